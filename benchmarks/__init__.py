@@ -1,0 +1,1 @@
+"""Benchmarks: seconds to an optimum that plain NumPy confirms, libraries side by side."""

@@ -1,0 +1,30 @@
+"""Synthetic data, each a function (n, p, seed, dtype, order) → X, y that needs nothing but NumPy.
+
+    y = 1 + Z w + ε,   Z, ε standard normal,   w_j ~ N(0, 1/p)
+
+so that the noise is half of the variance of y at any p. Memory holds one X while it is made (and
+one copy for order "F").
+"""
+
+import numpy as np
+
+BLOCK_ROWS = 65_536  # y is computed in float64 without a float64 copy of all of X
+
+
+def gaussian(n, p, seed, dtype, order):
+    """X = Z: columns of mean 0 and variance 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    w = rng.standard_normal(p) / np.sqrt(p)
+    y = 1.0 + rng.standard_normal(n)
+    for start in range(0, n, BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        y[rows] += X[rows].astype(np.float64) @ w
+    return np.asarray(X, order=order), y.astype(dtype)
+
+
+def gaussian_offset_1e3(n, p, seed, dtype, order):
+    """X = Z + 1000: the mean of a column is 1000 times its spread, as in times or temperatures."""
+    X, y = gaussian(n, p, seed, dtype, order)
+    X += 1e3
+    return X, y

@@ -1,0 +1,44 @@
+"""certus: classical machine learning you can check.
+
+scikit-learn's interface, faster, and every fit carries a certificate: the objective that was
+minimised, a bound on how far from the optimum it can be, and a plain-NumPy definition that
+recomputes the claim. ``certus.verify`` does the same for models that scikit-learn fitted.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._config import config_context, get_config, set_config
+
+if TYPE_CHECKING:
+    from . import exceptions, linear_model
+    from .certificate import Certificate, verify
+
+__version__ = "0.1.0"
+__all__ = [
+    "Certificate",
+    "config_context",
+    "exceptions",
+    "get_config",
+    "linear_model",
+    "set_config",
+    "verify",
+]
+
+_LAZY = {"Certificate": "certificate", "verify": "certificate"}
+_MODULES = ("exceptions", "linear_model")
+
+
+def __getattr__(name: str) -> Any:
+    """Load on first use, so that ``import certus`` costs nothing."""
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _LAZY:
+        value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

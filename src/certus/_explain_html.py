@@ -1,0 +1,48 @@
+"""A certificate as a box in a notebook: an icon and a word, the rest under Details."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ._explain import explain
+from ._words import number, small
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+ICON = {"optimal": "✔", "nearly optimal": "◐"}
+# the notebook's own text colour on a tint of it: legible in light and dark alike
+STYLE = (
+    "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
+    "margin:.3em 0;font-family:system-ui,sans-serif;max-width:75ch;color:inherit"
+)
+MATHML = {
+    "SQUARES": "<munder><mo>∑</mo><mi>i</mi></munder>{weight}<msup><mrow><mo>(</mo><msub><mi>y</mi>"
+    "<mi>i</mi></msub><mo>−</mo><msubsup><mi>x</mi><mi>i</mi><mi>T</mi></msubsup><mi>w</mi>"
+    "<mo>−</mo><mi>b</mi><mo>)</mo></mrow><mn>2</mn></msup>",
+    "PENALTY": "<mo>+</mo><mi>α</mi><msup><mrow><mo>‖</mo><mi>w</mi><mo>‖</mo></mrow><mn>2</mn>"
+    "</msup>",
+}
+
+
+def _equation(c: "Certificate") -> str:
+    weight = "<msub><mi>s</mi><mi>i</mi></msub>" if "sᵢ" in c.formula else ""
+    body = MATHML["SQUARES"].format(weight=weight)
+    if "α" in c.formula:
+        body += MATHML["PENALTY"]
+    return f'<math aria-label="{escape(c.formula)}"><mrow>{body}</mrow></math>'
+
+
+def html(c: "Certificate") -> str:
+    icon = ICON.get(c.status, "✖")
+    summary = f"objective {number(c.objective, 7)}"
+    if c.certified:
+        summary += f", at most {small(c.gap)} above the best possible"
+    details = escape(explain(c))
+    return (
+        f'<div style="{STYLE}" role="note" aria-label="certificate">'
+        f"<strong>{icon} {escape(c.status.capitalize())}</strong> · {escape(summary)}"
+        f"<div>minimised {_equation(c)}</div>"
+        f"<details><summary>Details</summary>"
+        f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
+        "</details></div>"
+    )

@@ -1,0 +1,148 @@
+"""A certificate as a script: the definition's own source, the parameters, and a loader.
+
+The script needs NumPy and the user's arrays, nothing of certus.
+"""
+
+import inspect
+import os
+import re
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .exceptions import CertificateError
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+_OWN_IMPORT = re.compile(r"^from certus\.definitions\.(\w+) import \(?[^)]*?\)?\n(?=\n|\S)", re.M)
+
+HEAD = '''"""Recompute what a {model} claims, from its data and the definition below.
+
+Needs NumPy only.
+
+    python {name} X.npy y.npy [weights.npy]         (or .csv files, without a header)
+
+Minimised: {formula}
+Claimed:   objective {objective!r}, at most {gap!r} above the best possible
+Exit code: 0 the claim holds, 1 it does not, 2 the data could not be read.
+"""
+
+import sys
+'''
+
+TAIL = '''
+
+class Data:
+    """Rows as the definition asks for them, in blocks of at most {block} rows."""
+
+    def __init__(self, X, y, s):
+        self.X, self.y, self.s, self.shape = X, y, s, X.shape
+        self.depth = {block} + max(1, len(X) // {block}).bit_length() + len(X) // {block}
+        self.eps = float(np.finfo(np.float32 if X.dtype == np.float32 else float).eps)
+
+    def _rows(self, rows):
+        return self.X[rows], self.y[rows], None if self.s is None else self.s[rows]
+
+    def some(self, count):
+        n = len(self.X)
+        if count >= n:
+            return self._rows(slice(None))
+        return self._rows(np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(int)))
+
+    def reduce(self, statistic, *args, combine=None, square=False):
+        step = max({block}, 2 * self.shape[1]) if square else {block}
+        total = None
+        for start in range(0, len(self.X), step):
+            part = statistic(*self._rows(slice(start, start + step)), *args)
+            if total is None:
+                total = part
+            elif combine is None:
+                total = type(part)(*(a + b for a, b in zip(total, part)))
+            else:
+                total = combine(total, part)
+        return total
+
+
+def load(path):
+    if path.endswith(".npy"):
+        return np.load(path, allow_pickle=False)
+    return np.loadtxt(path, delimiter=",", ndmin=1)
+
+
+def main(arguments):
+    if len(arguments) not in (2, 3):
+        print(__doc__)
+        return 2
+    X, y, s = (*map(load, arguments), None)[:3]
+    y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    X = X.reshape(len(X), -1)
+    if X.shape != {shape!r}:
+        print(f"X has shape {{X.shape}}, the model was fitted on {shape!r}")
+        return 2
+    found = check(Data(X, y, s), tol={tol!r}, **PARAMETERS)
+    print(f"objective {{found['objective']!r}}, claimed {objective!r}")
+    print(f"at most {{found['gap']:.3g}} above the best possible, claimed {gap:.3g}")
+    same = abs(found["objective"] - {objective!r}) <= 1e-9 * abs({objective!r}) + {gap!r}
+    holds = bool(same and found["residual"] <= {tol!r})
+    print("the claim holds" if holds else "THE CLAIM DOES NOT HOLD")
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+'''
+
+
+def _source(module: str, seen: list[str]) -> list[str]:
+    """Sources of a definition and of the definitions it builds on, those first."""
+    if module in seen:
+        return []
+    seen.append(module)
+    text = inspect.getsource(import_module(f"certus.definitions.{module}"))
+    before = [part for name in _OWN_IMPORT.findall(text) for part in _source(name, seen)]
+    return [*before, _OWN_IMPORT.sub("", text)]
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        # repr of a Python float has all its digits
+        return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
+    return repr(value)
+
+
+def script(certificate: "Certificate", name: str = "check.py") -> str:
+    c = certificate
+    if not c.certified:
+        raise CertificateError(f"nothing to export: the model is {c.status}")
+    definition = c.definition.rsplit(".", 1)[-1]
+    values = {
+        "model": c.model, "formula": c.formula, "objective": c.objective, "gap": c.gap,
+        "shape": c.shape, "tol": c.tol, "name": name, "block": 1024,
+    }  # fmt: skip
+    parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
+    body = "\n\n".join(_source(definition, []))
+    return (
+        HEAD.format(**values)
+        + "\n# --- the definition, as certus uses it ---\n\n"
+        + body
+        + f"\n\n# --- the model's parameters ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
+        + TAIL.format(**values)
+    )
+
+
+def export(certificate: "Certificate", path: Any) -> None:
+    """Write the script, whole or not at all."""
+    path = Path(path)
+    text = script(certificate, path.name)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,119 @@
+"""One kept thread pool, and one limiter that keeps BLAS at one thread while it works.
+
+Two overlapping limits of BLAS threads would race and could leave the process at one thread for
+good, so entries are counted: the first sets the limit, the last restores what was there before.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from typing import Any
+
+SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
+
+
+class _BlasLimiter:
+    """BLAS at one thread from the first entry to the last exit."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.entries = 0
+        self.controller: Any = None
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.entries == 0:
+                if self.controller is None:
+                    import scipy.linalg  # noqa: F401  its OpenBLAS copy must be loaded to be seen
+                    from threadpoolctl import ThreadpoolController
+
+                    self.controller = ThreadpoolController()
+                self.limit = self.controller.limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.entries += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.entries -= 1
+            if self.entries == 0:
+                self.limit.__exit__(None, None, None)
+                self.limit = None
+
+    def for_work(self, shape: tuple[int, int]) -> Any:
+        """This limiter where BLAS would use threads of its own; nothing for tiny arrays.
+
+        The bits of a product depend on how many threads share it.
+        """
+        n, p = shape
+        return nullcontext() if n * p * min(n, p) < SINGLE_THREADED_WORK else self
+
+    def forget(self) -> None:
+        """In a forked child the threads that had entered are gone: restore, and count anew."""
+        limit = self.limit
+        self.lock, self.entries, self.limit = threading.Lock(), 0, None
+        if limit is not None:
+            limit.__exit__(None, None, None)
+
+
+blas_limiter = _BlasLimiter()
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+_pool_lock = threading.Lock()
+
+
+def _kept_pool(size: int) -> ThreadPoolExecutor:
+    global _pool, _pool_size
+    with _pool_lock:
+        if _pool is None or _pool_size < size:
+            # an older, smaller pool finishes what others gave it and is then collected
+            _pool, _pool_size = ThreadPoolExecutor(size, thread_name_prefix="certus"), size
+        return _pool
+
+
+def _after_fork() -> None:
+    global _pool, _pool_size, _pool_lock
+    _pool, _pool_size, _pool_lock = None, 0, threading.Lock()
+    blas_limiter.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> None:
+    """Run ``task(0) … task(count − 1)``, taken in order, on ``threads`` threads.
+
+    The first error stops the rest and is raised; so does Ctrl-C, after the blocks under way.
+    """
+    if threads == 1 or count == 1:
+        for i in range(count):
+            task(i)
+        return
+    numbers = iter(range(count))
+    taking = threading.Lock()
+    stopped = threading.Event()
+
+    def work() -> None:
+        try:
+            while not stopped.is_set():
+                with taking:
+                    i = next(numbers, None)
+                if i is None:
+                    return
+                task(i)
+        except BaseException:
+            stopped.set()
+            raise
+
+    pool = _kept_pool(threads)
+    with blas_limiter:
+        futures = [pool.submit(work) for _ in range(threads)]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            stopped.set()
+            wait(futures)  # nobody may still write when the caller goes on

@@ -1,0 +1,246 @@
+"""The only door for data and parameters.
+
+A bad value is named by row and column, with a remedy, before work is lost. Large tall data are not
+read once more for this: NaN and infinity show in the sums of the fit, and are then looked for.
+"""
+
+import difflib
+import numbers
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._words import count, listed
+from .exceptions import CannotVerifyError
+from .rows import Rows
+
+ALWAYS_THERE = 1 << 28  # bytes that need no asking
+LOOK_FIRST = 1 << 20  # elements up to which X is searched for NaN before the fit
+
+
+def data_for_fit(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
+) -> Rows:
+    """Rows of a regression: X as it is, y (n, k) and weights in float64."""
+    if y is None:
+        raise ValueError(
+            f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
+            "None"
+        )
+    X = validate_data(
+        model, X, dtype="numeric", ensure_all_finite=False, accept_sparse=False, order=None
+    )
+    rows = _rows(model, X, y, sample_weight, threads)
+    n, p = rows.shape
+    if n * p <= LOOK_FIRST or n <= p:
+        require_finite(X, _names(model))
+    return rows
+
+
+def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    """The same for a fitted model, whose columns they must be."""
+    try:
+        check_is_fitted(model)
+    except Exception as error:
+        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
+    if y is None:
+        raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
+    try:
+        X = validate_data(
+            model, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse=False
+        )
+        rows = _rows(model, X, y, sample_weight, None)
+    except (TypeError, ValueError) as error:
+        raise CannotVerifyError(str(error)) from error
+    k = len(np.atleast_2d(model.coef_))
+    assert rows.y is not None
+    if rows.y.shape[1] != k:
+        raise CannotVerifyError(
+            f"the model has {count(k, 'target')}, y has {rows.y.shape[1]}: give the y of the fit"
+        )
+    require_finite(X, _names(model))
+    return rows
+
+
+def data_for_predict(model: Any, X: Any) -> Any:
+    check_is_fitted(model)
+    return validate_data(
+        model, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse=False
+    )
+
+
+def _names(model: Any) -> Sequence[str] | None:
+    names: Sequence[str] | None = vars(model).get("feature_names_in_")
+    return names
+
+
+def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
+    y = target(y, len(X))
+    s = weights(sample_weight, len(X))
+    return Rows(X, y, s, threads=threads)
+
+
+def target(y: Any, n: int) -> np.ndarray:
+    """(n, k) float64, finite."""
+    try:
+        values = np.asarray(y)
+        if values.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y must be real")
+        values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        first = next((v for v in np.ravel(np.asarray(y, dtype=object)) if _no_number(v)), None)
+        if first is None:
+            raise
+        raise ValueError(f"y holds something that is no number (first: {first!r})") from error
+    if values.ndim not in (1, 2):
+        raise ValueError(
+            f"y should be a 1d array or (rows, targets), got an array of shape {values.shape}"
+        )
+    if len(values) != n:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {count(n, 'row')}, "
+            f"y has {len(values):,}"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float((values * values).sum())
+    if not np.isfinite(square):
+        require_finite(values.reshape(n, -1), None, "y")
+        raise ValueError(
+            f"y reaches {np.abs(values).max():.3g}, whose squares overflow: divide it by a power "
+            "of 10"
+        )
+    return np.ascontiguousarray(values.reshape(n, -1))
+
+
+def _no_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """(n,) float64, not negative, not all zero; None for none."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n, sample_weight)
+    s = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if s.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {s.ndim}D of shape {s.shape}"
+        )
+    if len(s) != n:
+        raise ValueError(
+            f"sample_weight.shape == {s.shape}, expected {(n,)}: X has {count(n, 'row')}, "
+            f"sample_weight has {len(s):,}"
+        )
+    if not np.isfinite(s).all():
+        require_finite(s[:, None], None, "sample_weight")
+    negative = np.flatnonzero(s < 0)
+    if len(negative):
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: {count(len(negative), 'weight')} "
+            f"below 0 (first: row {negative[0]}, {s[negative[0]]:g}). A weight says how often a "
+            "row counts; use 0 to leave it out"
+        )
+    if not s.any():
+        raise ValueError("Sample weights must contain at least one non-zero number: all are 0")
+    return s
+
+
+def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None:
+    """Raise with the columns and rows that hold NaN or infinity, if there are any."""
+    if X.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(X)
+    if not bad.any():
+        return
+    columns = np.flatnonzero(bad.any(axis=0))
+    told = "; ".join(_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3])
+    more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
+    raise ValueError(f"{told}{more}: impute them or drop the rows")
+
+
+def _column(j: int, names: Sequence[str] | None, what: str) -> str:
+    if what != "X":
+        return what
+    return f"column {str(names[j])!r}" if names is not None else f"column {j} of X"
+
+
+def _bad_column(x: Any, name: str) -> str:
+    told = []
+    for kind, where in (("missing value", np.isnan(x)), ("infinite value", np.isinf(x))):
+        rows = np.flatnonzero(where)
+        if len(rows):
+            short = "NaN" if kind == "missing value" else "inf"
+            which = listed([str(i) for i in rows[:6]], 5)
+            if len(rows) > 5:
+                which = f"{', '.join(map(str, rows[:5]))}, …"
+            noun = "row" if len(rows) == 1 else "rows"
+            told.append(f"{count(len(rows), kind)} ({short}; {noun} {which})")
+    return f"{name} has {' and '.join(told)}"
+
+
+def memory_for_gram(n: int, p: int, threads: int) -> None:
+    """Refuse what cannot be held, before anything is allocated."""
+    side = min(n, p)
+    needed = 8 * side * side * (threads + 2)
+    free = None if needed < ALWAYS_THERE else _available_memory()
+    if free is not None and needed > free:
+        product = "XᵀX" if p < n else "XXᵀ"
+        raise MemoryError(
+            f"{product} of {count(side, 'column' if p < n else 'row')} needs "
+            f"{needed / 2**30:,.0f} GiB and {free / 2**30:,.0f} GiB are free: select features "
+            "first, or use a machine with more memory"
+        )
+
+
+def _available_memory() -> int | None:
+    try:
+        with open("/proc/meminfo") as meminfo:
+            for line in meminfo:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+def boolean(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
+def one_of(name: str, value: Any, options: Iterable[Any]) -> Any:
+    options = list(options)
+    if not any(value is option or value == option for option in options):
+        close = difflib.get_close_matches(str(value), [str(option) for option in options], 1)
+        hint = f". Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{name}={value!r}: give one of {', '.join(map(repr, options))}{hint}")
+    return value
+
+
+def not_negative(name: str, value: Any) -> np.ndarray:
+    """A number, or an array of them, none below 0."""
+    try:
+        values = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r}: give a number, or one for each target") from None
+    if isinstance(value, bool) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"{name}={value!r}: give a finite number that is not negative")
+    return values

@@ -1,0 +1,71 @@
+"""Numbers and words as people read them."""
+
+import math
+import sys
+from collections.abc import Sequence
+
+_ASCII = str.maketrans(
+    {
+        "Σ": "sum ", "ᵢ": "_i", "ᵀ": "'", "−": "-", "²": "^2", "‖": "|", "α": "alpha", "≥": ">=",
+        "×": "x", "≤": "<=", "–": "-", "…": "...", "½": "1/2", "μ": "mu", "λ": "lambda", "·": "*",
+    }
+)  # fmt: skip
+
+
+def number(x: float, digits: int = 6) -> str:
+    """361.724, 8,976, 2.1e-10: ``digits`` significant ones, no noise.
+
+    >>> number(361.72412), number(1263985.8, 4), number(2.1e-10, 2), number(0.0)
+    ('361.724', '1,263,986', '2.1e-10', '0')
+    """
+    if x != x or math.isinf(x):
+        return "infinite" if x == math.inf else "−infinite" if x == -math.inf else "not a number"
+    if x == 0:
+        return "0"
+    if 1e-4 <= abs(x) < 1e9:
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(x))))
+        text = f"{x:,.{decimals}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, exponent = f"{x:.{digits - 1}e}".split("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def small(x: float) -> str:
+    """A bound: one digit, rounded up.
+
+    >>> small(2.31e-10), small(0.0)
+    ('3e-10', '0')
+    """
+    if x == 0 or math.isinf(x) or x != x:
+        return number(x)
+    exponent = math.floor(math.log10(abs(x)))
+    digit = math.ceil(x / 10.0**exponent * (1 - 1e-12))
+    if digit == 10:
+        digit, exponent = 1, exponent + 1
+    if 0 <= exponent <= 3:
+        return f"{digit * 10**exponent:,}"
+    return f"{digit}e{exponent}"
+
+
+def count(n: int, noun: str) -> str:
+    """1 row, 1,000 rows."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(items: Sequence[str], most: int = 5) -> str:
+    """a, b and 3 more."""
+    if len(items) <= most:
+        return ", ".join(items)
+    return f"{', '.join(items[:most])} and {len(items) - most} more"
+
+
+def printable(text: str) -> str:
+    """The text, in ASCII where standard output can show no more."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode("ascii", "replace").decode()
+    return text

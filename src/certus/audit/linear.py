@@ -1,0 +1,60 @@
+"""LinearRegression, Ridge and RidgeCV of certus and scikit-learn alike: attributes are shared."""
+
+from typing import Any
+
+import numpy as np
+
+SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
+RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
+
+
+def _coefficients(model: Any) -> dict[str, Any]:
+    """w (p×k) and b (k,), whatever the shape they are kept in."""
+    w = np.atleast_2d(np.asarray(model.coef_, dtype=float)).T
+    b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
+    return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}
+
+
+def read_least_squares(model: Any) -> dict[str, Any]:
+    attributes = vars(model)
+    rank = attributes.get("rank_")
+    positive = bool(model.positive)
+    return {
+        "definition": "least_squares",
+        "formula": SQUARES + (" over w ≥ 0" if positive else ""),
+        "parameters": {**_coefficients(model), "alpha": 0.0, "positive": positive},
+        "rank": None if rank is None else int(rank),
+        "singular": attributes.get("singular_"),
+    }
+
+
+def read_ridge(model: Any) -> dict[str, Any]:
+    positive = bool(model.positive)
+    alpha = np.asarray(model.alpha, dtype=float)
+    return {
+        "definition": "least_squares",
+        "formula": RIDGE + (" over w ≥ 0" if positive else ""),
+        "parameters": {**_coefficients(model), "alpha": alpha, "positive": positive},
+    }
+
+
+def read_ridge_cv(model: Any) -> dict[str, Any]:
+    choice: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    if model.cv is None and model.scoring is None:
+        choice = {
+            "alphas": np.atleast_1d(np.asarray(model.alphas, dtype=float)),
+            "alpha": model.alpha_,
+            "best_score": model.best_score_,
+            "fit_intercept": bool(model.fit_intercept),
+            "per_target": bool(model.alpha_per_target),
+        }
+    else:
+        notes = ("the choice of alpha_ (by cv or scoring) was not recomputed, the fit at it was",)
+    return {
+        "definition": "least_squares",
+        "formula": RIDGE,
+        "parameters": {**_coefficients(model), "alpha": np.asarray(model.alpha_, dtype=float)},
+        "choice": choice,
+        "notes": notes,
+    }

@@ -1,0 +1,252 @@
+"""Certificate, and verify(): run a definition over the rows and say what it found.
+
+Every certificate comes from here, that of our own fits too. The solver is not asked.
+"""
+
+import time
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from . import audit
+from ._pool import blas_limiter
+from ._validation import data_for_verify
+from .exceptions import CannotVerifyError
+from .fingerprint import Fingerprint, fingerprint
+from .rows import Rows
+
+TOL = 1e-6  # residual up to which a fit is optimal
+NEARLY = 1e-3  # … nearly optimal
+ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What was recomputed from the data about one fitted model.
+
+    Attributes
+    ----------
+    objective : float
+        What the model minimises, at its parameters.
+    bound : float or None
+        The optimum cannot be lower than this. None where no bound is known.
+    gap : float
+        objective − bound, enlarged by all that rounding can have done: the true distance to the
+        optimum is never larger.
+    residual : float
+        gap as a share of what the intercept alone leaves.
+    kind : str
+        "global": the bound holds for every choice of parameters.
+    status : str
+        "optimal" (residual ≤ tol), "nearly optimal" (≤ 1e-3), "not optimal", "contradicted"
+        (another fitted attribute disagrees with the data) or "other rows" (not those of the fit).
+    certified : bool
+        The claim was recomputed from the data and holds.
+    tol, coef_error, seconds, fingerprint
+        The tolerance; the most by which a coefficient can differ from the optimum's (None:
+        unknown); what the check took; what the rows are recognised by.
+    """
+
+    model: str
+    shape: tuple[int, int]
+    formula: str
+    definition: str
+    objective: float
+    bound: float | None
+    gap: float
+    residual: float
+    kind: str
+    status: str
+    certified: bool
+    tol: float
+    coef_error: float | None
+    seconds: float
+    fingerprint: Fingerprint
+    trace: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    found: dict[str, Any] = field(default_factory=dict, repr=False)
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False)
+    feature_names: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        from ._explain import one_line
+
+        return one_line(self)
+
+    def explain(self) -> str:
+        """The whole finding in words."""
+        from ._explain import explain
+
+        return explain(self)
+
+    def note(self) -> str:
+        """One sentence for a methods section."""
+        from ._explain import note
+
+        return note(self)
+
+    def export(self, path: Any) -> None:
+        """Write a script that recomputes the claim and needs only NumPy and the data.
+
+        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too.
+        """
+        from ._export import export
+
+        export(self, path)
+
+    def _repr_html_(self) -> str:
+        from ._explain_html import html
+
+        return html(self)
+
+
+class _Data:
+    """Rows, as a definition sees them."""
+
+    def __init__(self, rows: Rows):
+        self.rows, self.shape, self.some = rows, rows.shape, rows.some
+        edges = rows.edges(self._block_rows())
+        # additions in a row: those of the longest block, and the levels of the tree
+        self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
+        self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
+
+    def _block_rows(self) -> int:
+        return self.rows.block_rows(least=64)
+
+    def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
+        """``square``: the statistic is p×p, so a block has at least as many rows."""
+        rows = self._block_rows()
+        return self.rows.reduce(
+            statistic, *args, block_rows=max(rows, 2 * self.shape[1]) if square else rows, **how
+        )
+
+
+def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
+    """The certificate of a fitted model on rows that are known to be its own."""
+    reading = audit.read(model)
+    assert reading is not None
+    return _certify(reading, rows, tol, _feature_names(model))
+
+
+def _feature_names(model: Any) -> tuple[str, ...] | None:
+    names = vars(model).get("feature_names_in_")
+    return None if names is None else tuple(names)
+
+
+def _certify(
+    reading: audit.Reading, rows: Rows, tol: float, names: tuple[str, ...] | None
+) -> Certificate:
+    started = time.perf_counter()
+    definition = import_module(f"certus.definitions.{reading.definition}")
+    data = _Data(rows)
+    with blas_limiter.for_work(rows.shape):
+        rank = reading.rank if reading.ours else None
+        found = definition.check(data, **reading.parameters, rank=rank, tol=tol)
+        wrong = _contradictions(reading, found)
+        if reading.choice is not None:
+            choice = import_module("certus.definitions.ridge_cv")
+            chosen = choice.check(data, **reading.choice, tol=tol)
+            wrong += chosen["wrong"]
+            found["loo_score"] = chosen["loo_score"]
+    residual = found["residual"]
+    status = "optimal" if residual <= tol else "nearly optimal" if residual <= NEARLY else None
+    if status == "optimal" and wrong:
+        status = "contradicted"
+    print_of = fingerprint(rows, found.pop("column_sums"))
+    return Certificate(
+        model=reading.model,
+        shape=rows.shape,
+        formula=reading.formula if rows.s is not None else reading.formula.replace("sᵢ", ""),
+        definition=f"certus.definitions.{reading.definition}",
+        objective=found["objective"],
+        bound=found["bound"],
+        gap=found["gap"],
+        residual=residual,
+        kind="global",
+        status=status or "not optimal",
+        certified=status == "optimal",
+        tol=tol,
+        coef_error=found.get("coef_error"),
+        seconds=time.perf_counter() - started,
+        fingerprint=print_of,
+        notes=reading.notes,
+        found={**found, "wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours},
+        parameters=reading.parameters,
+        feature_names=names,
+    )
+
+
+def _contradictions(reading: audit.Reading, found: dict[str, Any]) -> list[str]:
+    """Fitted attributes besides the optimum that the data do not bear out."""
+    wrong = []
+    rank = found.get("rank")
+    if reading.ours and reading.rank is not None and rank is not None and rank != reading.rank:
+        wrong.append(f"rank_ is {reading.rank}, the data have rank {rank}")
+    if reading.singular is not None:
+        squares = float(np.sum(np.asarray(reading.singular, dtype=float) ** 2))
+        size = found["column_squares"]
+        if abs(squares - size) > ATTRIBUTE_TOL * size:
+            wrong.append(f"squares of singular_ sum to {squares:.6g}, those of X to {size:.6g}")
+    return wrong
+
+
+def verify(
+    model: Any, X: Any, y: Any = None, sample_weight: Any = None, tol: float | None = None
+) -> Certificate:
+    """Recompute from the data what a fitted model claims. Nothing is fitted.
+
+    Parameters
+    ----------
+    model : fitted model
+        Of certus or scikit-learn; also a Pipeline (its last step, on the transformed data), a
+        GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+    X, y, sample_weight : array-like
+        The rows that the model was fitted on, with the weights that it was fitted with.
+    tol : float, optional
+        Residual up to which the model is called optimal (default 1e-6).
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> import certus
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> certus.verify(LinearRegression().fit(X, y), X, y)
+    Certificate(optimal: objective 1,263,986, at most 5e-8 above the best possible)
+    """
+    inner = audit.unwrap(model, X, y)
+    reading = audit.read(inner.model)
+    if reading is None:
+        raise CannotVerifyError(
+            f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
+        )
+    rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+    certificate = _certify(reading, rows, TOL if tol is None else tol, _feature_names(inner.model))
+    return _compared_with_fit(certificate, inner, reading, sample_weight)
+
+
+def _compared_with_fit(
+    certificate: Certificate, inner: Any, reading: audit.Reading, sample_weight: Any
+) -> Certificate:
+    from dataclasses import replace
+
+    notes = list(certificate.notes)
+    if inner.way:
+        notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
+    if not reading.ours:
+        notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
+        if sample_weight is None:
+            notes.append("weights used in fit must be given here too (sample_weight)")
+        return replace(certificate, notes=tuple(notes))
+    own = vars(inner.model).get("certificate_")
+    difference = None if own is None else own.fingerprint.differs(certificate.fingerprint)
+    if difference is None:
+        return replace(certificate, notes=tuple(notes))
+    notes.append(f"not the rows it was fitted on: {difference}")
+    return replace(certificate, status="other rows", certified=False, notes=tuple(notes))

@@ -1,0 +1,269 @@
+r"""Least squares and ridge: what is minimised, and how far a given (w, b) is from the minimum.
+
+    f(w, b) = Σ_i s_i (y_i − x_iᵀw − b)² + α‖w‖²          α = 0: least squares
+
+Let r be the residuals, x̄ the weighted mean, X̃ = X − 1x̄ᵀ, G = X̃ᵀSX̃ and h = X̃ᵀ(s∘r) − αw, half the
+negative gradient. f is quadratic, so its excess over the minimum is known exactly:
+
+    f(w, b) − f* = (Σ s r)²/S + hᵀ(G + αI)⁺h
+
+A lower bound on G turns this into an upper bound on the excess. With D = diag(‖x̃_j‖) and any
+λ ≤ λ_min(D⁻¹GD⁻¹),
+
+    f(w, b) − f* ≤ (Σ s r)²/S + Σ_j h_j² / (λ‖x̃_j‖² + α).
+
+*Some of the rows prove such a λ for all of them*: the matrix of a subset, centred at its own mean,
+lies below the matrix of all rows. λ is an eigenvalue for few columns; for many, τ if the Cholesky
+factorisation of C − τI succeeds. Only where that does not suffice (nearly collinear columns, a
+wrong w) are all rows factored, by QR.
+
+w ≥ 0 (``positive``): for any μ ≥ 0 with μᵀw = 0, h + μ may stand for h; the best such μ is taken.
+
+Without an intercept x̄ = 0 and the first term is absent.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.definitions.linear_sums import (
+    UNIT,
+    Sums,
+    choose_view,
+    gamma,
+    residual_error,
+    statistics,
+    viewed_intercept,
+)
+
+OBJECTIVE = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
+OBJECTIVE_RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
+ROWS_FOR_CURVATURE = 1024
+FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
+TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) before QR is called for
+
+
+def check(
+    data: Any,
+    w: Any,
+    b: Any,
+    alpha: Any = 0.0,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    rank: int | None = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Recompute objective, bound and residual of w (p×k), b (k,) with penalties alpha (k,).
+
+    ``rank``: one that the model claims, to be recomputed as well.
+
+    O(n·p·k) operations plus O(p³) for the curvature; O(n·p²) where all rows must be factored.
+    """
+    problem = Problem(data, w, b, alpha, fit_intercept, positive)
+    # each proof costs more than the one before; the first that reaches tol is enough
+    penalised = bool(problem.alpha.all())
+    answer = problem.answer(0.0 if penalised else curvature_of_some(problem))
+    if answer["residual"] > tol and penalised:
+        answer = problem.answer(curvature_of_some(problem))
+    if answer["residual"] > tol or (rank is not None and "rank" not in answer):
+        answer = problem.answer_from_all_rows(tol)
+    return answer
+
+
+class Problem:
+    """One (w, b) on one data set: its sums, and the numbers that follow from them."""
+
+    def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
+        X, y, _ = data.some(256)
+        self.view = view = choose_view(X, y, centre=fit_intercept)
+        self.b, self.b_error = viewed_intercept(w, b, view)
+        self.q = np.ones(len(w)) if view.q is None else view.q
+        # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
+        self.w = w / self.q[:, None]
+        self.alpha = np.asarray(alpha, dtype=float) * self.q[:, None] ** 2 + np.zeros_like(w)
+        self.take_sums(float)
+
+    def take_sums(self, dtype: Any) -> None:
+        """The pass over all rows, in float64 or in the widest floats."""
+        unit = float(np.finfo(dtype).eps) / 2
+        sums = self.data.reduce(statistics, self.w.astype(dtype), self.b.astype(dtype), self.view)
+        mean = sums.Sx / sums.S if self.fit_intercept else 0 * sums.Sx
+        # ‖x̃_j‖² = Σ s x² − S x̄²; below rounding the column is constant
+        square = sums.Sxx - sums.S * mean**2
+        depth = gamma(self.data.depth + 4, unit)
+        self.norm = np.sqrt(np.where(square > 4 * depth * sums.Sxx, square, 0)).astype(float)
+        h = sums.Xsr - np.multiply.outer(mean, sums.Sr) - self.alpha * self.w
+        if self.positive:
+            h = np.where((self.w == 0) & (h < 0), 0, h)
+        self.h = h.astype(float)
+        self.mean = mean.astype(float)
+        self.sums = sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
+        # rounding: of the residuals and Σ s r, and of Xᵀ(s∘r) column by column
+        size = np.sqrt(sums.Srr)
+        self.r_error = residual_error(sums, self.w, self.b, self.b_error, unit) + depth * size
+        self.h_error = np.multiply.outer(np.sqrt(sums.Sxx), 3 * depth * size)
+        self.h_error += 2 * UNIT * np.abs(self.alpha * self.w)
+
+    @property
+    def objective(self) -> Any:
+        return self.sums.Srr + (self.alpha * self.w**2).sum(axis=0)
+
+    @property
+    def null_objective(self) -> Any:
+        """f₀, of the intercept alone; no less than ε‖y‖², below which y has no digits left."""
+        sums, c_y = self.sums, self.view.c_y
+        total = sums.Syy - sums.Sy**2 / sums.S if self.fit_intercept else sums.Syy
+        whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
+        return np.maximum(total, 2 * UNIT * whole) + np.finfo(float).tiny
+
+    def answer(self, lam: float) -> dict[str, Any]:
+        """From a bound λ on the curvature of the scaled columns."""
+        proof = "the penalty's curvature" if self.alpha.all() else "an objective that is all but 0"
+        proof = "the curvature of a subset of the rows" if lam > 0 else proof
+        curvature = lam * self.norm[:, None] ** 2 + self.alpha
+        # without a penalty a constant column cannot lower the centred objective
+        idle = (self.norm[:, None] == 0) & (self.alpha == 0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            excess = np.where(idle | (self.h == 0), 0.0, self.h**2 / curvature).sum(axis=0)
+            error = np.where(idle, 0.0, self.h_error**2 / curvature).sum(axis=0)
+        answer, excess = self._verdict(excess, error, proof)
+        if np.all(curvature > 0):
+            # curvature_j (w_j − w*_j)² ≤ excess
+            answer["coef_error"] = float(np.max(np.sqrt(excess / curvature) * self.q[:, None]))
+        if lam > 0 and not idle.any():
+            answer["rank"] = len(self.w)
+        return answer
+
+    def _verdict(self, excess: Any, error: Any, proof: str) -> tuple[dict[str, Any], Any]:
+        f, f0, sums = self.objective, self.null_objective, self.sums
+        if self.fit_intercept:
+            excess = excess + sums.Sr**2 / sums.S
+        # ‖projection of r‖ ≤ ‖projection of r̂‖ + ‖r̂ − r‖
+        excess = (np.sqrt(excess) + np.sqrt(error) + self.r_error) ** 2
+        evaluation = 2 * np.sqrt(sums.Srr) * self.r_error
+        evaluation += gamma(self.data.depth + len(self.w) + 4) * f
+        bound = np.maximum(f - evaluation - excess, 0.0)
+        infeasible = self.positive and bool((self.w < 0).any())
+        answer = {
+            "objective": float(f.sum()),
+            "bound": float(bound.sum()),
+            "gap": float((f - bound).sum()),
+            "residual": float("inf") if infeasible else float(np.max((f - bound) / f0)),
+            "null_objective": float(f0.sum()),
+            "proof": proof,
+            "infeasible": infeasible,
+            # Σ of squared singular values of X̃, which a model may also claim
+            "column_squares": float(((self.norm / self.q) ** 2).sum()),
+            "column_sums": sums.Sx / self.q + (0 if self.view.c is None else sums.S * self.view.c),
+        }
+        return answer, excess
+
+    def answer_from_all_rows(self, tol: float) -> dict[str, Any]:
+        """Factor all rows; if rounding is then all that is left, sum again in wider floats."""
+        scale = np.where(self.norm > 0, self.norm, 1.0)
+        R = self.data.reduce(factor, self.view, self.mean, scale, combine=merge, square=True)[0]
+        answer = self._answer_from_factor(R, scale)
+        if answer["residual"] > tol and np.finfo(np.longdouble).eps < 2 * UNIT:
+            self.take_sums(np.longdouble)
+            answer = self._answer_from_factor(R, scale)
+        return answer
+
+    def _answer_from_factor(self, R: Any, scale: Any) -> dict[str, Any]:
+        """X̃ = Q R D, so hᵀ(G + αI)⁺h = Σ_k (v_kᵀh)² / (σ_k² + α) along singular directions v_k.
+
+        Without a penalty of scaled columns, where rank has a meaning; with one, of X̃ itself.
+        """
+        _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+        raw = np.sqrt(self.sums.Sxx) / scale
+        if self.view.c is not None:
+            raw = raw + np.sqrt(self.sums.S) * np.abs(self.view.c * self.q) / scale
+        noise = rank_noise(sigma, Vt, raw, self.data.eps)
+        kept = sigma > noise
+        plain = (sigma[kept] - noise[kept], Vt[kept], scale)
+        if self.alpha.any():
+            _, sigma_X, Vt_X = np.linalg.svd(R * scale, full_matrices=False)
+            small = len(scale) * 2 * UNIT * np.max(sigma_X, initial=0.0)
+            penalised = (np.maximum(sigma_X - small, 0.0), Vt_X, np.ones(len(scale)))
+        step, excess, error = np.zeros_like(self.w), np.zeros(len(self.b)), np.zeros(len(self.b))
+        for t in range(len(self.b)):
+            a = self.alpha[:, t].min()
+            s_, V_, d_ = penalised if a > 0 else plain
+            h, h_error = self.h[:, t] / d_, self.h_error[:, t] / d_
+            u, u_error = V_ @ h, np.abs(V_) @ h_error
+            excess[t] = np.sum(u**2 / (s_**2 + a))
+            error[t] = np.sum(u_error**2 / (s_**2 + a))
+            step[:, t] = V_.T @ (u / (s_**2 + a)) / d_
+            if a > 0:  # what lies outside the rows' span is curved by the penalty alone
+                rest = h - V_.T @ u
+                excess[t] += rest @ rest / a
+                error[t] += h_error @ h_error / a
+                step[:, t] += rest / a
+        answer, excess = self._verdict(excess, error, "the curvature of all rows")
+        answer["rank"] = rank = int(kept.sum())
+        least = float(np.min(plain[0], initial=np.inf))
+        answer["condition"] = float(np.max(sigma)) / least if rank else 1.0
+        answer["best_w"] = (self.w + step) * self.q[:, None]
+        answer["norm"] = self.norm / self.q
+        if rank == len(self.w):
+            answer["coef_error"] = float(np.sqrt(excess.max()) / least * np.max(self.q / scale))
+        return answer
+
+
+def curvature_of_some(problem: Problem) -> float:
+    """λ ≥ 0 with λ ≤ λ_min(D⁻¹GD⁻¹), proven from a subset of the rows; 0 where that fails."""
+    data, varying = problem.data, problem.norm > 0
+    n, p = data.shape
+    X, _, s = data.some(max(ROWS_FOR_CURVATURE, p + p // 20 + 64))
+    if len(X) <= p:
+        return 0.0
+    scale = np.where(varying, problem.norm, 1.0)
+    A = scaled_block(X, s, problem.view, None if problem.fit_intercept else 0.0, scale)
+    A = A if varying.all() else A[:, varying]
+    m, p = A.shape
+    C = np.dot(A.T, A)
+    C *= n / m
+    # rounding of the product and of the factorisation: both at most γ·trace in norm
+    slack = float((gamma(m + 8) + gamma(8 * p + 8)) * np.trace(C))
+    if p <= FEW_COLUMNS:
+        lam = float(np.linalg.eigvalsh(C)[0])
+        return (lam - slack) * (m / n) if lam > TAU else 0.0
+    C.flat[:: p + 1] -= TAU
+    try:
+        np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        return 0.0
+    return max(TAU - slack, 0.0) * (m / n)
+
+
+def scaled_block(X: Any, s: Any, view: Any, mean: Any, scale: Any) -> Any:
+    """√s∘(X − mean)·D⁻¹ of one block as viewed; mean None: the block's own."""
+    A = view.of(X)
+    if mean is None:
+        mean = A.mean(axis=0) if s is None else s @ A / max(s.sum(), np.finfo(float).tiny)
+    A = A - mean
+    A /= scale
+    if s is not None:
+        A *= np.sqrt(s)[:, None]
+    return A
+
+
+def factor(X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any) -> tuple[Any]:
+    """R of A = QR, A the scaled, centred block."""
+    return (np.linalg.qr(scaled_block(X, s, view, mean, scale), mode="r"),)
+
+
+def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    """R of both blocks together."""
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+
+
+def rank_noise(sigma: Any, Vt: Any, relative_size: Any, eps: float) -> Any:
+    """A singular value of the scaled columns that is not above this says nothing.
+
+    It counts the rounding of the factorisation, and of the data themselves: a column of size ‖x_j‖
+    that varies by ‖x̃_j‖ is known to ε‖x_j‖, so a direction v to ε·Σ_j |v_j| ‖x_j‖/‖x̃_j‖.
+    """
+    largest = np.max(sigma, initial=0.0)
+    return max(Vt.shape[1], 64) * eps * largest + 4 * eps * (np.abs(Vt) @ relative_size)

@@ -1,0 +1,102 @@
+"""Sums over rows of a linear model's residuals, and how wrong rounding can make them.
+
+    r_i = (y_i − c_y) − (q∘(x_i − c))ᵀ(w/q) − b_c        b_c = b − c_y + cᵀw
+
+Any shift c and any powers of two q give the same residuals. A shift near the means keeps their
+digits when data lie far from the origin; q keeps squares from overflowing. Most data need neither.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+UNIT = 2.0**-53  # relative error of one float64 operation
+SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
+
+
+class View(NamedTuple):
+    """How the data are looked at: (X − c)∘q and y − c_y. None: as they are."""
+
+    c: Any
+    q: Any
+    c_y: Any
+
+    def of(self, X: Any, dtype: Any = float) -> Any:
+        """(X − c)∘q of a block; the block itself where nothing is to be done."""
+        X = np.asarray(X, dtype=dtype) if self.c is None else np.subtract(X, self.c, dtype=dtype)
+        return X if self.q is None else X * self.q
+
+
+class Sums(NamedTuple):
+    """Of x and y as viewed, with weights s; k targets side by side."""
+
+    S: Any  # Σ s
+    Sx: Any  # Σ s x             (p,)
+    Sxx: Any  # Σ s x²           (p,)
+    Sy: Any  # Σ s y             (k,)
+    Syy: Any  # Σ s y²           (k,)
+    Sr: Any  # Σ s r             (k,)
+    Srr: Any  # Σ s r²           (k,)
+    Xsr: Any  # Xᵀ(s∘r)          (p, k)
+
+
+def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
+    """One block's sums, in the precision of w (float64, or more)."""
+    X = view.of(X, w.dtype)
+    y = np.subtract(y, view.c_y, dtype=w.dtype)
+    r = y - X @ w
+    r -= b
+    if s is None:
+        S, Sx, Sxx = float(len(y)), X.sum(axis=0), np.einsum("ij,ij->j", X, X)
+        sr, sy = r, y
+    else:
+        S, Sx, Sxx = s.sum(), s @ X, s @ (X * X)
+        sr, sy = s[:, None] * r, s[:, None] * y
+    return Sums(
+        S, Sx, Sxx, sy.sum(axis=0), (sy * y).sum(axis=0), sr.sum(axis=0), (sr * r).sum(axis=0),
+        X.T @ sr,
+    )  # fmt: skip
+
+
+def choose_view(X: Any, y: Any, centre: bool) -> View:
+    """From any of the rows: c a column's mean where that is many deviations from 0.
+
+    Without an intercept (centre False) a shift would change the model, so there is none.
+    """
+    c, c_y = None, np.zeros(y.shape[1])
+    largest = np.abs(X).max(axis=0)
+    if centre:
+        c_y = y.mean(axis=0, dtype=float)
+        mean = X.mean(axis=0, dtype=float)
+        far = np.abs(mean) > 4 * X.std(axis=0, dtype=float)
+        if far.any():
+            c = np.where(far, mean, 0.0)
+    odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
+    q = np.exp2(-np.round(np.log2(np.where(odd, largest, 1.0)))) if odd.any() else None
+    return View(c, q, c_y)
+
+
+def viewed_intercept(w: Any, b: Any, view: View) -> tuple[Any, Any]:
+    """b_c, and a bound on its rounding error; the sum is taken in the widest floats there are."""
+    wide, c = np.longdouble, view.c
+    c_w = 0 if c is None else c.astype(wide) @ w.astype(wide)
+    size = np.abs(b) + np.abs(view.c_y) + (0 if c is None else np.abs(c) @ np.abs(w))
+    b_c = b.astype(wide) - view.c_y + c_w
+    steps = 2 + (0 if c is None else len(c))
+    error = steps * np.finfo(wide).eps * size + np.finfo(float).eps * np.abs(b_c)
+    return b_c.astype(float), error.astype(float)
+
+
+def gamma(steps: float, unit: float = UNIT) -> float:
+    """γ_k = k·u / (1 − k·u): the relative error of k rounded operations in a row, at most."""
+    return steps * unit / (1 - steps * unit)
+
+
+def residual_error(sums: Sums, w: Any, b: Any, b_error: Any, unit: float) -> Any:
+    """Bound on √Σ s (r̂ − r)², with r̂ as computed.
+
+    |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b_c|) + error of b_c, and the norm of |X||w| is at
+    most Σ_j |w_j| ‖x_j‖.
+    """
+    size = np.sqrt(sums.Sxx) @ np.abs(w) + np.sqrt(sums.Syy) + np.abs(b) * np.sqrt(sums.S)
+    return gamma(len(w) + 4, unit) * size + b_error * np.sqrt(sums.S)

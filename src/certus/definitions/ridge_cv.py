@@ -1,0 +1,115 @@
+"""Ridge with α chosen by leave-one-out: the error that each α makes on rows left out.
+
+    e_i(α) = r_i(α) / (1 − h_ii(α))        h_ii(α) = s_i/S + s_i x̃_iᵀ(G + αI)⁻¹x̃_i
+
+r(α) are the residuals of the ridge fit with penalty α, h its hat matrix, G = X̃ᵀSX̃ = VΛVᵀ. The score
+of α is −(1/n) Σ_i s_i e_i², over all targets alike unless each has its own α. The first best wins.
+Without an intercept X̃ = X and the term s_i/S is absent.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.definitions.linear_sums import choose_view
+
+
+def check(
+    data: Any,
+    alphas: Any,
+    alpha: Any,
+    best_score: Any,
+    fit_intercept: bool = True,
+    per_target: bool = False,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Is ``alpha`` the best of ``alphas``, and ``best_score`` its score?
+
+    O(n·p² + n·p·A·k) operations for A penalties and k targets.
+    """
+    scores = leave_one_out_scores(data, alphas, fit_intercept)  # (A, k)
+    if not per_target:
+        scores = scores.mean(axis=1, keepdims=True)
+    alpha, best_score = np.atleast_1d(alpha), np.atleast_1d(best_score)
+    chosen = np.array([np.argmin(np.abs(np.asarray(alphas) - a)) for a in alpha])
+    at = scores[chosen, np.arange(len(chosen))]
+    size = np.abs(scores).max(axis=0) + np.finfo(float).tiny
+    wrong = []
+    if not np.allclose(np.asarray(alphas)[chosen], alpha, rtol=1e-12, atol=0):
+        wrong.append(f"alpha_ = {_list(alpha)} is none of alphas")
+    if np.any(scores.max(axis=0) - at > tol * np.abs(at) + 1e-13 * size):
+        best = np.asarray(alphas)[scores.argmax(axis=0)]
+        wrong.append(f"alpha_ = {_list(alpha)}, but {_list(best)} leaves a smaller error")
+    if np.any(np.abs(best_score - at) > 1e-6 * np.abs(at) + 1e-13 * size):
+        wrong.append(f"best_score_ = {_list(best_score)}, but alpha_ scores {_list(at)}")
+    return {"loo_score": float(at.mean()), "wrong": wrong}
+
+
+def _list(values: Any) -> str:
+    return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
+
+
+def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
+    """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
+    n, p = data.shape
+    X, y, _ = data.some(256)
+    view = choose_view(X, y, centre=fit_intercept)
+    alphas = np.asarray(alphas, dtype=float)
+    if n <= p:
+        return _scores_of_wide(data, alphas, fit_intercept, view)
+    S, Sx, Sy = data.reduce(means, view)
+    mean, mean_y = (Sx / S, Sy / S) if fit_intercept else (0 * Sx, 0 * Sy)
+    G, Xy = data.reduce(gram, view, mean, mean_y, square=True)
+    lam, V = np.linalg.eigh(G)
+    shrink = 1 / (np.maximum(lam, 0)[:, None] + alphas)  # (p, A)
+    # w(α) in the eigenvectors' coordinates, all α and targets side by side
+    W = ((V.T @ Xy)[:, :, None] * shrink[:, None, :]).reshape(p, -1)
+    share = 1 / S if fit_intercept else 0.0
+    (total,) = data.reduce(left_out, view, mean, mean_y, V, W, shrink, share)
+    return -total / n
+
+
+def means(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any, Any]:
+    X, y = view.of(X), y - view.c_y
+    if s is None:
+        return float(len(y)), X.sum(axis=0), y.sum(axis=0)
+    return s.sum(), s @ X, s @ y
+
+
+def gram(X: Any, y: Any, s: Any, view: Any, mean: Any, mean_y: Any) -> tuple[Any, Any]:
+    X, y = view.of(X) - mean, y - view.c_y - mean_y
+    sX = X if s is None else s[:, None] * X
+    return X.T @ sX, sX.T @ y
+
+
+def left_out(
+    X: Any, y: Any, s: Any, view: Any, mean: Any, mean_y: Any, V: Any, W: Any, shrink: Any,
+    share: float,
+) -> tuple[Any]:  # fmt: skip
+    """Σ s e² of one block, (A, k)."""
+    Z = (view.of(X) - mean) @ V
+    y = y - view.c_y - mean_y
+    s = np.ones(len(y)) if s is None else s
+    r = y[:, :, None] - (Z @ W).reshape(*y.shape, -1)  # (n, k, A)
+    h = s[:, None] * (share + (Z * Z) @ shrink)  # (n, A)
+    e = r / (1 - h)[:, None, :]
+    return (np.einsum("i,ika,ika->ak", s, e, e),)
+
+
+def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> Any:
+    """n ≤ p: the same from the singular vectors of the rows, √S X̃ = U Σ Vᵀ."""
+    X, y, s = data.some(data.shape[0])
+    X, y = view.of(X), y - view.c_y
+    n = len(y)
+    root = np.ones(n) if s is None else np.sqrt(s)
+    S = root @ root
+    if fit_intercept:
+        X, y = X - (root**2) @ X / S, y - (root**2) @ y / S
+    # n ≤ p: the n columns of U span all rows, and α/(σ² + α) of each is left in the residuals. The
+    # intercept takes its own direction √s/√S out of I − H.
+    U, sigma, _ = np.linalg.svd(root[:, None] * X, full_matrices=False)
+    left = alphas / (sigma[:, None] ** 2 + alphas)  # (n, A)
+    Uy = U.T @ (root[:, None] * y)
+    d = (U * U) @ left - (root**2 / S)[:, None] * fit_intercept  # diagonal of I − H, (n, A)
+    total = [np.sum((U @ (left[:, [a]] * Uy) / d[:, [a]]) ** 2, axis=0) for a in range(len(alphas))]
+    return -np.array(total) / n

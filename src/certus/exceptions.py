@@ -1,0 +1,26 @@
+"""What certus warns of and refuses."""
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "AliasWarning",
+    "CannotVerifyError",
+    "CertificateError",
+    "NotCertifiedWarning",
+]
+
+
+class NotCertifiedWarning(ConvergenceWarning):
+    """The fit's claim was recomputed from the data and does not hold."""
+
+
+class AliasWarning(UserWarning):
+    """Some columns repeat others, so their coefficients are not unique."""
+
+
+class CannotVerifyError(ValueError):
+    """There is nothing to check: an unknown or unfitted model, or rows that do not fit it."""
+
+
+class CertificateError(ValueError):
+    """A certificate was asked for something that it does not hold."""

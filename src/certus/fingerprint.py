@@ -1,0 +1,62 @@
+"""Recognise the rows a model was fitted on.
+
+Shape, column sums and a hash of at most 1,024 rows spread over all: other data are recognised, a
+forger is not defended against. A hash of every byte would cost more than a fit.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .rows import Rows
+
+ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprint:
+    shape: tuple[int, int]
+    dtype: str
+    rows: str  # hash of X at the spread rows
+    targets: str  # … of y
+    weights: str | None  # … of the weights; None: there were none
+    column_sums: np.ndarray
+
+    def differs(self, other: "Fingerprint") -> str | None:
+        """What tells ``other`` from the rows of the fit, in words; None where nothing does."""
+        if self.shape != other.shape:
+            (n, p), (m, q) = self.shape, other.shape
+            return f"it was fitted on {n:,} rows × {p:,} columns, these are {m:,} × {q:,}"
+        if self.weights is not None and other.weights is None:
+            return "it was fitted with sample_weight: give the same weights"
+        if self.weights is None and other.weights is not None:
+            return "it was fitted without sample_weight"
+        if self.weights != other.weights:
+            return "sample_weight differs from that of the fit"
+        if self.rows != other.rows:
+            return "X differs from that of the fit (or its rows stand in another order)"
+        if self.targets != other.targets:
+            return "y differs from that of the fit"
+        if not np.allclose(self.column_sums, other.column_sums, rtol=1e-9, atol=0):
+            return "X differs from that of the fit in its column sums"
+        return None
+
+
+def fingerprint(rows: Rows, column_sums: Any) -> Fingerprint:
+    X, y, s = rows.some(ROWS)
+    return Fingerprint(
+        shape=rows.shape,
+        dtype=str(rows.X.dtype),
+        rows=_hash(X),
+        targets="" if y is None else _hash(y),
+        weights=None if s is None else _hash(s),
+        column_sums=np.asarray(column_sums, dtype=float),
+    )
+
+
+def _hash(values: Any) -> str:
+    # as float64, so that a frame and its array, float32 and its copy, are the same rows
+    exact = np.ascontiguousarray(values, dtype=np.float64)
+    return hashlib.blake2b(exact.data, digest_size=16).hexdigest()

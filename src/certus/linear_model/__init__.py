@@ -1,0 +1,7 @@
+"""Linear models with certificates, under scikit-learn's names."""
+
+from .least_squares import LinearRegression
+from .ridge import Ridge
+from .ridge_cv import RidgeCV
+
+__all__ = ["LinearRegression", "Ridge", "RidgeCV"]

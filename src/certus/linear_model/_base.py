@@ -1,0 +1,88 @@
+"""What the linear regressors share: predict, the certificate of a fit, and how it is shown."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import estimator_html_repr
+
+from .._explain import not_certified, repeated_columns
+from .._pool import blas_limiter
+from .._validation import data_for_predict, memory_for_gram, require_finite
+from ..certificate import certify
+from ..exceptions import AliasWarning, NotCertifiedWarning
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.least_squares import solve
+from ..solvers.linear_problem import Solution
+
+
+class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A fitted w and b."""
+
+    coef_: np.ndarray
+    intercept_: Any
+
+    def _solve(self, rows: Rows, y_ndim: int, **problem: Any) -> Solution:
+        """Solve, and set coef_, intercept_ and solver_."""
+        memory_for_gram(*rows.shape, rows.threads)
+        try:
+            with blas_limiter.for_work(rows.shape):
+                solution = solve(rows, **problem)
+        except NonFiniteError:
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
+            raise
+        self.coef_ = solution.w[:, 0].copy() if y_ndim == 1 else solution.w.T.copy()
+        b = solution.b if problem["fit_intercept"] else np.zeros(len(solution.b))
+        self.intercept_ = (b[0] if y_ndim == 1 else b) if problem["fit_intercept"] else 0.0
+        self.solver_ = solution.solver
+        return solution
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit set and this one may not."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _certify(self, rows: Rows) -> None:
+        """Set certificate_ from the definition, and warn where it does not hold."""
+        self.certificate_ = certificate = certify(self, rows)
+        if not certificate.certified:
+            warnings.warn(not_certified(certificate), NotCertifiedWarning, stacklevel=3)
+
+    def _warn_of_aliases(self, solution: Solution, n: int) -> None:
+        if solution.aliases is not None:
+            names = vars(self).get("feature_names_in_")
+            warnings.warn(
+                repeated_columns(solution.aliases, names, n, len(solution.w)),
+                AliasWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Xw + b, in float64.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        X = data_for_predict(self, X)
+        w = self.coef_.T
+        out = np.empty((len(X), *w.shape[1:]))
+        Rows(X).map(_linear, out, w, self.intercept_)
+        if not np.isfinite(out.sum()):
+            require_finite(X, vars(self).get("feature_names_in_"))
+        return out
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()
+
+
+def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
+    return X @ w + b

@@ -1,0 +1,224 @@
+"""Ridge regression with its penalty chosen by leave-one-out."""
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+from .._pool import blas_limiter
+from .._validation import (
+    boolean,
+    data_for_fit,
+    memory_for_gram,
+    not_negative,
+    one_of,
+    require_finite,
+)
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.ridge_cv import leave_one_out
+from ._base import LinearRegressor
+from .ridge import Ridge
+
+
+class RidgeCV(LinearRegressor):
+    r"""Ridge with α chosen among ``alphas`` by the error on rows left out.
+
+    Minimises Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖², at the α with the least
+
+        (1/n) Σᵢ sᵢ (rᵢ(α) / (1 − hᵢᵢ(α)))²,    h the hat matrix,
+
+    which is the exact leave-one-out error: all α from one factorisation, no refits.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        Penalties to choose from, all above 0 (with ``cv``: not negative).
+    fit_intercept : bool, default=True
+    scoring : str, callable or None, default=None
+        None: minus the mean squared error above (with ``cv``: R²).
+    cv : int, splitter or iterable, default=None
+        None: exact leave-one-out. Else the folds of a grid search.
+    gcv_mode : {None, "auto", "svd", "eigen"}
+        Accepted for scikit-learn's sake: the smaller of XᵀX and XXᵀ is factored.
+    store_cv_results : bool, default=False
+        Keep every row's error (or prediction, with ``scoring``) for every α in ``cv_results_``.
+    alpha_per_target : bool, default=False
+        Choose α for each target by itself.
+
+    Attributes
+    ----------
+    alpha_ : float or ndarray of shape (n_targets,)
+    best_score_ : float or ndarray of shape (n_targets,)
+    cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        With ``store_cv_results``.
+    coef_, intercept_, solver_, n_features_in_, feature_names_in_
+        As in :class:`Ridge`.
+    certificate_ : Certificate
+        That of the ridge fit at ``alpha_``; with ``cv=None`` and ``scoring=None`` it also
+        recomputes the leave-one-out error of every α and refuses an ``alpha_`` that is not the
+        best.
+
+    Notes
+    -----
+    O(n·p² + n·p·n_alphas) operations for n > p; O(n²·p + n²·n_alphas) for n ≤ p.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import RidgeCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> RidgeCV(alphas=[1e-3, 1e-2, 1e-1, 1]).fit(X, y).alpha_
+    0.01
+    """
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ):
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RidgeCV":
+        """Choose α and fit w and b.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        boolean("store_cv_results", self.store_cv_results)
+        boolean("alpha_per_target", self.alpha_per_target)
+        one_of("gcv_mode", self.gcv_mode, (None, "auto", "svd", "eigen"))
+        alphas = np.atleast_1d(not_negative("alphas", self.alphas))
+        if alphas.size == 0 or alphas.ndim != 1:
+            raise ValueError(f"alphas={self.alphas!r}: give at least one penalty")
+        if self.cv is None and not alphas.all():
+            raise ValueError(
+                "alphas holds 0: leave-one-out needs penalties above 0. Use LinearRegression for "
+                "0, or cv=5"
+            )
+        rows = data_for_fit(self, X, y, sample_weight)
+        if self.cv is None:
+            self._choose_by_leave_one_out(rows, alphas, fit_intercept, np.ndim(y))
+        else:
+            self._choose_by_folds(X, y, alphas, fit_intercept, sample_weight)
+        alpha = np.atleast_1d(self.alpha_).astype(float)
+        self._solve(rows, np.ndim(y), fit_intercept=fit_intercept, alpha=alpha, positive=False)
+        self._certify(rows)
+        return self
+
+    def _choose_by_leave_one_out(
+        self, rows: Rows, alphas: np.ndarray, fit_intercept: bool, y_ndim: int
+    ) -> None:
+        keep = self.store_cv_results or self.scoring is not None
+        memory_for_gram(*rows.shape, rows.threads)
+        try:
+            with blas_limiter.for_work(rows.shape):
+                path = leave_one_out(rows, alphas, fit_intercept, keep)
+        except NonFiniteError:
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
+            raise
+        results = None
+        if self.scoring is None:
+            scores = -path.squares / rows.shape[0]  # (A, k)
+            if path.errors is not None:
+                results = path.errors**2
+        else:
+            results = _predictions(rows, path.errors)
+            scores = self._scores(rows, results, y_ndim)
+        if not self.alpha_per_target:
+            scores = scores.mean(axis=1, keepdims=True)
+        best = scores.argmax(axis=0)
+        alpha, score = alphas[best], scores.max(axis=0)
+        per_target = self.alpha_per_target and y_ndim == 2
+        self.alpha_ = alpha if per_target else float(alpha[0])
+        self.best_score_ = score if per_target else float(score[0])
+        self._forget("cv_results_")
+        if self.store_cv_results:
+            assert results is not None
+            self.cv_results_ = results[:, 0] if y_ndim == 1 else results
+
+    def _scores(self, rows: Rows, predictions: np.ndarray, y_ndim: int) -> np.ndarray:
+        """(A, k): the scorer's verdict on the predictions for rows left out."""
+        scorer = check_scoring(self, scoring=self.scoring)
+        weights = {} if rows.s is None else {"sample_weight": rows.s}
+        assert rows.y is not None
+        k, count = predictions.shape[1:]
+        if self.alpha_per_target or y_ndim == 1:
+            targets = [(predictions[:, t], rows.y[:, t]) for t in range(k)]
+        else:
+            targets = [(predictions, rows.y)]
+        return np.array(
+            [
+                [scorer(_Identity(), given[..., a], true, **weights) for given, true in targets]
+                for a in range(count)
+            ]
+        )
+
+    def _choose_by_folds(
+        self, X: Any, y: Any, alphas: np.ndarray, fit_intercept: bool, sample_weight: Any
+    ) -> None:
+        if self.store_cv_results or self.alpha_per_target:
+            name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
+            raise ValueError(f"cv!=None and {name}=True are incompatible: use cv=None")
+        ridge = Ridge(fit_intercept=fit_intercept)
+        if get_config()["enable_metadata_routing"]:
+            ridge.set_fit_request(sample_weight=True)
+        search = GridSearchCV(
+            ridge, {"alpha": alphas}, cv=self.cv, scoring=self.scoring, refit=False
+        )
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        self.alpha_ = float(search.best_params_["alpha"])
+        self.best_score_ = float(search.best_score_)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Routes of sample_weight and of what the splitter asks for."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                splitter=self.cv,
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        )
+
+
+def _predictions(rows: Rows, errors: np.ndarray | None) -> np.ndarray:
+    """ŷ = y − e for rows left out, (n, k, A)."""
+    assert errors is not None
+    assert rows.y is not None
+    if rows.s is not None:
+        root = np.sqrt(rows.s)[:, None, None]
+        errors = np.divide(errors, root, out=np.zeros_like(errors), where=root > 0)
+    predictions: np.ndarray = rows.y[:, :, None] - errors
+    return predictions
+
+
+class _Identity(RegressorMixin, BaseEstimator):
+    """What a scorer calls: predictions go in, the same come out."""
+
+    def predict(self, y_predicted: np.ndarray) -> np.ndarray:
+        return y_predicted

@@ -1,0 +1,163 @@
+"""Data as blocks of rows, and the two verbs that all models are made of.
+
+    reduce:  Σ_b statistic(X_b, y_b, s_b)        map:  rows of out_b = function(X_b, y_b, s_b)
+
+Block edges depend on the shape and the kind of statistic only, and partial results are combined in
+one fixed binary tree,
+
+    ((0+1)+(2+3)) + ((4+5)+(6+7)) + …
+
+so the answer is the same bits on any number of threads. Whichever thread completes a pair adds it;
+blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
+
+A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
+a memory map, and later sparse rows, Arrow batches or Dask chunks.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._config import effective_threads
+from ._pool import run_on_threads
+
+BLOCK_BYTES = 1 << 20  # a block and what is made of it stay in L2; 2¹⁸ and 2²³ were slower
+SMALL_WORK = 1 << 16  # elements below which a thread costs more than it saves
+
+
+def add(left: Any, right: Any) -> Any:
+    """Left + right, field by field, into left's own arrays where it has some."""
+    return type(left)(*(_add_field(a, b) for a, b in zip(left, right, strict=True)))
+
+
+def _add_field(a: Any, b: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        a += b
+        return a
+    return a + b
+
+
+class Rows:
+    """Rows of X with their targets y (N×k, or None) and weights s (N, or None for ones).
+
+    Blocks handed to a statistic are float32 or float64; whole numbers are cast block by block, so
+    an int8 array never grows eightfold.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: np.ndarray | None = None,
+        s: np.ndarray | None = None,
+        *,
+        threads: int | None = None,
+    ):
+        self.X, self.y, self.s = X, y, s
+        self.shape: tuple[int, int] = X.shape
+        self.threads = threads or effective_threads()
+
+    def block(self, start: int, stop: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """(X_b, y_b, s_b) of rows start:stop."""
+        y = None if self.y is None else self.y[start:stop]
+        s = None if self.s is None else self.s[start:stop]
+        return as_floats(self.X[start:stop]), y, s
+
+    def block_rows(self, least: int = 256) -> int:
+        """Rows of a cache-sized block, at least ``least``."""
+        return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
+
+    def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
+        """Near-equal blocks of about ``block_rows`` rows. A function of the shape alone."""
+        n = self.shape[0]
+        count = -(-n // (block_rows or self.block_rows()))
+        return [(i * n // count, (i + 1) * n // count) for i in range(count)]
+
+    def reduce(
+        self,
+        statistic: Callable[..., Any],
+        *args: Any,
+        combine: Callable[[Any, Any], Any] = add,
+        block_rows: int | None = None,
+    ) -> Any:
+        """Combine ``statistic(X_b, y_b, s_b, *args)`` over all blocks.
+
+        ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
+        ``combine(left, right)`` may overwrite ``left``.
+        """
+        edges = self.edges(block_rows)
+        if len(edges) == 1:
+            return statistic(*self.block(*edges[0]), *args)
+        tree = _Tree(len(edges), combine)
+        run_on_threads(
+            lambda i: tree.put(i, statistic(*self.block(*edges[i]), *args)),
+            len(edges),
+            self._useful_threads(len(edges)),
+        )
+        return tree.root
+
+    def map(self, function: Callable[..., np.ndarray], out: np.ndarray, *args: Any) -> np.ndarray:
+        """Fill ``out[b] = function(X_b, y_b, s_b, *args)`` for all blocks b."""
+        edges = self.edges()
+
+        def fill(i: int) -> None:
+            start, stop = edges[i]
+            out[start:stop] = function(*self.block(start, stop), *args)
+
+        run_on_threads(fill, len(edges), self._useful_threads(len(edges)))
+        return out
+
+    def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """At most ``count`` distinct rows, spread over all (see ``spread``)."""
+        n = self.shape[0]
+        if count >= n:
+            return self.block(0, n)
+        i = spread(n, count)
+        y = None if self.y is None else self.y[i]
+        s = None if self.s is None else self.s[i]
+        return as_floats(self.X[i]), y, s
+
+    def _useful_threads(self, blocks: int) -> int:
+        n, p = self.shape
+        return 1 if n * p < SMALL_WORK else min(self.threads, blocks)
+
+
+def as_floats(X: Any) -> Any:
+    """X itself if float32 or float64, else a float64 copy."""
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+
+def spread(n: int, count: int) -> np.ndarray:
+    """About ``count`` distinct row numbers below n, evenly spread but in step with no period.
+
+    Multiples of the golden ratio, modulo 1: no regular pattern in the rows can hide from them.
+    """
+    phi = 0.6180339887498949
+    return np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
+
+
+class _Tree:
+    """The fixed tree: node (level, i) combines nodes 2i and 2i + 1 of the level below."""
+
+    def __init__(self, leaves: int, combine: Callable[[Any, Any], Any]):
+        self.combine = combine
+        self.widths = [leaves]
+        while self.widths[-1] > 1:
+            self.widths.append(-(-self.widths[-1] // 2))
+        self.waiting: dict[tuple[int, int], Any] = {}
+        self.lock = threading.Lock()
+        self.root: Any = None
+
+    def put(self, i: int, value: Any) -> None:
+        for level, width in enumerate(self.widths[:-1]):
+            sibling = i ^ 1
+            if sibling < width:  # the last node of an odd level climbs alone
+                with self.lock:
+                    other = self.waiting.pop((level, sibling), None)
+                    if other is None:
+                        self.waiting[level, i] = value
+                        return
+                value = self.combine(value, other) if i < sibling else self.combine(other, value)
+            i >>= 1
+        self.root = value

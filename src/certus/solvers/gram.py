@@ -1,0 +1,144 @@
+"""Centred sums of products of the columns, in one pass over the rows.
+
+    S = Σ s,  x̄ = Σ s x/S,  G = Σ s (x − x̄)(x − x̄)ᵀ,  and the same of X with y
+
+The pass runs on x − c with c the mean of a few rows, so that nothing cancels, and is corrected to
+x̄ afterwards: G = G_c − S(x̄ − c)(x̄ − c)ᵀ. Where the few rows misled (or squares overflow) it runs
+once more, with the exact mean and a power of two for each column.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+
+KERNEL_WORK = 1 << 27  # n·p² above which the compiled product pays for loading its compiler
+CANCELLED = 100.0  # times that S(x̄ − c)² may exceed what is left of Σ s (x − c)²
+
+
+class NonFiniteError(ValueError):
+    """The sums are not finite: the data hold NaN or infinity, or their squares overflow."""
+
+
+class Sums(NamedTuple):
+    S: Any
+    sx: Any
+    sy: Any
+    G: Any
+    Xy: Any
+    yy: Any
+
+
+class Gram(NamedTuple):
+    """Everything in columns x∘q; G, Xy and yy about the means, or about 0 without an intercept."""
+
+    S: float
+    mean: np.ndarray  # (p,), of x∘q
+    mean_y: np.ndarray  # (k,)
+    G: np.ndarray  # (p, p)
+    Xy: np.ndarray  # (p, k)
+    yy: np.ndarray  # (k,)
+    size: np.ndarray  # (p,): √Σ s x², of the columns as they came
+    q: np.ndarray | None
+
+
+def gram(rows: Rows, fit_intercept: bool) -> Gram:
+    """One pass, O(n·p²) operations, O(p²) memory a thread."""
+    X, y, _ = rows.some(256)
+    assert y is not None
+    p, k = rows.shape[1], y.shape[1]
+    c, c_y = np.zeros(p), np.zeros(k)
+    if fit_intercept:
+        c, c_y = X.mean(axis=0, dtype=float), y.mean(axis=0, dtype=float)
+    q = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = _pass(rows, c, c_y, q)
+        S = float(sums.S)
+        if not S > 0:
+            raise ValueError("all weights are zero")
+        if not _finite(sums):
+            c, q = _safe_view(rows, c if fit_intercept else None)
+            sums = _pass(rows, c, c_y, q)
+            if not _finite(sums):
+                raise NonFiniteError
+        offset = sums.sx / S
+        square = np.diagonal(sums.G)
+        left = square - S * offset**2
+        misled = (S * offset**2 > CANCELLED * left) & (np.abs(offset) > 1e-12 * np.abs(c))
+        if fit_intercept and misled.any():
+            c, c_y = c + offset / (1 if q is None else q), c_y + sums.sy / S
+            sums = _pass(rows, c, c_y, q)
+            offset = sums.sx / S
+    G, Xy, yy = sums.G, sums.Xy, sums.yy
+    c_q = c if q is None else c * q
+    size = np.sqrt(np.maximum(np.diagonal(G) + 2 * c_q * sums.sx + S * c_q**2, 0.0))
+    if not fit_intercept:
+        return Gram(S, np.zeros(p), np.zeros(k), G, Xy, yy, size, q)
+    offset_y = sums.sy / S
+    G -= S * np.multiply.outer(offset, offset)
+    Xy -= S * np.multiply.outer(offset, offset_y)
+    return Gram(S, c_q + offset, c_y + offset_y, G, Xy, yy - S * offset_y**2, size, q)
+
+
+def _finite(sums: Sums) -> bool:
+    # a product overflows no sooner than the squares on the diagonal
+    return bool(np.isfinite(np.diagonal(sums.G)).all() and np.isfinite(sums.yy).all())
+
+
+def _safe_view(rows: Rows, c: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """c, and q = 2^−e_j with 2^e_j about the largest |x_j|."""
+    largest = rows.reduce(lambda X, y, s: (np.abs(X).max(axis=0).astype(float),), combine=_maximum)
+    (largest,) = largest
+    if not np.isfinite(largest).all():
+        raise NonFiniteError
+    q = np.exp2(-np.ceil(np.log2(np.where(largest > 0, largest, 1.0))))
+    return (np.zeros(len(q)) if c is None or not np.isfinite(c).all() else c), q
+
+
+def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.maximum(left[0], right[0]),)
+
+
+def gram_block_rows(n: int, p: int) -> int:
+    """Enough rows that p×p partial sums cost little, enough blocks that threads share evenly."""
+    return max(p, 256, min(8192, n // 64))
+
+
+def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> Sums:
+    sums: Sums
+    n, p = rows.shape
+    if q is None and n * p * p >= KERNEL_WORK:
+        from ..kernels.gram import mirror
+
+        sums = rows.reduce(_compiled_block, c, c_y, block_rows=gram_block_rows(n, p))
+        mirror(sums.G)
+        return sums
+    sums = rows.reduce(_block, c, c_y, q, block_rows=gram_block_rows(n, p))
+    return sums
+
+
+def _block(X: Any, y: Any, s: Any, c: np.ndarray, c_y: np.ndarray, q: Any) -> Sums:
+    X = np.subtract(X, c, dtype=float)
+    if q is not None:
+        X *= q
+    y = y - c_y
+    if s is None:
+        n, yy = float(len(y)), (y * y).sum(axis=0)
+        return Sums(n, X.sum(axis=0), y.sum(axis=0), np.dot(X.T, X), X.T @ y, yy)
+    sX, sy = s[:, None] * X, s[:, None] * y
+    return Sums(s.sum(), sX.sum(axis=0), sy.sum(axis=0), X.T @ sX, sX.T @ y, (sy * y).sum(axis=0))
+
+
+def _compiled_block(X: Any, y: Any, s: Any, c: np.ndarray, c_y: np.ndarray) -> Sums:
+    from ..kernels.gram import gram_sums
+
+    p, k = X.shape[1], y.shape[1]
+    S = float(len(y)) if s is None else s.sum()
+    sums = Sums(S, np.zeros(p), np.zeros(k), np.zeros((p, p)), np.zeros((p, k)), np.zeros(k))
+    gram_sums(X, y, np.empty(0) if s is None else s, c, c_y, *_outputs(sums))
+    return sums
+
+
+def _outputs(sums: Sums) -> tuple[Any, ...]:
+    return sums.G, sums.sx, sums.sy, sums.Xy, sums.yy

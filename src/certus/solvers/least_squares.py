@@ -1,0 +1,249 @@
+"""Least squares and ridge on one pass over the rows, stable at any scale and offset.
+
+    min_w,b Σ s_i (y_i − x_iᵀw − b)² + α‖w‖²
+
+Columns are centred, and scaled to norm 1. Then, from cheap to safe:
+
+    cholesky   C + penalty = RᵀR where the scaled matrix C = D⁻¹GD⁻¹ is well conditioned, with steps
+               of refinement v ← v + (C + penalty)⁻¹h from the data's own residuals where digits
+               were lost
+    qr         R of X̃D⁻¹ itself, block by block, where squaring would lose too many; its singular
+               values decide the rank
+    svd        the same of all rows at once, where they are fewer than the columns
+    dual       fewer rows than columns and α > 0 (``dual.py``)
+
+Of all minimisers the one with the least ‖w‖, in the user's units, is taken.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack, qr, solve_triangular, svd
+
+from ..rows import Rows
+from .aliases import find_aliases
+from .dual import solve_dual
+from .gram import Gram, gram
+from .linear_problem import Scaled, Solution, rank_noise, scaled
+from .nonnegative import nonnegative
+
+REFINE_ABOVE = 1e5  # condition of C from which a step of refinement is worth a pass over the rows
+QR_ABOVE = 1e11  # … and from which its Cholesky factor is worth nothing
+
+
+def solve(
+    rows: Rows, fit_intercept: bool = True, alpha: Any = 0.0, positive: bool = False
+) -> Solution:
+    """Minimise for k targets; alpha one number or one for each.
+
+    O(n·p²) time and O(p²) memory a thread for n > p; O(n²·p) and O(n·p) for n ≤ p.
+    """
+    n, p = rows.shape
+    assert rows.y is not None
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=float), rows.y.shape[1:])
+    if n <= p:
+        if alpha.all() and not positive:
+            return solve_dual(rows, fit_intercept, alpha)
+        problem, A, z = all_rows_scaled(rows, fit_intercept)
+        if positive:
+            return _solve_positive(problem, A, z, alpha)
+        return _solve_factored(rows, problem, alpha, A, z, "svd")
+    problem = scaled(gram(rows, fit_intercept))
+    factors = _factors(problem, alpha)
+    if factors is None:
+        R, z = _qr_of_rows(rows, problem)
+        if positive:
+            return _solve_positive(problem, R, z, alpha)
+        return _solve_factored(rows, problem, alpha, R, z, "qr")
+    if positive:
+        R = factors.of[0.0] if 0.0 in factors.of else _cholesky(_unit_gram(problem))[0]
+        z = solve_triangular(R, problem.sums.Xy / problem.scale[:, None], trans="T")
+        return _solve_positive(problem, R, z, alpha)
+    return _solve_cholesky(rows, problem, alpha, factors)
+
+
+# --- Cholesky -------------------------------------------------------------------------------------
+
+
+class _Factors:
+    """Triangles R_α with R_αᵀR_α = C + penalty(α), one for each α that occurs."""
+
+    def __init__(self, of: dict[float, np.ndarray], condition: float):
+        self.of, self.condition = of, condition
+
+    def solve(self, alpha: np.ndarray, right: np.ndarray) -> np.ndarray:
+        v = np.empty_like(right)
+        for a, R in self.of.items():
+            columns = alpha == a
+            v[:, columns] = lapack.dpotrs(R, right[:, columns], lower=0)[0]
+        return v
+
+
+def _unit_gram(problem: Scaled) -> np.ndarray:
+    """C = D⁻¹GD⁻¹."""
+    C: np.ndarray = problem.sums.G / problem.scale
+    C /= problem.scale[:, None]
+    return C
+
+
+def _cholesky(C: np.ndarray) -> tuple[np.ndarray, float]:
+    """(R, condition number of C in the 1-norm: infinite where the factorisation fails)."""
+    size = np.abs(C).sum(axis=0).max()
+    R, info = lapack.dpotrf(C, lower=0, clean=1)
+    if info != 0:
+        return R, np.inf
+    inverse_condition = lapack.dpocon(R, size)[0]
+    return R, 1 / inverse_condition if inverse_condition > 0 else np.inf
+
+
+def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
+    """None where a matrix is too ill conditioned for its square."""
+    if not problem.norm.all() and not alpha.all():
+        return None
+    C = _unit_gram(problem)
+    of, condition = {}, 1.0
+    for a in np.unique(alpha):
+        A = C + np.diag(problem.penalty(a)) if a > 0 else C
+        of[float(a)], kappa = _cholesky(A)
+        if kappa > QR_ABOVE:
+            return None
+        condition = max(condition, kappa)
+    return _Factors(of, condition)
+
+
+def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Factors) -> Solution:
+    v = factors.solve(alpha, problem.sums.Xy / problem.scale[:, None])
+    if factors.condition > REFINE_ABOVE:
+        for _ in range(2):
+            penalty = np.multiply.outer(problem.unscale**2, alpha)
+            v += factors.solve(alpha, _half_gradient(rows, problem, v) - penalty * v)
+    if alpha.any():
+        return problem.solution(v, "cholesky")
+    return problem.solution(
+        v,
+        "cholesky",
+        rank=len(v),
+        triangle=factors.of[0.0] / problem.unscale,
+        condition=float(np.sqrt(factors.condition)),
+    )
+
+
+def _half_gradient(rows: Rows, problem: Scaled, v: np.ndarray) -> np.ndarray:
+    """D⁻¹X̃ᵀ(s∘r) at v, from the data."""
+    unscale = problem.unscale[:, None]
+    h: np.ndarray
+    (h,) = rows.reduce(_half_gradient_block, problem.mean, problem.sums.mean_y, unscale * v)
+    return unscale * h
+
+
+def _half_gradient_block(X: Any, y: Any, s: Any, mean: Any, mean_y: Any, w: Any) -> tuple[Any]:
+    X = np.subtract(X, mean, dtype=float)
+    r = y - mean_y - X @ w
+    if s is not None:
+        r *= s[:, None]
+    return (X.T @ r,)
+
+
+# --- QR and singular values -----------------------------------------------------------------------
+
+
+def _qr_of_rows(rows: Rows, problem: Scaled) -> tuple[np.ndarray, np.ndarray]:
+    """(R, z): the triangle of X̃D⁻¹ and Qᵀỹ, for which ‖ỹ − X̃D⁻¹v‖² = ‖z − Rv‖² + constant."""
+    p, k = problem.sums.Xy.shape
+    (T,) = rows.reduce(
+        _qr_block,
+        problem.mean,
+        problem.sums.mean_y,
+        problem.unscale,
+        combine=_qr_merge,
+        block_rows=max(2 * (p + k), rows.block_rows()),
+    )
+    return T[:p, :p], T[:p, p:]
+
+
+def _qr_block(X: Any, y: Any, s: Any, mean: Any, mean_y: Any, unscale: Any) -> tuple[Any]:
+    p = X.shape[1]
+    A = np.empty((X.shape[0], p + y.shape[1]))
+    np.subtract(X, mean, out=A[:, :p])
+    A[:, :p] *= unscale
+    np.subtract(y, mean_y, out=A[:, p:])
+    if s is not None:
+        A *= np.sqrt(s)[:, None]
+    return (np.linalg.qr(A, mode="r"),)
+
+
+def _qr_merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+
+
+def _solve_factored(
+    rows: Rows, problem: Scaled, alpha: np.ndarray, A: np.ndarray, z: np.ndarray, solver: str
+) -> Solution:
+    """Minimise ‖z − Av‖² + Σ penalty v² by the singular values of A (of any number of rows)."""
+    p = A.shape[1]
+    U, sigma, Vt = svd(A, full_matrices=False, check_finite=False)
+    kept = sigma > rank_noise(sigma, Vt, problem, rows)
+    U, sigma, Vt = U[:, kept], sigma[kept], Vt[kept]
+    rank = len(sigma)
+    v = np.empty((p, z.shape[1]))
+    for t, a in enumerate(alpha):
+        if a > 0:  # stacked on √penalty the columns are independent
+            Q, R = np.linalg.qr(np.vstack([A, np.diag(np.sqrt(problem.penalty(a)))]))
+            v[:, t] = solve_triangular(R, Q[: len(A)].T @ z[:, t])
+        elif rank == p:
+            v[:, t] = Vt.T @ ((U.T @ z[:, t]) / sigma)
+        else:
+            v[:, t] = _least_norm(sigma[:, None] * Vt, U.T @ z[:, t], problem.unscale)
+    if alpha.any():
+        return problem.solution(v, solver)
+    if rank == p:
+        h = _half_gradient(rows, problem, v)
+        v += Vt.T @ ((Vt @ h) / sigma[:, None] ** 2)
+    return problem.solution(
+        v,
+        solver,
+        rank=rank,
+        triangle=A / problem.unscale,
+        condition=float(sigma[0] / sigma[-1]) if rank else 1.0,
+        aliases=find_aliases(A, problem, rank) if rank < p else None,
+    )
+
+
+def _least_norm(M: np.ndarray, z: np.ndarray, unscale: np.ndarray) -> np.ndarray:
+    """v with Mv = z (M of full row rank) and the least ‖unscale ∘ v‖.
+
+    w = unscale∘v solves (M/unscale) w = z; with (M/unscale)ᵀ = QT its least solution is QT⁻ᵀz.
+    """
+    Q, T, order = qr((M / unscale).T, mode="economic", pivoting=True)
+    w: np.ndarray = Q @ solve_triangular(T, z[order], trans="T")
+    return w / unscale
+
+
+def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray, np.ndarray]:
+    """(problem, √s∘X̃D⁻¹, √s∘ỹ) of all rows at once, for n ≤ p."""
+    X, y, s = rows.block(0, rows.shape[0])
+    assert y is not None
+    p, k = X.shape[1], y.shape[1]
+    largest = np.abs(X).max(axis=0).astype(float)
+    q = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
+    A = X * q
+    s = np.ones(len(y)) if s is None else s
+    root = np.sqrt(s)[:, None]
+    S = s.sum()
+    size = np.sqrt(s @ (A * A))
+    mean, mean_y = (s @ A / S, s @ y / S) if fit_intercept else (np.zeros(p), np.zeros(k))
+    A -= mean
+    A *= root
+    norm = np.sqrt((A * A).sum(axis=0))
+    norm[norm <= 64 * np.finfo(float).eps * size] = 0.0
+    A[:, norm == 0] = 0.0
+    z = root * (y - mean_y)
+    none = np.empty((0, 0))
+    problem = Scaled.of(Gram(S, mean, mean_y, none, none, (z * z).sum(axis=0), size, q), norm)
+    A /= problem.scale
+    return problem, A, z
+
+
+def _solve_positive(problem: Scaled, A: np.ndarray, z: np.ndarray, alpha: np.ndarray) -> Solution:
+    v = nonnegative(A, z, [problem.penalty(a) for a in alpha])
+    return problem.solution(v, "active set")

@@ -1,0 +1,74 @@
+"""A linear model's problem in centred, scaled columns, and its answer in the user's units.
+
+    x̃_j∘q_j/d_j,  d_j = ‖x̃_j‖∘q_j:   w = (q/d) ∘ v,   penalty α‖w‖² = Σ α(q_j/d_j)² v_j²
+
+Scaled columns have norm 1, so that conditioning and rank do not depend on units.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .gram import Gram
+
+
+class Aliases(NamedTuple):
+    """Columns that repeat others: x̃_columns = x̃_kept · coef, in the user's units."""
+
+    columns: np.ndarray
+    kept: np.ndarray
+    coef: np.ndarray  # (kept, columns); all 0: the column is constant
+
+
+class Solution(NamedTuple):
+    w: np.ndarray  # (p, k), in the user's units
+    b: np.ndarray  # (k,)
+    solver: str
+    rank: int | None = None
+    triangle: np.ndarray | None = None  # R with RᵀR = X̃ᵀSX̃, in the user's units
+    condition: float | None = None  # of the scaled columns
+    aliases: Aliases | None = None
+
+
+class Scaled(NamedTuple):
+    sums: Gram
+    norm: np.ndarray  # (p,): ‖x̃_j‖ of x∘q; 0 where the column is constant
+    scale: np.ndarray  # (p,): norm, with 1 for 0
+    unscale: np.ndarray  # (p,): w = unscale ∘ v
+
+    @classmethod
+    def of(cls, sums: Gram, norm: np.ndarray) -> "Scaled":
+        scale = np.where(norm > 0, norm, 1.0)
+        return cls(sums, norm, scale, (1.0 if sums.q is None else sums.q) / scale)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """x̄, in the user's units."""
+        return self.sums.mean if self.sums.q is None else self.sums.mean / self.sums.q
+
+    def penalty(self, alpha: float) -> np.ndarray:
+        """Of v, coefficient by coefficient."""
+        return alpha * self.unscale**2
+
+    def solution(self, v: np.ndarray, solver: str, **more: object) -> Solution:
+        w = self.unscale[:, None] * v
+        return Solution(w, self.sums.mean_y - self.mean @ w, solver, **more)  # type: ignore[arg-type]
+
+
+def scaled(sums: Gram) -> Scaled:
+    square = np.diagonal(sums.G)
+    noise = (64 * np.finfo(float).eps * sums.size) ** 2
+    return Scaled.of(sums, np.sqrt(np.where(square > noise, square, 0.0)))
+
+
+def rank_noise(sigma: np.ndarray, Vt: np.ndarray, problem: Scaled, rows: Rows) -> np.ndarray:
+    """A singular value of the scaled columns that is not above this is rounding.
+
+    Of the factorisation, and of the data: columns of size ‖x_j‖ are known to ε‖x_j‖ only.
+    """
+    eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
+    relative_size = problem.sums.size / problem.scale
+    largest = np.max(sigma, initial=0.0)
+    data: np.ndarray = 4 * eps * (np.abs(Vt) @ relative_size)
+    return max(Vt.shape[1], 64) * eps * largest + data

@@ -1,0 +1,90 @@
+"""Ridge for a whole path of penalties, with exact leave-one-out errors, from one factorisation.
+
+    r_i(α) / (1 − h_ii(α)),   h_ii = s_i/S + s_i Σ_k z_ik²/(λ_k + α),   z = Vᵀx̃
+
+n > p: G = X̃ᵀSX̃ = VΛVᵀ, then one pass over the rows for all α. n ≤ p: K = X̃X̃ᵀ = UΛUᵀ, where
+α/(λ + α) of each direction is left in the residuals.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .dual import CentredColumns
+from .gram import gram
+
+
+class Path(NamedTuple):
+    """Errors are those of rows multiplied by √s."""
+
+    errors: np.ndarray | None  # (n, k, A), where kept
+    squares: np.ndarray  # (A, k): Σ s e²
+
+
+def leave_one_out(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
+    """O(n·p² + n·p·A·k) time for n > p, O(n²·p + n²·A·k) for n ≤ p; memory O(p²) or O(n²)."""
+    n, p = rows.shape
+    return (_tall if n > p else _wide)(rows, alphas, fit_intercept, keep_errors)
+
+
+def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
+    sums = gram(rows, fit_intercept)
+    lam, V = np.linalg.eigh(sums.G)
+    shrink = 1 / (np.maximum(lam, 0.0)[:, None] + alphas)  # (p, A)
+    p, k = sums.Xy.shape
+    W = ((V.T @ sums.Xy)[:, :, None] * shrink[:, None, :]).reshape(p, -1)
+    if sums.q is not None:
+        raise ValueError("columns beyond 1e150 in size: divide them by a power of ten first")
+    share = 1 / sums.S if fit_intercept else 0.0
+    args = sums.mean, sums.mean_y, V, W, shrink, share
+    # three arrays of A·k or p numbers a row live at once
+    block_rows = max(256, (1 << 18) // (3 * max(p, len(alphas) * k)))
+    if not keep_errors:
+        (squares,) = rows.reduce(_squares, *args, block_rows=block_rows)
+        return Path(None, squares)
+    errors = rows.map(_errors, np.empty((rows.shape[0], k, len(alphas))), *args)
+    return Path(errors, np.einsum("ika,ika->ak", errors, errors))
+
+
+def _errors(
+    X: Any, y: Any, s: Any, mean: Any, mean_y: Any, V: Any, W: Any, shrink: Any, share: float
+) -> Any:
+    """√s e of a block, (n, k, A)."""
+    Z = np.subtract(X, mean, dtype=float) @ V
+    e = (y - mean_y)[:, :, None] - (Z @ W).reshape(*y.shape, -1)
+    Z *= Z
+    left = Z @ shrink
+    left += share
+    if s is not None:
+        left *= s[:, None]
+        e *= np.sqrt(s)[:, None, None]
+    np.subtract(1.0, left, out=left)
+    e /= left[:, None, :]
+    return e
+
+
+def _squares(X: Any, y: Any, s: Any, *args: Any) -> tuple[Any]:
+    e = _errors(X, y, s, *args)
+    e *= e
+    return (e.sum(axis=0).T.copy(),)
+
+
+def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
+    centred = CentredColumns(rows, fit_intercept)
+    lam, U = np.linalg.eigh(centred.kernel())
+    left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
+    diagonal = (U * U) @ left
+    if fit_intercept:
+        s = np.ones(len(U)) if rows.s is None else rows.s
+        diagonal -= (s / s.sum())[:, None]
+    Uy = U.T @ centred.y
+    errors = np.empty((*centred.y.shape, len(alphas)))
+    for t, e in enumerate(_by_target(errors)):
+        np.divide(U @ (left * Uy[:, [t]]), diagonal, out=e)
+    return Path(errors if keep_errors else None, np.einsum("ika,ika->ak", errors, errors))
+
+
+def _by_target(errors: np.ndarray) -> Iterator[np.ndarray]:
+    return (errors[:, t] for t in range(errors.shape[1]))

@@ -28,7 +28,7 @@ from benchmarks.fresh_process import (
     call_in_fresh_process,
     environment_for,
 )
-from benchmarks.measure import extra_memory_of, round_robin, seconds_of
+from benchmarks.measure import OtherProcesses, extra_memory_of, round_robin, seconds_of
 
 SMALL_SIDE, SMALL_OTHER_SIDE = 20, 200  # the cold-start data, tall or wide as the row's
 LEAST_BYTES_FOR_MEMORY = 1_000_000  # below, pages and allocator slack drown what a fit needs
@@ -173,20 +173,24 @@ class Row:
         }
 
     def measure(self, contestants, options):
-        """Cells of all contestants: {name: cell}."""
+        """(cells of all contestants, CPUs that other processes used meanwhile)."""
         entered = [c for c in contestants if c.name not in self.without]
         cells = {c.name: empty_cell("left out") for c in contestants}
         try:
-            cells |= call_in_fresh_process(contest, self, entered, options, threads=self.threads)
+            measured, others = call_in_fresh_process(
+                contest, self, entered, options, threads=self.threads
+            )
+            cells |= measured
         except FreshProcessFailed as error:
             print(f"{self.name}: {error}", file=sys.stderr)
             cells |= {c.name: empty_cell("process failed", failed=True) for c in entered}
+            others = None
         present = [c for c in entered if cells[c.name]["seconds"] is not None]
         if options.cold_start:
             add_cold_starts(cells, present, self)
         if options.memory and self.data_bytes() >= LEAST_BYTES_FOR_MEMORY:
             add_memory(cells, present, self)
-        return cells
+        return cells, others
 
 
 @dataclass(frozen=True)
@@ -207,12 +211,15 @@ class ImportRow:
     def measure(self, contestants, options):
         cells = {c.name: empty_cell() for c in contestants}
         calls = {c.name: (lambda c=c: import_seconds(c.package)) for c in contestants}
-        for name, seconds in round_robin(calls, options.repeats, options.budget).items():
+        other_processes = OtherProcesses()
+        all_seconds = round_robin(calls, options.repeats, options.budget)
+        others = other_processes.cpus_used()
+        for name, seconds in all_seconds.items():
             if np.isfinite(seconds[0]):
                 cells[name].update(seconds=min(seconds), all_seconds=seconds)
             else:
                 cells[name].update(skipped="import failed")
-        return cells
+        return cells, others
 
 
 @dataclass(frozen=True)
@@ -226,10 +233,11 @@ class Suite:
     def run(self, options):
         """Yield one result per row: its facts, a cell per contestant, the ratios."""
         for row in self.rows:
-            cells = row.measure(self.contestants, options)
+            cells, others = row.measure(self.contestants, options)
             home, *peers = (contestant.name for contestant in self.contestants)
             ratios = {peer: ratio(cells[peer]["seconds"], cells[home]["seconds"]) for peer in peers}
-            yield {"suite": self.name, **row.facts(), "cells": cells, "ratios": ratios}
+            facts = {"suite": self.name, **row.facts(), "cpus_used_by_others": others}
+            yield {**facts, "cells": cells, "ratios": ratios}
 
 
 def empty_cell(skipped=None, failed=False):
@@ -255,20 +263,22 @@ def ratio(peer_seconds, home_seconds):
 
 
 def contest(row, contestants, options):
-    """Seconds, objective and excess of every contestant, in this process: {name: cell}."""
+    """({name: cell with seconds, objective and excess}, CPUs others used), in this process."""
     X, y = row.data()
     entries = {contestant.name: Entry(contestant, row, X, y) for contestant in contestants}
     ready = {name: entry.fit_once for name, entry in entries.items() if entry.warmed_up()}
     gc.collect()
     repeats = row.repeats or options.repeats
+    other_processes = OtherProcesses()
     seconds = round_robin(ready, repeats, options.budget)
+    others = other_processes.cpus_used()
     objective = row.objective(row, X, y)
     for name, entry in entries.items():
         if entry.model is not None:
             entry.record(seconds[name], float(objective(entry.model)))
     cells = {name: entry.cell for name, entry in entries.items()}
     add_excess(cells)
-    return cells
+    return cells, others
 
 
 class Entry:

@@ -1,14 +1,18 @@
 """The three measurements: seconds of a call, peak memory of a call, and the machine they ran on.
 
-Seconds are taken round-robin, one call of each contestant per round with a rotating first, so that
-a noisy neighbour hits all alike; the best of all rounds counts. A contestant that has used up its
-budget of seconds sits out the remaining rounds.
+Seconds are taken round-robin, one call of each contestant per round with a rotating first, and the
+best of all rounds counts. A contestant that has used up its budget of seconds sits out the rounds
+after the second. Round-robin spreads noise over all contestants, but they do not suffer alike:
+OpenBLAS on all cores can be several times slower beside another busy process, others much less. So
+the CPU time that other processes took is measured too, and a row that had to share says so.
 """
 
 import contextlib
 import ctypes
 import importlib
 import importlib.metadata
+import math
+import os
 import platform
 import sys
 import time
@@ -30,8 +34,9 @@ def seconds_of(call):
 def round_robin(timed_calls, repeats, budget):
     """Seconds of every round of each contestant: {name: [seconds, …]}.
 
-    timed_calls: {name: function() → seconds}. Each runs at least once, at most `repeats` times,
-    and not again once another round would pass `budget` seconds.
+    timed_calls: {name: function() → seconds}. Each runs at most `repeats` times, and after the
+    second not again once another round would pass `budget` seconds. One that fails (an infinite
+    time) does not run again.
     """
     seconds = {name: [] for name in timed_calls}
     names = list(timed_calls)
@@ -39,9 +44,42 @@ def round_robin(timed_calls, repeats, budget):
         first = round_number % max(len(names), 1)
         for name in names[first:] + names[:first]:
             spent = seconds[name]
-            if not spent or sum(spent) + min(spent) <= budget:
+            within_budget = len(spent) < 2 or sum(spent) + min(spent) <= budget
+            if within_budget and math.inf not in spent:
                 spent.append(timed_calls[name]())
     return seconds
+
+
+class OtherProcesses:
+    """CPUs that other processes kept busy since this object was made, of those we may run on."""
+
+    def __init__(self):
+        self.wall, self.busy, self.own = time.perf_counter(), busy_seconds(), own_cpu_seconds()
+
+    def cpus_used(self):
+        """None where the system does not tell."""
+        if self.busy is None:
+            return None
+        others = (busy_seconds() - self.busy) - (own_cpu_seconds() - self.own)
+        return max(others, 0.0) / (time.perf_counter() - self.wall)
+
+
+def busy_seconds():
+    """Seconds that our CPUs were not idle since the system started, None where it is not told."""
+    ours = {f"cpu{number}" for number in available_cpus()}
+    try:
+        lines = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
+    except OSError:
+        return None
+    # user nice system idle iowait irq softirq steal; guest time is in user already
+    ticks = (list(map(int, fields[1:9])) for fields in lines if fields[0] in ours)
+    return sum(sum(t) - t[3] - t[4] for t in ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def own_cpu_seconds():
+    """Of this process and of the children it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def extra_memory_of(call):

@@ -26,7 +26,9 @@ NUMPY = libraries.numpy()  # in fresh processes, as it is the one that imports f
 ABSENT = Contestant("absent", "no_such_library", "no_such_library.linear_model", "no-such-library")
 ONCE = Options(repeats=2, cold_start=False, memory=False)
 MINI = least_squares.linear("mini", n=300, p=4)
-MUST_NAME = {"generator", "seed", "n", "p", "dtype", "order", "threads", "tol"}
+MUST_NAME = {"generator", "seed", "n", "p", "dtype", "order", "threads", "tol"} | {
+    "cpus_used_by_others"
+}
 
 
 class ContestantWith(Contestant):
@@ -110,7 +112,7 @@ def test_report_holds_no_path(tmp_path, monkeypatch, capsys):
 
 
 def test_wrong_answer_has_an_excess_and_is_marked():
-    cells = harness.contest(MINI, (SKLEARN, fake("wrong")), ONCE)
+    cells, _ = harness.contest(MINI, (SKLEARN, fake("wrong")), ONCE)
     assert cells["sklearn"]["excess"] == 0
     assert cells["wrong"]["excess"] > MINI.excess_limit
     assert table.seconds_text(MINI.facts(), cells["wrong"]).endswith("!")
@@ -118,7 +120,7 @@ def test_wrong_answer_has_an_excess_and_is_marked():
 
 
 def test_answer_that_is_not_a_number_has_failed():
-    cells = harness.contest(MINI, (SKLEARN, fake("not a number")), ONCE)
+    cells, _ = harness.contest(MINI, (SKLEARN, fake("not a number")), ONCE)
     assert cells["not a number"]["failed"]
     assert cells["sklearn"]["excess"] == 0
 
@@ -141,7 +143,8 @@ def test_broken_library_is_not_taken_for_a_missing_one(tmp_path, monkeypatch):
     (tmp_path / "broken_library.py").write_text("import a_dependency_that_is_not_there")
     monkeypatch.syspath_prepend(tmp_path)
     broken = Contestant("broken", "broken_library", "broken_library", "broken-library")
-    assert harness.contest(MINI, (broken,), ONCE)["broken"]["failed"]
+    cells, _ = harness.contest(MINI, (broken,), ONCE)
+    assert cells["broken"]["failed"]
 
 
 def test_ratio_above_one_means_the_first_contestant_is_faster():
@@ -157,8 +160,21 @@ def test_rounds_are_interleaved_and_the_slow_sit_out():
 
     timed = {"fast": lambda: call("fast", 1.0), "slow": lambda: call("slow", 9.0)}
     seconds = measure.round_robin(timed, repeats=3, budget=10.0)
-    assert calls == ["fast", "slow", "fast", "fast"]
-    assert seconds == {"fast": [1.0] * 3, "slow": [9.0]}
+    assert calls == ["fast", "slow", "slow", "fast", "fast"]
+    assert seconds == {"fast": [1.0] * 3, "slow": [9.0] * 2}
+
+
+def test_contestant_that_failed_does_not_run_again():
+    assert measure.round_robin({"failing": lambda: np.inf}, 3, 10.0) == {"failing": [np.inf]}
+
+
+def test_row_that_shared_its_cpus_warns_against_quoting_it():
+    suite = Suite("mini", (ABSENT,), (MINI,))
+    result = next(suite.run(ONCE)) | {"cpus_used_by_others": 0.5}
+    report = {"machine": {"cpu": "a", "cores": 2}, "versions": {}, "quick": False}
+    assert "NOT TO BE QUOTED" in table.terminal_text(report | {"results": [result]})
+    quiet = result | {"cpus_used_by_others": 0.0}
+    assert "NOT TO BE QUOTED" not in table.terminal_text(report | {"results": [quiet]})
 
 
 def test_row_of_one_thread_is_pinned_to_one_cpu():

@@ -190,7 +190,8 @@ def repeated_columns(aliases: Any, names: Sequence[str] | None, n: int, p: int) 
     shown = "; ".join(told[:5]) + (f"; and {len(told) - 5} more" if len(told) > 5 else "")
     return printable(
         f"{len(columns)} of {count(p, 'column')} {verb} others: {shown}. Predictions are "
-        "unaffected. Their coefficients are not unique (the smallest were taken) and have no standard errors. "
+        "unaffected. Their coefficients are not unique (the smallest were taken) and have no "
+        "standard errors. "
         f"Drop {' and '.join(dropped.rsplit(', ', 1))} for unique ones."
     )
 

@@ -3,9 +3,9 @@
 The script needs NumPy and the user's arrays, nothing of certus.
 """
 
+import ast
 import inspect
 import os
-import re
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -17,8 +17,6 @@ from .exceptions import CertificateError
 
 if TYPE_CHECKING:
     from .certificate import Certificate
-
-_OWN_IMPORT = re.compile(r"^from certus\.definitions\.(\w+) import \(?[^)]*?\)?\n(?=\n|\S)", re.M)
 
 HEAD = '''"""Recompute what a {model} claims, from its data and the definition below.
 
@@ -47,21 +45,26 @@ class Data:
     def _rows(self, rows):
         return self.X[rows], self.y[rows], None if self.s is None else self.s[rows]
 
-    def some(self, count):
+    def sample(self, count):
         n = len(self.X)
         if count >= n:
-            return self._rows(slice(None))
-        return self._rows(np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(int)))
+            return self
+        spread = np.arange(count) * 0.6180339887498949 % 1.0 * n
+        return Data(*self._rows(np.unique(spread.astype(int))))
+
+    def some(self, count):
+        return self.sample(count)._rows(slice(None))
 
     def reduce(self, statistic, *args, combine=None, square=False):
-        step = max({block}, 2 * self.shape[1]) if square else {block}
+        step = max({block}, self.shape[1] // 2) if square else {block}
         total = None
         for start in range(0, len(self.X), step):
             part = statistic(*self._rows(slice(start, start + step)), *args)
             if total is None:
                 total = part
             elif combine is None:
-                total = type(part)(*(a + b for a, b in zip(total, part)))
+                fields = [a + b for a, b in zip(total, part)]
+                total = tuple(fields) if type(part) is tuple else type(part)(*fields)
             else:
                 total = combine(total, part)
         return total
@@ -97,14 +100,19 @@ if __name__ == "__main__":
 '''
 
 
-def _source(module: str, seen: list[str]) -> list[str]:
+def _source(module: str, seen: set[str]) -> list[str]:
     """Sources of a definition and of the definitions it builds on, those first."""
     if module in seen:
         return []
-    seen.append(module)
-    text = inspect.getsource(import_module(f"certus.definitions.{module}"))
-    before = [part for name in _OWN_IMPORT.findall(text) for part in _source(name, seen)]
-    return [*before, _OWN_IMPORT.sub("", text)]
+    seen.add(module)
+    text = inspect.getsource(import_module(module))
+    lines, before = text.splitlines(), []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("certus."):
+            before += _source(node.module or "", seen)
+            for i in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[i] = ""
+    return [*before, "\n".join(lines).rstrip()]
 
 
 def _literal(value: Any) -> str:
@@ -118,13 +126,12 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     if not c.certified:
         raise CertificateError(f"nothing to export: the model is {c.status}")
-    definition = c.definition.rsplit(".", 1)[-1]
     values = {
         "model": c.model, "formula": c.formula, "objective": c.objective, "gap": c.gap,
         "shape": c.shape, "tol": c.tol, "name": name, "block": 1024,
     }  # fmt: skip
     parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
-    body = "\n\n".join(_source(definition, []))
+    body = "\n\n\n".join(_source(c.definition, set()))
     return (
         HEAD.format(**values)
         + "\n# --- the definition, as certus uses it ---\n\n"

@@ -23,13 +23,14 @@ import numpy as np
 from ._config import effective_threads
 from ._pool import run_on_threads
 
-BLOCK_BYTES = 1 << 20  # a block and what is made of it stay in L2; 2¹⁸ and 2²³ were slower
+BLOCK_BYTES = 1 << 19  # a block and what is made of it stay in L2; 2¹⁸ and 2²⁰ were slower
 SMALL_WORK = 1 << 16  # elements below which a thread costs more than it saves
 
 
 def add(left: Any, right: Any) -> Any:
     """Left + right, field by field, into left's own arrays where it has some."""
-    return type(left)(*(_add_field(a, b) for a, b in zip(left, right, strict=True)))
+    fields = [_add_field(a, b) for a, b in zip(left, right, strict=True)]
+    return tuple(fields) if type(left) is tuple else type(left)(*fields)
 
 
 def _add_field(a: Any, b: Any) -> Any:
@@ -108,15 +109,20 @@ class Rows:
         run_on_threads(fill, len(edges), self._useful_threads(len(edges)))
         return out
 
-    def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    def sample(self, count: int) -> "Rows":
         """At most ``count`` distinct rows, spread over all (see ``spread``)."""
         n = self.shape[0]
         if count >= n:
-            return self.block(0, n)
+            return self
         i = spread(n, count)
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
-        return as_floats(self.X[i]), y, s
+        return Rows(self.X[i], y, s, threads=self.threads)
+
+    def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """(X, y, s) of the sample."""
+        rows = self.sample(count)
+        return rows.block(0, rows.shape[0])
 
     def _useful_threads(self, blocks: int) -> int:
         n, p = self.shape

@@ -1,8 +1,9 @@
 """What is right. Plain NumPy that reads like the equations, and imports nothing else of certus.
 
 Each module has ``check(data, parameters, tol) → dict``: it recomputes what a fitted model claims
-from the data alone. ``data`` offers ``shape``, ``depth`` (the longest chain of additions in a sum
-over rows), ``eps`` (what the data are rounded to), ``reduce(statistic, *args)`` (the sum of a pure
-function of one block of rows; ``square=True``: it is p×p) and ``some(count)`` (some of the rows). X
-is touched only through @, .T @ and column sums.
+from the data alone. ``data`` offers ``shape``, ``depth`` (the longest chain of additions in
+a sum over rows), ``eps`` (what the data are rounded to), ``reduce(statistic, *args)`` (the sum of a
+pure function of one block of rows; ``square=True``: it is p×p), ``some(count)`` (X, y, s of some of
+the rows) and ``sample(count)`` (those as ``data``). X is touched only through @, .T @ and column
+sums.
 """

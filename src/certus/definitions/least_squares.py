@@ -38,6 +38,7 @@ from certus.definitions.linear_sums import (
 
 OBJECTIVE = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 OBJECTIVE_RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
+LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, not to 0
 ROWS_FOR_CURVATURE = 1024
 FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
 TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) before QR is called for
@@ -112,11 +113,11 @@ class Problem:
 
     @property
     def null_objective(self) -> Any:
-        """f₀, of the intercept alone; no less than ε‖y‖², below which y has no digits left."""
+        """f₀, of the intercept alone, but no less than y's own last digits make of it."""
         sums, c_y = self.sums, self.view.c_y
         total = sums.Syy - sums.Sy**2 / sums.S if self.fit_intercept else sums.Syy
         whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
-        return np.maximum(total, 2 * UNIT * whole) + np.finfo(float).tiny
+        return np.maximum(total, (LAST_DIGITS * UNIT) ** 2 * whole) + np.finfo(float).tiny
 
     def answer(self, lam: float) -> dict[str, Any]:
         """From a bound λ on the curvature of the scaled columns."""
@@ -131,7 +132,9 @@ class Problem:
         answer, excess = self._verdict(excess, error, proof)
         if np.all(curvature > 0):
             # curvature_j (w_j − w*_j)² ≤ excess
-            answer["coef_error"] = float(np.max(np.sqrt(excess / curvature) * self.q[:, None]))
+            with np.errstate(over="ignore"):
+                error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
+            answer["coef_error"] = float(np.max(error))
         if lam > 0 and not idle.any():
             answer["rank"] = len(self.w)
         return answer
@@ -146,6 +149,8 @@ class Problem:
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
         bound = np.maximum(f - evaluation - excess, 0.0)
         infeasible = self.positive and bool((self.w < 0).any())
+        with np.errstate(over="ignore"):
+            column_squares = float(((self.norm / self.q) ** 2).sum())
         answer = {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
@@ -155,7 +160,7 @@ class Problem:
             "proof": proof,
             "infeasible": infeasible,
             # Σ of squared singular values of X̃, which a model may also claim
-            "column_squares": float(((self.norm / self.q) ** 2).sum()),
+            "column_squares": column_squares,
             "column_sums": sums.Sx / self.q + (0 if self.view.c is None else sums.S * self.view.c),
         }
         return answer, excess
@@ -213,16 +218,21 @@ class Problem:
 
 def curvature_of_some(problem: Problem) -> float:
     """λ ≥ 0 with λ ≤ λ_min(D⁻¹GD⁻¹), proven from a subset of the rows; 0 where that fails."""
-    data, varying = problem.data, problem.norm > 0
-    n, p = data.shape
-    X, _, s = data.some(max(ROWS_FOR_CURVATURE, p + p // 20 + 64))
-    if len(X) <= p:
+    n, p = problem.data.shape
+    subset = problem.data.sample(max(ROWS_FOR_CURVATURE, p + p // 20 + 64))
+    m = subset.shape[0]
+    if m <= p:
         return 0.0
+    mean = np.zeros(p)
+    if problem.fit_intercept:
+        S, Sx = subset.reduce(column_sums, problem.view)
+        mean = Sx / max(S, np.finfo(float).tiny)
+    varying = problem.norm > 0
     scale = np.where(varying, problem.norm, 1.0)
-    A = scaled_block(X, s, problem.view, None if problem.fit_intercept else 0.0, scale)
-    A = A if varying.all() else A[:, varying]
-    m, p = A.shape
-    C = np.dot(A.T, A)
+    (C,) = subset.reduce(unit_gram, problem.view, mean, scale, square=True)
+    if not varying.all():
+        C = C[np.ix_(varying, varying)]
+    p = len(C)
     C *= n / m
     # rounding of the product and of the factorisation: both at most γ·trace in norm
     slack = float((gamma(m + 8) + gamma(8 * p + 8)) * np.trace(C))
@@ -237,12 +247,19 @@ def curvature_of_some(problem: Problem) -> float:
     return max(TAU - slack, 0.0) * (m / n)
 
 
+def column_sums(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any]:
+    X = view.of(X)
+    return (float(len(X)), X.sum(axis=0)) if s is None else (s.sum(), s @ X)
+
+
+def unit_gram(X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any) -> tuple[Any]:
+    A = scaled_block(X, s, view, mean, scale)
+    return (np.dot(A.T, A),)
+
+
 def scaled_block(X: Any, s: Any, view: Any, mean: Any, scale: Any) -> Any:
-    """√s∘(X − mean)·D⁻¹ of one block as viewed; mean None: the block's own."""
-    A = view.of(X)
-    if mean is None:
-        mean = A.mean(axis=0) if s is None else s @ A / max(s.sum(), np.finfo(float).tiny)
-    A = A - mean
+    """√s∘(X − mean)·D⁻¹ of one block as viewed."""
+    A = view.of(X) - mean
     A /= scale
     if s is not None:
         A *= np.sqrt(s)[:, None]

@@ -42,20 +42,24 @@ class Sums(NamedTuple):
 
 def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     """One block's sums, in the precision of w (float64, or more)."""
+    weighted = s is not None
     X = view.of(X, w.dtype)
     y = np.subtract(y, view.c_y, dtype=w.dtype)
+    s = np.ones(len(y), dtype=w.dtype) if s is None else s
     r = y - X @ w
     r -= b
-    if s is None:
-        S, Sx, Sxx = float(len(y)), X.sum(axis=0), np.einsum("ij,ij->j", X, X)
-        sr, sy = r, y
-    else:
-        S, Sx, Sxx = s.sum(), s @ X, s @ (X * X)
-        sr, sy = s[:, None] * r, s[:, None] * y
+    sr, sy = s[:, None] * r, s[:, None] * y
+    together = X.T @ np.column_stack([sr, s])  # Xᵀ(s∘r) and Σ s x in one product
     return Sums(
-        S, Sx, Sxx, sy.sum(axis=0), (sy * y).sum(axis=0), sr.sum(axis=0), (sr * r).sum(axis=0),
-        X.T @ sr,
-    )  # fmt: skip
+        S=s.sum(),
+        Sx=together[:, -1],
+        Sxx=s @ (X * X) if weighted else np.einsum("ij,ij->j", X, X),
+        Sy=sy.sum(axis=0),
+        Syy=(sy * y).sum(axis=0),
+        Sr=sr.sum(axis=0),
+        Srr=(sr * r).sum(axis=0),
+        Xsr=together[:, :-1],
+    )
 
 
 def choose_view(X: Any, y: Any, centre: bool) -> View:
@@ -63,17 +67,23 @@ def choose_view(X: Any, y: Any, centre: bool) -> View:
 
     Without an intercept (centre False) a shift would change the model, so there is none.
     """
-    c, c_y = None, np.zeros(y.shape[1])
-    largest = np.abs(X).max(axis=0)
-    if centre:
-        c_y = y.mean(axis=0, dtype=float)
-        mean = X.mean(axis=0, dtype=float)
-        far = np.abs(mean) > 4 * X.std(axis=0, dtype=float)
-        if far.any():
-            c = np.where(far, mean, 0.0)
+    q = power_of_two(np.abs(X).max(axis=0).astype(float))
+    if not centre:
+        return View(None, q, np.zeros(y.shape[1]))
+    X = X if q is None else X * q
+    mean = X.mean(axis=0, dtype=float)
+    far = np.abs(mean) > 4 * X.std(axis=0, dtype=float)
+    c = np.where(far, mean / (1.0 if q is None else q), 0.0) if far.any() else None
+    return View(c, q, y.mean(axis=0, dtype=float))
+
+
+def power_of_two(largest: Any) -> Any:
+    """q that brings a column within reach of squares, or None where all are; q² is in reach too."""
     odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
-    q = np.exp2(-np.round(np.log2(np.where(odd, largest, 1.0)))) if odd.any() else None
-    return View(c, q, c_y)
+    if not odd.any():
+        return None
+    exponent = np.log2(np.where(odd, largest, 1.0))
+    return np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
 
 
 def viewed_intercept(w: Any, b: Any, view: View) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from ..rows import Rows
 
 KERNEL_WORK = 1 << 27  # n·p² above which the compiled product pays for loading its compiler
+SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
 CANCELLED = 100.0  # times that S(x̄ − c)² may exceed what is left of Σ s (x − c)²
 
 
@@ -51,17 +52,17 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
     c, c_y = np.zeros(p), np.zeros(k)
     if fit_intercept:
         c, c_y = X.mean(axis=0, dtype=float), y.mean(axis=0, dtype=float)
-    q = None
+    q = power_of_two(np.abs(X).max(axis=0).astype(float))
     with np.errstate(over="ignore", invalid="ignore"):
         sums = _pass(rows, c, c_y, q)
-        S = float(sums.S)
-        if not S > 0:
-            raise ValueError("all weights are zero")
         if not _finite(sums):
-            c, q = _safe_view(rows, c if fit_intercept else None)
+            # rows outside the sample are larger than those in it, or are not numbers
+            (largest,) = rows.reduce(_largest, combine=_maximum)
+            q = power_of_two(largest)
             sums = _pass(rows, c, c_y, q)
             if not _finite(sums):
                 raise NonFiniteError
+        S = float(sums.S)
         offset = sums.sx / S
         square = np.diagonal(sums.G)
         left = square - S * offset**2
@@ -86,14 +87,18 @@ def _finite(sums: Sums) -> bool:
     return bool(np.isfinite(np.diagonal(sums.G)).all() and np.isfinite(sums.yy).all())
 
 
-def _safe_view(rows: Rows, c: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """c, and q = 2^−e_j with 2^e_j about the largest |x_j|."""
-    largest = rows.reduce(lambda X, y, s: (np.abs(X).max(axis=0).astype(float),), combine=_maximum)
-    (largest,) = largest
-    if not np.isfinite(largest).all():
-        raise NonFiniteError
-    q = np.exp2(-np.ceil(np.log2(np.where(largest > 0, largest, 1.0))))
-    return (np.zeros(len(q)) if c is None or not np.isfinite(c).all() else c), q
+def power_of_two(largest: np.ndarray) -> np.ndarray | None:
+    """q that brings each column within reach of squares; None where all are."""
+    odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
+    if not odd.any() or not np.isfinite(largest).all():
+        return None
+    exponent = np.log2(np.where(odd, largest, 1.0))
+    q: np.ndarray = np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
+    return q
+
+
+def _largest(X: Any, y: Any, s: Any) -> tuple[Any]:
+    return (np.abs(X).max(axis=0).astype(float),)
 
 
 def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:

@@ -23,7 +23,7 @@ from scipy.linalg import lapack, qr, solve_triangular, svd
 from ..rows import Rows
 from .aliases import find_aliases
 from .dual import solve_dual
-from .gram import Gram, gram
+from .gram import Gram, gram, power_of_two
 from .linear_problem import Scaled, Solution, rank_noise, scaled
 from .nonnegative import nonnegative
 
@@ -115,7 +115,7 @@ def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Fa
     v = factors.solve(alpha, problem.sums.Xy / problem.scale[:, None])
     if factors.condition > REFINE_ABOVE:
         for _ in range(2):
-            penalty = np.multiply.outer(problem.unscale**2, alpha)
+            penalty = np.column_stack([problem.penalty(a) for a in alpha])
             v += factors.solve(alpha, _half_gradient(rows, problem, v) - penalty * v)
     if alpha.any():
         return problem.solution(v, "cholesky")
@@ -224,9 +224,8 @@ def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray
     X, y, s = rows.block(0, rows.shape[0])
     assert y is not None
     p, k = X.shape[1], y.shape[1]
-    largest = np.abs(X).max(axis=0).astype(float)
-    q = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
-    A = X * q
+    q = power_of_two(np.abs(X).max(axis=0).astype(float))
+    A = np.array(X, dtype=float) if q is None else X * q
     s = np.ones(len(y)) if s is None else s
     root = np.sqrt(s)[:, None]
     S = s.sum()

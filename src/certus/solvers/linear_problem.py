@@ -49,7 +49,8 @@ class Scaled(NamedTuple):
 
     def penalty(self, alpha: float) -> np.ndarray:
         """Of v, coefficient by coefficient."""
-        return alpha * self.unscale**2
+        with np.errstate(over="ignore"):
+            return np.minimum(alpha * self.unscale**2, 1e300)
 
     def solution(self, v: np.ndarray, solver: str, **more: object) -> Solution:
         w = self.unscale[:, None] * v

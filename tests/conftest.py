@@ -1,0 +1,63 @@
+"""Fixtures that many tests share. Generators of data are functions in ``problems.py``."""
+
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import certus
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240501)
+
+
+@pytest.fixture
+def patch_everywhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, Any], None]:
+    """Replace a function under every name that a module of certus knows it by."""
+
+    def patch(old: Any, new: Any) -> None:
+        places = [
+            (module, name)
+            for title, module in list(sys.modules.items())
+            if title.split(".")[0] == "certus" and isinstance(module, ModuleType)
+            for name, value in list(vars(module).items())
+            if value is old
+        ]
+        assert places, f"{old} is nowhere"
+        for module, name in places:
+            monkeypatch.setattr(module, name, new)
+
+    return patch
+
+
+@pytest.fixture
+def blas_as_before() -> Iterator[None]:
+    """The test must leave BLAS with the threads that it found."""
+    import scipy.linalg  # noqa: F401  its OpenBLAS copy is then counted on both sides
+
+    before = blas_threads()
+    yield
+    assert blas_threads() == before
+
+
+def blas_threads() -> dict[str, int]:
+    return {
+        library["filepath"]: library["num_threads"]
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
+
+
+@pytest.fixture(autouse=True)
+def settings_as_before() -> Iterator[None]:
+    before = certus.get_config()
+    yield
+    after = certus.get_config()
+    certus.set_config(**before)
+    assert after == before, "the test changed the process-wide settings"

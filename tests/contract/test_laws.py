@@ -1,0 +1,243 @@
+"""The laws of ``laws.py``, over every estimator in its table."""
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import ESTIMATORS, LAWS, Law, keeping
+from problems import weights
+
+import certus
+from certus import linear_model
+
+SEEDS = range(3)
+EXACTLY = {"rtol": 0, "atol": 0}
+few = settings(max_examples=15, deadline=None, derandomize=True)
+
+
+@contextmanager
+def expected_warning(case: Law):
+    """The one warning that a case's data deserve; all others stay errors."""
+    with warnings.catch_warnings():
+        if case.warns is not None:
+            warnings.simplefilter("ignore", case.warns)
+        yield
+
+
+def fit(case: Law, X, y, s=None, penalty=1.0):
+    with expected_warning(case):
+        model = case.make(penalty=penalty).fit(X, y, sample_weight=s)
+    assert model.certificate_.certified
+    return model
+
+
+def same(ours, truth, rtol=1e-9):
+    """Equal up to ``rtol`` of the largest entry."""
+    ours, truth = np.asarray(ours), np.asarray(truth)
+    assert ours.shape == truth.shape
+    np.testing.assert_allclose(ours, truth, rtol=0, atol=rtol * np.abs(truth).max())
+
+
+def law(name):
+    """Over the estimators that keep a law."""
+    return pytest.mark.parametrize("case", keeping(name), ids=str)
+
+
+def test_every_estimator_of_the_library_is_in_the_table():
+    listed = {type(case.make()).__name__ for case in ESTIMATORS}
+    assert listed == set(linear_model.__all__)
+
+
+@pytest.mark.parametrize("case", ESTIMATORS, ids=str)
+def test_every_exemption_is_from_a_law_and_says_why(case):
+    assert set(case.exempt) <= set(LAWS)
+    for reason in (*case.exempt.values(), *case.no_claim.values()):
+        assert len(reason.split()) >= 4
+
+
+def test_no_law_is_without_an_estimator_that_keeps_it():
+    assert all(keeping(name) for name in LAWS)
+
+
+@law("shift")
+@few
+@given(seed=st.integers(0, 99), power=st.integers(0, 30), sign=st.sampled_from([-1, 1]))
+def test_a_shift_of_the_columns_moves_only_the_intercept(case, seed, power, sign):
+    X, y, _ = case.draw(seed)
+    # data are multiples of 1/64 and the shift is a whole number, so that X + c is exact
+    c = sign * np.rint(2.0**power * np.linspace(0.5, 1, X.shape[1]))
+    there, here = fit(case, X + c, y), fit(case, X, y)
+    same(there.coef_, here.coef_)
+    with np.errstate(all="raise"):
+        moved = here.intercept_ - here.coef_ @ c
+    np.testing.assert_allclose(there.intercept_, moved, rtol=1e-8, atol=1e-8)
+
+
+@law("shift")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_shift_of_y_moves_only_the_intercept(case, seed):
+    X, y, _ = case.draw(seed)
+    there, here = fit(case, X, y + 2.0**27), fit(case, X, y)
+    same(there.coef_, here.coef_)
+    np.testing.assert_allclose(there.intercept_, here.intercept_ + 2.0**27, rtol=1e-15)
+
+
+@law("scale X")
+@few
+@given(seed=st.integers(0, 99), c=st.floats(-8, 8).map(lambda e: 10**e))
+def test_coefficients_of_scaled_data_are_the_coefficients_divided(case, seed, c):
+    X, y, _ = case.draw(seed)
+    there, here = fit(case, c * X, y, penalty=c**2), fit(case, X, y)
+    same(c * there.coef_, here.coef_)
+    same(there.intercept_, here.intercept_)
+
+
+@law("scale columns")
+@few
+@given(seed=st.integers(0, 99), spread=st.floats(0, 10))
+def test_each_column_may_have_its_own_unit(case, seed, spread):
+    X, y, _ = case.draw(seed)
+    d = 10 ** np.linspace(-spread, spread, X.shape[1])
+    there, here = fit(case, X * d, y), fit(case, X, y)
+    same(there.coef_ * d, here.coef_)
+    same(there.intercept_, here.intercept_)
+
+
+@law("scale y")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("c", [1e-9, 3.0, 1e9])
+def test_coefficients_grow_with_y(case, seed, c):
+    X, y, _ = case.draw(seed)
+    there, here = fit(case, X, c * y), fit(case, X, y)
+    same(there.coef_ / c, here.coef_)
+    same(there.intercept_ / c, here.intercept_)
+
+
+@law("permute rows")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_of_rows_does_not_matter(case, seed):
+    X, y, _ = case.draw(seed)
+    s = weights(seed, len(X))
+    order = np.random.default_rng(seed).permutation(len(X))
+    there, here = fit(case, X[order], y[order], s[order]), fit(case, X, y, s)
+    same(there.coef_, here.coef_)
+    same(there.intercept_, here.intercept_)
+
+
+@law("permute columns")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_coefficients_follow_their_columns(case, seed):
+    X, y, _ = case.draw(seed)
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    there, here = fit(case, X[:, order], y), fit(case, X, y)
+    same(there.coef_, here.coef_[..., order])
+    same(there.intercept_, here.intercept_)
+
+
+@law("weight is repetition")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_whole_weight_is_a_row_repeated(case, seed):
+    X, y, _ = case.draw(seed)
+    s = np.random.default_rng(seed).integers(0, 5, size=len(X))
+    s[0] = 1
+    weighted = fit(case, X, y, s)
+    repeated = fit(case, np.repeat(X, s, axis=0), np.repeat(y, s, axis=0))
+    same(weighted.coef_, repeated.coef_, 1e-10)
+    same(weighted.intercept_, repeated.intercept_, 1e-10)
+
+
+@law("zero weight")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("value", ["the same", 0.0, 1e6, -1e12])
+def test_a_row_of_weight_zero_is_absent_whatever_it_holds(case, seed, value):
+    X, y, _ = case.draw(seed)
+    s = weights(seed, len(X))
+    s[::3] = 0
+    kept = s > 0
+    if value != "the same":
+        X, y = X.copy(), y.copy()
+        X[~kept] = value
+        y[~kept] = value
+    there, here = fit(case, X, y, s), fit(case, X[kept], y[kept], s[kept])
+    same(there.coef_, here.coef_)
+    same(there.intercept_, here.intercept_)
+
+
+@law("zero weight")
+def test_rows_of_weight_zero_at_the_origin_do_not_hide_what_varies_far_away(case):
+    # a third of the rows are "not recorded": zeros, with weight 0; the others lie near 1e8
+    X, y, _ = case.draw(0)
+    s = weights(0, len(X))
+    s[::3] = 0
+    kept = s > 0
+    X = np.where(kept[:, None], X + 2.0**27, 0.0)
+    there, here = fit(case, X, y, s), fit(case, X[kept], y[kept], s[kept])
+    same(there.coef_, here.coef_)
+    np.testing.assert_allclose(there.predict(X[kept]), here.predict(X[kept]), atol=1e-6)
+
+
+@law("scale weights")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("c", [1e-6, 7.0, 1e6])
+def test_weights_count_relative_to_each_other_and_to_the_penalty(case, seed, c):
+    X, y, _ = case.draw(seed)
+    s = weights(seed, len(X))
+    there, here = fit(case, X, y, c * s, penalty=c), fit(case, X, y, s)
+    same(there.coef_, here.coef_)
+    same(there.intercept_, here.intercept_)
+
+
+@law("scale weights")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weights_of_one_are_no_weights(case, seed):
+    X, y, _ = case.draw(seed)
+    there, here = fit(case, X, y, np.ones(len(X))), fit(case, X, y)
+    same(there.coef_, here.coef_, 1e-12)
+    same(there.intercept_, here.intercept_, 1e-12)
+
+
+@law("float32")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_float32_data_are_the_same_numbers(case, seed):
+    X, y, _ = case.draw(seed)
+    X = (X + 0.1).astype(np.float32)
+    there, here = fit(case, X, y), fit(case, X.astype(float), y)
+    assert there.coef_.dtype == np.float64
+    same(there.coef_, here.coef_, 1e-10)
+    same(there.predict(X), here.predict(X.astype(float)), 1e-10)
+
+
+@law("threads")
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_same_bits_on_any_number_of_threads(case, threads, weighted):
+    X, y, _ = case.large()
+    s = weights(1, len(X)) if weighted else None
+    fits = []
+    for count in (1, threads):
+        with certus.config_context(threads=count):
+            fits.append(fit(case, X, y, s))
+    one, many = fits
+    np.testing.assert_allclose(many.coef_, one.coef_, **EXACTLY)
+    np.testing.assert_allclose(many.intercept_, one.intercept_, **EXACTLY)
+    np.testing.assert_allclose(many.predict(X), one.predict(X), **EXACTLY)
+    for name in ("objective", "bound", "gap", "residual", "coef_error"):
+        assert getattr(many.certificate_, name) == getattr(one.certificate_, name)
+
+
+@law("block size")
+@pytest.mark.parametrize("block", [1, 7, 64, 10**9])
+def test_the_size_of_blocks_changes_only_rounding(case, block, monkeypatch):
+    X, y, _ = case.draw(0)
+    s = weights(1, len(X))
+    here = fit(case, X, y, s)
+    monkeypatch.setattr("certus.rows.BLOCK_BYTES", 8 * X.shape[1] * block)
+    monkeypatch.setattr("certus.rows.Rows.block_rows", lambda self, least=256: block)
+    monkeypatch.setattr("certus.solvers.gram.gram_block_rows", lambda n, p: block)
+    there = fit(case, X, y, s)
+    same(there.coef_, here.coef_, 1e-11)
+    same(there.intercept_, here.intercept_, 1e-11)
+    same(there.certificate_.objective, here.certificate_.objective, 1e-11)

@@ -120,7 +120,7 @@ class _Data:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""
         rows = self._block_rows()
         rows = max(rows, self.shape[1] // 2) if square else rows
-        return self.rows.reduce(statistic, *args, block_rows=rows, **how)
+        return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)
 
     def sample(self, count: int) -> "_Data":
         return _Data(self.rows.sample(count))

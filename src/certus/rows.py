@@ -16,6 +16,7 @@ a memory map, and later sparse rows, Arrow batches or Dask chunks.
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from ._config import effective_threads
 from ._pool import run_on_threads
 
 BLOCK_BYTES = 1 << 19  # a block and what is made of it stay in L2; 2¹⁸ and 2²⁰ were slower
-SMALL_WORK = 1 << 16  # elements below which a thread costs more than it saves
+SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
+SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
 
 
 def add(left: Any, right: Any) -> Any:
@@ -81,11 +83,13 @@ class Rows:
         *args: Any,
         combine: Callable[[Any, Any], Any] = add,
         block_rows: int | None = None,
+        square: bool = False,
     ) -> Any:
         """Combine ``statistic(X_b, y_b, s_b, *args)`` over all blocks.
 
         ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
-        ``combine(left, right)`` may overwrite ``left``.
+        ``combine(left, right)`` may overwrite ``left``. ``square``: the statistic is p×p, so its
+        work grows with p².
         """
         edges = self.edges(block_rows)
         if len(edges) == 1:
@@ -94,7 +98,7 @@ class Rows:
         run_on_threads(
             lambda i: tree.put(i, statistic(*self.block(*edges[i]), *args)),
             len(edges),
-            self._useful_threads(len(edges)),
+            self._useful_threads(len(edges), square),
         )
         return tree.root
 
@@ -124,9 +128,10 @@ class Rows:
         rows = self.sample(count)
         return rows.block(0, rows.shape[0])
 
-    def _useful_threads(self, blocks: int) -> int:
+    def _useful_threads(self, blocks: int, square: bool = False) -> int:
         n, p = self.shape
-        return 1 if n * p < SMALL_WORK else min(self.threads, blocks)
+        work = n * p * (1 + p // SQUARE_WORK) if square else n * p
+        return 1 if work < SMALL_WORK else min(self.threads, blocks)
 
 
 def as_floats(X: Any) -> Any:
@@ -134,13 +139,16 @@ def as_floats(X: Any) -> Any:
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
 
+@lru_cache(maxsize=64)
 def spread(n: int, count: int) -> np.ndarray:
     """About ``count`` distinct row numbers below n, evenly spread but in step with no period.
 
     Multiples of the golden ratio, modulo 1: no regular pattern in the rows can hide from them.
     """
     phi = 0.6180339887498949
-    return np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
+    rows = np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
+    rows.flags.writeable = False  # it is kept for the next caller
+    return rows
 
 
 class _Tree:

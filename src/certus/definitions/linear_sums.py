@@ -42,7 +42,6 @@ class Sums(NamedTuple):
 
 def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     """One block's sums, in the precision of w (float64, or more)."""
-    weighted = s is not None
     X = view.of(X, w.dtype)
     y = np.subtract(y, view.c_y, dtype=w.dtype)
     s = np.ones(len(y), dtype=w.dtype) if s is None else s
@@ -53,7 +52,7 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     return Sums(
         S=s.sum(),
         Sx=together[:, -1],
-        Sxx=s @ (X * X) if weighted else np.einsum("ij,ij->j", X, X),
+        Sxx=s @ (X * X),
         Sy=sy.sum(axis=0),
         Syy=(sy * y).sum(axis=0),
         Sr=sr.sum(axis=0),

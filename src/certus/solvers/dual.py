@@ -63,7 +63,9 @@ class CentredColumns:
 
     def kernel(self) -> Any:
         """K = X̃X̃ᵀ."""
-        return self._columns().reduce(_kernel, self.root, block_rows=max(len(self.y), 1024))[0]
+        return self._columns().reduce(
+            _kernel, self.root, block_rows=max(len(self.y), 1024), square=True
+        )[0]
 
     def times(self, w: np.ndarray) -> Any:
         """X̃w."""

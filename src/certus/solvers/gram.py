@@ -105,9 +105,10 @@ def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
     return (np.maximum(left[0], right[0]),)
 
 
-def gram_block_rows(n: int, p: int) -> int:
+def gram_block_rows(rows: Rows) -> int:
     """Enough rows that p×p partial sums cost little, enough blocks that threads share evenly."""
-    return max(p, 256, min(8192, n // 64))
+    n, p = rows.shape
+    return max(p, rows.block_rows(), min(8192, n // 64))
 
 
 def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> Sums:
@@ -116,10 +117,10 @@ def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> S
     if q is None and n * p * p >= KERNEL_WORK:
         from ..kernels.gram import mirror
 
-        sums = rows.reduce(_compiled_block, c, c_y, block_rows=gram_block_rows(n, p))
+        sums = rows.reduce(_compiled_block, c, c_y, block_rows=gram_block_rows(rows), square=True)
         mirror(sums.G)
         return sums
-    sums = rows.reduce(_block, c, c_y, q, block_rows=gram_block_rows(n, p))
+    sums = rows.reduce(_block, c, c_y, q, block_rows=gram_block_rows(rows), square=True)
     return sums
 
 
@@ -128,11 +129,11 @@ def _block(X: Any, y: Any, s: Any, c: np.ndarray, c_y: np.ndarray, q: Any) -> Su
     if q is not None:
         X *= q
     y = y - c_y
-    if s is None:
-        n, yy = float(len(y)), (y * y).sum(axis=0)
-        return Sums(n, X.sum(axis=0), y.sum(axis=0), np.dot(X.T, X), X.T @ y, yy)
-    sX, sy = s[:, None] * X, s[:, None] * y
-    return Sums(s.sum(), sX.sum(axis=0), sy.sum(axis=0), X.T @ sX, sX.T @ y, (sy * y).sum(axis=0))
+    weight = np.ones(len(y)) if s is None else s
+    # products with BLAS: NumPy's own sums along long columns are slow for few of them
+    sX, sy = (X, y) if s is None else (s[:, None] * X, s[:, None] * y)
+    G = np.dot(X.T, X) if s is None else X.T @ sX
+    return Sums(weight.sum(), weight @ X, weight @ y, G, X.T @ sy, np.einsum("ij,ij->j", sy, y))
 
 
 def _compiled_block(X: Any, y: Any, s: Any, c: np.ndarray, c_y: np.ndarray) -> Sums:

@@ -156,6 +156,7 @@ def _qr_of_rows(rows: Rows, problem: Scaled) -> tuple[np.ndarray, np.ndarray]:
         problem.sums.mean_y,
         problem.unscale,
         combine=_qr_merge,
+        square=True,
         block_rows=max(2 * (p + k), rows.block_rows()),
     )
     return T[:p, :p], T[:p, p:]

@@ -42,7 +42,7 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     # three arrays of A·k or p numbers a row live at once
     block_rows = max(256, (1 << 18) // (3 * max(p, len(alphas) * k)))
     if not keep_errors:
-        (squares,) = rows.reduce(_squares, *args, block_rows=block_rows)
+        (squares,) = rows.reduce(_squares, *args, block_rows=block_rows, square=True)
         return Path(None, squares)
     errors = rows.map(_errors, np.empty((rows.shape[0], k, len(alphas))), *args)
     return Path(errors, np.einsum("ika,ika->ak", errors, errors))
@@ -77,8 +77,11 @@ def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
     diagonal = (U * U) @ left
     if fit_intercept:
+        # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S). Mu = u, but taken from M itself, so that what
+        # rounding did to the direction u cancels
         s = np.ones(len(U)) if rows.s is None else rows.s
-        diagonal -= (s / s.sum())[:, None]
+        u = np.sqrt(s / s.sum())
+        diagonal -= (U @ (left * (U.T @ u)[:, None])) * u[:, None]
     Uy = U.T @ centred.y
     errors = np.empty((*centred.y.shape, len(alphas)))
     for t, e in enumerate(_by_target(errors)):

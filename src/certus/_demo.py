@@ -1,0 +1,146 @@
+"""What ``certus demo`` shows: one row a model and a data set, fitted by certus and by scikit-learn.
+
+A new model adds its row to ``ROWS`` and nothing else. Data come with scikit-learn or are drawn
+here, so nothing is downloaded.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .certificate import Certificate, verify
+from .exceptions import NotCertifiedWarning
+
+Data = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model on one data set. ``model`` is a class that both libraries have under that name."""
+
+    name: str  # what a person types
+    model: str
+    about: str  # the data, in a few words
+    data: Callable[[], Data]
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def call(self) -> str:
+        """Ridge(positive=True)."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.model.rsplit('.', 1)[-1]}({given})"
+
+
+class Fit(NamedTuple):
+    """One library's answer, audited."""
+
+    certificate: Certificate
+    warned: list[str]  # "AliasWarning: 1 of 3 columns repeats …"
+
+
+class Shown(NamedTuple):
+    row: Row
+    ours: Fit
+    theirs: Fit
+
+    @property
+    def times(self) -> float:
+        """scikit-learn's objective as a multiple of ours."""
+        ours, theirs = self.ours.certificate.objective, self.theirs.certificate.objective
+        return theirs / ours if ours > 0 else np.inf if theirs > 0 else 1.0
+
+
+def run(row: Row) -> Shown:
+    """Fit with both libraries and audit both answers from the same data."""
+    X, y = row.data()
+    return Shown(row, _fit("certus", row, X, y), _fit("sklearn", row, X, y))
+
+
+def _fit(library: str, row: Row, X: Any, y: Any) -> Fit:
+    module, _, name = row.model.rpartition(".")
+    model = getattr(import_module(f"{library}.{module}"), name)(**row.parameters)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    # the verdict is printed in any case
+    told = [w for w in caught if not issubclass(w.category, NotCertifiedWarning)]
+    return Fit(verify(model, X, y), [f"{w.category.__name__}: {w.message}" for w in told])
+
+
+# --- the data -------------------------------------------------------------------------------------
+
+
+def _diabetes() -> Data:
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True)
+    return X, y
+
+
+def _cancer() -> Data:
+    """The mean radius of a tumour from the other 29 measurements, as they come."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, _ = load_breast_cancer(return_X_y=True)
+    return X[:, 1:], X[:, 0]
+
+
+def _wine() -> Data:
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True)
+    return X, y
+
+
+def _scales() -> Data:
+    rng = np.random.default_rng(0)
+    income, dose = 2e6 * rng.normal(size=1000), rng.normal(size=1000)
+    return np.column_stack([income, dose]), 3 * dose + 0.15 * rng.normal(size=1000)
+
+
+def _timestamps() -> Data:
+    rng = np.random.default_rng(0)
+    seconds, sensor = 1.7e9 + 3600.0 * np.arange(1000), rng.normal(size=1000)
+    drift = 1e-7 * (seconds - seconds[0])
+    return np.column_stack([seconds, sensor]), 2 * sensor + drift + 0.1 * rng.normal(size=1000)
+
+
+def _polynomial() -> Data:
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 100, 400)
+    return x[:, None] ** np.arange(1, 5), np.sin(x / 10) + 0.1 * rng.normal(size=400)
+
+
+def _float32() -> Data:
+    rng = np.random.default_rng(0)
+    X = rng.normal(1000, 1, size=(500_000, 3)).astype(np.float32)
+    y = X @ np.array([1, 2, 3], dtype=np.float32) + 0.1 * rng.normal(size=500_000)
+    return X, y.astype(np.float32)
+
+
+def _aliased() -> Data:
+    rng = np.random.default_rng(0)
+    price, tax = rng.normal(20, 5, size=300), rng.normal(3, 1, size=300)
+    return np.column_stack([price, tax, price + tax]), price - 2 * tax + rng.normal(size=300)
+
+
+ROWS = (
+    Row("diabetes", "linear_model.LinearRegression", "load_diabetes", _diabetes),
+    Row("scales", "linear_model.LinearRegression", "columns in millions and in ones", _scales),
+    Row("timestamps", "linear_model.LinearRegression", "hourly, time in seconds since 1970",
+        _timestamps),
+    Row("polynomial", "linear_model.LinearRegression", "four powers of x from 0 to 100",
+        _polynomial),
+    Row("aliased", "linear_model.LinearRegression", "price, tax and their sum", _aliased),
+    Row("ridge", "linear_model.Ridge", "load_diabetes", _diabetes, {"alpha": 0.1}),
+    Row("float32", "linear_model.Ridge", "float32 values around 1000", _float32),
+    Row("cancer", "linear_model.Ridge", "load_breast_cancer, unscaled", _cancer,
+        {"solver": "sparse_cg"}),
+    Row("wine", "linear_model.Ridge", "load_wine", _wine, {"positive": True}),
+    Row("ridge-cv", "linear_model.RidgeCV", "load_diabetes", _diabetes,
+        {"alphas": (0.01, 0.1, 1.0)}),
+)  # fmt: skip

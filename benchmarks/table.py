@@ -15,7 +15,7 @@ EXPLANATIONS = {
     "Cold start": "seconds of a fresh interpreter that imports the library and fits a small set",
     "Extra memory": "peak growth of the process during the fit, as a multiple of the data's bytes",
 }
-QUIET = 0.1  # CPUs that others may use; the measurement itself reads a few hundredths too high
+QUIET = 0.1  # CPUs that others may use: chosen, not measured; the kernel counts in ticks of 10 ms
 SETTINGS = ("estimator", "generator", "seed", "n", "p", "dtype", "order", "threads", "tol")
 
 

@@ -2,8 +2,8 @@
 
     min_w,b Σ s_i (y_i − x_iᵀw − b)² + Σ_j α w_j²          one target at a time
 
-``exact`` solves the normal equations in 80-digit floats (over active sets where w ≥ 0), ``plain`` by
-NumPy's least squares on stacked rows. Both are slow and short on purpose.
+``exact`` solves the normal equations in 80-digit floats (over active sets where w ≥ 0), ``plain``
+by NumPy's least squares on stacked rows. Both are slow and short on purpose.
 """
 
 from itertools import combinations
@@ -111,7 +111,13 @@ def _normal_equations(
     with mp.workdps(DIGITS):
         n, p = np.shape(X)
         s = np.ones(n) if s is None else s
-        rows = [[mp.mpf(float(X[i][j])) for j in columns] + [mp.mpf(1)] * intercept for i in range(n)]
+        # columns in units of their largest entry, so that no pivot looks like 0
+        unit = [max(abs(mp.mpf(float(X[i][j]))) for i in range(n)) or mp.mpf(1) for j in columns]
+        rows = [
+            [mp.mpf(float(X[i][j])) / u for j, u in zip(columns, unit, strict=True)]
+            + [mp.mpf(1)] * intercept
+            for i in range(n)
+        ]
         size = len(columns) + intercept
         w = [mp.mpf(0)] * p
         if size == 0:
@@ -122,11 +128,11 @@ def _normal_equations(
                 c[a] += mp.mpf(float(s_i)) * row[a] * mp.mpf(float(y_i))
                 for d in range(size):
                     A[a, d] += mp.mpf(float(s_i)) * row[a] * row[d]
-        for a in range(len(columns)):
-            A[a, a] += mp.mpf(float(alpha))
+        for a, u in enumerate(unit):
+            A[a, a] += mp.mpf(float(alpha)) / u**2
         solution = mp.lu_solve(A, c)
         for a, j in enumerate(columns):
-            w[j] = solution[a]
+            w[j] = solution[a] / unit[a]
         return w, solution[size - 1] if intercept else mp.mpf(0)
 
 
@@ -136,7 +142,7 @@ def _normal_equations(
 def plain(
     X: Any, y: Any, s: Any = None, alpha: Any = 0.0, *, intercept: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(w (p, k), b (k,)) by lstsq on √s∘[X̃] stacked on √α I: the least norm where it is not unique."""
+    """(w (p, k), b (k,)) by lstsq on √s∘X̃ stacked on √α I: of several, the least norm."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float).reshape(len(X), -1)
     (n, p), k = X.shape, y.shape[1]
     s = np.ones(n) if s is None else np.asarray(s, dtype=float)
@@ -181,9 +187,7 @@ def _eliminate(A: np.ndarray, c: np.ndarray) -> np.ndarray:
     return c
 
 
-def left_out_squares(
-    X: Any, y: Any, s: Any, alpha: float, *, intercept: bool = True
-) -> np.ndarray:
+def left_out_squares(X: Any, y: Any, s: Any, alpha: float, *, intercept: bool = True) -> np.ndarray:
     """s_i (y_i − ŷ_i)² with ŷ_i from a fit without row i, (n, k): n fits."""
     y = np.asarray(y, dtype=float).reshape(len(X), -1)
     s = np.ones(len(X)) if s is None else s

@@ -87,7 +87,7 @@ def ridge_cv(name, n, p, **settings):
     return Row(name, "RidgeCV", n, p, ridge_cv_objective, gaussian, params, **settings)
 
 
-# numpy's lstsq takes as long as scikit-learn's LinearRegression; once at this size says it
+# numpy's lstsq takes about as long as scikit-learn's LinearRegression: one row says it
 TALL = {"n": 1_000_000, "p": 128}
 VARIANT = TALL | {"without": ("numpy",)}
 SINGLE = {"dtype": "float32", "excess_limit": 1e-5}

@@ -19,6 +19,7 @@ from .rows import Rows
 
 TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
+SAME = 1e-9  # relative, of the objective on the same rows
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 FOREIGN_TOL = 1e-4  # … where another library's centring may have cost it digits
 
@@ -146,7 +147,8 @@ def _certify(
     data = _Data(rows)
     with blas_limiter.for_work(rows.shape):
         rank = reading.rank if reading.ours else None
-        found = definition.check(data, **reading.parameters, rank=rank, tol=tol)
+        columns = reading.singular is not None
+        found = definition.check(data, **reading.parameters, rank=rank, columns=columns, tol=tol)
         wrong = _contradictions(reading, found)
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")
@@ -157,7 +159,6 @@ def _certify(
     status = "optimal" if residual <= tol else "nearly optimal" if residual <= NEARLY else None
     if status == "optimal" and wrong:
         status = "contradicted"
-    print_of = fingerprint(rows, found.pop("column_sums"))
     return Certificate(
         model=reading.model,
         shape=rows.shape,
@@ -173,7 +174,7 @@ def _certify(
         tol=tol,
         coef_error=found.get("coef_error"),
         seconds=time.perf_counter() - started,
-        fingerprint=print_of,
+        fingerprint=fingerprint(rows),
         notes=reading.notes,
         found={**found, "wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours},
         parameters=reading.parameters,
@@ -250,7 +251,12 @@ def _compared_with_fit(
             notes.append("weights used in fit must be given here too (sample_weight)")
         return replace(certificate, notes=tuple(notes))
     own = vars(inner.model).get("certificate_")
-    difference = None if own is None else own.fingerprint.differs(certificate.fingerprint)
+    difference = None
+    if own is not None:
+        difference = own.fingerprint.differs(certificate.fingerprint)
+        other = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
+        if difference is None and certificate.residual <= certificate.tol and other:
+            difference = "the objective on these rows is another"
     if difference is None:
         return replace(certificate, notes=tuple(notes))
     notes.append(f"not the rows it was fitted on: {difference}")

@@ -260,11 +260,10 @@ def _warm(_: argparse.Namespace) -> int:
     from .kernels import gram  # the first use of a kernel compiles it, or loads it from disk
 
     for dtype in (np.float64, np.float32):
-        X, y = np.ones((8, 2), dtype), np.ones((8, 1))
-        for s in (np.empty(0), np.ones(8)):
+        for order in ("C", "F"):
+            X, y = np.ones((8, 2), dtype, order), np.ones((8, 1))
             sums = np.zeros((2, 2)), np.zeros(2), np.zeros(1), np.zeros((2, 1)), np.zeros(1)
-            gram.gram_sums(X, y, s, np.zeros(2), np.zeros(1), *sums)
-    gram.mirror(np.zeros((2, 2)))
+            gram.gram_sums(X, y, np.empty(0), np.zeros(2), np.zeros(1), *sums)
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0
 

@@ -7,15 +7,15 @@ negative gradient. f is quadratic, so its excess over the minimum is known exact
 
     f(w, b) − f* = (Σ s r)²/S + hᵀ(G + αI)⁺h
 
-A lower bound on G turns this into an upper bound on the excess. With D = diag(‖x̃_j‖) and any
-λ ≤ λ_min(D⁻¹GD⁻¹),
+A lower bound G ⪰ λ·diag(d²) turns this into an upper bound on the excess,
 
-    f(w, b) − f* ≤ (Σ s r)²/S + Σ_j h_j² / (λ‖x̃_j‖² + α).
+    f(w, b) − f* ≤ (Σ s r)²/S + Σ_j h_j² / (λd_j² + α).
 
-*Some of the rows prove such a λ for all of them*: the matrix of a subset, centred at its own mean,
-lies below the matrix of all rows. λ is an eigenvalue for few columns; for many, τ if the Cholesky
-factorisation of C − τI succeeds. Only where that does not suffice (nearly collinear columns, a
-wrong w) are all rows factored, by QR.
+*Some of the rows prove such a bound for all of them*: the matrix C of a subset, centred at its own
+mean, lies below the matrix of all rows. With its columns scaled to norm 1, λ is its least
+eigenvalue where columns are few; where they are many, τ if the Cholesky factorisation of C − τI
+succeeds. Only where that does not suffice (nearly collinear columns, a wrong w) are all rows
+factored, by QR.
 
 w ≥ 0 (``positive``): for any μ ≥ 0 with μᵀw = 0, h + μ may stand for h; the best such μ is taken.
 
@@ -30,14 +30,13 @@ from certus.definitions.linear_sums import (
     UNIT,
     Sums,
     choose_view,
+    column_statistics,
     gamma,
     residual_error,
     statistics,
     viewed_intercept,
 )
 
-OBJECTIVE = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
-OBJECTIVE_RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, not to 0
 ROWS_FOR_CURVATURE = 1024
 FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
@@ -52,21 +51,30 @@ def check(
     fit_intercept: bool = True,
     positive: bool = False,
     rank: int | None = None,
+    columns: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p×k), b (k,) with penalties alpha (k,).
 
-    ``rank``: one that the model claims, to be recomputed as well.
+    ``rank``: one that the model claims, to be recomputed as well. ``columns``: sums of the columns
+    are asked for besides.
 
     O(n·p·k) operations plus O(p³) for the curvature; O(n·p²) where all rows must be factored.
     """
     problem = Problem(data, w, b, alpha, fit_intercept, positive)
-    # each proof costs more than the one before; the first that reaches tol is enough
     penalised = bool(problem.alpha.all())
-    answer = problem.answer(0.0 if penalised else curvature_of_some(problem))
-    if answer["residual"] > tol and penalised:
-        answer = problem.answer(curvature_of_some(problem))
+    # each proof costs more than the one before; the first that reaches tol is enough
+    lam, scale = (0.0, np.ones(len(problem.w))) if penalised else curvature_of_some(problem)
+    if columns:
+        problem.take_columns()
+    answer = problem.answer(lam, scale)
+    if answer["residual"] > tol:
+        problem.take_columns()
+        if penalised:
+            lam, scale = curvature_of_some(problem)
+        answer = problem.answer(lam, scale)
     if answer["residual"] > tol or (rank is not None and "rank" not in answer):
+        problem.take_columns()
         answer = problem.answer_from_all_rows(tol)
     return answer
 
@@ -84,28 +92,47 @@ class Problem:
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
         self.w = w / self.q[:, None]
         self.alpha = np.asarray(alpha, dtype=float) * self.q[:, None] ** 2 + np.zeros_like(w)
+        self.mean: Any = None
         self.take_sums(float)
 
     def take_sums(self, dtype: Any) -> None:
         """The pass over all rows, in float64 or in the widest floats."""
-        unit = float(np.finfo(dtype).eps) / 2
+        self.unit = float(np.finfo(dtype).eps) / 2
         sums = self.data.reduce(statistics, self.w.astype(dtype), self.b.astype(dtype), self.view)
-        mean = sums.Sx / sums.S if self.fit_intercept else 0 * sums.Sx
+        self.wide = sums
+        self.sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
+        # no column is larger than all of them together
+        self._find_gradient(np.full(len(self.w), np.sqrt(self.sums.XX)))
+
+    def take_columns(self) -> None:
+        """One more pass, for the columns' own means and norms. Scales that differ by many orders
+        of magnitude call for it, and a wrong w."""
+        if self.mean is not None:
+            return
+        Sx, Sxx = self.data.reduce(column_statistics, self.view)
+        self.mean = Sx / self.sums.S if self.fit_intercept else 0 * Sx
         # ‖x̃_j‖² = Σ s x² − S x̄²; below rounding the column is constant
-        square = sums.Sxx - sums.S * mean**2
-        depth = gamma(self.data.depth + 4, unit)
-        self.norm = np.sqrt(np.where(square > 4 * depth * sums.Sxx, square, 0)).astype(float)
-        h = sums.Xsr - np.multiply.outer(mean, sums.Sr) - self.alpha * self.w
+        square = Sxx - self.sums.S * self.mean**2
+        noise = 4 * gamma(self.data.depth + 4) * Sxx
+        self.norm = np.sqrt(np.where(square > noise, square, 0.0))
+        self.size = np.sqrt(Sxx)
+        self._find_gradient(self.size)
+
+    def _find_gradient(self, size: Any) -> None:
+        """h, and what rounding can have done to it and to the residuals, for ‖x_j‖ ≤ size_j."""
+        sums, alpha_w = self.sums, self.alpha * self.w
+        rss, depth = np.sqrt(sums.Srr), gamma(self.data.depth + 4, self.unit)
+        h, self.h_error = self.wide.Xsr - alpha_w, np.multiply.outer(size, 3 * depth * rss)
+        self.h_error += 2 * UNIT * np.abs(alpha_w)
+        if self.fit_intercept and self.mean is not None:
+            h = h - np.multiply.outer(self.mean, self.wide.Sr)
+        elif self.fit_intercept:  # x̄ Σ s r, with |x̄_j| ≤ ‖x_j‖/√S
+            self.h_error += np.multiply.outer(size, np.abs(sums.Sr) / np.sqrt(sums.S))
         if self.positive:
             h = np.where((self.w == 0) & (h < 0), 0, h)
         self.h = h.astype(float)
-        self.mean = mean.astype(float)
-        self.sums = sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
-        # rounding: of the residuals and Σ s r, and of Xᵀ(s∘r) column by column
-        size = np.sqrt(sums.Srr)
-        self.r_error = residual_error(sums, self.w, self.b, self.b_error, unit) + depth * size
-        self.h_error = np.multiply.outer(np.sqrt(sums.Sxx), 3 * depth * size)
-        self.h_error += 2 * UNIT * np.abs(self.alpha * self.w)
+        error = residual_error(sums, size, self.w, self.b, self.b_error, self.unit)
+        self.r_error = error + depth * rss
 
     @property
     def objective(self) -> Any:
@@ -119,23 +146,21 @@ class Problem:
         whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         return np.maximum(total, (LAST_DIGITS * UNIT) ** 2 * whole) + np.finfo(float).tiny
 
-    def answer(self, lam: float) -> dict[str, Any]:
-        """From a bound λ on the curvature of the scaled columns."""
+    def answer(self, lam: float, scale: Any) -> dict[str, Any]:
+        """From G ⪰ λ·diag(scale²)."""
         proof = "the penalty's curvature" if self.alpha.all() else "an objective that is all but 0"
         proof = "the curvature of a subset of the rows" if lam > 0 else proof
-        curvature = lam * self.norm[:, None] ** 2 + self.alpha
-        # without a penalty a constant column cannot lower the centred objective
-        idle = (self.norm[:, None] == 0) & (self.alpha == 0)
+        curvature = lam * scale[:, None] ** 2 + self.alpha
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            excess = np.where(idle | (self.h == 0), 0.0, self.h**2 / curvature).sum(axis=0)
-            error = np.where(idle, 0.0, self.h_error**2 / curvature).sum(axis=0)
+            excess = np.where(self.h == 0, 0.0, self.h**2 / curvature).sum(axis=0)
+            error = np.where(self.h_error == 0, 0.0, self.h_error**2 / curvature).sum(axis=0)
         answer, excess = self._verdict(excess, error, proof)
         if np.all(curvature > 0):
             # curvature_j (w_j − w*_j)² ≤ excess
             with np.errstate(over="ignore"):
                 error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
             answer["coef_error"] = float(np.max(error))
-        if lam > 0 and not idle.any():
+        if lam > 0:
             answer["rank"] = len(self.w)
         return answer
 
@@ -149,8 +174,6 @@ class Problem:
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
         bound = np.maximum(f - evaluation - excess, 0.0)
         infeasible = self.positive and bool((self.w < 0).any())
-        with np.errstate(over="ignore"):
-            column_squares = float(((self.norm / self.q) ** 2).sum())
         answer = {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
@@ -159,10 +182,11 @@ class Problem:
             "null_objective": float(f0.sum()),
             "proof": proof,
             "infeasible": infeasible,
-            # Σ of squared singular values of X̃, which a model may also claim
-            "column_squares": column_squares,
-            "column_sums": sums.Sx / self.q + (0 if self.view.c is None else sums.S * self.view.c),
         }
+        if self.mean is not None:
+            with np.errstate(over="ignore"):
+                # Σ of squared singular values of X̃, which a model may also claim
+                answer["column_squares"] = float(((self.norm / self.q) ** 2).sum())
         return answer, excess
 
     def answer_from_all_rows(self, tol: float) -> dict[str, Any]:
@@ -172,6 +196,7 @@ class Problem:
         answer = self._answer_from_factor(R, scale)
         if answer["residual"] > tol and np.finfo(np.longdouble).eps < 2 * UNIT:
             self.take_sums(np.longdouble)
+            self._find_gradient(self.size)
             answer = self._answer_from_factor(R, scale)
         return answer
 
@@ -181,7 +206,7 @@ class Problem:
         Without a penalty of scaled columns, where rank has a meaning; with one, of X̃ itself.
         """
         _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
-        raw = np.sqrt(self.sums.Sxx) / scale
+        raw = self.size / scale
         if self.view.c is not None:
             raw = raw + np.sqrt(self.sums.S) * np.abs(self.view.c * self.q) / scale
         noise = rank_noise(sigma, Vt, raw, self.data.eps)
@@ -216,51 +241,56 @@ class Problem:
         return answer
 
 
-def curvature_of_some(problem: Problem) -> float:
-    """λ ≥ 0 with λ ≤ λ_min(D⁻¹GD⁻¹), proven from a subset of the rows; 0 where that fails."""
-    n, p = problem.data.shape
+def curvature_of_some(problem: Problem) -> tuple[float, Any]:
+    """(λ, d) with G ⪰ λ·diag(d²), proven from a subset of the rows; λ = 0 where that fails.
+
+    d_j is the norm of the subset's column j, about the subset's own mean.
+    """
+    p = problem.data.shape[1]
     subset = problem.data.sample(max(ROWS_FOR_CURVATURE, p + p // 20 + 64))
     m = subset.shape[0]
+    nothing = 0.0, np.ones(p)
     if m <= p:
-        return 0.0
+        return nothing
     mean = np.zeros(p)
     if problem.fit_intercept:
         S, Sx = subset.reduce(column_sums, problem.view)
         mean = Sx / max(S, np.finfo(float).tiny)
-    varying = problem.norm > 0
-    scale = np.where(varying, problem.norm, 1.0)
-    (C,) = subset.reduce(unit_gram, problem.view, mean, scale, square=True)
-    if not varying.all():
-        C = C[np.ix_(varying, varying)]
-    p = len(C)
-    C *= n / m
-    # rounding of the product and of the factorisation: both at most γ·trace in norm
-    slack = float((gamma(m + 8) + gamma(8 * p + 8)) * np.trace(C))
+    (C,) = subset.reduce(centred_gram, problem.view, mean, square=True)
+    d = np.sqrt(np.diagonal(C))
+    if not d.all():
+        return nothing
+    C /= d
+    C /= d[:, None]
+    # rounding of the product and of the factorisation: both at most γ·trace in norm, trace = p
+    slack = (gamma(m + 8) + gamma(8 * p + 8)) * p
     if p <= FEW_COLUMNS:
         lam = float(np.linalg.eigvalsh(C)[0])
-        return (lam - slack) * (m / n) if lam > TAU else 0.0
+        return (lam - slack, d) if lam > TAU else nothing
     C.flat[:: p + 1] -= TAU
     try:
         np.linalg.cholesky(C)
     except np.linalg.LinAlgError:
-        return 0.0
-    return max(TAU - slack, 0.0) * (m / n)
+        return nothing
+    return max(TAU - slack, 0.0), d
 
 
 def column_sums(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any]:
     X = view.of(X)
-    return (float(len(X)), X.sum(axis=0)) if s is None else (s.sum(), s @ X)
+    s = np.ones(len(X)) if s is None else s
+    return s.sum(), s @ X
 
 
-def unit_gram(X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any) -> tuple[Any]:
-    A = scaled_block(X, s, view, mean, scale)
+def centred_gram(X: Any, y: Any, s: Any, view: Any, mean: Any) -> tuple[Any]:
+    A = scaled_block(X, s, view, mean, None)
     return (np.dot(A.T, A),)
 
 
 def scaled_block(X: Any, s: Any, view: Any, mean: Any, scale: Any) -> Any:
     """√s∘(X − mean)·D⁻¹ of one block as viewed."""
     A = view.of(X) - mean
-    A /= scale
+    if scale is not None:
+        A /= scale
     if s is not None:
         A *= np.sqrt(s)[:, None]
     return A

@@ -31,8 +31,7 @@ class Sums(NamedTuple):
     """Of x and y as viewed, with weights s; k targets side by side."""
 
     S: Any  # Σ s
-    Sx: Any  # Σ s x             (p,)
-    Sxx: Any  # Σ s x²           (p,)
+    XX: Any  # Σ s ‖x‖², over all columns
     Sy: Any  # Σ s y             (k,)
     Syy: Any  # Σ s y²           (k,)
     Sr: Any  # Σ s r             (k,)
@@ -44,21 +43,26 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     """One block's sums, in the precision of w (float64, or more)."""
     X = view.of(X, w.dtype)
     y = np.subtract(y, view.c_y, dtype=w.dtype)
-    s = np.ones(len(y), dtype=w.dtype) if s is None else s
     r = y - X @ w
     r -= b
+    s = np.ones(len(y), dtype=w.dtype) if s is None else s
     sr, sy = s[:, None] * r, s[:, None] * y
-    together = X.T @ np.column_stack([sr, s])  # Xᵀ(s∘r) and Σ s x in one product
     return Sums(
         S=s.sum(),
-        Sx=together[:, -1],
-        Sxx=s @ (X * X),
+        XX=s @ np.einsum("ij,ij->i", X, X),
         Sy=sy.sum(axis=0),
         Syy=(sy * y).sum(axis=0),
         Sr=sr.sum(axis=0),
         Srr=(sr * r).sum(axis=0),
-        Xsr=together[:, :-1],
+        Xsr=X.T @ sr,
     )
+
+
+def column_statistics(X: Any, y: Any, s: Any, view: View, dtype: Any = float) -> tuple[Any, Any]:
+    """Σ s x and Σ s x² of one block, column by column."""
+    X = view.of(X, dtype)
+    s = np.ones(len(X), dtype=dtype) if s is None else s
+    return s @ X, s @ (X * X)
 
 
 def choose_view(X: Any, y: Any, centre: bool) -> View:
@@ -101,11 +105,11 @@ def gamma(steps: float, unit: float = UNIT) -> float:
     return steps * unit / (1 - steps * unit)
 
 
-def residual_error(sums: Sums, w: Any, b: Any, b_error: Any, unit: float) -> Any:
-    """Bound on √Σ s (r̂ − r)², with r̂ as computed.
+def residual_error(sums: Sums, size: Any, w: Any, b: Any, b_error: Any, unit: float) -> Any:
+    """Bound on √Σ s (r̂ − r)², with r̂ as computed and columns of norm ‖x_j‖ ≤ size_j.
 
     |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b_c|) + error of b_c, and the norm of |X||w| is at
     most Σ_j |w_j| ‖x_j‖.
     """
-    size = np.sqrt(sums.Sxx) @ np.abs(w) + np.sqrt(sums.Syy) + np.abs(b) * np.sqrt(sums.S)
-    return gamma(len(w) + 4, unit) * size + b_error * np.sqrt(sums.S)
+    total = size @ np.abs(w) + np.sqrt(sums.Syy) + np.abs(b) * np.sqrt(sums.S)
+    return gamma(len(w) + 4, unit) * total + b_error * np.sqrt(sums.S)

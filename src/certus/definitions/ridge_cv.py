@@ -97,19 +97,22 @@ def left_out(
 
 
 def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> Any:
-    """n ≤ p: the same from the singular vectors of the rows, √S X̃ = U Σ Vᵀ."""
+    """n ≤ p: the same from the rows' own matrix, K = √S X̃X̃ᵀ√S = UΛUᵀ.
+
+    I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u.
+    """
     X, y, s = data.some(data.shape[0])
-    X, y = view.of(X), y - view.c_y
     n = len(y)
-    root = np.ones(n) if s is None else np.sqrt(s)
-    S = root @ root
+    X, y, s = view.of(X), y - view.c_y, np.ones(n) if s is None else s
+    u = np.sqrt(s / s.sum())
     if fit_intercept:
-        X, y = X - (root**2) @ X / S, y - (root**2) @ y / S
-    # n ≤ p: the n columns of U span all rows, and α/(σ² + α) of each is left in the residuals. The
-    # intercept takes its own direction √s/√S out of I − H.
-    U, sigma, _ = np.linalg.svd(root[:, None] * X, full_matrices=False)
-    left = alphas / (sigma[:, None] ** 2 + alphas)  # (n, A)
-    Uy = U.T @ (root[:, None] * y)
-    d = (U * U) @ left - (root**2 / S)[:, None] * fit_intercept  # diagonal of I − H, (n, A)
+        X, y = X - (u * u) @ X, y - (u * u) @ y
+    Z = np.sqrt(s)[:, None] * X
+    lam, U = np.linalg.eigh(Z @ Z.T)
+    left = alphas / (np.maximum(lam, 0)[:, None] + alphas)  # (n, A)
+    d = (U * U) @ left  # diagonal of M, (n, A)
+    if fit_intercept:
+        d -= (U @ (left * (U.T @ u)[:, None])) * u[:, None]
+    Uy = U.T @ (np.sqrt(s)[:, None] * y)
     total = [np.sum((U @ (left[:, [a]] * Uy) / d[:, [a]]) ** 2, axis=0) for a in range(len(alphas))]
     return -np.array(total) / n

@@ -77,7 +77,7 @@ def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
     diagonal = (U * U) @ left
     if fit_intercept:
-        # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S). Mu = u, but taken from M itself, so that what
+        # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S). Mu = u, but taken from M itself, so what
         # rounding did to the direction u cancels
         s = np.ones(len(U)) if rows.s is None else rows.s
         u = np.sqrt(s / s.sum())

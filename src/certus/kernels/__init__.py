@@ -1,0 +1,1 @@
+"""Loops that NumPy and BLAS do not run fast enough, compiled by Numba for the user's own CPU."""

@@ -1,0 +1,372 @@
+"""What scikit-learn's world expects of an estimator, over every estimator in the table."""
+
+import copy
+import inspect
+import io
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.linear_model as peers
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import certus
+from certus import linear_model
+from laws import ESTIMATORS
+from problems import regression
+
+CLASSES = [getattr(linear_model, name) for name in linear_model.__all__]
+ONE_TARGET = [case for case in ESTIMATORS if case.targets is None]
+each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+each_case = pytest.mark.parametrize("case", ESTIMATORS, ids=str)
+alias_is_right = pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning")
+
+
+@alias_is_right  # some checks fit more columns than rows
+@parametrize_with_checks(list({repr(m): m for m in (c.make() for c in ONE_TARGET)}.values()))
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+# --- the parameters are scikit-learn's ------------------------------------------------------------
+
+
+@each_class
+def test_parameters_and_defaults_are_scikit_learns(cls):
+    ours = inspect.signature(cls.__init__).parameters
+    theirs = inspect.signature(getattr(peers, cls.__name__).__init__).parameters
+    assert list(ours) == list(theirs)
+    for name, theirs_one in theirs.items():
+        assert ours[name].default == theirs_one.default, name
+        assert ours[name].kind == theirs_one.kind, name
+
+
+@each_class
+def test_methods_take_the_arguments_that_scikit_learns_take(cls):
+    peer = getattr(peers, cls.__name__)
+    for method in ("fit", "predict", "score"):
+        ours = list(inspect.signature(getattr(cls, method)).parameters)
+        assert ours == list(inspect.signature(getattr(peer, method)).parameters)
+
+
+def accepted_values():
+    """One value of every kind that scikit-learn's own validation accepts."""
+    some = {
+        "fit_intercept": [True, False, np.True_],
+        "copy_X": [True, False],
+        "tol": [0, 0.0, 1e-6, 1e-4, 1, np.float32(1e-3)],
+        "n_jobs": [None, 1, 2, -1, -2, np.int64(2)],
+        "positive": [True, False],
+    }
+    yield from ((linear_model.LinearRegression, {k: v}) for k, vs in some.items() for v in vs)
+    some = {
+        "alpha": [0, 0.0, 1, 1.0, 1e9, np.float32(2), np.array([2.0]), [3.0]],
+        "fit_intercept": [True, False],
+        "copy_X": [True, False],
+        "max_iter": [None, 1, 1000],
+        "tol": [0, 1e-4],
+        "solver": ["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga"],
+        "random_state": [None, 0, np.random.RandomState(0)],
+    }
+    yield from ((linear_model.Ridge, {k: v}) for k, vs in some.items() for v in vs)
+    for solver in ("auto", "lbfgs"):
+        yield linear_model.Ridge, {"positive": True, "solver": solver}
+    some = {
+        "alphas": [(0.1, 1.0), [1], np.array([1.0, 2.0]), 2.0, 3],
+        "fit_intercept": [True, False],
+        "scoring": [
+            None,
+            "r2",
+            "neg_mean_squared_error",
+            "neg_mean_absolute_error",
+            "neg_max_error",
+        ],
+        "cv": [None, 3, KFold(4), [(np.arange(20), np.arange(20, 60))]],
+        "gcv_mode": [None, "auto", "svd", "eigen"],
+        "store_cv_results": [True, False],
+        "alpha_per_target": [True, False],
+    }
+    yield from ((linear_model.RidgeCV, {k: v}) for k, vs in some.items() for v in vs)
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [pytest.param(*v, id=f"{v[0].__name__}-{v[1]}"[:60]) for v in accepted_values()],
+)
+def test_what_scikit_learn_accepts_is_accepted_and_means_the_same(cls, parameters):
+    X, y, _ = regression(5, noise=1.0)
+    theirs = getattr(peers, cls.__name__)(**copy.deepcopy(parameters))
+    if "solver" in parameters or "positive" in parameters:
+        theirs.set_params(tol=1e-12)  # there it decides how far a solver iterates
+    if parameters.get("solver") in ("sag", "saga", "sparse_cg"):
+        theirs.set_params(max_iter=100_000)
+    if cls is linear_model.Ridge and "max_iter" in parameters:
+        theirs.set_params(max_iter=None)
+    theirs.fit(X.copy(), y)  # copy_X=False lets it write on X
+    ours = cls(**parameters).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-5)
+    assert isinstance(ours.solver_, str)
+    assert ours.certificate_.certified
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters"),
+    [
+        (linear_model.LinearRegression, {"fit_intercept": "yes"}),
+        (linear_model.LinearRegression, {"positive": 1}),
+        (linear_model.LinearRegression, {"tol": -1}),
+        (linear_model.LinearRegression, {"n_jobs": 1.5}),
+        (linear_model.Ridge, {"alpha": -1.0}),
+        (linear_model.Ridge, {"alpha": np.nan}),
+        (linear_model.Ridge, {"alpha": "large"}),
+        (linear_model.Ridge, {"solver": "choleski"}),
+        (linear_model.Ridge, {"solver": "lbfgs"}),
+        (linear_model.Ridge, {"solver": "svd", "positive": True}),
+        (linear_model.RidgeCV, {"alphas": []}),
+        (linear_model.RidgeCV, {"alphas": [1.0, -1.0]}),
+        (linear_model.RidgeCV, {"gcv_mode": "eigenvalues"}),
+        (linear_model.RidgeCV, {"cv": 3, "store_cv_results": True}),
+        (linear_model.RidgeCV, {"cv": 3, "alpha_per_target": True}),
+    ],
+    ids=str,
+)
+def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters):
+    X, y, _ = regression(0)
+    with pytest.raises(ValueError) as caught:
+        cls(**parameters).fit(X, y)
+    assert any(name in str(caught.value) for name in parameters)
+
+
+def test_a_misspelt_choice_is_answered_with_the_likely_one():
+    X, y, _ = regression(0)
+    with pytest.raises(ValueError, match=r"solver='choleski'.*Did you mean 'cholesky'\?"):
+        linear_model.Ridge(solver="choleski").fit(X, y)
+
+
+def test_a_peers_parameter_is_refused_where_ours_is_refused_in_the_peer_too():
+    X, y, _ = regression(0)
+    for parameters in ({"solver": "lbfgs"}, {"solver": "svd", "positive": True}):
+        with pytest.raises(ValueError):
+            peers.Ridge(**parameters).fit(X, y)
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+def _through_joblib(model):
+    buffer = io.BytesIO()
+    joblib.dump(model, buffer)
+    buffer.seek(0)
+    return joblib.load(buffer)
+
+
+@each_case
+@alias_is_right
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), _through_joblib],
+    ids=["copy", "deepcopy", "pickle", "joblib"],
+)
+def test_a_copy_of_a_fitted_model_predicts_the_same_bits_and_keeps_its_certificate(case, copied):
+    X, y, _ = case.draw(1)
+    model = case.make().fit(X, y)
+    twin = copied(model)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+    assert repr(twin.certificate_) == repr(model.certificate_)
+    assert certus.verify(twin, X, y).certified
+    assert set(vars(twin)) == set(vars(model))
+
+
+@each_case
+@alias_is_right
+def test_a_clone_has_the_parameters_and_nothing_of_the_fit(case):
+    X, y, _ = case.draw(1)
+    model = case.make().fit(X, y)
+    twin = clone(model)
+    assert repr(twin.get_params()) == repr(model.get_params())
+    assert not [name for name in vars(twin) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        twin.predict(X)
+
+
+@each_case
+@alias_is_right
+def test_a_fit_changes_neither_parameters_nor_data(case):
+    X, y, _ = case.draw(1)
+    model = case.make()
+    before = repr(model.get_params()), X.copy(), y.copy()
+    model.fit(X, y)
+    assert repr(model.get_params()) == before[0]
+    np.testing.assert_array_equal(X, before[1])
+    np.testing.assert_array_equal(y, before[2])
+
+
+@each_case
+@alias_is_right
+def test_a_second_fit_forgets_the_first(case):
+    X, y, _ = case.draw(1)
+    once = case.make().fit(X, y)
+    twice = case.make().fit(*case.draw(2)[:2])
+    certus.verify(twice, *case.draw(2)[:2])
+    twice.fit(X, y)
+    np.testing.assert_array_equal(twice.coef_, once.coef_)
+    assert set(vars(twice)) == set(vars(once))
+    assert certus.verify(twice, X, y).certified
+
+
+def test_singular_values_belong_to_the_latest_fit():
+    model = linear_model.LinearRegression()
+    for seed in (1, 2):
+        X, y, _ = regression(seed)
+        values = model.fit(X, y).singular_
+        truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+        np.testing.assert_allclose(values, truth, rtol=1e-10)
+    model.set_params(positive=True).fit(X, y)
+    assert not hasattr(model, "rank_")
+    assert not hasattr(model, "singular_")
+    assert not hasattr(model, "condition_")
+
+
+@each_class
+def test_set_params_takes_effect_at_the_next_fit(cls):
+    X, y, _ = regression(1)
+    model = cls().fit(X, y)
+    assert model.set_params(fit_intercept=False) is model
+    assert model.fit(X, y).intercept_ == 0.0
+    with pytest.raises(ValueError, match="no_such"):
+        model.set_params(no_such=1)
+
+
+# --- among others ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_a_parallel_grid_search_gives_the_same_bits_as_a_serial_one(backend, blas_as_before):
+    X, y, _ = regression(3, n=400, p=6)
+    grid = {"alpha": [0.1, 1.0, 10.0], "fit_intercept": [True, False]}
+    serial = GridSearchCV(linear_model.Ridge(), grid, cv=3).fit(X, y)
+    with joblib.parallel_config(backend=backend):
+        parallel = GridSearchCV(linear_model.Ridge(), grid, cv=3, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(
+        parallel.cv_results_["mean_test_score"], serial.cv_results_["mean_test_score"]
+    )
+    assert parallel.best_params_ == serial.best_params_
+    np.testing.assert_array_equal(parallel.best_estimator_.coef_, serial.best_estimator_.coef_)
+
+
+@each_class
+def test_cross_validation_and_pipelines_take_them(cls):
+    X, y, _ = regression(3, noise=0.1)
+    assert cross_val_score(make_pipeline(StandardScaler(), cls()), X, y, cv=3).min() > 0.9
+    assert is_regressor(cls())
+
+
+@each_class
+def test_sample_weight_is_routed_by_metadata(cls):
+    from sklearn import config_context
+
+    X, y, _ = regression(3)
+    s = np.arange(1.0, len(X) + 1)
+    with config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            cls().set_fit_request(sample_weight=True),
+        )
+        pipe.fit(X, y, sample_weight=s)
+    X_scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_allclose(pipe[-1].coef_, cls().fit(X_scaled, y, s).coef_, rtol=1e-12)
+
+
+def test_ridge_cv_passes_weights_to_the_fits_of_its_folds_when_routing_is_on():
+    from sklearn import config_context
+
+    X, y, _ = regression(3, noise=2.0)
+    s = np.geomspace(1, 1e6, len(X))
+    off = linear_model.RidgeCV(cv=3).fit(X, y, sample_weight=s)
+    with config_context(enable_metadata_routing=True):
+        on = linear_model.RidgeCV(cv=3).fit(X, y, sample_weight=s)
+    assert on.alpha_ == off.alpha_
+    assert on.best_score_ == pytest.approx(off.best_score_)
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+@each_class
+def test_columns_of_a_frame_are_remembered_and_asked_for_at_predict(cls):
+    X, y, _ = regression(3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = cls().fit(frame, pd.Series(y))
+    np.testing.assert_array_equal(model.feature_names_in_, ["a", "b", "c", "d"])
+    assert model.n_features_in_ == 4
+    # a frame is laid out by columns: other sums, other rounding
+    np.testing.assert_allclose(model.coef_, cls().fit(X, y).coef_, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"'e'|- e"):
+        model.predict(frame.rename(columns={"b": "e"}))
+    with pytest.raises(ValueError, match="order"):
+        model.predict(frame[["b", "a", "c", "d"]])
+    with pytest.raises(ValueError, match="3 features"):
+        cls().fit(X, y).predict(X[:, :3])
+
+
+@each_class
+def test_a_target_frame_gives_coefficients_for_each_target(cls):
+    X, y, _ = regression(3, k=2)
+    model = cls().fit(pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(y, columns=["u", "v"]))
+    assert model.coef_.shape == (2, 4)
+    assert model.intercept_.shape == (2,)
+    assert model.predict(pd.DataFrame(X, columns=list("abcd"))).shape == y.shape
+
+
+@each_class
+def test_an_array_after_a_frame_forgets_the_names(cls):
+    X, y, _ = regression(3)
+    model = cls().fit(pd.DataFrame(X, columns=list("abcd")), y).fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@each_class
+def test_the_docstring_states_the_objective_and_shows_an_example(cls):
+    doc = inspect.getdoc(cls)
+    assert "minimise" in doc.lower()
+    assert "Σ" in doc
+    assert "Examples\n--------" in doc
+    assert ">>> " in doc
+    for name in inspect.signature(cls).parameters:
+        assert name in doc, f"{name} is not documented"
+
+
+@each_class
+def test_every_fitted_attribute_is_documented(cls):
+    X, y, _ = regression(3)
+    model = cls().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    doc = inspect.getdoc(cls)
+    for name in vars(model):
+        if name.endswith("_") and not name.startswith("_"):
+            assert name in doc, f"{name} is not documented"
+
+
+@each_class
+def test_public_methods_are_documented(cls):
+    for name in ("fit", "predict", "score"):
+        assert inspect.getdoc(getattr(cls, name))
+
+
+@each_class
+def test_a_fitted_model_in_a_notebook_shows_its_certificate(cls):
+    X, y, _ = regression(3)
+    shown = cls().fit(X, y)._repr_html_()
+    assert "✔ Optimal" in shown
+    assert cls.__name__ in shown
+    assert "✔ Optimal" not in cls()._repr_html_()

@@ -1,0 +1,253 @@
+"""The ``certus`` command, as a person meets it."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import certus
+from certus import _demo
+from certus.cli import main
+
+NAMES = [row.name for row in _demo.ROWS]
+COLOUR = "\x1b["
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """Every row of the demo, fitted once."""
+    return {row.name: _demo.run(row) for row in _demo.ROWS}
+
+
+@pytest.fixture
+def fitted(shown, monkeypatch):
+    """``certus demo`` without fitting anew."""
+    monkeypatch.setattr(_demo, "run", lambda row: shown[row.name])
+
+
+def on_a_terminal(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+
+def command(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "certus", *arguments],
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+# --- demo -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("fitted")
+def test_demo_prints_a_block_for_every_row(capsys):
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    for name in NAMES:
+        assert re.search(rf"^{name} +\w+\(.*\n    certus +optimal .*\n    scikit-learn ", out, re.M)
+    assert out.endswith("print(certus.verify(model, X, y).explain())\n")
+    assert "about the arithmetic, not about your data" in out
+
+
+@pytest.mark.usefixtures("fitted")
+@pytest.mark.parametrize("arguments", [["demo"], ["demo", "--all-details"]])
+def test_demo_fits_into_80_columns(capsys, arguments):
+    main(arguments)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("fitted")
+def test_demo_explains_the_audits_that_failed_and_no_other(capsys, shown):
+    main(["demo"])
+    out = capsys.readouterr().out
+    wrong = [name for name in NAMES if not shown[name].theirs.certificate.certified]
+    assert out.count("[!!] ") + out.count("[!] ") == len(wrong)
+    assert re.findall(r"^([\w-]+)$", out, re.M) == wrong
+
+
+@pytest.mark.usefixtures("fitted")
+def test_all_details_explain_every_certificate_and_audit(capsys):
+    main(["demo", "--all-details"])
+    assert capsys.readouterr().out.count("Checked by") == 2 * len(NAMES)
+
+
+@pytest.mark.usefixtures("fitted")
+def test_demo_shows_only_the_rows_asked_for(capsys):
+    assert main(["demo", "ridge", "wine"]) == 0
+    out = capsys.readouterr().out
+    assert "ridge       Ridge(alpha=0.1)" in out
+    assert "certus: 2 of 2 fits certified" in out
+    assert "timestamps" not in out
+
+
+def test_rows_have_names_of_their_own():
+    assert len(set(NAMES)) == len(NAMES)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,11}", name) for name in NAMES)
+
+
+def test_every_fit_of_certus_in_the_demo_is_certified(shown):
+    assert [name for name in NAMES if not shown[name].ours.certificate.certified] == []
+
+
+def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
+    """Where the audit refuses scikit-learn's answer, certus's is lower by more than its own gap."""
+    for each in shown.values():
+        ours, theirs = each.ours.certificate, each.theirs.certificate
+        if not theirs.certified:
+            assert theirs.objective > ours.objective + ours.gap
+            assert each.times > 1.01
+        else:
+            assert theirs.objective == pytest.approx(ours.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("row", _demo.ROWS, ids=NAMES)
+def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
+    X, y = (np.asarray(a, dtype=float) for a in row.data())
+    for fit in (shown[row.name].ours, shown[row.name].theirs):
+        given = fit.certificate.parameters
+        w, b, alpha = given["w"][:, 0], given["b"][0], float(given["alpha"])
+        # about the means, so that nothing cancels
+        r = (y - y.mean()) - (X - X.mean(axis=0)) @ w + (y.mean() - X.mean(axis=0) @ w - b)
+        assert fit.certificate.objective == pytest.approx(r @ r + alpha * w @ w, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["scales", "timestamps", "polynomial", "float32", "cancer"])
+def test_where_scikit_learn_is_said_to_be_wrong_numpy_does_better(name, shown):
+    """An independent answer: plain NumPy on standardised columns, in float64."""
+    row = next(row for row in _demo.ROWS if row.name == name)
+    theirs = shown[name].theirs
+    if theirs.certificate.certified:
+        pytest.skip("this scikit-learn is right")
+    X, y = (np.asarray(a, dtype=float) for a in row.data())
+    Z, z = X - X.mean(axis=0), y - y.mean()
+    d, alpha = np.linalg.norm(Z, axis=0), float(theirs.certificate.parameters["alpha"])
+    A = np.vstack([Z / d, np.diag(np.sqrt(alpha) / d)])
+    v = np.linalg.lstsq(A, np.concatenate([z, np.zeros(len(d))]), rcond=None)[0]
+    best = np.sum((z - Z @ (v / d)) ** 2) + alpha * np.sum((v / d) ** 2)
+    assert best == pytest.approx(shown[name].ours.certificate.objective, rel=1e-6)
+    assert theirs.certificate.objective > 1.01 * best
+    assert theirs.warned == []
+
+
+def test_demo_fails_if_a_fit_of_ours_is_not_certified(capsys, monkeypatch, shown):
+    wrong = shown["scales"]
+    monkeypatch.setattr(_demo, "run", lambda row: wrong._replace(ours=wrong.theirs))
+    assert main(["demo", "scales"]) == 1
+    assert "please report this" in capsys.readouterr().out
+
+
+# --- colour and terminals -------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("fitted")
+def test_a_terminal_gets_colour(capsys, monkeypatch):
+    on_a_terminal(monkeypatch)
+    main(["demo", "scales"])
+    assert f"{COLOUR}1;31mNOT OPTIMAL" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("fitted")
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_colour_where_it_is_not_wanted(capsys, monkeypatch, name, value):
+    on_a_terminal(monkeypatch)
+    monkeypatch.setenv(name, value)
+    main(["demo", "scales"])
+    assert COLOUR not in capsys.readouterr().out
+
+
+def test_a_pipe_gets_plain_text():
+    run = command("demo", "scales", "aliased", PYTHONIOENCODING="utf-8", TERM="xterm")
+    assert run.returncode == 0
+    assert run.stderr == b""
+    out = run.stdout.decode()
+    assert COLOUR not in out
+    assert "1,000 rows × 2 columns" in out
+
+
+def test_a_terminal_without_unicode_gets_ascii():
+    run = command("demo", "wine", "scales", "--all-details", PYTHONIOENCODING="ascii")
+    assert run.returncode == 0
+    out = run.stdout.decode("ascii")
+    assert "178 rows x 13 columns" in out
+    assert "?" not in out
+
+
+def test_a_reader_that_stops_reading_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [sys.executable, "-m", "certus", "demo", "diabetes"], stdout=write, stderr=subprocess.PIPE
+    )
+    os.close(write)
+    assert run.stderr == b""
+    assert run.returncode == 0
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"certus {certus.__version__}\n"
+
+
+def test_no_command_prints_the_help(capsys):
+    assert main([]) == 2
+    assert "demo" in capsys.readouterr().out
+
+
+def test_help_is_no_error(capsys):
+    assert main(["demo", "--help"]) == 0
+    assert "--all-details" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dmeo"], "No command 'dmeo'. Did you mean 'demo'?"),
+        (["xyzzy"], "No command 'xyzzy'. There is: demo, doctor, warm."),
+        (["demo", "whine"], "No row 'whine'. Did you mean 'wine'?"),
+        (["demo", "--colour"], "unrecognized arguments: --colour"),
+    ],
+)
+def test_a_typo_is_named_with_what_was_meant(capsys, arguments, said):
+    assert main(arguments) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
+
+
+def test_ctrl_c_is_no_traceback(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_demo, "run", interrupted)
+    assert main(["demo"]) == 130
+
+
+def test_doctor_names_versions_threads_blas_and_the_folder_of_kernels(
+    capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    for word in ("Python", "numpy", "scikit-learn", "numba", "threads", "BLAS", "kernels"):
+        assert re.search(rf"^{word} +\S", out, re.M)
+
+
+def test_doctor_says_what_to_do_about_a_folder_it_cannot_write(capsys, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
+    assert main(["doctor"]) == 1
+    assert "Set NUMBA_CACHE_DIR" in capsys.readouterr().out
+
+
+def test_warm_says_how_long_it_took(capsys):
+    assert main(["warm"]) == 0
+    assert re.fullmatch(r"Kernels are ready: \d+\.\d s\.\n", capsys.readouterr().out)

@@ -1,7 +1,8 @@
 """Rows in blocks: reduce and map, the thread pool, the BLAS limiter, and the settings."""
 
-import _thread
+import itertools
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -23,6 +24,12 @@ from problems import regression
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 Pair = namedtuple("Pair", "total count")
+
+
+@pytest.fixture(autouse=True)
+def small_work_too(monkeypatch):
+    """Threads are used for any number of elements, not only where they pay."""
+    monkeypatch.setattr(rows, "SMALL_WORK", 0)
 
 
 def gram(X, y, s):
@@ -90,7 +97,7 @@ def test_edges_cover_every_row_once_in_blocks_of_nearly_equal_size(n, block_rows
     edges = Rows(np.empty((n, 3))).edges(block_rows)
     assert edges[0][0] == 0
     assert edges[-1][1] == n
-    assert all(a[1] == b[0] for a, b in zip(edges, edges[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(edges))
     sizes = {b - a for a, b in edges}
     assert max(sizes) - min(sizes) <= 1
     assert block_rows is None or max(sizes) <= block_rows
@@ -295,12 +302,13 @@ def test_after_an_error_no_further_block_is_begun():
     assert len(begun) == count, "somebody still works"
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
 def test_ctrl_c_stops_the_blocks_and_restores_blas(blas_as_before):
     done = []
 
     def task(i):
-        if i == 2:
-            _thread.interrupt_main()
+        if i == 2:  # as the terminal does it: to the main thread, which waits for the others
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(2e-3)
         done.append(i)
 
@@ -368,8 +376,7 @@ def test_overlapping_fits_give_the_same_bits_and_leave_blas_as_it_was(cls, blas_
 
     def work():
         try:
-            for _ in range(4):
-                answers.append(cls().fit(X, y).coef_)
+            answers.extend(cls().fit(X, y).coef_ for _ in range(4))
         except BaseException as error:  # a thread's own errors are otherwise lost
             errors.append(error)
 
@@ -426,8 +433,8 @@ def blas():
     return {l.num_threads for l in ThreadpoolController().lib_controllers if l.user_api == "blas"}
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(40_000, 6))
-y = X.sum(axis=1) + rng.normal(size=40_000)
+X = rng.normal(size=(120_000, 6))
+y = X.sum(axis=1) + rng.normal(size=120_000)
 before = blas()
 truth = LinearRegression().fit(X, y).coef_
 
@@ -447,7 +454,7 @@ def fork(label):
             print(repr(error), file=sys.stderr, flush=True)
         finally:
             os._exit(code)
-    for _ in range(600):
+    for _ in range(300):
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             assert status == 0, (label, status)
@@ -485,7 +492,7 @@ def test_a_fork_during_a_fit_leaves_parent_and_child_as_they_were():
             inside.set()
             leave.wait(60)
 
-        worker = threading.Thread(target=lambda: run_on_threads(task, 4, 2))
+        worker = threading.Thread(target=lambda: run_on_threads(task, 4, 2), daemon=True)
         worker.start()
         assert inside.wait(30)
         assert blas() == {1}
@@ -506,11 +513,11 @@ def test_forks_among_many_fits_neither_hang_nor_change_bits():
             while not stop.is_set():
                 LinearRegression().fit(X, y)
 
-        workers = [threading.Thread(target=fits) for _ in range(2)]
+        workers = [threading.Thread(target=fits, daemon=True) for _ in range(2)]
         for worker in workers:
             worker.start()
-        for i in range(5):
-            time.sleep(0.05)
+        for i in range(12):
+            time.sleep(0.01)
             fork(f"number {i}")
         stop.set()
         for worker in workers:
@@ -618,6 +625,7 @@ def test_the_share_of_cores_that_a_scheduler_grants_is_respected(said, threads, 
 
 
 def test_a_fit_uses_no_more_threads_than_allowed(monkeypatch):
+    monkeypatch.undo()
     asked = []
 
     def note(task, count, threads):
@@ -626,7 +634,7 @@ def test_a_fit_uses_no_more_threads_than_allowed(monkeypatch):
             task(i)
 
     monkeypatch.setattr(rows, "run_on_threads", note)
-    X, y, _ = regression(0, n=40_000, p=4)
+    X, y, _ = regression(0, n=200_000, p=4)
     with certus.config_context(threads=3):
         LinearRegression().fit(X, y)
         assert max(asked) == 3

@@ -92,8 +92,8 @@ def _r_squared(c: "Certificate", f: float) -> str:
 
 
 def _refused(c: "Certificate") -> list[tuple[str, str]]:
-    if c.found.get("infeasible"):
-        return [("What is wrong", "a coefficient is below 0, which positive=True excludes")]
+    if c.found["infeasible"]:
+        return [("What is wrong", c.found["infeasible"])]
     rows = [("Objective", number(c.objective, 7) + _r_squared(c, c.objective))]
     best = c.bound or 0.0
     times = c.objective / best if best > 0 else np.inf

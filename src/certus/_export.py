@@ -80,9 +80,12 @@ def main(arguments):
     if len(arguments) not in (2, 3):
         print(__doc__)
         return 2
-    X, y, s = (*map(load, arguments), None)[:3]
-    y = np.asarray(y, dtype=float).reshape(len(X), -1)
-    X = X.reshape(len(X), -1)
+    try:
+        X, y, s = (*map(load, arguments), None)[:3]
+        X, y = X.reshape(len(X), -1), np.asarray(y, dtype=float).reshape(len(X), -1)
+    except (OSError, ValueError) as error:
+        print(f"the data could not be read: {{error}}")
+        return 2
     if X.shape != {shape!r}:
         print(f"X has shape {{X.shape}}, the model was fitted on {shape!r}")
         return 2

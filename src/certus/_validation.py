@@ -23,8 +23,8 @@ LOOK_FIRST = 1 << 20  # elements up to which X is searched for NaN before the fi
 
 def data_for_fit(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
-) -> Rows:
-    """Rows of a regression: X as it is, y (n, k) and weights in float64."""
+) -> tuple[Rows, bool]:
+    """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
     if y is None:
         raise ValueError(
             f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
@@ -33,11 +33,12 @@ def data_for_fit(
     X = validate_data(
         model, X, dtype="numeric", ensure_all_finite=False, accept_sparse=False, order=None
     )
+    y = np.asarray(y)
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
     if n * p <= LOOK_FIRST or n <= p:
         require_finite(X, _names(model))
-    return rows
+    return rows, y.ndim == 1
 
 
 def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:

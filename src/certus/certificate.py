@@ -21,7 +21,6 @@ TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
 SAME = 1e-9  # relative, of the objective on the same rows
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
-FOREIGN_TOL = 1e-4  # … where another library's centring may have cost it digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +146,8 @@ def _certify(
     data = _Data(rows)
     with blas_limiter.for_work(rows.shape):
         rank = reading.rank if reading.ours else None
-        columns = reading.singular is not None
-        found = definition.check(data, **reading.parameters, rank=rank, columns=columns, tol=tol)
+        spectrum = bool(reading.spectrum) and reading.ours
+        found = definition.check(data, **reading.parameters, rank=rank, spectrum=spectrum, tol=tol)
         wrong = _contradictions(reading, found)
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")
@@ -188,13 +187,15 @@ def _contradictions(reading: audit.Reading, found: dict[str, Any]) -> list[str]:
     rank = found.get("rank")
     if reading.ours and reading.rank is not None and rank is not None and rank != reading.rank:
         wrong.append(f"rank_ is {reading.rank}, the data have rank {rank}")
-    if reading.singular is not None:
-        with np.errstate(over="ignore"):
-            squares = float(np.sum(np.asarray(reading.singular, dtype=float) ** 2))
-        size = found["column_squares"]
-        tol = ATTRIBUTE_TOL if reading.ours else FOREIGN_TOL
-        if size < np.inf and abs(squares - size) > tol * size:
-            wrong.append(f"squares of singular_ sum to {squares:.6g}, those of X to {size:.6g}")
+    for name, stated in reading.spectrum.items() if reading.ours else ():
+        true = np.asarray(found[name.rstrip("_")])
+        stated = np.asarray(stated, dtype=float)
+        # the least singular value may have been found by way of its square
+        lost = min(1e-15 * found["condition"] ** 2, 1e-3) if name == "condition_" else 0.0
+        atol = ATTRIBUTE_TOL * np.max(true, initial=0.0)
+        close = stated.shape == true.shape and np.allclose(stated, true, ATTRIBUTE_TOL + lost, atol)
+        if not close:
+            wrong.append(f"{name} is not what the data have")
     return wrong
 
 
@@ -255,7 +256,7 @@ def _compared_with_fit(
     if own is not None:
         difference = own.fingerprint.differs(certificate.fingerprint)
         other = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
-        if difference is None and certificate.residual <= certificate.tol and other:
+        if difference is None and certificate.certified and other:
             difference = "the objective on these rows is another"
     if difference is None:
         return replace(certificate, notes=tuple(notes))

@@ -24,7 +24,7 @@ def read_least_squares(model: Any) -> dict[str, Any]:
         "formula": SQUARES + (" over w ≥ 0" if positive else ""),
         "parameters": {**_coefficients(model), "alpha": 0.0, "positive": positive},
         "rank": None if rank is None else int(rank),
-        "singular": attributes.get("singular_"),
+        "spectrum": {k: attributes[k] for k in ("singular_", "condition_") if k in attributes},
     }
 
 
@@ -42,10 +42,16 @@ def read_ridge_cv(model: Any) -> dict[str, Any]:
     choice: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
     if model.cv is None and model.scoring is None:
+        results = vars(model).get("cv_results_")
+        if results is not None:  # (n, A) or (n, k, A)
+            results = np.mean(
+                np.reshape(results, (len(results), -1, np.shape(results)[-1])), axis=0
+            )
         choice = {
             "alphas": np.atleast_1d(np.asarray(model.alphas, dtype=float)),
             "alpha": model.alpha_,
             "best_score": model.best_score_,
+            "mean_results": results,
             "fit_intercept": bool(model.fit_intercept),
             "per_target": bool(model.alpha_per_target),
         }

@@ -21,10 +21,9 @@ class Reading:
     parameters: dict[str, Any]
     choice: dict[str, Any] | None = None  # parameters of definitions.ridge_cv.check
     rank: int | None = None
-    singular: Any = None
+    spectrum: dict[str, Any] = field(default_factory=dict)  # singular_ and condition_, if stated
     notes: tuple[str, ...] = ()
     ours: bool = True
-    remedy: str = field(default="")
 
 
 _READERS: dict[str, Callable[[Any], dict[str, Any]]] = {

@@ -51,13 +51,13 @@ def check(
     fit_intercept: bool = True,
     positive: bool = False,
     rank: int | None = None,
-    columns: bool = False,
+    spectrum: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p×k), b (k,) with penalties alpha (k,).
 
-    ``rank``: one that the model claims, to be recomputed as well. ``columns``: sums of the columns
-    are asked for besides.
+    ``rank``: one that the model claims, to be recomputed as well. ``spectrum``: so are singular
+    values and the condition number.
 
     O(n·p·k) operations plus O(p³) for the curvature; O(n·p²) where all rows must be factored.
     """
@@ -65,15 +65,13 @@ def check(
     penalised = bool(problem.alpha.all())
     # each proof costs more than the one before; the first that reaches tol is enough
     lam, scale = (0.0, np.ones(len(problem.w))) if penalised else curvature_of_some(problem)
-    if columns:
-        problem.take_columns()
     answer = problem.answer(lam, scale)
     if answer["residual"] > tol:
         problem.take_columns()
         if penalised:
             lam, scale = curvature_of_some(problem)
         answer = problem.answer(lam, scale)
-    if answer["residual"] > tol or (rank is not None and "rank" not in answer):
+    if answer["residual"] > tol or spectrum or (rank is not None and "rank" not in answer):
         problem.take_columns()
         answer = problem.answer_from_all_rows(tol)
     return answer
@@ -92,6 +90,11 @@ class Problem:
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
         self.w = w / self.q[:, None]
         self.alpha = np.asarray(alpha, dtype=float) * self.q[:, None] ** 2 + np.zeros_like(w)
+        self.infeasible = ""
+        if positive and (w < 0).any():
+            self.infeasible = "a coefficient is below 0, which positive=True excludes"
+        elif not fit_intercept and b.any():
+            self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         self.mean: Any = None
         self.take_sums(float)
 
@@ -170,23 +173,20 @@ class Problem:
             excess = excess + sums.Sr**2 / sums.S
         # ‖projection of r‖ ≤ ‖projection of r̂‖ + ‖r̂ − r‖
         excess = (np.sqrt(excess) + np.sqrt(error) + self.r_error) ** 2
-        evaluation = 2 * np.sqrt(sums.Srr) * self.r_error
+        # |f̂ − f|, from the residuals' rounding and that of their sum
+        evaluation = (2 * np.sqrt(sums.Srr) + self.r_error) * self.r_error
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
         bound = np.maximum(f - evaluation - excess, 0.0)
-        infeasible = self.positive and bool((self.w < 0).any())
+        gap = f + evaluation - bound
         answer = {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
-            "gap": float((f - bound).sum()),
-            "residual": float("inf") if infeasible else float(np.max((f - bound) / f0)),
+            "gap": float(gap.sum()) * (1 + 8 * UNIT),
+            "residual": float("inf") if self.infeasible else float(np.max(gap / f0)),
             "null_objective": float(f0.sum()),
             "proof": proof,
-            "infeasible": infeasible,
+            "infeasible": self.infeasible,
         }
-        if self.mean is not None:
-            with np.errstate(over="ignore"):
-                # Σ of squared singular values of X̃, which a model may also claim
-                answer["column_squares"] = float(((self.norm / self.q) ** 2).sum())
         return answer, excess
 
     def answer_from_all_rows(self, tol: float) -> dict[str, Any]:
@@ -206,6 +206,7 @@ class Problem:
         Without a penalty of scaled columns, where rank has a meaning; with one, of X̃ itself.
         """
         _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+        norm = self.norm / self.q
         raw = self.size / scale
         if self.view.c is not None:
             raw = raw + np.sqrt(self.sums.S) * np.abs(self.view.c * self.q) / scale
@@ -233,9 +234,11 @@ class Problem:
         answer, excess = self._verdict(excess, error, "the curvature of all rows")
         answer["rank"] = rank = int(kept.sum())
         least = float(np.min(plain[0], initial=np.inf))
-        answer["condition"] = float(np.max(sigma)) / least if rank else 1.0
+        answer["condition"] = float(np.max(sigma) / np.min(sigma[kept])) if rank else 1.0
+        with np.errstate(over="ignore"):
+            answer["singular"] = np.linalg.svd(R * norm, compute_uv=False)
         answer["best_w"] = (self.w + step) * self.q[:, None]
-        answer["norm"] = self.norm / self.q
+        answer["norm"] = norm
         if rank == len(self.w):
             answer["coef_error"] = float(np.sqrt(excess.max()) / least * np.max(self.q / scale))
         return answer

@@ -45,15 +45,14 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     y = np.subtract(y, view.c_y, dtype=w.dtype)
     r = y - X @ w
     r -= b
-    s = np.ones(len(y), dtype=w.dtype) if s is None else s
-    sr, sy = s[:, None] * r, s[:, None] * y
+    sr, sy = (r, y) if s is None else (s[:, None] * r, s[:, None] * y)
     return Sums(
-        S=s.sum(),
-        XX=s @ np.einsum("ij,ij->i", X, X),
+        S=float(len(y)) if s is None else s.sum(),
+        XX=np.einsum("ij,ij->", X, X) if s is None else s @ np.einsum("ij,ij->i", X, X),
         Sy=sy.sum(axis=0),
-        Syy=(sy * y).sum(axis=0),
+        Syy=np.einsum("ij,ij->j", sy, y),
         Sr=sr.sum(axis=0),
-        Srr=(sr * r).sum(axis=0),
+        Srr=np.einsum("ij,ij->j", sr, r),
         Xsr=X.T @ sr,
     )
 

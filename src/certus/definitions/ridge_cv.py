@@ -19,15 +19,20 @@ def check(
     alphas: Any,
     alpha: Any,
     best_score: Any,
+    mean_results: Any = None,
     fit_intercept: bool = True,
     per_target: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Is ``alpha`` the best of ``alphas``, and ``best_score`` its score?
 
+    ``mean_results``: the mean squared errors (k, A) that the model states, where it keeps them.
+
     O(n·p² + n·p·A·k) operations for A penalties and k targets.
     """
     scores = leave_one_out_scores(data, alphas, fit_intercept)  # (A, k)
+    stated = scores if mean_results is None else -np.asarray(mean_results).T
+    all_scores = scores
     if not per_target:
         scores = scores.mean(axis=1, keepdims=True)
     alpha, best_score = np.atleast_1d(alpha), np.atleast_1d(best_score)
@@ -35,6 +40,8 @@ def check(
     at = scores[chosen, np.arange(len(chosen))]
     size = np.abs(scores).max(axis=0) + np.finfo(float).tiny
     wrong = []
+    if not np.allclose(stated, all_scores, rtol=1e-6, atol=1e-13 * float(size.max())):
+        wrong.append("cv_results_ are not the errors on rows left out")
     if not np.allclose(np.asarray(alphas)[chosen], alpha, rtol=1e-12, atol=0):
         wrong.append(f"alpha_ = {_list(alpha)} is none of alphas")
     if np.any(scores.max(axis=0) - at > tol * np.abs(at) + 1e-13 * size):

@@ -24,8 +24,8 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     coef_: np.ndarray
     intercept_: Any
 
-    def _solve(self, rows: Rows, y_ndim: int, **problem: Any) -> Solution:
-        """Solve, and set coef_, intercept_ and solver_."""
+    def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
+        """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
         memory_for_gram(*rows.shape, rows.threads)
         try:
             with blas_limiter.for_work(rows.shape):
@@ -33,9 +33,10 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         except NonFiniteError:
             require_finite(rows.X, vars(self).get("feature_names_in_"))
             raise
-        self.coef_ = solution.w[:, 0].copy() if y_ndim == 1 else solution.w.T.copy()
-        b = solution.b if problem["fit_intercept"] else np.zeros(len(solution.b))
-        self.intercept_ = (b[0] if y_ndim == 1 else b) if problem["fit_intercept"] else 0.0
+        self.coef_ = solution.w[:, 0].copy() if flat else solution.w.T.copy()
+        self.intercept_ = 0.0
+        if problem["fit_intercept"]:
+            self.intercept_ = solution.b[0] if flat else solution.b
         self.solver_ = solution.solver
         return solution
 

@@ -106,14 +106,13 @@ class LinearRegression(LinearRegressor):
         not_negative("tol", self.tol)
         if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)):
             raise ValueError(f"n_jobs={self.n_jobs!r}: give a whole number or None")
-        rows = data_for_fit(self, X, y, sample_weight, effective_threads(self.n_jobs))
+        rows, flat = data_for_fit(self, X, y, sample_weight, effective_threads(self.n_jobs))
         solution = self._solve(
-            rows, np.ndim(y), fit_intercept=fit_intercept, alpha=0.0, positive=positive
+            rows, flat, fit_intercept=fit_intercept, alpha=0.0, positive=positive
         )
         self._forget("singular_", "rank_", "condition_", "aliased_", "_triangle")
         if not positive:
             self.rank_ = solution.rank
-            self.condition_ = solution.condition
             aliases = solution.aliases
             self.aliased_ = np.empty(0, np.intp) if aliases is None else aliases.columns
             self._triangle = solution.triangle
@@ -123,7 +122,13 @@ class LinearRegression(LinearRegressor):
 
     def __getattr__(self, name: str) -> Any:
         # singular values cost O(p³) that few ask for: computed from R, X̃ = QR, when first looked at
-        if name == "singular_" and "_triangle" in vars(self):
-            self.singular_ = np.linalg.svd(vars(self)["_triangle"], compute_uv=False)
-            return self.singular_
+        if name in ("singular_", "condition_") and "_triangle" in vars(self):
+            R = vars(self)["_triangle"]
+            if name == "condition_":
+                norm = np.linalg.norm(R, axis=0)
+                R = R / np.where(norm > 0, norm, 1.0)
+            sigma = np.linalg.svd(R, compute_uv=False)
+            ratio = float(sigma[0] / sigma[self.rank_ - 1]) if self.rank_ else 1.0
+            self.__dict__[name] = sigma if name == "singular_" else ratio
+            return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from .._validation import boolean, data_for_fit, not_negative, one_of
 from ._base import LinearRegressor
 
@@ -105,7 +103,7 @@ class Ridge(LinearRegressor):
             raise ValueError("solver='lbfgs' is for positive=True: use solver='auto'")
         if positive and self.solver not in ("auto", "lbfgs"):
             raise ValueError(f"solver={self.solver!r} cannot hold w ≥ 0: use solver='auto'")
-        rows = data_for_fit(self, X, y, sample_weight)
+        rows, flat = data_for_fit(self, X, y, sample_weight)
         assert rows.y is not None
         k = rows.y.shape[1]
         if alpha.size not in (1, k):
@@ -113,7 +111,7 @@ class Ridge(LinearRegressor):
                 f"Number of targets and number of penalties do not correspond: {alpha.size} != {k}"
             )
         solution = self._solve(
-            rows, np.ndim(y), fit_intercept=fit_intercept, alpha=alpha.ravel(), positive=positive
+            rows, flat, fit_intercept=fit_intercept, alpha=alpha.ravel(), positive=positive
         )
         self.n_iter_ = 1
         self._certify(rows)

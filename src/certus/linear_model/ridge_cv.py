@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from .._pool import blas_limiter
 from .._validation import (
@@ -95,7 +95,7 @@ class RidgeCV(LinearRegressor):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RidgeCV":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "RidgeCV":
         """Choose α and fit w and b.
 
         Parameters
@@ -103,11 +103,21 @@ class RidgeCV(LinearRegressor):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
+        **params : dict
+            For the scorer and the splitter, with scikit-learn's metadata routing enabled.
 
         Returns
         -------
         self
         """
+        routing = get_config()["enable_metadata_routing"]
+        if params and not routing:
+            raise ValueError(
+                f"{', '.join(params)} can be passed only with "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
         boolean("store_cv_results", self.store_cv_results)
         boolean("alpha_per_target", self.alpha_per_target)
@@ -120,18 +130,25 @@ class RidgeCV(LinearRegressor):
                 "alphas holds 0: leave-one-out needs penalties above 0. Use LinearRegression for "
                 "0, or cv=5"
             )
-        rows = data_for_fit(self, X, y, sample_weight)
-        if self.cv is None:
-            self._choose_by_leave_one_out(rows, alphas, fit_intercept, np.ndim(y))
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        if self.cv is not None:
+            self._choose_by_folds(X, y, alphas, fit_intercept, params)
         else:
-            self._choose_by_folds(X, y, alphas, fit_intercept, sample_weight)
+            if routing:
+                params = process_routing(self, "fit", **params).scorer.score
+            self._choose_by_leave_one_out(rows, alphas, fit_intercept, flat, params)
         alpha = np.atleast_1d(self.alpha_).astype(float)
-        self._solve(rows, np.ndim(y), fit_intercept=fit_intercept, alpha=alpha, positive=False)
+        self._solve(rows, flat, fit_intercept=fit_intercept, alpha=alpha, positive=False)
         self._certify(rows)
         return self
 
     def _choose_by_leave_one_out(
-        self, rows: Rows, alphas: np.ndarray, fit_intercept: bool, y_ndim: int
+        self,
+        rows: Rows,
+        alphas: np.ndarray,
+        fit_intercept: bool,
+        flat: bool,
+        score_params: dict[str, Any],
     ) -> None:
         keep = self.store_cv_results or self.scoring is not None
         memory_for_gram(*rows.shape, rows.threads)
@@ -148,38 +165,44 @@ class RidgeCV(LinearRegressor):
                 results = path.errors**2
         else:
             results = _predictions(rows, path.errors)
-            scores = self._scores(rows, results, y_ndim)
+            scores = self._scores(rows, results, flat, score_params)
         if not self.alpha_per_target:
             scores = scores.mean(axis=1, keepdims=True)
         best = scores.argmax(axis=0)
         alpha, score = alphas[best], scores.max(axis=0)
-        per_target = self.alpha_per_target and y_ndim == 2
+        per_target = self.alpha_per_target and not flat
         self.alpha_ = alpha if per_target else float(alpha[0])
         self.best_score_ = score if per_target else float(score[0])
         self._forget("cv_results_")
         if self.store_cv_results:
             assert results is not None
-            self.cv_results_ = results[:, 0] if y_ndim == 1 else results
+            self.cv_results_ = results[:, 0] if flat else results
 
-    def _scores(self, rows: Rows, predictions: np.ndarray, y_ndim: int) -> np.ndarray:
+    def _scorer(self) -> Any:
+        if self.scoring is None and get_config()["enable_metadata_routing"]:
+            return get_scorer("r2").set_score_request(sample_weight=True)
+        return check_scoring(self, scoring=self.scoring, allow_none=True)
+
+    def _scores(
+        self, rows: Rows, predictions: np.ndarray, flat: bool, params: dict[str, Any]
+    ) -> np.ndarray:
         """(A, k): the scorer's verdict on the predictions for rows left out."""
-        scorer = check_scoring(self, scoring=self.scoring)
-        weights = {} if rows.s is None else {"sample_weight": rows.s}
+        scorer = self._scorer()
         assert rows.y is not None
         k, count = predictions.shape[1:]
-        if self.alpha_per_target or y_ndim == 1:
+        if self.alpha_per_target or flat:
             targets = [(predictions[:, t], rows.y[:, t]) for t in range(k)]
         else:
             targets = [(predictions, rows.y)]
         return np.array(
             [
-                [scorer(_Identity(), given[..., a], true, **weights) for given, true in targets]
+                [scorer(_Identity(), given[..., a], true, **params) for given, true in targets]
                 for a in range(count)
             ]
         )
 
     def _choose_by_folds(
-        self, X: Any, y: Any, alphas: np.ndarray, fit_intercept: bool, sample_weight: Any
+        self, X: Any, y: Any, alphas: np.ndarray, fit_intercept: bool, params: dict[str, Any]
     ) -> None:
         if self.store_cv_results or self.alpha_per_target:
             name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
@@ -188,17 +211,21 @@ class RidgeCV(LinearRegressor):
         if get_config()["enable_metadata_routing"]:
             ridge.set_fit_request(sample_weight=True)
         search = GridSearchCV(
-            ridge, {"alpha": alphas}, cv=self.cv, scoring=self.scoring, refit=False
+            ridge, {"alpha": alphas}, cv=self.cv, scoring=self._scorer(), refit=False
         )
-        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        search.fit(X, y, **params)
         self.alpha_ = float(search.best_params_["alpha"])
         self.best_score_ = float(search.best_score_)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routes of sample_weight and of what the splitter asks for."""
+        """Routes of what the scorer and the splitter ask for."""
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
+            .add(
+                scorer=self._scorer(),
+                method_mapping=MethodMapping().add(caller="fit", callee="score"),
+            )
             .add(
                 splitter=self.cv,
                 method_mapping=MethodMapping().add(caller="fit", callee="split"),

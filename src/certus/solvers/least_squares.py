@@ -124,7 +124,6 @@ def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Fa
         "cholesky",
         rank=len(v),
         triangle=factors.of[0.0] / problem.unscale,
-        condition=float(np.sqrt(factors.condition)),
     )
 
 
@@ -205,7 +204,6 @@ def _solve_factored(
         solver,
         rank=rank,
         triangle=A / problem.unscale,
-        condition=float(sigma[0] / sigma[-1]) if rank else 1.0,
         aliases=find_aliases(A, problem, rank) if rank < p else None,
     )
 

@@ -27,7 +27,6 @@ class Solution(NamedTuple):
     solver: str
     rank: int | None = None
     triangle: np.ndarray | None = None  # R with RᵀR = X̃ᵀSX̃, in the user's units
-    condition: float | None = None  # of the scaled columns
     aliases: Aliases | None = None
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import count, listed, number, printable, small
+from ._words import count, listed, magnitude, number, printable, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -135,7 +135,7 @@ def _likely_cause(c: "Certificate") -> str | None:
     if norm is not None and (norm > 0).any():
         ratio = norm.max() / norm[norm > 0].min()
         if ratio > 1e4:
-            causes.append(f"column scales differ by {number(ratio, 1)}")
+            causes.append(f"column scales differ by {magnitude(ratio)}")
     if claimed is not None and rank is not None and claimed < rank:
         causes.append(f"rank_ is {claimed} of {rank}, so a column was dropped without a warning")
     condition = c.found.get("condition")

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from contextvars import copy_context
 from typing import Any
 
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
@@ -52,8 +53,7 @@ class _BlasLimiter:
 
     def forget(self) -> None:
         """In a forked child the threads that had entered are gone: restore, and count anew."""
-        limit = self.limit
-        self.lock, self.entries, self.limit = threading.Lock(), 0, None
+        limit, self.entries, self.limit = self.limit, 0, None
         if limit is not None:
             limit.__exit__(None, None, None)
 
@@ -73,14 +73,30 @@ def _kept_pool(size: int) -> ThreadPoolExecutor:
         return _pool
 
 
-def _after_fork() -> None:
-    global _pool, _pool_size, _pool_lock
-    _pool, _pool_size, _pool_lock = None, 0, threading.Lock()
+def _before_fork() -> None:
+    # a fork must not fall between setting a limit and noting it
+    blas_limiter.lock.acquire()
+    _pool_lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _pool_lock.release()
+    blas_limiter.lock.release()
+
+
+def _after_fork_in_child() -> None:
+    global _pool, _pool_size
+    _pool, _pool_size = None, 0
     blas_limiter.forget()
+    _after_fork_in_parent()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> None:
@@ -110,7 +126,8 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
 
     pool = _kept_pool(threads)
     with blas_limiter:
-        futures = [pool.submit(work) for _ in range(threads)]
+        # each thread in a copy of the caller's context: its settings and NumPy's error state
+        futures = [pool.submit(copy_context().run, work) for _ in range(threads)]
         try:
             for future in futures:
                 future.result()

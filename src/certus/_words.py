@@ -49,6 +49,16 @@ def small(x: float) -> str:
     return f"{digit}e{exponent}"
 
 
+def magnitude(x: float) -> str:
+    """A ratio: one digit.
+
+    >>> magnitude(1_910_120.0)
+    '2e6'
+    """
+    mantissa, exponent = f"{x:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
 def count(n: int, noun: str) -> str:
     """1 row, 1,000 rows."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
@@ -67,5 +77,5 @@ def printable(text: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return text.translate(_ASCII).encode("ascii", "replace").decode()
+        return text.replace("Σ ", "Σ").translate(_ASCII).encode("ascii", "replace").decode()
     return text

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from . import audit
 from ._pool import blas_limiter
@@ -128,9 +130,7 @@ class _Data:
 
 def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
     """The certificate of a fitted model on rows that are known to be its own."""
-    reading = audit.read(model)
-    assert reading is not None
-    return _certify(reading, rows, tol, _feature_names(model))
+    return _certify(audit.read(model), rows, tol, _feature_names(model))
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:
@@ -227,14 +227,21 @@ def verify(
     >>> certus.verify(LinearRegression().fit(X, y), X, y)
     Certificate(optimal: objective 1,263,986, at most 5e-8 above the best possible)
     """
-    inner = audit.unwrap(model, X, y)
-    reading = audit.read(inner.model)
-    if reading is None:
-        raise CannotVerifyError(
-            f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
-        )
+    tol = TOL if tol is None else tol
+    if not tol >= 0:
+        raise ValueError(f"tol={tol!r}: give a number that is not negative")
+    try:
+        inner = audit.unwrap(model, X, y)
+        if not audit.known(inner.model):
+            raise CannotVerifyError(
+                f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
+            )
+        check_is_fitted(inner.model)
+    except NotFittedError as error:
+        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
     rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-    certificate = _certify(reading, rows, TOL if tol is None else tol, _feature_names(inner.model))
+    reading = audit.read(inner.model)
+    certificate = _certify(reading, rows, tol, _feature_names(inner.model))
     return _compared_with_fit(certificate, inner, reading, sample_weight)
 
 
@@ -255,8 +262,12 @@ def _compared_with_fit(
     difference = None
     if own is not None:
         difference = own.fingerprint.differs(certificate.fingerprint)
-        other = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
-        if difference is None and certificate.certified and other:
+        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
+        edited = any(
+            np.any(np.asarray(value) != own.parameters[name])
+            for name, value in reading.parameters.items()
+        )
+        if difference is None and moved and not edited:
             difference = "the objective on these rows is another"
     if difference is None:
         return replace(certificate, notes=tuple(notes))

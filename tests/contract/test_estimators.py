@@ -56,6 +56,22 @@ def test_methods_take_the_arguments_that_scikit_learns_take(cls):
         assert ours == list(inspect.signature(getattr(peer, method)).parameters)
 
 
+@pytest.mark.parametrize("targets", [None, 1, 3])
+@pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "none"])
+@each_class
+def test_attributes_and_predictions_have_scikit_learns_shapes(cls, intercept, targets):
+    X, y, _ = regression(1, k=targets)
+    ours = cls(fit_intercept=intercept).fit(X, y)
+    theirs = getattr(peers, cls.__name__)(fit_intercept=intercept).fit(X, y)
+    for name in ("coef_", "intercept_"):
+        assert np.shape(getattr(ours, name)) == np.shape(getattr(theirs, name)), name
+    assert ours.predict(X).shape == theirs.predict(X).shape
+    # scikit-learn's fitted attributes are all here too
+    assert {name for name in vars(theirs) if name.endswith("_") and name[0] != "_"} <= set(
+        dir(ours)
+    )
+
+
 def accepted_values():
     """One value of every kind that scikit-learn's own validation accepts."""
     some = {

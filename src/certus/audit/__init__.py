@@ -1,6 +1,6 @@
 """Readers that turn a fitted model, ours or another library's, into a definition's terms."""
 
-from .reading import Reading, read, readable
+from .reading import Reading, known, read, readable
 from .unwrap import unwrap
 
-__all__ = ["Reading", "read", "readable", "unwrap"]
+__all__ = ["Reading", "known", "read", "readable", "unwrap"]

@@ -57,12 +57,15 @@ def readable() -> str:
     )
 
 
-def read(model: Any) -> Reading | None:
-    """None for a model that no reader knows."""
-    known = _known_name(model)
-    if known is None:
-        return None
-    library, _, name = known.partition(".")
+def known(model: Any) -> bool:
+    return _known_name(model) is not None
+
+
+def read(model: Any) -> Reading:
+    """What a fitted model that is known claims."""
+    full = _known_name(model)
+    assert full is not None
+    library, _, name = full.partition(".")
     ours = library == "certus"
-    shown = type(model).__name__ if ours else known
+    shown = type(model).__name__ if ours else full
     return Reading(model=shown, ours=ours, **_READERS[name](model))

@@ -3,8 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 
 class Unwrapped(NamedTuple):
@@ -15,20 +17,27 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
-    """The innermost model, with X and y as it met them."""
+    """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
     way: list[str] = []
     while True:
         if isinstance(model, Pipeline):
             way.append("Pipeline")
             X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
         elif isinstance(model, TransformedTargetRegressor):
+            check_is_fitted(model)
             way.append("TransformedTargetRegressor")
             y = np.asarray(y, dtype=float)
             squeezed = y.reshape(-1, 1) if y.ndim == 1 else y
             y = model.transformer_.transform(squeezed).reshape(y.shape)
             model = model.regressor_
-        elif "best_estimator_" in vars(model):
+        elif isinstance(model, BaseEstimator) and _searches(model):
+            check_is_fitted(model)
             way.append(type(model).__name__)
             model = model.best_estimator_
         else:
             return Unwrapped(model, X, y, tuple(way))
+
+
+def _searches(model: Any) -> bool:
+    """GridSearchCV and its like: an estimator and a splitter in, the best estimator out."""
+    return {"estimator", "cv", "refit"} <= set(model.get_params(deep=False))

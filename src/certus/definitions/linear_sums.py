@@ -64,11 +64,13 @@ def column_statistics(X: Any, y: Any, s: Any, view: View, dtype: Any = float) ->
     return s @ X, s @ (X * X)
 
 
-def choose_view(X: Any, y: Any, centre: bool) -> View:
-    """From any of the rows: c a column's mean where that is many deviations from 0.
+def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:
+    """From any of the rows that count: c a column's mean where that is many deviations from 0.
 
     Without an intercept (centre False) a shift would change the model, so there is none.
     """
+    if s is not None and s.any():
+        X, y = X[s > 0], y[s > 0]
     q = power_of_two(np.abs(X).max(axis=0).astype(float))
     if not centre:
         return View(None, q, np.zeros(y.shape[1]))

@@ -54,7 +54,7 @@ class CentredColumns:
         self.mean, self.mean_y = np.zeros(len(self.Xt)), np.zeros(y.shape[1])
         if fit_intercept:
             self.mean_y = share @ y
-            Rows(self.Xt, threads=self.threads).map(_means, self.mean, share)
+            Rows(self.Xt, threads=self.threads).map(_means, self.mean, share, share.argmax())
         self.y = y - self.mean_y if self.root is None else self.root * (y - self.mean_y)
 
     def _columns(self, *beside: np.ndarray) -> Rows:
@@ -77,9 +77,9 @@ class CentredColumns:
         return self._columns().map(_transposed, out, self.root, a)
 
 
-def _means(Xt: Any, _y: Any, _s: Any, share: np.ndarray) -> Any:
-    # about a column's first value, so that a far origin costs no digits
-    return Xt[:, 0] + np.subtract(Xt, Xt[:, :1], dtype=float) @ share
+def _means(Xt: Any, _y: Any, _s: Any, share: np.ndarray, row: int) -> Any:
+    # about one row's values, so that a far origin costs no digits
+    return Xt[:, row] + np.subtract(Xt, Xt[:, [row]], dtype=float) @ share
 
 
 def _centred(Xt: Any, mean: Any, root: Any) -> Any:

@@ -46,8 +46,10 @@ class Gram(NamedTuple):
 
 def gram(rows: Rows, fit_intercept: bool) -> Gram:
     """One pass, O(n·p²) operations, O(p²) memory a thread."""
-    X, y, _ = rows.some(256)
+    X, y, s = rows.some(256)
     assert y is not None
+    if s is not None and s.any():
+        X, y = X[s > 0], y[s > 0]  # a row that does not count must not say where the data lie
     p, k = rows.shape[1], y.shape[1]
     c, c_y = np.zeros(p), np.zeros(k)
     if fit_intercept:

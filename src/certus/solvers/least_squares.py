@@ -229,7 +229,10 @@ def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray
     root = np.sqrt(s)[:, None]
     S = s.sum()
     size = np.sqrt(s @ (A * A))
-    mean, mean_y = (s @ A / S, s @ y / S) if fit_intercept else (np.zeros(p), np.zeros(k))
+    mean, mean_y = np.zeros(p), np.zeros(k)
+    if fit_intercept:  # about one row, so that a far origin costs no digits
+        mean, mean_y = A[s.argmax()].copy(), s @ y / S
+        mean += s @ (A - mean) / S
     A -= mean
     A *= root
     norm = np.sqrt((A * A).sum(axis=0))

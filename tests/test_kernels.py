@@ -225,6 +225,11 @@ def test_one_bad_value_shows_in_its_column_and_in_no_other(bad, row, column):
         assert np.isfinite(yy).all()
 
 
+def test_no_compiler_flag_assumes_that_numbers_are_finite():
+    for flags in (_compile.OPTIONS["fastmath"], _gram_tiles._FUSE):
+        assert set(flags) <= {"reassoc", "contract"}
+
+
 def test_a_bad_target_shows_in_its_own_sums():
     X, Y, s, cx, cy = block(300, 37)
     Y[17, 1] = np.nan

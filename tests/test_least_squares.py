@@ -62,7 +62,7 @@ def test_the_definitions_sums_are_those_of_exact_fractions(weighted, edges):
     X, y = rng.integers(-9, 10, size=(12, 3)) / 4.0, rng.integers(-9, 10, size=(12, 2)) / 4.0
     s = rng.integers(1, 4, size=12).astype(float) if weighted else None
     w, b = rng.integers(-4, 5, size=(3, 2)) / 2.0, np.array([0.5, -1.0])
-    view = linear_sums.choose_view(X, y, centre=False)  # as they are
+    view = linear_sums.View(None, None, np.zeros(2))  # as they are
     data = Block(X, y, s, edges)
     sums = data.reduce(linear_sums.statistics, w, b, view)
     FX, Fy, Fw, Fb = fractions(X), fractions(y), fractions(w), [Fraction(v) for v in b]

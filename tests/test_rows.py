@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 import certus
 from certus import _config, _pool, rows
@@ -401,6 +402,42 @@ def test_limits_that_overlap_in_any_order_restore_what_was_there(blas_as_before)
     assert set(blas_threads().values()) == {1}
     blas_limiter.__exit__()
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("first_lives", [True, False], ids=["alive", "ended"])
+def test_the_last_to_leave_restores_blas_whoever_came_first(first_lives):
+    """threadpoolctl ≥ 3.7 lets no thread but the first change OpenBLAS, without a word."""
+    import scipy.linalg  # noqa: F401
+
+    before = blas_threads()
+    entered, left, go = threading.Event(), threading.Event(), threading.Event()
+
+    def first():
+        blas_limiter.__enter__()
+        entered.set()
+        go.wait(60)
+        blas_limiter.__exit__()
+        left.set()
+        while first_lives and not ended.wait(0.01):
+            pass
+
+    ended = threading.Event()
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert entered.wait(60)
+    blas_limiter.__enter__()
+    go.set()
+    assert left.wait(60)
+    if not first_lives:
+        thread.join()
+    blas_limiter.__exit__()
+    after = blas_threads()
+    ended.set()
+    thread.join()
+    for library in ThreadpoolController().lib_controllers:  # for the tests that follow
+        if library.user_api == "blas":
+            library.set_num_threads(before[library.filepath])
+    assert after == before
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1, -2])

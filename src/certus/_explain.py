@@ -16,9 +16,9 @@ TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITT
 
 def one_line(c: "Certificate") -> str:
     if c.status == "other rows":
-        return f"Certificate({c.notes[-1]})"
+        return printable(f"Certificate({c.notes[-1]})")
     if c.status == "contradicted":
-        return f"Certificate(contradicted: {c.found['wrong'][0]})"
+        return printable(f"Certificate(contradicted: {c.found['wrong'][0]})")
     distance = f"at most {small(c.gap)} above the best possible"
     if not c.certified:
         distance = f"the best possible is {_best(c)}"

@@ -21,27 +21,30 @@ class _BlasLimiter:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.entries = 0
-        self.controller: Any = None
-        self.limit: Any = None
+        self.libraries: list[Any] | None = None
+        self.before: list[int] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.entries == 0:
-                if self.controller is None:
-                    import scipy.linalg  # noqa: F401  its OpenBLAS copy must be loaded to be seen
-                    from threadpoolctl import ThreadpoolController
-
-                    self.controller = ThreadpoolController()
-                self.limit = self.controller.limit(limits=1, user_api="blas")
-                self.limit.__enter__()
+                if self.libraries is None:
+                    self.libraries = _blas_libraries()
+                self.before = [library.get_num_threads() for library in self.libraries]
+                self._set([1] * len(self.libraries))
             self.entries += 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.entries -= 1
             if self.entries == 0:
-                self.limit.__exit__(None, None, None)
-                self.limit = None
+                self._set(self.before)
+
+    def _set(self, counts: list[int]) -> None:
+        for library, count in zip(self.libraries or [], counts, strict=True):
+            # threadpoolctl lets only the thread that set a limit lift it, but the last thread to
+            # leave need not be the first that came; the counting here takes the place of that rule
+            setter = getattr(library, "_real_set_num_threads", library.set_num_threads)
+            setter(count)
 
     def for_work(self, shape: tuple[int, int]) -> Any:
         """This limiter where BLAS would use threads of its own; nothing for tiny arrays.
@@ -53,9 +56,17 @@ class _BlasLimiter:
 
     def forget(self) -> None:
         """In a forked child the threads that had entered are gone: restore, and count anew."""
-        limit, self.entries, self.limit = self.limit, 0, None
-        if limit is not None:
-            limit.__exit__(None, None, None)
+        if self.entries > 0:
+            self.entries = 0
+            self._set(self.before)
+
+
+def _blas_libraries() -> list[Any]:
+    import scipy.linalg  # noqa: F401  its OpenBLAS copy must be loaded to be seen
+    from threadpoolctl import ThreadpoolController
+
+    found = ThreadpoolController().lib_controllers
+    return [library for library in found if library.user_api == "blas"]
 
 
 blas_limiter = _BlasLimiter()

@@ -225,7 +225,7 @@ def verify(
     >>> import certus
     >>> X, y = load_diabetes(return_X_y=True)
     >>> certus.verify(LinearRegression().fit(X, y), X, y)
-    Certificate(optimal: objective 1,263,986, at most 5e-8 above the best possible)
+    Certificate(optimal: objective 1,263,986, at most ... above the best possible)
     """
     tol = TOL if tol is None else tol
     if not tol >= 0:

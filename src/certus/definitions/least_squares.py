@@ -83,7 +83,7 @@ class Problem:
     def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
-        self.view = view = choose_view(*data.some(256), centre=fit_intercept)
+        self.view = view = choose_view(*data.some(256), fit_intercept)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
@@ -240,6 +240,9 @@ class Problem:
         answer["norm"] = norm
         if rank == len(self.w):
             answer["coef_error"] = float(np.sqrt(excess.max()) / least * np.max(self.q / scale))
+        if self.alpha.all():
+            error = np.sqrt(excess) / np.sqrt(self.alpha) * self.q[:, None]
+            answer["coef_error"] = min(float(error.max()), answer.get("coef_error", np.inf))
         return answer
 
 

@@ -59,7 +59,7 @@ def _list(values: Any) -> str:
 def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
-    view = choose_view(*data.some(256), centre=fit_intercept)
+    view = choose_view(*data.some(256), fit_intercept)
     alphas = np.asarray(alphas, dtype=float)
     if n <= p:
         return _scores_of_wide(data, alphas, fit_intercept, view)

@@ -98,7 +98,10 @@ def _refused(c: "Certificate") -> list[tuple[str, str]]:
     best = c.bound or 0.0
     times = c.objective / best if best > 0 else np.inf
     lower = f": {number(times, 3)} times lower" if 1.1 < times < np.inf else ""
-    rows.append(("Best possible", f"{number(best, 7)}{_r_squared(c, best)}{lower}"))
+    if c.parameters.get("positive"):
+        rows.append(("Best possible", f"{_best(c)}{_r_squared(c, best)}"))
+    else:
+        rows.append(("Best possible", f"{number(best, 7)}{_r_squared(c, best)}{lower}"))
     worst = _worst_coefficient(c)
     if worst:
         rows.append(("What is wrong", worst))
@@ -115,8 +118,8 @@ def _refused(c: "Certificate") -> list[tuple[str, str]]:
 
 
 def _worst_coefficient(c: "Certificate") -> str | None:
-    if "best_w" not in c.found:
-        return None
+    if "best_w" not in c.found or c.parameters.get("positive"):
+        return None  # the best step is known where it may be taken whole
     best, norm = c.found["best_w"], c.found["norm"]
     w = c.parameters["w"]
     off = np.abs(best - w) * norm[:, None]

@@ -35,8 +35,8 @@ def number(x: float, digits: int = 6) -> str:
 def small(x: float) -> str:
     """A bound: one digit, rounded up.
 
-    >>> small(2.31e-10), small(0.0)
-    ('3e-10', '0')
+    >>> small(2.31e-10), small(0.0071), small(0.0)
+    ('3e-10', '0.008', '0')
     """
     if x == 0 or math.isinf(x) or x != x:
         return number(x)
@@ -46,6 +46,8 @@ def small(x: float) -> str:
         digit, exponent = 1, exponent + 1
     if 0 <= exponent <= 3:
         return f"{digit * 10**exponent:,}"
+    if -3 <= exponent < 0:
+        return f"{digit * 10.0**exponent:.{-exponent}f}"
     return f"{digit}e{exponent}"
 
 

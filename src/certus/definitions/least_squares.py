@@ -83,7 +83,8 @@ class Problem:
     def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
-        self.view = view = choose_view(*data.some(256), fit_intercept)
+        X, y, s = data.some(256)
+        self.view = view = choose_view(X, y, s, centre=fit_intercept)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q
         # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
@@ -209,9 +210,9 @@ class Problem:
         raw = self.size / scale
         if self.view.c is not None:
             raw = raw + np.sqrt(self.sums.S) * np.abs(self.view.c * self.q) / scale
-        noise = rank_noise(sigma, Vt, raw, self.data.eps)
-        kept = sigma > noise
-        plain = (sigma[kept] - noise[kept], Vt[kept], scale)
+        kept = sigma > rank_noise(sigma, Vt, raw, self.data.eps)
+        rounding = 2 * UNIT * max(len(scale), 64) * np.max(sigma, initial=0.0)
+        plain = (np.maximum(sigma[kept] - rounding, sigma[kept] / 2), Vt[kept], scale)
         if self.alpha.any():
             _, sigma_X, Vt_X = np.linalg.svd(R * scale, full_matrices=False)
             small = len(scale) * 2 * UNIT * np.max(sigma_X, initial=0.0)

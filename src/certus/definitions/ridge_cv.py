@@ -59,7 +59,8 @@ def _list(values: Any) -> str:
 def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
-    view = choose_view(*data.some(256), fit_intercept)
+    X, y, s = data.some(256)
+    view = choose_view(X, y, s, centre=fit_intercept)._replace(q=None)
     alphas = np.asarray(alphas, dtype=float)
     if n <= p:
         return _scores_of_wide(data, alphas, fit_intercept, view)
@@ -67,18 +68,27 @@ def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     mean, mean_y = (Sx / S, Sy / S) if fit_intercept else (0 * Sx, 0 * Sy)
     G, Xy = data.reduce(gram, view, mean, mean_y, square=True)
     lam, V = np.linalg.eigh(G)
+    Vy = V.T @ Xy
+    if lost_in_square(lam, alphas):
+        (T,) = data.reduce(factor, view, mean, mean_y, combine=merge, square=True)
+        U, sigma, Vt = np.linalg.svd(T[:p, :p])
+        lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ T[:p, p:])
     shrink = 1 / (np.maximum(lam, 0)[:, None] + alphas)  # (p, A)
-    # w(α) in the eigenvectors' coordinates, all α and targets side by side
-    W = ((V.T @ Xy)[:, :, None] * shrink[:, None, :]).reshape(p, -1)
+    # w(α) in the singular directions' coordinates, all α and targets side by side
+    W = (Vy[:, :, None] * shrink[:, None, :]).reshape(p, -1)
     share = 1 / S if fit_intercept else 0.0
     (total,) = data.reduce(left_out, view, mean, mean_y, V, W, shrink, share)
     return -total / n
 
 
+def lost_in_square(lam: Any, alphas: Any) -> bool:
+    """Are the rounding errors of eigenvalues, ε·λ_max, anything beside the penalties?"""
+    return bool(len(lam) * np.finfo(float).eps * lam[-1] > 1e-9 * alphas.min())
+
+
 def means(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any, Any]:
     X, y = view.of(X), y - view.c_y
-    if s is None:
-        return float(len(y)), X.sum(axis=0), y.sum(axis=0)
+    s = np.ones(len(y)) if s is None else s
     return s.sum(), s @ X, s @ y
 
 
@@ -86,6 +96,16 @@ def gram(X: Any, y: Any, s: Any, view: Any, mean: Any, mean_y: Any) -> tuple[Any
     X, y = view.of(X) - mean, y - view.c_y - mean_y
     sX = X if s is None else s[:, None] * X
     return X.T @ sX, sX.T @ y
+
+
+def factor(X: Any, y: Any, s: Any, view: Any, mean: Any, mean_y: Any) -> tuple[Any]:
+    """T of √s∘[X̃, ỹ] = QT: the triangle of X̃ beside Qᵀỹ."""
+    A = np.hstack([view.of(X) - mean, y - view.c_y - mean_y])
+    return (np.linalg.qr(A if s is None else np.sqrt(s)[:, None] * A, mode="r"),)
+
+
+def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
 
 
 def left_out(
@@ -115,6 +135,9 @@ def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> A
         X, y = X - (u * u) @ X, y - (u * u) @ y
     Z = np.sqrt(s)[:, None] * X
     lam, U = np.linalg.eigh(Z @ Z.T)
+    if lost_in_square(lam, alphas):
+        U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
+        lam = sigma**2
     left = alphas / (np.maximum(lam, 0)[:, None] + alphas)  # (n, A)
     d = (U * U) @ left  # diagonal of M, (n, A)
     if fit_intercept:

@@ -3,7 +3,7 @@
 With z_i = √s_i · (x_i − cx, 1, y_i − cy), the matrix Σ_i z_i z_iᵀ holds all the sums of `gram.py`
 but those of y alone. Rows are taken in chunks. `_pack` writes the z of a chunk into strips of
 LANES columns (one vector wide, row after row); `_tiles` covers the upper triangle with tiles of
-LANES × WIDTH·LANES; `_tile` sums one of them, as LLVM IR: Numba's own loops spill the registers.
+LANES × WIDTH·LANES; `_tile` sums one of them, in LLVM IR because Numba has no vector variables.
 """
 
 import llvmlite.binding
@@ -20,18 +20,19 @@ LANES = 8 if llvmlite.binding.get_host_cpu_features().get("avx512f", False) else
 # A tile is LANES × WIDTH vectors. 8 × 3: 24 of the 32 registers, 86 of 89 GFLOPS; 8 × 2 and
 # 12 × 2 reached 60 and 65, for the core loads one vector a cycle and multiplies two.
 WIDTH = 3
-# The three strips under a tile stay in L1 (30 KB of 48). 192 rows were 3 % slower, 256 15 %.
+# The three strips under a tile stay in L1 (30 KB of 48). 192 rows were 2 % slower, 256 6 %.
 CHUNK = {8: 160, 4: 256}[LANES]
-UNROLL = 4  # rows per turn of the tile's loop; 1 and 2 were 15 % and 5 % slower. Divides CHUNK
+UNROLL = 4  # rows per turn of a tile's loop; 2 was 1 % slower, 1 15 %. Divides CHUNK
 STRIP = CHUNK * LANES  # doubles in a strip
-BLOCK = 48  # strips whose packed rows stay in L2 (480 KB); a multiple of WIDTH
-PACK_ROWS = 8  # rows packed strip by strip; 1 was 2 times slower (stores hit one page per strip)
+BLOCK = 48  # strips whose packed rows stay in L2 (480 KB); 24 and 96 were as fast. WIDTH divides it
+PACK_ROWS = 8  # rows packed strip by strip; 16 was as fast, 1 12 % slower (a page for each strip)
 LINE = 64  # bytes in a cache line
-AHEAD = 32  # bytes of the next chunk fetched per row of a tile: p = 100 waits 15 % less
+AHEAD = 32  # bytes of the next chunk fetched per row of a tile; 16 did as well, 0 was 15 % slower
 
 
 @kernel
 def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
+    """Add one block of rows; `certus.kernels.gram.gram_sums` states and checks the arguments."""
     n, p = X.shape
     k = Y.shape[1]
     strips = (p + 1 + k + LANES - 1) // LANES

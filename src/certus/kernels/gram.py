@@ -38,7 +38,8 @@ def gram_sums(X, Y, s, cx, cy, G, sx, sy, Xy, yy) -> None:
         )
     for a, shape in ((G, (p, p)), (sx, (p,)), (sy, (k,)), (Xy, (p, k)), (yy, (k,))):
         if a.shape != shape or a.dtype != np.float64 or not a.flags.carray:
-            raise ValueError(f"need a writable C-order float64 output of shape {shape}, got {a!r}")
+            got = f"{a.dtype} {a.shape}, strides {a.strides}, writable {a.flags.writeable}"
+            raise ValueError(f"need a writable C-order float64 output of shape {shape}, not {got}")
     _compiled(X.dtype, X.flags.c_contiguous)(X, Y, s, cx, cy, G, sx, sy, Xy, yy)
 
 

@@ -67,6 +67,10 @@ class CentredColumns:
             _kernel, self.root, block_rows=max(len(self.y), 1024), square=True
         )[0]
 
+    def rows(self) -> np.ndarray:
+        """√s∘X̃ as an array."""
+        return _centred(self.Xt, self.mean, self.root)
+
     def times(self, w: np.ndarray) -> Any:
         """X̃w."""
         return self._columns(w).reduce(_times, self.root)[0]

@@ -51,7 +51,7 @@ def solve(
     problem = scaled(gram(rows, fit_intercept))
     factors = _factors(problem, alpha)
     if factors is None:
-        R, z = _qr_of_rows(rows, problem)
+        R, z = qr_of_rows(rows, problem)
         if positive:
             return _solve_positive(problem, R, z, alpha)
         return _solve_factored(rows, problem, alpha, R, z, "qr")
@@ -146,7 +146,7 @@ def _half_gradient_block(X: Any, y: Any, s: Any, mean: Any, mean_y: Any, w: Any)
 # --- QR and singular values -----------------------------------------------------------------------
 
 
-def _qr_of_rows(rows: Rows, problem: Scaled) -> tuple[np.ndarray, np.ndarray]:
+def qr_of_rows(rows: Rows, problem: Scaled) -> tuple[np.ndarray, np.ndarray]:
     """(R, z): the triangle of X̃D⁻¹ and Qᵀỹ, for which ‖ỹ − X̃D⁻¹v‖² = ‖z − Rv‖² + constant."""
     p, k = problem.sums.Xy.shape
     (T,) = rows.reduce(

@@ -3,7 +3,8 @@
     r_i(α) / (1 − h_ii(α)),   h_ii = s_i/S + s_i Σ_k z_ik²/(λ_k + α),   z = Vᵀx̃
 
 n > p: G = X̃ᵀSX̃ = VΛVᵀ, then one pass over the rows for all α. n ≤ p: K = X̃X̃ᵀ = UΛUᵀ, where
-α/(λ + α) of each direction is left in the residuals.
+α/(λ + α) of each direction is left in the residuals. Where the square loses what α needs, the same
+from the singular values of X̃.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ import numpy as np
 from ..rows import Rows
 from .dual import CentredColumns
 from .gram import gram
+from .least_squares import qr_of_rows
+from .linear_problem import scaled
 
 
 class Path(NamedTuple):
@@ -31,14 +34,19 @@ def leave_one_out(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_erro
 
 def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
     sums = gram(rows, fit_intercept)
-    lam, V = np.linalg.eigh(sums.G)
-    shrink = 1 / (np.maximum(lam, 0.0)[:, None] + alphas)  # (p, A)
+    problem = scaled(sums)
     p, k = sums.Xy.shape
-    W = ((V.T @ sums.Xy)[:, :, None] * shrink[:, None, :]).reshape(p, -1)
-    if sums.q is not None:
-        raise ValueError("columns beyond 1e150 in size: divide them by a power of ten first")
+    q = np.ones(p) if sums.q is None else sums.q
+    lam, V = np.linalg.eigh(sums.G / q / q[:, None])
+    Vy = V.T @ (sums.Xy / q[:, None])
+    if _lost_in_square(lam, alphas):
+        R, z = qr_of_rows(rows, problem)
+        U, sigma, Vt = np.linalg.svd(R / problem.unscale)
+        lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ z)
+    shrink = 1 / (np.maximum(lam, 0.0)[:, None] + alphas)  # (p, A)
+    W = (Vy[:, :, None] * shrink[:, None, :]).reshape(p, -1)
     share = 1 / sums.S if fit_intercept else 0.0
-    args = sums.mean, sums.mean_y, V, W, shrink, share
+    args = problem.mean, sums.mean_y, V, W, shrink, share
     # three arrays of A·k or p numbers a row live at once
     block_rows = max(256, (1 << 18) // (3 * max(p, len(alphas) * k)))
     if not keep_errors:
@@ -46,6 +54,11 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
         return Path(None, squares)
     errors = rows.map(_errors, np.empty((rows.shape[0], k, len(alphas))), *args)
     return Path(errors, np.einsum("ika,ika->ak", errors, errors))
+
+
+def _lost_in_square(lam: np.ndarray, alphas: np.ndarray) -> bool:
+    """Eigenvalues are known to ε·λ_max: is that anything beside the penalties?"""
+    return bool(len(lam) * np.finfo(float).eps * lam[-1] > 1e-9 * alphas.min())
 
 
 def _errors(
@@ -74,6 +87,9 @@ def _squares(X: Any, y: Any, s: Any, *args: Any) -> tuple[Any]:
 def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
     centred = CentredColumns(rows, fit_intercept)
     lam, U = np.linalg.eigh(centred.kernel())
+    if _lost_in_square(lam, alphas):
+        U, sigma, _ = np.linalg.svd(centred.rows(), full_matrices=False)
+        lam = sigma**2
     left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
     diagonal = (U * U) @ left
     if fit_intercept:

@@ -16,9 +16,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import certus
+from certus import fingerprint
 from certus._words import number, printable, small
 from certus.exceptions import CannotVerifyError, NotCertifiedWarning
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from certus.rows import spread
 from problems import plain, regression, weights
 
 
@@ -341,12 +343,17 @@ def test_other_rows_than_those_of_the_fit_are_recognised(cls, fitted, given, sai
     assert certus.verify(model, *fitted).certified
 
 
-def test_a_change_outside_the_hashed_rows_shows_in_the_sums():
+@pytest.mark.parametrize("what", ["X", "y", "weights"])
+def test_a_change_of_one_row_that_is_not_hashed_shows_in_the_sums(what):
     X, y, _ = regression(1, n=20_000, p=3)
-    model = LinearRegression().fit(X, y)
-    moved = X.copy()
-    moved[7:9] += 100.0
-    assert certus.verify(model, moved, y).status == "other rows"
+    s = weights(1, 20_000)
+    model = LinearRegression().fit(X, y, s)
+    row = np.setdiff1d(np.arange(20_000), spread(20_000, fingerprint.ROWS))[0]
+    moved = {"X": X.copy(), "y": y.copy(), "weights": s.copy()}
+    moved[what][row] += 1.0
+    c = certus.verify(model, *moved.values())
+    assert c.status == "other rows"
+    assert not c.certified
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def _certified(c: "Certificate") -> list[tuple[str, str]]:
         if rank < p:
             said += ": some repeat others, so coefficients are not unique (the smallest were taken)"
         rows.append(("Rank", said))
-    if "loo_score" in c.found:
+    if c.found.get("loo_score") is not None:
         rows.append(
             ("Left out", f"mean squared error on rows left out {number(-c.found['loo_score'])}, "
                          "the least over alphas")

@@ -86,8 +86,10 @@ def main(arguments):
     except (OSError, ValueError) as error:
         print(f"the data could not be read: {{error}}")
         return 2
-    if X.shape != {shape!r}:
-        print(f"X has shape {{X.shape}}, the model was fitted on {shape!r}")
+    shapes = X.shape, y.shape, (len(X),) if s is None else s.shape
+    fitted = {shape!r}, ({shape[0]}, len(PARAMETERS["b"])), ({shape[0]},)
+    if shapes != fitted:
+        print(f"X, y and weights have shapes {{shapes}}, the model was fitted on {{fitted}}")
         return 2
     found = check(Data(X, y, s), tol={tol!r}, **PARAMETERS)
     print(f"objective {{found['objective']!r}}, claimed {objective!r}")

@@ -30,9 +30,7 @@ def data_for_fit(
             f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
             "None"
         )
-    X = validate_data(
-        model, X, dtype="numeric", ensure_all_finite=False, accept_sparse=False, order=None
-    )
+    X = _validated(model, X)
     y = np.asarray(y)
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
@@ -46,9 +44,7 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     if y is None:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
-        X = validate_data(
-            model, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse=False
-        )
+        X = _validated(model, X, reset=False)
         rows = _rows(model, X, y, sample_weight, None)
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
@@ -64,9 +60,34 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
 
 def data_for_predict(model: Any, X: Any) -> Any:
     check_is_fitted(model)
-    return validate_data(
-        model, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse=False
-    )
+    return _validated(model, X, reset=False)
+
+
+def _validated(model: Any, X: Any, reset: bool = True) -> Any:
+    """X as a numeric 2d array, its columns counted and named in the model."""
+    try:
+        return validate_data(
+            model, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=False
+        )
+    except ValueError as error:
+        if "could not convert" in str(error):
+            _name_text(X, error)
+        raise
+
+
+def _name_text(X: Any, error: ValueError) -> None:
+    """Raise with the first column that holds text, if one can be found."""
+    names = getattr(X, "columns", None)
+    table = np.asarray(X, dtype=object)
+    for j in range(table.shape[1] if table.ndim == 2 else 0):
+        first = next((v for v in table[:, j] if isinstance(v, str) and _no_number(v)), None)
+        if first is not None:
+            column = repr(j) if names is None else repr(str(names[j]))
+            called = f"column {j} of X" if names is None else f"column {column}"
+            raise ValueError(
+                f"{called} holds text (first: {first!r}): encode it, e.g. "
+                f"make_column_transformer((OneHotEncoder(), [{column}]), remainder='passthrough')"
+            ) from error
 
 
 def _names(model: Any) -> Sequence[str] | None:
@@ -82,16 +103,7 @@ def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -
 
 def target(y: Any, n: int) -> np.ndarray:
     """(n, k) float64, finite."""
-    try:
-        values = np.asarray(y)
-        if values.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y must be real")
-        values = values.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        first = next((v for v in np.ravel(np.asarray(y, dtype=object)) if _no_number(v)), None)
-        if first is None:
-            raise
-        raise ValueError(f"y holds something that is no number (first: {first!r})") from error
+    values = as_numbers(y, "y")
     if values.ndim not in (1, 2):
         raise ValueError(
             f"y should be a 1d array or (rows, targets), got an array of shape {values.shape}"
@@ -112,6 +124,17 @@ def target(y: Any, n: int) -> np.ndarray:
     return np.ascontiguousarray(values.reshape(n, -1))
 
 
+def as_numbers(values: Any, what: str) -> np.ndarray:
+    values = np.asarray(values)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} must be real")
+    try:
+        return values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        first = next((v for v in np.ravel(values) if _no_number(v)), None)
+        raise ValueError(f"{what} holds something that is no number (first: {first!r})") from error
+
+
 def _no_number(value: Any) -> bool:
     try:
         float(value)
@@ -126,7 +149,7 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
         return None
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n, sample_weight)
-    s = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    s = np.ascontiguousarray(as_numbers(sample_weight, "sample_weight"))
     if s.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {s.ndim}D of shape {s.shape}"

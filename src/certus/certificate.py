@@ -153,7 +153,7 @@ def _certify(
             choice = import_module("certus.definitions.ridge_cv")
             chosen = choice.check(data, **reading.choice, tol=tol)
             wrong += chosen["wrong"]
-            found["loo_score"] = chosen["loo_score"]
+            found["loo_score"] = chosen.get("loo_score")
     residual = found["residual"]
     status = "optimal" if residual <= tol else "nearly optimal" if residual <= NEARLY else None
     if status == "optimal" and wrong:

@@ -56,6 +56,7 @@ def read_ridge_cv(model: Any) -> dict[str, Any]:
             "per_target": bool(model.alpha_per_target),
         }
     else:
+        choice = {"alphas": np.atleast_1d(model.alphas), "alpha": model.alpha_}
         notes = ("the choice of alpha_ (by cv or scoring) was not recomputed, the fit at it was",)
     return {
         "definition": "least_squares",

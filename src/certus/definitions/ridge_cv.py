@@ -18,7 +18,7 @@ def check(
     data: Any,
     alphas: Any,
     alpha: Any,
-    best_score: Any,
+    best_score: Any = None,
     mean_results: Any = None,
     fit_intercept: bool = True,
     per_target: bool = False,
@@ -26,28 +26,33 @@ def check(
 ) -> dict[str, Any]:
     """Is ``alpha`` the best of ``alphas``, and ``best_score`` its score?
 
+    Without a score only: is it one of them?
+
     ``mean_results``: the mean squared errors (k, A) that the model states, where it keeps them.
 
     O(n·p² + n·p·A·k) operations for A penalties and k targets.
     """
-    scores = leave_one_out_scores(data, alphas, fit_intercept)  # (A, k)
-    stated = scores if mean_results is None else -np.asarray(mean_results).T
-    all_scores = scores
+    alphas, alpha = np.asarray(alphas, dtype=float), np.atleast_1d(alpha)
+    chosen = np.array([np.argmin(np.abs(alphas - a)) for a in alpha])
+    wrong = []
+    if not np.allclose(alphas[chosen], alpha, rtol=1e-12, atol=0):
+        wrong.append(f"alpha_ = {_list(alpha)} is none of alphas")
+    if best_score is None:
+        return {"wrong": wrong}
+    every = scores = leave_one_out_scores(data, alphas, fit_intercept)  # (A, k)
     if not per_target:
         scores = scores.mean(axis=1, keepdims=True)
-    alpha, best_score = np.atleast_1d(alpha), np.atleast_1d(best_score)
-    chosen = np.array([np.argmin(np.abs(np.asarray(alphas) - a)) for a in alpha])
     at = scores[chosen, np.arange(len(chosen))]
-    size = np.abs(scores).max(axis=0) + np.finfo(float).tiny
-    wrong = []
-    if not np.allclose(stated, all_scores, rtol=1e-6, atol=1e-13 * float(size.max())):
+    # what rounding leaves of the largest error, and of y's own last digits
+    noise = 1e-13 * np.abs(scores).max() + 1e-24 * np.square(data.some(256)[1]).max()
+    if mean_results is not None and not np.allclose(
+        every, -np.transpose(mean_results), 1e-6, noise
+    ):
         wrong.append("cv_results_ are not the errors on rows left out")
-    if not np.allclose(np.asarray(alphas)[chosen], alpha, rtol=1e-12, atol=0):
-        wrong.append(f"alpha_ = {_list(alpha)} is none of alphas")
-    if np.any(scores.max(axis=0) - at > tol * np.abs(at) + 1e-13 * size):
-        best = np.asarray(alphas)[scores.argmax(axis=0)]
+    if np.any(scores.max(axis=0) - at > tol * np.abs(at) + noise):
+        best = alphas[scores.argmax(axis=0)]
         wrong.append(f"alpha_ = {_list(alpha)}, but {_list(best)} leaves a smaller error")
-    if np.any(np.abs(best_score - at) > 1e-6 * np.abs(at) + 1e-13 * size):
+    if np.any(np.abs(np.atleast_1d(best_score) - at) > 1e-6 * np.abs(at) + noise):
         wrong.append(f"best_score_ = {_list(best_score)}, but alpha_ scores {_list(at)}")
     return {"loo_score": float(at.mean()), "wrong": wrong}
 

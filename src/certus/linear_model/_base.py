@@ -23,6 +23,9 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     coef_: np.ndarray
     intercept_: Any
+    _one_target_is_flat = (
+        False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
+    )
 
     def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
         """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
@@ -33,7 +36,8 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         except NonFiniteError:
             require_finite(rows.X, vars(self).get("feature_names_in_"))
             raise
-        self.coef_ = solution.w[:, 0].copy() if flat else solution.w.T.copy()
+        one = flat or (self._one_target_is_flat and solution.w.shape[1] == 1)
+        self.coef_ = solution.w[:, 0].copy() if one else solution.w.T.copy()
         self.intercept_ = 0.0
         if problem["fit_intercept"]:
             self.intercept_ = solution.b[0] if flat else solution.b

@@ -58,6 +58,8 @@ class Ridge(LinearRegressor):
     Certificate(optimal: objective 1,341,506, at most ... above the best possible)
     """
 
+    _one_target_is_flat = True
+
     def __init__(
         self,
         alpha: Any = 1.0,

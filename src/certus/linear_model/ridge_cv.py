@@ -76,6 +76,8 @@ class RidgeCV(LinearRegressor):
     0.01
     """
 
+    _one_target_is_flat = True
+
     def __init__(
         self,
         alphas: Any = (0.1, 1.0, 10.0),
@@ -131,6 +133,9 @@ class RidgeCV(LinearRegressor):
                 "0, or cv=5"
             )
         rows, flat = data_for_fit(self, X, y, sample_weight)
+        counted = rows.shape[0] if rows.s is None else np.count_nonzero(rows.s)
+        if self.cv is None and counted < 2:
+            raise ValueError("leave-one-out needs at least 2 rows that count: n_samples = 1")
         if self.cv is not None:
             self._choose_by_folds(X, y, alphas, fit_intercept, params)
         else:

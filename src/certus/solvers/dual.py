@@ -50,57 +50,57 @@ class CentredColumns:
         assert y is not None
         self.Xt, self.threads = X.T, rows.threads
         self.root = None if s is None else np.sqrt(s)[:, None]
-        share = np.full(len(y), 1 / len(y)) if s is None else s / s.sum()
+        self.share: np.ndarray | None = None
         self.mean, self.mean_y = np.zeros(len(self.Xt)), np.zeros(y.shape[1])
         if fit_intercept:
-            self.mean_y = share @ y
-            Rows(self.Xt, threads=self.threads).map(_means, self.mean, share, share.argmax())
+            self.share = np.full(len(y), 1 / len(y)) if s is None else s / s.sum()
+            self.mean_y = self.share @ y
+            means = Rows(self.Xt, threads=self.threads)
+            means.map(_means, self.mean, self.share, self.share.argmax())
         self.y = y - self.mean_y if self.root is None else self.root * (y - self.mean_y)
 
     def _columns(self, *beside: np.ndarray) -> Rows:
         """The columns, each with its mean and what else belongs to it."""
         return Rows(self.Xt, np.column_stack([self.mean, *beside]), threads=self.threads)
 
+    def _block(self, Xt: Any, mean: np.ndarray) -> Any:
+        Z = np.subtract(Xt.T, mean, dtype=float)
+        if self.share is not None:
+            Z -= self.share @ Z  # far from the origin a mean has few digits after the point
+        if self.root is not None:
+            Z *= self.root
+        return Z
+
+    def rows(self) -> Any:
+        """√s∘X̃ as an array."""
+        return self._block(self.Xt, self.mean)
+
     def kernel(self) -> Any:
         """K = X̃X̃ᵀ."""
-        return self._columns().reduce(
-            _kernel, self.root, block_rows=max(len(self.y), 1024), square=True
-        )[0]
 
-    def rows(self) -> np.ndarray:
-        """√s∘X̃ as an array."""
-        return _centred(self.Xt, self.mean, self.root)
+        def block(Xt: Any, beside: Any, _s: Any) -> tuple[Any]:
+            Z = self._block(Xt, beside[:, 0])
+            return (np.dot(Z, Z.T),)
+
+        return self._columns().reduce(block, block_rows=max(len(self.y), 1024), square=True)[0]
 
     def times(self, w: np.ndarray) -> Any:
         """X̃w."""
-        return self._columns(w).reduce(_times, self.root)[0]
+
+        def block(Xt: Any, beside: Any, _s: Any) -> tuple[Any]:
+            return (self._block(Xt, beside[:, 0]) @ beside[:, 1:],)
+
+        return self._columns(w).reduce(block)[0]
 
     def transposed(self, a: np.ndarray) -> np.ndarray:
         """X̃ᵀa."""
-        out = np.empty((len(self.mean), a.shape[1]))
-        return self._columns().map(_transposed, out, self.root, a)
+
+        def block(Xt: Any, beside: Any, _s: Any) -> Any:
+            return self._block(Xt, beside[:, 0]).T @ a
+
+        return self._columns().map(block, np.empty((len(self.mean), a.shape[1])))
 
 
 def _means(Xt: Any, _y: Any, _s: Any, share: np.ndarray, row: int) -> Any:
     # about one row's values, so that a far origin costs no digits
     return Xt[:, row] + np.subtract(Xt, Xt[:, [row]], dtype=float) @ share
-
-
-def _centred(Xt: Any, mean: Any, root: Any) -> Any:
-    Z = np.subtract(Xt.T, mean, dtype=float)
-    if root is not None:
-        Z *= root
-    return Z
-
-
-def _kernel(Xt: Any, beside: Any, _s: Any, root: Any) -> tuple[Any]:
-    Z = _centred(Xt, beside[:, 0], root)
-    return (np.dot(Z, Z.T),)
-
-
-def _times(Xt: Any, beside: Any, _s: Any, root: Any) -> tuple[Any]:
-    return (_centred(Xt, beside[:, 0], root) @ beside[:, 1:],)
-
-
-def _transposed(Xt: Any, beside: Any, _s: Any, root: Any, a: np.ndarray) -> Any:
-    return _centred(Xt, beside[:, 0], root).T @ a

@@ -104,8 +104,8 @@ class Problem:
         sums = self.data.reduce(statistics, self.w.astype(dtype), self.b.astype(dtype), self.view)
         self.wide = sums
         self.sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
-        # no column is larger than all of them together
-        self._find_gradient(np.full(len(self.w), np.sqrt(self.sums.XX)))
+        # no column is larger than all of them together (and a little for the rounding of that)
+        self._find_gradient(np.full(len(self.w), 1.001 * np.sqrt(self.sums.XX)))
 
     def take_columns(self) -> None:
         """One more pass, for the columns' own means and norms. Scales that differ by many orders

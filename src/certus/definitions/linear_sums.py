@@ -48,7 +48,7 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     sr, sy = (r, y) if s is None else (s[:, None] * r, s[:, None] * y)
     return Sums(
         S=float(len(y)) if s is None else s.sum(),
-        XX=np.einsum("ij,ij->", X, X) if s is None else s @ np.einsum("ij,ij->i", X, X),
+        XX=np.vdot(X, X) if s is None else s @ np.einsum("ij,ij->i", X, X),
         Sy=sy.sum(axis=0),
         Syy=np.einsum("ij,ij->j", sy, y),
         Sr=sr.sum(axis=0),

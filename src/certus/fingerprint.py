@@ -14,6 +14,7 @@ import numpy as np
 from .rows import Rows
 
 ROWS = 1024
+ELEMENTS = 1 << 18  # hashed at most: a millisecond or two
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Fingerprint:
 
 
 def fingerprint(rows: Rows) -> Fingerprint:
-    X, y, s = rows.some(ROWS)
+    X, y, s = rows.some(max(16, min(ROWS, ELEMENTS // rows.shape[1])))
     return Fingerprint(
         shape=rows.shape,
         dtype=str(rows.X.dtype),

@@ -364,10 +364,10 @@ def test_the_printed_gap_is_never_below_the_true_one(kind, relative_alpha, inter
 
 
 def test_rounding_of_the_gradient_counts_along_directions_that_hardly_curve():
-    """y is orthogonal to all columns but for rounding, which a condition of 1e10 makes large."""
+    """y is orthogonal to all columns but for rounding, which a condition of 1e12 makes large."""
     gaps = []
     for seed in range(20):
-        X = collinear(seed, 15, 3, 1e10)
+        X = collinear(seed, 15, 3, 1e12)
         y = np.random.default_rng(seed).normal(size=15)
         for _ in range(3):
             y -= X @ np.linalg.lstsq(X, y, rcond=None)[0]
@@ -380,7 +380,7 @@ def test_rounding_of_the_gradient_counts_along_directions_that_hardly_curve():
                 assert mp.mpf(c.bound) <= best.objective, (seed, tol)
                 assert mp.mpf(c.gap) >= true, (seed, tol)
         gaps.append(float(true / best.objective))
-    assert max(gaps) > 1e-13, "rounding did nothing here: a weak test"
+    assert max(gaps) > 1e-11, "rounding did nothing here: a weak test"
 
 
 @pytest.mark.parametrize("alpha", [0.0, 2.0], ids=["least squares", "ridge"])

@@ -31,6 +31,7 @@ from certus.definitions.linear_sums import (
     Sums,
     choose_view,
     column_statistics,
+    few_rows,
     gamma,
     residual_error,
     statistics,
@@ -83,7 +84,7 @@ class Problem:
     def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
-        X, y, s = data.some(256)
+        X, y, s = data.some(few_rows(data.shape[1]))
         self.view = view = choose_view(X, y, s, centre=fit_intercept)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q

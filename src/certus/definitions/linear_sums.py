@@ -81,6 +81,11 @@ def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:
     return View(c, q, y.mean(axis=0, dtype=float))
 
 
+def few_rows(p: int) -> int:
+    """Rows enough to see where p columns lie, and few enough to cost nothing."""
+    return max(16, min(256, 2**18 // p))
+
+
 def power_of_two(largest: Any) -> Any:
     """q that brings a column within reach of squares, or None where all are; q² is in reach too."""
     odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))

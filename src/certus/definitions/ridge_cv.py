@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.definitions.linear_sums import choose_view
+from certus.definitions.linear_sums import choose_view, few_rows
 
 
 def check(
@@ -64,7 +64,7 @@ def _list(values: Any) -> str:
 def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
-    X, y, s = data.some(256)
+    X, y, s = data.some(few_rows(p))
     view = choose_view(X, y, s, centre=fit_intercept)._replace(q=None)
     alphas = np.asarray(alphas, dtype=float)
     if n <= p:
@@ -74,7 +74,7 @@ def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     G, Xy = data.reduce(gram, view, mean, mean_y, square=True)
     lam, V = np.linalg.eigh(G)
     Vy = V.T @ Xy
-    if lost_in_square(lam, alphas):
+    if lost_in_square(lam, lam[0], alphas):
         (T,) = data.reduce(factor, view, mean, mean_y, combine=merge, square=True)
         U, sigma, Vt = np.linalg.svd(T[:p, :p])
         lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ T[:p, p:])
@@ -86,9 +86,10 @@ def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     return -total / n
 
 
-def lost_in_square(lam: Any, alphas: Any) -> bool:
-    """Are the rounding errors of eigenvalues, ε·λ_max, anything beside the penalties?"""
-    return bool(len(lam) * np.finfo(float).eps * lam[-1] > 1e-9 * alphas.min())
+def lost_in_square(lam: Any, least: Any, alphas: Any) -> bool:
+    """Are the rounding errors of eigenvalues, ε·λ_max, anything beside the least λ + α?"""
+    rounding = len(lam) * np.finfo(float).eps * lam[-1]
+    return bool(rounding > 1e-9 * (max(least - rounding, 0.0) + alphas.min()))
 
 
 def means(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any, Any]:
@@ -140,7 +141,8 @@ def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> A
         X, y = X - (u * u) @ X, y - (u * u) @ y
     Z = np.sqrt(s)[:, None] * X
     lam, U = np.linalg.eigh(Z @ Z.T)
-    if lost_in_square(lam, alphas):
+    # with an intercept one direction is its own, and has the eigenvalue 0
+    if lost_in_square(lam, lam[1 if fit_intercept and n > 1 else 0], alphas):
         U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
         lam = sigma**2
     left = alphas / (np.maximum(lam, 0)[:, None] + alphas)  # (n, A)

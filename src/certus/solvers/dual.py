@@ -2,8 +2,7 @@
 
     w = X̃ᵀa,  (K + αI) a = ỹ,  K = X̃X̃ᵀ        (rows multiplied by √s)
 
-K is a sum over blocks of *columns*, so Xᵀ is what is cut into blocks and the centred copy of X
-never exists as a whole. The answer is refined with residuals taken in w,
+The answer is refined with residuals taken in w,
 
     a ← a + (K + αI)⁻¹(ỹ − X̃w − αa),
 
@@ -20,9 +19,9 @@ from .linear_problem import Solution
 
 
 def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution:
-    """O(n²·p) time, O(n²) memory a thread."""
-    centred = CentredColumns(rows, fit_intercept)
-    K, y = centred.kernel(), centred.y
+    """O(n²·p) time, O(n·p) memory."""
+    centred = CentredRows(rows, fit_intercept)
+    K, Z, y = centred.kernel(), centred.Z, centred.y
     w = np.empty((rows.shape[1], y.shape[1]))
     for value in np.unique(alpha):
         of = alpha == value
@@ -34,73 +33,44 @@ def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution:
                 f"alpha={value:.3g} is too small beside these data to be told from 0: use alpha=0"
             )
         a = lapack.dpotrs(R, y[:, of])[0]
-        w_a = centred.transposed(a)
+        w_a = Z.T @ a
         for _ in range(2):
-            a = a + lapack.dpotrs(R, y[:, of] - centred.times(w_a) - value * a)[0]
-            w_a = centred.transposed(a)
+            a = a + lapack.dpotrs(R, y[:, of] - Z @ w_a - value * a)[0]
+            w_a = Z.T @ a
         w[:, of] = w_a
     return Solution(w, centred.mean_y - centred.mean @ w, "dual")
 
 
-class CentredColumns:
-    """√s∘(X − x̄) as an operator. A block is some columns of X, standing as rows of Xᵀ."""
+class CentredRows:
+    """Z = √s∘(X − x̄), as one array: data with n ≤ p rows are copied once."""
 
     def __init__(self, rows: Rows, fit_intercept: bool):
         X, y, s = rows.block(0, rows.shape[0])
         assert y is not None
-        self.Xt, self.threads = X.T, rows.threads
-        self.root = None if s is None else np.sqrt(s)[:, None]
-        self.share: np.ndarray | None = None
-        self.mean, self.mean_y = np.zeros(len(self.Xt)), np.zeros(y.shape[1])
+        self.mean, self.mean_y = np.zeros(rows.shape[1]), np.zeros(y.shape[1])
+        self.threads = rows.threads
         if fit_intercept:
-            self.share = np.full(len(y), 1 / len(y)) if s is None else s / s.sum()
-            self.mean_y = self.share @ y
-            means = Rows(self.Xt, threads=self.threads)
-            means.map(_means, self.mean, self.share, self.share.argmax())
-        self.y = y - self.mean_y if self.root is None else self.root * (y - self.mean_y)
-
-    def _columns(self, *beside: np.ndarray) -> Rows:
-        """The columns, each with its mean and what else belongs to it."""
-        return Rows(self.Xt, np.column_stack([self.mean, *beside]), threads=self.threads)
-
-    def _block(self, Xt: Any, mean: np.ndarray) -> Any:
-        Z = np.subtract(Xt.T, mean, dtype=float)
-        if self.share is not None:
-            Z -= self.share @ Z  # far from the origin a mean has few digits after the point
-        if self.root is not None:
-            Z *= self.root
-        return Z
-
-    def rows(self) -> Any:
-        """√s∘X̃ as an array."""
-        return self._block(self.Xt, self.mean)
+            share = np.full(len(y), 1 / len(y)) if s is None else s / s.sum()
+            # about one row's values, so that a far origin costs no digits; then once more, because
+            # far from the origin a mean has few digits after the point
+            self.mean, self.mean_y = X[share.argmax()].astype(float), share @ y
+            self.Z = np.subtract(X, self.mean)
+            offset = share @ self.Z
+            self.mean, self.Z = self.mean + offset, np.subtract(self.Z, offset, out=self.Z)
+        else:
+            self.Z = np.array(X, dtype=float)
+        self.y = y - self.mean_y
+        if s is not None:
+            root = np.sqrt(s)[:, None]
+            self.Z *= root
+            self.y *= root
 
     def kernel(self) -> Any:
-        """K = X̃X̃ᵀ."""
-
-        def block(Xt: Any, beside: Any, _s: Any) -> tuple[Any]:
-            Z = self._block(Xt, beside[:, 0])
-            return (np.dot(Z, Z.T),)
-
-        return self._columns().reduce(block, block_rows=max(len(self.y), 1024), square=True)[0]
-
-    def times(self, w: np.ndarray) -> Any:
-        """X̃w."""
-
-        def block(Xt: Any, beside: Any, _s: Any) -> tuple[Any]:
-            return (self._block(Xt, beside[:, 0]) @ beside[:, 1:],)
-
-        return self._columns(w).reduce(block)[0]
-
-    def transposed(self, a: np.ndarray) -> np.ndarray:
-        """X̃ᵀa."""
-
-        def block(Xt: Any, beside: Any, _s: Any) -> Any:
-            return self._block(Xt, beside[:, 0]).T @ a
-
-        return self._columns().map(block, np.empty((len(self.mean), a.shape[1])))
+        """K = ZZᵀ, a sum over blocks of columns."""
+        columns = Rows(self.Z.T, threads=self.threads)
+        block_rows = max(len(self.y), 1024)
+        return columns.reduce(_kernel_block, block_rows=block_rows, square=True)[0]
 
 
-def _means(Xt: Any, _y: Any, _s: Any, share: np.ndarray, row: int) -> Any:
-    # about one row's values, so that a far origin costs no digits
-    return Xt[:, row] + np.subtract(Xt, Xt[:, [row]], dtype=float) @ share
+def _kernel_block(Zt: Any, _y: Any, _s: Any) -> tuple[Any]:
+    return (np.dot(Zt.T, Zt),)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rows import Rows
-from .dual import CentredColumns
+from .dual import CentredRows
 from .gram import gram
 from .least_squares import qr_of_rows
 from .linear_problem import scaled
@@ -39,7 +39,7 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     q = np.ones(p) if sums.q is None else sums.q
     lam, V = np.linalg.eigh(sums.G / q / q[:, None])
     Vy = V.T @ (sums.Xy / q[:, None])
-    if _lost_in_square(lam, alphas):
+    if _lost_in_square(lam, lam[0], alphas):
         R, z = qr_of_rows(rows, problem)
         U, sigma, Vt = np.linalg.svd(R / problem.unscale)
         lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ z)
@@ -56,9 +56,10 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     return Path(errors, np.einsum("ika,ika->ak", errors, errors))
 
 
-def _lost_in_square(lam: np.ndarray, alphas: np.ndarray) -> bool:
-    """Eigenvalues are known to ε·λ_max: is that anything beside the penalties?"""
-    return bool(len(lam) * np.finfo(float).eps * lam[-1] > 1e-9 * alphas.min())
+def _lost_in_square(lam: np.ndarray, least: float, alphas: np.ndarray) -> bool:
+    """Eigenvalues are known to ε·λ_max: is that anything beside the least λ + α?"""
+    rounding = len(lam) * np.finfo(float).eps * lam[-1]
+    return bool(rounding > 1e-9 * (max(least - rounding, 0.0) + alphas.min()))
 
 
 def _errors(
@@ -85,10 +86,11 @@ def _squares(X: Any, y: Any, s: Any, *args: Any) -> tuple[Any]:
 
 
 def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
-    centred = CentredColumns(rows, fit_intercept)
+    centred = CentredRows(rows, fit_intercept)
     lam, U = np.linalg.eigh(centred.kernel())
-    if _lost_in_square(lam, alphas):
-        U, sigma, _ = np.linalg.svd(centred.rows(), full_matrices=False)
+    # with an intercept one direction is its own, and has the eigenvalue 0
+    if _lost_in_square(lam, lam[1 if fit_intercept and len(lam) > 1 else 0], alphas):
+        U, sigma, _ = np.linalg.svd(centred.Z, full_matrices=False)
         lam = sigma**2
     left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
     diagonal = (U * U) @ left

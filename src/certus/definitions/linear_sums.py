@@ -23,7 +23,10 @@ class View(NamedTuple):
 
     def of(self, X: Any, dtype: Any = float) -> Any:
         """(X − c)∘q of a block; the block itself where nothing is to be done."""
-        X = np.asarray(X, dtype=dtype) if self.c is None else np.subtract(X, self.c, dtype=dtype)
+        if self.c is None:
+            X = np.asarray(X, dtype=dtype, order="C")
+        else:
+            X = np.subtract(X, self.c, dtype=dtype, order="C")
         return X if self.q is None else X * self.q
 
 
@@ -40,10 +43,13 @@ class Sums(NamedTuple):
 
 
 def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
-    """One block's sums, in the precision of w (float64, or more)."""
+    """One block's sums, in the precision of w (float64, or more).
+
+    np.dot, not @, which keeps other threads waiting where its result is short.
+    """
     X = view.of(X, w.dtype)
     y = np.subtract(y, view.c_y, dtype=w.dtype)
-    r = y - X @ w
+    r = y - np.dot(X, w)
     r -= b
     sr, sy = (r, y) if s is None else (s[:, None] * r, s[:, None] * y)
     return Sums(
@@ -53,7 +59,7 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
         Syy=np.einsum("ij,ij->j", sy, y),
         Sr=sr.sum(axis=0),
         Srr=np.einsum("ij,ij->j", sr, r),
-        Xsr=X.T @ sr,
+        Xsr=np.dot(X.T, sr),
     )
 
 
@@ -61,7 +67,7 @@ def column_statistics(X: Any, y: Any, s: Any, view: View, dtype: Any = float) ->
     """Σ s x and Σ s x² of one block, column by column."""
     X = view.of(X, dtype)
     s = np.ones(len(X), dtype=dtype) if s is None else s
-    return s @ X, s @ (X * X)
+    return np.dot(s, X), np.dot(s, X * X)
 
 
 def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:

@@ -116,12 +116,12 @@ class _Data:
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
     def _block_rows(self) -> int:
-        return self.rows.block_rows(least=64)
+        return 8 * self.rows.block_rows(least=64)  # definitions slice blocks as they need
 
     def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""
         rows = self._block_rows()
-        rows = max(rows, self.shape[1] // 2) if square else rows
+        rows = max(rows, self.shape[1]) if square else rows
         return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)
 
     def sample(self, count: int) -> "_Data":

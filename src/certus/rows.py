@@ -24,7 +24,7 @@ import numpy as np
 from ._config import effective_threads
 from ._pool import run_on_threads
 
-BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked; 2¹⁹ and 2²¹ were slower
+BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
 

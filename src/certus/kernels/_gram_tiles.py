@@ -3,7 +3,8 @@
 With z_i = √s_i · (x_i − cx, 1, y_i − cy), the matrix Σ_i z_i z_iᵀ holds all the sums of `gram.py`
 but those of y alone. Rows are taken in chunks. `_pack` writes the z of a chunk into strips of
 LANES columns (one vector wide, row after row); `_tiles` covers the upper triangle with tiles of
-LANES × WIDTH·LANES; `_tile` sums one of them, in LLVM IR because Numba has no vector variables.
+one strip by WIDTH strips; `_tile` sums one of them, in LLVM IR because Numba has no vector
+variables.
 """
 
 import llvmlite.binding
@@ -36,16 +37,19 @@ def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
     n, p = X.shape
     k = Y.shape[1]
     strips = (p + 1 + k + LANES - 1) // LANES
-    # A tile at the right edge reads WIDTH − 1 strips too many; what it reads there must be
-    # harmless (zeros: subnormal garbage would be slow). Cache lines must not be split by loads.
-    buffer = np.empty((strips + WIDTH - 1) * STRIP + LINE // 8)
+    # The last tile of a kind may read strips past the last; what it reads there must be harmless
+    # (zeros: subnormal garbage would be slow). Cache lines must not be split by loads.
+    buffer = np.empty((strips + WIDTH * WIDTH) * STRIP + LINE // 8)
     pack = buffer[-(np.intp(buffer.ctypes.data) // 8) % (LINE // 8) :]
     pack[(p + 1 + k) // LANES * STRIP :] = 0.0
     root = np.ones(CHUNK)
     # Tiles which do not fit into G's columns go to `edge`, whose column 0 is column `first` of Z.
     edge_strip = max(p // LANES - WIDTH + 1, 0)
     first = edge_strip * LANES
-    edge = np.zeros(((p + LANES - 1) // LANES * LANES, (strips + WIDTH - 1) * LANES - first))
+    x_columns = (p + LANES - 1) // LANES * LANES
+    edge = np.zeros((x_columns, strips * LANES - first))
+    # Sums of the last two strips (rows) with those of X, and room for the strips past the last.
+    last = np.zeros((2 * LANES, x_columns + WIDTH * WIDTH * LANES))
 
     for i in range(0, n, CHUNK):
         rows = min(CHUNK, n - i)
@@ -59,7 +63,7 @@ def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
             pack[t * STRIP + rows * LANES : t * STRIP + padded * LANES] = 0.0
         ahead = np.intp(X.ctypes.data) + (i + CHUNK) * X.strides[0]
         reach = CHUNK * X.strides[0] if X.strides[1] == X.itemsize else 0
-        _tiles(pack, padded, p, strips, G, edge, edge_strip, ahead, ahead + reach)
+        _tiles(pack, padded, p, strips, G, edge, edge_strip, last, ahead, ahead + reach)
 
     for a in range(p):
         for b in range(first, p):
@@ -67,6 +71,15 @@ def gram(X, Y, s, cx, cy, G, sx, sy, Xy, yy):
         sx[a] += edge[a, p - first]
         for m in range(k):
             Xy[a, m] += edge[a, p + 1 + m - first]
+    first = (strips - 2) * LANES
+    for b in range(max(first, 0), p + 1 + k):
+        for a in range(p):
+            if b < p:
+                G[a, b] += last[b - first, a]
+            elif b == p:
+                sx[a] += last[b - first, a]
+            else:
+                Xy[a, b - p - 1] += last[b - first, a]
 
 
 @kernel
@@ -106,26 +119,33 @@ def _pack_rest(Y, i, rows, p, cy, root, pack, sy, yy):
 
 
 @kernel
-def _tiles(pack, rows, p, strips, G, edge, edge_strip, ahead, stop):
+def _tiles(pack, rows, p, strips, G, edge, edge_strip, last, ahead, stop):
     """Add ZᵀZ of the packed rows: for each strip a of X, tiles from column strip a to the right.
 
-    Starting at the diagonal wastes less than tiles on a fixed grid (p = 100: 35 tiles, not 43).
-    The strips a, a + WIDTH, … then share their column tiles, which therefore stay in L1.
+    The strips a, a + WIDTH, … share their column tiles, which therefore stay in L1. A row of tiles
+    leaves the pair (a, strips − 1) over, or this and (a, strips − 2), or none. Those are collected
+    from the other side, where they fill tiles, too (p = 128: 51 tiles, not 56).
     """
     x_strips = (p + LANES - 1) // LANES
     width = edge.shape[1]
     for block in range(0, x_strips, BLOCK):
         for phase in range(block, block + WIDTH):
-            for b in range(phase, strips, WIDTH):
+            for b in range(phase, strips - WIDTH + 1, WIDTH):
                 inside = (b + WIDTH) * LANES <= p
                 for a in range(phase, min(block + BLOCK, x_strips, b + 1), WIDTH):
                     if inside:
-                        c = a * LANES * p + b * LANES
-                        _tile(pack, a * STRIP, b * STRIP, rows, G, c, p, ahead)
+                        _tile(pack, a, b, 1, rows, G, a * LANES * p + b * LANES, p, ahead)
                     else:
                         c = a * LANES * width + (b - edge_strip) * LANES
-                        _tile(pack, a * STRIP, b * STRIP, rows, edge, c, width, ahead)
+                        _tile(pack, a, b, 1, rows, edge, c, width, ahead)
                     ahead = min(ahead + rows * AHEAD, stop)
+    width = last.shape[1]
+    for left_over in range(1, WIDTH):
+        for a in range((strips - left_over) % WIDTH, x_strips, WIDTH * WIDTH):
+            for back in range(left_over):
+                c = (1 - back) * LANES * width + a * LANES
+                _tile(pack, strips - 1 - back, a, WIDTH, rows, last, c, width, ahead)
+                ahead = min(ahead + rows * AHEAD, stop)
 
 
 # ------------------------------------------------------------------------- hand-written LLVM IR
@@ -209,21 +229,24 @@ def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
 
 
 @intrinsic
-def _tile(typingctx, pack, a, b, rows, C, c, ldc, ahead):
-    """C[c + m·ldc + v] += Σ_r A[r, m] · B[r, v] for m < LANES, v < WIDTH·LANES and r < rows.
+def _tile(typingctx, pack, a, b, apart, rows, C, c, ldc, ahead):
+    """C[c + m·ldc + v] += Σ_r A[r, m] · B[r, v] for m, v < LANES and r < rows.
 
-    A is the strip at pack[a], B the WIDTH strips from pack[b], rows a positive multiple of UNROLL.
+    A is strip a of `pack` and B strip b; likewise, at the same time, the strips b + apart and
+    b + 2·apart with the columns of C that are as many strips to the right.
+    `rows` is a positive multiple of UNROLL.
     Meanwhile fetches rows·AHEAD bytes at the address `ahead` into L2 (the next chunk of X) and
     the C of the tile which follows, WIDTH strips below.
     """
-    signature = types.void(pack, *[types.intp] * 3, C, *[types.intp] * 3)
+    signature = types.void(pack, *[types.intp] * 4, C, *[types.intp] * 3)
 
     def codegen(context, builder, signature, args):
-        pack, a, b, rows, C, c, ldc, ahead = args
+        pack, a, b, apart, rows, C, c, ldc, ahead = args
         emit = _Emitter(context, builder)
-        pack, C = emit.data(signature.args[0], pack), emit.data(signature.args[4], C)
-        left, right = emit.at(pack, a), [emit.at(pack, b, v * STRIP) for v in range(WIDTH)]
-        C_rows = [emit.at(C, c, emit.times(ldc, m)) for m in range(LANES)]
+        pack, C = emit.data(signature.args[0], pack), emit.data(signature.args[5], C)
+        strips = [builder.add(b, emit.times(apart, v)) for v in range(WIDTH)]
+        left, *right = [emit.at(pack, emit.times(strip, STRIP)) for strip in (a, *strips)]
+        columns = [emit.times(apart, v * LANES) for v in range(WIDTH)]
         C_next = emit.at(C, c, emit.times(ldc, WIDTH * LANES))
         ahead = builder.inttoptr(ahead, _BYTES)
 
@@ -260,7 +283,7 @@ def _tile(typingctx, pack, a, b, rows, C, c, ldc, ahead):
             for v in range(WIDTH):
                 sums[m][v].add_incoming(_VECTOR([0.0] * LANES), entry)
                 sums[m][v].add_incoming(new[m][v], loop)
-                target = emit.at(C_rows[m], v * LANES)
+                target = emit.at(C, c, emit.times(ldc, m), columns[v])
                 emit.store(builder.fadd(emit.load(target), new[m][v]), target)
         return context.get_dummy_value()
 

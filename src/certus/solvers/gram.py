@@ -79,7 +79,8 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
     if not fit_intercept:
         return Gram(S, np.zeros(p), np.zeros(k), G, Xy, yy, size, q)
     offset_y = sums.sy / S
-    G -= S * np.multiply.outer(offset, offset)
+    for i in range(0, p, 64):  # in cache
+        G[i : i + 64] -= np.multiply.outer(S * offset[i : i + 64], offset)
     Xy -= S * np.multiply.outer(offset, offset_y)
     return Gram(S, c_q + offset, c_y + offset_y, G, Xy, yy - S * offset_y**2, size, q)
 
@@ -110,7 +111,7 @@ def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
 def gram_block_rows(rows: Rows) -> int:
     """Enough rows that p×p partial sums cost little, enough blocks that threads share evenly."""
     n, p = rows.shape
-    return max(p, rows.block_rows(), min(8192, n // 64))
+    return max(5 * p // 2, rows.block_rows(), min(8192, n // 64))
 
 
 def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> Sums:

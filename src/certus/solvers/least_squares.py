@@ -87,9 +87,12 @@ def _unit_gram(problem: Scaled) -> np.ndarray:
 
 
 def _cholesky(C: np.ndarray) -> tuple[np.ndarray, float]:
-    """(R, condition number of C in the 1-norm: infinite where the factorisation fails)."""
-    size = np.abs(C).sum(axis=0).max()
-    R, info = lapack.dpotrf(C, lower=0, clean=1)
+    """(R, condition number of C in the 1-norm: infinite where the factorisation fails).
+
+    C is overwritten. It is symmetric, so LAPACK may read it by columns.
+    """
+    size = lapack.dlange("1", C.T)
+    R, info = lapack.dpotrf(C.T, lower=0, clean=1, overwrite_a=1)
     if info != 0:
         return R, np.inf
     inverse_condition = lapack.dpocon(R, size)[0]
@@ -102,8 +105,10 @@ def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
         return None
     C = _unit_gram(problem)
     of, condition = {}, 1.0
-    for a in np.unique(alpha):
-        A = C + np.diag(problem.penalty(a)) if a > 0 else C
+    for a in (alphas := np.unique(alpha)):
+        A = C if a == alphas[-1] else C.copy()
+        if a > 0:
+            A.flat[:: len(A) + 1] += problem.penalty(a)
         of[float(a)], kappa = _cholesky(A)
         if kappa > QR_ABOVE:
             return None
@@ -119,12 +124,9 @@ def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Fa
             v += factors.solve(alpha, _half_gradient(rows, problem, v) - penalty * v)
     if alpha.any():
         return problem.solution(v, "cholesky")
-    return problem.solution(
-        v,
-        "cholesky",
-        rank=len(v),
-        triangle=factors.of[0.0] / problem.unscale,
-    )
+    triangle = factors.of[0.0]
+    triangle /= problem.unscale
+    return problem.solution(v, "cholesky", rank=len(v), triangle=triangle)
 
 
 def _half_gradient(rows: Rows, problem: Scaled, v: np.ndarray) -> np.ndarray:

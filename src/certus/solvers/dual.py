@@ -12,9 +12,9 @@ which gives back what a large K/α lost.
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..rows import Rows
+from .cholesky import cholesky, cholesky_solve
 from .linear_problem import Solution
 
 
@@ -25,17 +25,16 @@ def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution:
     w = np.empty((rows.shape[1], y.shape[1]))
     for value in np.unique(alpha):
         of = alpha == value
-        A = K.copy()
-        A.flat[:: len(A) + 1] += value
-        R, info = lapack.dpotrf(A, lower=0, clean=0, overwrite_a=1)
-        if info != 0:
+        R = K.copy().T
+        R.flat[:: len(R) + 1] += value
+        if cholesky(R) != 0:
             raise ValueError(
                 f"alpha={value:.3g} is too small beside these data to be told from 0: use alpha=0"
             )
-        a = lapack.dpotrs(R, y[:, of])[0]
+        a = cholesky_solve(R, y[:, of])
         w_a = Z.T @ a
         for _ in range(2):
-            a = a + lapack.dpotrs(R, y[:, of] - Z @ w_a - value * a)[0]
+            a = a + cholesky_solve(R, y[:, of] - Z @ w_a - value * a)
             w_a = Z.T @ a
         w[:, of] = w_a
     return Solution(w, centred.mean_y - centred.mean @ w, "dual")

@@ -22,6 +22,7 @@ from scipy.linalg import lapack, qr, solve_triangular, svd
 
 from ..rows import Rows
 from .aliases import find_aliases
+from .cholesky import cholesky, cholesky_solve
 from .dual import solve_dual
 from .gram import Gram, gram, power_of_two
 from .linear_problem import Scaled, Solution, rank_noise, scaled
@@ -56,7 +57,7 @@ def solve(
             return _solve_positive(problem, R, z, alpha)
         return _solve_factored(rows, problem, alpha, R, z, "qr")
     if positive:
-        R = factors.of[0.0] if 0.0 in factors.of else _cholesky(_unit_gram(problem))[0]
+        R = np.triu(factors.of[0.0] if 0.0 in factors.of else _cholesky(_unit_gram(problem))[0])
         z = solve_triangular(R, problem.sums.Xy / problem.scale[:, None], trans="T")
         return _solve_positive(problem, R, z, alpha)
     return _solve_cholesky(rows, problem, alpha, factors)
@@ -75,7 +76,7 @@ class _Factors:
         v = np.empty_like(right)
         for a, R in self.of.items():
             columns = alpha == a
-            v[:, columns] = lapack.dpotrs(R, right[:, columns], lower=0)[0]
+            v[:, columns] = cholesky_solve(R, right[:, columns])
         return v
 
 
@@ -92,8 +93,8 @@ def _cholesky(C: np.ndarray) -> tuple[np.ndarray, float]:
     C is overwritten. It is symmetric, so LAPACK may read it by columns.
     """
     size = lapack.dlange("1", C.T)
-    R, info = lapack.dpotrf(C.T, lower=0, clean=1, overwrite_a=1)
-    if info != 0:
+    R = C.T
+    if cholesky(R) != 0:
         return R, np.inf
     inverse_condition = lapack.dpocon(R, size)[0]
     return R, 1 / inverse_condition if inverse_condition > 0 else np.inf
@@ -124,7 +125,7 @@ def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Fa
             v += factors.solve(alpha, _half_gradient(rows, problem, v) - penalty * v)
     if alpha.any():
         return problem.solution(v, "cholesky")
-    triangle = factors.of[0.0]
+    triangle = np.triu(factors.of[0.0])
     triangle /= problem.unscale
     return problem.solution(v, "cholesky", rank=len(v), triangle=triangle)
 

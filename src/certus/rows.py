@@ -102,9 +102,15 @@ class Rows:
         )
         return tree.root
 
-    def map(self, function: Callable[..., np.ndarray], out: np.ndarray, *args: Any) -> np.ndarray:
+    def map(
+        self,
+        function: Callable[..., np.ndarray],
+        out: np.ndarray,
+        *args: Any,
+        block_rows: int | None = None,
+    ) -> np.ndarray:
         """Fill ``out[b] = function(X_b, y_b, s_b, *args)`` for all blocks b."""
-        edges = self.edges()
+        edges = self.edges(block_rows)
 
         def fill(i: int) -> None:
             start, stop = edges[i]

@@ -12,11 +12,13 @@ What is done to a tile, and in which order, is fixed by n alone; threads only de
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 
 from .._config import effective_threads
 from .._pool import blas_limiter, run_on_threads
 from ._blas import Part, gemm, potrf, syrk, trsm
 
+REFINE_ABOVE = 1e6  # condition from which a step of refinement is worth its passes over the data
 SMALL = 512  # up to which LAPACK alone is as fast
 SMALL_WORK = 1 << 21  # multiplications below which a thread costs more than it saves
 TALL = 4096  # rows which one product updates
@@ -41,6 +43,19 @@ def cholesky(A: np.ndarray, *, threads: int | None = None) -> int:
         failed = potrf(whole) if n <= SMALL else _factor(whole, n, threads or effective_threads())
     lost = ~np.isfinite(np.diagonal(A))  # some LAPACKs take NaN for positive
     return int(lost.argmax()) + 1 if not failed and lost.any() else failed
+
+
+def factor(A: np.ndarray) -> tuple[np.ndarray, float]:
+    """(R, condition number of A in the 1-norm: infinite where there is no factor).
+
+    A is symmetric, in C order, and overwritten.
+    """
+    R = A.T  # the same matrix by columns
+    size = lapack.dlange("1", R)
+    if cholesky(R) != 0:
+        return R, np.inf
+    inverse_condition = lapack.dpocon(R, size)[0]
+    return R, 1 / inverse_condition if inverse_condition > 0 else np.inf
 
 
 def _factor(A: Part, n: int, threads: int) -> int:

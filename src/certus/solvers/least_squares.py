@@ -18,18 +18,17 @@ Of all minimisers the one with the least ‖w‖, in the user's units, is taken.
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular, svd
+from scipy.linalg import qr, solve_triangular, svd
 
 from ..rows import Rows
 from .aliases import find_aliases
-from .cholesky import cholesky, cholesky_solve
+from .cholesky import REFINE_ABOVE, cholesky_solve, factor
 from .dual import solve_dual
 from .gram import Gram, gram, power_of_two
 from .linear_problem import Scaled, Solution, rank_noise, scaled
 from .nonnegative import nonnegative
 
-REFINE_ABOVE = 1e5  # condition of C from which a step of refinement is worth a pass over the rows
-QR_ABOVE = 1e11  # … and from which its Cholesky factor is worth nothing
+QR_ABOVE = 1e11  # condition of C from which its Cholesky factor is worth nothing
 
 
 def solve(
@@ -57,7 +56,7 @@ def solve(
             return _solve_positive(problem, R, z, alpha)
         return _solve_factored(rows, problem, alpha, R, z, "qr")
     if positive:
-        R = np.triu(factors.of[0.0] if 0.0 in factors.of else _cholesky(_unit_gram(problem))[0])
+        R = np.triu(factors.of[0.0] if 0.0 in factors.of else factor(_unit_gram(problem))[0])
         z = solve_triangular(R, problem.sums.Xy / problem.scale[:, None], trans="T")
         return _solve_positive(problem, R, z, alpha)
     return _solve_cholesky(rows, problem, alpha, factors)
@@ -87,19 +86,6 @@ def _unit_gram(problem: Scaled) -> np.ndarray:
     return C
 
 
-def _cholesky(C: np.ndarray) -> tuple[np.ndarray, float]:
-    """(R, condition number of C in the 1-norm: infinite where the factorisation fails).
-
-    C is overwritten. It is symmetric, so LAPACK may read it by columns.
-    """
-    size = lapack.dlange("1", C.T)
-    R = C.T
-    if cholesky(R) != 0:
-        return R, np.inf
-    inverse_condition = lapack.dpocon(R, size)[0]
-    return R, 1 / inverse_condition if inverse_condition > 0 else np.inf
-
-
 def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
     """None where a matrix is too ill conditioned for its square."""
     if not problem.norm.all() and not alpha.all():
@@ -110,7 +96,7 @@ def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
         A = C if a == alphas[-1] else C.copy()
         if a > 0:
             A.flat[:: len(A) + 1] += problem.penalty(a)
-        of[float(a)], kappa = _cholesky(A)
+        of[float(a)], kappa = factor(A)
         if kappa > QR_ABOVE:
             return None
         condition = max(condition, kappa)

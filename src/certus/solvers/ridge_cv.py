@@ -90,7 +90,7 @@ def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     lam, U = np.linalg.eigh(centred.kernel())
     # with an intercept one direction is its own, and has the eigenvalue 0
     if _lost_in_square(lam, lam[1 if fit_intercept and len(lam) > 1 else 0], alphas):
-        U, sigma, _ = np.linalg.svd(centred.Z, full_matrices=False)
+        U, sigma, _ = np.linalg.svd(centred.array(), full_matrices=False)
         lam = sigma**2
     left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
     diagonal = (U * U) @ left

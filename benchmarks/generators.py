@@ -28,3 +28,12 @@ def gaussian_offset_1e3(n, p, seed, dtype, order):
     X, y = gaussian(n, p, seed, dtype, order)
     X += 1e3
     return X, y
+
+
+def positive_definite(n, p, seed, dtype, order):
+    """A = ZZᵀ/n + I of order n, Z of n × n/2 normal numbers, and y normal."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, max(1, n // 2)), dtype=dtype)
+    A = Z @ Z.T / n
+    A.flat[:: n + 1] += 1
+    return np.asarray(A, order=order), rng.standard_normal(n, dtype=dtype)

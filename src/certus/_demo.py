@@ -137,7 +137,7 @@ ROWS = (
         _polynomial),
     Row("aliased", "linear_model.LinearRegression", "price, tax and their sum", _aliased),
     Row("ridge", "linear_model.Ridge", "load_diabetes", _diabetes, {"alpha": 0.1}),
-    Row("float32", "linear_model.Ridge", "float32 values around 1000", _float32),
+    Row("float32", "linear_model.LinearRegression", "float32 values around 1000", _float32),
     Row("cancer", "linear_model.Ridge", "load_breast_cancer, unscaled", _cancer,
         {"solver": "sparse_cg"}),
     Row("wine", "linear_model.Ridge", "load_wine", _wine, {"positive": True}),

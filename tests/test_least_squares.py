@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 
+from certus.certificate import _Data
 from certus.definitions import least_squares as definition
 from certus.definitions import linear_sums
 from certus.exceptions import AliasWarning
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from certus.rows import Rows
 from problems import collinear, exact, plain, regression, weights
 
 MODELS = [LinearRegression, Ridge, RidgeCV]
@@ -471,3 +473,20 @@ def test_singular_values_are_those_of_the_centred_weighted_rows(n, weighted):
     centred = np.sqrt(s)[:, None] * (X - s @ X / s.sum())
     truth = np.linalg.svd(centred, compute_uv=False)
     np.testing.assert_allclose(model.singular_, truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize("p", [6, definition.FEW_COLUMNS + 12])
+@pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4, 1e-9])
+def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
+    """G ⪰ λ·diag(d²), also where two columns are so alike that nothing can be proven."""
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((3000, p))
+    X[:, 1] = X[:, 0] + apart * X[:, 1]
+    y = rng.standard_normal((3000, 1))
+    data = _Data(Rows(X, y))
+    problem = definition.Problem(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
+    lam, d = definition.curvature_of_some(problem)
+    centred = (X - X.mean(axis=0)) / d
+    least = np.linalg.eigvalsh(centred.T @ centred)[0]
+    assert lam <= least
+    assert (lam > 0) == (apart >= 1e-2)

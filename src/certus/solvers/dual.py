@@ -53,13 +53,17 @@ class CentredRows:
         self.width = max(64, 3 * 2**17 // n)  # 3 MB; 1 MB was 20 % slower
         # far from the origin a mean has few digits after the point, so it is kept in two parts: the
         # values of one row, and the mean of what is left when they are taken away
-        self.near, self.rest, self.mean_y = np.zeros(p), np.zeros((p, 1)), np.zeros(y.shape[1])
+        self.near, self.rest, self.mean_y = np.zeros(p), np.zeros(p), np.zeros(y.shape[1])
+        self.share = None
         if fit_intercept:
-            share = np.full(n, 1 / n) if s is None else s / s.sum()
+            self.share = share = np.full(n, 1 / n) if s is None else s / s.sum()
             self.near, self.mean_y = X[share.argmax()].astype(float), share @ y
-            self._columns().map(_means, self.rest, share, block_rows=self.width)
-        self.mean = self.near + self.rest[:, 0]
         self.y = (y - self.mean_y) * self.root[:, None]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """x̄, known once the kernel is."""
+        return self.near + self.rest
 
     def _columns(self, *others: np.ndarray) -> Rows:
         """Columns of X as rows, with what belongs to them in the place of targets."""
@@ -67,9 +71,14 @@ class CentredRows:
         return Rows(self.X.T, of_each, threads=self.threads)
 
     def kernel(self) -> Any:
-        """K = ZZᵀ."""
+        """K = ZZᵀ, and the means of the columns on the way."""
         columns = self._columns()
-        return columns.reduce(_kernel_block, self.root, block_rows=self.width, square=True)[0]
+        (K,) = columns.reduce(
+            _kernel_block, self.root, self.share, block_rows=self.width, square=True
+        )
+        assert columns.y is not None
+        self.rest = columns.y[:, 1].copy()
+        return K
 
     def times(self, w: np.ndarray) -> Any:
         """Zw."""
@@ -85,17 +94,16 @@ class CentredRows:
         return Z
 
 
-def _means(Xt: Any, near: Any, _s: Any, share: Any) -> Any:
-    return np.dot(np.subtract(Xt, near[:, :1], dtype=float), share)[:, None]
-
-
 def _centred(Xt: Any, near_and_rest: Any, root: Any) -> Any:
     Zt = np.subtract(Xt, near_and_rest[:, :1], dtype=float)
     Zt -= near_and_rest[:, 1:2]
     return np.multiply(Zt, root, out=Zt)
 
 
-def _kernel_block(Xt: Any, of_each: Any, _s: Any, root: Any) -> tuple[Any]:
+def _kernel_block(Xt: Any, of_each: Any, _s: Any, root: Any, share: Any) -> tuple[Any]:
+    if share is not None:  # this block's own place in the array of all columns
+        near = np.subtract(Xt, of_each[:, :1], dtype=float)
+        of_each[:, 1] = np.dot(near, share)
     Zt = _centred(Xt, of_each, root)
     return (np.dot(Zt.T, Zt),)
 

@@ -325,3 +325,22 @@ def test_memory_that_cannot_be_asked_for_is_not_limited(monkeypatch):
 def test_the_memory_of_this_machine_is_known():
     free = _validation._available_memory()
     assert free is None or 2**20 < free < 2**60
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@each_model
+def test_a_bad_value_in_wide_data_too_large_to_be_searched_first_is_named(cls, bad):
+    rng = np.random.default_rng(0)
+    n, p = 64, _validation.LOOK_FIRST // 64 + 1
+    X, y = rng.standard_normal((n, p)), rng.standard_normal(n)
+    X[17, 1234] = bad
+    with pytest.raises(ValueError, match=r"column 1234 of X .*row 17"):
+        cls().fit(X, y)
+
+
+def test_wide_columns_whose_squares_overflow_are_answered_in_words():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5, 10)), rng.standard_normal(5)
+    X[:, 0] *= 1e200
+    with pytest.raises(ValueError, match="beyond 1e150"):
+        RidgeCV().fit(X, y)

@@ -34,7 +34,7 @@ def data_for_fit(
     y = np.asarray(y)
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
-    if n * p <= LOOK_FIRST or n <= p:
+    if n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
     return rows, y.ndim == 1
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..rows import Rows
 from .cholesky import REFINE_ABOVE, cholesky_solve, factor
+from .gram import NonFiniteError
 from .linear_problem import Solution
 
 
@@ -73,9 +74,12 @@ class CentredRows:
     def kernel(self) -> Any:
         """K = ZZᵀ, and the means of the columns on the way."""
         columns = self._columns()
-        (K,) = columns.reduce(
-            _kernel_block, self.root, self.share, block_rows=self.width, square=True
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            (K,) = columns.reduce(
+                _kernel_block, self.root, self.share, block_rows=self.width, square=True
+            )
+        if not np.isfinite(np.diagonal(K)).all():
+            raise NonFiniteError
         assert columns.y is not None
         self.rest = columns.y[:, 1].copy()
         return K

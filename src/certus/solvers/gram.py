@@ -21,6 +21,12 @@ CANCELLED = 100.0  # times that S(x̄ − c)² may exceed what is left of Σ s (
 class NonFiniteError(ValueError):
     """The sums are not finite: the data hold NaN or infinity, or their squares overflow."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "the squares of some columns overflow: divide those that reach beyond 1e150 by a power "
+            "of 10"
+        )
+
 
 class Sums(NamedTuple):
     S: Any

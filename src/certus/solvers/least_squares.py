@@ -24,10 +24,11 @@ from ..rows import Rows
 from .aliases import find_aliases
 from .cholesky import REFINE_ABOVE, cholesky_solve, factor
 from .dual import solve_dual
-from .gram import Gram, gram, power_of_two
+from .gram import Gram, NonFiniteError, gram, power_of_two
 from .linear_problem import Scaled, Solution, rank_noise, scaled
 from .nonnegative import nonnegative
 
+FEW_COLUMNS = 2000  # up to which a p×p matrix is made where the rows' own overflows
 QR_ABOVE = 1e11  # condition of C from which its Cholesky factor is worth nothing
 
 
@@ -43,7 +44,11 @@ def solve(
     alpha = np.broadcast_to(np.asarray(alpha, dtype=float), rows.y.shape[1:])
     if n <= p:
         if alpha.all() and not positive:
-            return solve_dual(rows, fit_intercept, alpha)
+            try:
+                return solve_dual(rows, fit_intercept, alpha)
+            except NonFiniteError:
+                if p > FEW_COLUMNS:
+                    raise
         problem, A, z = all_rows_scaled(rows, fit_intercept)
         if positive:
             return _solve_positive(problem, A, z, alpha)
@@ -212,7 +217,10 @@ def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray
     X, y, s = rows.block(0, rows.shape[0])
     assert y is not None
     p, k = X.shape[1], y.shape[1]
-    q = power_of_two(np.abs(X).max(axis=0).astype(float))
+    largest = np.abs(X).max(axis=0).astype(float)
+    if not np.isfinite(largest).all():
+        raise NonFiniteError
+    q = power_of_two(largest)
     A = np.array(X, dtype=float) if q is None else X * q
     s = np.ones(len(y)) if s is None else s
     root = np.sqrt(s)[:, None]

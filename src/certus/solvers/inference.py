@@ -1,0 +1,270 @@
+r"""Covariance of the coefficients of least squares and ridge, in at most two passes over the rows.
+
+    θ = (b̃, w),  Φ = √s∘[1 X̃],  θ̂ = (ΦᵀΦ + P)⁻¹Φᵀ(√s∘y),  P = diag(0, α, …, α)
+
+With BBᵀ = (ΦᵀΦ + P)⁻¹ and Z = ΦB this is θ̂ = BZᵀ(√s∘y), the hat matrix is H = ZZᵀ, and
+
+    cov θ̂ = B M Bᵀ,   M = Zᵀ diag(ω) Z,   b = b̃ − x̄ᵀw
+    ω_i = σ̂² (classical), e_i² (HC0), e_i² n/ν (HC1), e_i²/(1 − h_i) (HC2), e_i²/(1 − h_i)² (HC3)
+
+with e = √s∘r, h_i = ‖z_i‖², ν = tr(I − H)² and σ̂² = Σ e²/ν. Without a penalty Z is orthonormal, so
+ZᵀZ = I and ν = n − rank. The first pass gives B: a Cholesky factor of the scaled columns' products,
+or the triangle of a QR where squaring would cost digits. The second gives Σ e² and, for HC0 … HC3,
+M. Columns are centred and scaled throughout, and only the answer is in the user's units.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular, svd
+
+from .._words import count
+from ..exceptions import InferenceError
+from ..rows import Rows
+from .cholesky import factor, solve_upper
+from .gram import gram
+from .least_squares import all_rows_scaled, qr_of_rows
+from .linear_problem import Scaled, rank_noise, scaled
+
+POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1/(1 − h_i)
+COVARIANCES = ("classical", *POWER)
+CHOLESKY_BELOW = 1e6  # condition of the scaled products up to which their factor keeps 1e-10
+UNDETERMINED = 1e-8  # share of a coefficient outside the row space: above, it is not estimable
+LEVERAGE_ONE = 1e-8  # 1 − h below this is rounding
+
+
+class Estimates(NamedTuple):
+    """Of k targets and m coefficients in the user's units, the intercept (if any) first."""
+
+    n: int  # rows of weight above 0
+    rss: np.ndarray  # (k,): Σ s r²
+    tss: np.ndarray  # (k,): Σ s (y − ȳ)², about 0 without an intercept
+    residual_df: np.ndarray  # (k,): ν
+    parameters: np.ndarray  # (k,): tr H
+    standard_errors: np.ndarray  # (m, k); NaN: not estimable
+    covariance: np.ndarray  # (k, m, m)
+
+
+class Basis(NamedTuple):
+    """B of the scaled columns (p, r), without the intercept's own direction."""
+
+    B: np.ndarray
+    N: np.ndarray | None  # (r, r): ZᵀZ; None: the identity
+    left: float  # ‖I − N‖², what the penalty adds to ν; 0 without one
+    trace: float  # tr N
+    estimable: np.ndarray  # (p,)
+    intercept_estimable: bool = True
+
+
+def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str) -> Estimates:
+    """At the optimal w (p, k) for penalties alpha (k,).
+
+    O(n·p²) operations (HC: plus O(n·p·(p + k·p))), O(k·p²) memory a thread; X is never copied.
+    """
+    design = _Design(rows, fit_intercept)
+    problem, k = design.problem, w.shape[1]
+    m = len(w) + fit_intercept
+    n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
+    answer = Estimates(
+        n, np.empty(k), problem.sums.yy, np.empty(k), np.empty(k), np.empty((m, k)),
+        np.empty((k, m, m)),
+    )  # fmt: skip
+    for a in np.unique(alpha):
+        of = np.flatnonzero(alpha == a)
+        basis = design.basis(float(a))
+        r = basis.B.shape[1]
+        nu = n - fit_intercept - r + basis.left
+        if nu < 1e-8:
+            raise InferenceError(
+                f"{count(n, 'row')} and {count(r + fit_intercept, 'coefficient')} leave no degrees "
+                "of freedom to estimate the noise: use more rows or fewer columns"
+            )
+        rss, M = design.second_pass(basis, w[:, of], of, cov)
+        if cov == "HC1":
+            M *= n / nu
+        answer.rss[of], answer.residual_df[of] = rss, nu
+        answer.parameters[of] = basis.trace + fit_intercept
+        for i, t in enumerate(of):
+            middle = design.classical(basis, rss[i] / nu) if cov == "classical" else M[i]
+            answer.standard_errors[:, t], answer.covariance[t] = design.in_users_units(
+                basis, middle
+            )
+    return answer
+
+
+class _Design:
+    """X̃D⁻¹ of the rows, centred where there is an intercept."""
+
+    def __init__(self, rows: Rows, fit_intercept: bool):
+        self.rows, self.fit_intercept = rows, fit_intercept
+        self.C: np.ndarray | None = None
+        self._root: np.ndarray | None = None
+        n, p = rows.shape
+        if n <= p:
+            self.problem, self._root, _ = all_rows_scaled(rows, fit_intercept)
+            return
+        self.problem = problem = scaled(gram(rows, fit_intercept))
+        self.C = problem.sums.G / problem.scale
+        self.C /= problem.scale[:, None]
+
+    def root(self) -> np.ndarray:
+        """A with AᵀA = C, from the rows themselves."""
+        if self._root is None:
+            self._root = qr_of_rows(self.rows, self.problem)[0]
+        return self._root
+
+    # --- first pass: B ----------------------------------------------------------------------------
+
+    def basis(self, alpha: float) -> Basis:
+        return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
+
+    def _factor(self, penalty: Any) -> np.ndarray | None:
+        """R⁻¹ of C + penalty = RᵀR; None where too many digits would be lost."""
+        if self.C is None:
+            return None
+        A = self.C.copy()
+        A.flat[:: len(A) + 1] += penalty
+        R, condition = factor(A)
+        return solve_upper(R, np.eye(len(R))) if condition <= CHOLESKY_BELOW else None
+
+    def _plain(self) -> Basis:
+        problem = self.problem
+        p = len(problem.scale)
+        B = self._factor(0.0) if problem.norm.all() else None
+        if B is not None:
+            return Basis(B, None, 0.0, p, np.ones(p, dtype=bool))
+        _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
+        kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
+        V, r = Vt[kept].T, int(kept.sum())
+        estimable, known = np.ones(p, dtype=bool), True
+        if r < p:
+            # only combinations of rows of X are determined: is e_j one, and is x̄ (for b)?
+            outside = np.eye(p) - V @ V.T
+            estimable = np.linalg.norm(outside, axis=0) <= UNDETERMINED
+            f = problem.mean * problem.unscale
+            known = bool(np.linalg.norm(f @ outside) <= UNDETERMINED * np.linalg.norm(f))
+        return Basis(V / sigma[kept], None, 0.0, r, estimable, known)
+
+    def _penalised(self, penalty: np.ndarray) -> Basis:
+        B, p = self._factor(penalty), len(penalty)
+        if B is not None:
+            N = B.T @ self.C @ B
+        else:
+            A = self.root()
+            R = np.linalg.qr(np.vstack([A, np.diag(np.sqrt(penalty))]), mode="r")
+            B = solve_triangular(R, np.eye(p))
+            Y = A @ B
+            N = np.dot(Y.T, Y)
+        K = np.sqrt(penalty)[:, None] * B  # I − N = KᵀK, without the cancellation
+        left = float(np.linalg.norm(np.dot(K.T, K)) ** 2)
+        return Basis(B, N, left, float(np.trace(N)), np.ones(p, dtype=bool))
+
+    # --- second pass: residuals, and M ------------------------------------------------------------
+
+    def second_pass(
+        self, basis: Basis, w: np.ndarray, of: np.ndarray, cov: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(Σ s r², M of each target; M is empty for the classical covariance)."""
+        rows, problem = self.rows, self.problem
+        assert rows.y is not None
+        if len(of) < rows.y.shape[1]:
+            rows = Rows(rows.X, np.ascontiguousarray(rows.y[:, of]), rows.s, threads=rows.threads)
+        mean, mean_y = problem.mean, problem.sums.mean_y[of]
+        if cov == "classical":
+            (rss,) = rows.reduce(_squares, mean, mean_y, w)
+            return rss, np.empty(0)
+        share = 1 / problem.sums.S if self.fit_intercept else 0.0
+        args = mean, mean_y, problem.unscale[:, None] * basis.B, w, share
+        # Φ, Z and √ω∘Z of a block live at once
+        block_rows = rows.block_rows() // 2
+        rss, M, ones = rows.reduce(_meat, *args, POWER[cov], square=True, block_rows=block_rows)
+        if ones:
+            self._refuse_leverage(rows, args, cov)
+        return rss, M
+
+    def _refuse_leverage(self, rows: Rows, args: tuple[Any, ...], cov: str) -> None:
+        h = rows.map(_leverages, np.empty(rows.shape[0]), *args)
+        which = np.flatnonzero(h > 1 - LEVERAGE_ONE)
+        more = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
+        raise InferenceError(
+            f"row {which[0]}{more} has leverage 1: it alone determines a coefficient, so its "
+            f"residual is 0 whatever its y, and {cov} divides by 0. Use cov='HC1', or leave out "
+            "the row with the column that only it determines"
+        )
+
+    # --- the answer -------------------------------------------------------------------------------
+
+    def classical(self, basis: Basis, sigma2: float) -> np.ndarray:
+        """M = σ̂²ZᵀZ."""
+        r, first = basis.B.shape[1], int(self.fit_intercept)
+        M = sigma2 * np.eye(r + first)
+        if basis.N is not None:
+            M[first:, first:] = sigma2 * basis.N
+        return M
+
+    def in_users_units(self, basis: Basis, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(standard errors, covariance) of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
+        problem: Scaled = self.problem
+        L, unit, estimable = basis.B, problem.unscale, basis.estimable
+        if self.fit_intercept:
+            f = -(problem.mean * unit) @ basis.B
+            L = np.zeros((L.shape[0] + 1, L.shape[1] + 1))
+            L[0, 0], L[0, 1:], L[1:, 1:] = 1 / np.sqrt(problem.sums.S), f, basis.B
+            unit = np.concatenate([[1.0], unit])
+            estimable = np.concatenate([[basis.intercept_estimable], estimable])
+        cov = L @ M @ L.T
+        cov = (cov + cov.T) / 2
+        # the root is taken in scaled columns: in the user's units a square might underflow
+        errors = unit * np.sqrt(np.maximum(np.diagonal(cov), 0.0))
+        with np.errstate(over="ignore", under="ignore"):
+            cov = cov * unit * unit[:, None]
+        errors[~estimable] = np.nan
+        cov[~estimable] = np.nan
+        cov[:, ~estimable] = np.nan
+        return errors, cov
+
+
+def _squares(X: Any, y: Any, s: Any, mean: Any, mean_y: Any, w: Any) -> tuple[Any]:
+    r = y - mean_y
+    r -= np.dot(np.subtract(X, mean, dtype=float), w)
+    return (np.einsum("ij,ij->j", r if s is None else s[:, None] * r, r),)
+
+
+def _rotated(
+    X: Any, y: Any, s: Any, mean: Any, mean_y: Any, W: Any, w: Any, share: float
+) -> tuple[Any, Any, Any]:
+    """(e, Z, h) of a block; Z's first column, √(s·share), is the intercept's."""
+    n, r, first = len(y), W.shape[1], int(share > 0)
+    # one product for Z and the fit; np.dot, since @ would keep other threads waiting
+    both = np.dot(np.subtract(X, mean, dtype=float), np.hstack([W, w]))
+    e = y - mean_y - both[:, r:]
+    Z = np.empty((n, first + r))
+    Z[:, first:] = both[:, :r]
+    Z[:, :first] = np.sqrt(share)
+    if s is not None:
+        root = np.sqrt(s)[:, None]
+        e *= root
+        Z *= root
+    return e, Z, np.einsum("ij,ij->i", Z, Z)
+
+
+def _meat(X: Any, y: Any, s: Any, *args: Any) -> tuple[Any, Any, int]:
+    """Σ e², M without HC1's factor, and how many rows have leverage 1."""
+    *args_, power = args
+    e, Z, h = _rotated(X, y, s, *args_)
+    rss = np.einsum("ij,ij->j", e, e)
+    ones = 0
+    if power:
+        left = 1 - h
+        ones = int(np.count_nonzero(left < LEVERAGE_ONE))
+        left[left < LEVERAGE_ONE] = 1.0
+        e /= (left if power == 2 else np.sqrt(left))[:, None]
+    M = np.empty((e.shape[1], Z.shape[1], Z.shape[1]))
+    for t in range(e.shape[1]):
+        A = e[:, t, None] * Z
+        M[t] = np.dot(A.T, A)
+    return rss, M, ones
+
+
+def _leverages(X: Any, y: Any, s: Any, *args: Any) -> Any:
+    return _rotated(X, y, s, *args)[2]

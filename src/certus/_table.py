@@ -11,6 +11,7 @@ from ._words import number, printable
 
 WIDTH = 80  # characters of a terminal that everybody has
 NUMBER = 9  # … of a number: -1.23e-10
+NAME = 8  # … that are left of a name at least
 GAP = 2
 
 
@@ -82,7 +83,7 @@ class Table:
         over = sum(widths) + GAP * (len(widths) - 1) - WIDTH
         if over > 0 and self.keys:  # long names give way, numbers do not
             longest = max(range(self.keys), key=widths.__getitem__)
-            widths[longest] = max(NUMBER, widths[longest] - over)
+            widths[longest] = max(NAME, widths[longest] - over)
         lines = [self.title] if self.title else []
         for row in zip(*cells, strict=True):
             text = [

@@ -43,7 +43,7 @@ def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -
     memory_for_gram(p + 1, p, rows.threads)
     with blas_limiter.for_work(rows.shape):
         found = infer(rows, w, alpha, fit_intercept, cov)
-    objective = float(np.sum(found.rss + alpha * np.sum(w**2, axis=0)))
+    objective = float(np.sum(found.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
     if abs(certificate.objective - objective) > SAME * certificate.objective + certificate.gap:
         raise InferenceError(
             "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
@@ -66,7 +66,9 @@ def _results(
     rows: Rows, flat: bool,
 ) -> Inference:  # fmt: skip
     def one(values: np.ndarray) -> Any:
-        return values[..., 0] if flat else values.copy()
+        if not flat:
+            return values.copy()
+        return values[:, 0] if values.ndim == 2 else float(values[0])
 
     s = rows.s
     return Inference(

@@ -68,7 +68,9 @@ def _results(
     def one(values: np.ndarray) -> Any:
         if not flat:
             return values.copy()
-        return values[:, 0] if values.ndim == 2 else float(values[0])
+        return (
+            values[:, 0] if values.ndim == 2 else values[0]
+        )  # a NumPy number divides by 0 in peace
 
     s = rows.s
     return Inference(

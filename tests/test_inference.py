@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from benchmarks.suites.inference import hc3_standard_errors
 from sklearn.exceptions import NotFittedError
 
 import certus
@@ -109,6 +110,12 @@ def test_log_likelihood_is_the_normal_density_at_its_maximum():
     assert found["log_likelihood"] == pytest.approx(best, rel=1e-12)
     for step in 1e-2 * np.vstack([np.eye(4), -np.eye(4)]):
         assert log_density(found["coef"] + step[:3], variance * (1 + step[3])) < best
+
+
+def test_the_benchmark_measures_against_the_same_errors():
+    X, y = noisy(36, 50, 3)
+    expected = define(X, y, cov="HC3")["standard_errors"]
+    np.testing.assert_allclose(hc3_standard_errors(X, y), expected, rtol=1e-11)
 
 
 # --- the solver finds what the definition says ----------------------------------------------------

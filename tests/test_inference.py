@@ -394,7 +394,7 @@ def test_only_coefficients_that_the_rows_determine_have_errors(cov):
     assert found.aic == pytest.approx(alone.aic, rel=1e-12)
     assert np.isnan(found.covariance[1]).all()
     assert np.isfinite(found.covariance[3, 0])
-    assert str(found).endswith(
+    assert " ".join(str(found).split()).endswith(
         "no standard error for 'x0', 'x1', 'x3': columns repeat others, so the rows do not "
         "determine them"
     )
@@ -410,6 +410,40 @@ def test_a_constant_column_leaves_the_intercept_undetermined():
     np.testing.assert_allclose(
         found.standard_errors[1:3], fitted(X[:, :2], y).standard_errors[1:], rtol=1e-11
     )
+
+
+def test_a_level_for_every_row_takes_the_intercept_and_nothing_else():
+    X, y = noisy(24, 60, 2)
+    levels = np.eye(3)[np.arange(60) % 3]
+    all_levels, two = np.column_stack([X + 1e6, levels]), np.column_stack([X + 1e6, levels[:, 1:]])
+    with pytest.warns(AliasWarning):
+        model = LinearRegression().fit(all_levels, y)
+    found = model.inference(all_levels, y, cov="HC2")
+    assert list(np.isnan(found.standard_errors)) == [True, False, False, True, True, True]
+    np.testing.assert_allclose(
+        found.standard_errors[1:3], fitted(two, y, cov="HC2").standard_errors[1:3], rtol=1e-8
+    )
+
+
+def test_a_far_column_does_not_hide_a_constant_one():
+    X, y = noisy(24, 50, 1)
+    X = np.column_stack([X + 2.0**31, np.full(50, 0.25)])
+    with pytest.warns(AliasWarning):
+        model = LinearRegression().fit(X, y)
+    assert np.isnan(model.inference(X, y).standard_errors[[0, 2]]).all()
+
+
+def test_the_rank_is_that_of_the_fit():
+    """float32 columns that differ by little more than their rounding."""
+    rng = np.random.default_rng(24)
+    x = rng.normal(size=400)
+    X = np.column_stack([x, x + 8e-6 * rng.normal(size=400)]).astype(np.float32)
+    y = x + rng.normal(size=400)
+    model = Ridge(alpha=0).fit(X, y)
+    assert model.solver_ == "cholesky"
+    found = model.inference(X, y)
+    assert found.effective_parameters == 3
+    assert np.isfinite(found.standard_errors).all()
 
 
 @pytest.mark.parametrize(("n", "p", "coefficients"), [(4, 3, 4), (4, 6, 4), (1, 1, 1)])

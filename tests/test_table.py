@@ -83,6 +83,12 @@ def test_long_names_give_way_and_numbers_do_not():
     assert "…" in lines[1]
 
 
+def test_long_titles_and_notes_go_on_in_the_next_line():
+    text = str(Table({"x": [1.0]}, title="word " * 40, notes=["note " * 40]))
+    assert max(map(len, text.splitlines())) <= 80
+    assert (text.count("word"), text.count("note")) == (40, 40)
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

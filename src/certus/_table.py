@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -84,14 +85,16 @@ class Table:
         if over > 0 and self.keys:  # long names give way, numbers do not
             longest = max(range(self.keys), key=widths.__getitem__)
             widths[longest] = max(NAME, widths[longest] - over)
-        lines = [self.title] if self.title else []
+        lines = _wrapped(self.title)
         for row in zip(*cells, strict=True):
             text = [
                 f"{_short(cell, width):<{width}}" if j < self.keys else f"{cell:>{width}}"
                 for j, (cell, width) in enumerate(zip(row, widths, strict=True))
             ]
             lines.append((" " * GAP).join(text).rstrip())
-        return printable("\n".join([*lines, *self.notes]))
+        for note in self.notes:
+            lines += _wrapped(note)
+        return printable("\n".join(lines))
 
     __repr__ = __str__
 
@@ -140,6 +143,10 @@ def _cell(value: Any) -> str:
         mantissa, exponent = f"{value:.2e}".split("e")
         text = f"{mantissa}e{int(exponent)}"
     return text
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, WIDTH, subsequent_indent=" " * GAP, break_long_words=False)
 
 
 def _clean(text: str) -> str:

@@ -24,7 +24,7 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from .cholesky import factor, solve_upper
 from .gram import gram, gram_block_rows
-from .least_squares import all_rows_scaled, qr_of_rows
+from .least_squares import QR_ABOVE, all_rows_scaled, qr_of_rows
 from .linear_problem import Scaled, rank_noise, scaled
 
 POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1/(1 − h_i)
@@ -120,35 +120,40 @@ class _Design:
     def basis(self, alpha: float) -> Basis:
         return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
 
-    def _factor(self, penalty: Any) -> np.ndarray | None:
-        """R⁻¹ of C + penalty = RᵀR; None where too many digits would be lost."""
+    def _factor(self, penalty: Any) -> tuple[np.ndarray | None, float]:
+        """(R⁻¹ of C + penalty = RᵀR, or None where digits would be lost; condition number)."""
         if self.C is None:
-            return None
+            return None, np.inf
         A = self.C.copy()
         A.flat[:: len(A) + 1] += penalty
         R, condition = factor(A)
-        return solve_upper(R, np.eye(len(R))) if condition <= CHOLESKY_BELOW else None
+        if condition > CHOLESKY_BELOW:
+            return None, condition
+        return solve_upper(R, np.eye(len(R))), condition
 
     def _plain(self) -> Basis:
         problem = self.problem
         p = len(problem.scale)
-        B = self._factor(0.0) if problem.norm.all() else None
+        B, condition = self._factor(0.0) if problem.norm.all() else (None, np.inf)
         if B is not None:
             return Basis(B, None, 0.0, p, np.ones(p, dtype=bool))
         _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
-        kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
+        # the rank is judged where and as the fit judges it
+        kept = sigma > 0
+        if condition > QR_ABOVE:
+            kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
         V, r = Vt[kept].T, int(kept.sum())
         estimable, known = np.ones(p, dtype=bool), True
         if r < p:
             # only combinations of rows of X are determined: is e_j one, and is x̄ (for b)?
             outside = np.eye(p) - V @ V.T
             estimable = np.linalg.norm(outside, axis=0) <= UNDETERMINED
-            f = problem.mean * problem.unscale
+            f = np.where(estimable, 0.0, problem.mean * problem.unscale)
             known = bool(np.linalg.norm(f @ outside) <= UNDETERMINED * np.linalg.norm(f))
         return Basis(V / sigma[kept], None, 0.0, r, estimable, known)
 
     def _penalised(self, penalty: np.ndarray) -> Basis:
-        B, p = self._factor(penalty), len(penalty)
+        (B, _), p = self._factor(penalty), len(penalty)
         if B is not None:
             N = B.T @ self.C @ B
         else:

@@ -292,6 +292,21 @@ def test_nearly_collinear_columns(condition, cov):
     np.testing.assert_allclose(found.standard_errors, exact_errors(X, y, cov), rtol=1e-8)
 
 
+def test_rounding_is_not_taken_for_other_rows():
+    """Coefficients of 1e10 that cancel: residuals keep six digits, and errors as many."""
+    X = collinear(15, 30, 3, 1e10)
+    y = X @ [1.0, 2, 3] + np.random.default_rng(15).normal(size=30)
+    for cov in ("classical", "HC3"):
+        found = fitted(X, y, cov=cov)
+        np.testing.assert_allclose(found.standard_errors, exact_errors(X, y, cov), rtol=1e-5)
+
+
+def test_ridge_without_a_useful_alpha_leaves_no_degrees_of_freedom():
+    X, y = noisy(15, 5, 40)
+    with pytest.raises(InferenceError, match=r"no degrees of freedom.*or a larger alpha"):
+        fitted(X, y, alpha=1e-6)
+
+
 def test_squares_out_of_range_have_standard_errors():
     X, y = noisy(16, 40, 2)
     found = fitted(X, y, cov="HC3")
@@ -393,6 +408,7 @@ def test_only_coefficients_that_the_rows_determine_have_errors(cov):
     assert found.degrees_of_freedom == alone.degrees_of_freedom == 46
     assert found.aic == pytest.approx(alone.aic, rel=1e-12)
     assert np.isnan(found.covariance[1]).all()
+    assert np.isnan(found.covariance[:, 1]).all()
     assert np.isfinite(found.covariance[3, 0])
     assert " ".join(str(found).split()).endswith(
         "no standard error for 'x0', 'x1', 'x3': columns repeat others, so the rows do not "

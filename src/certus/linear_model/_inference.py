@@ -44,7 +44,8 @@ def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -
     with blas_limiter.for_work(rows.shape):
         found = infer(rows, w, alpha, fit_intercept, cov)
     objective = float(np.sum(found.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
-    if abs(certificate.objective - objective) > SAME * certificate.objective + certificate.gap:
+    rounding = SAME * certificate.objective + certificate.gap + float(np.sum(found.rss_error))
+    if abs(certificate.objective - objective) > rounding:
         raise InferenceError(
             "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
             "another. Give the X, y and sample_weight of the fit"

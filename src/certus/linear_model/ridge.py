@@ -156,6 +156,6 @@ class Ridge(LinearRegressor):
         >>> X, y = load_diabetes(return_X_y=True)
         >>> found = Ridge(alpha=0.1).fit(X, y).inference(X, y)
         >>> round(found.effective_parameters, 2), len(found.standard_errors)
-        (8.64, 11)
+        (np.float64(8.64), 11)
         """
         return linear_inference(self, X, y, sample_weight, cov)

@@ -32,6 +32,7 @@ COVARIANCES = ("classical", *POWER)
 CHOLESKY_BELOW = 1e6  # condition of the scaled products up to which their factor keeps 1e-10
 UNDETERMINED = 1e-8  # share of a coefficient outside the row space: above, it is not estimable
 SLICE = 1 << 16  # elements of Z worked on at a time; 2¹⁴ was 1.7 times slower
+NOTHING_LEFT = 1e-6  # degrees of freedom: ν of n < p is a difference, exact to about 1e-12
 LEVERAGE_ONE = 1e-8  # 1 − h below this is rounding
 
 
@@ -40,6 +41,7 @@ class Estimates(NamedTuple):
 
     n: int  # rows of weight above 0
     rss: np.ndarray  # (k,): Σ s r²
+    rss_error: np.ndarray  # (k,): about what rounding can have done to it
     tss: np.ndarray  # (k,): Σ s (y − ȳ)², about 0 without an intercept
     residual_df: np.ndarray  # (k,): ν
     parameters: np.ndarray  # (k,): tr H
@@ -68,7 +70,7 @@ def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov
     m = len(w) + fit_intercept
     n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
     answer = Estimates(
-        n, np.empty(k), problem.sums.yy, np.empty(k), np.empty(k), np.empty((m, k)),
+        n, np.empty(k), np.empty(k), problem.sums.yy, np.empty(k), np.empty(k), np.empty((m, k)),
         np.empty((k, m, m)),
     )  # fmt: skip
     for a in np.unique(alpha):
@@ -76,15 +78,18 @@ def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov
         basis = design.basis(float(a))
         r = basis.B.shape[1]
         nu = n - fit_intercept - r + basis.left
-        if nu < 1e-8:
+        if nu < NOTHING_LEFT:
+            larger = " or a larger alpha" if a > 0 else ""
             raise InferenceError(
                 f"{count(n, 'row')} and {count(r + fit_intercept, 'coefficient')} leave no degrees "
-                "of freedom to estimate the noise: use more rows or fewer columns"
+                f"of freedom to estimate the noise: use more rows or fewer columns{larger}"
             )
         rss, M = design.second_pass(basis, w[:, of], of, cov)
         if cov == "HC1":
             M *= n / nu
         answer.rss[of], answer.residual_df[of] = rss, nu
+        delta = design.rounding(w[:, of], of)
+        answer.rss_error[of] = (2 * np.sqrt(rss) + delta) * delta
         answer.parameters[of] = basis.trace + fit_intercept
         for i, t in enumerate(of):
             middle = design.classical(basis, rss[i] / nu) if cov == "classical" else M[i]
@@ -185,6 +190,14 @@ class _Design:
         if ones:
             self._refuse_leverage(rows, view, cov)
         return rss, M
+
+    def rounding(self, w: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Of √Σ s r²: each residual is a sum of p + 1 terms as large as x_ij w_j and y_i."""
+        sums = self.problem.sums
+        size = sums.size if sums.q is None else sums.size / sums.q
+        size_y = np.sqrt(sums.yy + sums.S * sums.mean_y**2)[of]
+        error: np.ndarray = np.finfo(float).eps * (len(w) + 4) * (size @ np.abs(w) + size_y)
+        return error
 
     def _refuse_leverage(self, rows: Rows, view: "_View", cov: str) -> None:
         h = rows.map(_leverages, np.empty(rows.shape[0]), view)

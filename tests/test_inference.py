@@ -11,6 +11,8 @@ import pytest
 import statsmodels.api as sm
 from benchmarks.suites.inference import hc3_standard_errors
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import certus
 from certus.definitions.inference import inference as define
@@ -604,6 +606,18 @@ def test_names_of_a_frame_are_names_of_the_table():
     assert fitted(X, y, fit_intercept=False).names == ("x0", "x1", "x2")
     assert "&lt;b&gt;dose" in found._repr_html_()
     assert "<b>dose" not in found._repr_html_()
+
+
+def test_the_last_step_of_a_pipeline_takes_what_reached_it():
+    X, y = noisy(33, 60, 3)
+    frame = pd.DataFrame(X, columns=["age", "dose", "bmi"])
+    pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), LinearRegression())
+    pipe.fit(frame, y)
+    found = pipe[-1].inference(pipe[:-1].transform(frame), y, cov="HC1")
+    assert found.names == ("intercept", "age", "dose", "bmi")
+    np.testing.assert_allclose(found.pvalues[1:], fitted(X, y, cov="HC1").pvalues[1:], rtol=1e-9)
+    with pytest.raises(InferenceError, match="not the rows it was fitted on"):
+        pipe[-1].inference(frame, y)
 
 
 def test_summary_is_readable_and_holds_the_numbers():

@@ -63,14 +63,14 @@ class Basis(NamedTuple):
 def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str) -> Estimates:
     """At the optimal w (p, k) for penalties alpha (k,).
 
-    O(n·p²) operations (HC: plus O(n·p·(p + k·p))), O(k·p²) memory a thread; X is never copied.
+    O(n·p²) operations, for HC0 … HC3 O(k·n·p²); O(k·p²) memory a thread. X is never copied.
     """
     design = _Design(rows, fit_intercept)
     problem, k = design.problem, w.shape[1]
     m = len(w) + fit_intercept
     n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
     answer = Estimates(
-        n, np.empty(k), np.empty(k), problem.sums.yy, np.empty(k), np.empty(k), np.empty((m, k)),
+        n, np.empty(k), np.empty(k), np.maximum(problem.sums.yy, 0.0), np.empty(k), np.empty(k), np.empty((m, k)),
         np.empty((k, m, m)),
     )  # fmt: skip
     for a in np.unique(alpha):
@@ -268,7 +268,7 @@ class _View(NamedTuple):
     def slices(self, X: Any, y: Any, s: Any) -> Iterator[tuple[Any, Any, Any]]:
         """(e, Z, h) of some rows after the other, few enough for the cache."""
         V, first = self.V, self.first
-        step = max(SLICE // V.shape[1], V.shape[1])  # M costs less than Z
+        step = min(len(y), max(SLICE // V.shape[1], V.shape[1]))  # M costs less than Z
         Phi, both = np.ones((step, len(V))), np.empty((step, V.shape[1]))
         for start in range(0, len(y), step):
             part = slice(start, start + step)

@@ -70,9 +70,15 @@ def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov
     m = len(w) + fit_intercept
     n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
     answer = Estimates(
-        n, np.empty(k), np.empty(k), np.maximum(problem.sums.yy, 0.0), np.empty(k), np.empty(k), np.empty((m, k)),
-        np.empty((k, m, m)),
-    )  # fmt: skip
+        n=n,
+        rss=np.empty(k),
+        rss_error=np.empty(k),
+        tss=np.maximum(problem.sums.yy, 0.0),
+        residual_df=np.empty(k),
+        parameters=np.empty(k),
+        standard_errors=np.empty((m, k)),
+        covariance=np.empty((k, m, m)),
+    )
     for a in np.unique(alpha):
         of = np.flatnonzero(alpha == a)
         basis = design.basis(float(a))

@@ -31,6 +31,16 @@ def numpy():
     return Contestant("numpy", "numpy", "benchmarks.numpy_peer", "numpy")
 
 
+def certus_inference():
+    return Contestant(
+        "certus", "certus", "benchmarks.certus_inference", "certus", context=certus_threads
+    )
+
+
+def statsmodels():
+    return Contestant("statsmodels", "statsmodels", "benchmarks.statsmodels_peer", "statsmodels")
+
+
 def certus_threads(threads):
     """certus's own thread setting, on top of the CPUs the process is pinned to."""
     if threads is None:

@@ -6,6 +6,7 @@ __all__ = [
     "AliasWarning",
     "CannotVerifyError",
     "CertificateError",
+    "InferenceError",
     "NotCertifiedWarning",
 ]
 
@@ -24,3 +25,7 @@ class CannotVerifyError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate was asked for something that it does not hold."""
+
+
+class InferenceError(ValueError):
+    """Standard errors, intervals or p-values were asked for where theory has none."""

@@ -7,7 +7,9 @@ import numpy as np
 
 from .._config import effective_threads
 from .._validation import boolean, data_for_fit, not_negative
+from ..inference import Inference
 from ._base import LinearRegressor
+from ._inference import linear_inference
 
 
 class LinearRegression(LinearRegressor):
@@ -119,6 +121,51 @@ class LinearRegression(LinearRegressor):
         self._certify(rows)
         self._warn_of_aliases(solution, rows.shape[0])
         return self
+
+    def inference(
+        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+    ) -> Inference:
+        """Standard errors, tests and intervals, from the rows of the fit.
+
+        Refused for other rows than those of the fit, with ``positive=True``, for a fit that is not
+        certified, and where no degrees of freedom are left.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            The rows of the fit, in their order, with its weights. Weights are taken for inverse
+            variances, var yᵢ = σ²/sᵢ, as by statsmodels' WLS: only their ratios matter, and a
+            weight of 2 is *not* the row twice. Rows of weight 0 do not count.
+        cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
+            "classical": the noise has one variance σ². HC0 … HC3 allow one for each row; HC3 is
+            the careful choice for few rows.
+
+        Returns
+        -------
+        certus.inference.Inference
+            (m,) arrays for a 1d y, (m, n_targets) else; the intercept comes first.
+
+        Notes
+        -----
+        Two passes over X: O(n·p²) operations, O(p²) memory a thread and target.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from certus.linear_model import LinearRegression
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> found = LinearRegression().fit(X[:, 2:4], y).inference(X[:, 2:4], y, cov="HC3")
+        >>> print(found.summary())
+        Least squares, 442 rows, HC3 standard errors
+        name         coef  std error       t          p  95 % low    high
+        intercept  152.13     2.8656   53.09  3.57e-193     146.5  157.77
+        x0          790.4     67.108  11.778   5.14e-28    658.51  922.29
+        x1         402.21     68.983  5.8305  1.0723e-8    266.63  537.78
+        sigma² 3,606.16; degrees of freedom 439; effective parameters 3
+        R² 0.395994; adjusted 0.393242
+        log-likelihood -2,435.74; AIC 4,877.49; BIC 4,889.76
+        """
+        return linear_inference(self, X, y, sample_weight, cov)
 
     def __getattr__(self, name: str) -> Any:
         # singular values cost O(p³) that few ask for: computed from R, X̃ = QR, when first looked at

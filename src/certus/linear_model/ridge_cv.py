@@ -18,6 +18,7 @@ from .._validation import (
     one_of,
     require_finite,
 )
+from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.ridge_cv import leave_one_out
@@ -146,6 +147,14 @@ class RidgeCV(LinearRegressor):
         self._solve(rows, flat, fit_intercept=fit_intercept, alpha=alpha, positive=False)
         self._certify(rows)
         return self
+
+    def inference(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: alpha was chosen on the rows that the errors would be computed from."""
+        raise InferenceError(
+            "alpha was chosen on these rows, so standard errors from the same rows are too small. "
+            "Split the data: choose alpha on one part, and use Ridge(alpha=…).fit(X, y)"
+            ".inference(X, y) on the other; or fix alpha beforehand"
+        )
 
     def _choose_by_leave_one_out(
         self,

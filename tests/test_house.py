@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import certus
-from certus import exceptions, linear_model
+from certus import exceptions, linear_model, plotting
 
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -227,7 +227,9 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
 # --- what people can use --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [certus, linear_model, exceptions], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [certus, linear_model, exceptions, plotting], ids=lambda m: m.__name__
+)
 def test_public_names_exist_are_documented_and_are_all(module):
     assert sorted(set(module.__all__)) == sorted(module.__all__), "a name twice"
     for name in module.__all__:
@@ -252,7 +254,7 @@ def test_every_field_of_a_certificate_that_people_read_is_documented():
         "seconds", "fingerprint", "trace",
     ):  # fmt: skip
         assert name in doc
-    for method in ("explain", "note", "export"):
+    for method in ("explain", "note", "export", "plot"):
         assert inspect.getdoc(getattr(certus.Certificate, method))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model
+    from . import exceptions, linear_model, plotting
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
 
@@ -23,6 +23,7 @@ __all__ = [
     "exceptions",
     "get_config",
     "linear_model",
+    "plotting",
     "set_config",
     "verify",
 ]
@@ -32,7 +33,7 @@ _LAZY = {
     "check_gradient": "derivatives",
     "verify": "certificate",
 }
-_MODULES = ("exceptions", "linear_model")
+_MODULES = ("exceptions", "linear_model", "plotting")
 
 
 def __getattr__(name: str) -> Any:

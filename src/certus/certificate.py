@@ -105,6 +105,16 @@ class Certificate:
 
         export(self, path)
 
+    def plot(self, ax: Any = None, **how: Any) -> Any:
+        """Draw the trace: objective falling, bound rising, the gap shaded.
+
+        ``how`` as in ``certus.plotting.ConvergenceDisplay.plot``, which this returns. A fit that
+        did not iterate has nothing to draw, which is a ``CertificateError``.
+        """
+        from .plotting import ConvergenceDisplay
+
+        return ConvergenceDisplay(self.trace, name=self.model).plot(ax, **how)
+
     def _repr_html_(self) -> str:
         from ._explain_html import html
 

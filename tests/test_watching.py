@@ -1,5 +1,6 @@
 """What a fit tells while it runs: its trace, scikit-learn's callbacks, early stop and Ctrl-C."""
 
+import importlib
 import os
 import pickle
 import signal
@@ -384,6 +385,36 @@ def test_another_error_keeps_nothing(data):
     with pytest.raises(RuntimeError, match="a bug"):
         model.fit(*data)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize(
+    "where", ["certus.solvers.least_squares:solve", "certus.certificate:certify"]
+)
+@each_class
+def test_a_fit_that_fails_leaves_the_model_as_it_was(cls, where, error, data, patch_everywhere):
+    X, y = data
+    fitted, unfitted = cls().fit(X, y), cls()
+    before = [dict(vars(model)) for model in (fitted, unfitted)]
+
+    def fails(*_, **__):
+        raise error
+
+    module, name = where.split(":")
+    patch_everywhere(getattr(importlib.import_module(module), name), fails)
+    for model, old in zip((fitted, unfitted), before, strict=True):
+        with pytest.raises(error):
+            model.fit(X[:50, :3], y[:50])
+        assert vars(model).keys() == old.keys()
+        assert all(vars(model)[name] is value for name, value in old.items())
+    assert certus.verify(fitted, X, y).certified
+
+
+def test_a_warning_made_an_error_leaves_the_certificate_that_it_speaks_of(data):
+    model = descent(max_iter=3)
+    with pytest.raises(NotCertifiedWarning, match="See certificate_"):  # warnings are errors here
+        model.fit(*data)
+    assert not model.certificate_.certified
 
 
 # --- a real signal --------------------------------------------------------------------------------

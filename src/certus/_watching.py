@@ -4,8 +4,9 @@
               ◄── True: stop ──          ──► CallbackContext: progress bar, early stop
                                          ──► the best parameters so far, for an interrupt
 
-``@watched`` around ``fit`` opens one task for scikit-learn's callbacks and closes it. A fit that
-iterates hands ``self._watching.iterations(…)`` to its solver; one that does not, does nothing.
+``@watched`` around ``fit`` opens one task for scikit-learn's callbacks and closes it, and puts the
+model back as it was if the fit fails. A fit that iterates hands ``self._watching.iterations(…)`` to
+its solver; one that does not, does nothing.
 """
 
 import math
@@ -51,6 +52,7 @@ class Watching:
             "metadata": None if weight is None else {"sample_weight": weight},
         }
         self.context: Any = None
+        self.before: dict[str, Any] = {}  # the estimator as it was
         self.begun = False
         self.trace: list[TracePoint] = []
         self.stopped: str | None = None  # by whom, and when
@@ -128,6 +130,7 @@ class Watching:
 
     def __enter__(self) -> "Watching":
         self.context = self.estimator._init_callback_context(max_subtasks=0)
+        self.before = dict(vars(self.estimator))
         self.estimator._watching = self
         return self
 
@@ -145,6 +148,10 @@ class Watching:
             )
         elif isinstance(error, KeyboardInterrupt) and self.best is not None:
             self._keep_best(error)
+        elif not isinstance(error, Warning):  # a warning made an error is about a finished fit
+            # new coefficients beside an old certificate would be a lie: all as it was
+            vars(self.estimator).clear()
+            vars(self.estimator).update(self.before)
 
     def __reduce__(self) -> Any:
         return type(None), ()  # who listens is no part of a model that a callback saves

@@ -134,6 +134,45 @@ def test_two_numbers_that_differ_are_shown_to_differ():
     assert "?" not in found.reason, "no guess fits"
 
 
+def smooth(kind, A, b, scale, offset):
+    """scale·Σ φ(Ax) + offset and its gradient, for five φ that regression is made of."""
+
+    def softmax(z):
+        return np.exp(z - z.max()) / np.sum(np.exp(z - z.max()))
+
+    value, slope = {
+        "squares": (lambda z: np.sum((z - b) ** 2), lambda z: 2 * (z - b)),
+        "logistic": (
+            lambda z: np.sum(np.logaddexp(0, -b * z)),
+            lambda z: -b * np.exp(-np.logaddexp(0, b * z)),
+        ),
+        "log-sum-exp": (lambda z: np.log(np.sum(np.exp(z))), softmax),
+        "pseudo-Huber": (
+            lambda z: np.sum(np.sqrt(1 + (z - b) ** 2)),
+            lambda z: (z - b) / np.sqrt(1 + (z - b) ** 2),
+        ),
+        "sine": (lambda z: np.sum(np.sin(z)), np.cos),
+    }[kind]
+    return lambda x: scale * value(A @ x) + offset, lambda x: scale * A.T @ slope(A @ x)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("kind", ["squares", "logistic", "log-sum-exp", "pseudo-Huber", "sine"])
+def test_any_units_any_offset_no_false_alarm_and_one_percent_is_seen(kind, seed):
+    rng = np.random.default_rng(seed)
+    n, p = rng.integers(2, 30), rng.integers(1, 6)
+    A = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-4, 4, size=p)
+    x = rng.normal(size=p) / np.abs(A).max(axis=0)
+    scale, offset = 10.0 ** rng.uniform(-2, 3), 10.0 ** rng.uniform(-3, 5)
+    f, grad = smooth(kind, A, rng.normal(size=n), scale, offset)
+    found = check_gradient(f, grad, x)
+    assert found, found.explain()
+    j = np.argmax(np.abs(grad(x) * x))
+    wrong = check_gradient(f, lambda x: grad(x) * np.where(np.arange(p) == j, 1.01, 1), x)
+    assert not wrong
+    assert wrong.worst == j
+
+
 def test_a_transposed_matrix_is_named():
     M = rng.normal(size=(3, 3))
     found = check_gradient(lambda X: np.trace(M @ X), lambda X: M, np.ones((3, 3)))

@@ -22,6 +22,7 @@ from ._words import count, number, printable, small
 FIRST_STEP = 0.1  # of the component's size
 SHRINK = 4.0
 LEVELS = 13  # down to 6e-9 of the size: below, nothing but rounding is left
+NEAR = 1e-3  # of the component: only steps below this see what f does at x
 LEAST_SIZE = 1e-3  # a component near 0 is stepped as one of this share of the largest
 NOISE_STEP = 1e-5  # of x's size: δ⁶ removes what is smooth, yet float32 still resolves the step
 SAFETY = 8  # the table's own estimate can be lucky
@@ -175,7 +176,8 @@ def _noise(
     f: Callable[[Any], Any], x: np.ndarray, size: np.ndarray, base: np.ndarray
 ) -> np.ndarray:
     """Size of f's rounding: of 13 values on a short line, Δ⁶f/√924 (Moré & Wild 2011)."""
-    direction = NOISE_STEP * size * (0.5 + np.arange(1, x.size + 1) * 0.618 % 0.5)
+    own = np.where(x.ravel() != 0, np.abs(x.ravel()), size)
+    direction = NOISE_STEP * own * (0.5 + np.arange(1, x.size + 1) * 0.618 % 0.5)
     floor = np.finfo(float).eps * np.abs(base)
     try:
         line = [_values(f, x + k * direction.reshape(x.shape)).ravel() for k in range(-6, 7)]
@@ -196,7 +198,10 @@ def _slope(
     row: list[np.ndarray] = []
     bend: np.ndarray | None = None
     largest = np.abs(base)
-    for level in range(LEVELS):
+    # a component far smaller than the others may be f's own scale there: go below it before stopping
+    near = NEAR * abs(x.flat[j]) or size
+    more = np.clip(np.log(NEAR * size / near) / np.log(SHRINK), 0, LEVELS)
+    for level in range(LEVELS + int(more)):
         h = FIRST_STEP * size / SHRINK**level
         h = abs((x.flat[j] + h) - x.flat[j])  # the step that is really taken
         right, left = _at(f, x, j, h), _at(f, x, j, -h)
@@ -219,7 +224,7 @@ def _slope(
         if before is not None:
             jump = (SHRINK * bend - before) / (SHRINK - 1)
             kink = np.where(np.abs(jump) < np.abs(kink), jump, kink)
-        if (rounding >= SHRINK**3 * uncertainty).all():
+        if h <= near and (rounding >= SHRINK**3 * uncertainty).all():
             break  # smaller steps show rounding only
     return best, SAFETY * uncertainty, kink, largest / size
 

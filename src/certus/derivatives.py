@@ -198,7 +198,7 @@ def _slope(
     row: list[np.ndarray] = []
     bend: np.ndarray | None = None
     largest = np.abs(base)
-    # a component far smaller than the others may be f's own scale there: go below it before stopping
+    # a component far smaller than the others may be f's own scale: go below it before stopping
     near = NEAR * abs(x.flat[j]) or size
     more = np.clip(np.log(NEAR * size / near) / np.log(SHRINK), 0, LEVELS)
     for level in range(LEVELS + int(more)):

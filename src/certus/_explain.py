@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate
 
 MARK = {"optimal": "[OK]", "nearly optimal": "[!]"}
-TITLE = {"other rows": "NOT THE ROWS IT WAS FITTED ON"}
+TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 
 
 def one_line(c: "Certificate") -> str:

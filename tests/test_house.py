@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import certus
-from certus import exceptions, linear_model
+from certus import exceptions, linear_model, plotting
 
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -26,10 +26,13 @@ ESTIMATORS = {
     "metrics",
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
-TOOLS = {"_config", "_pool", "_validation", "_explain", *WORDS}
+TOOLS = {"_config", "_pool", "_validation", "_watching", "_explain", *WORDS}
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
 MAY_IMPORT = {
-    "root": {"_config", "certificate", "exceptions", "model_files", "reporting", *ESTIMATORS},
+    "root": {
+        "_config", "certificate", "derivatives", "exceptions", "model_files", "plotting",
+        "reporting", *ESTIMATORS,
+    },
     "__main__": {"cli"},
     "cli": {"reporting", "model_files", "_demo", *ESTIMATORS, *TOP, *WORDS},
     "_demo": {*ESTIMATORS, *TOP, *WORDS},
@@ -48,7 +51,7 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_html", "_export", *WORDS,
+        "_explain_html", "_export", "plotting", *WORDS,
     },
     "_export": {"definitions", *WORDS},
     "_explain": {"root", *WORDS},
@@ -57,6 +60,10 @@ MAY_IMPORT = {
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool"},
     "_pool": {"_config"},
+    "_watching": {*WORDS},
+    "plotting": {*WORDS},
+    "derivatives": {"_mistakes", *WORDS},
+    "_mistakes": {*WORDS},
     "_config": set(),
     "_words": set(),
     "exceptions": set(),
@@ -218,13 +225,16 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
         "    model = cls().fit(X, y); certus.verify(model, X, y).explain(); model._repr_html_()"
     )
     assert "sklearn" in loaded
-    assert not loaded & {"numba", "llvmlite", "matplotlib", "dask", "rich"}
+    # not rich: scikit-learn imports it for its progress bar, where it is installed
+    assert not loaded & {"numba", "llvmlite", "matplotlib", "dask"}
 
 
 # --- what people can use --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [certus, linear_model, exceptions], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [certus, linear_model, exceptions, plotting], ids=lambda m: m.__name__
+)
 def test_public_names_exist_are_documented_and_are_all(module):
     assert sorted(set(module.__all__)) == sorted(module.__all__), "a name twice"
     for name in module.__all__:
@@ -236,7 +246,7 @@ def test_public_names_exist_are_documented_and_are_all(module):
 
 
 def test_public_functions_say_what_their_arguments_are():
-    for function in (certus.verify, certus.set_config):
+    for function in (certus.verify, certus.set_config, certus.check_gradient):
         doc = inspect.getdoc(function)
         for name, parameter in inspect.signature(function).parameters.items():
             assert name in doc or parameter.kind is inspect.Parameter.VAR_KEYWORD
@@ -246,10 +256,10 @@ def test_every_field_of_a_certificate_that_people_read_is_documented():
     doc = certus.Certificate.__doc__
     for name in (
         "objective", "bound", "gap", "residual", "kind", "status", "certified", "tol", "coef_error",
-        "seconds", "fingerprint",
+        "seconds", "fingerprint", "trace",
     ):  # fmt: skip
         assert name in doc
-    for method in ("explain", "note", "export"):
+    for method in ("explain", "note", "export", "plot"):
         assert inspect.getdoc(getattr(certus.Certificate, method))
 
 
@@ -327,7 +337,7 @@ def text_files():
     for folder in FOLDERS:
         places += (REPOSITORY / folder).rglob("*")
     for path in sorted(places):
-        hidden = "__pycache__" in path.parts or path.name.startswith(".coverage")
+        hidden = "__pycache__" in path.parts or path.name.startswith((".coverage", ".git"))
         if path.is_file() and path.suffix in TEXT and not hidden:
             yield path
 

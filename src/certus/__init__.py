@@ -11,22 +11,29 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model
+    from . import exceptions, linear_model, plotting
     from .certificate import Certificate, verify
+    from .derivatives import check_gradient
 
 __version__ = "0.1.0"
 __all__ = [
     "Certificate",
+    "check_gradient",
     "config_context",
     "exceptions",
     "get_config",
     "linear_model",
+    "plotting",
     "set_config",
     "verify",
 ]
 
-_LAZY = {"Certificate": "certificate", "verify": "certificate"}
-_MODULES = ("exceptions", "linear_model")
+_LAZY = {
+    "Certificate": "certificate",
+    "check_gradient": "derivatives",
+    "verify": "certificate",
+}
+_MODULES = ("exceptions", "linear_model", "plotting")
 
 
 def __getattr__(name: str) -> Any:

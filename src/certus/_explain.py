@@ -22,7 +22,8 @@ def one_line(c: "Certificate") -> str:
     distance = f"at most {small(c.gap)} above the best possible"
     if not c.certified:
         distance = f"the best possible is {_best(c)}"
-    return printable(f"Certificate({c.status}: objective {number(c.objective, 7)}, {distance})")
+    status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
+    return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {distance})")
 
 
 def _best(c: "Certificate") -> str:
@@ -46,6 +47,10 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(
             ("What to do", "give the X, y and sample_weight of the fit, rows in the same order")
         )
+    elif c.status == "stopped":
+        rows.append(("Objective", f"{number(c.objective, 7)}; the best possible is {_best(c)}"))
+        rows.append(("What is wrong", f"stopped {c.found['stopped']}"))
+        rows.append(("What to do", "fit again and let it finish"))
     elif c.residual <= c.tol:
         rows += _certified(c)
         rows += [("What is wrong", text) for text in wrong]
@@ -170,6 +175,11 @@ def not_certified(c: "Certificate") -> str:
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
     share = c.gap / c.bound if c.bound else np.inf
     percent = f"up to {number(100 * share, 2)} % too high" if share < np.inf else "not bounded"
+    if c.status == "stopped":
+        return printable(
+            f"{c.model} stopped {c.found['stopped']}: objective {number(c.objective, 7)}, the best "
+            f"possible is {_best(c)}, so {percent}. Let it run longer."
+        )
     cause = _likely_cause(c)
     return printable(
         f"{c.model} is not certified: objective {number(c.objective, 7)}, the best possible is "

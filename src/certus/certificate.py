@@ -6,7 +6,7 @@ Every certificate comes from here, that of our own fits too. The solver is not a
 import time
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -18,6 +18,9 @@ from ._validation import data_for_verify
 from .exceptions import CannotVerifyError
 from .fingerprint import Fingerprint, fingerprint
 from .rows import Rows
+
+if TYPE_CHECKING:
+    from ._watching import TracePoint
 
 TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
@@ -44,12 +47,15 @@ class Certificate:
         "global": the bound holds for every choice of parameters.
     status : str
         "optimal" (residual ≤ tol), "nearly optimal" (≤ 1e-3), "not optimal", "contradicted"
-        (another fitted attribute disagrees with the data) or "other rows" (not those of the fit).
+        (another fitted attribute disagrees with the data), "other rows" (not those of the fit)
+        or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
         The tolerance; the most by which a coefficient can differ from the optimum's (None:
         unknown); what the check took; what the rows are recognised by.
+    trace : tuple of TracePoint(iteration, seconds, objective, bound)
+        What the solver told after each step; empty where nothing iterated. Not part of the proof.
     """
 
     model: str
@@ -67,7 +73,7 @@ class Certificate:
     coef_error: float | None
     seconds: float
     fingerprint: Fingerprint
-    trace: tuple[float, ...] = ()
+    trace: "tuple[TracePoint, ...]" = ()
     notes: tuple[str, ...] = ()
     found: dict[str, Any] = field(default_factory=dict, repr=False)
     parameters: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -98,6 +104,16 @@ class Certificate:
         from ._export import export
 
         export(self, path)
+
+    def plot(self, ax: Any = None, **how: Any) -> Any:
+        """Draw the trace: objective falling, bound rising, the gap shaded.
+
+        ``how`` as in ``certus.plotting.ConvergenceDisplay.plot``, which this returns. A fit that
+        did not iterate has nothing to draw, which is a ``CertificateError``.
+        """
+        from .plotting import ConvergenceDisplay
+
+        return ConvergenceDisplay(self.trace, name=self.model).plot(ax, **how)
 
     def _repr_html_(self) -> str:
         from ._explain_html import html

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import estimator_html_repr
 
 from .._explain import not_certified, repeated_columns
 from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
+from .._watching import CALLER, Watching
 from ..certificate import certify
 from ..exceptions import AliasWarning, NotCertifiedWarning
 from ..rows import Rows
@@ -18,11 +20,12 @@ from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
 
 
-class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A fitted w and b."""
+class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A fitted w and b. ``fit`` is @watched."""
 
     coef_: np.ndarray
     intercept_: Any
+    _watching: Watching  # during fit
     _one_target_is_flat = (
         False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
     )
@@ -30,6 +33,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
         """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
         memory_for_gram(*rows.shape, rows.threads)
+        self._watching.begin()
         try:
             with blas_limiter.for_work(rows.shape):
                 solution = solve(rows, **problem)
@@ -51,9 +55,9 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _certify(self, rows: Rows) -> None:
         """Set certificate_ from the definition, and warn where it does not hold."""
-        self.certificate_ = certificate = certify(self, rows)
+        self.certificate_ = certificate = self._watching.label(certify(self, rows))
         if not certificate.certified:
-            warnings.warn(not_certified(certificate), NotCertifiedWarning, stacklevel=3)
+            warnings.warn(not_certified(certificate), NotCertifiedWarning, stacklevel=CALLER)
 
     def _warn_of_aliases(self, solution: Solution, n: int) -> None:
         if solution.aliases is not None:
@@ -61,7 +65,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             warnings.warn(
                 repeated_columns(solution.aliases, names, n, len(solution.w)),
                 AliasWarning,
-                stacklevel=3,
+                stacklevel=CALLER,
             )
 
     def predict(self, X: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._config import effective_threads
 from .._validation import boolean, data_for_fit, not_negative
+from .._watching import watched
 from ..inference import Inference
 from ._base import LinearRegressor
 from ._inference import linear_inference
@@ -88,6 +89,7 @@ class LinearRegression(LinearRegressor):
         self.n_jobs = n_jobs
         self.positive = positive
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRegression":
         """Fit w and b.
 

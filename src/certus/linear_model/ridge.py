@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._validation import boolean, data_for_fit, not_negative, one_of
+from .._watching import watched
 from ..inference import Inference
 from ._base import LinearRegressor
 from ._inference import linear_inference
@@ -83,6 +84,7 @@ class Ridge(LinearRegressor):
         self.positive = positive
         self.random_state = random_state
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Ridge":
         """Fit w and b.
 

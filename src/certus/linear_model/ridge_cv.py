@@ -18,6 +18,7 @@ from .._validation import (
     one_of,
     require_finite,
 )
+from .._watching import watched
 from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
@@ -98,6 +99,7 @@ class RidgeCV(LinearRegressor):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "RidgeCV":
         """Choose α and fit w and b.
 
@@ -134,6 +136,7 @@ class RidgeCV(LinearRegressor):
                 "0, or cv=5"
             )
         rows, flat = data_for_fit(self, X, y, sample_weight)
+        self._watching.begin()
         counted = rows.shape[0] if rows.s is None else np.count_nonzero(rows.s)
         if self.cv is None and counted < 2:
             raise ValueError("leave-one-out needs at least 2 rows that count: n_samples = 1")

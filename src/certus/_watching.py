@@ -1,0 +1,187 @@
+"""Who listens to a fit: its trace, scikit-learn's callbacks, and Ctrl-C.
+
+    solver ── on_step(Step) ──► Watching ──► trace of the certificate
+              ◄── True: stop ──          ──► CallbackContext: progress bar, early stop
+                                         ──► the best parameters so far, for an interrupt
+
+``@watched`` around ``fit`` opens one task for scikit-learn's callbacks and closes it, and puts the
+model back as it was if the fit fails. A fit that iterates hands ``self._watching.iterations(…)`` to
+its solver; one that does not, does nothing.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from inspect import signature
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from sklearn.callback import with_callbacks
+
+from ._words import count
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+    from .solvers.steps import Step
+
+CALLER = 5  # stacklevel: warn ← helper of the estimator ← fit ← two wrappers ← the person's line
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+class TracePoint(NamedTuple):
+    """One step of a fit, as its solver told it. The solver's word: the certificate has its own."""
+
+    iteration: int  # from 0: the start
+    seconds: float  # since the solver began
+    objective: float
+    bound: float | None  # the optimum cannot be lower
+
+
+class Watching:
+    """What one fit tells, and to whom."""
+
+    def __init__(self, estimator: Any, given: dict[str, Any]):
+        self.estimator = estimator
+        weight = given.get("sample_weight")
+        self.data = {
+            "X": given.get("X"),
+            "y": given.get("y"),
+            "metadata": None if weight is None else {"sample_weight": weight},
+        }
+        self.context: Any = None
+        self.before: dict[str, Any] = {}  # the estimator as it was
+        self.begun = False
+        self.trace: list[TracePoint] = []
+        self.stopped: str | None = None  # by whom, and when
+        self.best: Any = None
+        self.least = float("inf")
+        self.attributes: Callable[[Any], dict[str, Any]] | None = None
+        self.certify: Callable[[], Certificate] | None = None
+        self.started = time.perf_counter()
+
+    # --- what an estimator calls ---
+
+    def begin(self, max_iter: int | None = 0) -> None:
+        """The work begins; ``max_iter`` 0: in one go, None: nobody knows how many steps.
+
+        Called again it changes nothing.
+        """
+        if not self.begun:
+            self.begun = True
+            self.context.max_subtasks = max_iter
+            self.context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+
+    def iterations(
+        self,
+        attributes: Callable[[Any], dict[str, Any]],
+        certify: Callable[[], "Certificate"],
+        max_iter: int | None = None,
+    ) -> "Watching":
+        """Watch a solver: what this returns is its ``on_step``.
+
+        ``attributes(parameters)`` gives the fitted attributes of a step's parameters; ``certify()``
+        the certificate of the estimator once they are set.
+        """
+        self.attributes, self.certify = attributes, certify
+        self.begin(max_iter)
+        self.context.max_subtasks = max_iter
+        self.started = time.perf_counter()
+        return self
+
+    def __call__(self, step: "Step") -> bool:
+        """One step is done; True: stop."""
+        seconds = time.perf_counter() - self.started
+        self.trace.append(TracePoint(step.iteration, seconds, step.objective, step.bound))
+        if self.best is None or step.objective < self.least or math.isnan(self.least):
+            self.best, self.least = step.parameters(), step.objective
+        stop = step.iteration > 0 and self._callbacks_say_stop(step)
+        if stop:
+            self.stopped = f"by a callback after {count(step.iteration, 'iteration')}"
+        return stop
+
+    def label(self, certificate: "Certificate") -> "Certificate":
+        """The certificate with the trace, and with the status "stopped" where a fit was."""
+        certificate = replace(certificate, trace=tuple(self.trace))
+        if self.stopped is None or (certificate.certified and "callback" in self.stopped):
+            return certificate
+        found = {**certificate.found, "stopped": self.stopped}
+        return replace(certificate, status="stopped", certified=False, found=found)
+
+    # --- scikit-learn's side ---
+
+    def _callbacks_say_stop(self, step: "Step") -> bool:
+        most = self.context.max_subtasks
+        if not vars(self.estimator).get("_skl_callbacks") or (most and step.iteration > most):
+            return False
+        assert self.attributes is not None
+        attributes = self.attributes
+        # a step is told when it is done: its task begins and ends here
+        task = self.context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        stop: bool = task.call_on_fit_task_end(
+            estimator=self.estimator,
+            reconstruction_attributes=lambda: attributes(step.parameters()),
+            **self.data,
+        )
+        return stop
+
+    def __enter__(self) -> "Watching":
+        self.context = self.estimator._init_callback_context(max_subtasks=0)
+        self.before = dict(vars(self.estimator))
+        self.estimator._watching = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        vars(self.estimator).pop("_watching", None)
+        if error is None:
+            self.begin()
+            self.context.call_on_fit_task_end(
+                estimator=self.estimator, reconstruction_attributes={}, **self.data
+            )
+        elif isinstance(error, KeyboardInterrupt) and self.best is not None:
+            self._keep_best(error)
+        elif not isinstance(error, Warning):  # a warning made an error is about a finished fit
+            # new coefficients beside an old certificate would be a lie: all as it was
+            vars(self.estimator).clear()
+            vars(self.estimator).update(self.before)
+
+    def __reduce__(self) -> Any:
+        return type(None), ()  # who listens is no part of a model that a callback saves
+
+    # --- Ctrl-C ---
+
+    def _keep_best(self, interrupt: KeyboardInterrupt) -> None:
+        """Set the best iterate, labelled; the interrupt goes on its way, with a note."""
+        assert self.attributes is not None
+        assert self.certify is not None
+        steps = count(self.trace[-1].iteration, "iteration")
+        self.stopped = f"by you after {steps}; the best one so far was kept"
+        vars(self.estimator).pop("certificate_", None)  # that of an earlier fit
+        for name, value in self.attributes(self.best).items():
+            setattr(self.estimator, name, value)
+        interrupt.add_note(f"{type(self.estimator).__name__} stopped {self.stopped}.")
+        try:
+            self.estimator.certificate_ = self.label(self.certify())
+        except BaseException as error:  # a second Ctrl-C: the first is what the caller must see
+            told = type(error).__name__
+            interrupt.add_note(f"It has no certificate_: the check ended in {told}.")
+
+
+def watched(fit: Fit) -> Fit:
+    """A ``fit`` that scikit-learn's callbacks and Ctrl-C are heard in."""
+    names = list(signature(fit).parameters)[1:]
+
+    @wraps(fit)
+    def watched_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with Watching(self, {**dict(zip(names, args, strict=False)), **kwargs}):
+            return fit(self, *args, **kwargs)
+
+    return with_callbacks(watched_fit)

@@ -1,0 +1,217 @@
+"""How a fit came to its optimum: the objective falls, the bound rises, the optimum lies between.
+
+f(w_t) ≥ f* ≥ bound_t,    so  excess_t = f(w_t) − f* ≤ f(w_t) − (the best bound known)
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from .._words import listed, small
+from ..exceptions import CertificateError
+from .style import COLOURS, MARKERS, curve, style
+
+if TYPE_CHECKING:
+    from .._watching import TracePoint
+
+X_LABEL = {"iterations": "iteration", "seconds": "seconds"}
+
+
+class ConvergenceDisplay:
+    """The trace of a fit: objective, bound, and the gap between them shaded.
+
+    Parameters
+    ----------
+    trace : sequence of TracePoint
+        ``certificate_.trace``; may not be empty. A fit that does not iterate has none.
+    name : str, optional
+        What the title says.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    line_ : Line2D
+        The objective.
+    bound_ : Line2D or None
+        The best bound so far; None where the solver told none.
+    gap_ : PolyCollection or None
+        The shaded gap.
+    lines_ : dict of str to Line2D
+        With ``from_estimators``: one for each model.
+
+    Examples
+    --------
+    >>> from certus.plotting import ConvergenceDisplay
+    >>> trace = [(0, 0.0, 9.0, 1.0), (1, 0.1, 5.0, 3.0), (2, 0.2, 4.1, 4.0)]
+    >>> display = ConvergenceDisplay(trace).plot()
+    >>> display.line_.get_ydata().tolist()
+    [9.0, 5.0, 4.1]
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+    bound_: Any
+    gap_: Any
+    lines_: dict[str, Any]
+
+    def __init__(self, trace: "Sequence[TracePoint]", *, name: str | None = None):
+        if not len(trace):
+            raise CertificateError(
+                f"{name or 'this fit'} has no trace: nothing iterated, so there is nothing to "
+                "draw. certificate_.explain() has its objective and gap"
+            )
+        self.trace = trace
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "ConvergenceDisplay":
+        """Draw the trace of a fitted model; ``how`` as in ``plot``."""
+        certificate = estimator.certificate_
+        return cls(certificate.trace, name=certificate.model).plot(ax, **how)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        x: Literal["iterations", "seconds"] = "iterations",
+    ) -> "ConvergenceDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; a new figure of 600 × 400 px if not given.
+        x : {"iterations", "seconds"}
+            What runs along the horizontal axis.
+
+        Returns
+        -------
+        self
+        """
+        at = _along(self.trace, x)
+        f = [float(point[2]) for point in self.trace]
+        bound = _best_bounds(self.trace)
+        with style() as plt:
+            self.figure_, self.ax_ = _axes(plt, ax)
+            points = len(f)
+            (self.line_,) = self.ax_.plot(at, f, label="objective", **curve(0, points))
+            self.bound_ = self.gap_ = None
+            known = [(i, b) for i, b in enumerate(bound) if b is not None]
+            if known:
+                xs, low = [at[i] for i, _ in known], [b for _, b in known]
+                (self.bound_,) = self.ax_.plot(
+                    xs, low, label="bound: no w is lower", **curve(1, points)
+                )
+                self.gap_ = self.ax_.fill_between(
+                    xs, low, [f[i] for i, _ in known], color=COLOURS[3], alpha=0.25, linewidth=0,
+                    label=f"gap: {small(max(0.0, f[-1] - low[-1]))} at the end",
+                )  # fmt: skip
+                _keep_first_bounds_from_flattening_the_rest(self.ax_, f)
+            self.ax_.set(xlabel=X_LABEL[x], ylabel="objective", title=self.name or "")
+            _whole_ticks(self.ax_, plt, x)
+            self.ax_.legend(loc="upper right")
+        return self
+
+    @classmethod
+    def from_estimators(
+        cls,
+        models: Mapping[str, Any],
+        *,
+        ax: Any = None,
+        x: Literal["iterations", "seconds"] = "iterations",
+    ) -> "ConvergenceDisplay":
+        """Several fits of one problem: how far each was above the best possible, on a log scale.
+
+        Parameters
+        ----------
+        models : dict of str to fitted model
+            All of one objective on the same rows. One that did not iterate is a single marker.
+        ax, x
+            As in ``plot``.
+        """
+        certificates = {name: model.certificate_ for name, model in models.items()}
+        _require_one_problem(certificates)
+        told = [c.bound for c in certificates.values() if c.bound is not None]
+        least = min(c.objective for c in certificates.values())
+        best = min(max(told, default=least), least)
+        floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known
+        traces = {
+            name: c.trace or [(1, 0.0, c.objective, None)] for name, c in certificates.items()
+        }
+        display = cls(next(iter(traces.values())))
+        display.line_ = display.bound_ = display.gap_ = None
+        display.lines_ = {}
+        with style() as plt:
+            display.figure_, display.ax_ = _axes(plt, ax)
+            for i, (name, trace) in enumerate(traces.items()):
+                excess = [max(float(point[2]) - best, floor) for point in trace]
+                look = curve(i, len(trace))
+                if len(trace) == 1:
+                    marker = MARKERS[i % len(MARKERS)]
+                    look |= {"linestyle": "none", "marker": marker, "markersize": 9}
+                (line,) = display.ax_.plot(_along(trace, x), excess, label=name, **look)
+                display.lines_[name] = line
+            display.ax_.set(
+                xlabel=X_LABEL[x], ylabel="objective − best possible, at most", yscale="log"
+            )
+            _whole_ticks(display.ax_, plt, x)
+            # above the axes: curves can be anywhere in them
+            display.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        display.line_ = next(iter(display.lines_.values()))
+        return display
+
+
+def _axes(plt: Any, ax: Any) -> tuple[Any, Any]:
+    if ax is None:
+        return plt.subplots()
+    return ax.figure, ax
+
+
+def _along(trace: Sequence[Any], x: str) -> list[float]:
+    if x not in X_LABEL:
+        raise ValueError(f"x={x!r}: give {listed([repr(name) for name in X_LABEL])}")
+    return [float(point[0] if x == "iterations" else point[1]) for point in trace]
+
+
+def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
+    """A bound that held once holds for good: the largest so far."""
+    best: float | None = None
+    found: list[float | None] = []
+    for point in trace:
+        told = point[3]
+        if told is not None:
+            best = float(told) if best is None else max(best, float(told))
+        found.append(best)
+    return found
+
+
+def _keep_first_bounds_from_flattening_the_rest(ax: Any, f: list[float]) -> None:
+    """The first bounds can be far below: show as much below the end as the objective fell."""
+    finite = [value for value in f if math.isfinite(value)]
+    fell = max(finite, default=0.0) - f[-1]
+    if math.isfinite(fell) and fell > 0 and ax.get_ylim()[0] < f[-1] - fell:
+        ax.set_ylim(f[-1] - fell, f[-1] + 1.1 * fell)
+
+
+def _whole_ticks(ax: Any, plt: Any, x: str) -> None:
+    if x == "iterations":
+        ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
+
+
+def _require_one_problem(certificates: Mapping[str, Any]) -> None:
+    if not certificates:
+        raise ValueError("no model to draw: give {name: fitted model, …}")
+    (first, one), *others = certificates.items()
+    for name, other in others:
+        difference = one.fingerprint.differs(other.fingerprint)
+        if one.formula != other.formula:
+            difference = f"{one.formula} and {other.formula}"
+        penalties = [str(c.parameters.get("alpha")) for c in (one, other)]
+        if difference is None and penalties[0] != penalties[1]:
+            difference = f"penalties {penalties[0]} and {penalties[1]}"
+        if difference is not None:
+            raise ValueError(
+                f"'{first}' and '{name}' are not of one problem ({difference}), so their "
+                "objectives cannot be compared"
+            )

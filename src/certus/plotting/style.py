@@ -1,0 +1,66 @@
+"""One look for all pictures: safe for colour-blind eyes and for grey paper, legible at 600 px.
+
+The i-th curve has the i-th colour *and* line style *and* marker, so that no meaning rests on colour
+alone. A picture is drawn inside ``style()``; the person's own rcParams stay as they were.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Okabe & Ito 2008, without the yellow that vanishes on white; neighbours differ in lightness too
+COLOURS = ("#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00")
+LINES: tuple[Any, ...] = (
+    "-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3)),
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+SETTINGS: dict[str, Any] = {
+    "figure.figsize": (6.0, 4.0),  # 600 × 400 px at 100 dpi, where text of 11 pt is 15 px high
+    "figure.dpi": 100,
+    "savefig.dpi": 100,
+    "figure.constrained_layout.use": True,
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.labelsize": 11,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#D9D9D9",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+}
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'pictures need matplotlib: pip install "certus[report]", or pip install matplotlib'
+        ) from error
+    return plt
+
+
+@contextmanager
+def style() -> Iterator[Any]:
+    """pyplot in the look of the house, for as long as the block lasts."""
+    plt = pyplot()
+    with plt.rc_context(SETTINGS):
+        yield plt
+
+
+def curve(i: int, points: int = 0) -> dict[str, Any]:
+    """How the i-th curve is drawn; with ``points``, about ten of them are marked."""
+    k = i % len(COLOURS)
+    look = {"color": COLOURS[k], "linestyle": LINES[k]}
+    if points:
+        look |= {"marker": MARKERS[k], "markevery": max(1, points // 10)}
+    return look

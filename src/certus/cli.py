@@ -178,7 +178,7 @@ def _wrapped(text: str, first: int = 0, rest: int = 0) -> None:
 def _details(name: str, certificate: "Certificate", skip: tuple[str, ...]) -> None:
     first, *lines = certificate.explain().splitlines()
     _say(_paint(name, "strong"))
-    for line in textwrap.wrap(first, WIDTH):
+    for line in textwrap.wrap(first, WIDTH, subsequent_indent=" " * LABEL):
         print(_paint(line, TONE.get(certificate.status, "bad")))
     for line in lines:
         if not line.startswith(skip):

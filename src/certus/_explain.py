@@ -197,10 +197,11 @@ def repeated_columns(aliases: Any, names: Sequence[str] | None, n: int, p: int) 
             f"{count(n, 'row')} cannot determine {count(p, 'coefficient')}: they are not unique "
             "(the smallest were taken) and have no standard errors. Use Ridge, or fewer columns."
         )
-    told = [_alias(int(j), kept, coef[:, i], names) for i, j in enumerate(columns)]
+    told = [_alias(int(j), kept, c, names) for j, c in zip(columns, coef.T, strict=False)]
     dropped = listed([name_of(int(j), names) for j in columns])
     verb = "repeats" if len(columns) == 1 else "repeat"
-    shown = "; ".join(told[:5]) + (f"; and {len(told) - 5} more" if len(told) > 5 else "")
+    more = len(columns) - len(told)
+    shown = "; ".join(told) + (f"; and {more} more" if more else "")
     return printable(
         f"{len(columns)} of {count(p, 'column')} {verb} others: {shown}. Predictions are "
         "unaffected. Their coefficients are not unique (the smallest were taken) and have no "

@@ -10,34 +10,33 @@ import numpy as np
 from .linear_problem import Aliases, Scaled
 
 NOTHING_LEFT = 1e-7  # of a scaled column: far above rounding, far below what anybody measures
+NAMED = 5  # repeated columns that a person is told about
 NEGLIGIBLE = 1e-9  # of the largest coefficient: not worth naming
 
 
 def find_aliases(A: np.ndarray, problem: Scaled, rank: int) -> Aliases:
     """Of the columns of A (scaled, of the given rank). O(rank·rows·p)."""
     p = A.shape[1]
-    rest = A.copy()
-    basis = np.empty((len(A), rank))
+    basis = np.empty((len(A), rank), order="F")
     kept: list[int] = []
     for j in range(p):
         if len(kept) == rank:
             break
-        still_to_find = rank - len(kept)
-        left = np.linalg.norm(rest[:, j])
+        Q, u = basis[:, : len(kept)], A[:, j]
+        for _ in range(2):  # twice is enough
+            u = u - Q @ (Q.T @ u)
+        left, still_to_find = np.linalg.norm(u), rank - len(kept)
         if left <= NOTHING_LEFT and p - j > still_to_find:
             continue
-        u = rest[:, j] / (left or 1.0)
-        u -= basis[:, : len(kept)] @ (basis[:, : len(kept)].T @ u)  # twice is enough
-        u /= np.linalg.norm(u) or 1.0
-        basis[:, len(kept)] = u
+        basis[:, len(kept)] = u / (left or 1.0)
         kept.append(j)
-        rest[:, j + 1 :] -= np.multiply.outer(u, u @ rest[:, j + 1 :])
     keep = np.array(kept, dtype=np.intp)
     columns = np.setdiff1d(np.arange(p), keep)
-    coef = np.zeros((len(keep), len(columns)))
-    if len(keep):
-        coef = np.linalg.lstsq(A[:, keep], A[:, columns], rcond=None)[0]
+    named = columns[:NAMED]
+    coef = np.zeros((len(keep), len(named)))
+    if len(keep) and len(named):
+        coef = np.linalg.lstsq(A[:, keep], A[:, named], rcond=None)[0]
         coef[np.abs(coef) < NEGLIGIBLE * np.abs(coef).max(axis=0)] = 0.0
-        coef[:, problem.norm[columns] == 0] = 0.0
+        coef[:, problem.norm[named] == 0] = 0.0
     unscale = problem.unscale
-    return Aliases(columns, keep, coef * unscale[keep][:, None] / unscale[columns])
+    return Aliases(columns, keep, coef * unscale[keep][:, None] / unscale[named])

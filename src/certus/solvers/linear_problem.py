@@ -14,11 +14,14 @@ from .gram import Gram
 
 
 class Aliases(NamedTuple):
-    """Columns that repeat others: x̃_columns = x̃_kept · coef, in the user's units."""
+    """Columns that repeat others: x̃_columns = x̃_kept · coef, in the user's units.
+
+    coef is of the first few only.
+    """
 
     columns: np.ndarray
     kept: np.ndarray
-    coef: np.ndarray  # (kept, columns); all 0: the column is constant
+    coef: np.ndarray  # (kept, few columns); all 0: the column is constant
 
 
 class Solution(NamedTuple):

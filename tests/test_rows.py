@@ -303,6 +303,20 @@ def test_after_an_error_no_further_block_is_begun():
     assert len(begun) == count, "somebody still works"
 
 
+@pytest.fixture
+def handler_that_restarts():
+    """As libraries like polars install it: system calls go on after a signal."""
+    signal.siginterrupt(signal.SIGINT, False)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
+@pytest.mark.usefixtures("handler_that_restarts")
+def test_ctrl_c_is_noticed_behind_another_librarys_handler(blas_as_before):
+    test_ctrl_c_stops_the_blocks_and_restores_blas(blas_as_before)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
 def test_ctrl_c_stops_the_blocks_and_restores_blas(blas_as_before):
     done = []

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any
 
+PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
 
@@ -140,6 +141,10 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
         # each thread in a copy of the caller's context: its settings and NumPy's error state
         futures = [pool.submit(copy_context().run, work) for _ in range(threads)]
         try:
+            # in short waits: some libraries (polars) install a handler of Ctrl-C that lets a long
+            # one go on
+            while wait(futures, timeout=PATIENCE).not_done:
+                pass
             for future in futures:
                 future.result()
         finally:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 
+import certus
 from certus.certificate import _Data
 from certus.definitions import least_squares as definition
 from certus.definitions import linear_sums
@@ -490,3 +491,22 @@ def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     least = np.linalg.eigvalsh(centred.T @ centred)[0]
     assert lam <= least
     assert (lam > 0) == (apart >= 1e-2)
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning")
+@pytest.mark.parametrize("apart", [1e-3, 1e-4, 3e-5, 8e-6, 1e-6])
+def test_fit_and_certificate_agree_on_the_rank_of_float32_columns_that_are_nearly_alike(apart):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(5000)
+    X = np.column_stack([a, a + apart * rng.standard_normal(5000)]).astype(np.float32)
+    model = LinearRegression().fit(X, a + rng.standard_normal(5000))
+    assert model.certificate_.certified
+    assert model.rank_ == (2 if apart >= 1e-4 else model.certificate_.found["rank"])
+
+
+def test_an_edit_in_place_is_an_edit_and_not_other_rows():
+    problem = regression(0)
+    X, y = problem.X, problem.y
+    model = LinearRegression().fit(X, y)
+    model.coef_ *= 1.5
+    assert certus.verify(model, X, y).status == "not optimal"

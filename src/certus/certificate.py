@@ -3,6 +3,7 @@
 Every certificate comes from here, that of our own fits too. The solver is not asked.
 """
 
+import copy
 import time
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -192,7 +193,8 @@ def _certify(
         fingerprint=fingerprint(rows),
         notes=reading.notes,
         found={**found, "wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours},
-        parameters=reading.parameters,
+        # copies: an edit of the model in place must not edit what was certified
+        parameters=copy.deepcopy(reading.parameters),
         feature_names=names,
     )
 

@@ -25,7 +25,7 @@ from .aliases import find_aliases
 from .cholesky import REFINE_ABOVE, cholesky_solve, factor
 from .dual import solve_dual
 from .gram import Gram, NonFiniteError, gram, power_of_two
-from .linear_problem import Scaled, Solution, rank_noise, scaled
+from .linear_problem import Scaled, Solution, largest_rank_noise, rank_noise, scaled
 from .nonnegative import nonnegative
 
 FEW_COLUMNS = 2000  # up to which a p×p matrix is made where the rows' own overflows
@@ -54,7 +54,7 @@ def solve(
             return _solve_positive(problem, A, z, alpha)
         return _solve_factored(rows, problem, alpha, A, z, "svd")
     problem = scaled(gram(rows, fit_intercept))
-    factors = _factors(problem, alpha)
+    factors = _factors(rows, problem, alpha)
     if factors is None:
         R, z = qr_of_rows(rows, problem)
         if positive:
@@ -91,8 +91,8 @@ def _unit_gram(problem: Scaled) -> np.ndarray:
     return C
 
 
-def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
-    """None where a matrix is too ill conditioned for its square."""
+def _factors(rows: Rows, problem: Scaled, alpha: np.ndarray) -> _Factors | None:
+    """None where a matrix is too ill conditioned for its square, or where the rank is in doubt."""
     if not problem.norm.all() and not alpha.all():
         return None
     C = _unit_gram(problem)
@@ -102,7 +102,9 @@ def _factors(problem: Scaled, alpha: np.ndarray) -> _Factors | None:
         if a > 0:
             A.flat[:: len(A) + 1] += problem.penalty(a)
         of[float(a)], kappa = factor(A)
-        if kappa > QR_ABOVE:
+        # σ_min ≥ 1/√κ for columns of norm 1
+        doubtful = a == 0 and 2 * largest_rank_noise(problem, rows) > 1 / np.sqrt(kappa)
+        if kappa > QR_ABOVE or doubtful:
             return None
         condition = max(condition, kappa)
     return _Factors(of, condition)

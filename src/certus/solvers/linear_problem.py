@@ -70,8 +70,18 @@ def rank_noise(sigma: np.ndarray, Vt: np.ndarray, problem: Scaled, rows: Rows) -
 
     Of the factorisation, and of the data: columns of size ‖x_j‖ are known to ε‖x_j‖ only.
     """
-    eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
-    relative_size = problem.sums.size / problem.scale
+    eps, relative_size = _eps(rows), problem.sums.size / problem.scale
     largest = np.max(sigma, initial=0.0)
     data: np.ndarray = 4 * eps * (np.abs(Vt) @ relative_size)
     return max(Vt.shape[1], 64) * eps * largest + data
+
+
+def largest_rank_noise(problem: Scaled, rows: Rows) -> float:
+    """Whatever the singular vectors: |v|ᵀz ≤ ‖z‖, and σ ≤ √p."""
+    p, relative_size = len(problem.scale), problem.sums.size / problem.scale
+    noise = max(p, 64) * np.sqrt(p) + 4 * np.linalg.norm(relative_size)
+    return float(_eps(rows) * noise)
+
+
+def _eps(rows: Rows) -> float:
+    return float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)

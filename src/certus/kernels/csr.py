@@ -1,0 +1,129 @@
+"""Sums over a block of sparse rows, each entry of X read once.
+
+    columns:  sx += Σ s x     sxx += Σ s x²     Xy += Σ s x (y − cy)ᵀ
+    twice:    t = Xu − c,     Xt += Xᵀ(s∘t),    st += Σ s t,    stt += Σ s t²
+    pairs:    G += Σ s x xᵀ   (its upper triangle)
+
+Every sum is float64, in the order of the rows: same input, same bits.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from certus.kernels._compile import kernel_in_order
+
+
+# Numba lets an index count from the end, and asks at every access whether it does, unless it is
+# unsigned: that alone made these loops twice as slow.
+
+
+@kernel_in_order
+def _columns(data, indices, indptr, y, s, cy, sx, sxx, Xy):
+    k = y.shape[1]
+    for i in range(len(indptr) - 1):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        weight = s[i] if len(s) else 1.0
+        target = y[i, 0] - cy[0]
+        for e in range(start, stop):
+            j, x = np.uint64(indices[e]), float(data[e])
+            wx = weight * x
+            sx[j] += wx
+            sxx[j] += wx * x
+            Xy[j, 0] += wx * target
+        for m in range(1, k):
+            target = y[i, m] - cy[m]
+            for e in range(start, stop):
+                Xy[np.uint64(indices[e]), m] += weight * float(data[e]) * target
+
+
+@kernel_in_order
+def _twice(data, indices, indptr, s, u, c, Xt, st, stt):
+    step = np.uint64(1 if len(c) > 1 else 0)  # one c for all rows, or one for each
+    zero = np.uint64(0)
+    for m in range(u.shape[1]):
+        sum_t, sum_tt = 0.0, 0.0
+        for i in range(np.uint64(len(indptr) - 1)):
+            start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+            t = -c[i * step, m]
+            for e in range(start, stop):
+                t += float(data[e]) * u[np.uint64(indices[e]), m]
+            weighted = s[i] * t if len(s) > zero else t
+            sum_t += weighted
+            sum_tt += weighted * t
+            for e in range(start, stop):
+                Xt[np.uint64(indices[e]), m] += weighted * float(data[e])
+        st[m] += sum_t
+        stt[m] += sum_tt
+
+
+@kernel_in_order
+def _pairs(data, indices, indptr, s, G):
+    for i in range(len(indptr) - 1):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        weight = s[i] if len(s) else 1.0
+        for a in range(start, stop):
+            row, wx = np.uint64(indices[a]), weight * float(data[a])
+            for b in range(a, stop):
+                G[row, np.uint64(indices[b])] += wx * float(data[b])
+
+
+def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
+    """Add a block's ``columns`` to sx, sxx (p,) and Xy (p, k). s: (n,), or empty for ones."""
+    _check(X, (y, s), ((sx, 1), (sxx, 1), (Xy, 2)))
+    _compiled("columns", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, y, s, cy, sx, sxx, Xy
+    )
+
+
+def twice(X, s, u, c, Xt, st, stt) -> None:
+    """Add a block's ``twice`` to Xt (p, k), st and stt (k,), for u (p, k) and c (n or 1, k)."""
+    if u.shape != Xt.shape or len(c) not in (1, X.shape[0]):
+        raise ValueError(f"u {u.shape}, c {c.shape} do not match")
+    _check(X, (s, *([c] if len(c) > 1 else [])), ((Xt, 2),))
+    _compiled("twice", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, s, u, c, Xt, st, stt
+    )
+
+
+def pair_sums(X, s, G) -> None:
+    """Add a block's ``pairs`` to the upper triangle of G (p, p). Columns ascend in every row."""
+    _check(X, (s,), ((G, 2),))
+    _compiled("pairs", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, s, G)
+
+
+def _check(X, of_rows, outputs) -> None:
+    """Shapes, once a block. Column numbers are those of a ``CSR``, which has looked at them."""
+    n, p = X.shape
+    for a in of_rows:
+        if len(a) not in (0, n):
+            raise ValueError(f"X has {n} rows, an array beside it {len(a)}")
+    for a, d in outputs:
+        if a.ndim != d or len(a) != p or a.dtype != np.float64 or not a.flags.carray:
+            raise ValueError(f"need a writable C-order float64 output of {p} rows, not {a.shape}")
+
+
+_KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs}
+
+
+@cache
+def _compiled(name, number, index):
+    """The machine code for {float32, float64} × {int32, int64} entries."""
+    if number not in (np.float32, np.float64):
+        raise TypeError(f"X must be float32 or float64, not {number}")
+    scalar = types.float32 if number == np.float32 else types.float64
+    whole = types.int32 if index == np.int32 else types.int64
+
+    def read(of, d):
+        return types.Array(of, d, "C", readonly=True)
+
+    entries = read(scalar, 1), read(whole, 1), read(whole, 1)
+    vector, matrix = read(types.float64, 1), read(types.float64, 2)
+    v, m = types.float64[::1], types.float64[:, ::1]
+    rest = {
+        "columns": (matrix, vector, vector, v, v, m),
+        "twice": (vector, matrix, matrix, m, v, v),
+        "pairs": (vector, m),
+    }[name]
+    return _KERNELS[name].compile(types.void(*entries, *rest))

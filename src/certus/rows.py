@@ -83,7 +83,7 @@ class Rows:
     def block_rows(self, least: int = 256) -> int:
         """Rows of a cache-sized block, at least ``least``."""
         if self.sparse:
-            wanted = max(BLOCK_BYTES // ENTRY_BYTES, ENTRIES_A_COLUMN * self.shape[1])
+            wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_A_COLUMN * self.shape[1])
             return max(least, wanted * self.shape[0] // max(1, self.X.entries))
         return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
 

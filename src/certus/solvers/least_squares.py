@@ -49,6 +49,7 @@ def solve(
             return _solve_positive(problem, A, z, alpha)
         return _solve_factored(rows, problem, alpha, A, z, "svd")
     problem = scaled(gram(rows, fit_intercept))
+    rows = rows.dense()  # whatever else is taken from them is p×p
     factors = _factors(problem, alpha)
     if factors is None:
         R, z = qr_of_rows(rows, problem)

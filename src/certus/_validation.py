@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._words import count, listed
+from .csr import CSR
 from .exceptions import CannotVerifyError
 from .rows import Rows
 
@@ -34,7 +35,7 @@ def data_for_fit(
     y = np.asarray(y)
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
-    if n * p <= LOOK_FIRST or n <= p:
+    if rows.sparse or n * p <= LOOK_FIRST or n <= p:
         require_finite(X, _names(model))
     return rows, y.ndim == 1
 
@@ -66,13 +67,14 @@ def data_for_predict(model: Any, X: Any) -> Any:
 def _validated(model: Any, X: Any, reset: bool = True) -> Any:
     """X as a numeric 2d array, its columns counted and named in the model."""
     try:
-        return validate_data(
-            model, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=False
+        X = validate_data(
+            model, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse="csr"
         )
     except ValueError as error:
         if "could not convert" in str(error):
             _name_text(X, error)
         raise
+    return X if isinstance(X, np.ndarray) else CSR(X)
 
 
 def _name_text(X: Any, error: ValueError) -> None:
@@ -96,8 +98,8 @@ def _names(model: Any) -> Sequence[str] | None:
 
 
 def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
-    y = target(y, len(X))
-    s = weights(sample_weight, len(X))
+    y = target(y, X.shape[0])
+    s = weights(sample_weight, X.shape[0])
     return Rows(X, y, s, threads=threads)
 
 
@@ -177,6 +179,9 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     """Raise with the columns and rows that hold NaN or infinity, if there are any."""
     if X.dtype.kind != "f":
         return
+    if isinstance(X, CSR):
+        _require_finite_entries(X, names)
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):
             return
@@ -184,9 +189,23 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     if not bad.any():
         return
     columns = np.flatnonzero(bad.any(axis=0))
-    told = "; ".join(_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3])
+    _refuse_columns(columns, [_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3]])
+
+
+def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
     more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
-    raise ValueError(f"{told}{more}: impute them or drop the rows")
+    raise ValueError(f"{'; '.join(told)}{more}: impute them or drop the rows")
+
+
+def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.data.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(X.data)
+    if bad.any():
+        columns = X.where(bad)
+        told = [_bad_column(X.column(j), _column(j, names, "X")) for j in columns[:3]]
+        _refuse_columns(columns, told)
 
 
 def _column(j: int, names: Sequence[str] | None, what: str) -> str:

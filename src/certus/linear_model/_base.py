@@ -1,6 +1,7 @@
 """What the linear regressors share: predict, the certificate of a fit, and how it is shown."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
+from ..solvers.sparse import solve_sparse
 
 
 class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -29,10 +31,14 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
         """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
-        memory_for_gram(*rows.shape, rows.threads)
+        if rows.sparse:
+            solve_rows = partial(solve_sparse, **self._iteration())
+        else:
+            memory_for_gram(*rows.shape, rows.threads)
+            solve_rows = solve
         try:
             with blas_limiter.for_work(rows.shape):
-                solution = solve(rows, **problem)
+                solution = solve_rows(rows, **problem)
         except NonFiniteError:
             require_finite(rows.X, vars(self).get("feature_names_in_"))
             raise
@@ -44,16 +50,21 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.solver_ = solution.solver
         return solution
 
+    def _iteration(self) -> dict[str, Any]:
+        """How conjugate gradients on sparse rows are told to run."""
+        return {}
+
     def _forget(self, *names: str) -> None:
         """Drop what an earlier fit set and this one may not."""
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _certify(self, rows: Rows) -> None:
+    def _certify(self, rows: Rows, stopped_at: int | None = None) -> None:
         """Set certificate_ from the definition, and warn where it does not hold."""
         self.certificate_ = certificate = certify(self, rows)
         if not certificate.certified:
-            warnings.warn(not_certified(certificate), NotCertifiedWarning, stacklevel=3)
+            said = not_certified(certificate, stopped_at)
+            warnings.warn(said, NotCertifiedWarning, stacklevel=3)
 
     def _warn_of_aliases(self, solution: Solution, n: int) -> None:
         if solution.aliases is not None:
@@ -69,7 +80,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -77,11 +88,16 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         X = data_for_predict(self, X)
         w = self.coef_.T
-        out = np.empty((len(X), *w.shape[1:]))
+        out = np.empty((X.shape[0], *w.shape[1:]))
         Rows(X).map(_linear, out, w, self.intercept_)
         if not np.isfinite(out.sum()):
             require_finite(X, vars(self).get("feature_names_in_"))
         return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _html_repr(self) -> str:
         shown: str = estimator_html_repr(self)

@@ -56,6 +56,7 @@ def conjugate_gradients(
         if done and not stopped and iteration < most:
             system.take_gradient()
             iteration += 1
+            stopped = on_step(system.step(iteration))
             done = bool(system.small(slack=4.0).all())
     w = system.w
     b = system.of.mean_y - system.of.mean @ w + system.b_error

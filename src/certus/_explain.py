@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .certificate import Certificate
 
 MARK = {"optimal": "[OK]", "nearly optimal": "[!]", "not proven": "[?]"}
-UNPROVEN_REMEDY = "use Ridge, whose penalty proves the fit, or fewer columns"
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 
 
@@ -106,7 +105,7 @@ def _refused(c: "Certificate") -> list[tuple[str, str]]:
             rows.append(("What is wrong", f"one step lowers the objective by {number(gain, 2)} of "
                                           "what the intercept alone leaves"))  # fmt: skip
         rows.append(("Why no more", c.found["unproven"]))
-        rows.append(("What to do", UNPROVEN_REMEDY))
+        rows.append(("What to do", _to_prove_it(c)))
         return rows
     best = c.bound or 0.0
     times = c.objective / best if best > 0 else np.inf
@@ -186,7 +185,7 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
     if c.status == "not proven":
         return printable(
             f"{c.model} is not certified: objective {number(c.objective, 7)}, and there are "
-            f"{c.found['unproven']}. No step was found that lowers it: {UNPROVEN_REMEDY}."
+            f"{c.found['unproven']}. No step was found that lowers it: {_to_prove_it(c)}."
         )
     share = c.gap / c.bound if c.bound else np.inf
     percent = f"up to {number(100 * share, 2)} % too high" if share < np.inf else "not bounded"
@@ -197,6 +196,12 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
         + (f"Likely cause: {cause}. " if cause else "")
         + "See certificate_.explain()."
     )
+
+
+def _to_prove_it(c: "Certificate") -> str:
+    if np.all(c.parameters["alpha"]):
+        return "a larger alpha proves more; so do fewer columns"
+    return "use Ridge, whose penalty proves the fit, or fewer columns"
 
 
 def _stopped(c: "Certificate", stopped_at: int) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
+
 
 class CSR:
     """Canonical CSR (columns ascending, none twice) that is never written to.
@@ -26,6 +28,7 @@ class CSR:
             matrix.sum_duplicates()
         self.data, self.indices, self.indptr = matrix.data, matrix.indices, matrix.indptr
         self.shape: tuple[int, int] = matrix.shape
+        self._made: dict[tuple[int, int], Any] = {}
         self._require_columns_inside()
         self.dtype: np.dtype = matrix.dtype
 
@@ -51,16 +54,20 @@ class CSR:
         """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
         from scipy.sparse import csr_array
 
-        if isinstance(rows, slice):
-            start, stop, _ = rows.indices(self.shape[0])
+        if not isinstance(rows, slice):
+            whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+            return whole[rows]
+        start, stop, _ = rows.indices(self.shape[0])
+        block = self._made.get((start, stop))
+        if block is None:
             a, b = int(self.indptr[start]), int(self.indptr[stop])
             block = csr_array((stop - start, self.shape[1]), dtype=self.dtype)
             # set, not passed: the constructor would look at every index of every block again
             block.data, block.indices = self.data[a:b], self.indices[a:b]
             block.indptr = self.indptr[start : stop + 1] - self.indptr[start]
-            return block
-        whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
-        return whole[rows]
+            if stop - start > WORTH_KEEPING:
+                self._made[start, stop] = block  # for the next pass
+        return block
 
     def column(self, j: int) -> np.ndarray:
         """Column j with its zeros, (n,)."""

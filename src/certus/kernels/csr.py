@@ -40,20 +40,20 @@ def _columns(data, indices, indptr, y, s, cy, sx, sxx, Xy):
 
 @kernel_in_order
 def _twice(data, indices, indptr, s, u, c, Xt, st, stt):
-    step = np.uint64(1 if len(c) > 1 else 0)  # one c for all rows, or one for each
-    zero = np.uint64(0)
-    for m in range(u.shape[1]):
+    step = np.uint64(1 if c.shape[1] > 1 else 0)  # one c for all rows, or one for each
+    for m in range(len(u)):
+        u_m, c_m, Xt_m = u[m], c[m], Xt[m]
         sum_t, sum_tt = 0.0, 0.0
         for i in range(np.uint64(len(indptr) - 1)):
             start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
-            t = -c[i * step, m]
+            t = -c_m[i * step]
             for e in range(start, stop):
-                t += float(data[e]) * u[np.uint64(indices[e]), m]
-            weighted = s[i] * t if len(s) > zero else t
+                t += float(data[e]) * u_m[np.uint64(indices[e])]
+            weighted = s[i] * t if len(s) > 0 else t
             sum_t += weighted
             sum_tt += weighted * t
             for e in range(start, stop):
-                Xt[np.uint64(indices[e]), m] += weighted * float(data[e])
+                Xt_m[np.uint64(indices[e])] += weighted * float(data[e])
         st[m] += sum_t
         stt[m] += sum_tt
 
@@ -78,10 +78,14 @@ def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
 
 
 def twice(X, s, u, c, Xt, st, stt) -> None:
-    """Add a block's ``twice`` to Xt (p, k), st and stt (k,), for u (p, k) and c (n or 1, k)."""
-    if u.shape != Xt.shape or len(c) not in (1, X.shape[0]):
-        raise ValueError(f"u {u.shape}, c {c.shape} do not match")
-    _check(X, (s, *([c] if len(c) > 1 else [])), ((Xt, 2),))
+    """Add a block's ``twice`` to Xt (k, p), st and stt (k,), for u (k, p) and c (k, n or 1).
+
+    A target's numbers lie side by side here: strides made the loop a third slower.
+    """
+    if u.shape != Xt.shape or len(c) != len(u) or c.shape[1] not in (1, X.shape[0]):
+        raise ValueError(f"u {u.shape}, c {c.shape}, Xt {Xt.shape} do not match")
+    _check(X, (s,), ((Xt.T, 2),))
+    u, c = np.ascontiguousarray(u), np.ascontiguousarray(c)
     _compiled("twice", X.data.dtype, X.indices.dtype)(
         X.data, X.indices, X.indptr, s, u, c, Xt, st, stt
     )
@@ -100,8 +104,10 @@ def _check(X, of_rows, outputs) -> None:
         if len(a) not in (0, n):
             raise ValueError(f"X has {n} rows, an array beside it {len(a)}")
     for a, d in outputs:
-        if a.ndim != d or len(a) != p or a.dtype != np.float64 or not a.flags.carray:
-            raise ValueError(f"need a writable C-order float64 output of {p} rows, not {a.shape}")
+        in_order = a.flags.c_contiguous or a.flags.f_contiguous
+        good = in_order and a.flags.writeable and a.dtype == np.float64
+        if not good or a.ndim != d or len(a) != p:
+            raise ValueError(f"need a writable contiguous float64 output for {p} columns, not {a.shape}")
 
 
 _KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs}

@@ -29,6 +29,8 @@ ACCURATE = 1e-6  # √(relative excess) that is asked for at least; tol asks for
 PROVEN = 1e-7  # share of f₀ that Σh²/α, which proves the fit, shall come down to
 ROUNDING = 1e-24  # … unless Σh²/(G_jj + α) is this: no digit is left in h
 RESTARTS = 8
+DRIFTS_AFTER = 16  # steps for which the recurrence is trusted to …
+DRIFT = 1e-9  # … this; the certificate sees the data's own gradient in any case
 
 
 def conjugate_gradients(
@@ -53,7 +55,7 @@ def conjugate_gradients(
         iteration += 1
         stopped = on_step(system.step(iteration))
         done = bool(system.small().all())
-        if done and not stopped and iteration < most:
+        if done and not stopped and iteration < most and system.may_have_drifted(iteration):
             system.take_gradient()
             iteration += 1
             stopped = on_step(system.step(iteration))
@@ -110,6 +112,10 @@ class _System:
             proven = np.einsum("ij,ij->j", self.h, self.h) <= slack * PROVEN * self.f0 * self.alpha
         proven |= (self.alpha == 0) | (excess <= ROUNDING * self.f0)
         return (excess <= slack * self.tol**2 * self.f0) & proven
+
+    def may_have_drifted(self, iteration: int) -> bool:
+        """Is h, carried along for this many steps, possibly wrong in a digit that was asked for?"""
+        return iteration > DRIFTS_AFTER or self.tol < DRIFT
 
     def take_gradient(self) -> None:
         """h = X̃ᵀ(s∘r) − αw from the residuals, and what the intercept lacks."""

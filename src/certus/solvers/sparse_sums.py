@@ -117,10 +117,10 @@ def _twice(X: Any, c_of_rows: Any, s: Any, u: Any, c: Any) -> tuple[Any, ...]:
 def _twice_compiled(X: Any, c_of_rows: Any, s: Any, u: Any, c: Any) -> tuple[Any, ...]:
     from ..kernels.csr import twice
 
-    k = u.shape[1]
-    sums = np.zeros(u.shape), np.zeros(k), np.zeros(k)
-    twice(X, NONE if s is None else s, u, c_of_rows if c is None else c, *sums)
-    return sums
+    p, k = u.shape
+    Xt, st, stt = np.zeros((k, p)), np.zeros(k), np.zeros(k)
+    twice(X, NONE if s is None else s, u.T, (c_of_rows if c is None else c).T, Xt, st, stt)
+    return Xt.T, st, stt
 
 
 def _pairs(X: Any, _y: Any, s: Any) -> tuple[Any]:

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._frames import from_frame, from_series, holds_text, other_columns
 from ._words import count, listed
 from .csr import CSR
 from .exceptions import CannotVerifyError
@@ -32,7 +34,7 @@ def data_for_fit(
             "None"
         )
     X = _validated(model, X)
-    y = np.asarray(y)
+    y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
     if rows.sparse or n * p <= LOOK_FIRST or n <= p:
@@ -65,11 +67,18 @@ def data_for_predict(model: Any, X: Any) -> Any:
 
 
 def _validated(model: Any, X: Any, reset: bool = True) -> Any:
-    """X as a numeric 2d array, its columns counted and named in the model."""
+    """X as a numeric 2d array or sparse rows, its columns counted and named in the model."""
+    frame = from_frame(X)
+    how = {"dtype": "numeric", "ensure_all_finite": False}
+    if frame is not None:
+        fitted = None if reset else _names(model)
+        said = None if fitted is None else other_columns(fitted, frame.names)
+        if said is not None:
+            raise ValueError(said)
+        validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
+        return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
-        X = validate_data(
-            model, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse="csr"
-        )
+        X = validate_data(model, X, reset=reset, accept_sparse="csr", **how)
     except ValueError as error:
         if "could not convert" in str(error):
             _name_text(X, error)
@@ -79,17 +88,11 @@ def _validated(model: Any, X: Any, reset: bool = True) -> Any:
 
 def _name_text(X: Any, error: ValueError) -> None:
     """Raise with the first column that holds text, if one can be found."""
-    names = getattr(X, "columns", None)
     table = np.asarray(X, dtype=object)
     for j in range(table.shape[1] if table.ndim == 2 else 0):
         first = next((v for v in table[:, j] if isinstance(v, str) and _no_number(v)), None)
         if first is not None:
-            column = repr(j) if names is None else repr(str(names[j]))
-            called = f"column {j} of X" if names is None else f"column {column}"
-            raise ValueError(
-                f"{called} holds text (first: {first!r}): encode it, e.g. "
-                f"make_column_transformer((OneHotEncoder(), [{column}]), remainder='passthrough')"
-            ) from error
+            raise ValueError(holds_text(f"column {j} of X", first, j)) from error
 
 
 def _names(model: Any) -> Sequence[str] | None:
@@ -127,7 +130,7 @@ def target(y: Any, n: int) -> np.ndarray:
 
 
 def as_numbers(values: Any, what: str) -> np.ndarray:
-    values = np.asarray(values)
+    values = np.asarray(from_series(values, what))
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} must be real")
     try:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
 
@@ -52,8 +53,6 @@ class CSR:
 
     def __getitem__(self, rows: Any) -> Any:
         """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
-        from scipy.sparse import csr_array
-
         if not isinstance(rows, slice):
             whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
             return whole[rows]
@@ -61,10 +60,9 @@ class CSR:
         block = self._made.get((start, stop))
         if block is None:
             a, b = int(self.indptr[start]), int(self.indptr[stop])
-            block = csr_array((stop - start, self.shape[1]), dtype=self.dtype)
-            # set, not passed: the constructor would look at every index of every block again
-            block.data, block.indices = self.data[a:b], self.indices[a:b]
-            block.indptr = self.indptr[start : stop + 1] - self.indptr[start]
+            block = _Block((stop - start, self.shape[1]), dtype=self.dtype)
+            indptr = self.indptr[start : stop + 1] - self.indptr[start]
+            _set(block, self.data[a:b], self.indices[a:b], indptr)
             if stop - start > WORTH_KEEPING:
                 self._made[start, stop] = block  # for the next pass
         return block
@@ -79,6 +77,26 @@ class CSR:
     def where(self, bad: np.ndarray) -> np.ndarray:
         """Columns of the marked entries, ascending."""
         return np.unique(self.indices[bad])
+
+
+class _Block(csr_array):  # type: ignore[misc]
+    """A ``csr_array`` whose transpose, too, is a view. SciPy's own would copy what is part of a
+    larger array."""
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        if copy or axes is not None:
+            return super().transpose(axes, copy)
+        return _set(csc_array(self.shape[::-1], dtype=self.dtype), *_parts(self))
+
+
+def _parts(X: Any) -> tuple[Any, Any, Any]:
+    return X.data, X.indices, X.indptr
+
+
+def _set(X: Any, data: Any, indices: Any, indptr: Any) -> Any:
+    """Not by the constructor, which would look at (and cut) every array once more."""
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
 
 
 class DenseBlocks:

@@ -107,7 +107,9 @@ def _check(X, of_rows, outputs) -> None:
         in_order = a.flags.c_contiguous or a.flags.f_contiguous
         good = in_order and a.flags.writeable and a.dtype == np.float64
         if not good or a.ndim != d or len(a) != p:
-            raise ValueError(f"need a writable contiguous float64 output for {p} columns, not {a.shape}")
+            raise ValueError(
+                f"need a writable contiguous float64 output for {p} columns, not {a.shape}"
+            )
 
 
 _KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs}

@@ -31,11 +31,11 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
         """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
+        solve_rows: Any = solve
         if rows.sparse:
             solve_rows = partial(solve_sparse, **self._iteration())
         else:
             memory_for_gram(*rows.shape, rows.threads)
-            solve_rows = solve
         try:
             with blas_limiter.for_work(rows.shape):
                 solution = solve_rows(rows, **problem)

@@ -189,13 +189,13 @@ class RidgeCV(LinearRegressor):
 
     def _require_room(self, rows: Rows) -> None:
         """Leave-one-out needs p×p, or all of few rows: what cannot be held is refused before."""
-        memory_for_gram(*rows.shape, rows.threads)
         n, p = rows.shape
         if rows.sparse and (p > GRAM_COLUMNS if n > p else n * p > WIDE_ELEMENTS):
             raise ValueError(
                 f"leave-one-out on sparse X of {n:,} rows × {p:,} columns needs matrices that are "
                 "too large: use cv=5, or fewer columns"
             )
+        memory_for_gram(n, p, rows.threads)
 
     def _scorer(self) -> Any:
         if self.scoring is None and get_config()["enable_metadata_routing"]:

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow: the same numbers, named columns, and errors that name them."""
+"""Frames of pandas, polars and Arrow: the same numbers, named columns, errors that name them."""
 
 import subprocess
 import sys

@@ -49,10 +49,11 @@ class Sparse:
 
     def __getitem__(self, rows):
         rows = np.arange(len(self))[rows]
+        starts, counts = self.indptr[rows], self.indptr[rows + 1] - self.indptr[rows]
+        i = np.repeat(np.arange(len(rows)), counts)
+        e = np.arange(len(i)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
         out = np.zeros((len(rows), self.shape[1]), dtype=self.dtype)
-        for row, i in zip(out, rows):
-            entries = slice(self.indptr[i], self.indptr[i + 1])
-            np.add.at(row, self.indices[entries], self.data[entries])
+        np.add.at(out, (i, self.indices[e]), self.data[e])
         return out
 
 

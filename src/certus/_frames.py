@@ -1,6 +1,6 @@
 """Frames (pandas, polars, Arrow tables and what else narwhals knows) as arrays with column names.
 
-    frame → (X, names):  one column of numbers each; missing values become NaN, True and False 1 and 0
+    frame → (X, names):  a column of numbers each; missing values become NaN, True and False 1 and 0
 
 narwhals is imported when a frame is seen, and brings in no library that the user does not have.
 Rows are taken as they stand: an index is not a column, and nothing is aligned by it.

@@ -17,9 +17,9 @@ eigenvalue where columns are few; where they are many, τ if the Cholesky factor
 succeeds. Only where that does not suffice (nearly collinear columns, a wrong w) are all rows
 factored, by QR.
 
-Sparse rows of many columns have no affordable matrix C. Then a penalty is the only curvature that is
-known; without one nothing is proven unless f itself is all but 0. What can still be shown is that w
-is *not* the minimum, by a step that lowers f: for any u,
+Sparse rows of many columns have no affordable matrix C. Then a penalty is the only curvature that
+is known; without one nothing is proven unless f itself is all but 0. What can still be shown is
+that w is *not* the minimum, by a step that lowers f: for any u,
 
     f(w, b) − f* ≥ (hᵀu)² / uᵀ(G + αI)u.
 

@@ -17,7 +17,7 @@ OPTIONS = {
     "fastmath": {"reassoc", "contract"},
 }
 
-# Short loops (a sparse row) lose more by being vectorised than they gain: sums in order, only fused.
+# Short loops (a sparse row) lose more by being vectorised than they gain: sums in order, fused.
 IN_ORDER = {**OPTIONS, "fastmath": {"contract"}}
 
 _kernels: list = []

@@ -14,7 +14,6 @@ from numba import types
 
 from certus.kernels._compile import kernel_in_order
 
-
 # Numba lets an index count from the end, and asks at every access whether it does, unless it is
 # unsigned: that alone made these loops twice as slow.
 

@@ -3,7 +3,7 @@
     min_w,b Σ s_i (y_i − x_iᵀw − b)² + α‖w‖²      ⇔      (G + αI) w = X̃ᵀSỹ,   G = X̃ᵀSX̃
 
 X̃ = X − 1x̄ᵀ is never formed: X̃ᵀSX̃u = Xᵀ(s∘t) − x̄ Σ s t with t = Xu − x̄ᵀu, each entry read once. In
-v = w/e the columns (on top of √α) have norm 1, which is all the preconditioning there is. From v = 0:
+v = w/e the columns (on top of √α) have norm 1, which is all the preconditioning. From v = 0:
 
     h = X̃ᵀSỹ,  z = e∘h,  d = z                              h: half the negative gradient
     w += a e∘d,  h −= a (G + αI)(e∘d),  z = e∘h,  d = z + (‖z‖²/‖z_before‖²) d,

@@ -1,4 +1,4 @@
-"""Synthetic data, each a function (n, p, seed, dtype, order) → X, y that needs nothing but NumPy.
+"""Synthetic data, each a function (n, p, seed, dtype, order) → X, y of NumPy (or SciPy) arrays.
 
     y = 1 + Z w + ε,   Z, ε standard normal,   w_j ~ N(0, 1/p)
 
@@ -7,7 +7,9 @@ one copy for order "F").
 """
 
 import numpy as np
+from scipy import sparse
 
+DENSITY = 1e-2  # of sparse X
 BLOCK_ROWS = 65_536  # y is computed in float64 without a float64 copy of all of X
 
 
@@ -37,3 +39,11 @@ def positive_definite(n, p, seed, dtype, order):
     A = Z @ Z.T / n
     A.flat[:: n + 1] += 1
     return np.asarray(A, order=order), rng.standard_normal(n, dtype=dtype)
+
+
+def sparse_uniform(n, p, seed, dtype, order):
+    """One entry in a hundred, uniform in [0, 1); y = 1 + Xw + ε. CSR, whatever the order."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, p), density=DENSITY, format="csr", dtype=dtype, rng=rng)
+    w = rng.standard_normal(p) / np.sqrt(DENSITY * p / 3)
+    return X, (1.0 + X @ w + rng.standard_normal(n)).astype(dtype)

@@ -10,7 +10,7 @@ from ._words import count, listed, magnitude, number, printable, small
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-MARK = {"optimal": "[OK]", "nearly optimal": "[!]"}
+MARK = {"optimal": "[OK]", "nearly optimal": "[!]", "not proven": "[?]"}
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 
 
@@ -100,6 +100,18 @@ def _refused(c: "Certificate") -> list[tuple[str, str]]:
     if c.found["infeasible"]:
         return [("What is wrong", c.found["infeasible"])]
     rows = [("Objective", number(c.objective, 7) + _r_squared(c, c.objective))]
+    if "unproven" in c.found:
+        rows.append(("Best possible", _best(c)))
+        gain = c.found["at_least"]
+        if c.status == "not proven":
+            rows.append(("What is wrong", f"nothing that one step shows: it gains {small(gain)} of "
+                                          "what the intercept alone leaves"))  # fmt: skip
+        else:
+            rows.append(("What is wrong", f"one step lowers the objective by {number(gain, 2)} of "
+                                          "what the intercept alone leaves"))  # fmt: skip
+        rows.append(("Why no more", c.found["unproven"]))
+        rows.append(("What to do", _to_prove_it(c)))
+        return rows
     best = c.bound or 0.0
     times = c.objective / best if best > 0 else np.inf
     lower = f": {number(times, 3)} times lower" if 1.1 < times < np.inf else ""
@@ -169,10 +181,17 @@ def note(c: "Certificate") -> str:
     )
 
 
-def not_certified(c: "Certificate") -> str:
-    """What a fit warns of."""
+def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
+    """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
     if c.status == "contradicted":
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
+    if stopped_at is not None:
+        return printable(_stopped(c, stopped_at))
+    if c.status == "not proven":
+        return printable(
+            f"{c.model} is not certified: objective {number(c.objective, 7)}, and there are "
+            f"{c.found['unproven']}. No step was found that lowers it: {_to_prove_it(c)}."
+        )
     share = c.gap / c.bound if c.bound else np.inf
     percent = f"up to {number(100 * share, 2)} % too high" if share < np.inf else "not bounded"
     if c.status == "stopped":
@@ -186,6 +205,25 @@ def not_certified(c: "Certificate") -> str:
         f"{_best(c)}, so {percent}. "
         + (f"Likely cause: {cause}. " if cause else "")
         + "See certificate_.explain()."
+    )
+
+
+def _to_prove_it(c: "Certificate") -> str:
+    if np.all(c.parameters["alpha"]):
+        return "a larger alpha proves more; so do fewer columns"
+    return "use Ridge, whose penalty proves the fit, or fewer columns"
+
+
+def _stopped(c: "Certificate", stopped_at: int) -> str:
+    best = f"the best possible is {_best(c)}"
+    too_high = ""
+    if c.bound:
+        low, high = number(c.bound, 4), number(c.objective, 4)
+        best = f"best possible between {low} and {high}"
+        too_high = f", so up to {number(100 * c.gap / c.bound, 2)} % too high"
+    return (
+        f"{c.model} stopped at max_iter={stopped_at} before the optimum: objective "
+        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter or use solver='auto'."
     )
 
 

@@ -22,7 +22,8 @@ HEAD = '''"""Recompute what a {model} claims, from its data and the definition b
 
 Needs NumPy only.
 
-    python {name} X.npy y.npy [weights.npy]         (or .csv files, without a header)
+    python {name} X.npy y.npy [weights.npy]         (or .csv files, without a header; sparse X as
+                                                     .npz from scipy.sparse.save_npz, CSR)
 
 Minimised: {formula}
 Claimed:   objective {objective!r}, at most {gap!r} above the best possible
@@ -34,11 +35,34 @@ import sys
 
 TAIL = '''
 
+class Sparse:
+    """CSR rows; those that are asked for come with their zeros."""
+
+    def __init__(self, parts):
+        if bytes(parts["format"].item()) != b"csr":
+            raise ValueError("a sparse X must be CSR: X.tocsr() before save_npz")
+        self.data, self.indices, self.indptr = parts["data"], parts["indices"], parts["indptr"]
+        self.shape, self.dtype = tuple(int(side) for side in parts["shape"]), self.data.dtype
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, rows):
+        rows = np.arange(len(self))[rows]
+        starts, counts = self.indptr[rows], self.indptr[rows + 1] - self.indptr[rows]
+        i = np.repeat(np.arange(len(rows)), counts)
+        e = np.arange(len(i)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        out = np.zeros((len(rows), self.shape[1]), dtype=self.dtype)
+        np.add.at(out, (i, self.indices[e]), self.data[e])
+        return out
+
+
 class Data:
     """Rows as the definition asks for them, in blocks of at most {block} rows."""
 
     def __init__(self, X, y, s):
         self.X, self.y, self.s, self.shape = X, y, s, X.shape
+        self.sparse = isinstance(X, Sparse)
         self.depth = {block} + max(1, len(X) // {block}).bit_length() + len(X) // {block}
         self.eps = float(np.finfo(np.float32 if X.dtype == np.float32 else float).eps)
 
@@ -57,6 +81,8 @@ class Data:
 
     def reduce(self, statistic, *args, combine=None, square=False):
         step = max({block}, self.shape[1] // 2) if square else {block}
+        if self.sparse and not square:  # blocks get their zeros back
+            step = max(16, min(step, 2**24 // self.shape[1]))
         total = None
         for start in range(0, len(self.X), step):
             part = statistic(*self._rows(slice(start, start + step)), *args)
@@ -73,6 +99,8 @@ class Data:
 def load(path):
     if path.endswith(".npy"):
         return np.load(path, allow_pickle=False)
+    if path.endswith(".npz"):
+        return Sparse(np.load(path, allow_pickle=False))
     return np.loadtxt(path, delimiter=",", ndmin=1)
 
 
@@ -82,8 +110,9 @@ def main(arguments):
         return 2
     try:
         X, y, s = (*map(load, arguments), None)[:3]
-        X, y = X.reshape(len(X), -1), np.asarray(y, dtype=float).reshape(len(X), -1)
-    except (OSError, ValueError) as error:
+        X = X if isinstance(X, Sparse) else X.reshape(len(X), -1)
+        y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    except (OSError, ValueError, KeyError) as error:
         print(f"the data could not be read: {{error}}")
         return 2
     shapes = X.shape, y.shape, (len(X),) if s is None else s.shape

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._frames import from_frame, from_series, holds_text, other_columns
 from ._words import count, listed
+from .csr import CSR
 from .exceptions import CannotVerifyError
 from .rows import Rows
 
@@ -31,10 +34,10 @@ def data_for_fit(
             "None"
         )
     X = _validated(model, X)
-    y = np.asarray(y)
+    y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
-    if n * p <= LOOK_FIRST:
+    if rows.sparse or n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
     return rows, y.ndim == 1
 
@@ -64,30 +67,32 @@ def data_for_predict(model: Any, X: Any) -> Any:
 
 
 def _validated(model: Any, X: Any, reset: bool = True) -> Any:
-    """X as a numeric 2d array, its columns counted and named in the model."""
+    """X as a numeric 2d array or sparse rows, its columns counted and named in the model."""
+    frame = from_frame(X)
+    how = {"dtype": "numeric", "ensure_all_finite": False}
+    if frame is not None:
+        fitted = None if reset else _names(model)
+        said = None if fitted is None else other_columns(fitted, frame.names)
+        if said is not None:
+            raise ValueError(said)
+        validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
+        return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
-        return validate_data(
-            model, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=False
-        )
+        X = validate_data(model, X, reset=reset, accept_sparse="csr", **how)
     except ValueError as error:
         if "could not convert" in str(error):
             _name_text(X, error)
         raise
+    return X if isinstance(X, np.ndarray) else CSR(X)
 
 
 def _name_text(X: Any, error: ValueError) -> None:
     """Raise with the first column that holds text, if one can be found."""
-    names = getattr(X, "columns", None)
     table = np.asarray(X, dtype=object)
     for j in range(table.shape[1] if table.ndim == 2 else 0):
         first = next((v for v in table[:, j] if isinstance(v, str) and _no_number(v)), None)
         if first is not None:
-            column = repr(j) if names is None else repr(str(names[j]))
-            called = f"column {j} of X" if names is None else f"column {column}"
-            raise ValueError(
-                f"{called} holds text (first: {first!r}): encode it, e.g. "
-                f"make_column_transformer((OneHotEncoder(), [{column}]), remainder='passthrough')"
-            ) from error
+            raise ValueError(holds_text(f"column {j} of X", first, j)) from error
 
 
 def _names(model: Any) -> Sequence[str] | None:
@@ -96,8 +101,8 @@ def _names(model: Any) -> Sequence[str] | None:
 
 
 def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
-    y = target(y, len(X))
-    s = weights(sample_weight, len(X))
+    y = target(y, X.shape[0])
+    s = weights(sample_weight, X.shape[0])
     return Rows(X, y, s, threads=threads)
 
 
@@ -125,7 +130,7 @@ def target(y: Any, n: int) -> np.ndarray:
 
 
 def as_numbers(values: Any, what: str) -> np.ndarray:
-    values = np.asarray(values)
+    values = np.asarray(from_series(values, what))
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} must be real")
     try:
@@ -177,6 +182,9 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     """Raise with the columns and rows that hold NaN or infinity, if there are any."""
     if X.dtype.kind != "f":
         return
+    if isinstance(X, CSR):
+        _require_finite_entries(X, names)
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):
             return
@@ -184,9 +192,23 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     if not bad.any():
         return
     columns = np.flatnonzero(bad.any(axis=0))
-    told = "; ".join(_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3])
+    _refuse_columns(columns, [_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3]])
+
+
+def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
     more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
-    raise ValueError(f"{told}{more}: impute them or drop the rows")
+    raise ValueError(f"{'; '.join(told)}{more}: impute them or drop the rows")
+
+
+def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.data.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(X.data)
+    if bad.any():
+        columns = X.where(bad)
+        told = [_bad_column(X.column(j), _column(j, names, "X")) for j in columns[:3]]
+        _refuse_columns(columns, told)
 
 
 def _column(j: int, names: Sequence[str] | None, what: str) -> str:

@@ -47,9 +47,10 @@ class Certificate:
     kind : str
         "global": the bound holds for every choice of parameters.
     status : str
-        "optimal" (residual ≤ tol), "nearly optimal" (≤ 1e-3), "not optimal", "contradicted"
-        (another fitted attribute disagrees with the data), "other rows" (not those of the fit)
-        or "stopped" (by Ctrl-C or a callback, before the optimum).
+        "optimal" (residual ≤ tol), "nearly optimal" (≤ 1e-3), "not optimal", "not proven" (sparse
+        rows of many columns without a penalty: neither could be shown), "contradicted" (another
+        fitted attribute disagrees with the data), "other rows" (not those of the fit) or "stopped"
+        (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -126,14 +127,15 @@ class _Data:
     """Rows, as a definition sees them."""
 
     def __init__(self, rows: Rows):
-        self.rows, self.shape, self.some = rows, rows.shape, rows.some
+        self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
         edges = rows.edges(self._block_rows())
         # additions in a row: those of the longest block, and the levels of the tree
         self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
     def _block_rows(self) -> int:
-        return 8 * self.rows.block_rows(least=64)  # definitions slice blocks as they need
+        several = 1 if self.sparse else 8  # definitions slice dense blocks as they need
+        return several * self.rows.block_rows(least=64)
 
     def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""
@@ -175,6 +177,8 @@ def _certify(
     status = "optimal" if residual <= tol else "nearly optimal" if residual <= NEARLY else None
     if status == "optimal" and wrong:
         status = "contradicted"
+    if status is None and "unproven" in found and found["at_least"] <= tol:
+        status = "not proven"
     return Certificate(
         model=reading.model,
         shape=rows.shape,

@@ -55,6 +55,8 @@ def fingerprint(rows: Rows) -> Fingerprint:
 
 
 def _hash(values: Any) -> str:
+    if not isinstance(values, np.ndarray):  # few rows of sparse X: the same rows as their array
+        values = values.toarray()
     # as float64, so that a frame and its array, float32 and its copy, are the same rows
     exact = np.ascontiguousarray(values, dtype=np.float64)
     return hashlib.blake2b(exact.data, digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ so the answer is the same bits on any number of threads. Whichever thread comple
 blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
 
 A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
-a memory map, and later sparse rows, Arrow batches or Dask chunks.
+a memory map, sparse rows (``csr.py``), and later Arrow batches or Dask chunks.
 """
 
 import threading
@@ -23,10 +23,13 @@ import numpy as np
 
 from ._config import effective_threads
 from ._pool import run_on_threads
+from .csr import CSR, DenseBlocks
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
+ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
+ENTRIES_A_COLUMN = 16  # in a sparse block, so that adding up p sums costs little beside it
 
 
 def add(left: Any, right: Any) -> Any:
@@ -61,6 +64,16 @@ class Rows:
         self.shape: tuple[int, int] = X.shape
         self.threads = threads or effective_threads()
 
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.X, CSR)
+
+    def dense(self) -> "Rows":
+        """These rows in dense blocks, each made when it is asked for."""
+        if not self.sparse:
+            return self
+        return Rows(DenseBlocks(self.X), self.y, self.s, threads=self.threads)
+
     def block(self, start: int, stop: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """(X_b, y_b, s_b) of rows start:stop."""
         y = None if self.y is None else self.y[start:stop]
@@ -69,10 +82,14 @@ class Rows:
 
     def block_rows(self, least: int = 256) -> int:
         """Rows of a cache-sized block, at least ``least``."""
+        if self.sparse:
+            wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_A_COLUMN * self.shape[1])
+            return max(least, wanted * self.shape[0] // max(1, self.X.entries))
         return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
 
     def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
-        """Near-equal blocks of about ``block_rows`` rows. A function of the shape alone."""
+        """Near-equal blocks of about ``block_rows`` rows. A function of the shape (and, of sparse
+        rows, the number of entries) alone."""
         n = self.shape[0]
         count = -(-n // (block_rows or self.block_rows()))
         return [(i * n // count, (i + 1) * n // count) for i in range(count)]
@@ -127,7 +144,8 @@ class Rows:
         i = spread(n, count)
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
-        return Rows(self.X[i], y, s, threads=self.threads)
+        X = CSR(self.X[i]) if self.sparse else self.X[i]
+        return Rows(X, y, s, threads=self.threads)
 
     def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """(X, y, s) of the sample."""
@@ -136,7 +154,8 @@ class Rows:
 
     def _useful_threads(self, blocks: int, square: bool = False) -> int:
         n, p = self.shape
-        work = n * p * (1 + p // SQUARE_WORK) if square else n * p
+        elements = self.X.entries if self.sparse else n * p
+        work = elements * (1 + p // SQUARE_WORK) if square else elements
         return 1 if work < SMALL_WORK else min(self.threads, blocks)
 
 

@@ -4,6 +4,6 @@ Each module has ``check(data, parameters, tol) → dict``: it recomputes what a 
 from the data alone. ``data`` offers ``shape``, ``depth`` (the longest chain of additions in
 a sum over rows), ``eps`` (what the data are rounded to), ``reduce(statistic, *args)`` (the sum of a
 pure function of one block of rows; ``square=True``: it is p×p), ``some(count)`` (X, y, s of some of
-the rows) and ``sample(count)`` (those as ``data``). X is touched only through @, .T @ and column
-sums.
+the rows), ``sample(count)`` (those as ``data``) and ``sparse`` (blocks may be sparse rows). X is
+touched only through @, .T @ and column sums.
 """

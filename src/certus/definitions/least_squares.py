@@ -17,6 +17,12 @@ eigenvalue where columns are few; where they are many, τ if the Cholesky factor
 succeeds. Only where that does not suffice (nearly collinear columns, a wrong w) are all rows
 factored, by QR.
 
+Sparse rows of many columns have no affordable matrix C. Then a penalty is the only curvature that
+is known; without one nothing is proven unless f itself is all but 0. What can still be shown is
+that w is *not* the minimum, by a step that lowers f: for any u,
+
+    f(w, b) − f* ≥ (hᵀu)² / uᵀ(G + αI)u.
+
 w ≥ 0 (``positive``): for any μ ≥ 0 with μᵀw = 0, h + μ may stand for h; the best such μ is taken.
 
 Without an intercept x̄ = 0 and the first term is absent.
@@ -33,6 +39,7 @@ from certus.definitions.linear_sums import (
     column_statistics,
     few_rows,
     gamma,
+    is_sparse,
     residual_error,
     statistics,
     viewed_intercept,
@@ -41,6 +48,7 @@ from certus.definitions.linear_sums import (
 LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, not to 0
 ROWS_FOR_CURVATURE = 1024
 FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
+SPARSE_COLUMNS = 4096  # of sparse rows, up to which p×p matrices are formed
 TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) before QR is called for
 
 
@@ -72,10 +80,26 @@ def check(
         if penalised:
             lam, scale = curvature_of_some(problem)
         answer = problem.answer(lam, scale)
-    if answer["residual"] > tol or spectrum or (rank is not None and "rank" not in answer):
-        problem.take_columns()
-        answer = problem.answer_from_all_rows(tol)
-    return answer
+    asked = spectrum or (rank is not None and "rank" not in answer)
+    if answer["residual"] <= tol and not asked:
+        return answer
+    problem.take_columns()
+    if too_wide(data):
+        return {**answer, "unproven": too_many_columns(data), **problem.what_a_step_gains()}
+    if data.sparse and not spectrum:
+        lam, scale = curvature_of_all(problem)
+        answer = problem.answer(lam, scale)
+        if answer["residual"] <= tol and (rank is None or "rank" in answer):
+            return answer
+    return problem.answer_from_all_rows(tol)
+
+
+def too_wide(data: Any) -> bool:
+    return bool(data.sparse and data.shape[1] > SPARSE_COLUMNS)
+
+
+def too_many_columns(data: Any) -> str:
+    return f"{data.shape[1]:,} sparse columns: too many for the matrix that would prove more"
 
 
 class Problem:
@@ -190,6 +214,16 @@ class Problem:
         }
         return answer, excess
 
+    def what_a_step_gains(self) -> dict[str, Any]:
+        """By how much f is too high at least, as a share of f₀, from u = h/(‖x̃_j‖² + α)."""
+        diagonal = self.norm[:, None] ** 2 + self.alpha
+        u = np.divide(self.h, diagonal, out=np.zeros_like(self.h), where=diagonal > 0)
+        (curvature,) = self.data.reduce(squares, u, self.mean @ u, self.view)
+        curvature = curvature + (self.alpha * u * u).sum(axis=0)
+        gain = np.einsum("ij,ij->j", self.h, u) ** 2
+        gain = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0)
+        return {"at_least": float(np.max(gain / self.null_objective))}
+
     def answer_from_all_rows(self, tol: float) -> dict[str, Any]:
         """Factor all rows; if rounding is then all that is left, sum again in wider floats."""
         scale = np.where(self.norm > 0, self.norm, 1.0)
@@ -249,15 +283,16 @@ class Problem:
 
 
 def curvature_of_some(problem: Problem) -> tuple[float, Any]:
-    """(λ, d) with G ⪰ λ·diag(d²), proven from a subset of the rows; λ = 0 where that fails.
+    """(λ, d) with G ⪰ λ·diag(d²), proven from a subset of the rows; λ ≤ 0 where that fails.
 
     d_j is the norm of the subset's column j, about the subset's own mean.
     """
     p = problem.data.shape[1]
-    subset = problem.data.sample(max(ROWS_FOR_CURVATURE, p + p // 20 + 64))
+    enough = 2 * p if problem.data.sparse else p + p // 20 + 64
+    subset = problem.data.sample(max(ROWS_FOR_CURVATURE, enough))
     m = subset.shape[0]
     nothing = 0.0, np.ones(p)
-    if m <= p:
+    if m <= p or too_wide(problem.data):
         return nothing
     mean = np.zeros(p)
     if problem.fit_intercept:
@@ -270,16 +305,54 @@ def curvature_of_some(problem: Problem) -> tuple[float, Any]:
     C /= d
     C /= d[:, None]
     # rounding of the product and of the factorisation: both at most γ·trace in norm, trace = p
-    slack = (gamma(m + 8) + gamma(8 * p + 8)) * p
+    return least_eigenvalue(C, (gamma(m + 8) + gamma(8 * p + 8)) * p), d
+
+
+def least_eigenvalue(C: Any, slack: float) -> float:
+    """λ ≤ λ_min(C), C known up to slack; 0 where it is not known to be above τ."""
+    p = len(C)
     if p <= FEW_COLUMNS:
         lam = float(np.linalg.eigvalsh(C)[0])
-        return (lam - slack, d) if lam > TAU else nothing
+        return lam - slack if lam > TAU else 0.0
     C.flat[:: p + 1] -= TAU
     try:
         np.linalg.cholesky(C)
     except np.linalg.LinAlgError:
-        return nothing
-    return max(TAU - slack, 0.0), d
+        return 0.0
+    return max(TAU - slack, 0.0)
+
+
+def curvature_of_all(problem: Problem) -> tuple[float, Any]:
+    """The same from all sparse rows: C = Σ s x xᵀ − S x̄x̄ᵀ.
+
+    Rounding: an entry of either term is off by γ‖x_i‖‖x_j‖ at most, so C, with columns scaled to 1,
+    by γ Σ_j ‖x_j‖²/‖x̃_j‖² in norm.
+    """
+    p, d = len(problem.w), problem.norm
+    if not d.all():
+        return 0.0, np.ones(p)
+    (C,) = problem.data.reduce(sparse_gram, problem.view, square=True)
+    C -= problem.sums.S * np.multiply.outer(problem.mean, problem.mean)
+    C /= d
+    C /= d[:, None]
+    terms = float(np.sum((problem.size / d) ** 2))
+    slack = 4 * gamma(problem.data.depth + 8) * terms + gamma(8 * p + 8) * p
+    return max(least_eigenvalue(C, slack), 0.0), d
+
+
+def sparse_gram(X: Any, y: Any, s: Any, view: Any) -> tuple[Any]:
+    """Σ s x xᵀ of one block, (p, p)."""
+    if not is_sparse(X):
+        X = view.of(X)
+        return (X.T @ (X if s is None else s[:, None] * X),)
+    X = view.of_sparse(X)
+    return ((X.T @ (X if s is None else X.multiply(s[:, None]))).toarray(),)
+
+
+def squares(X: Any, y: Any, s: Any, u: Any, c: Any, view: Any) -> tuple[Any]:
+    """Σ s (xᵀu − c)² of one block, (k,)."""
+    t = (view.of_sparse(X) if is_sparse(X) else view.of(X)) @ u - c
+    return (np.einsum("ij,ij->j", t if s is None else s[:, None] * t, t),)
 
 
 def column_sums(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any]:

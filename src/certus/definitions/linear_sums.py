@@ -4,6 +4,9 @@
 
 Any shift c and any powers of two q give the same residuals. A shift near the means keeps their
 digits when data lie far from the origin; q keeps squares from overflowing. Most data need neither.
+
+X is an array, or sparse rows that have .T, @ and .power as arrays do. A shift would fill their
+zeros, so c is then 0.
 """
 
 from typing import Any, NamedTuple
@@ -23,12 +26,28 @@ class View(NamedTuple):
     c_y: Any
 
     def of(self, X: Any, dtype: Any = float) -> Any:
-        """(X − c)∘q of a block; the block itself where nothing is to be done."""
+        """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done."""
+        X = dense(X)
         if self.c is None:
             X = np.asarray(X, dtype=dtype, order="C")
         else:
             X = np.subtract(X, self.c, dtype=dtype, order="C")
         return X if self.q is None else X * self.q
+
+    def of_sparse(self, X: Any, dtype: Any = float) -> Any:
+        """X∘q of a sparse block, whose zeros stay zeros."""
+        X = X.astype(dtype, copy=self.q is not None)
+        if self.q is not None:
+            X.data *= self.q[X.indices]
+        return X
+
+
+def is_sparse(X: Any) -> bool:
+    return not isinstance(X, np.ndarray)
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if is_sparse(X) else X
 
 
 class Sums(NamedTuple):
@@ -44,26 +63,11 @@ class Sums(NamedTuple):
 
 
 def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
-    """One block's sums, in the precision of w (float64, or more).
-
-    X is taken in slices that stay near the core for the three products with it. np.dot, not @,
-    which would keep other threads waiting where its result is short.
-    """
+    """One block's sums, in the precision of w (float64, or more)."""
     y = np.subtract(y, view.c_y, dtype=w.dtype)
-    r = y - b
     weight = None if s is None else s[:, None]
-    XX, Xsr = 0.0, np.zeros_like(w)
-    step = max(1, SLICE // len(w))
-    for start in range(0, len(y), step):
-        part = slice(start, start + step)
-        Z, r_part = view.of(X[part], w.dtype), r[part]
-        r_part -= np.dot(Z, w)
-        if weight is None:
-            XX += np.vdot(Z, Z)
-            Xsr += np.dot(Z.T, r_part)
-        else:
-            XX += np.dot(s[part], np.einsum("ij,ij->i", Z, Z))
-            Xsr += np.dot(Z.T, weight[part] * r_part)
+    products = _sparse_products if is_sparse(X) else _products
+    r, XX, Xsr = products(X, y - b, weight, w, view)
     sr, sy = (r, y) if weight is None else (weight * r, weight * y)
     return Sums(
         S=float(len(y)) if s is None else s.sum(),
@@ -76,10 +80,43 @@ def statistics(X: Any, y: Any, s: Any, w: Any, b: Any, view: View) -> Sums:
     )
 
 
+def _products(X: Any, r: Any, weight: Any, w: Any, view: View) -> tuple[Any, Any, Any]:
+    """r − Xw (written over r), Σ s ‖x‖² and Xᵀ(s∘r).
+
+    X is taken in slices that stay near the core for the three products with it. np.dot, not @,
+    which would keep other threads waiting where its result is short.
+    """
+    XX, Xsr = 0.0, np.zeros_like(w)
+    step = max(1, SLICE // len(w))
+    for start in range(0, len(r), step):
+        part = slice(start, start + step)
+        Z, r_part = view.of(X[part], w.dtype), r[part]
+        r_part -= np.dot(Z, w)
+        if weight is None:
+            XX += np.vdot(Z, Z)
+            Xsr += np.dot(Z.T, r_part)
+        else:
+            XX += np.dot(weight[part, 0], np.einsum("ij,ij->i", Z, Z))
+            Xsr += np.dot(Z.T, weight[part] * r_part)
+    return r, XX, Xsr
+
+
+def _sparse_products(X: Any, r: Any, weight: Any, w: Any, view: View) -> tuple[Any, Any, Any]:
+    """The same of sparse rows."""
+    Z = view.of_sparse(X, w.dtype)
+    r -= Z @ w
+    if weight is None:
+        return r, np.dot(Z.data, Z.data), Z.T @ r
+    return r, np.dot(Z.power(2).sum(axis=1), weight[:, 0]), Z.T @ (weight * r)
+
+
 def column_statistics(X: Any, y: Any, s: Any, view: View, dtype: Any = float) -> tuple[Any, Any]:
     """Σ s x and Σ s x² of one block, column by column."""
+    s = np.ones(X.shape[0], dtype=dtype) if s is None else s
+    if is_sparse(X):
+        X = view.of_sparse(X, dtype)
+        return X.T @ s, X.power(2).T @ s
     X = view.of(X, dtype)
-    s = np.ones(len(X), dtype=dtype) if s is None else s
     return np.dot(s, X), np.dot(s, X * X)
 
 
@@ -88,6 +125,10 @@ def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:
 
     Without an intercept (centre False) a shift would change the model, so there is none.
     """
+    if is_sparse(X):
+        q = power_of_two(np.abs(dense(X)).max(axis=0).astype(float))
+        c_y = y.mean(axis=0, dtype=float) if centre else np.zeros(y.shape[1])
+        return View(None, q, c_y)
     if s is not None and s.any():
         X, y = X[s > 0], y[s > 0]
     q = power_of_two(np.abs(X).max(axis=0).astype(float))

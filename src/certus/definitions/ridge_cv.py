@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.definitions.linear_sums import choose_view, few_rows
+from certus.definitions.linear_sums import choose_view, few_rows, is_sparse
 
 
 def check(
@@ -93,9 +93,9 @@ def lost_in_square(lam: Any, least: Any, alphas: Any) -> bool:
 
 
 def means(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any, Any]:
-    X, y = view.of(X), y - view.c_y
+    X, y = view.of_sparse(X) if is_sparse(X) else view.of(X), y - view.c_y
     s = np.ones(len(y)) if s is None else s
-    return s.sum(), s @ X, s @ y
+    return s.sum(), X.T @ s, s @ y
 
 
 def gram(X: Any, y: Any, s: Any, view: Any, mean: Any, mean_y: Any) -> tuple[Any, Any]:
@@ -119,7 +119,7 @@ def left_out(
     share: float,
 ) -> tuple[Any]:  # fmt: skip
     """Σ s e² of one block, (A, k)."""
-    Z = (view.of(X) - mean) @ V
+    Z = view.of_sparse(X) @ V - mean @ V if is_sparse(X) else (view.of(X) - mean) @ V
     y = y - view.c_y - mean_y
     s = np.ones(len(y)) if s is None else s
     r = y[:, :, None] - (Z @ W).reshape(*y.shape, -1)  # (n, k, A)
@@ -133,7 +133,7 @@ def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> A
 
     I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u.
     """
-    X, y, s = data.some(data.shape[0])
+    X, y, s = data.some(data.shape[0])  # with their zeros: the estimator limits n·p
     n = len(y)
     X, y, s = view.of(X), y - view.c_y, np.ones(n) if s is None else s
     u = np.sqrt(s / s.sum())

@@ -1,6 +1,7 @@
 """What the linear regressors share: predict, the certificate of a fit, and how it is shown."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
+from ..solvers.sparse import solve_sparse
 
 
 class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -26,38 +28,56 @@ class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, Ba
     coef_: np.ndarray
     intercept_: Any
     _watching: Watching  # during fit
+    _counts_iterations = False  # scikit-learn's Ridge has n_iter_, its LinearRegression has not
     _one_target_is_flat = (
         False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
     )
 
     def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
         """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
-        memory_for_gram(*rows.shape, rows.threads)
-        self._watching.begin()
+
+        def attributes(solution: Solution) -> dict[str, Any]:
+            one = flat or (self._one_target_is_flat and solution.w.shape[1] == 1)
+            b = (solution.b[0] if flat else solution.b) if problem["fit_intercept"] else 0.0
+            w = solution.w[:, 0].copy() if one else solution.w.T.copy()
+            found = {"coef_": w, "intercept_": b, "solver_": solution.solver}
+            return found | ({"n_iter_": solution.n_iter} if self._counts_iterations else {})
+
+        solve_rows: Any = solve
+        if rows.sparse:
+            how = self._iteration()
+            on_step = self._watching.iterations(
+                attributes, lambda: certify(self, rows), how.get("max_iter")
+            )
+            solve_rows = partial(solve_sparse, on_step=on_step, **how)
+        else:
+            memory_for_gram(*rows.shape, rows.threads)
+            self._watching.begin()
         try:
             with blas_limiter.for_work(rows.shape):
-                solution = solve(rows, **problem)
+                solution = solve_rows(rows, **problem)
         except NonFiniteError:
             require_finite(rows.X, vars(self).get("feature_names_in_"))
             raise
-        one = flat or (self._one_target_is_flat and solution.w.shape[1] == 1)
-        self.coef_ = solution.w[:, 0].copy() if one else solution.w.T.copy()
-        self.intercept_ = 0.0
-        if problem["fit_intercept"]:
-            self.intercept_ = solution.b[0] if flat else solution.b
-        self.solver_ = solution.solver
+        for name, value in attributes(solution).items():
+            setattr(self, name, value)
         return solution
+
+    def _iteration(self) -> dict[str, Any]:
+        """How conjugate gradients on sparse rows are told to run."""
+        return {}
 
     def _forget(self, *names: str) -> None:
         """Drop what an earlier fit set and this one may not."""
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _certify(self, rows: Rows) -> None:
+    def _certify(self, rows: Rows, stopped_at: int | None = None) -> None:
         """Set certificate_ from the definition, and warn where it does not hold."""
         self.certificate_ = certificate = self._watching.label(certify(self, rows))
         if not certificate.certified:
-            warnings.warn(not_certified(certificate), NotCertifiedWarning, stacklevel=CALLER)
+            said = not_certified(certificate, stopped_at)
+            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
 
     def _warn_of_aliases(self, solution: Solution, n: int) -> None:
         if solution.aliases is not None:
@@ -73,7 +93,7 @@ class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, Ba
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -81,11 +101,16 @@ class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, Ba
         """
         X = data_for_predict(self, X)
         w = self.coef_.T
-        out = np.empty((len(X), *w.shape[1:]))
+        out = np.empty((X.shape[0], *w.shape[1:]))
         Rows(X).map(_linear, out, w, self.intercept_)
         if not np.isfinite(out.sum()):
             require_finite(X, vars(self).get("feature_names_in_"))
         return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _html_repr(self) -> str:
         shown: str = estimator_html_repr(self)

@@ -41,7 +41,8 @@ class LinearRegression(LinearRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     rank_ : int
-        Rank of the centred X, judged on columns scaled to norm 1. Not set with ``positive``.
+        Rank of the centred X, judged on columns scaled to norm 1. Not set, nor are the three below,
+        with ``positive`` and by conjugate gradients.
     singular_ : ndarray of shape (min(n_samples, n_features),)
         Singular values of the centred X (rows multiplied by √s), in your units.
     condition_ : float
@@ -49,7 +50,8 @@ class LinearRegression(LinearRegressor):
     aliased_ : ndarray of int
         Columns that repeat others; empty where coefficients are unique.
     solver_ : str
-        What ran: "cholesky", "qr", "svd" (fewer rows than columns) or "active set" (positive).
+        What ran: "cholesky", "qr", "svd" (fewer rows than columns), "active set" (positive) or
+        "conjugate gradients" (large sparse X).
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b leave a smaller sum of
         squares by more than the gap*.
@@ -60,7 +62,8 @@ class LinearRegression(LinearRegressor):
     Notes
     -----
     O(n·p²) operations in one pass over X and O(p²) memory a thread; one more pass for the
-    certificate. Nearly collinear columns (condition above 3e5) cost a QR factorisation.
+    certificate. Nearly collinear columns (condition above 3e5) cost a QR factorisation. Sparse X of
+    many columns is solved by conjugate gradients, and may not be certified: see docs/sparse.md.
 
     Examples
     --------
@@ -89,13 +92,16 @@ class LinearRegression(LinearRegressor):
         self.n_jobs = n_jobs
         self.positive = positive
 
+    def _iteration(self) -> dict[str, Any]:
+        return {"tol": float(self.tol)}
+
     @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRegression":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice.
@@ -115,12 +121,12 @@ class LinearRegression(LinearRegressor):
             rows, flat, fit_intercept=fit_intercept, alpha=0.0, positive=positive
         )
         self._forget("singular_", "rank_", "condition_", "aliased_", "_triangle")
-        if not positive:
+        if solution.rank is not None:
             self.rank_ = solution.rank
             aliases = solution.aliases
             self.aliased_ = np.empty(0, np.intp) if aliases is None else aliases.columns
             self._triangle = solution.triangle
-        self._certify(rows)
+        self._certify(rows, solution.stopped_at)
         self._warn_of_aliases(solution, rows.shape[0])
         return self
 

@@ -24,11 +24,16 @@ class Ridge(LinearRegressor):
     fit_intercept : bool, default=True
     copy_X : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
-    max_iter, tol, random_state
-        Accepted for scikit-learn's sake: nothing here iterates or draws.
+    max_iter, tol
+        Of conjugate gradients, which only large sparse X calls for: passes over X at most, and the
+        accuracy √(excess/f₀) asked for (at least 1e-6 in any case). Else accepted for
+        scikit-learn's sake: nothing iterates.
+    random_state
+        Accepted for scikit-learn's sake: nothing draws.
     solver : {"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
         Every name that scikit-learn takes is taken; all of them get the exact answer of the
-        factorisation that fits the problem, and ``solver_`` says which.
+        factorisation that fits the problem, and ``solver_`` says which. On sparse X "lsqr" and
+        "sparse_cg" ask for conjugate gradients, "svd" and "cholesky" for a factorisation.
     positive : bool, default=False
         Minimise over w ≥ 0.
 
@@ -37,10 +42,10 @@ class Ridge(LinearRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     n_iter_ : int
-        1: nothing iterates.
+        Passes of conjugate gradients over X; 1 where nothing iterates.
     solver_ : str
-        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (the same with α = 0) or
-        "active set" (positive).
+        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (the same with α = 0), "active
+        set" (positive) or "conjugate gradients" (sparse X).
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         penalised sum of squares by more than the gap*.
@@ -50,7 +55,8 @@ class Ridge(LinearRegressor):
 
     Notes
     -----
-    O(n·p²) operations and O(p²) memory a thread for n > p, O(n²·p) and O(n²) for n ≤ p.
+    O(n·p²) operations and O(p²) memory a thread for n > p, O(n²·p) and O(n²) for n ≤ p. Sparse X:
+    O(entries) a pass of conjugate gradients and O(n + p) memory; see docs/sparse.md.
 
     Examples
     --------
@@ -62,6 +68,7 @@ class Ridge(LinearRegressor):
     """
 
     _one_target_is_flat = True
+    _counts_iterations = True
 
     def __init__(
         self,
@@ -84,13 +91,16 @@ class Ridge(LinearRegressor):
         self.positive = positive
         self.random_state = random_state
 
+    def _iteration(self) -> dict[str, Any]:
+        return {"solver": self.solver, "tol": float(self.tol), "max_iter": self.max_iter}
+
     @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Ridge":
         """Fit w and b.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice.
@@ -119,8 +129,7 @@ class Ridge(LinearRegressor):
         solution = self._solve(
             rows, flat, fit_intercept=fit_intercept, alpha=alpha.ravel(), positive=positive
         )
-        self.n_iter_ = 1
-        self._certify(rows)
+        self._certify(rows, solution.stopped_at)
         self._warn_of_aliases(solution, rows.shape[0])
         return self
 

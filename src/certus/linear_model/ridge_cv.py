@@ -23,8 +23,11 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.ridge_cv import leave_one_out
+from ..solvers.sparse import GRAM_COLUMNS
 from ._base import LinearRegressor
 from .ridge import Ridge
+
+WIDE_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB with its zeros
 
 
 class RidgeCV(LinearRegressor):
@@ -67,7 +70,8 @@ class RidgeCV(LinearRegressor):
 
     Notes
     -----
-    O(n·p² + n·p·n_alphas) operations for n > p; O(n²·p + n²·n_alphas) for n ≤ p.
+    O(n·p² + n·p·n_alphas) operations for n > p; O(n²·p + n²·n_alphas) for n ≤ p. Sparse X: up to
+    4,096 columns, O(entries·p); with fewer rows than columns it is made dense, up to 512 MB.
 
     Examples
     --------
@@ -105,7 +109,7 @@ class RidgeCV(LinearRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
         **params : dict
@@ -168,7 +172,7 @@ class RidgeCV(LinearRegressor):
         score_params: dict[str, Any],
     ) -> None:
         keep = self.store_cv_results or self.scoring is not None
-        memory_for_gram(*rows.shape, rows.threads)
+        self._require_room(rows)
         try:
             with blas_limiter.for_work(rows.shape):
                 path = leave_one_out(rows, alphas, fit_intercept, keep)
@@ -194,6 +198,16 @@ class RidgeCV(LinearRegressor):
         if self.store_cv_results:
             assert results is not None
             self.cv_results_ = results[:, 0] if flat else results
+
+    def _require_room(self, rows: Rows) -> None:
+        """Leave-one-out needs p×p, or all of few rows: what cannot be held is refused before."""
+        n, p = rows.shape
+        if rows.sparse and (p > GRAM_COLUMNS if n > p else n * p > WIDE_ELEMENTS):
+            raise ValueError(
+                f"leave-one-out on sparse X of {n:,} rows × {p:,} columns needs matrices that are "
+                "too large: use cv=5, or fewer columns"
+            )
+        memory_for_gram(n, p, rows.threads)
 
     def _scorer(self) -> Any:
         if self.scoring is None and get_config()["enable_metadata_routing"]:

@@ -52,6 +52,13 @@ class Gram(NamedTuple):
 
 def gram(rows: Rows, fit_intercept: bool) -> Gram:
     """One pass, O(n·p²) operations, O(p²) memory a thread."""
+    if rows.sparse:
+        from .sparse_sums import sparse_gram
+
+        sums_of_pairs = sparse_gram(rows, fit_intercept)
+        if sums_of_pairs is not None:
+            return sums_of_pairs
+        rows = rows.dense()
     X, y, s = rows.some(256)
     assert y is not None
     if s is not None and s.any():

@@ -24,7 +24,7 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from .cholesky import factor, solve_upper
 from .gram import gram, gram_block_rows
-from .least_squares import QR_ABOVE, all_rows_scaled, qr_of_rows
+from .least_squares import all_rows_scaled, qr_of_rows, rank_in_doubt
 from .linear_problem import Scaled, rank_noise, scaled
 
 POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1/(1 − h_i)
@@ -151,7 +151,7 @@ class _Design:
         _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
         # the rank is judged where and as the fit judges it
         kept = sigma > 0
-        if condition > QR_ABOVE:
+        if rank_in_doubt(self.rows, problem, condition):
             kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
         V, r = Vt[kept].T, int(kept.sum())
         estimable, known = np.ones(p, dtype=bool), True

@@ -54,6 +54,7 @@ def solve(
             return _solve_positive(problem, A, z, alpha)
         return _solve_factored(rows, problem, alpha, A, z, "svd")
     problem = scaled(gram(rows, fit_intercept))
+    rows = rows.dense()  # whatever else is taken from them is p×p
     factors = _factors(rows, problem, alpha)
     if factors is None:
         R, z = qr_of_rows(rows, problem)
@@ -102,12 +103,17 @@ def _factors(rows: Rows, problem: Scaled, alpha: np.ndarray) -> _Factors | None:
         if a > 0:
             A.flat[:: len(A) + 1] += problem.penalty(a)
         of[float(a)], kappa = factor(A)
-        # σ_min ≥ 1/√κ for columns of norm 1
-        doubtful = a == 0 and 2 * largest_rank_noise(problem, rows) > 1 / np.sqrt(kappa)
-        if kappa > QR_ABOVE or doubtful:
+        if kappa > QR_ABOVE or (a == 0 and rank_in_doubt(rows, problem, kappa)):
             return None
         condition = max(condition, kappa)
     return _Factors(of, condition)
+
+
+def rank_in_doubt(rows: Rows, problem: Scaled, kappa: float) -> bool:
+    """May a singular value of the scaled columns be rounding, C having the condition number κ?"""
+    # σ_min ≥ 1/√κ for columns of norm 1
+    noise = 2 * largest_rank_noise(problem, rows)
+    return bool(kappa > QR_ABOVE or noise * np.sqrt(kappa) > 1)
 
 
 def _solve_cholesky(rows: Rows, problem: Scaled, alpha: np.ndarray, factors: _Factors) -> Solution:

@@ -31,6 +31,8 @@ class Solution(NamedTuple):
     rank: int | None = None
     triangle: np.ndarray | None = None  # R with RᵀR = X̃ᵀSX̃, in the user's units
     aliases: Aliases | None = None
+    n_iter: int = 1  # passes of an iterative solver
+    stopped_at: int | None = None  # max_iter, if that is what ended it
 
 
 class Scaled(NamedTuple):

@@ -29,7 +29,9 @@ class Path(NamedTuple):
 def leave_one_out(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
     """O(n·p² + n·p·A·k) time for n > p, O(n²·p + n²·A·k) for n ≤ p; memory O(p²) or O(n²)."""
     n, p = rows.shape
-    return (_tall if n > p else _wide)(rows, alphas, fit_intercept, keep_errors)
+    if n <= p:
+        return _wide(rows.dense(), alphas, fit_intercept, keep_errors)
+    return _tall(rows, alphas, fit_intercept, keep_errors)
 
 
 def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
@@ -40,7 +42,7 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     lam, V = np.linalg.eigh(sums.G / q / q[:, None])
     Vy = V.T @ (sums.Xy / q[:, None])
     if _lost_in_square(lam, lam[0], alphas):
-        R, z = qr_of_rows(rows, problem)
+        R, z = qr_of_rows(rows.dense(), problem)
         U, sigma, Vt = np.linalg.svd(R / problem.unscale)
         lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ z)
     shrink = 1 / (np.maximum(lam, 0.0)[:, None] + alphas)  # (p, A)
@@ -52,7 +54,8 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     if not keep_errors:
         (squares,) = rows.reduce(_squares, *args, block_rows=block_rows, square=True)
         return Path(None, squares)
-    errors = rows.map(_errors, np.empty((rows.shape[0], k, len(alphas))), *args)
+    out = np.empty((rows.shape[0], k, len(alphas)))
+    errors = rows.map(_errors, out, *args, block_rows=block_rows if rows.sparse else None)
     return Path(errors, np.einsum("ika,ika->ak", errors, errors))
 
 
@@ -66,7 +69,11 @@ def _errors(
     X: Any, y: Any, s: Any, mean: Any, mean_y: Any, V: Any, W: Any, shrink: Any, share: float
 ) -> Any:
     """√s e of a block, (n, k, A)."""
-    Z = np.subtract(X, mean, dtype=float) @ V
+    if isinstance(X, np.ndarray):
+        Z = np.subtract(X, mean, dtype=float) @ V
+    else:  # sparse rows keep their zeros
+        Z = X @ V
+        Z -= mean @ V
     e = (y - mean_y)[:, :, None] - (Z @ W).reshape(*y.shape, -1)
     Z *= Z
     left = Z @ shrink

@@ -1,0 +1,136 @@
+"""Sums over a block of sparse rows, each entry of X read once.
+
+    columns:  sx += Σ s x     sxx += Σ s x²     Xy += Σ s x (y − cy)ᵀ
+    twice:    t = Xu − c,     Xt += Xᵀ(s∘t),    st += Σ s t,    stt += Σ s t²
+    pairs:    G += Σ s x xᵀ   (its upper triangle)
+
+Every sum is float64, in the order of the rows: same input, same bits.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from certus.kernels._compile import kernel_in_order
+
+# Numba lets an index count from the end, and asks at every access whether it does, unless it is
+# unsigned: that alone made these loops twice as slow.
+
+
+@kernel_in_order
+def _columns(data, indices, indptr, y, s, cy, sx, sxx, Xy):
+    k = y.shape[1]
+    for i in range(len(indptr) - 1):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        weight = s[i] if len(s) else 1.0
+        target = y[i, 0] - cy[0]
+        for e in range(start, stop):
+            j, x = np.uint64(indices[e]), float(data[e])
+            wx = weight * x
+            sx[j] += wx
+            sxx[j] += wx * x
+            Xy[j, 0] += wx * target
+        for m in range(1, k):
+            target = y[i, m] - cy[m]
+            for e in range(start, stop):
+                Xy[np.uint64(indices[e]), m] += weight * float(data[e]) * target
+
+
+@kernel_in_order
+def _twice(data, indices, indptr, s, u, c, Xt, st, stt):
+    step = np.uint64(1 if c.shape[1] > 1 else 0)  # one c for all rows, or one for each
+    for m in range(len(u)):
+        u_m, c_m, Xt_m = u[m], c[m], Xt[m]
+        sum_t, sum_tt = 0.0, 0.0
+        for i in range(np.uint64(len(indptr) - 1)):
+            start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+            t = -c_m[i * step]
+            for e in range(start, stop):
+                t += float(data[e]) * u_m[np.uint64(indices[e])]
+            weighted = s[i] * t if len(s) > 0 else t
+            sum_t += weighted
+            sum_tt += weighted * t
+            for e in range(start, stop):
+                Xt_m[np.uint64(indices[e])] += weighted * float(data[e])
+        st[m] += sum_t
+        stt[m] += sum_tt
+
+
+@kernel_in_order
+def _pairs(data, indices, indptr, s, G):
+    for i in range(len(indptr) - 1):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        weight = s[i] if len(s) else 1.0
+        for a in range(start, stop):
+            row, wx = np.uint64(indices[a]), weight * float(data[a])
+            for b in range(a, stop):
+                G[row, np.uint64(indices[b])] += wx * float(data[b])
+
+
+def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
+    """Add a block's ``columns`` to sx, sxx (p,) and Xy (p, k). s: (n,), or empty for ones."""
+    _check(X, (y, s), ((sx, 1), (sxx, 1), (Xy, 2)))
+    _compiled("columns", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, y, s, cy, sx, sxx, Xy
+    )
+
+
+def twice(X, s, u, c, Xt, st, stt) -> None:
+    """Add a block's ``twice`` to Xt (k, p), st and stt (k,), for u (k, p) and c (k, n or 1).
+
+    A target's numbers lie side by side here: strides made the loop a third slower.
+    """
+    if u.shape != Xt.shape or len(c) != len(u) or c.shape[1] not in (1, X.shape[0]):
+        raise ValueError(f"u {u.shape}, c {c.shape}, Xt {Xt.shape} do not match")
+    _check(X, (s,), ((Xt.T, 2),))
+    u, c = np.ascontiguousarray(u), np.ascontiguousarray(c)
+    _compiled("twice", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, s, u, c, Xt, st, stt
+    )
+
+
+def pair_sums(X, s, G) -> None:
+    """Add a block's ``pairs`` to the upper triangle of G (p, p). Columns ascend in every row."""
+    _check(X, (s,), ((G, 2),))
+    _compiled("pairs", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, s, G)
+
+
+def _check(X, of_rows, outputs) -> None:
+    """Shapes, once a block. Column numbers are those of a ``CSR``, which has looked at them."""
+    n, p = X.shape
+    for a in of_rows:
+        if len(a) not in (0, n):
+            raise ValueError(f"X has {n} rows, an array beside it {len(a)}")
+    for a, d in outputs:
+        in_order = a.flags.c_contiguous or a.flags.f_contiguous
+        good = in_order and a.flags.writeable and a.dtype == np.float64
+        if not good or a.ndim != d or len(a) != p:
+            raise ValueError(
+                f"need a writable contiguous float64 output for {p} columns, not {a.shape}"
+            )
+
+
+_KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs}
+
+
+@cache
+def _compiled(name, number, index):
+    """The machine code for {float32, float64} × {int32, int64} entries."""
+    if number not in (np.float32, np.float64):
+        raise TypeError(f"X must be float32 or float64, not {number}")
+    scalar = types.float32 if number == np.float32 else types.float64
+    whole = types.int32 if index == np.int32 else types.int64
+
+    def read(of, d):
+        return types.Array(of, d, "C", readonly=True)
+
+    entries = read(scalar, 1), read(whole, 1), read(whole, 1)
+    vector, matrix = read(types.float64, 1), read(types.float64, 2)
+    v, m = types.float64[::1], types.float64[:, ::1]
+    rest = {
+        "columns": (matrix, vector, vector, v, v, m),
+        "twice": (vector, matrix, matrix, m, v, v),
+        "pairs": (vector, m),
+    }[name]
+    return _KERNELS[name].compile(types.void(*entries, *rest))

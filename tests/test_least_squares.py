@@ -25,6 +25,7 @@ class Block:
     """All rows as one block, or cut at ``edges``: what a definition sees."""
 
     eps = float(np.finfo(float).eps)
+    sparse = False
 
     def __init__(self, X, y, s=None, edges=()):
         self.X, self.y, self.s = X, np.asarray(y, dtype=float).reshape(len(X), -1), s

@@ -314,6 +314,13 @@ def test_where_conjugate_gradients_are_slow_a_factorisation_takes_over(monkeypat
     assert model.certificate_.certified
 
 
+@pytest.mark.parametrize("wrong", [0, -3, 2.5])
+def test_a_number_of_passes_that_is_none_is_refused(wrong):
+    X, y = problem(1)
+    with pytest.raises(ValueError, match="give a whole number above 0, or None"):
+        Ridge(max_iter=wrong).fit(X, y)
+
+
 # --- steps ----------------------------------------------------------------------------------------
 
 

@@ -55,8 +55,12 @@ def fingerprint(rows: Rows) -> Fingerprint:
 
 
 def _hash(values: Any) -> str:
-    if not isinstance(values, np.ndarray):  # few rows of sparse X: the same rows as their array
-        values = values.toarray()
-    # as float64, so that a frame and its array, float32 and its copy, are the same rows
-    exact = np.ascontiguousarray(values, dtype=np.float64)
-    return hashlib.blake2b(exact.data, digest_size=16).hexdigest()
+    """As float64 with all zeros, so that a frame and its array, float32 and its copy, sparse and
+    dense are the same rows."""
+    found = hashlib.blake2b(digest_size=16)
+    step = len(values) if isinstance(values, np.ndarray) else max(1, ELEMENTS // values.shape[1])
+    for start in range(0, values.shape[0], max(1, step)):
+        part = values[start : start + step]
+        part = part if isinstance(part, np.ndarray) else part.toarray()
+        found.update(np.ascontiguousarray(part, dtype=np.float64).data)
+    return found.hexdigest()

@@ -126,7 +126,9 @@ def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:
     Without an intercept (centre False) a shift would change the model, so there is none.
     """
     if is_sparse(X):
-        q = power_of_two(np.abs(dense(X)).max(axis=0).astype(float))
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        q = power_of_two(largest)
         c_y = y.mean(axis=0, dtype=float) if centre else np.zeros(y.shape[1])
         return View(None, q, c_y)
     if s is not None and s.any():

@@ -15,7 +15,7 @@ from numba import types
 from certus.kernels._compile import kernel_in_order
 
 # Numba lets an index count from the end, and asks at every access whether it does, unless it is
-# unsigned: that alone made these loops twice as slow.
+# unsigned: with signed ones these loops took 1.4 to 2.3 times as long (busy machine).
 
 
 @kernel_in_order
@@ -79,7 +79,7 @@ def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
 def twice(X, s, u, c, Xt, st, stt) -> None:
     """Add a block's ``twice`` to Xt (k, p), st and stt (k,), for u (k, p) and c (k, n or 1).
 
-    A target's numbers lie side by side here: strides made the loop a third slower.
+    A target's numbers lie side by side here, so that the loop has no strides.
     """
     if u.shape != Xt.shape or len(c) != len(u) or c.shape[1] not in (1, X.shape[0]):
         raise ValueError(f"u {u.shape}, c {c.shape}, Xt {Xt.shape} do not match")

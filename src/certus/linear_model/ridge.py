@@ -1,5 +1,6 @@
 """Ridge regression."""
 
+from numbers import Integral
 from typing import Any
 
 from .._validation import boolean, data_for_fit, not_negative, one_of
@@ -92,6 +93,10 @@ class Ridge(LinearRegressor):
         self.random_state = random_state
 
     def _iteration(self) -> dict[str, Any]:
+        if not (
+            self.max_iter is None or (isinstance(self.max_iter, Integral) and self.max_iter > 0)
+        ):
+            raise ValueError(f"max_iter={self.max_iter!r}: give a whole number above 0, or None")
         return {"solver": self.solver, "tol": float(self.tol), "max_iter": self.max_iter}
 
     @watched

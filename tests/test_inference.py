@@ -8,6 +8,7 @@ import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import statsmodels.api as sm
 from benchmarks.suites.inference import hc3_standard_errors
 from sklearn.exceptions import NotFittedError
@@ -650,3 +651,15 @@ def test_results_survive_pickling():
     copy = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(copy.pvalues, found.pvalues)
     assert str(copy) == str(found)
+
+
+@pytest.mark.parametrize("cov", ["classical", "HC3"])
+@pytest.mark.parametrize("n", [400, 12])
+def test_sparse_rows_have_the_errors_of_dense_ones(cov, n):
+    X = scipy.sparse.random_array((n, 20), density=0.3, format="csr", rng=np.random.default_rng(0))
+    y = X @ np.arange(20.0) + np.random.default_rng(1).standard_normal(n)
+    for dense, sparse in ((X.toarray(), X), (X.toarray(), scipy.sparse.csc_matrix(X))):
+        model = Ridge(alpha=0.5, solver="svd", tol=1e-12)
+        expected = model.fit(dense, y).inference(dense, y, cov=cov)
+        found = model.fit(sparse, y).inference(sparse, y, cov=cov)
+        np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=1e-9)

@@ -109,12 +109,13 @@ class _Design:
     """X̃D⁻¹ of the rows, centred where there is an intercept."""
 
     def __init__(self, rows: Rows, fit_intercept: bool):
-        self.rows, self.fit_intercept = rows, fit_intercept
+        # what is taken from sparse rows besides the products is taken from dense blocks
+        self.rows, self.fit_intercept = rows.dense(), fit_intercept
         self.C: np.ndarray | None = None
         self._root: np.ndarray | None = None
         n, p = rows.shape
         if n <= p:
-            self.problem, self._root, _ = all_rows_scaled(rows, fit_intercept)
+            self.problem, self._root, _ = all_rows_scaled(self.rows, fit_intercept)
             return
         self.problem = problem = scaled(gram(rows, fit_intercept))
         self.C = problem.sums.G / problem.scale

@@ -490,7 +490,7 @@ def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     lam, d = definition.curvature_of_some(problem)
     centred = (X - X.mean(axis=0)) / d
     least = np.linalg.eigvalsh(centred.T @ centred)[0]
-    assert lam <= least
+    assert lam <= max(least, 0.0)  # the least one of a singular matrix is rounding
     assert (lam > 0) == (apart >= 1e-2)
 
 

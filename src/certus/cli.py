@@ -255,15 +255,10 @@ def _kernel_folder() -> tuple[str, bool]:
 
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
-    import numpy as np
+    from .kernels import csr, gram
 
-    from .kernels import gram  # the first use of a kernel compiles it, or loads it from disk
-
-    for dtype in (np.float64, np.float32):
-        for order in ("C", "F"):
-            X, y = np.ones((8, 2), dtype, order), np.ones((8, 1))
-            sums = np.zeros((2, 2)), np.zeros(2), np.zeros(1), np.zeros((2, 1)), np.zeros(1)
-            gram.gram_sums(X, y, np.empty(0), np.zeros(2), np.zeros(1), *sums)
+    for kernels in (gram, csr):
+        kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0
 

@@ -134,3 +134,11 @@ def _compiled(name, number, index):
         "pairs": (vector, m),
     }[name]
     return _KERNELS[name].compile(types.void(*entries, *rest))
+
+
+def warm() -> None:
+    """Compile every kind, or load it from disk."""
+    for name in _KERNELS:
+        for number in (np.float32, np.float64):
+            for index in (np.int32, np.int64):
+                _compiled(name, np.dtype(number), np.dtype(index))

@@ -65,3 +65,10 @@ def _compiled(dtype: np.dtype, c_contiguous: bool):
     vector, matrix = (types.Array(types.float64, d, "C", readonly=True) for d in (1, 2))
     v, m = types.float64[::1], types.float64[:, ::1]
     return gram.compile(types.void(x, matrix, vector, vector, vector, m, v, v, m, v))
+
+
+def warm() -> None:
+    """Compile every kind, or load it from disk."""
+    for dtype in (np.float32, np.float64):
+        for c_contiguous in (True, False):
+            _compiled(np.dtype(dtype), c_contiguous)

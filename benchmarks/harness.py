@@ -114,6 +114,7 @@ class Row:
     excess_limit : above it, an answer does not count as the optimum and is marked.
     repeats : rounds, if not those of the options.
     without : names of contestants left out, for instance as far too slow.
+    density : share of X that is stored; below 1, X is sparse.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Row:
     excess_limit: float = 1e-6
     repeats: int | None = None
     without: tuple[str, ...] = ()
+    density: float = 1.0
 
     def constructor_params(self):
         return self.params if self.tol is None else self.params | {"tol": self.tol}
@@ -139,7 +141,9 @@ class Row:
         return self.generator(self.n, self.p, self.seed, np.dtype(self.dtype), self.order)
 
     def data_bytes(self):
-        return self.n * self.p * np.dtype(self.dtype).itemsize
+        """Of X; an entry of sparse rows has a column number of four bytes besides."""
+        entry = np.dtype(self.dtype).itemsize + (0 if self.density == 1 else 4)
+        return int(self.n * self.p * self.density * entry)
 
     def small(self):
         """A row of the same kind whose fit is all overhead."""

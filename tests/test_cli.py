@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 
 import certus
 from certus import _demo
@@ -109,7 +110,8 @@ def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
 
 @pytest.mark.parametrize("row", _demo.ROWS, ids=NAMES)
 def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
-    X, y = (np.asarray(a, dtype=float) for a in row.data())
+    X, y = row.data()
+    X, y = (np.asarray(a, dtype=float) for a in (X.toarray() if issparse(X) else X, y))
     for fit in (shown[row.name].ours, shown[row.name].theirs):
         given = fit.certificate.parameters
         w, b, alpha = given["w"][:, 0], given["b"][0], float(given["alpha"])

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 import certus
 from certus import _config, _pool, rows
 from certus._config import effective_threads
-from certus._pool import blas_limiter, run_on_threads
+from certus._pool import blas_limiter, give_up_if_stopped, run_on_threads
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from certus.rows import Rows, spread
 from conftest import blas_threads
@@ -336,6 +336,24 @@ def test_ctrl_c_stops_the_blocks_and_restores_blas(blas_as_before):
     assert blas_limiter.entries == 0
 
 
+def test_a_long_block_gives_up_when_the_work_is_stopped():
+    parts = []
+
+    def task(i):
+        if i == 0:
+            time.sleep(0.01)
+            raise ZeroDivisionError
+        for part in range(1000):
+            give_up_if_stopped()
+            parts.append(part)
+            time.sleep(1e-3)
+
+    with pytest.raises(ZeroDivisionError):
+        run_on_threads(task, 2, 2)
+    assert len(parts) < 1000
+    give_up_if_stopped()  # outside of any work there is nothing to give up
+
+
 def test_an_interrupted_fit_leaves_blas_as_it_was(monkeypatch, blas_as_before):
     X, y, _ = regression(0, n=40_000, p=6)
 
@@ -472,7 +490,7 @@ from threadpoolctl import ThreadpoolController
 import scipy.linalg
 import certus
 from certus.linear_model import LinearRegression
-from certus._pool import blas_limiter, run_on_threads
+from certus._pool import blas_limiter, give_up_if_stopped, run_on_threads
 
 certus.set_config(threads=2)
 controller = ThreadpoolController()

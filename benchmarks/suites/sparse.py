@@ -6,7 +6,7 @@ X is CSR; scikit-learn's default there is conjugate gradients too, stopped at to
 """
 
 from benchmarks import libraries
-from benchmarks.generators import sparse_uniform
+from benchmarks.generators import DENSITY, sparse_uniform
 from benchmarks.harness import Row, Suite
 from benchmarks.suites.least_squares import squared_norm
 
@@ -22,6 +22,7 @@ def sparse_ridge_objective(row, X, y):
 
 
 def ridge(name, n, p, **settings):
+    settings["density"] = DENSITY
     return Row(name, "Ridge", n, p, sparse_ridge_objective, sparse_uniform, **settings)
 
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from .certificate import Certificate, verify
 from .exceptions import NotCertifiedWarning
@@ -128,6 +129,15 @@ def _aliased() -> Data:
     return np.column_stack([price, tax, price + tax]), price - 2 * tax + rng.normal(size=300)
 
 
+def _sparse() -> Data:
+    """Towns one-hot, income in dollars beside them."""
+    rng = np.random.default_rng(0)
+    town = sparse.csr_array((np.ones(20_000), (np.arange(20_000), rng.integers(0, 300, 20_000))))
+    income = rng.lognormal(10, 1, size=(20_000, 1))
+    X = sparse.hstack([town, sparse.csr_array(income)], format="csr")
+    return X, town @ rng.normal(size=300) + 1e-5 * income[:, 0] + rng.normal(size=20_000)
+
+
 ROWS = (
     Row("diabetes", "linear_model.LinearRegression", "load_diabetes", _diabetes),
     Row("scales", "linear_model.LinearRegression", "columns in millions and in ones", _scales),
@@ -140,6 +150,7 @@ ROWS = (
     Row("float32", "linear_model.LinearRegression", "float32 values around 1000", _float32),
     Row("cancer", "linear_model.Ridge", "load_breast_cancer, unscaled", _cancer,
         {"solver": "sparse_cg"}),
+    Row("sparse", "linear_model.Ridge", "one-hot towns and income, sparse", _sparse),
     Row("wine", "linear_model.Ridge", "load_wine", _wine, {"positive": True}),
     Row("ridge-cv", "linear_model.RidgeCV", "load_diabetes", _diabetes,
         {"alphas": (0.01, 0.1, 1.0)}),

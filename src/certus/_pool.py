@@ -111,6 +111,20 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+class _Stopped(Exception):
+    """Somebody else's error, or Ctrl-C, made this block's work useless."""
+
+
+_work = threading.local()
+
+
+def give_up_if_stopped() -> None:
+    """To be called between the parts of a block that takes longer than people wait."""
+    stopped = getattr(_work, "stopped", None)
+    if stopped is not None and stopped.is_set():
+        raise _Stopped
+
+
 def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> None:
     """Run ``task(0) … task(count − 1)``, taken in order, on ``threads`` threads.
 
@@ -125,6 +139,7 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
     stopped = threading.Event()
 
     def work() -> None:
+        outer, _work.stopped = getattr(_work, "stopped", None), stopped
         try:
             while not stopped.is_set():
                 with taking:
@@ -132,9 +147,13 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
                 if i is None:
                     return
                 task(i)
+        except _Stopped:
+            return
         except BaseException:
             stopped.set()
             raise
+        finally:
+            _work.stopped = outer
 
     pool = _kept_pool(threads)
     with blas_limiter:

@@ -25,14 +25,21 @@ class View(NamedTuple):
     q: Any
     c_y: Any
 
-    def of(self, X: Any, dtype: Any = float) -> Any:
-        """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done."""
+    def of(self, X: Any, dtype: Any = float, room: Any = None) -> Any:
+        """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done.
+
+        ``room``: memory of as many rows at least, to be used again and again.
+        """
         X = dense(X)
-        if self.c is None:
-            X = np.asarray(X, dtype=dtype, order="C")
-        else:
-            X = np.subtract(X, self.c, dtype=dtype, order="C")
-        return X if self.q is None else X * self.q
+        if self.c is None and self.q is None and X.dtype == dtype and X.flags.c_contiguous:
+            return X
+        Z = np.empty(X.shape, dtype) if room is None else room[: len(X)]
+        np.copyto(Z, X)
+        if self.c is not None:
+            Z -= self.c
+        if self.q is not None:
+            Z *= self.q
+        return Z
 
     def of_sparse(self, X: Any, dtype: Any = float) -> Any:
         """X∘q of a sparse block, whose zeros stay zeros."""
@@ -88,9 +95,10 @@ def _products(X: Any, r: Any, weight: Any, w: Any, view: View) -> tuple[Any, Any
     """
     XX, Xsr = 0.0, np.zeros_like(w)
     step = max(1, SLICE // len(w))
+    room = np.empty((min(step, len(r)), len(w)), w.dtype)
     for start in range(0, len(r), step):
         part = slice(start, start + step)
-        Z, r_part = view.of(X[part], w.dtype), r[part]
+        Z, r_part = view.of(X[part], w.dtype, room), r[part]
         r_part -= np.dot(Z, w)
         if weight is None:
             XX += np.vdot(Z, Z)

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pool import give_up_if_stopped
 from ..rows import Rows
 
+PART_WORK = 1 << 32  # n·p² of one call of the kernel, some 50 ms: Ctrl-C is heard in between
 KERNEL_WORK = 1 << 27  # n·p² above which the compiled product pays for loading its compiler
 SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
 CANCELLED = 100.0  # times that S(x̄ − c)² may exceed what is left of Σ s (x − c)²
@@ -158,7 +160,12 @@ def _compiled_block(X: Any, y: Any, s: Any, c: np.ndarray, c_y: np.ndarray) -> S
     p, k = X.shape[1], y.shape[1]
     S = float(len(y)) if s is None else s.sum()
     sums = Sums(S, np.zeros(p), np.zeros(k), np.zeros((p, p)), np.zeros((p, k)), np.zeros(k))
-    gram_sums(X, y, np.empty(0) if s is None else s, c, c_y, *_outputs(sums))
+    step = max(256, PART_WORK // p**2)
+    for start in range(0, len(y), step):
+        give_up_if_stopped()
+        part = slice(start, start + step)
+        weight = np.empty(0) if s is None else s[part]
+        gram_sums(X[part], y[part], weight, c, c_y, *_outputs(sums))
     return sums
 
 

@@ -37,7 +37,7 @@ def data_for_fit(
     y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
-    if rows.sparse or n * p <= LOOK_FIRST:
+    if n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
     return rows, y.ndim == 1
 

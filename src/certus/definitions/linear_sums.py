@@ -34,9 +34,10 @@ class View(NamedTuple):
         if self.c is None and self.q is None and X.dtype == dtype and X.flags.c_contiguous:
             return X
         Z = np.empty(X.shape, dtype) if room is None else room[: len(X)]
-        np.copyto(Z, X)
-        if self.c is not None:
-            Z -= self.c
+        if self.c is None:
+            np.copyto(Z, X)
+        else:
+            np.subtract(X, self.c, out=Z)
         if self.q is not None:
             Z *= self.q
         return Z

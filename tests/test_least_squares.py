@@ -511,3 +511,15 @@ def test_an_edit_in_place_is_an_edit_and_not_other_rows():
     model = LinearRegression().fit(X, y)
     model.coef_ *= 1.5
     assert certus.verify(model, X, y).status == "not optimal"
+
+
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="no floats wider than float64 here"
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_view_in_wider_floats_keeps_their_digits(order):
+    X = np.array([[1e16, 1.0], [3e16, 2.0]], order=order)
+    view = linear_sums.View(c=np.array([0.3, 1e-20]), q=None, c_y=np.zeros(1))
+    exact = X.astype(np.longdouble) - view.c.astype(np.longdouble)
+    assert np.array_equal(view.of(X, np.longdouble), exact)
+    assert not np.array_equal(view.of(X).astype(np.longdouble), exact)

@@ -10,7 +10,7 @@ RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 
 def _coefficients(model: Any) -> dict[str, Any]:
     """w (p×k) and b (k,), whatever the shape they are kept in."""
-    w = np.atleast_2d(np.array(model.coef_, dtype=float)).T  # a copy: coef_ may be edited in place
+    w = np.atleast_2d(np.asarray(model.coef_, dtype=float)).T
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
     return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}
 

@@ -37,7 +37,7 @@ class View(NamedTuple):
         if self.c is None:
             np.copyto(Z, X)
         else:
-            np.subtract(X, self.c, out=Z)
+            np.subtract(X, self.c, out=Z, dtype=dtype)  # in that precision, not in X's
         if self.q is not None:
             Z *= self.q
         return Z

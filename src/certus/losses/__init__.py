@@ -1,0 +1,10 @@
+"""Losses ℓ(y, z) of a row's target y and its score z = xᵀw + b."""
+
+from .base import Loss
+from .huber import Huber
+from .logistic import Logistic
+from .softmax import Softmax
+from .squared import Squared
+from .squared_hinge import SquaredHinge
+
+__all__ = ["Huber", "Logistic", "Loss", "Softmax", "Squared", "SquaredHinge"]

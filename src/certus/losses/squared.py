@@ -1,0 +1,39 @@
+"""Squared error."""
+
+from typing import Any
+
+import numpy as np
+
+from .base import OneScore
+
+
+class Squared(OneScore):
+    """ℓ(y, z) = ½(y − z)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.losses import Squared
+    >>> Squared().value(np.array([1.0]), np.array([3.0]))
+    array([2.])
+    """
+
+    name = "squared"
+    formula = "½(y − z)²"
+    curvature_bound = 1.0
+
+    def value(self, y: Any, z: Any) -> Any:
+        return (y - z) ** 2 / 2
+
+    def slope(self, y: Any, z: Any) -> Any:
+        return z - y
+
+    def curvature(self, y: Any, z: Any) -> Any:
+        return np.ones_like(z)
+
+    def conjugate(self, y: Any, a: Any) -> Any:
+        return a * (y + a / 2)
+
+    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        r = z - y
+        return r * r / 2, r, np.ones_like(z)

@@ -255,9 +255,9 @@ def _kernel_folder() -> tuple[str, bool]:
 
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
-    from .kernels import csr, gram
+    from .kernels import coordinate_descent, csr, gram
 
-    for kernels in (gram, csr):
+    for kernels in (gram, csr, coordinate_descent):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

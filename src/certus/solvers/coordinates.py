@@ -2,9 +2,9 @@
 
     z = x̂ᵀu + β,   x̂ = (x − c)∘q,   w = q∘u,   b = β − cᵀw
 
-c is the columns' mean, so that the intercept hardly depends on u; q is a power of two where a column
-is so large or small that its squares would leave float64. Where columns are of ordinary size and not
-many deviations away from 0, the blocks stay as they are and c is a correction:
+c is the columns' mean, so that the intercept hardly depends on u; q is a power of two where a
+column is so large or small that its squares would leave float64. Where columns are of ordinary size
+and not many deviations away from 0, the blocks stay as they are and c is a correction:
 
     Xu − cᵀu,   Xᵀg − c Σ g
 """
@@ -126,5 +126,5 @@ def _moments_of_block(X: Any, y: Any, s: Any, c: np.ndarray, q: Any) -> tuple[An
 
 
 def _combine(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
-    S, sx, sxx, largest = (a + b for a, b in zip(left, right, strict=True))
-    return S, sx, sxx, np.maximum(left[3], right[3])
+    sums = [a + b for a, b in zip(left[:3], right[:3], strict=True)]
+    return *sums, np.maximum(left[3], right[3])

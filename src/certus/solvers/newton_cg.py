@@ -9,8 +9,8 @@ own. The preconditioner is either the diagonal, κ_k·var x̂_j + l2·q_j², or 
 
     B ⊗ Ĝ + l2·diag(q²),   Ĝ = covariance of x̂,  B = Σ s D_i  (K×K)
 
-which is what H would be if every row had the same curvature, and is inverted by way of the two
-small matrices' eigenvectors. One pass over X a step of conjugate gradients.
+which is what H would be if every row had the same curvature. One pass over X a step of conjugate
+gradients.
 """
 
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..rows import Rows
+from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram
 from .loop import State
@@ -160,41 +161,47 @@ def _diagonal(problem: Problem, here: _Here) -> Any:
 
 
 def _whole(problem: Problem, here: _Here) -> Any:
+    """B = UβUᵀ, so B ⊗ Ĝ + l2·diag(q²) falls into K systems β_k Ĝ + l2·diag(q²)."""
     if "covariance" not in problem.kept:
         problem.kept["covariance"] = _covariance(problem, here.at)
-    scale, values, Q = problem.kept["covariance"]
-    K, l2 = problem.outputs, problem.l2
-    P = here.room[0]
-    if K == 1:
-        beta, U = here.sums.d, np.ones((1, 1))
-    else:
-        s = problem.rows.s
-        B = np.diag(P.sum(axis=0) if s is None else s @ P) - P.T @ (
-            P if s is None else s[:, None] * P
-        )
-        beta, U = np.linalg.eigh(B)
-        beta = np.maximum(beta, 1e-12 * beta.max())
-    # in v = u/scale: the covariance has a diagonal of 1, the penalty l2·q²·scale² (nearly const)
-    penalty = l2 * np.mean(here.q2 * scale**2) if l2 > 0 else 0.0
-    inverse = 1 / (np.multiply.outer(np.maximum(values, 1e-10 * values[-1]), beta) + penalty)
+    G, P, s = problem.kept["covariance"], here.room[0], problem.rows.s
+    beta, U = here.sums.d, np.ones((1, 1))
+    if problem.outputs > 1:
+        sP = P if s is None else s[:, None] * P
+        beta, U = np.linalg.eigh(np.diag(sP.sum(axis=0)) - P.T @ sP)
+        beta[0] = beta[-1]  # z + const changes nothing, so any number will do
+    factors = [_factor(b * G, problem.l2 * here.q2) for b in np.maximum(beta, 1e-12 * beta.max())]
 
     def solve(r: np.ndarray) -> np.ndarray:
-        out = np.empty_like(r)
-        inner = Q.T @ (scale[:, None] * r[:-1]) @ U
-        out[:-1] = scale[:, None] * (Q @ (inner * inverse) @ U.T)
+        inside, out = r[:-1] @ U, np.empty_like(r)
+        for k, (R, d) in enumerate(factors):
+            inside[:, k] = cholesky_solve(R, (inside[:, k] * d)[:, None])[:, 0] * d
+        out[:-1] = inside @ U.T
         out[-1] = (r[-1] @ U / beta) @ U.T if problem.fit_intercept else 0.0
         return out
 
     return solve
 
 
-def _covariance(problem: Problem, at: Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x̂'s covariance, scaled: (scale, eigenvalues, eigenvectors)."""
-    rows = problem.rows
-    sums = gram(Rows(rows.X, np.zeros((rows.shape[0], 1)), rows.s, threads=rows.threads), True)
-    G = sums.G / sums.S
+def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(R, d): A + diag(penalty) = D⁻¹RᵀRD⁻¹, with a little added where that would fail."""
+    A.flat[:: len(A) + 1] += penalty
+    diagonal = np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    A *= d
+    A *= d[:, None]
+    little = 1e-14
+    while True:
+        A.flat[:: len(A) + 1] = 1 + little
+        R, condition = factor(A.copy())
+        if condition < np.inf:
+            return R, d
+        little *= 100
+
+
+def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
+    """Of x̂; about 0 without an intercept."""
+    rows, centred = problem.rows, problem.fit_intercept
+    sums = gram(Rows(rows.X, np.zeros((rows.shape[0], 1)), rows.s, threads=rows.threads), centred)
     q = at.scale / (1.0 if sums.q is None else sums.q)
-    G = (G * q).T * q
-    d = np.sqrt(np.maximum(np.diagonal(G), 0.0))
-    scale = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
-    return scale, *np.linalg.eigh((G * scale).T * scale)
+    return (sums.G / sums.S * q).T * q

@@ -2,7 +2,8 @@
 
 About a centre a (see ``newton_cg.py``), for scores z and slopes g of the losses:
 
-    gradient   Σ s g (x − a)ᵀ, Σ s g            curvature·V   Σ s D_i(t_i) (x_i − a)ᵀ, t_i = (x_i − a)ᵀV + v
+    gradient       Σ s g (x − a)ᵀ,  Σ s g
+    Hessian · V    Σ s D t (x − a)ᵀ,  Σ s D t,    t = (x − a)ᵀV + v,  D the loss's curvature
 
 X is read once in either: a slice of rows that stays near the core is multiplied from both sides.
 """

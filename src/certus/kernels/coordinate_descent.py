@@ -1,6 +1,6 @@
-"""Coordinate descent on a quadratic model plus l1‖v‖₁ + l2/2‖v‖², one coordinate after another.
+"""Coordinate descent on a quadratic model plus Σ l1|v| + l2/2·v², one coordinate after another.
 
-    v_j ← S(h_j v_j − q_j, l1)/(h_j + l2),     S(a, t) = sign(a)[|a| − t]₊
+    v_j ← S(h_j v_j − q_j, l1_j)/(h_j + l2_j),     S(a, t) = sign(a)[|a| − t]₊
 
 h_j is the model's curvature along coordinate j and q its slope at v, kept up to date in one of
 three ways: by the matrix H of the model (``gram_epochs``), or by the scores U = X v of the rows,
@@ -30,14 +30,14 @@ def _gram_epochs(H, q, v, order, l1, l2, epochs, enough):
             if not h > 0.0:
                 continue
             a = h * v[j] - q[j]
-            size = abs(a) - l1
+            size = abs(a) - l1[j]
             new = 0.0
             if size > 0.0:
-                new = (size if a > 0.0 else -size) / (h + l2)
+                new = (size if a > 0.0 else -size) / (h + l2[j])
             step = new - v[j]
             if step != 0.0:
                 v[j] = new
-                moved = max(moved, step * step * (h + l2))
+                moved = max(moved, step * step * (h + l2[j]))
                 H_j = H[j]
                 for i in range(len(q)):
                     q[i] += step * H_j[i]
@@ -59,14 +59,14 @@ def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1
         for i in range(len(x)):
             q += x[i] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
         a = h[t] * v[t] - q
-        size = abs(a) - l1
+        size = abs(a) - l1[t]
         new = 0.0
         if size > 0.0:
-            new = (size if a > 0.0 else -size) / (h[t] + l2)
+            new = (size if a > 0.0 else -size) / (h[t] + l2[t])
         step = new - v[t]
         if step != 0.0:
             v[t] = new
-            moved = max(moved, step * step * (h[t] + l2))
+            moved = max(moved, step * step * (h[t] + l2[t]))
             beta[k] -= step * mean[t]
             for i in range(len(x)):
                 U_k[i] += step * x[i]
@@ -93,14 +93,14 @@ def _sparse_epoch(
             i = np.uint64(indices[e])
             q += data[e] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
         a = h[t] * v[t] - q
-        size = abs(a) - l1
+        size = abs(a) - l1[t]
         new = 0.0
         if size > 0.0:
-            new = (size if a > 0.0 else -size) / (h[t] + l2)
+            new = (size if a > 0.0 else -size) / (h[t] + l2[t])
         step = new - v[t]
         if step != 0.0:
             v[t] = new
-            moved = max(moved, step * step * (h[t] + l2))
+            moved = max(moved, step * step * (h[t] + l2[t]))
             beta[k] -= step * mean[t]
             for e in range(start, stop):
                 i = np.uint64(indices[e])
@@ -116,37 +116,37 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, enough) -> float:
     The largest gain h·step² of the last round is the answer; one below ``enough`` ends them.
     """
     m = len(v)
-    if H.shape != (m, m) or q.shape != (m,):
+    if H.shape != (m, m) or not q.shape == l1.shape == l2.shape == (m,):
         raise ValueError(f"H {H.shape}, q {q.shape}, v {v.shape} do not match")
     _inside(order, m)
-    return _compiled("gram")(H, q, v, order, float(l1), float(l2), int(epochs), float(enough))
+    return _compiled("gram")(H, q, v, order, l1, l2, int(epochs), float(enough))
 
 
 def dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
     """One round over ``order`` by the rows of X (f, n): one row for each feature."""
-    _check(X.shape[0], X.shape[1], column, of_class, mean, h, order, R, T, P, U, M, beta, v)
+    _check(*X.shape, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
     return _compiled("dense")(
-        X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, float(l1), float(l2)
+        X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2
     )
 
 
 def sparse_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
     """The same for X (n, f) in CSC: float64, indices int32, none outside."""
     n, f = X.shape
-    _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v)
+    _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
     return _compiled("sparse")(
         X.data, X.indices, X.indptr,
-        column, of_class, mean, h, order, R, T, P, U, M, beta, v, float(l1), float(l2),
+        column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2,
     )  # fmt: skip
 
 
-def _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v) -> None:
+def _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> None:
     K, m = len(R), len(v)
     _inside(column, f)
     _inside(of_class, K)
     _inside(order, m)
     matrices = all(a.shape == (K, n) for a in (R, T, P, U))
-    vectors = all(a.shape == (m,) for a in (column, of_class, mean, h))
+    vectors = all(a.shape == (m,) for a in (column, of_class, mean, h, l1, l2))
     if not matrices or not vectors or M.shape != (n,) or beta.shape != (K,):
         raise ValueError(f"arrays of {n} rows, {K} classes, {m} coordinates do not match")
 
@@ -166,9 +166,9 @@ def _compiled(name):
     v, m = real[::1], real[:, ::1]
     read = types.Array(whole, 1, "C", readonly=True)
     entry = types.Array(types.int32, 1, "C", readonly=True)
-    pairs = (read, read, v, v, read, m, m, m, m, v, v, v, real, real)
+    pairs = (read, read, v, v, read, m, m, m, m, v, v, v, v, v)
     signature = {
-        "gram": (m, v, v, read, real, real, whole, real),
+        "gram": (m, v, v, read, v, v, whole, real),
         "dense": (m, *pairs),
         "sparse": (v, entry, entry, *pairs),
     }[name]

@@ -1,0 +1,283 @@
+"""L1 and elastic-net problems by Newton's model and coordinate descent on a working set.
+
+    F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + l1·‖w‖₁ + l2/2·‖w‖²
+
+A step: of all coefficients take those that are not 0 and those whose −∂F/∂w_j lies farthest from
+the penalty's subdifferential (in units of its column); minimise F over these alone, by quadratic
+models with the losses' curvature, each minimised by coordinates and followed as far as F falls;
+then one pass over X for the gradient of all. It gives a bound too: with slopes a of the losses,
+Σ s a = 0 because b is at its best, and v = Xᵀ(s∘a),
+
+    F* ≥ −Σ s ℓ*(y, ρa) − pen*(−ρv),   ρ ≤ 1 such that pen* is finite
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._pool import blas_limiter
+from ..rows import Rows
+from .column_model import minimise_by_columns
+from .loop import State
+from .problem import Problem
+from .quadratic_model import minimise_model
+from .working_columns import Curvature, Pairs, gather
+
+FIRST = 64  # coordinates of the first working set, at least
+GRAM_MOST = 2000  # coordinates up to which the model's matrix is formed …
+GRAM_ENTRIES = 8.0  # … if it has no more than this times the entries of the columns
+NEWTON_STEPS = 20  # on one working set
+SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+HALVINGS = 40
+LEAST_CURVATURE = 1e-9  # of the loss's bound, for rows where it vanishes
+ROUNDING = 4e-15  # of F: a predicted decrease below this is none
+TILE = 512  # columns that are cast and multiplied at a time
+SAMPLE = 128  # rows from which the columns' deviations are guessed; they set priorities only
+
+
+class CoordinateDescent:
+    """Proximal Newton steps on working sets. O(n·p) a step beside O(n·|set|²), one copy of the
+    columns in the set."""
+
+    name = "cd"
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        with blas_limiter:
+            _prepare(problem)
+            z = _scores(problem.rows, w, b)
+            point = _best_intercept(problem, _Point.at(problem, w, b, z))
+            return _judged(problem, point, FIRST, -np.inf)
+
+    def step(self, problem: Problem, state: State) -> State:
+        more: _More = state.more
+        with blas_limiter:
+            size = max(more.size, 2 * np.count_nonzero(state.w))
+            pairs = Pairs.of(_working_set(problem, more, size), problem.outputs)
+            goal = max(SHARE * state.excess, problem.goal / 4)
+            point = _minimise_on(problem, pairs, more.point, goal)
+            new = _judged(problem, point, min(2 * size, state.w.size), more.bound)
+        fell = state.objective - new.objective
+        if fell <= ROUNDING * abs(state.objective) and size >= state.w.size:
+            new.stuck = new.excess >= state.excess
+        return new
+
+
+@dataclass
+class _Point:
+    """(w, b) with everything about its rows."""
+
+    w: np.ndarray  # (p, K)
+    b: np.ndarray  # (K,)
+    z: np.ndarray  # (n, K)
+    F: float
+    slope: np.ndarray  # (n, K): s∘∂ℓ/∂z
+    inside: np.ndarray  # (n,) curvature or (n, K) probabilities
+
+    @classmethod
+    def at(cls, problem: Problem, w: np.ndarray, b: np.ndarray, z: np.ndarray) -> "_Point":
+        loss, s = problem.loss, problem.rows.s
+        value, slope, inside = loss.evaluate(problem.y, z if loss.several else z[:, 0])
+        slope = slope.reshape(z.shape)
+        f = value.sum() if s is None else s @ value
+        if s is not None:
+            slope = s[:, None] * slope
+        return cls(w, b, z, float(f) + problem.penalty.value(w), slope, inside)
+
+
+@dataclass
+class _More:
+    point: _Point
+    gradient: np.ndarray  # (p, K): of the losses
+    bound: float
+    size: int  # of the next working set, at least
+
+
+# --- what is known of X ---------------------------------------------------------------------------
+
+
+def _prepare(problem: Problem) -> None:
+    kept, rows = problem.kept, problem.rows
+    if "deviation" in kept:
+        return
+    if rows.sparse:
+        X = rows.X
+        kept["columns"] = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
+        square = kept["columns"].astype(float).power(2).sum(axis=0)
+        deviation = np.sqrt(np.asarray(square).ravel() / rows.shape[0])
+    else:
+        some, _, s = rows.some(SAMPLE)
+        some = some if s is None or not s.any() else some[s > 0]
+        deviation = np.zeros(rows.shape[1])
+        for start in range(0, len(deviation), TILE):
+            part = slice(start, start + TILE)
+            tile = some[:, part].astype(float)
+            tile -= tile.mean(axis=0) if problem.fit_intercept else 0.0
+            deviation[part] = np.abs(tile).mean(axis=0)
+    varies = deviation > 0
+    deviation[~varies] = np.median(deviation[varies]) if varies.any() else 1.0
+    kept["deviation"] = deviation
+
+
+def _scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    z = np.tile(b, (rows.shape[0], 1))
+    if w.any():
+        used = np.flatnonzero(w.any(axis=1))
+        z += rows.map(lambda X, y, s: X[:, used] @ w[used], np.empty_like(z))
+    return z
+
+
+def _gradient(rows: Rows, slope: np.ndarray) -> np.ndarray:
+    """Xᵀ slope, (p, K): one pass."""
+    (g,) = Rows(rows.X, slope, threads=rows.threads).reduce(_gradient_block)
+    found: np.ndarray = g
+    return found
+
+
+def _gradient_block(X: Any, slope: Any, _s: Any) -> tuple[np.ndarray]:
+    if not isinstance(X, np.ndarray):
+        return (X.T @ slope,)
+    g = np.empty((X.shape[1], slope.shape[1]))
+    for start in range(0, len(g), TILE):
+        part = slice(start, start + TILE)
+        g[part] = X[:, part].T.astype(float, copy=False) @ slope
+    return (g,)
+
+
+# --- how good a point is --------------------------------------------------------------------------
+
+
+def _judged(problem: Problem, point: _Point, size: int, bound: float) -> State:
+    g = _gradient(problem.rows, point.slope)
+    bound = max(bound, _dual(problem, point, g))
+    excess = max(point.F - bound, 0.0)
+    more = _More(point, g, bound, size)
+    return State(point.w, point.b, point.F, excess, bound, more=more)
+
+
+def _dual(problem: Problem, point: _Point, g: np.ndarray) -> float:
+    """The bound of the head of this file; −g has to be in the domain of pen*."""
+    s, loss = problem.rows.s, problem.loss
+    weight = np.ones(len(point.z)) if s is None else s
+    slope = np.divide(point.slope, weight[:, None], where=weight[:, None] > 0)
+    slope[weight == 0] = 0.0
+    if not loss.several:
+        slope = slope[:, 0]
+    largest = np.abs(g).max(initial=0.0)
+    feasible = min(1.0, problem.l1 / largest) if largest > 0 else 1.0
+    best = -np.inf
+    for shrink in {feasible, 1.0} if problem.l2 > 0 else {feasible}:
+        beyond = np.maximum(np.abs(shrink * g) - problem.l1, 0.0)
+        answer = float(np.sum(beyond**2)) / (2 * problem.l2) if problem.l2 > 0 else 0.0
+        best = max(best, -float(weight @ loss.conjugate(problem.y, shrink * slope)) - answer)
+    return best
+
+
+def _working_set(problem: Problem, more: _More, size: int) -> np.ndarray:
+    """Places in w.ravel(): all that are not 0, then those farthest from optimal."""
+    w = more.point.w
+    if size >= w.size:
+        return np.arange(w.size)
+    outside = problem.penalty.distance(w, more.gradient) / problem.kept["deviation"][:, None]
+    outside[w != 0] = np.inf
+    flat: np.ndarray = outside.ravel()
+    found = np.argpartition(flat, -size)[-size:]
+    return np.sort(found[flat[found] > 0])
+
+
+# --- on the working set ---------------------------------------------------------------------------
+
+
+def _minimise_on(problem: Problem, pairs: Pairs, point: _Point, goal: float) -> _Point:
+    """F's least value over the pairs and the intercepts, to the excess ``goal``."""
+    by_columns = problem.kept.get("columns")
+    columns = gather(problem.rows, pairs.features, problem.fit_intercept, by_columns)
+    for _ in range(NEWTON_STEPS):
+        old = point
+        point = _newton_step(problem, columns, pairs, point)
+        g = columns.gradient(point.slope.T) / columns.q[:, None]
+        mask = pairs.spread(np.ones(len(pairs.column))) > 0
+        # the bound, were there no other columns
+        if point.F - _dual(problem, point, np.where(mask, g, 0.0)) <= goal:
+            break
+        if old.F - point.F <= ROUNDING * abs(old.F):
+            break
+    return point
+
+
+def _newton_step(problem: Problem, columns: Any, pairs: Pairs, point: _Point) -> _Point:
+    intercept = problem.fit_intercept
+    at = _curvature(problem, point)
+    flat = pairs.flat
+    q = columns.q[pairs.column]
+    u0 = point.w.ravel()[flat] / q
+    l1, l2 = problem.l1 * q, problem.l2 * q**2
+    m = len(u0)
+    if m <= GRAM_MOST and m * m <= GRAM_ENTRIES * columns.entries:
+        g = columns.gradient(at.R)[pairs.column, pairs.of_class]
+        H = columns.gram(pairs, at, intercept)
+        E = at.R.sum(axis=1)
+        if intercept:
+            answer = np.linalg.pinv(H[m:, m:], hermitian=True) @ np.column_stack([H[m:, :m], E])
+            g = g - H[:m, m:] @ answer[:, m]
+            H = H[:m, :m] - H[:m, m:] @ answer[:, :m]
+        u = minimise_model(H, g, u0, l1, l2)
+        beta = -answer[:, :m] @ (u - u0) - answer[:, m] if intercept else np.zeros(pairs.K)
+        t = columns.product(pairs.spread(u - u0)) + beta
+    else:
+        u, beta, t = minimise_by_columns(columns, pairs, at, u0, l1, l2, intercept)
+    delta = q * (u - u0)
+    move = pairs.spread(delta)
+    W = np.zeros_like(point.w)
+    W.ravel()[flat] = delta
+    b = beta - columns.c @ move
+    new = _line_search(problem, point, W, b, t)
+    return _best_intercept(problem, new)
+
+
+def _curvature(problem: Problem, point: _Point) -> Curvature:
+    s, several = problem.rows.s, problem.loss.several
+    R = np.ascontiguousarray(point.slope.T)
+    least = LEAST_CURVATURE * problem.loss.curvature_bound
+    T = np.maximum(point.inside.reshape(point.z.shape), least).T
+    P = np.ascontiguousarray(point.inside.T) if several else np.zeros_like(R)
+    T = np.ascontiguousarray(T if s is None else s * T)
+    return Curvature(R, T, P)
+
+
+def _line_search(
+    problem: Problem, point: _Point, delta: np.ndarray, beta: np.ndarray, t: np.ndarray
+) -> _Point:
+    """(w, b) + r·(δ, β) with the first r = 1, ½, … that lowers F by its share of what the slope
+    foretells. ``t``: what a whole step adds to the scores."""
+    penalty = problem.penalty
+    slope = float(np.sum(point.slope * t))
+    before = penalty.value(point.w)
+    foretold = slope + penalty.value(point.w + delta) - before
+    r = 1.0
+    for _ in range(HALVINGS):
+        new = _Point.at(problem, point.w + r * delta, point.b + r * beta, point.z + r * t)
+        if new.F <= point.F + 1e-4 * r * foretold:
+            return new
+        if -r * foretold <= ROUNDING * abs(point.F):
+            break
+        r /= 2
+    return point
+
+
+def _best_intercept(problem: Problem, point: _Point) -> _Point:
+    """b where Σ s ∂ℓ/∂z = 0: without that the slopes are no dual point."""
+    if not problem.fit_intercept:
+        return point
+    for _ in range(8):
+        E = point.slope.sum(axis=0)
+        if np.abs(E).max() <= 1e-14 * np.abs(point.slope).sum():
+            break
+        at = _curvature(problem, point)
+        step = -np.linalg.pinv(at.of_intercepts(), hermitian=True) @ E
+        new = _Point.at(problem, point.w, point.b + step, point.z + step)
+        if new.F > point.F + ROUNDING * abs(point.F):
+            break
+        point = new
+    return point

@@ -22,19 +22,19 @@ from ..rows import Rows
 from .column_model import minimise_by_columns
 from .loop import State
 from .problem import Problem
-from .quadratic_model import minimise_model
+from .quadratic_model import QuadraticModel
 from .working_columns import Curvature, Pairs, gather
 
-FIRST = 64  # coordinates of the first working set, at least
+FIRST = 2.0  # times √(coordinates) are in the first working set
 GRAM_MOST = 2000  # coordinates up to which the model's matrix is formed …
 GRAM_ENTRIES = 8.0  # … if it has no more than this times the entries of the columns
 NEWTON_STEPS = 20  # on one working set
-SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+SHARE = 0.2  # of the excess: the working set is left when its own excess is below
 HALVINGS = 40
 LEAST_CURVATURE = 1e-9  # of the loss's bound, for rows where it vanishes
 ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 TILE = 512  # columns that are cast and multiplied at a time
-SAMPLE = 128  # rows from which the columns' deviations are guessed; they set priorities only
+SAMPLE = 32  # rows from which the columns' deviations are guessed; they set priorities only
 
 
 class CoordinateDescent:
@@ -48,16 +48,18 @@ class CoordinateDescent:
             _prepare(problem)
             z = _scores(problem.rows, w, b)
             point = _best_intercept(problem, _Point.at(problem, w, b, z))
-            return _judged(problem, point, FIRST, -np.inf)
+            size = max(64, int(FIRST * np.sqrt(w.size)))
+            return _judged(problem, point, size, -np.inf)
 
     def step(self, problem: Problem, state: State) -> State:
         more: _More = state.more
         with blas_limiter:
-            size = max(more.size, 2 * np.count_nonzero(state.w))
+            nonzero = np.count_nonzero(state.w)
+            size = nonzero + max(more.size, nonzero)
             pairs = Pairs.of(_working_set(problem, more, size), problem.outputs)
             goal = max(SHARE * state.excess, problem.goal / 4)
             point = _minimise_on(problem, pairs, more.point, goal)
-            new = _judged(problem, point, min(2 * size, state.w.size), more.bound)
+            new = _judged(problem, point, more.size, more.bound)
         fell = state.objective - new.objective
         if fell <= ROUNDING * abs(state.objective) and size >= state.w.size:
             new.stuck = new.excess >= state.excess
@@ -101,23 +103,28 @@ def _prepare(problem: Problem) -> None:
     kept, rows = problem.kept, problem.rows
     if "deviation" in kept:
         return
+    kept["deviation"] = np.full(rows.shape[1], np.nan)
     if rows.sparse:
         X = rows.X
         kept["columns"] = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
-        square = kept["columns"].astype(float).power(2).sum(axis=0)
-        deviation = np.sqrt(np.asarray(square).ravel() / rows.shape[0])
     else:
         some, _, s = rows.some(SAMPLE)
-        some = some if s is None or not s.any() else some[s > 0]
-        deviation = np.zeros(rows.shape[1])
-        for start in range(0, len(deviation), TILE):
-            part = slice(start, start + TILE)
-            tile = some[:, part].astype(float)
-            tile -= tile.mean(axis=0) if problem.fit_intercept else 0.0
-            deviation[part] = np.abs(tile).mean(axis=0)
-    varies = deviation > 0
-    deviation[~varies] = np.median(deviation[varies]) if varies.any() else 1.0
-    kept["deviation"] = deviation
+        kept["some"] = some if s is None or not s.any() else some[s > 0]
+
+
+def _deviation(problem: Problem, features: np.ndarray) -> np.ndarray:
+    """Mean |x − x̄| of a few rows, (f,): what a column's gradient is measured by."""
+    known: np.ndarray = problem.kept["deviation"]
+    new = features[np.isnan(known[features])]
+    if len(new):
+        if problem.rows.sparse:
+            found = abs(problem.kept["columns"][:, new]).mean(axis=0)
+        else:
+            some = problem.kept["some"][:, new]
+            found = np.abs(some - some.mean(axis=0)).mean(axis=0)
+        typical = np.median(found[found > 0]) if (found > 0).any() else 1.0
+        known[new] = np.where(found > 0, found, typical)
+    return known[features]
 
 
 def _scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -179,11 +186,13 @@ def _working_set(problem: Problem, more: _More, size: int) -> np.ndarray:
     w = more.point.w
     if size >= w.size:
         return np.arange(w.size)
-    outside = problem.penalty.distance(w, more.gradient) / problem.kept["deviation"][:, None]
-    outside[w != 0] = np.inf
-    flat: np.ndarray = outside.ravel()
-    found = np.argpartition(flat, -size)[-size:]
-    return np.sort(found[flat[found] > 0])
+    outside = problem.penalty.distance(w, more.gradient).ravel()
+    found = np.flatnonzero(outside > 0)
+    priority = outside[found] / _deviation(problem, found // problem.outputs)
+    priority[w.ravel()[found] != 0] = np.inf
+    if len(found) > size:
+        found = found[np.argpartition(priority, -size)[-size:]]
+    return np.union1d(found, np.flatnonzero(w))
 
 
 # --- on the working set ---------------------------------------------------------------------------
@@ -193,46 +202,43 @@ def _minimise_on(problem: Problem, pairs: Pairs, point: _Point, goal: float) -> 
     """F's least value over the pairs and the intercepts, to the excess ``goal``."""
     by_columns = problem.kept.get("columns")
     columns = gather(problem.rows, pairs.features, problem.fit_intercept, by_columns)
+    inside = pairs.spread(np.ones(len(pairs.column))) > 0
+    g = columns.gradient(point.slope.T)  # (f, K), of x̂
     for _ in range(NEWTON_STEPS):
         old = point
-        point = _newton_step(problem, columns, pairs, point)
-        g = columns.gradient(point.slope.T) / columns.q[:, None]
-        mask = pairs.spread(np.ones(len(pairs.column))) > 0
+        # coordinates that are 0 and would stay so are left out of the model
+        w = point.w.ravel()[pairs.flat]
+        outside = problem.penalty.distance(w, (g.T / columns.q).T[pairs.column, pairs.of_class])
+        point = _newton_step(problem, columns, pairs.take((w != 0) | (outside > 0)), point, g)
+        g = columns.gradient(point.slope.T)
         # the bound, were there no other columns
-        if point.F - _dual(problem, point, np.where(mask, g, 0.0)) <= goal:
+        if point.F - _dual(problem, point, np.where(inside, (g.T / columns.q).T, 0.0)) <= goal:
             break
         if old.F - point.F <= ROUNDING * abs(old.F):
             break
     return point
 
 
-def _newton_step(problem: Problem, columns: Any, pairs: Pairs, point: _Point) -> _Point:
+def _newton_step(
+    problem: Problem, columns: Any, pairs: Pairs, point: _Point, g: np.ndarray
+) -> _Point:
     intercept = problem.fit_intercept
     at = _curvature(problem, point)
-    flat = pairs.flat
-    q = columns.q[pairs.column]
+    flat, q, m = pairs.flat, columns.q[pairs.column], len(pairs.column)
     u0 = point.w.ravel()[flat] / q
     l1, l2 = problem.l1 * q, problem.l2 * q**2
-    m = len(u0)
     if m <= GRAM_MOST and m * m <= GRAM_ENTRIES * columns.entries:
-        g = columns.gradient(at.R)[pairs.column, pairs.of_class]
         H = columns.gram(pairs, at, intercept)
-        E = at.R.sum(axis=1)
-        if intercept:
-            answer = np.linalg.pinv(H[m:, m:], hermitian=True) @ np.column_stack([H[m:, :m], E])
-            g = g - H[:m, m:] @ answer[:, m]
-            H = H[:m, :m] - H[:m, m:] @ answer[:, :m]
-        u = minimise_model(H, g, u0, l1, l2)
-        beta = -answer[:, :m] @ (u - u0) - answer[:, m] if intercept else np.zeros(pairs.K)
+        model = QuadraticModel.of(H, g[pairs.column, pairs.of_class], at.R.sum(axis=1), intercept)
+        u = model.minimise(u0, l1, l2)
+        beta = model.intercepts(u - u0)
         t = columns.product(pairs.spread(u - u0)) + beta
     else:
         u, beta, t = minimise_by_columns(columns, pairs, at, u0, l1, l2, intercept)
-    delta = q * (u - u0)
-    move = pairs.spread(delta)
+    delta = pairs.spread(q * (u - u0))
     W = np.zeros_like(point.w)
-    W.ravel()[flat] = delta
-    b = beta - columns.c @ move
-    new = _line_search(problem, point, W, b, t)
+    W[pairs.features] = delta
+    new = _line_search(problem, point, W, beta - columns.c @ delta, t)
     return _best_intercept(problem, new)
 
 

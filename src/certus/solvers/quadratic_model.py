@@ -2,20 +2,24 @@
 
     min_v  gᵀ(v − v₀) + ½(v − v₀)ᵀH(v − v₀) + Σ_j l1_j|v_j| + l2_j/2·v_j²
 
+Intercepts have no penalty and are at their best for every v, which leaves a model of v alone.
+
 Coordinate descent finds which v_j are 0 and the signs of the others, A; given these, what is left
 is linear, (H_AA + l2)·v_A = …, and is solved at once. A step that would change a sign ends there:
 that v_j is 0 then, and the coordinates go on. Where H is singular on A (columns that repeat others)
 it is made a little larger: still a step downwards, and the coordinates do the rest.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._pool import give_up_if_stopped
 from .cholesky import cholesky_solve, factor
 
-ENOUGH = 1e-8  # share of the distance from the optimum, squared, that is left
+ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
 ROUNDS = 100
-EPOCHS = 8  # between attempts to solve on the support
+EPOCHS = 50  # between attempts to solve on the support
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
 RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
 
@@ -27,6 +31,29 @@ def distances(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> n
         v == 0, np.maximum(np.abs(smooth) - l1, 0.0), np.abs(smooth + l1 * np.sign(v))
     )
     return outside
+
+
+class QuadraticModel(NamedTuple):
+    g: np.ndarray  # (m,)
+    H: np.ndarray  # (m, m)
+    answer: np.ndarray  # (K, m + 1): the intercepts move by −answer·(v − v₀, 1)
+
+    @classmethod
+    def of(cls, H: np.ndarray, g: np.ndarray, g_b: np.ndarray, intercept: bool) -> "QuadraticModel":
+        """H of m coordinates and, after these, of the intercepts; slopes g (m,) and g_b (K,)."""
+        m = len(g)
+        if not intercept:
+            return cls(g, H, np.zeros((len(g_b), m + 1)))
+        sides = np.column_stack([H[m:, :m], g_b])
+        answer = np.linalg.pinv(H[m:, m:], hermitian=True) @ sides
+        return cls(g - H[:m, m:] @ answer[:, m], H[:m, :m] - H[:m, m:] @ answer[:, :m], answer)
+
+    def minimise(self, v0: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
+        return minimise_model(self.H, self.g, v0, l1, l2)
+
+    def intercepts(self, move: np.ndarray) -> np.ndarray:
+        beta: np.ndarray = -self.answer[:, :-1] @ move - self.answer[:, -1]
+        return beta
 
 
 def minimise_model(
@@ -54,8 +81,9 @@ def minimise_model(
         support = np.flatnonzero(v)
         if len(support):
             epochs = max(1, min(EPOCHS, EPOCH_WORK // (m * len(support))))
-            gram_epochs(H, q, v, support, l1, l2, epochs, goal / m)
-            _solve_on_support(H, q, v, l1, l2)
+            moved = gram_epochs(H, q, v, support, l1, l2, epochs, goal / m)
+            if moved > goal / m:
+                _solve_on_support(H, q, v, l1, l2)
         q = g + H @ (v - v0)  # without what the updates rounded
         left = _left(v, q, l1, l2, h)
     return v

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..rows import Rows
-from .gram import gram_block_rows, power_of_two
+from .gram import power_of_two
 
 FAR = 30.0  # deviations from 0 beyond which a sparse column is copied with its zeros …
 DENSE_ELEMENTS = 1 << 27  # … if the copies have no more than this
@@ -46,6 +46,10 @@ class Pairs(NamedTuple):
     def flat(self) -> np.ndarray:
         places: np.ndarray = self.features[self.column] * self.K + self.of_class
         return places
+
+    def take(self, which: np.ndarray) -> "Pairs":
+        """Some of the coordinates, of the same columns."""
+        return Pairs(self.features, self.column[which], self.of_class[which], self.K)
 
     def spread(self, v: np.ndarray) -> np.ndarray:
         """v (m,) as a matrix (f, K)."""
@@ -109,7 +113,7 @@ class DenseColumns:
     def gram(self, pairs: Pairs, at: Curvature, intercept: bool) -> np.ndarray:
         """H of the pairs, and of the intercepts after them."""
         rows = Rows(self.X.T, threads=self.threads)
-        block_rows = max(256, gram_block_rows(rows))
+        block_rows = max(256, len(pairs.column) // 2, rows.block_rows())
         beside = (at.T.T, at.P.T)
         (H,) = rows.reduce(
             _gram_block, pairs, intercept, beside=beside, block_rows=block_rows, square=True

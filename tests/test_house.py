@@ -26,7 +26,10 @@ ESTIMATORS = {
     "metrics",
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
-TOOLS = {"_config", "_pool", "_validation", "_watching", "_explain", *WORDS}
+TOOLS = {
+    "_config", "_pool", "_validation", "_labels", "_watching", "_explain", "_explain_classes",
+    *WORDS,
+}  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
 MAY_IMPORT = {
     "root": {
@@ -51,12 +54,15 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_html", "_export", "plotting", *WORDS,
+        "_explain_classes", "_explain_html", "_export", "plotting", *WORDS,
     },
     "_export": {"definitions", *WORDS},
-    "_explain": {"root", *WORDS},
-    "_explain_html": {"_explain", *WORDS},
-    "_validation": {"rows", "csr", "_frames", *WORDS},
+    "_explain": {"root", "_explain_linear", "_explain_classes", *WORDS},
+    "_explain_linear": set(WORDS),
+    "_explain_classes": set(WORDS),
+    "_explain_html": {"_explain", "_explain_classes", *WORDS},
+    "_validation": {"rows", "csr", "_frames", "_labels", *WORDS},
+    "_labels": {"_frames", *WORDS},
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr"},

@@ -55,11 +55,7 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
 
 
 def read_logistic(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic(model, model.C, model.l1_ratio, None)
-
-
-def read_sklearn_logistic(model: Any, _rows: Any) -> dict[str, Any]:
-    """As above, but liblinear penalises the intercept, as a column of intercept_scaling."""
+    """liblinear penalises the intercept, as a column of intercept_scaling."""
     scaling = model.intercept_scaling if _by_liblinear(model) else None
     return _read_logistic(model, model.C, model.l1_ratio, scaling)
 

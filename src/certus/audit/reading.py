@@ -48,7 +48,7 @@ _READERS: dict[str, dict[str, Reader]] = {
     },
     "sklearn": {
         **_SHARED,
-        "linear_model.LogisticRegression": classifiers.read_sklearn_logistic,
+        "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_sklearn_logistic_cv,
         "linear_model.SGDClassifier": classifiers.read_sgd,
         "linear_model.RidgeClassifier": classifiers.read_ridge_classifier,

@@ -119,7 +119,7 @@ class MarginProblem(Fitted):
         if not self.free:
             return np.ones_like(A), np.zeros(A.shape[1])
         error = self.rounding * np.sqrt(self.sides.one * self.sides.aa)
-        large, known = A.max(axis=0), (A > 2 * error).all(axis=0)
+        large, known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
             rho_error = np.where(known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)

@@ -1,0 +1,43 @@
+"""What every linear estimator shares: the certificate of a fit, and how it is shown."""
+
+import warnings
+from typing import Any
+
+from sklearn.utils import estimator_html_repr
+
+from .._explain import not_certified
+from .._watching import CALLER, Watching
+from ..certificate import Certificate, certify
+from ..exceptions import NotCertifiedWarning
+from ..rows import Rows
+
+
+class Certified:
+    """An estimator whose ``fit`` is @watched and sets ``certificate_``."""
+
+    _watching: Watching  # during fit
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit set and this one may not."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _certify(self, rows: Rows, stopped_at: int | None = None) -> None:
+        """Set certificate_ from the definition, and warn where it does not hold."""
+        self._conclude(certify(self, rows), stopped_at, CALLER)
+
+    def _conclude(self, found: Certificate, stopped_at: int | None, stacklevel: int) -> None:
+        self.certificate_ = certificate = self._watching.label(found)
+        if not certificate.certified:
+            said = not_certified(certificate, stopped_at)
+            warnings.warn(said, NotCertifiedWarning, stacklevel=stacklevel + 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()

@@ -1,4 +1,4 @@
-"""What the linear classifiers share: from rows to a certified fit, scores, probabilities, labels."""
+"""What the linear classifiers share: a certified fit, scores, labels, probabilities."""
 
 from typing import Any
 

@@ -161,6 +161,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         one_of("solver", self.solver, SOLVERS)
         strength = self._strength()
         rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
@@ -219,18 +220,17 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Where a warm start begins; None: from nothing."""
-        fitted = vars(self)
-        if not self.warm_start or "coef_" not in fitted:
+        if not self.warm_start or "coef_" not in vars(self):
             return None
         w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
-        same = np.array_equal(fitted.get("classes_"), classes) and len(w) == p
+        same = np.array_equal(self.classes_, classes) and len(w) == p
         if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
             return None
         return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
 
 
 def positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name}={value!r}: give a finite number above 0")
     return float(value)
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from ..rows import Rows
 from .coordinates import Coordinates
-from .sparse_sums import KERNEL_ENTRIES, NONE
+from .sparse_sums import KERNEL_ENTRIES
 
 SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
+LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
+KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 
 
 class First(NamedTuple):
@@ -45,7 +47,7 @@ def _first(
 ) -> First:
     p, K = u.shape
     dense = isinstance(X, np.ndarray)
-    step = max(1, SLICE // max(1, p)) if dense else len(y)
+    step = max(1, LARGER // max(1, p)) if dense else len(y)
     f, right, both, sums = 0.0, 0, np.zeros((p, K + 1)), np.zeros(2 * K)
     for start in range(0, len(y), step):
         part = slice(start, start + step)
@@ -78,9 +80,9 @@ def curvature(
 ) -> np.ndarray:
     """Hessian of the losses times V (p+1, K), about the centre a (p,)."""
     u, v = V[:-1], V[-1] - a @ V[:-1]
-    if rows.sparse and V.shape[1] == 1 and rows.X.entries >= KERNEL_ENTRIES:
-        weighted = Rows(rows.X, None, state, threads=rows.threads)
-        Xt, st = weighted.reduce(_compiled, u, v)
+    compiled = _compiled_for(rows, at) if V.shape[1] == 1 else None
+    if compiled is not None:
+        Xt, st = Rows(rows.X, None, state, threads=rows.threads).reduce(compiled, u, v)
     else:
         Xt, st = rows.reduce(_curvature, loss, at, u, v, beside=(state,))
     return np.vstack([Xt - np.multiply.outer(a, st), st])
@@ -109,9 +111,26 @@ def _curvature(
     return Xt, st
 
 
-def _compiled(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+def _compiled_for(rows: Rows, at: Coordinates) -> Any:
+    """The compiled product for one score; None where there is none, or it would not pay."""
+    n, p = rows.shape
+    if rows.sparse:
+        return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
+    plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    return _dense_rows if plain and n * p >= KERNEL_ELEMENTS else None
+
+
+def _dense_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+    from ..kernels.products import twice
+
+    Xt = np.zeros(len(u))
+    st = twice(X, d, u[:, 0], -v[0], Xt)
+    return Xt[:, None], np.array([st])
+
+
+def _sparse_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
     from ..kernels.csr import twice
 
     Xt, st, stt = np.zeros((1, len(u))), np.zeros(1), np.zeros(1)
-    twice(X, NONE if d is None else d, u.T, -v[:, None], Xt, st, stt)
+    twice(X, d, u.T, -v[:, None], Xt, st, stt)
     return Xt.T, st

@@ -170,17 +170,9 @@ def _classes(c: "Certificate") -> np.ndarray:
     return c.labels.classes
 
 
-def explain_separation(
-    names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
-) -> str:
-    """SeparationWarning: what separates the classes.
-
-    ``facts`` of one column: ``column`` j; ``side`` ">" or "<" (default ">") of ``threshold``;
-    ``class`` k of every row there and ``rows``, their number; ``other``, the class of every other
-    row (None: several), and ``other_rows``. Of several columns: ``columns``, and ``classes`` with
-    their ``rows`` where two are told apart. All may be absent: then only the fact is told.
-    """
-    told, grow, remedy = _finding(names, classes, facts)
+def explain_separation(c: "Certificate") -> str:
+    """SeparationWarning: what separates the classes."""
+    told, grow, remedy = _finding(c.feature_names, _classes(c), c.found["separated"])
     return printable(
         f"no finite optimum. {told}, so {grow}. Do not read the coefficients, odds ratios or "
         f"p-values. {remedy[0].upper()}{remedy[1:]}."

@@ -45,6 +45,8 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
     several = len(model.classes_) > 2
     if scaling is not None:
         parameters["intercept_scaling"] = float(scaling)
+    if vars(model).get("_separation") is not None:
+        parameters["direction"] = model._separation
     return {
         "definition": "softmax" if several else "logistic",
         "formula": formula("softmax" if several else "logistic", **parameters),

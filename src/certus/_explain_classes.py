@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
 PROOF = {"a dual point": "dual bound"}
+LOOSE = 1e-8  # a tol above this can have ended a fit too early
 FAR = 30.0  # spreads from 0 from which they do
 
 
@@ -63,7 +64,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
 def _too_high(c: "Certificate") -> str:
     if c.bound:
         return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
-    return f"the objective is up to {number(c.residual, 2)} of what the intercept alone leaves"
+    share = number(100 * c.residual, 2)
+    return f"the objective may be too high by {share} % of what the intercept alone leaves"
 
 
 def likely_cause(c: "Certificate") -> str | None:
@@ -73,9 +75,13 @@ def likely_cause(c: "Certificate") -> str | None:
         causes.append("stochastic steps end near the optimum, not at it")
     elif iteration.get("max_iter") is not None:
         causes.append(f"it stopped at max_iter={iteration['max_iter']}")
-    elif iteration.get("tol") and not c.found["ours"]:
+    elif _loose(iteration) and not c.found["ours"]:
         causes.append(f"tol={iteration['tol']:g} stopped it early")
     return "; ".join(causes) or None
+
+
+def _loose(iteration: dict[str, Any]) -> bool:
+    return (iteration.get("tol") or 0.0) > LOOSE
 
 
 def _odd_columns(c: "Certificate") -> list[str]:
@@ -109,9 +115,9 @@ def _remedy(c: "Certificate") -> str:
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
-    if iteration.get("tol"):
+    if _loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
-    return f"{', '.join(steps)}, or use certus.linear_model.{name}"
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
 
 
 def _instead_of_sgd(c: "Certificate") -> str:

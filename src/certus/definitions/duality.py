@@ -119,14 +119,20 @@ def class_mass(X: Any, y: Any, s: Any, classes: int) -> tuple[Any]:
     return (np.bincount(y[:, 0].astype(np.intp), s, classes).astype(float),)
 
 
+def slice_rows(X: Any) -> int:
+    """Rows of a block that are worked on at a time; of sparse rows, all."""
+    n, p = X.shape
+    return n if is_sparse(X) else min(n, max(1, min(MOST_ROWS, SLICE // max(p, 1))))
+
+
 def slices(X: Any, view: Any) -> Any:
     """A block's rows as viewed, in slices that stay near the core for all products with them."""
     n, p = X.shape
     if is_sparse(X):
         yield slice(0, n), view.of_sparse(X)
         return
-    step = max(1, min(MOST_ROWS, SLICE // max(p, 1)))
-    room = np.empty((min(step, n), p))
+    step = slice_rows(X)
+    room = np.empty((step, p))
     for start in range(0, n, step):
         part = slice(start, start + step)
         yield part, view.of(X[part], float, room)
@@ -139,6 +145,8 @@ def product(Z: Any, w: Any) -> Any:
 
 def squared_norms(Z: Any, s: Any) -> Any:
     """Σ s ‖x‖² over the rows of Z."""
+    if s is None:
+        return np.dot(Z.data, Z.data) if is_sparse(Z) else np.vdot(Z, Z)
     if is_sparse(Z):
         return np.dot(Z.power(2).sum(axis=1), s)
     return np.dot(s, np.einsum("ij,ij->i", Z, Z))

@@ -23,17 +23,19 @@ class LogisticMargin:
     curvature = 0.25  # at most
 
     @staticmethod
-    def terms(m: Any) -> Terms:
+    def terms(m: Any, out: Terms) -> None:
         e = np.exp(-np.abs(m))  # never overflows
-        value = np.log1p(e)
-        value -= np.minimum(m, 0.0)
-        right = m > 0
-        a = np.where(right, e, 1.0)
-        a /= 1.0 + e
+        np.less_equal(m, 0.0, out=out.wrong, casting="unsafe")
         near = m > -FAR
-        odds = np.where(right, e, 1.0 / np.maximum(e, 1e-300))
-        odds *= near
-        return Terms(np.ones_like(m), value, a, a * a, a * m, odds, value * ~near, ~right)
+        np.log1p(e, out=out.value)
+        np.subtract(out.value, np.minimum(m, 0.0), out=out.value)
+        # a = e/(1 + e) where m > 0, else 1/(1 + e); e^{−m} = e, else 1/e
+        np.divide(e + out.wrong * (1.0 - e), 1.0 + e, out=out.a)
+        np.multiply(out.a, out.a, out=out.aa)
+        np.multiply(out.a, m, out=out.am)
+        np.exp(-np.maximum(m, -FAR), out=out.odds)
+        np.multiply(out.odds, near, out=out.odds)
+        np.multiply(out.value, ~near, out=out.far)
 
     @staticmethod
     def dual(sums: Terms, rho: Any, error: Any) -> Any:

@@ -18,10 +18,11 @@ from certus.definitions.duality import (
     Fitted,
     class_factors,
     product,
+    slice_rows,
     slices,
     squared_norms,
 )
-from certus.definitions.linear_sums import UNIT
+from certus.definitions.linear_sums import UNIT, is_sparse
 
 FAR = 8.0  # margins below −FAR: odds above e⁸
 TERMS = 8  # numbers of a row that are summed
@@ -50,22 +51,29 @@ def margin_sums(
     X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, loss: Any, one_vs_rest: bool
 ) -> MarginSums:
     """Of one block of rows; y is the class's number."""
-    n, k = len(y), w.shape[1]
-    s = np.ones(n) if s is None else s
+    k = w.shape[1]
     XX, total, V = 0.0, np.zeros((k, TERMS, 2)), np.zeros((len(w), 2 * k))
+    most = slice_rows(X)
+    room = [np.empty((rows, most)) for rows in (TERMS, 2, 2 * k)]
     for part, Z in slices(X, view):
-        z, index, weight = product(Z, w) + b, y[part, 0], s[part]
+        z, index = product(Z, w), y[part, 0]
+        weight = None if s is None else s[part]
+        z += b
         XX += squared_norms(Z, weight)
-        sides = np.empty((len(z), 2))
-        sa = np.empty((len(z), 2 * k))
+        terms, sides, sa = (numbers[:, : len(z)] for numbers in room)
         for t in range(k):
-            plus = index == (t if one_vs_rest else 1)
-            terms = loss.terms(np.where(plus, z[:, t], -z[:, t]))
-            np.multiply(weight, plus, out=sides[:, 0])
-            np.subtract(weight, sides[:, 0], out=sides[:, 1])
-            total[t] += np.dot(np.stack(terms), sides)
-            np.multiply(terms.a[:, None], sides, out=sa[:, t::k])
-        V += product(Z.T, sa)
+            sides[0] = index == (t if one_vs_rest else 1)
+            np.subtract(1.0, sides[0], out=sides[1])
+            m = sides[0] - sides[1]
+            m *= z[:, t]
+            if weight is not None:
+                sides *= weight
+            row = Terms(*terms)
+            row.one.fill(1.0)
+            loss.terms(m, row)
+            total[t] += np.dot(terms, sides.T)
+            np.multiply(sides, row.a, out=sa[t::k])
+        V += Z.T @ sa.T if is_sparse(Z) else np.dot(sa, Z).T
     return MarginSums(XX, total, V)
 
 

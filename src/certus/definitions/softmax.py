@@ -13,8 +13,8 @@ q_ck = Σ_{i in c} ω Q_ik, n_c = Σ_{i in c} ω the δ are the solution of
     Σ_c δ_c (n_c 1[c = k] − q_ck) = n_k − Σ_c q_ck        (δ ≥ 0, the least is 0).
 
 What that leaves, rounding, is mended by Q ← (1 − t)Q + t·ζ/S, ζ = (n − (1 − t)q)/t, with the least
-t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is enough;
-where it is not, a second pass sums up at the moved point itself.
+t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is
+enough; where it is not, a second pass sums up at the moved point itself.
 """
 
 from typing import Any, NamedTuple
@@ -49,11 +49,10 @@ def softmax_sums(
     X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, factor: Any, delta: Any
 ) -> SoftmaxSums:
     """Of one block of rows; y is the class's number."""
-    n, K = len(y), w.shape[1]
-    s = np.ones(n) if s is None else s
+    K = w.shape[1]
     XX, total, V = 0.0, np.zeros((K, 5 + K)), np.zeros(w.shape)
     for part, Z in slices(X, view):
-        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), s[part]
+        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), None if s is None else s[part]
         XX += squared_norms(Z, weight)
         row, rows = np.arange(len(z)), np.zeros((len(z), 5 + K))
         z += b
@@ -78,11 +77,12 @@ def softmax_sums(
         Q[row, own] = -Q.sum(axis=1)
         rows[:, 3] = np.einsum("ik,ik->i", Q, Q)
         Y = np.zeros((len(z), K))
-        Y[row, own] = weight
+        Y[row, own] = 1.0 if weight is None else weight
         total += np.dot(Y.T, rows)
-        Q *= (weight * factor[own])[:, None]
+        Q *= (factor[own] if weight is None else weight * factor[own])[:, None]
         V += product(Z.T, Q)
-    return SoftmaxSums(XX, *total[:, :5].T, total[:, 5:], V)
+    one, value, entropy, slope, wrong = total[:, :5].T
+    return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
 
 
 class SoftmaxProblem(Fitted):

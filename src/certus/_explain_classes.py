@@ -3,12 +3,11 @@
 For the words that all certificates share see ``_explain.py``.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import best_possible, count, listed, magnitude, name_of, number, printable, small
+from ._words import best_possible, magnitude, name_of, number, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate

@@ -6,8 +6,8 @@ from typing import Any
 from sklearn.utils import estimator_html_repr
 
 from .._explain import not_certified
-from .._explain_separation import explain_separation
 from .._explain_linear import repeated_columns
+from .._explain_separation import explain_separation
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify
 from ..exceptions import AliasWarning, NotCertifiedWarning, SeparationWarning

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_classes", "_explain_html", "_export", "plotting", *WORDS,
+        "_explain_classes", "_explain_html", "_export", "_separating", "plotting", *WORDS,
     },
     "_export": {"definitions", *WORDS},
     "_explain": {"root", "_explain_linear", "_explain_classes", *WORDS},
@@ -63,6 +63,7 @@ MAY_IMPORT = {
     "_explain_html": {"_explain", "_explain_classes", *WORDS},
     "_validation": {"rows", "csr", "_frames", "_labels", *WORDS},
     "_labels": {"_frames", *WORDS},
+    "_separating": {"rows"},
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr"},

@@ -24,7 +24,7 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.bound is None:
         rows = [
             ("Objective", f"{number(c.objective, 7)}; no bound on the best possible is known"),
-            ("Stationary", f"one more Newton step would gain {small(c.gap)}, {alone}"),
+            ("Stationary", f"one more Newton step would gain {small(newton_gain(c))}, {alone}"),
         ]
     else:
         best = f"the best possible is {best_possible(c.bound)}{_by(c)}"
@@ -35,6 +35,11 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.coef_error is not None:
         rows.append(("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's"))
     return rows
+
+
+def newton_gain(c: "Certificate") -> float:
+    """Half the squared Newton decrement, where no bound is known."""
+    return float(c.residual * c.found["null_objective"])
 
 
 def _by(c: "Certificate") -> str:
@@ -48,8 +53,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows = [("Objective", number(c.objective, 7))]
     if c.bound is None:
         rows.append(("Best possible", "not known"))
-        if np.isfinite(c.gap):
-            said = f"one Newton step would lower the objective by {number(c.gap, 2)}"
+        if np.isfinite(newton_gain(c)):
+            said = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
             rows.append(("What is wrong", said))
     else:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
@@ -165,7 +170,7 @@ def separates(c: "Certificate") -> str:
 def no_finite_optimum(c: "Certificate") -> list[tuple[str, str]]:
     told, grow, remedy = _finding(c.feature_names, _classes(c), c.found["separated"])
     return [
-        ("Objective", f"{number(c.objective, 7)}, and other coefficients have a lower one, always"),
+        ("Objective", f"{number(c.objective, 7)}; larger coefficients always have a lower one"),
         ("What is wrong", f"{told}, so {grow}"),
         ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
     ]

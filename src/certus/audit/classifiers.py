@@ -55,7 +55,15 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
 
 
 def read_logistic(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic(model, model.C, model.l1_ratio, None)
+    return _with_direction(model, _read_logistic(model, model.C, model.l1_ratio, None))
+
+
+def _with_direction(model: Any, reading: dict[str, Any]) -> dict[str, Any]:
+    """A fit of ours that found the classes separated says along which (u, c), to be proven."""
+    direction = vars(model).get("_direction")
+    if direction is not None:
+        reading["parameters"]["direction"] = direction
+    return reading
 
 
 def read_sklearn_logistic(model: Any, _rows: Any) -> dict[str, Any]:

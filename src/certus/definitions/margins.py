@@ -114,12 +114,11 @@ class MarginProblem(Fitted):
         plus, minus = self.sides.one
         return self.loss.null(plus, minus, self.free or self.scaling is not None)
 
-    @property
-    def evaluation(self) -> Any:
+    def evaluation(self, z_error: Any) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
         that of the sums."""
-        z = self.score_error(self.XXw, self.W)
-        return (self.slope + self.loss.curvature / 2 * z) * z + self.rounding * self.objective
+        steepest = self.loss.curvature
+        return (self.slope + steepest / 2 * z_error) * z_error + self.rounding * self.objective
 
     def balance(self) -> tuple[Any, Any]:
         """ρ for both signs, and how far the true ρ can be: with it Σ ω y a = 0 exactly."""
@@ -150,30 +149,29 @@ class MarginProblem(Fitted):
         D, _ = self.penalty.best(dual, v, error)
         return np.fmax(D - self.rounding * spread, 0.0)
 
-    def answer(self) -> dict[str, Any]:
-        """From the dual point."""
-        f, bound, f0 = self.objective, self.bound(), self.null_objective
-        gap = (f + self.evaluation - bound) * (1 + 8 * UNIT)
-        return self.verdict(f, bound, gap, f0, "a dual point")
+    def gaps(self) -> tuple[Any, Any]:
+        """A bound on the optimum of each column, and the gap that it leaves."""
+        bound, error = self.bound(), self.evaluation(self.score_error(self.XXw, self.W))
+        return bound, (self.objective + error - bound) * (1 + 8 * UNIT)
 
-    def verdict(self, f: Any, bound: Any, gap: Any, f0: Any, proof: str) -> dict[str, Any]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(gap > 0, gap / f0, 0.0)
-        error = None
+    def verdict(self, bound: Any, gap: Any, coef_error: float | None = None) -> dict[str, Any]:
+        f, f0 = self.objective, self.null_objective
         if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            error = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            most = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            coef_error = most if coef_error is None else min(most, coef_error)
         return {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
             "gap": float(gap.sum()),
-            "residual": float("inf") if self.infeasible else float(share.max()),
+            "residual": float("inf") if self.infeasible else float(shares(gap, f0).max()),
             "null_objective": float(f0.sum()),
-            "proof": proof,
+            "proof": "a dual point",
             "infeasible": self.infeasible or None,
-            "coef_error": error,
+            "coef_error": coef_error,
             "kind": "global",
             "separated": None,
             "share": self.share(),
+            "mean_probability": None,
         }
 
     def share(self) -> Any:
@@ -187,3 +185,15 @@ class MarginProblem(Fitted):
         one, a = self.raw.one, self.raw.a
         mean = (one[0] - a[0] + a[1]) / one.sum(axis=0)
         return mean if self.one_vs_rest else np.array([1 - mean[0], mean[0]])
+
+
+def shares(gap: Any, f0: Any) -> Any:
+    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(gap > 0, gap / f0, 0.0)
+
+
+def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:
+    """Σ ω G(ρa), G(a) = a − κa²/2, at least, for every ρ within ``error``."""
+    value = rho * sums.a - rho**2 * kappa / 2 * sums.aa
+    return value - error * (np.abs(sums.a) + kappa * (rho + error) * sums.aa)

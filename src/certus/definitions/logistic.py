@@ -145,8 +145,8 @@ def separation(problem: MarginProblem, w: Any, b: Any, direction: Any) -> dict[s
     tried = [(np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.both.wrong == 0)]
     if direction is not None:  # what was looked for says more than what the solver stumbled on
         u, c = (np.asarray(part, dtype=float) for part in direction)
-        found = u.reshape(len(problem.w), -1), np.atleast_1d(c), np.ones(len(b), dtype=bool)
-        tried.insert(0, found)
+        every = np.ones(len(b), dtype=bool)
+        tried.insert(0, (u.reshape(len(problem.w), -1), np.atleast_1d(c), every))
     for u, c, worth in tried:
         for t in np.flatnonzero(worth[: len(c)]):
             rest = int(t) if problem.one_vs_rest else None

@@ -125,9 +125,7 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, enough) -> float:
 def dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
     """One round over ``order`` by the rows of X (f, n): one row for each feature."""
     _check(*X.shape, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
-    return _compiled("dense")(
-        X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2
-    )
+    return _compiled("dense")(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
 
 
 def sparse_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
@@ -152,7 +150,7 @@ def _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l
 
 
 def _inside(index, size) -> None:
-    if len(index) and not (0 <= index.min() and index.max() < size):
+    if len(index) and (index.min() < 0 or index.max() >= size):
         raise ValueError(f"an index is outside 0 … {size - 1}")
 
 

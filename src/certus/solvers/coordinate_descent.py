@@ -20,11 +20,13 @@ from scipy.sparse import csr_array
 from .._pool import blas_limiter
 from ..rows import Rows
 from .column_model import minimise_by_columns
+from .few_columns import FewColumns, dual_bound
 from .loop import State
 from .problem import Problem
 from .quadratic_model import QuadraticModel
 from .working_columns import Curvature, Pairs, gather
 
+FEW = 256  # coordinates up to which no working set is formed
 FIRST = 2.0  # times √(coordinates) are in the first working set
 GRAM_MOST = 2000  # coordinates up to which the model's matrix is formed …
 GRAM_ENTRIES = 8.0  # … if it has no more than this times the entries of the columns
@@ -45,25 +47,31 @@ class CoordinateDescent:
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         with blas_limiter:
+            if w.size <= FEW:
+                return FewColumns().init(problem, w, b)
             _prepare(problem)
             z = _scores(problem.rows, w, b)
             point = _best_intercept(problem, _Point.at(problem, w, b, z))
             size = max(64, int(FIRST * np.sqrt(w.size)))
-            return _judged(problem, point, size, -np.inf)
+            return _judged(problem, point, _gradient(problem.rows, point.slope), size, -np.inf)
 
     def step(self, problem: Problem, state: State) -> State:
-        more: _More = state.more
         with blas_limiter:
+            if state.w.size <= FEW:
+                return FewColumns().step(problem, state)
+            more: _More = state.more
             nonzero = np.count_nonzero(state.w)
             size = nonzero + max(more.size, nonzero)
             pairs = Pairs.of(_working_set(problem, more, size), problem.outputs)
             goal = max(SHARE * state.excess, problem.goal / 4)
-            point = _minimise_on(problem, pairs, more.point, goal)
-            new = _judged(problem, point, more.size, more.bound)
-        fell = state.objective - new.objective
-        if fell <= ROUNDING * abs(state.objective) and size >= state.w.size:
-            new.stuck = new.excess >= state.excess
-        return new
+            point, g_set = _minimise_on(problem, pairs, more.point, goal)
+            g = _gradient(problem.rows, point.slope)
+            g[pairs.features] = g_set  # of centred columns: nothing cancels
+            fell = state.objective - point.objective > ROUNDING * abs(state.objective)
+            new = _judged(problem, point, g, more.size if fell else 2 * size, more.bound)
+            new.stuck = not (fell or more.fell) or (not fell and size >= state.w.size)
+            new.more.fell = fell
+            return new
 
 
 @dataclass
@@ -73,7 +81,7 @@ class _Point:
     w: np.ndarray  # (p, K)
     b: np.ndarray  # (K,)
     z: np.ndarray  # (n, K)
-    F: float
+    objective: float
     slope: np.ndarray  # (n, K): s∘∂ℓ/∂z
     inside: np.ndarray  # (n,) curvature or (n, K) probabilities
 
@@ -93,7 +101,8 @@ class _More:
     point: _Point
     gradient: np.ndarray  # (p, K): of the losses
     bound: float
-    size: int  # of the next working set, at least
+    size: int  # of the next working set, beside what is not 0
+    fell: bool = True  # F did, in the last step
 
 
 # --- what is known of X ---------------------------------------------------------------------------
@@ -155,30 +164,27 @@ def _gradient_block(X: Any, slope: Any, _s: Any) -> tuple[np.ndarray]:
 # --- how good a point is --------------------------------------------------------------------------
 
 
-def _judged(problem: Problem, point: _Point, size: int, bound: float) -> State:
-    g = _gradient(problem.rows, point.slope)
+def _judged(problem: Problem, point: _Point, g: np.ndarray, size: int, bound: float) -> State:
     bound = max(bound, _dual(problem, point, g))
-    excess = max(point.F - bound, 0.0)
+    excess = max(point.objective - bound, 0.0)
     more = _More(point, g, bound, size)
-    return State(point.w, point.b, point.F, excess, bound, more=more)
+    return State(point.w, point.b, point.objective, excess, bound, more=more)
 
 
 def _dual(problem: Problem, point: _Point, g: np.ndarray) -> float:
-    """The bound of the head of this file; −g has to be in the domain of pen*."""
+    """The bound of the head of this file, were g the whole gradient."""
     s, loss = problem.rows.s, problem.loss
-    weight = np.ones(len(point.z)) if s is None else s
-    slope = np.divide(point.slope, weight[:, None], where=weight[:, None] > 0)
-    slope[weight == 0] = 0.0
+    slope = point.slope
+    if s is not None:
+        slope = slope / np.where(s > 0, s, 1.0)[:, None]
     if not loss.several:
         slope = slope[:, 0]
-    largest = np.abs(g).max(initial=0.0)
-    feasible = min(1.0, problem.l1 / largest) if largest > 0 else 1.0
-    best = -np.inf
-    for shrink in {feasible, 1.0} if problem.l2 > 0 else {feasible}:
-        beyond = np.maximum(np.abs(shrink * g) - problem.l1, 0.0)
-        answer = float(np.sum(beyond**2)) / (2 * problem.l2) if problem.l2 > 0 else 0.0
-        best = max(best, -float(weight @ loss.conjugate(problem.y, shrink * slope)) - answer)
-    return best
+
+    def of_losses(shrink: float) -> float:
+        conjugate = loss.conjugate(problem.y, shrink * slope)
+        return -float(conjugate.sum() if s is None else s @ conjugate)
+
+    return dual_bound(problem, g, of_losses)
 
 
 def _working_set(problem: Problem, more: _More, size: int) -> np.ndarray:
@@ -198,12 +204,17 @@ def _working_set(problem: Problem, more: _More, size: int) -> np.ndarray:
 # --- on the working set ---------------------------------------------------------------------------
 
 
-def _minimise_on(problem: Problem, pairs: Pairs, point: _Point, goal: float) -> _Point:
-    """F's least value over the pairs and the intercepts, to the excess ``goal``."""
+def _minimise_on(
+    problem: Problem, pairs: Pairs, point: _Point, goal: float
+) -> tuple[_Point, np.ndarray]:
+    """F's least value over the pairs and the intercepts, to the excess ``goal``; and the gradient
+    of their columns, (f, K)."""
     by_columns = problem.kept.get("columns")
-    columns = gather(problem.rows, pairs.features, problem.fit_intercept, by_columns)
+    columns = gather(
+        problem.rows, pairs.features, problem.fit_intercept, problem.outputs, by_columns
+    )
     inside = pairs.spread(np.ones(len(pairs.column))) > 0
-    g = columns.gradient(point.slope.T)  # (f, K), of x̂
+    g, before = columns.gradient(point.slope.T), np.inf  # (f, K), of x̂
     for _ in range(NEWTON_STEPS):
         old = point
         # coordinates that are 0 and would stay so are left out of the model
@@ -212,11 +223,15 @@ def _minimise_on(problem: Problem, pairs: Pairs, point: _Point, goal: float) -> 
         point = _newton_step(problem, columns, pairs.take((w != 0) | (outside > 0)), point, g)
         g = columns.gradient(point.slope.T)
         # the bound, were there no other columns
-        if point.F - _dual(problem, point, np.where(inside, (g.T / columns.q).T, 0.0)) <= goal:
+        bound = _dual(problem, point, np.where(inside, (g.T / columns.q).T, 0.0))
+        excess = point.objective - bound
+        if excess <= goal:
             break
-        if old.F - point.F <= ROUNDING * abs(old.F):
+        fell = old.objective - point.objective
+        if point is old or (fell <= ROUNDING * abs(old.objective) and excess > before / 2):
             break
-    return point
+        before = excess
+    return point, (g.T / columns.q).T
 
 
 def _newton_step(
@@ -261,13 +276,12 @@ def _line_search(
     slope = float(np.sum(point.slope * t))
     before = penalty.value(point.w)
     foretold = slope + penalty.value(point.w + delta) - before
+    rounding = ROUNDING * abs(point.objective)
     r = 1.0
     for _ in range(HALVINGS):
         new = _Point.at(problem, point.w + r * delta, point.b + r * beta, point.z + r * t)
-        if new.F <= point.F + 1e-4 * r * foretold:
+        if new.objective <= point.objective + 1e-4 * r * foretold + rounding:
             return new
-        if -r * foretold <= ROUNDING * abs(point.F):
-            break
         r /= 2
     return point
 
@@ -283,7 +297,7 @@ def _best_intercept(problem: Problem, point: _Point) -> _Point:
         at = _curvature(problem, point)
         step = -np.linalg.pinv(at.of_intercepts(), hermitian=True) @ E
         new = _Point.at(problem, point.w, point.b + step, point.z + step)
-        if new.F > point.F + ROUNDING * abs(point.F):
+        if new.objective > point.objective + ROUNDING * abs(point.objective):
             break
         point = new
     return point

@@ -14,9 +14,12 @@ import numpy as np
 
 from ..rows import Rows
 from .coordinates import Coordinates
-from .sparse_sums import KERNEL_ENTRIES, NONE
+from .problem import Problem
+from .sparse_sums import KERNEL_ENTRIES
 
 SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
+LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
+KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 
 
 class First(NamedTuple):
@@ -28,6 +31,12 @@ class First(NamedTuple):
     g: Any  # (K,): Σ s g
     Xd: Any  # (p,): Xᵀd, d the curvature (of several scores: its trace)
     d: Any  # (K,): Σ d, score by score
+
+
+def room_for_states(problem: Problem) -> np.ndarray:
+    """For the losses' states, (n,) or (n, K)."""
+    n, K = problem.rows.shape[0], problem.outputs
+    return np.empty(n) if K == 1 else np.empty((n, K), order="F")
 
 
 def first_order(
@@ -45,12 +54,12 @@ def _first(
 ) -> First:
     p, K = u.shape
     dense = isinstance(X, np.ndarray)
-    step = max(1, SLICE // max(1, p)) if dense else len(y)
+    step = max(1, LARGER // max(1, p)) if dense else len(y)
     f, right, both, sums = 0.0, 0, np.zeros((p, K + 1)), np.zeros(2 * K)
     for start in range(0, len(y), step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
-        z = np.dot(A, u) if dense else A @ u
+        z = _times(A, u)
         z += beta
         value, g, inside = loss.evaluate(y[part, 0], z if K > 1 else z[:, 0])
         low = value < np.log(2)
@@ -78,9 +87,9 @@ def curvature(
 ) -> np.ndarray:
     """Hessian of the losses times V (p+1, K), about the centre a (p,)."""
     u, v = V[:-1], V[-1] - a @ V[:-1]
-    if rows.sparse and V.shape[1] == 1 and rows.X.entries >= KERNEL_ENTRIES:
-        weighted = Rows(rows.X, None, state, threads=rows.threads)
-        Xt, st = weighted.reduce(_compiled, u, v)
+    compiled = _compiled_for(rows, at) if V.shape[1] == 1 else None
+    if compiled is not None:
+        Xt, st = Rows(rows.X, None, state, threads=rows.threads).reduce(compiled, u, v)
     else:
         Xt, st = rows.reduce(_curvature, loss, at, u, v, beside=(state,))
     return np.vstack([Xt - np.multiply.outer(a, st), st])
@@ -96,7 +105,7 @@ def _curvature(
     for start in range(0, X.shape[0], step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
-        t = np.dot(A, u) if dense else A @ u
+        t = _times(A, u)
         t += v
         if K == 1:
             t *= state[part, None]  # weights are in it
@@ -109,9 +118,33 @@ def _curvature(
     return Xt, st
 
 
-def _compiled(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+def _times(A: Any, u: np.ndarray) -> Any:
+    """Au; several scores lie score after score, for sums over them are then sums of vectors."""
+    if not isinstance(A, np.ndarray):
+        return np.asfortranarray(A @ u)
+    return np.dot(A, u) if u.shape[1] == 1 else np.dot(u.T, A.T).T
+
+
+def _compiled_for(rows: Rows, at: Coordinates) -> Any:
+    """The compiled product for one score; None where there is none, or it would not pay."""
+    n, p = rows.shape
+    if rows.sparse:
+        return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
+    plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    return _dense_rows if plain and n * p >= KERNEL_ELEMENTS else None
+
+
+def _dense_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+    from ..kernels.products import twice
+
+    Xt = np.zeros(len(u))
+    st = twice(X, d, u[:, 0], -v[0], Xt)
+    return Xt[:, None], np.array([st])
+
+
+def _sparse_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
     from ..kernels.csr import twice
 
     Xt, st, stt = np.zeros((1, len(u))), np.zeros(1), np.zeros(1)
-    twice(X, NONE if d is None else d, u.T, -v[:, None], Xt, st, stt)
+    twice(X, d, u.T, -v[:, None], Xt, st, stt)
     return Xt.T, st

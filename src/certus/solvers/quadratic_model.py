@@ -43,13 +43,15 @@ class QuadraticModel(NamedTuple):
         """H of m coordinates and, after these, of the intercepts; slopes g (m,) and g_b (K,)."""
         m = len(g)
         if not intercept:
-            return cls(g, H, np.zeros((len(g_b), m + 1)))
+            return cls(g, np.ascontiguousarray(H[:m, :m]), np.zeros((len(g_b), m + 1)))
         sides = np.column_stack([H[m:, :m], g_b])
         answer = np.linalg.pinv(H[m:, m:], hermitian=True) @ sides
         return cls(g - H[:m, m:] @ answer[:, m], H[:m, :m] - H[:m, m:] @ answer[:, :m], answer)
 
-    def minimise(self, v0: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
-        return minimise_model(self.H, self.g, v0, l1, l2)
+    def minimise(
+        self, v0: np.ndarray, l1: np.ndarray, l2: np.ndarray, enough: float = ENOUGH
+    ) -> np.ndarray:
+        return minimise_model(self.H, self.g, v0, l1, l2, enough)
 
     def intercepts(self, move: np.ndarray) -> np.ndarray:
         beta: np.ndarray = -self.answer[:, :-1] @ move - self.answer[:, -1]

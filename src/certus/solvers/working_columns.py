@@ -20,7 +20,8 @@ import scipy.sparse as sp
 from ..rows import Rows
 from .gram import power_of_two
 
-FAR = 30.0  # deviations from 0 beyond which a sparse column is copied with its zeros …
+# deviations from 0 beyond which a sparse column is copied with its zeros (one class, several) …
+FAR = 1e3, 10.0
 DENSE_ELEMENTS = 1 << 27  # … if the copies have no more than this
 NOISE = 64 * np.finfo(float).eps  # of a column's size: a deviation below this is rounding
 
@@ -191,14 +192,14 @@ class SparseColumns:
         return sparse_epoch(self.X, *args)
 
 
-def gather(rows: Rows, features: np.ndarray, centre: bool, by_columns: Any) -> Any:
+def gather(rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: Any) -> Any:
     """The features' columns. ``by_columns``: X in CSC, if it is sparse."""
     n, f = rows.shape[0], len(features)
     if rows.sparse:
         X = by_columns[:, features].astype(float)
         weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.s.sum()
         mean, square = X.T @ weight, X.power(2).T @ weight
-        near = mean**2 * (1 + 1 / FAR**2) <= square
+        near = mean**2 <= FAR[K > 1] ** 2 * (square - mean**2)
         if not centre or near.all() or n * f > DENSE_ELEMENTS:
             return SparseColumns(X)
         copy = np.ascontiguousarray(X.toarray().T)

@@ -21,6 +21,8 @@ ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
 ROUNDS = 100
 EPOCHS = 50  # between attempts to solve on the support
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
+SOLVES = 50  # on shrinking supports, in one attempt …
+SOLVE_WORK = 1 << 28  # … if |A|³ of them all is within this
 RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
 
 
@@ -100,27 +102,38 @@ def _left(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray, h: np.nd
 def _solve_on_support(
     H: np.ndarray, q: np.ndarray, v: np.ndarray, l1: np.ndarray, l2: np.ndarray
 ) -> None:
-    """v and q where the model is least with the signs that v has, or on the way there."""
+    """v and q where the model is least with the signs that v has, or on the way there.
+
+    A v_j that would change its sign becomes 0 and leaves, and the others go on without it.
+    """
     A = np.flatnonzero(v)
-    if not len(A):
-        return
-    sign = np.sign(v[A])
+    for _ in range(max(1, min(SOLVES, SOLVE_WORK // max(1, len(A)) ** 3))):
+        if not len(A):
+            return
+        sign = np.sign(v[A])
+        step = _newton(H, A, q[A] + l1[A] * sign + l2[A] * v[A], l2[A])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(sign * (v[A] + step) < 0, -v[A] / step, 1.0)
+        t = reach.min()
+        new = v[A] + t * step
+        new[(reach == t) & (t < 1)] = 0.0
+        new[np.sign(new) != sign] = 0.0  # what rounding carried across
+        q += H[:, A] @ (new - v[A])
+        v[A] = new
+        if t == 1:
+            return
+        A = A[new != 0]
+
+
+def _newton(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray) -> np.ndarray:
+    """−(H_AA + l2)⁻¹ slope, on columns scaled to a diagonal of 1; 0 where that has no factor."""
     M = H[np.ix_(A, A)]
-    diagonal = np.diagonal(M) + l2[A]
-    d = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    d = np.sqrt(np.diagonal(M) + l2)
     M /= d
     M /= d[:, None]
     M.flat[:: len(A) + 1] = 1.0 + RIDGE
     R, condition = factor(M)
     if not np.isfinite(condition):
-        return
-    slope = q[A] + l1[A] * sign + l2[A] * v[A]
-    step = -cholesky_solve(R, (slope / d)[:, None])[:, 0] / d
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(sign * (v[A] + step) < 0, -v[A] / step, 1.0)
-    t = reach.min()
-    new = v[A] + t * step
-    new[(reach == t) & (t < 1)] = 0.0
-    new[np.sign(new) != sign] = 0.0  # what rounding carried across
-    q += H[:, A] @ (new - v[A])
-    v[A] = new
+        return np.zeros(len(A))
+    step: np.ndarray = -cholesky_solve(R, (slope / d)[:, None])[:, 0] / d
+    return step

@@ -21,7 +21,7 @@ from ..rows import Rows
 from .gram import power_of_two
 
 # deviations from 0 beyond which a sparse column is copied with its zeros (one class, several) …
-FAR = 1e3, 10.0
+FAR = 1e5, 10.0
 DENSE_ELEMENTS = 1 << 27  # … if the copies have no more than this
 NOISE = 64 * np.finfo(float).eps  # of a column's size: a deviation below this is rounding
 

@@ -37,7 +37,7 @@ PIECEWISE = ("huber", "squared_hinge")  # losses whose curvature is 0 for some r
 LEAST_CURVATURE = 1e-4  # … it is this, of its bound; 1e-9 and 1e-3 took three times as long
 ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 TILE = 512  # columns that are cast and multiplied at a time
-SAMPLE = 32  # rows from which the columns' deviations are guessed; they set priorities only
+SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
 class CoordinateDescent:

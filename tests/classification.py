@@ -48,7 +48,9 @@ class Case(NamedTuple):
         n = len(self.X)
         if self.intercept == "none":
             return self.X
-        return np.column_stack([self.X, np.full(n, 1.0 if self.intercept == "free" else self.scaling)])
+        return np.column_stack(
+            [self.X, np.full(n, 1.0 if self.intercept == "free" else self.scaling)]
+        )
 
     @property
     def penalised(self) -> Any:

@@ -1,14 +1,14 @@
-"""definitions/logistic: the bound is below the optimum, the gap above the excess, whatever is done."""
+"""definitions/logistic: the bound is below the optimum, the gap above the excess."""
 
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.classification import Case, classes, exact_objective, optimum, rows
 
 from certus.csr import CSR
 from certus.definitions import curvature, duality, logistic
 from certus.definitions.separation import separates
-from tests.classification import Case, classes, exact_objective, optimum, rows
 
 S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
 CLASS_WEIGHT = np.array([0.25, 3.0])
@@ -172,7 +172,7 @@ def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
 
 def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
     monkeypatch.setattr(curvature, "SUBSET_WORK", 0)
-    case, data, parameters = problem("none", n=40)
+    case, _, parameters = problem("none", n=40)
     X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
     best, w, b = optimum(case)
     u = w + 1e-5
@@ -332,11 +332,13 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
 
 
 def test_an_intercept_where_there_may_be_none_is_refused():
-    case, data, parameters = problem("l2", "none")
+    _, data, parameters = problem("l2", "none")
     found = logistic.check(data, w=np.zeros((3, 1)), b=np.ones(1), **parameters)
     assert "fit_intercept=False" in found["infeasible"]
     assert found["residual"] == np.inf
-    assert logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)["infeasible"] is None
+    assert (
+        logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)["infeasible"] is None
+    )
 
 
 def test_blocks_and_threads_change_nothing_but_rounding():

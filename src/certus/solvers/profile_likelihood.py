@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._pool import blas_limiter
 from ..exceptions import InferenceError
 from .logistic_likelihood import Inverse, Likelihood, Point
 
@@ -35,14 +36,20 @@ class Profile:
     def __init__(self, likelihood: Likelihood, theta: np.ndarray):
         self.likelihood = likelihood
         self.T = np.kron(np.eye(likelihood.n_classes - 1), likelihood.T)
-        self.best = self._maximise(theta, None)
+        with blas_limiter.for_work(likelihood.rows.shape):
+            self.best = self._maximise(theta, None)
 
     def deviance(self, j: int, beta: float) -> float:
         """D(β) of the j-th coefficient, class after class."""
-        return self._at(j, beta, self.best)[0]
+        with blas_limiter.for_work(self.likelihood.rows.shape):
+            return self._at(j, beta, self.best)[0]
 
     def end(self, j: int, side: int, q: float) -> float:
         """β above (side 1) or below (−1) the estimate, with D(β) = q."""
+        with blas_limiter.for_work(self.likelihood.rows.shape):
+            return self._end(j, side, q)
+
+    def _end(self, j: int, side: int, q: float) -> float:
         t = self.T[j]
         estimate, variance = float(t @ self.best.theta), float(t @ self.best.inverse.times(t))
         step = float(np.sqrt(q * variance))  # away from the estimate

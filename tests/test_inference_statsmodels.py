@@ -7,8 +7,6 @@ import statsmodels.api as sm
 from inference_cases import KINDS, each_intercept, each_kind, fitted, noisy, weighted
 from problems import weights
 
-# --- statsmodels ----------------------------------------------------------------------------------
-
 
 @each_kind
 @each_intercept

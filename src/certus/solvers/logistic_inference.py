@@ -79,7 +79,7 @@ def _penalty(likelihood: Likelihood, l2: float) -> np.ndarray:
     K = likelihood.n_classes
     between = np.eye(K - 1) - (1 / K if K > 2 else 0.0)
     with np.errstate(over="ignore"):
-        columns = np.minimum(l2 * likelihood.unscale**2, 1e300)
+        columns = np.minimum((np.sqrt(l2) * likelihood.unscale) ** 2, 1e300)
     columns = np.concatenate([[0.0] * likelihood.intercept, columns])
     return np.kron(between, np.diag(columns))
 

@@ -9,7 +9,7 @@ Classes: y is drawn from the logistic or softmax model
 
     P(y = 1) = 1/(1 + exp(−z)),   P(y = k) = exp(z_k)/Σ_j exp(z_j),   z = SIGNAL · Z w
 
-so that z has the standard deviation SIGNAL = 2 at any p: the best classifier errs on about 21 % of
+so that z has the standard deviation SIGNAL = 2 at any p: the best classifier errs on about 22 % of
 rows of two classes, and tall data are not separable.
 """
 

@@ -31,8 +31,8 @@ def tighten(entries, objective, reference=None):
     """Choose the tol of every entry; (F_best, {name: [seconds]} of those who did not reach it)."""
     best = np.inf
     if reference is not None:
-        _, model = reference.fit_at(REFERENCE_TOL)
-        best = np.inf if model is None else objective(model)
+        _, model = fit_with_patience(reference, REFERENCE_TOL)
+        best = np.inf if model is None else float(objective(model))
     walks = {name: Walk(entry) for name, entry in entries.items()}
     moving = True
     while moving:
@@ -42,10 +42,10 @@ def tighten(entries, objective, reference=None):
                 walk.step(objective, best)
                 best = min(best, walk.objective)
                 moving = True
-    failed = {name: walk for name, walk in walks.items() if not walk.is_within(best)}
-    for walk in failed.values():
+    behind = {name: walk for name, walk in walks.items() if not walk.is_within(best)}
+    for walk in behind.values():
         walk.entry.model = walk.model
-    return best, {name: [walk.seconds] for name, walk in failed.items()}
+    return best, {name: [walk.seconds] for name, walk in behind.items()}
 
 
 def relative_excess(objective, best):
@@ -65,35 +65,35 @@ class Walk:
         return excess <= self.entry.row.excess_limit
 
     def must_go_on(self, best):
-        may = self.rungs_below and not self.entry.cell["skipped"] and self.seconds <= PATIENCE
-        return bool(may) and not self.is_within(best)
+        return bool(self.rungs_below) and not self.is_within(best)
 
     def step(self, objective, best):
-        tol, before = self.rungs_below.pop(0), self.entry.row
-        try:
-            with time_limit(PATIENCE):
-                seconds, model = self.entry.fit_at(tol)
-        except TookTooLong:
-            print(
-                f"  {before.name}, {self.entry.contestant.name}: tol {tol} took too long",
-                file=sys.stderr,
-                flush=True,
-            )
-            self.rungs_below, self.entry.row = [], before
-            if self.model is None:
+        """Fit at the next rung; one that takes too long or fails is the last, and not stood on."""
+        tol, rung_before = self.rungs_below.pop(0), self.entry.row
+        seconds, model = fit_with_patience(self.entry, tol)
+        if model is None:
+            self.rungs_below, self.entry.row = [], rung_before
+            if self.model is None and not self.entry.cell["skipped"]:
                 self.entry.drop_out(empty_cell("took too long"))
             return
-        self.seconds, self.model = seconds, model
-        if model is None:
-            return
-        self.objective = float(objective(self.model))
+        self.seconds, self.model, self.objective = seconds, model, float(objective(model))
         excess = relative_excess(self.objective, min(best, self.objective))
-        print(
-            f"  {self.entry.row.name}, {self.entry.contestant.name}: tol {tol or 'default'}, "
-            f"{self.seconds:.3g} s, {iterations_of(self.model)} iterations, excess {excess:.1e}",
-            file=sys.stderr,
-            flush=True,
-        )
+        say(self.entry, tol, f"{seconds:.3g} s, {iterations_of(model)} iterations, {excess:.1e}")
+
+
+def fit_with_patience(entry, tol):
+    """(seconds, model) at this tol; (inf, None) if it took too long or failed."""
+    try:
+        with time_limit(PATIENCE):
+            return entry.fit_at(tol)
+    except TookTooLong:
+        say(entry, tol, "took too long")
+        return np.inf, None
+
+
+def say(entry, tol, what):
+    name = f"{entry.row.name}, {entry.contestant.name}"
+    print(f"  {name}: tol {tol or 'default'}, {what}", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -3,13 +3,14 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._explain import explain
-from ._words import number, small
+from ._explain import SQUARES, distance, explain
+from ._explain_classes import separates
+from ._words import number
 
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-ICON = {"optimal": "✔", "nearly optimal": "◐"}
+ICON = {"optimal": "✔", "stationary": "✔", "nearly optimal": "◐"}
 # the notebook's own text colour on a tint of it: legible in light and dark alike
 STYLE = (
     "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
@@ -25,7 +26,11 @@ MATHML = {
 
 
 def _equation(c: "Certificate") -> str:
-    weight = "<msub><mi>s</mi><mi>i</mi></msub>" if "sᵢ" in c.formula else ""
+    if c.definition != SQUARES:
+        return f'<math aria-label="{escape(c.formula)}"><mtext>{escape(c.formula)}</mtext></math>'
+    weight = "".join(
+        f"<msub><mi>{name}</mi><mi>i</mi></msub>" for name in "sc" if f"{name}ᵢ" in c.formula
+    )
     body = MATHML["SQUARES"].format(weight=weight)
     if "α" in c.formula:
         body += MATHML["PENALTY"]
@@ -34,9 +39,12 @@ def _equation(c: "Certificate") -> str:
 
 def html(c: "Certificate") -> str:
     icon = ICON.get(c.status, "✖")
-    summary = f"objective {number(c.objective, 7)}"
+    if c.status == "no finite optimum":
+        summary = separates(c)
+    else:
+        summary = f"objective {number(c.objective, 7)}"
     if c.certified:
-        summary += f", at most {small(c.gap)} above the best possible"
+        summary += f", {distance(c)}"
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'

@@ -1,6 +1,7 @@
 """A certificate as a script: the definition's own source, the parameters, and a loader.
 
-The script needs NumPy and the user's arrays, nothing of certus.
+The script needs NumPy and the user's arrays, nothing of certus. That of a classifier reads labels
+(numbers or text) and knows the classes.
 """
 
 import ast
@@ -26,7 +27,7 @@ Needs NumPy only.
                                                      .npz from scipy.sparse.save_npz, CSR)
 
 Minimised: {formula}
-Claimed:   objective {objective!r}, at most {gap!r} above the best possible
+Claimed:   objective {objective!r}, {claim}
 Exit code: 0 the claim holds, 1 it does not, 2 the data could not be read.
 """
 
@@ -104,25 +105,23 @@ def load(path):
     return np.loadtxt(path, delimiter=",", ndmin=1)
 
 
-def main(arguments):
+{labels}def main(arguments):
     if len(arguments) not in (2, 3):
         print(__doc__)
         return 2
     try:
-        X, y, s = (*map(load, arguments), None)[:3]
-        X = X if isinstance(X, Sparse) else X.reshape(len(X), -1)
-        y = np.asarray(y, dtype=float).reshape(len(X), -1)
+{read}
     except (OSError, ValueError, KeyError) as error:
         print(f"the data could not be read: {{error}}")
         return 2
     shapes = X.shape, y.shape, (len(X),) if s is None else s.shape
-    fitted = {shape!r}, ({shape[0]}, len(PARAMETERS["b"])), ({shape[0]},)
+    fitted = {shape!r}, ({shape[0]}, {columns}), ({shape[0]},)
     if shapes != fitted:
         print(f"X, y and weights have shapes {{shapes}}, the model was fitted on {{fitted}}")
         return 2
-    found = check(Data(X, y, s), tol={tol!r}, **PARAMETERS)
+{coding}    found = check(Data(X, y, s), tol={tol!r}, **PARAMETERS)
     print(f"objective {{found['objective']!r}}, claimed {objective!r}")
-    print(f"at most {{found['gap']:.3g}} above the best possible, claimed {gap:.3g}")
+    print(f"{what}, claimed {gap:.3g}")
     same = abs(found["objective"] - {objective!r}) <= 1e-9 * abs({objective!r}) + {gap!r}
     holds = bool(same and found["residual"] <= {tol!r})
     print("the claim holds" if holds else "THE CLAIM DOES NOT HOLD")
@@ -132,6 +131,56 @@ def main(arguments):
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 '''
+
+NUMBERS = {
+    "labels": "",
+    "read": """\
+        X, y, s = (*map(load, arguments), None)[:3]
+        X = X if isinstance(X, Sparse) else X.reshape(len(X), -1)
+        y = np.asarray(y, dtype=float).reshape(len(X), -1)""",
+    "columns": 'len(PARAMETERS["b"])',
+    "coding": "",
+}
+
+CLASSES = {
+    "labels": '''CLASSES = {classes}
+NUMBER = {{name: k for k, label in enumerate(CLASSES) for name in (label, str(label))}}
+
+
+def load_labels(path):
+    """The index of each row's class, from labels in .npy or in lines of text."""
+    if path.endswith(".npy"):
+        return np.array([number_of(label) for label in np.load(path, allow_pickle=False).ravel()])
+    with open(path, encoding="utf-8-sig") as file:
+        lines = [line.strip() for line in file if line.strip()]
+    return np.array([number_of(line.strip("\\"'")) for line in lines])
+
+
+def number_of(label):
+    """As it is; what is no class as text, as a number."""
+    label = label.item() if isinstance(label, np.generic) else label
+    try:
+        return float(NUMBER[label] if label in NUMBER else NUMBER[float(label)])
+    except (KeyError, ValueError):
+        raise ValueError(f"{{label!r}} is none of the classes {{CLASSES}}") from None
+
+
+''',
+    "read": """\
+        X, s = load(arguments[0]), load(arguments[2]) if len(arguments) == 3 else None
+        X = X if isinstance(X, Sparse) else X.reshape(len(X), -1)
+        y = load_labels(arguments[1]).reshape(-1, 1)""",
+    "columns": "1",
+    "coding": "",
+}
+
+SIGNS = """\
+    # ±1: a column for each class, of two classes the second's alone
+    weight = {weight}
+    if weight is not None:
+        s = weight[y[:, 0].astype(int)] * (1.0 if s is None else s)
+    y = np.where(y == np.arange(1 if len(CLASSES) == 2 else 0, len(CLASSES)), 1.0, -1.0)
+"""
 
 
 def _source(module: str, seen: set[str]) -> list[str]:
@@ -153,16 +202,33 @@ def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         # repr of a Python float has all its digits
         return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
-    return repr(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))},)"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _targets(labels: Any) -> dict[str, str]:
+    """How the script reads y."""
+    if labels is None:
+        return NUMBERS
+    coding = SIGNS.format(weight=_literal(labels.weight)) if labels.coding == "signs" else ""
+    classes = repr(labels.classes.tolist())
+    return {**CLASSES, "labels": CLASSES["labels"].format(classes=classes), "coding": coding}
 
 
 def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     if not c.certified:
         raise CertificateError(f"nothing to export: the model is {c.status}")
+    gap, near, found = c.gap, "at most {} above the best possible", "{found['gap']:.3g}"
+    if c.bound is None:
+        gap, near = c.residual * c.found["null_objective"], "one more Newton step would gain {}"
+        found = "{found['residual'] * found['null_objective']:.3g}"
     values = {
-        "model": c.model, "formula": c.formula, "objective": c.objective, "gap": c.gap,
+        "model": c.model, "formula": c.formula, "objective": c.objective, "gap": gap,
         "shape": c.shape, "tol": c.tol, "name": name, "block": 1024,
+        "claim": near.format(repr(gap)), "what": near.format(found),
+        **_targets(c.labels),
     }  # fmt: skip
     parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
     body = "\n\n\n".join(_source(c.definition, set()))

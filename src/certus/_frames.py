@@ -68,6 +68,33 @@ def from_series(values: Any, what: str) -> Any:
     return _numbers(series, what, None)
 
 
+def labels_from_frame(values: Any) -> Any:
+    """Labels as an array of numbers or objects, (n, k) from a frame; others as they are."""
+    if _library(values) is None:
+        return values
+    import narwhals as nw
+
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return _labels(native)
+    if isinstance(native, nw.DataFrame):
+        return np.stack([_labels(native[name]) for name in native.columns], axis=1)
+    return np.asarray(values)
+
+
+def _labels(series: Any) -> np.ndarray:
+    import narwhals as nw
+
+    dtype = series.dtype
+    plain = dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean
+    if plain and not series.null_count():
+        values: np.ndarray = np.asarray(series.to_numpy())
+        return values.astype(bool) if dtype == nw.Boolean else values
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
+
+
 def _has_missing(frame: Any) -> bool:
     """A null that is not NaN: arrays have no other word for it."""
     return any(frame[name].null_count() for name in frame.columns)

@@ -7,14 +7,25 @@ read once more for this: NaN and infinity show in the sums of the fit, and are t
 import difflib
 import numbers
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._frames import from_frame, from_series, holds_text, other_columns
+from ._labels import (
+    encode,
+    encode_as,
+    looks_continuous,
+    read_labels,
+    require_two_classes,
+    require_weight,
+)
 from ._words import count, listed
 from .csr import CSR
 from .exceptions import CannotVerifyError
@@ -28,11 +39,7 @@ def data_for_fit(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
 ) -> tuple[Rows, bool]:
     """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
-    if y is None:
-        raise ValueError(
-            f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
-            "None"
-        )
+    _require_target(model, y)
     X = _validated(model, X)
     y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
@@ -42,22 +49,76 @@ def data_for_fit(
     return rows, y.ndim == 1
 
 
+def _require_target(model: Any, y: Any) -> None:
+    if y is None:
+        raise ValueError(
+            f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
+            "None"
+        )
+
+
+def data_for_classification(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
+) -> tuple[Rows, np.ndarray]:
+    """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
+    _require_target(model, y)
+    X = _validated(model, X)
+    n, p = X.shape
+    labels, column = read_labels(y, n)
+    if column:
+        _warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+    classes, k = encode(labels)
+    require_two_classes(classes, n)
+    doubt = looks_continuous(classes, n)
+    if doubt is not None:
+        _warn(doubt, UserWarning)
+    s = weights(sample_weight, n)
+    require_weight(classes, k, s)
+    if n * p <= LOOK_FIRST:
+        require_finite(X, _names(model))
+    return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
+
+
+def _warn(said: str, kind: type[Warning]) -> None:
+    warnings.warn(said, kind, stacklevel=6)  # … ← fit ← two wrappers ← the person's line
+
+
 def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-    """The same for a fitted model, whose columns they must be."""
+    """The same for a fitted model, whose columns and classes they must be."""
     if y is None:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
         X = _validated(model, X, reset=False)
-        rows = _rows(model, X, y, sample_weight, None)
+        if is_classifier(model):
+            rows = _rows_of_classes(model, X, y, sample_weight)
+        else:
+            rows = _rows_of_targets(model, X, y, sample_weight)
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
+    require_finite(X, _names(model))
+    return rows
+
+
+def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    classes = np.asarray(model.classes_)
+    k = encode_as(read_labels(y, X.shape[0])[0], classes)
+    s = weights(sample_weight, X.shape[0])
+    require_weight(classes, k, s)
+    return Rows(X, k.astype(float)[:, None], s)
+
+
+def _rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    rows = _rows(model, X, y, sample_weight, None)
     k = len(np.atleast_2d(model.coef_))
     assert rows.y is not None
     if rows.y.shape[1] != k:
-        raise CannotVerifyError(
+        raise ValueError(
             f"the model has {count(k, 'target')}, y has {rows.y.shape[1]}: give the y of the fit"
         )
-    require_finite(X, _names(model))
     return rows
 
 

@@ -8,6 +8,7 @@ _ASCII = str.maketrans(
     {
         "Σ": "sum ", "ᵢ": "_i", "ᵀ": "'", "−": "-", "²": "^2", "‖": "|", "α": "alpha", "≥": ">=",
         "×": "x", "≤": "<=", "–": "-", "…": "...", "½": "1/2", "μ": "mu", "λ": "lambda", "·": "*",
+        "₁": "_1", "ₖ": "_k", "₊": "_+",
     }
 )  # fmt: skip
 
@@ -71,6 +72,16 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most} more"
+
+
+def best_possible(bound: float | None) -> str:
+    """What a bound says about the optimum of an objective that is never below 0."""
+    return f"at least {number(bound, 7)}" if bound else "not known to be above 0"
+
+
+def name_of(j: int, names: Sequence[str] | None) -> str:
+    """A column, for people."""
+    return f"'{names[j]}'" if names is not None else f"column {j}"
 
 
 def printable(text: str) -> str:

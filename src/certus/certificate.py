@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import audit
 from ._pool import blas_limiter
+from ._separating import what_separates
 from ._validation import data_for_verify
+from .definitions.linear_sums import dense, few_rows
 from .exceptions import CannotVerifyError
 from .fingerprint import Fingerprint, fingerprint
 from .rows import Rows
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
 SAME = 1e-9  # relative, of the objective on the same rows
+CERTIFIED = ("optimal", "stationary")  # the states that hold the claim of their kind
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 
@@ -41,16 +44,19 @@ class Certificate:
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
         objective − bound, enlarged by all that rounding can have done: the true distance to the
-        optimum is never larger.
+        optimum is never larger. Infinite where there is no bound.
     residual : float
-        gap as a share of what the intercept alone leaves.
+        gap as a share of what the intercept alone leaves; where there is no bound, the share that
+        one more Newton step would gain.
     kind : str
-        "global": the bound holds for every choice of parameters.
+        "global": the bound holds for every choice of parameters. "stationary": no bound is known,
+        but no small step lowers the objective.
     status : str
-        "optimal" (residual ≤ tol), "nearly optimal" (≤ 1e-3), "not optimal", "not proven" (sparse
-        rows of many columns without a penalty: neither could be shown), "contradicted" (another
-        fitted attribute disagrees with the data), "other rows" (not those of the fit) or "stopped"
-        (by Ctrl-C or a callback, before the optimum).
+        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "nearly optimal" (≤
+        1e-3), "not optimal", "no finite optimum" (the classes are separated, so coefficients grow
+        without limit), "not proven" (sparse rows of many columns without a penalty: neither could
+        be shown), "contradicted" (another fitted attribute disagrees with the data), "other rows"
+        (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -80,6 +86,7 @@ class Certificate:
     found: dict[str, Any] = field(default_factory=dict, repr=False)
     parameters: dict[str, Any] = field(default_factory=dict, repr=False)
     feature_names: tuple[str, ...] | None = field(default=None, repr=False)
+    labels: audit.Labels | None = field(default=None, repr=False)  # of a classifier
 
     def __repr__(self) -> str:
         from ._explain import one_line
@@ -149,7 +156,7 @@ class _Data:
 
 def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
     """The certificate of a fitted model on rows that are known to be its own."""
-    return _certify(audit.read(model), rows, tol, _feature_names(model))
+    return _certify(audit.read(model, rows), rows, tol, _feature_names(model))
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:
@@ -162,45 +169,96 @@ def _certify(
 ) -> Certificate:
     started = time.perf_counter()
     definition = import_module(f"certus.definitions.{reading.definition}")
-    data = _Data(rows)
+    data = _Data(_as_defined(rows, reading.labels))
+    asked: dict[str, Any] = {}  # what else a model of ours claims
+    if reading.ours and reading.rank is not None:
+        asked["rank"] = reading.rank
+    if reading.ours and reading.spectrum:
+        asked["spectrum"] = True
     with blas_limiter.for_work(rows.shape):
-        rank = reading.rank if reading.ours else None
-        spectrum = bool(reading.spectrum) and reading.ours
-        found = definition.check(data, **reading.parameters, rank=rank, spectrum=spectrum, tol=tol)
+        found = definition.check(data, **reading.parameters, **asked, tol=tol)
         wrong = _contradictions(reading, found)
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")
             chosen = choice.check(data, **reading.choice, tol=tol)
             wrong += chosen["wrong"]
             found["loo_score"] = chosen.get("loo_score")
-    residual = found["residual"]
-    status = "optimal" if residual <= tol else "nearly optimal" if residual <= NEARLY else None
-    if status == "optimal" and wrong:
-        status = "contradicted"
-    if status is None and "unproven" in found and found["at_least"] <= tol:
-        status = "not proven"
+    kind = found.get("kind", "global")
+    status = _status(found, kind, wrong, tol)
+    certified = status in CERTIFIED
+    found |= {"wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours}
+    found["iteration"] = reading.iteration
+    if reading.labels is not None and not certified:
+        found["columns"] = _columns(rows)
+    if status == "no finite optimum":
+        assert reading.labels is not None
+        proof = found["separated"]
+        facts = what_separates(rows, len(reading.labels.classes), proof["direction"])
+        found["separated"] = {**facts, "proof": proof}
+    # copies: an edit of the model in place must not edit what was certified
+    parameters = copy.deepcopy(reading.parameters)
+    formula = reading.formula
+    if rows.s is None:
+        formula = formula.replace("sᵢ ", "").replace("sᵢ", "")
     return Certificate(
         model=reading.model,
         shape=rows.shape,
-        formula=reading.formula if rows.s is not None else reading.formula.replace("sᵢ", ""),
+        formula=formula,
         definition=f"certus.definitions.{reading.definition}",
         objective=found["objective"],
         bound=found["bound"],
         gap=found["gap"],
-        residual=residual,
-        kind="global",
-        status=status or "not optimal",
-        certified=status == "optimal",
+        residual=found["residual"],
+        kind=kind,
+        status=status,
+        certified=certified,
         tol=tol,
         coef_error=found.get("coef_error"),
         seconds=time.perf_counter() - started,
         fingerprint=fingerprint(rows),
-        notes=reading.notes,
-        found={**found, "wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours},
-        # copies: an edit of the model in place must not edit what was certified
-        parameters=copy.deepcopy(reading.parameters),
+        notes=reading.notes + _note_on_class_weights(reading, found),
+        found=found,
+        parameters=parameters,
         feature_names=names,
+        labels=reading.labels,
     )
+
+
+def _as_defined(rows: Rows, labels: audit.Labels | None) -> Rows:
+    """The rows with targets and weights as the definition reads them."""
+    if labels is None:
+        return rows
+    assert rows.y is not None
+    y, s = labels.targets(rows.y), labels.weights(rows.y, rows.s)
+    return Rows(rows.X, y, s, threads=rows.threads)
+
+
+def _status(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> str:
+    if found.get("separated"):
+        return "no finite optimum"
+    residual = found["residual"]
+    if residual <= tol:
+        return "contradicted" if wrong else "optimal" if kind == "global" else kind
+    if residual <= NEARLY:
+        return "nearly optimal"
+    return "not proven" if "unproven" in found and found["at_least"] <= tol else "not optimal"
+
+
+def _columns(rows: Rows) -> dict[str, np.ndarray]:
+    """Mean and spread of the columns, from a few rows: for the likely cause of a bad fit."""
+    X, _, _ = rows.some(few_rows(rows.shape[1]))
+    X = dense(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {"mean": X.mean(axis=0, dtype=float), "spread": X.std(axis=0, dtype=float)}
+
+
+def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:
+    from ._explain_classes import class_weights_shift
+
+    if reading.labels is None or reading.parameters.get("class_weight") is None:
+        return ()
+    said = class_weights_shift(reading.labels.classes, found)
+    return () if said is None else (said,)
 
 
 def _contradictions(reading: audit.Reading, found: dict[str, Any]) -> list[str]:
@@ -262,7 +320,10 @@ def verify(
     except NotFittedError as error:
         raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
     rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
-    reading = audit.read(inner.model)
+    try:
+        reading = audit.read(inner.model, rows)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
     certificate = _certify(reading, rows, tol, _feature_names(inner.model))
     return _compared_with_fit(certificate, inner, reading, sample_weight)
 
@@ -286,7 +347,7 @@ def _compared_with_fit(
         difference = own.fingerprint.differs(certificate.fingerprint)
         moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
         edited = any(
-            np.any(np.asarray(value) != own.parameters[name])
+            not np.array_equal(value, own.parameters.get(name))
             for name, value in reading.parameters.items()
         )
         if difference is None and moved and not edited:

@@ -8,6 +8,7 @@ __all__ = [
     "CertificateError",
     "InferenceError",
     "NotCertifiedWarning",
+    "SeparationWarning",
 ]
 
 
@@ -17,6 +18,10 @@ class NotCertifiedWarning(ConvergenceWarning):
 
 class AliasWarning(UserWarning):
     """Some columns repeat others, so their coefficients are not unique."""
+
+
+class SeparationWarning(UserWarning):
+    """The classes are separated by a hyperplane: coefficients grow without limit."""
 
 
 class CannotVerifyError(ValueError):

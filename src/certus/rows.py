@@ -15,7 +15,7 @@ a memory map, sparse rows (``csr.py``), and later Arrow batches or Dask chunks.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -99,24 +99,28 @@ class Rows:
         statistic: Callable[..., Any],
         *args: Any,
         combine: Callable[[Any, Any], Any] = add,
+        beside: Sequence[np.ndarray] = (),
         block_rows: int | None = None,
         square: bool = False,
     ) -> Any:
-        """Combine ``statistic(X_b, y_b, s_b, *args)`` over all blocks.
+        """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
 
         ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
-        ``combine(left, right)`` may overwrite ``left``. ``square``: the statistic is p×p, so its
-        work grows with p².
+        ``combine(left, right)`` may overwrite ``left``. ``beside``: arrays with an entry for every
+        row, cut as X is, which the statistic may also fill. ``square``: the statistic is p×p, so
+        its work grows with p².
         """
         edges = self.edges(block_rows)
+
+        def one(i: int) -> Any:
+            start, stop = edges[i]
+            return statistic(*self.block(start, stop), *(a[start:stop] for a in beside), *args)
+
         if len(edges) == 1:
-            return statistic(*self.block(*edges[0]), *args)
+            return one(0)
         tree = _Tree(len(edges), combine)
-        run_on_threads(
-            lambda i: tree.put(i, statistic(*self.block(*edges[i]), *args)),
-            len(edges),
-            self._useful_threads(len(edges), square),
-        )
+        threads = self._useful_threads(len(edges), square)
+        run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
         return tree.root
 
     def map(

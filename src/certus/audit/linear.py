@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
@@ -10,12 +11,13 @@ RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 
 def _coefficients(model: Any) -> dict[str, Any]:
     """w (p×k) and b (k,), whatever the shape they are kept in."""
-    w = np.atleast_2d(np.asarray(model.coef_, dtype=float)).T
+    coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    w = np.atleast_2d(np.asarray(coef, dtype=float)).T
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
     return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}
 
 
-def read_least_squares(model: Any) -> dict[str, Any]:
+def read_least_squares(model: Any, _rows: Any) -> dict[str, Any]:
     attributes = vars(model)
     rank = attributes.get("rank_")
     positive = bool(model.positive)
@@ -28,7 +30,7 @@ def read_least_squares(model: Any) -> dict[str, Any]:
     }
 
 
-def read_ridge(model: Any) -> dict[str, Any]:
+def read_ridge(model: Any, _rows: Any) -> dict[str, Any]:
     positive = bool(model.positive)
     alpha = np.asarray(model.alpha, dtype=float)
     return {
@@ -38,7 +40,7 @@ def read_ridge(model: Any) -> dict[str, Any]:
     }
 
 
-def read_ridge_cv(model: Any) -> dict[str, Any]:
+def read_ridge_cv(model: Any, _rows: Any) -> dict[str, Any]:
     choice: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
     if model.cv is None and model.scoring is None:

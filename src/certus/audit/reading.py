@@ -1,5 +1,8 @@
 """What a fitted model claims, as a definition and its parameters.
 
+A reader is given the model and the rows, of which it may use the shape, and of a classifier the
+classes' indices. It raises ValueError, with the reason, where a model makes no claim to check.
+
 A model is known by the public name of its class, so nothing of another library is imported to read
 its models. A subclass is read as the nearest class that is known.
 """
@@ -8,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import linear
+from . import classifiers, linear
+from .labels import Labels
 
 
 @dataclass(frozen=True)
@@ -23,15 +27,34 @@ class Reading:
     rank: int | None = None
     spectrum: dict[str, Any] = field(default_factory=dict)  # singular_ and condition_, if stated
     notes: tuple[str, ...] = ()
+    labels: Labels | None = None  # of a classifier
+    iteration: dict[str, Any] = field(default_factory=dict)  # max_iter if it was reached, and tol
     ours: bool = True
 
 
-_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+Reader = Callable[[Any, Any], dict[str, Any]]
+
+_SHARED: dict[str, Reader] = {
     "linear_model.LinearRegression": linear.read_least_squares,
     "linear_model.Ridge": linear.read_ridge,
     "linear_model.RidgeCV": linear.read_ridge_cv,
 }
-_LIBRARIES = ("certus", "sklearn")
+_READERS: dict[str, dict[str, Reader]] = {
+    "certus": {
+        **_SHARED,
+        "linear_model.LogisticRegression": classifiers.read_logistic,
+        "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
+        "linear_model.PenalizedClassifier": classifiers.read_penalized,
+    },
+    "sklearn": {
+        **_SHARED,
+        "linear_model.LogisticRegression": classifiers.read_logistic,
+        "linear_model.LogisticRegressionCV": classifiers.read_sklearn_logistic_cv,
+        "linear_model.SGDClassifier": classifiers.read_sgd,
+        "linear_model.RidgeClassifier": classifiers.read_ridge_classifier,
+        "linear_model.RidgeClassifierCV": classifiers.read_ridge_classifier_cv,
+    },
+}
 
 
 def _public_name(cls: type) -> str:
@@ -43,17 +66,25 @@ def _public_name(cls: type) -> str:
 def _known_name(model: Any) -> str | None:
     for cls in type(model).__mro__:
         library, _, name = _public_name(cls).partition(".")
-        if library in _LIBRARIES and name in _READERS:
+        if name in _READERS.get(library, {}):
             return f"{library}.{name}"
     return None
 
 
 def readable() -> str:
     """What can be read, for people."""
-    names = ", ".join(sorted(_READERS))
+    ours, theirs = set(_READERS["certus"]), set(_READERS["sklearn"])
+    told = [
+        f"{', '.join(sorted(names))} of {whose}"
+        for names, whose in (
+            (ours & theirs, "certus and scikit-learn"),
+            (ours - theirs, "certus"),
+            (theirs - ours, "scikit-learn"),
+        )
+    ]
     return (
-        f"{names} of certus and scikit-learn, also as the last step of a Pipeline, inside "
-        "GridSearchCV and the like, and in TransformedTargetRegressor"
+        f"{'; '.join(told)}; also as the last step of a Pipeline, inside GridSearchCV and the "
+        "like, and in TransformedTargetRegressor"
     )
 
 
@@ -61,11 +92,11 @@ def known(model: Any) -> bool:
     return _known_name(model) is not None
 
 
-def read(model: Any) -> Reading:
-    """What a fitted model that is known claims."""
+def read(model: Any, rows: Any) -> Reading:
+    """What a fitted model that is known claims about rows that are its own."""
     full = _known_name(model)
     assert full is not None
     library, _, name = full.partition(".")
     ours = library == "certus"
     shown = type(model).__name__ if ours else full
-    return Reading(model=shown, ours=ours, **_READERS[name](model))
+    return Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))

@@ -1,7 +1,8 @@
 """Linear models with certificates, under scikit-learn's names."""
 
 from .least_squares import LinearRegression
+from .logistic import LogisticRegression
 from .ridge import Ridge
 from .ridge_cv import RidgeCV
 
-__all__ = ["LinearRegression", "Ridge", "RidgeCV"]
+__all__ = ["LinearRegression", "LogisticRegression", "Ridge", "RidgeCV"]

@@ -1,33 +1,30 @@
-"""What the linear regressors share: predict, the certificate of a fit, and how it is shown."""
+"""What the linear regressors share: how they are solved, and predict."""
 
-import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import estimator_html_repr
 
-from .._explain import not_certified, repeated_columns
 from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
-from .._watching import CALLER, Watching
 from ..certificate import certify
-from ..exceptions import AliasWarning, NotCertifiedWarning
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
 from ..solvers.sparse import solve_sparse
+from ._certified import Certified
 
 
-class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRegressor(
+    Certified, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+):
     """A fitted w and b. ``fit`` is @watched."""
 
     coef_: np.ndarray
     intercept_: Any
-    _watching: Watching  # during fit
     _counts_iterations = False  # scikit-learn's Ridge has n_iter_, its LinearRegression has not
     _one_target_is_flat = (
         False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
@@ -67,27 +64,6 @@ class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, Ba
         """How conjugate gradients on sparse rows are told to run."""
         return {}
 
-    def _forget(self, *names: str) -> None:
-        """Drop what an earlier fit set and this one may not."""
-        for name in names:
-            self.__dict__.pop(name, None)
-
-    def _certify(self, rows: Rows, stopped_at: int | None = None) -> None:
-        """Set certificate_ from the definition, and warn where it does not hold."""
-        self.certificate_ = certificate = self._watching.label(certify(self, rows))
-        if not certificate.certified:
-            said = not_certified(certificate, stopped_at)
-            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
-
-    def _warn_of_aliases(self, solution: Solution, n: int) -> None:
-        if solution.aliases is not None:
-            names = vars(self).get("feature_names_in_")
-            warnings.warn(
-                repeated_columns(solution.aliases, names, n, len(solution.w)),
-                AliasWarning,
-                stacklevel=CALLER,
-            )
-
     def predict(self, X: Any) -> np.ndarray:
         """Xw + b, in float64.
 
@@ -106,16 +82,6 @@ class LinearRegressor(CallbackSupportMixin, MultiOutputMixin, RegressorMixin, Ba
         if not np.isfinite(out.sum()):
             require_finite(X, vars(self).get("feature_names_in_"))
         return out
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()
 
 
 def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:

@@ -1,0 +1,260 @@
+"""Linear classifiers, each by its own objective.
+
+    F(w, b) = C Σ_i s_i c_{y_i} ℓ(y_i, x_iᵀw + b) + l1·‖w‖₁ + l2/2·‖w‖²
+
+What differs between them is what C, l1 and l2 are made of, whether the intercept is penalised, and
+which counts "balanced" class weights c are taken from.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .labels import Labels
+from .linear import RIDGE, _coefficients
+
+
+def _iteration(model: Any) -> dict[str, Any]:
+    """What ended the fit, as far as the model tells: the max_iter that it reached, and its tol."""
+    steps = np.max(np.asarray(vars(model).get("n_iter_", 0), dtype=float), initial=0.0)
+    reached = model.max_iter is not None and steps >= model.max_iter > 0
+    return {"max_iter": int(model.max_iter) if reached else None, "tol": model.tol}
+
+
+# --- logistic regression --------------------------------------------------------------------------
+
+
+def _penalty(C: float, l1_ratio: Any, penalty: Any) -> dict[str, float]:
+    """C, l1 and l2 from scikit-learn's parameters; ``penalty`` is the deprecated way to say them.
+
+    C = inf or penalty=None: no penalty, and the loss is taken as it is.
+    """
+    if penalty is None or not np.isfinite(C):
+        return {"C": 1.0, "l1": 0.0, "l2": 0.0}
+    said = {"l1": 1.0, "l2": 0.0}
+    ratio = said[penalty] if penalty in said else float(l1_ratio or 0.0)
+    return {"C": float(C), "l1": ratio, "l2": 1.0 - ratio}
+
+
+def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[str, Any]:
+    parameters = {
+        **_coefficients(model),
+        **_penalty(C, l1_ratio, vars(model).get("penalty", "deprecated")),
+        "class_weight": class_weight_of(model),
+    }
+    several = len(model.classes_) > 2
+    if scaling is not None:
+        parameters["intercept_scaling"] = float(scaling)
+    return {
+        "definition": "softmax" if several else "logistic",
+        "formula": formula("softmax" if several else "logistic", **parameters),
+        "parameters": parameters,
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": _iteration(model),
+    }
+
+
+def _with_direction(model: Any, reading: dict[str, Any]) -> dict[str, Any]:
+    """A fit of ours that found the classes separated says along which (u, c), to be proven."""
+    direction = vars(model).get("_direction")
+    if direction is not None:
+        reading["parameters"]["direction"] = direction
+    return reading
+
+
+def read_logistic(model: Any, _rows: Any) -> dict[str, Any]:
+    """liblinear penalises the intercept, as a column of intercept_scaling."""
+    scaling = model.intercept_scaling if _by_liblinear(model) else None
+    return _with_direction(model, _read_logistic(model, model.C, model.l1_ratio, scaling))
+
+
+def _by_liblinear(model: Any) -> bool:
+    return bool(model.solver == "liblinear" and model.fit_intercept)
+
+
+def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
+    if not model.refit:
+        raise ValueError(
+            f"{type(model).__name__}(refit=False) averages the coefficients of its folds: they "
+            "minimise nothing, so there is no claim to check. Use refit=True"
+        )
+    # one value, or the same value for each class
+    C, l1_ratio = np.ravel(model.C_)[0], np.ravel(model.l1_ratio_)[0]
+    reading = _read_logistic(model, C, l1_ratio, scaling)
+    note = "the choice of C_ and l1_ratio_ was not recomputed, the fit at them was"
+    return {**reading, "notes": (note,)}
+
+
+def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
+    return _read_logistic_cv(model, None)
+
+
+def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
+    """The last fit of scikit-learn's is by liblinear's default scaling, whatever was asked."""
+    return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
+
+
+# --- stochastic gradient descent ------------------------------------------------------------------
+
+
+def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
+    """(1/n) Σ_i s_i c_{y_i} ℓ_i + α(l‖w‖₁ + (1−l)/2‖w‖²): n counts rows, not weights.
+
+    More than two classes: one such problem for each against the rest, whose class weight is 1.
+    "balanced" counts rows, not weights.
+    """
+    if model.loss != "log_loss":
+        raise ValueError(
+            f"SGDClassifier(loss={model.loss!r}) cannot be audited: only loss='log_loss' can"
+        )
+    if model.early_stopping:
+        raise ValueError(
+            "SGDClassifier(early_stopping=True) fits on a part of the rows only, and the model "
+            "does not say which: nothing can be checked on the rows given"
+        )
+    ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
+    alpha = 0.0 if model.penalty is None else float(model.alpha)
+    several = len(model.classes_) > 2
+    parameters = {
+        **_coefficients(model),
+        "C": 1.0 / rows.shape[0],
+        "l1": alpha * ratio,
+        "l2": alpha * (1 - ratio),
+        "class_weight": _balanced_by_rows(model, rows),
+        "one_vs_rest": several,
+    }
+    notes = ("for each class against the rest; the objective is their sum",) if several else ()
+    return {
+        "definition": "logistic",
+        "formula": formula("logistic", **{**parameters, "C": "1/n"}),
+        "parameters": parameters,
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": {**_iteration(model), "stochastic": True},
+        "notes": notes,
+    }
+
+
+# --- ridge ----------------------------------------------------------------------------------------
+
+
+ONE_COLUMN = "y is 1 for the second class and −1 for the first"
+A_COLUMN_EACH = "y has a column for each class, 1 for its rows and −1 for the rest"
+
+
+def _read_ridge(model: Any, rows: Any, alpha: Any) -> dict[str, Any]:
+    """Least squares on ±1, a column for each class (one for two classes)."""
+    weight = _balanced_by_rows(model, rows)
+    return {
+        "definition": "least_squares",
+        "formula": RIDGE if weight is None else RIDGE.replace("sᵢ", "sᵢcᵢ"),
+        "parameters": {**_coefficients(model), "alpha": np.asarray(alpha, dtype=float)},
+        "labels": Labels(np.asarray(model.classes_), "signs", weight),
+        "notes": (ONE_COLUMN if len(model.classes_) == 2 else A_COLUMN_EACH,),
+    }
+
+
+def read_ridge_classifier(model: Any, rows: Any) -> dict[str, Any]:
+    reading = _read_ridge(model, rows, model.alpha)
+    reading["parameters"]["positive"] = bool(model.positive)
+    reading["formula"] += " over w ≥ 0" if model.positive else ""
+    return reading
+
+
+def read_ridge_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
+    reading = _read_ridge(model, rows, model.alpha_)
+    note = "the choice of alpha_ was not recomputed, the fit at it was"
+    return {**reading, "notes": (*reading["notes"], note)}
+
+
+# --- any loss and penalty -------------------------------------------------------------------------
+
+
+def read_penalized(model: Any, _rows: Any) -> dict[str, Any]:
+    """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
+    loss, penalty = model.loss, model.penalty
+    try:
+        l1, l2 = float(penalty.l1), float(penalty.l2)
+    except AttributeError:
+        raise ValueError(
+            f"the penalty {penalty!r} cannot be audited: it is no L1, L2 or ElasticNet"
+        ) from None
+    w = np.atleast_2d(model.coef_)
+    parameters = {
+        **_coefficients(model), "C": 1.0, "l1": l1, "l2": l2,
+        "class_weight": class_weight_of(model),
+    }  # fmt: skip
+    if loss.name != "softmax":
+        parameters["one_vs_rest"] = len(w) > 1
+    if "delta" in vars(loss):
+        parameters["delta"] = float(loss.delta)
+    return {
+        "definition": loss.name,
+        "formula": formula(loss.name, **parameters),
+        "parameters": parameters,
+        "labels": Labels(np.asarray(model.classes_)),
+    }
+
+
+# --- class weights --------------------------------------------------------------------------------
+
+
+def class_weight_of(model: Any) -> Any:
+    """None, "balanced", or c_k for each class. A class that a dict does not name weighs 1."""
+    given = model.class_weight
+    if not given or isinstance(given, str):
+        return given or None
+    found = np.ones(len(model.classes_))
+    for k, label in enumerate(np.asarray(model.classes_).tolist()):
+        keys = [label, *_as_whole_number(label)]
+        found[k] = next((given[key] for key in keys if key in given), 1.0)
+    return found
+
+
+def _as_whole_number(label: Any) -> list[int]:
+    try:
+        return [int(label)]
+    except ValueError:
+        return []
+
+
+def _balanced_by_rows(model: Any, rows: Any) -> Any:
+    """The same with "balanced" worked out, c_k = n / (K n_k), where weights do not count."""
+    given = class_weight_of(model)
+    if not isinstance(given, str):
+        return given
+    K = len(model.classes_)
+    counts = np.bincount(rows.y[:, 0].astype(np.intp), minlength=K)
+    return len(rows.y) / (K * counts)
+
+
+# --- the objective for people ---------------------------------------------------------------------
+
+LOSS = {
+    "logistic": "log(1 + exp(−yᵢ({z})))",
+    "softmax": "(log Σₖ exp(zᵢₖ) − zᵢ,yᵢ)",
+    "squared_hinge": "[1 − yᵢ({z})]₊²",
+    "huber": "huber(yᵢ − {z})",
+}
+
+
+def formula(
+    loss: str, *, C: Any, l1: float, l2: float, fit_intercept: bool, class_weight: Any = None,
+    intercept_scaling: float | None = None, **_other: Any,
+) -> str:  # fmt: skip
+    """Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖², with what is 0 or 1 left out."""
+    weight = "sᵢ" if class_weight is None else "sᵢcᵢ"
+    factor = "" if C == 1 else f"{C} " if isinstance(C, str) else f"{C:g} "
+    z = "xᵢᵀw + b" if fit_intercept else "xᵢᵀw"
+    text = f"{factor}Σ {weight} {LOSS[loss].format(z=z)}"
+    penalised = intercept_scaling if fit_intercept else None
+    b = "b" if penalised == 1 else f"b/{penalised:g}" if penalised else ""
+    if l1:
+        times = "" if l1 == 1 else f"{l1:g}"
+        text += f" + {times}‖w‖₁" + (f" + {times}|{b}|" if b else "")
+    if l2:
+        times = "½" if l2 == 1 else f"{l2 / 2:g}"
+        square = f"{b}²" if b == "b" else f"({b})²"
+        text += f" + {times}(‖w‖² + {square})" if b else f" + {times}‖w‖²"
+    if loss == "softmax":
+        text += f", zᵢₖ = {'xᵢᵀwₖ + bₖ' if fit_intercept else 'xᵢᵀwₖ'}"
+    return text

@@ -1,0 +1,33 @@
+"""How a classifier's labels become the targets that its definition reads.
+
+    index:   y_i = k             where classes[k] is the label of row i
+    signs:   Y_ik = 1 or −1      a column for each class; of two classes the second's alone
+
+Most definitions of classifiers want the index; least squares wants signs.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    classes: np.ndarray  # ascending
+    coding: str = "index"
+    weight: np.ndarray | None = None  # of classes, where the definition has only those of rows
+
+    def targets(self, k: np.ndarray) -> np.ndarray:
+        """(n, 1) indices as the definition wants them."""
+        if self.coding == "index":
+            return k
+        first = 1 if len(self.classes) == 2 else 0
+        return np.where(k == np.arange(first, len(self.classes)), 1.0, -1.0)
+
+    def weights(self, k: np.ndarray, s: Any) -> Any:
+        """(n,) weights of rows, times those of their classes."""
+        if self.weight is None:
+            return s
+        c = self.weight[k[:, 0].astype(np.intp)]
+        return c if s is None else s * c

@@ -1,0 +1,276 @@
+r"""Softmax loss of K classes: how far a given (w, b) is from the optimum.
+
+    F(w, b) = C Σ_i s_i c_{y_i} (log Σ_k exp(z_ik) − z_{i,y_i}) + l1‖w‖₁ + l2/2 ‖w‖²,  z = Xw + b
+
+With Y_i the unit vector of row i's class, any Q_i in the simplex gives, E(Q) = −Σ_k Q_k log Q_k,
+
+    D(Q) = Σ_i ω_i E(Q_i) − Σ_jk [|V_jk| − l1]₊² / (2 l2) ≤ F      V = Σ_i ω_i x_i (Y_i − Q_i)ᵀ
+
+where free intercepts need Σ ω Q = Σ ω Y. The point is Q = softmax(z), its rows of class c moved
+towards their own class, Q ← (1 − δ_c)Q + δ_c Y: V shrinks with it, and with
+q_ck = Σ_{i in c} ω Q_ik, n_c = Σ_{i in c} ω the δ are the solution of
+
+    Σ_c δ_c (n_c 1[c = k] − q_ck) = n_k − Σ_c q_ck        (δ ≥ 0, the least is 0).
+
+What that leaves, rounding, is mended by Q ← (1 − t)Q + t·ζ/S, ζ = (n − (1 − t)q)/t, with the least
+t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is
+enough; where it is not, a second pass sums up at the moved point itself.
+
+Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.curvature import from_curvature, local_of
+from certus.definitions.duality import (
+    Fitted,
+    class_factors,
+    class_mass,
+    product,
+    slices,
+    squared_norms,
+)
+from certus.definitions.linear_sums import UNIT
+from certus.definitions.separation import separates
+
+
+class SoftmaxSums(NamedTuple):
+    """Σ s over the rows of each class c, at Q as moved; ω = s·factor in V alone."""
+
+    XX: Any  # Σ s ‖x‖², all rows
+    one: Any  # (K,)
+    value: Any  # the loss (K,)
+    entropy: Any  # E(Q) (K,)
+    slope: Any  # ‖Q − Y‖² (K,)
+    wrong: Any  # another class has the larger score (K,)
+    Q: Any  # (K, K)
+    V: Any  # (p, K)
+
+
+def softmax_sums(
+    X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, factor: Any, delta: Any
+) -> SoftmaxSums:
+    """Of one block of rows; y is the class's number."""
+    K = w.shape[1]
+    XX, total, V = 0.0, np.zeros((K, 5 + K)), np.zeros(w.shape)
+    for part, Z in slices(X, view):
+        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), None if s is None else s[part]
+        XX += squared_norms(Z, weight)
+        row, rows = np.arange(len(z)), np.zeros((len(z), 5 + K))
+        z += b
+        z -= z.max(axis=1, keepdims=True)
+        Q = np.exp(z)
+        sums = Q.sum(axis=1)
+        Q /= sums[:, None]
+        log_sum, z_own = np.log(sums), z[row, own]
+        rows[:, 0] = 1.0
+        rows[:, 1] = log_sum - z_own
+        rows[:, 2] = log_sum - np.einsum("ik,ik->i", Q, z)
+        z[row, own] = -np.inf
+        rows[:, 4] = z.max(axis=1) >= z_own
+        if delta is not None:
+            Q *= (1 - delta[own])[:, None]
+            Q[row, own] += delta[own]
+            rows[:, 2] = -(Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=1)
+        rows[:, 5:] = Q
+        Q *= -1.0
+        # 1 − Q of its own class, as the others' sum: no digits are lost where Q is near 1
+        Q[row, own] = 0.0
+        Q[row, own] = -Q.sum(axis=1)
+        rows[:, 3] = np.einsum("ik,ik->i", Q, Q)
+        Y = np.zeros((len(z), K))
+        Y[row, own] = 1.0 if weight is None else weight
+        total += np.dot(Y.T, rows)
+        Q *= (factor[own] if weight is None else weight * factor[own])[:, None]
+        V += product(Z.T, Q)
+    one, value, entropy, slope, wrong = total[:, :5].T
+    return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
+
+
+class SoftmaxProblem(Fitted):
+    """(w, b) with K columns: the sums over all rows, and the numbers that follow from them."""
+
+    def __init__(
+        self, data: Any, w: Any, b: Any, C: float, l1: float, l2: float, fit_intercept: bool,
+        class_weight: Any, intercept_scaling: float | None,
+    ):  # fmt: skip
+        super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
+        K = len(self.b)
+        mass = np.ones(K) if class_weight is None else data.reduce(class_mass, K)[0]
+        self.factor = class_factors(self.C, class_weight, mass)
+        self.sums = self.take_sums(None)
+        self.n = self.factor * self.sums.one
+        self.W, self.XX = 1.001 * self.n.sum(), 1.001 * self.factor.max() * self.sums.XX
+        self.slope = np.sqrt(1.001 * self.factor @ self.sums.slope)
+
+    def take_sums(self, delta: Any) -> SoftmaxSums:
+        args = self.w, self.b, self.view, self.factor, delta
+        return SoftmaxSums(*self.data.reduce(softmax_sums, *args))
+
+    @property
+    def objective(self) -> float:
+        value = self.factor @ self.sums.value
+        return float(value + self.penalty.value(self.penalised).sum())
+
+    @property
+    def null_objective(self) -> float:
+        total = self.n.sum()
+        if not (self.free or self.scaling is not None):
+            return float(total * np.log(len(self.n)))
+        share = self.n / total
+        return float(-total * (share * np.log(np.where(share > 0, share, 1.0))).sum())
+
+    def evaluation(self, z_error: float) -> float:
+        """|F̂ − F| at most: ℓ has slope Q − Y and curvature at most ½; and the sums' rounding."""
+        return float((self.slope + z_error / 4) * z_error + self.rounding * self.objective)
+
+    def balance(self, sums: SoftmaxSums) -> tuple[Any, float]:
+        """δ and t, with which free intercepts have Σ ω Q = n."""
+        K = len(self.n)
+        delta = np.zeros(K)
+        if not self.free:
+            return delta, 0.0
+        q = self.factor[:, None] * sums.Q
+        L = np.diag(self.n) - q
+        if np.isfinite(L).all() and (self.n > 0).all():
+            # columns scaled by 1/n: a class of few rows counts as much as others
+            A = L.T / self.n[:, None]
+            short = 1 - q.sum(axis=0) / self.n
+            delta = np.linalg.lstsq(A, short, rcond=None)[0]
+            null = np.abs(np.linalg.svd(A)[2][-1])  # A·null = 0, null > 0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                delta = delta - null * np.min(delta / null)
+            good = np.isfinite(delta).all() and delta.min() >= -1e-9 and delta.max() < 0.5
+            delta = np.maximum(delta, 0.0) if good else np.zeros(K)
+        moved = (1 - delta) @ q + delta * self.n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = 1 - self.n / moved * (1 - 4 * self.rounding)
+        t = float(np.max(np.where(moved > 0, t, 0.0)))
+        return delta, min(max(t, 0.0), 1.0)
+
+    def bound(self, sums: SoftmaxSums) -> tuple[float, Any]:
+        """D, at least, and the δ of the point that a second pass would sum up at."""
+        delta, t = self.balance(sums)
+        size = np.sqrt(self.XX)
+        slope = np.sqrt(1.001 * self.factor @ sums.slope)
+        rounding = self.rounding * slope * size
+        error = rounding + delta.max() * slope * size
+        error += t * (np.linalg.norm(sums.V) + np.sqrt(2 * self.W) * size)
+        v_b = self.n - self.factor @ sums.Q
+        v_b_error = self.rounding * np.sqrt(self.W) * slope
+        V, error = self.penalised_sums(sums.V, error, v_b, v_b_error)
+        V, error = V.reshape(-1, 1), np.array([error])  # one problem: all columns together
+        entropy = self.factor * sums.entropy
+        total = (1 - t) * ((1 - delta) @ entropy)
+        D, _ = self.penalty.best(lambda tau: tau * total, V, error)
+        spread = self.factor @ (3 * sums.value + sums.entropy)
+        tau = 1.0
+        if self.penalty.l2 == 0:
+            tau = float(self.penalty.feasible(V, np.array([rounding / self.q.min()]))[0])
+        return float(np.fmax(D[0] - self.rounding * spread, 0.0)), 1 - (1 - delta) * tau
+
+    def gap(self, tol: float) -> tuple[float, float]:
+        """A bound on the optimum, and the gap that it leaves, from one pass or two."""
+        most = self.objective + self.evaluation(
+            float(np.linalg.norm(self.score_error(self.XX, self.W)))
+        )
+        bound, delta = self.bound(self.sums)
+        if most - bound > tol * self.null_objective and delta.any():
+            bound = max(bound, self.bound(self.take_sums(delta))[0])
+        return bound, (most - bound) * (1 + 8 * UNIT)
+
+    def by_curvature(self, tol: float) -> tuple[Any, float]:
+        """The excess, and what rounding did to F."""
+        K, size = len(self.n), np.sqrt(self.factor.max()) * self.column_sizes()
+        sums = self.sums.V, self.n - self.factor @ self.sums.Q
+        slope, W = np.full(K, self.slope), np.full(K, self.W)
+        bend = SoftmaxBend(self.factor)
+        local = local_of(self, slice(None), sums, slope, W, size, bend, 0.5)
+        found = from_curvature(self.data, local, tol * self.null_objective / 4)
+        return found, self.evaluation(local.z_error)
+
+
+class SoftmaxBend(NamedTuple):
+    """ω (diag Q − QQᵀ)."""
+
+    factor: Any
+
+    def __call__(self, y: Any, s: Any, z: Any) -> Any:
+        Q = np.exp(z - z.max(axis=1, keepdims=True))
+        Q /= Q.sum(axis=1, keepdims=True)
+        omega = s * self.factor[y.astype(np.intp)]
+        h = -Q[:, :, None] * Q[:, None, :]
+        k = np.arange(Q.shape[1])
+        h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
+        return omega[:, None, None] * h
+
+
+def check(
+    data: Any,
+    *,
+    w: Any,
+    b: Any,
+    C: float = 1.0,
+    l1: float = 0.0,
+    l2: float = 1.0,
+    fit_intercept: bool = True,
+    class_weight: Any = None,
+    intercept_scaling: float | None = None,
+    one_vs_rest: bool = False,
+    direction: Any = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Recompute objective, bound and residual of w (p×K), b (K,).
+
+    O(n·p·K) operations in one pass, or two.
+    """
+    problem = SoftmaxProblem(data, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling)
+    penalised = l1 > 0 or l2 > 0
+    bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
+    f, f0, sums = problem.objective, problem.null_objective, problem.sums
+    proof, coef_error, decrement = "a dual point", None, 0.0
+    if gap > tol * f0:
+        found, error = problem.by_curvature(tol)
+        decrement, least = found.decrement, (found.excess + 2 * error) * (1 + 8 * UNIT)
+        if least < gap:
+            bound, gap = max(f - error - found.excess, 0.0), least
+            proof = "gradient and curvature"
+    if l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
+        coef_error = float(np.sqrt(2 * gap / l2))
+    answer = {
+        "objective": f,
+        "bound": bound,
+        "gap": gap,
+        "residual": float("inf") if problem.infeasible else gap / max(f0, np.finfo(float).tiny),
+        "null_objective": f0,
+        "proof": proof,
+        "infeasible": problem.infeasible or None,
+        "coef_error": coef_error,
+        "kind": "global",
+        "separated": None,
+        "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
+        "share": sums.one / sums.one.sum(),
+    }
+    if not penalised and np.isinf(gap):
+        answer["separated"] = separation(problem, w, b, direction, fit_intercept)
+        nothing = answer["separated"] or problem.infeasible
+        answer |= {"bound": None, "kind": "stationary"}
+        answer["residual"] = float("inf") if nothing else decrement / f0
+    return answer
+
+
+def separation(
+    problem: SoftmaxProblem, w: Any, b: Any, direction: Any, fit_intercept: bool
+) -> dict[str, Any] | None:
+    """Proof that the classes are separated, by (w, b) itself or by ``direction``."""
+    if not (problem.factor @ problem.sums.wrong):
+        found = separates(problem.data, w, b, problem.factor)
+        if found is not None:
+            return found
+    if direction is None or (not fit_intercept and np.any(direction[1])):
+        return None
+    u, c = direction
+    return separates(problem.data, u, c, problem.factor)

@@ -1,0 +1,176 @@
+"""What the linear classifiers share: a certified fit, scores, labels, probabilities."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
+
+from .._pool import blas_limiter
+from .._validation import data_for_predict, memory_for_gram, require_finite
+from ..certificate import TOL, Certificate, certify
+from ..csr import CSR
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.logistic import TIGHTER, solve
+from ..solvers.loop import Fit, Solver
+from ..solvers.newton import Newton
+from ..solvers.problem import Problem
+from ._certified import Certified
+
+LEAST_TOL = 1e-12  # float64 cannot show less
+
+
+class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """A fitted w and b, one score for two classes and one for each of more."""
+
+    classes_: np.ndarray
+    coef_: Any
+    intercept_: np.ndarray
+
+    def _attributes(self, fit: Fit) -> dict[str, Any]:
+        """Fitted attributes of a solver's parameters."""
+        return {
+            "coef_": fit.w.T.copy(),
+            "intercept_": fit.b.copy(),
+            "n_iter_": np.array([fit.n_iter], dtype=np.int32),
+            "solver_": fit.solver,
+        }
+
+    def _solve(
+        self, problem: Problem, rows: Rows, solver: Solver, tol: float, max_iter: int,
+        start: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[Fit, Certificate]:  # fmt: skip
+        """Solve, certify, and go on where the certificate asks for more. ``rows``: its own."""
+        if isinstance(solver, Newton):
+            side = rows.shape[1] * problem.outputs
+            memory_for_gram(side + 1, side, rows.threads)
+        tol = self._certificate_tol(tol)
+        on_step = self._watching.iterations(
+            self._attributes, lambda: certify(self, rows, tol), max_iter
+        )
+        fit = Fit(np.empty(0), np.empty(0), solver.name, 0)
+        for tighter in TIGHTER:
+            try:
+                with blas_limiter.for_work(rows.shape):
+                    fit = solve(
+                        problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter
+                    )
+            except NonFiniteError:
+                require_finite(rows.X, vars(self).get("feature_names_in_"))
+                raise
+            self._set(fit)
+            found = certify(self, rows, tol)
+            more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
+            if found.certified or not more or found.status == "no finite optimum":
+                break
+            start = fit.w, fit.b
+        return fit, found
+
+    def _set(self, fit: Fit) -> None:
+        for name, value in self._attributes(fit).items():
+            setattr(self, name, value)
+
+    @staticmethod
+    def _certificate_tol(tol: float) -> float:
+        return max(min(tol, TOL), LEAST_TOL)
+
+    # --- what people ask of a fitted one ---
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores Xw + b, in float64.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: above 0 is ``classes_[1]``.
+        """
+        X = data_for_predict(self, X)
+        w = self.coef_.toarray().T if sparse.issparse(self.coef_) else self.coef_.T
+        out = np.empty((X.shape[0], w.shape[1]))
+        Rows(X).map(_linear, out, w, self.intercept_)
+        if not np.isfinite(out.sum()):
+            require_finite(X, vars(self).get("feature_names_in_"))
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score, which is that of the largest probability.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)]
+
+    def sparsify(self) -> "LinearClassifier":
+        """Keep ``coef_`` as a sparse matrix: less memory after an L1 penalty. Returns self."""
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> "LinearClassifier":
+        """Undo ``sparsify``. Returns self."""
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+class Probabilities:
+    """Probabilities of the logistic and the softmax model."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """P(class | x), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        z = self.decision_function(X)  # type: ignore[attr-defined]
+        return np.column_stack([expit(-z), expit(z)]) if z.ndim == 1 else softmax(z, axis=1)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log P(class | x): finite where the probability itself would be 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        z = self.decision_function(X)  # type: ignore[attr-defined]
+        if z.ndim == 1:
+            return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
+        logs: np.ndarray = log_softmax(z, axis=1)
+        return logs
+
+
+def with_constant(rows: Rows, value: float) -> Rows:
+    """The same rows with one more column of a constant: a copy of X."""
+    n = rows.shape[0]
+    if rows.sparse:
+        X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
+        column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
+        more: Any = CSR(sparse.hstack([X, column], format="csr"))
+    else:
+        more = np.column_stack([rows.X, np.full(n, value)])
+    return Rows(more, rows.y, rows.s, threads=rows.threads)
+
+
+def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
+    return X @ w + b

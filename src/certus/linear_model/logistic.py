@@ -1,0 +1,270 @@
+"""Logistic regression for two classes, softmax regression for more."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._labels import class_weights
+from .._validation import boolean, data_for_classification, not_negative, one_of
+from .._watching import CALLER, watched
+from ..certificate import Certificate, certify
+from ..losses import Logistic, Softmax
+from ..penalties import ElasticNet
+from ..rows import Rows
+from ..solvers.logistic import choose, classification
+from ..solvers.loop import Fit
+from ._classifier import LinearClassifier, Probabilities, with_constant
+from ._unpenalised import least_norm, separation
+
+SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
+# scikit-learn's default name is no wish of the user's: it gets what suits the problem
+RUNS = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
+
+
+class Strength(NamedTuple):
+    C: float
+    l1: float
+    l2: float
+
+
+class LogisticRegression(Probabilities, LinearClassifier):
+    r"""Logistic regression: minimise C Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½(1−l)‖w‖² + l‖w‖₁.
+
+    yᵢ = ±1 for two classes, s the sample weights times class weights, l = ``l1_ratio``. More
+    classes: softmax, minimise C Σ sᵢ (log Σₖ exp zᵢₖ − z_{i yᵢ}) + penalty, zᵢₖ = xᵢᵀwₖ + bₖ.
+
+    A drop-in for scikit-learn's class. Columns are centred and scaled inside, but the penalty and
+    the coefficients are in your units. The intercept is not penalised (but see "liblinear").
+
+    Parameters
+    ----------
+    penalty : {"l1", "l2", "elasticnet", None}, default="deprecated"
+        As scikit-learn's, which deprecated it: use ``l1_ratio`` and ``C``.
+    C : float, default=1.0
+        Inverse strength of the penalty; ``inf``: none.
+    l1_ratio : float, default=0.0
+        l, from 0 (ridge) to 1 (lasso).
+    dual : bool, default=False
+        Accepted for scikit-learn's sake.
+    tol : float, default=1e-4
+        The residual (gap as a share of what the intercept alone leaves) that is asked for, and at
+        least 1e-6 in any case. Obeyed: a fit that misses it is not certified, and warns.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1
+        With solver="liblinear" only, see there.
+    class_weight : dict or "balanced", default=None
+        Weights multiply the loss of a class's rows. They shift the probabilities, and a note in the
+        certificate says how far.
+    random_state
+        Accepted for scikit-learn's sake: nothing draws.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "auto"}
+        Every name that scikit-learn takes is taken with every penalty; ``solver_`` says what ran.
+        "newton-cholesky" and "newton-cg" run as named, all others what suits the problem.
+        "liblinear" penalises the intercept, as scikit-learn's does: X gets one more column of the
+        constant ``intercept_scaling`` whose coefficient is penalised like the others (two classes
+        only; X is copied).
+    max_iter : int, default=100
+    verbose : int, default=0
+        Above 0: a line for each iteration.
+    warm_start : bool, default=False
+        Start from the coefficients of the fit before.
+    n_jobs
+        Accepted for scikit-learn's sake: see ``certus.set_config(threads=…)``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    n_iter_ : ndarray of shape (1,)
+    solver_ : str
+        "newton", "newton-cg" or "coordinate descent".
+    certificate_ : Certificate
+        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
+        objective by more than the gap*. Without a penalty also: that there is a finite optimum.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    K = 1 for two classes. Few columns: O(n(pK)²) operations a step, O((pK)²) memory a thread. Many,
+    or sparse X: O(n·p·K) (or the entries times K) a pass, O(n·K + p·K) memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from certus.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective ..., at most ... above the best possible)
+    >>> model.predict_proba(X[:1]).round(3)
+    array([[1., 0.]])
+    """
+
+    def __init__(
+        self,
+        penalty: Any = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: Any = None,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LogisticRegression":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind, two or more.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        boolean("dual", self.dual)
+        boolean("warm_start", self.warm_start)
+        not_negative("tol", self.tol)
+        whole_number("max_iter", self.max_iter)
+        one_of("solver", self.solver, SOLVERS)
+        strength = self._strength()
+        rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
+        weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
+        start = self._start(classes, rows.shape[1])
+        self.classes_ = classes
+        self._fit_rows(rows, strength, weight, fit_intercept, start)
+        return self
+
+    def _fit_rows(
+        self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,
+        start: tuple[np.ndarray, np.ndarray] | None,
+    ) -> None:  # fmt: skip
+        self._constant = None
+        K = len(self.classes_)
+        design = rows
+        if self.solver == "liblinear" and fit_intercept:
+            if K > 2:
+                raise ValueError(
+                    f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
+                )
+            self._constant = positive("intercept_scaling", self.intercept_scaling)
+            design, fit_intercept, start = with_constant(rows, self._constant), False, None
+        loss = Logistic() if K == 2 else Softmax()
+        total = strength.l1 + strength.l2
+        penalty = ElasticNet(total, strength.l1 / total if total else 0.0)
+        problem = classification(design, loss, penalty, fit_intercept, K, strength.C, weight)
+        solver = choose(problem, RUNS.get(self.solver, "auto"))
+        self._forget("_direction")
+        fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+        if total == 0:
+            found = self._without_penalty(rows, fit, found)
+        self._conclude(found, fit.stopped_at, CALLER)
+
+    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
+        """Of many optima the smallest; where there is none, what separates the classes."""
+        tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
+        if found.certified and fit.singular:
+            least = least_norm(rows, fit.w, fit.b, intercept)
+            if least.aliases is not None:
+                b = least.b if intercept else fit.b
+                self._set(fit._replace(w=least.w, b=b))
+                self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
+                return certify(self, rows, tol)
+        proven = found.certified and found.kind == "global"
+        if not proven and self._watching.stopped is None:
+            direction = separation(
+                rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
+            )
+            if direction is not None:
+                self._direction = direction
+                return certify(self, rows, tol)
+        return found
+
+    def _attributes(self, fit: Fit) -> dict[str, Any]:
+        if self._constant is not None:  # the penalised intercept is the last coefficient
+            fit = fit._replace(w=fit.w[:-1], b=self._constant * fit.w[-1])
+        return super()._attributes(fit)
+
+    def _strength(self) -> Strength:
+        """C, l1 and l2 of the penalty; without one C = 1."""
+        one_of("penalty", self.penalty, PENALTIES)
+        C = self.C
+        if isinstance(C, bool) or not isinstance(C, Real) or not C > 0:
+            raise ValueError(f"C={C!r}: give a number above 0, or inf for no penalty")
+        ratio = self.l1_ratio
+        if ratio is None:
+            _warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
+            ratio = 0.0
+        if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 0 <= ratio <= 1:
+            raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
+        if self.penalty != "deprecated":
+            _warn_future(
+                "'penalty' is deprecated in scikit-learn 1.8: use l1_ratio=0 for 'l2', l1_ratio=1 "
+                "for 'l1', a number between for 'elasticnet', and C=inf for None"
+            )
+            ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, ratio)
+            C = np.inf if self.penalty is None else C
+        if np.isinf(C):
+            return Strength(1.0, 0.0, 0.0)
+        return Strength(float(C), float(ratio), 1.0 - float(ratio))
+
+    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where a warm start begins; None: from nothing."""
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
+        same = np.array_equal(self.classes_, classes) and len(w) == p
+        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
+            return None
+        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
+
+
+def positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r}: give a finite number above 0")
+    return float(value)
+
+
+def whole_number(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise ValueError(f"{name}={value!r}: give a whole number, 0 or above")
+    return int(value)
+
+
+def _warn_future(text: str) -> None:
+    warnings.warn(text, FutureWarning, stacklevel=CALLER + 1)

@@ -1,0 +1,8 @@
+"""Penalties g(w) of coefficients."""
+
+from .base import Penalty
+from .elastic_net import ElasticNet
+from .l1 import L1
+from .l2 import L2
+
+__all__ = ["L1", "L2", "ElasticNet", "Penalty"]

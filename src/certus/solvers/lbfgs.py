@@ -1,0 +1,118 @@
+"""L-BFGS: Newton's direction from the last few steps and changes of the gradient.
+
+    H ≈ (…(D⁻¹ + corrections by pairs (s_k, y_k))…)⁻¹,   s = θ_{k+1} − θ_k,  y = ∇_{k+1} − ∇_k
+
+D is the diagonal preconditioner of ``newton_cg.py``. A step is taken where F falls enough and the
+slope along it has lost a share (Wolfe); one pass over X a trial.
+"""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from .coordinates import Coordinates, coordinates
+from .gram import NonFiniteError
+from .loop import State
+from .problem import Problem
+from .products import first_order, room_for_states
+
+FALLS = 1e-4  # share of the slope's promise that F must fall by
+FLATTER = 0.9  # share of the slope that may be left
+TRIALS = 30
+ROUNDING = 1e-15
+
+
+class LBFGS:
+    """O(n·p·K) operations a pass, O(n·K + memory·p·K) memory.
+
+    Parameters
+    ----------
+    memory : int, default=10
+        Pairs that are remembered.
+    """
+
+    name = "lbfgs"
+
+    def __init__(self, memory: int = 10):
+        if memory < 1:
+            raise ValueError(f"memory={memory!r}: give a whole number above 0")
+        self.memory = memory
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        if "coordinates" not in problem.kept:
+            problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
+        at: Coordinates = problem.kept["coordinates"]
+        room = room_for_states(problem)
+        state = _state(problem, at, np.vstack(at.inside(w, b)), room, deque(maxlen=self.memory))
+        if not np.isfinite(state.objective):
+            raise NonFiniteError
+        return state
+
+    def step(self, problem: Problem, state: State) -> State:
+        here: _Here = state.more
+        V = -here.times_inverse(here.gradient)
+        slope = float(np.sum(V * here.gradient))
+        if slope >= 0:
+            here.pairs.clear()
+            V = -here.inverse * here.gradient
+            slope = float(np.sum(V * here.gradient))
+        low, high, t = 0.0, np.inf, 1.0
+        for _ in range(TRIALS):
+            if -t * slope <= ROUNDING * abs(state.objective):
+                break
+            new = _state(problem, here.at, here.theta + t * V, here.room, here.pairs)
+            if not new.objective <= state.objective + FALLS * t * slope:
+                high = t
+            elif float(np.sum(V * new.more.gradient)) < FLATTER * slope:
+                low = t
+            else:
+                here.pairs.append((t * V, new.more.gradient - here.gradient))
+                return new
+            t = 2 * t if high == np.inf else (low + high) / 2
+        state.stuck = True
+        return state
+
+
+class _Here:
+    def __init__(self, problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any):
+        self.at, self.theta, self.room, self.pairs = at, theta, room, pairs
+        u, beta = theta[:-1], theta[-1]
+        self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, room)
+        q2 = np.broadcast_to(at.scale, (len(u),)) ** 2
+        c = at.correction
+        g = sums.g if problem.fit_intercept else np.zeros_like(sums.g)
+        Xg = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
+        self.gradient = np.vstack([Xg + problem.l2 * (q2 * u.T).T, g])
+        d = np.multiply.outer(at.variance, sums.d) + problem.l2 * q2[:, None]
+        d = np.vstack([d, sums.d if problem.fit_intercept else np.zeros_like(sums.d)])
+        self.inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+
+    def times_inverse(self, r: np.ndarray) -> np.ndarray:
+        """The two loops over the pairs."""
+        r, shares = r.copy(), []
+        for s, y in reversed(self.pairs):
+            share = float(np.sum(s * r)) / float(np.sum(s * y))
+            r -= share * y
+            shares.append(share)
+        r *= self.inverse
+        for (s, y), share in zip(self.pairs, reversed(shares), strict=True):
+            r += (share - float(np.sum(y * r)) / float(np.sum(s * y))) * s
+        return r
+
+
+def _state(problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any) -> State:
+    with np.errstate(over="ignore", invalid="ignore"):
+        here = _Here(problem, at, theta, room, pairs)
+        w, b = at.outside(theta[:-1], theta[-1])
+        objective = float(here.sums.f) + problem.penalty.value(w)
+    if not np.isfinite(objective) or not np.isfinite(here.gradient).all():
+        return State(w, b, np.inf, np.inf, more=here)
+    l2, bound = problem.l2, None
+    excess = float(np.sum(here.inverse * here.gradient**2))
+    if l2 > 0:
+        g_w = (here.gradient[:-1].T / at.scale).T
+        excess = float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(here.gradient[-1]).sum())
+        bound = objective - excess
+    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    return State(w, b, objective, excess, bound, stuck=separated, more=here)

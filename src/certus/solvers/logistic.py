@@ -1,0 +1,88 @@
+"""From class indices and class weights to a problem, and from a problem to the solver that fits it.
+
+F(w, b) = Σ_i (C s_i c_{y_i}) ℓ(y_i, x_iᵀw + b) + l1‖w‖₁ + l2/2‖w‖²
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..losses import Loss
+from ..rows import Rows
+from .lbfgs import LBFGS
+from .loop import Fit, Solver, minimise
+from .newton import Newton
+from .newton_cg import NewtonCG
+from .problem import Problem
+from .steps import OnStep, ignore
+
+FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
+SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
+SMALL_SYSTEM = 1500  # pK of a Hessian that is factored at all without being asked for
+# a certificate that misses its mark by a little asks the solver for more
+TIGHTER = (1.0, 1e-3, 1e-6)
+
+
+def classification(
+    rows: Rows,
+    loss: Loss,
+    penalty: Any,
+    fit_intercept: bool,
+    n_classes: int,
+    C: float = 1.0,
+    class_weight: np.ndarray | None = None,
+) -> Problem:
+    """``rows``: y (n, 1) the index of a row's class, s the sample weights."""
+    assert rows.y is not None
+    k = rows.y[:, 0]
+    s = rows.s
+    if class_weight is not None:
+        c = class_weight[k.astype(np.intp)]
+        s = c if s is None else s * c
+    if C != 1:
+        s = np.full(len(k), C) if s is None else C * s
+    y = rows.y if loss.several else 2 * rows.y - 1
+    weighted = Rows(rows.X, y, s, threads=rows.threads)
+    return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
+
+
+def choose(problem: Problem, name: str = "auto") -> Solver:
+    """The solver by its name, or the fastest for the problem's shape and penalty."""
+    if problem.l1 > 0:
+        from .coordinate_descent import CoordinateDescent
+
+        return CoordinateDescent()
+    n, p = problem.rows.shape
+    unknowns = p * problem.outputs
+    if name == "newton-cholesky":
+        return Newton()
+    if name == "newton-cg":
+        return NewtonCG()
+    if name == "lbfgs":
+        return LBFGS()
+    work = float(n) * unknowns**2
+    small = unknowns <= SMALL_SYSTEM and work <= SMALL_WORK
+    dense = not problem.rows.sparse or problem.rows.X.density > 0.1
+    if small or (dense and problem.outputs == 1 and p <= FEW_COLUMNS and n > p):
+        return Newton()
+    return NewtonCG()
+
+
+def solve(
+    problem: Problem,
+    solver: Solver,
+    start: tuple[np.ndarray, np.ndarray] | None,
+    tol: float,
+    max_iter: int,
+    on_step: OnStep = ignore,
+    before: int = 0,
+) -> Fit:
+    """Minimise; of K scores, those whose sum over the classes is 0 where nothing decides."""
+    fit = minimise(problem, solver, start, tol, max_iter, on_step, before)
+    if not problem.loss.several:
+        return fit
+    b = fit.b - fit.b.mean() if problem.fit_intercept else fit.b
+    w = fit.w
+    if problem.l1 == 0 and problem.l2 == 0:
+        w = w - w.mean(axis=1, keepdims=True)
+    return fit._replace(w=w, b=b)

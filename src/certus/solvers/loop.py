@@ -1,0 +1,90 @@
+"""One loop for every solver of the smooth and composite problems.
+
+A solver says how to begin and what a step is; when to stop is decided here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .problem import Problem
+from .steps import OnStep, Step, ignore
+
+SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
+
+
+@dataclass
+class State:
+    """Where a solver stands."""
+
+    w: np.ndarray  # (p, K)
+    b: np.ndarray  # (K,)
+    objective: float
+    excess: float  # the solver's bound or estimate of F − min F
+    bound: float | None = None  # the optimum cannot be lower, as far as the solver knows
+    stuck: bool = False  # no step of this solver lowers F
+    singular: bool = False  # some directions change nothing, as far as the solver can see
+    more: Any = None  # the solver's own
+
+
+class Solver(Protocol):
+    name: str
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        """The state at (w, b)."""
+
+    def step(self, problem: Problem, state: State) -> State:
+        """A better one."""
+
+
+class Fit(NamedTuple):
+    w: np.ndarray
+    b: np.ndarray
+    solver: str
+    n_iter: int
+    stopped_at: int | None = None  # max_iter, if that is what ended it
+    arrived: bool = True  # the solver's own excess is as small as was asked
+    singular: bool = False
+
+
+def minimise(
+    problem: Problem,
+    solver: Solver,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    on_step: OnStep = ignore,
+    before: int = 0,
+) -> Fit:
+    """Steps until the excess is tol·f₀ at most, f₀ = F of the intercept alone.
+
+    ``before``: steps already made, if this goes on from an earlier call.
+    """
+    b, f0 = problem.null
+    problem.goal = tol * f0 / SAFETY
+    if start is None:
+        start = np.zeros((problem.rows.shape[1], problem.outputs)), b
+    state = solver.init(problem, *start)
+    iteration = before
+    while True:
+        step = Step(iteration, state.objective, state.bound, _fit(solver, state, iteration))
+        stopped = on_step(step) if iteration > before or before == 0 else False
+        arrived = state.excess <= problem.goal
+        if arrived or stopped or state.stuck or iteration >= max_iter:
+            break
+        state = solver.step(problem, state)
+        iteration += 1
+    return Fit(
+        w=state.w,
+        b=state.b,
+        solver=solver.name,
+        n_iter=iteration,
+        stopped_at=None if arrived or stopped or state.stuck else max_iter,
+        arrived=bool(arrived),
+        singular=state.singular,
+    )
+
+
+def _fit(solver: Solver, state: State, iteration: int) -> Any:
+    return lambda: Fit(state.w.copy(), state.b.copy(), solver.name, iteration)

@@ -1,0 +1,267 @@
+"""Newton's method with a factored Hessian, for few columns.
+
+With x̂ = (x − c)∘q (``coordinates.py``) and θ = (u, β) of x̂₁ = (x̂, 1), slopes g_i and curvatures
+D_i (K×K) of the losses at z_i:
+
+    ∇ = Σ s g x̂₁ᵀ + l2·q²∘u,   H = Σ s D ⊗ x̂₁x̂₁ᵀ + l2·diag(q²),   δ = −H⁻¹∇,   λ² = ∇ᵀH⁻¹∇
+
+λ²/2 is the excess F − min F up to higher order. With a penalty there is a bound, the duality gap
+‖∇_w‖²/(2·l2) (and a little for ∇_b). One pass over X a step: z, slopes and products are taken while
+a block is in cache. Where rows abound, some of them find the first guess. The last step is not
+evaluated: convergence is quadratic, λ²_{k+1} ∝ λ⁴_k, and what it reaches is known beforehand.
+
+Several scores: H is singular along z + const, where nothing changes; a rank-one term for each
+column fills that in.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .cholesky import cholesky_solve, factor
+from .coordinates import Coordinates, coordinates, coordinates_of_some
+from .gram import KERNEL_WORK, NonFiniteError, gram_block_rows
+from .loop import State, minimise
+from .problem import Problem
+
+LEAST_CURVATURE = 1e-30  # of a row: its slope is divided by it on the way
+HALVINGS = 40
+ROUNDING = 1e-15  # of F: a predicted decrease below this is none
+SINGULAR = 1e12  # condition number of the scaled Hessian from which directions are dropped
+SAMPLE = 20  # rows for each unknown in the sample of the first guess; 1/32 of all if that is more
+WORTH_SAMPLING = 1 << 20  # elements of X above which a sample pays
+QUADRATIC = 0.05  # λ² that fell to this share in a whole step is in the region where it falls so
+CAUTION = 100.0  # times more than what the theory foretells
+
+
+class Sums(NamedTuple):
+    f: Any  # Σ s ℓ
+    right: Any  # rows whose loss is below log 2: all of them, and the classes are separated
+    g: Any  # (p+1, K): Σ s g x̂₁
+    H: Any  # (K, K, p+1, p+1)
+
+
+class Newton:
+    """Newton steps by Cholesky factorisation: O(n(pK)² + (pK)³) operations, O((pK)²) memory."""
+
+    name = "newton"
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        at = _coordinates(problem)
+        if problem.rows.X.shape[0] * problem.rows.shape[1] >= WORTH_SAMPLING and not w.any():
+            w, b = _first_guess(problem, w, b)
+        state = _state(problem, at, *at.inside(w, b))
+        if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
+            at = problem.kept["newton"] = coordinates(problem.rows.dense(), problem.fit_intercept)
+            state = _state(problem, at, *at.inside(w, b))
+            if not np.isfinite(state.objective):
+                raise NonFiniteError
+        return state
+
+    def step(self, problem: Problem, state: State) -> State:
+        at, theta, delta, decrement, before = state.more
+        foretold = state.excess * (decrement / before) ** 2 * CAUTION if before > 0 else np.inf
+        if decrement < QUADRATIC * before and foretold <= problem.goal:
+            w, b = at.outside(*_split(theta + delta))
+            return replace(
+                state, w=w, b=b, objective=state.objective - decrement / 2, excess=foretold
+            )
+        t = 1.0
+        for _ in range(HALVINGS):
+            if t * decrement <= ROUNDING * abs(state.objective):
+                break
+            new = _state(problem, at, *_split(theta + t * delta))
+            if new.objective <= state.objective - 1e-4 * t * decrement:
+                new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
+                return new
+            t /= 2 if np.isfinite(new.objective) else 16
+        state.stuck = True
+        return state
+
+
+def _coordinates(problem: Problem) -> Coordinates:
+    if "newton" not in problem.kept:
+        rows = problem.rows.dense()
+        problem.kept["newton"] = coordinates_of_some(rows, problem.fit_intercept)
+    found: Coordinates = problem.kept["newton"]
+    return found
+
+
+def _split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return theta[:-1], theta[-1]
+
+
+def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> State:
+    """F and its derivatives at (u, β), and the step that follows from them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = second_order(problem, at, u, beta)
+        w, b = at.outside(u, beta)
+        objective = float(sums.f) + problem.penalty.value(w)
+    if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
+        return State(w, b, np.inf, np.inf)
+    q2, l2 = np.broadcast_to(at.scale, (len(u),)) ** 2, problem.l2
+    gradient = sums.g.copy()
+    gradient[:-1] += l2 * (q2 * u.T).T
+    delta, decrement, singular = _direction(problem, sums.H, l2 * q2, gradient)
+    excess, bound = decrement / 2, None
+    if l2 > 0:
+        in_user_units = (gradient[:-1].T / at.scale).T
+        excess = float(np.sum(in_user_units**2)) / (2 * l2) + float(np.abs(gradient[-1]).sum())
+        bound = objective - excess
+    tiny = decrement <= ROUNDING * abs(objective)
+    theta = np.vstack([u, beta])
+    # separated: F has no least value, and every further step only lengthens w
+    separated = l2 == 0 and sums.right == problem.rows.shape[0]
+    state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
+    state.more = at, theta, delta, decrement, 0.0  # no step led here
+    return state
+
+
+def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The optimum of some of the rows, whose weights stand for all."""
+    rows = problem.rows
+    n, p = rows.shape
+    count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
+    if 4 * count > n:
+        return w, b
+    some = rows.sample(count)
+    m = some.shape[0]
+    some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
+    of_some = replace(problem, rows=some, kept=dict(problem.kept))
+    _, f0 = of_some.null
+    if not (np.isfinite(f0) and f0 > 0):  # a class is not among them
+        return w, b
+    fit = minimise(of_some, Newton(), (w, b), tol=1e-3, max_iter=20)
+    return fit.w, fit.b
+
+
+def _direction(
+    problem: Problem, H: np.ndarray, penalty: np.ndarray, gradient: np.ndarray
+) -> tuple[np.ndarray, float, bool]:
+    """δ = −H⁻¹∇ and λ² = ∇ᵀH⁻¹∇, on columns scaled to a diagonal of 1; and is H singular?"""
+    K, _, m, _ = H.shape
+    kept = m if problem.fit_intercept else m - 1
+    A = H[:, :, :kept, :kept].copy()
+    for k in range(K):
+        A[k, k].flat[: (m - 1) * kept : kept + 1] += penalty
+    if K > 1:
+        diagonal = np.einsum("kkii->i", A) / K
+        for k in range(K):
+            for l in range(K):
+                A[k, l].flat[:: kept + 1] += diagonal / K
+    A = A.transpose(0, 2, 1, 3).reshape(K * kept, K * kept)
+    g = gradient[:kept].T.ravel()
+    diagonal = np.diagonal(A)
+    d = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
+    g = g / d
+    A = A / d / d[:, None]
+    dead = np.isinf(d)
+    A.flat[:: len(d) + 1] = 1.0  # also where nothing varies: there g is 0
+    R, condition = factor(A.copy())
+    if condition < SINGULAR:
+        x = cholesky_solve(R, g[:, None])[:, 0]
+    else:
+        x = _on_the_range(A, g)
+    x[dead] = 0.0
+    delta = np.zeros_like(gradient)
+    delta[:kept] = -(x / d).reshape(K, kept).T
+    return delta, float(g @ x), bool(dead.any() or condition >= SINGULAR)
+
+
+def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """A⁺g, without the directions that are rounding."""
+    values, V = np.linalg.eigh(A)
+    large = values > len(A) * np.finfo(float).eps * values[-1] * 16
+    x: np.ndarray = V[:, large] @ ((V[:, large].T @ g) / values[large])
+    return x
+
+
+# --- the pass -------------------------------------------------------------------------------------
+
+
+def second_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Sums:
+    """F without its penalty, gradient and Hessian in (u, β), in one pass."""
+    rows = problem.rows.dense()
+    n, p = rows.shape
+    compiled = problem.outputs == 1 and n * p * p >= KERNEL_WORK
+    sums: Sums = rows.reduce(
+        _block, problem.loss, at, u, beta, compiled, block_rows=_block_rows(problem), square=True
+    )
+    upper = np.triu_indices(p, 1)
+    for H in sums.H.reshape(-1, p + 1, p + 1) if compiled else ():
+        H.T[upper] = H[upper]
+    return sums
+
+
+def _block_rows(problem: Problem) -> int:
+    rows, unknowns = problem.rows, problem.rows.shape[1] * problem.outputs
+    return gram_block_rows(rows) if problem.outputs == 1 else max(256, 2**19 // unknowns)
+
+
+def _block(
+    X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray,
+    compiled: bool,
+) -> Sums:  # fmt: skip
+    X = at.block(X)
+    c = at.correction
+    z = np.dot(X, u)
+    z += beta if c is None else beta - c @ u
+    y = y[:, 0]
+    value, slope, state = loss.evaluate(y, z if loss.several else z[:, 0])
+    right = value < np.log(2)
+    if s is not None:
+        right |= s == 0
+        value, slope = s * value, (s * slope.T).T
+    shift = np.zeros(X.shape[1]) if c is None else c
+    if loss.several:
+        g, H = _several(X, state, slope, s, shift)
+    else:
+        d = np.maximum(state, LEAST_CURVATURE)
+        if s is not None:
+            d *= s
+        g, H = (_one_compiled if compiled else _one)(X, d, slope, shift)
+    return Sums(value.sum(), right.sum(), g, H)
+
+
+def _with_one(X: Any, shift: np.ndarray) -> np.ndarray:
+    """x̂₁, row by row."""
+    A = np.empty((len(X), X.shape[1] + 1))
+    np.subtract(X, shift, out=A[:, :-1], dtype=float)
+    A[:, -1] = 1.0
+    return A
+
+
+def _several(X: Any, P: Any, slope: Any, s: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """Σ s (diag p − ppᵀ) ⊗ x̂₁x̂₁ᵀ: K products on the diagonal, less one of p ⊗ x̂₁ with itself."""
+    A = _with_one(X, shift)
+    K, m = P.shape[1], A.shape[1]
+    B = (P[:, :, None] * A[:, None, :]).reshape(len(A), K * m)
+    root = B if s is None else np.sqrt(s)[:, None] * B
+    H = -np.dot(root.T, root).reshape(K, m, K, m).transpose(0, 2, 1, 3)
+    if s is not None:
+        A = s[:, None] * A
+    for k in range(K):
+        H[k, k] += np.dot(A.T, B[:, k * m : (k + 1) * m])
+    # the slope has its weights already
+    return np.dot(_with_one(X, shift).T if s is not None else A.T, slope), H
+
+
+def _one(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """Σ slope·x̂₁ (m, 1) and Σ d x̂₁x̂₁ᵀ."""
+    A = _with_one(X, shift)
+    return np.dot(A.T, slope[:, None]), np.dot(A.T, d[:, None] * A)[None, None]
+
+
+def _one_compiled(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """The same; of H only one half."""
+    from ..kernels.gram import gram_sums
+
+    p = X.shape[1]
+    # the kernel sums d·Y·x̂, so Y = slope/d; where d is 0 (a row of weight 0) so is the slope
+    Y = np.divide(slope, d, out=np.zeros(len(X)), where=d > 0)[:, None]
+    G, sx, sy, Xy, yy = np.zeros((p, p)), np.zeros(p), np.zeros(1), np.zeros((p, 1)), np.zeros(1)
+    gram_sums(X, Y, d, shift, np.zeros(1), G, sx, sy, Xy, yy)
+    H = np.empty((p + 1, p + 1))
+    H[:p, :p], H[p, :p], H[:p, p], H[p, p] = G, sx, sx, d.sum()
+    return np.vstack([Xy, sy[:, None]]), H[None, None]

@@ -1,0 +1,206 @@
+"""Newton's method by conjugate gradients, for many columns and for sparse ones.
+
+At (u, β) the direction V = (δ, δ_β) minimises ∇ᵀV + ½VᵀHV roughly. In
+
+    x̌ = x̂ − m,   m = Σ d x̂ / Σ d,   d the losses' curvature
+
+the intercept hardly takes part in H (not at all for one score), so that it needs no steps of its
+own. The preconditioner is either the diagonal, κ_k·var x̂_j + l2·q_j², or for few columns the whole
+
+    B ⊗ Ĝ + l2·diag(q²),   Ĝ = covariance of x̂,  B = Σ s D_i  (K×K)
+
+which is what H would be if every row had the same curvature. One pass over X a step of conjugate
+gradients.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..rows import Rows
+from .cholesky import cholesky_solve, factor
+from .coordinates import Coordinates, coordinates
+from .gram import NonFiniteError, gram
+from .loop import State
+from .problem import Problem
+from .products import curvature, first_order, room_for_states
+
+HALVINGS = 40
+ROUNDING = 1e-15  # of F: a predicted decrease below this is none
+WHOLE = 600  # columns up to which the preconditioner is a whole matrix
+FORCING = 0.3  # share of ∇ (in the preconditioner's norm) that the first steps may leave
+MOST_STEPS = 200  # of conjugate gradients for one direction
+
+
+class NewtonCG:
+    """O(n·p·K) operations a pass, O(n·K + p·K) memory."""
+
+    name = "newton-cg"
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        if "coordinates" not in problem.kept:
+            problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
+        at: Coordinates = problem.kept["coordinates"]
+        room = room_for_states(problem), room_for_states(problem)
+        state = _state(problem, at, *at.inside(w, b), room)
+        if not np.isfinite(state.objective):
+            raise NonFiniteError
+        return state
+
+    def step(self, problem: Problem, state: State) -> State:
+        here: _Here = state.more
+        V, decrement = here.direction(problem)
+        t = 1.0
+        for _ in range(HALVINGS):
+            if not t * decrement > ROUNDING * abs(state.objective):
+                break
+            new = _state(problem, here.at, *here.moved(t * V), here.room[::-1])
+            if new.objective <= state.objective - 1e-4 * t * decrement:
+                new.more.first = here.first or new.more.size
+                return new
+            t /= 2 if np.isfinite(new.objective) else 16
+        state.stuck = True
+        return state
+
+
+class _Here:
+    """F's derivatives at one point, about the centre m."""
+
+    def __init__(self, problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any):
+        self.at, self.u, self.beta, self.room = at, u, beta, room
+        self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, room[0])
+        self.first = 0.0
+        p, K = u.shape
+        self.q2 = np.broadcast_to(at.scale, (p,)) ** 2
+        self.a = np.zeros(p)  # the centre, in a block's own columns
+        total = float(np.sum(sums.d))
+        if problem.fit_intercept and total > 0:
+            self.a = sums.Xd / total
+        penalty = problem.l2 * (self.q2 * u.T).T
+        g = sums.g if problem.fit_intercept else np.zeros(K)
+        self.gradient = np.vstack([sums.Xg - np.multiply.outer(self.a, g) + penalty, g])
+        c = at.correction
+        self.m = self.a - (0.0 if c is None else c)  # the centre, in x̂
+        self.solve = _preconditioner(problem, self)
+        self.z = self.solve(self.gradient)
+        self.size = float(np.sum(self.gradient * self.z))
+
+    def bound_of_excess(self, l2: float) -> float:
+        """‖∇_w‖²/(2·l2) about c, where w and b are the user's, and a little for the intercept."""
+        g_b = self.gradient[-1]
+        g_w = ((self.gradient[:-1] + np.multiply.outer(self.m, g_b)).T / self.at.scale).T
+        return float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(g_b).sum())
+
+    def direction(self, problem: Problem) -> tuple[np.ndarray, float]:
+        """V and −∇ᵀV, by conjugate gradients on H V = −∇."""
+        V, r, z = np.zeros_like(self.gradient), -self.gradient, -self.z
+        p, gamma = z.copy(), self.size
+        enough = self.size * self._share_to_leave()
+        for _ in range(MOST_STEPS):
+            Hp = curvature(problem.rows, problem.loss, self.at, self.room[0], self.a, p)
+            Hp[:-1] += problem.l2 * (self.q2 * p[:-1].T).T
+            if not problem.fit_intercept:
+                Hp[-1] = 0.0
+            bend = float(np.sum(p * Hp))
+            if not bend > 0:
+                break
+            step = gamma / bend
+            V += step * p
+            r -= step * Hp
+            z = self.solve(r)
+            gamma, before = float(np.sum(r * z)), gamma
+            if gamma <= enough:
+                break
+            p = z + (gamma / before) * p
+        if not V.any():
+            V = -self.z
+        return V, -float(np.sum(self.gradient * V))
+
+    def _share_to_leave(self) -> float:
+        """Less and less as ∇ becomes small: convergence is then faster than linear."""
+        if not self.first:
+            return FORCING**2
+        return float(min(FORCING**2, np.sqrt(self.size / self.first)))
+
+    def moved(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(u, β) + V: β is about c, V about the centre m."""
+        return self.u + V[:-1], self.beta + V[-1] - self.m @ V[:-1]
+
+
+def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> State:
+    with np.errstate(over="ignore", invalid="ignore"):
+        here = _Here(problem, at, u, beta, room)
+        w, b = at.outside(u, beta)
+        objective = float(here.sums.f) + problem.penalty.value(w)
+    if not np.isfinite(objective) or not np.isfinite(here.size):
+        return State(w, b, np.inf, np.inf)
+    l2 = problem.l2
+    # without a penalty the preconditioner's norm must do: it is within a factor of H's
+    excess = here.bound_of_excess(l2) if l2 > 0 else here.size
+    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    bound = objective - excess if l2 > 0 else None
+    return State(w, b, objective, excess, bound, stuck=separated, more=here)
+
+
+# --- preconditioners ------------------------------------------------------------------------------
+
+
+def _preconditioner(problem: Problem, here: _Here) -> Any:
+    if problem.rows.shape[1] <= WHOLE and not problem.rows.sparse:
+        return _whole(problem, here)
+    return _diagonal(problem, here)
+
+
+def _diagonal(problem: Problem, here: _Here) -> Any:
+    kappa = here.sums.d  # (K,)
+    d = np.multiply.outer(here.at.variance, kappa) + problem.l2 * here.q2[:, None]
+    d = np.vstack([d, kappa if problem.fit_intercept else np.zeros_like(kappa)])
+    inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+    return lambda r: inverse * r
+
+
+def _whole(problem: Problem, here: _Here) -> Any:
+    """B = UβUᵀ, so B ⊗ Ĝ + l2·diag(q²) falls into K systems β_k Ĝ + l2·diag(q²)."""
+    if "covariance" not in problem.kept:
+        problem.kept["covariance"] = _covariance(problem, here.at)
+    G, P, s = problem.kept["covariance"], here.room[0], problem.rows.s
+    beta, U = here.sums.d, np.ones((1, 1))
+    if problem.outputs > 1:
+        sP = P if s is None else s[:, None] * P
+        beta, U = np.linalg.eigh(np.diag(sP.sum(axis=0)) - P.T @ sP)
+        beta[0] = beta[-1]  # z + const changes nothing, so any number will do
+    factors = [_factor(b * G, problem.l2 * here.q2) for b in np.maximum(beta, 1e-12 * beta.max())]
+
+    def solve(r: np.ndarray) -> np.ndarray:
+        inside, out = r[:-1] @ U, np.empty_like(r)
+        for k, (R, d) in enumerate(factors):
+            inside[:, k] = cholesky_solve(R, (inside[:, k] * d)[:, None])[:, 0] * d
+        out[:-1] = inside @ U.T
+        out[-1] = (r[-1] @ U / beta) @ U.T if problem.fit_intercept else 0.0
+        return out
+
+    return solve
+
+
+def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(R, d): A + diag(penalty) = D⁻¹RᵀRD⁻¹, with a little added where that would fail."""
+    A.flat[:: len(A) + 1] += penalty
+    diagonal = np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    A *= d
+    A *= d[:, None]
+    little = 1e-14
+    while True:
+        A.flat[:: len(A) + 1] = 1 + little
+        R, condition = factor(A.copy())
+        if condition < np.inf:
+            return R, d
+        little *= 100
+
+
+def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
+    """Of x̂; about 0 without an intercept."""
+    rows, centred = problem.rows, problem.fit_intercept
+    sums = gram(Rows(rows.X, np.zeros((rows.shape[0], 1)), rows.s, threads=rows.threads), centred)
+    q = at.scale / (1.0 if sums.q is None else sums.q)
+    return (sums.G / sums.S * q).T * q

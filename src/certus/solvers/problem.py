@@ -1,0 +1,73 @@
+"""The smooth or composite problem that losses and penalties make.
+
+    F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + pen(w)
+
+s holds every weight there is (C times class weight times sample weight). w is (p, K), b is (K,).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..losses import Loss
+from ..rows import Rows
+
+
+@dataclass
+class Problem:
+    rows: Rows  # y: (n, 1), as the loss wants it
+    loss: Loss
+    penalty: Any
+    fit_intercept: bool = True
+    outputs: int = 1
+    goal: float = 0.0  # excess that a solver shall reach; set by the loop
+    kept: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
+
+    @property
+    def y(self) -> np.ndarray:
+        assert self.rows.y is not None
+        return self.rows.y[:, 0]
+
+    @property
+    def l1(self) -> float:
+        return float(getattr(self.penalty, "l1", np.nan))
+
+    @property
+    def l2(self) -> float:
+        return float(getattr(self.penalty, "l2", np.nan))
+
+    @cached_property
+    def null(self) -> tuple[np.ndarray, float]:
+        """(b, F) of the best model with w = 0."""
+        return null_model(self)
+
+
+def null_model(problem: Problem) -> tuple[np.ndarray, float]:
+    y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
+    s = np.ones(len(y)) if s is None else s
+    b = np.zeros(K)
+    if problem.fit_intercept:
+        b = _best_constant(loss, y, s, K)
+    z = np.broadcast_to(b, (len(y), K)) if loss.several else np.full(len(y), b[0])
+    return b, float(s @ loss.value(y, z))
+
+
+def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray, K: int) -> np.ndarray:
+    """argmin_b Σ s ℓ(y, b)."""
+    if loss.several:
+        share = np.bincount(y.astype(np.intp), weights=s, minlength=K)
+        log = np.log(np.maximum(share, np.finfo(float).tiny))
+        return log - log.mean()
+    if loss.name == "logistic":
+        return np.array([np.log(s[y > 0].sum()) - np.log(s[y < 0].sum())])
+    # Σ s ℓ'(y, b) rises with b, from below 0 to above: halve the bracket
+    low, high = float(np.min(y)) - 1.0, float(np.max(y)) + 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if s @ loss.slope(y, np.full(len(y), middle)) > 0:
+            high = middle
+        else:
+            low = middle
+    return np.array([(low + high) / 2])

@@ -1,0 +1,150 @@
+"""Passes over X that multiply and do not factor: the gradient, and the Hessian times a direction.
+
+About a centre a (see ``newton_cg.py``), for scores z and slopes g of the losses:
+
+    gradient       Σ s g (x − a)ᵀ,  Σ s g
+    Hessian · V    Σ s D t (x − a)ᵀ,  Σ s D t,    t = (x − a)ᵀV + v,  D the loss's curvature
+
+X is read once in either: a slice of rows that stays near the core is multiplied from both sides.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .coordinates import Coordinates
+from .problem import Problem
+from .sparse_sums import KERNEL_ENTRIES
+
+SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
+LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
+KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
+
+
+class First(NamedTuple):
+    """Of one block, or all."""
+
+    f: Any  # Σ s ℓ
+    right: Any  # rows whose loss is below log 2, or that do not count
+    Xg: Any  # (p, K): Xᵀ(s∘g)
+    g: Any  # (K,): Σ s g
+    Xd: Any  # (p,): Xᵀd, d the curvature (of several scores: its trace)
+    d: Any  # (K,): Σ d, score by score
+
+
+def room_for_states(problem: Problem) -> np.ndarray:
+    """For the losses' states, (n,) or (n, K)."""
+    n, K = problem.rows.shape[0], problem.outputs
+    return np.empty(n) if K == 1 else np.empty((n, K), order="F")
+
+
+def first_order(
+    rows: Rows, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray, state: np.ndarray
+) -> First:
+    """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs."""
+    c = at.correction
+    beta = beta if c is None else beta - c @ u
+    sums: First = rows.reduce(_first, loss, at, u, beta, beside=(state,))
+    return sums
+
+
+def _first(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> First:
+    p, K = u.shape
+    dense = isinstance(X, np.ndarray)
+    step = max(1, LARGER // max(1, p)) if dense else len(y)
+    f, right, both, sums = 0.0, 0, np.zeros((p, K + 1)), np.zeros(2 * K)
+    for start in range(0, len(y), step):
+        part = slice(start, start + step)
+        A = at.block(X[part]) if dense else X
+        z = _times(A, u)
+        z += beta
+        value, g, inside = loss.evaluate(y[part, 0], z if K > 1 else z[:, 0])
+        low = value < np.log(2)
+        if s is not None:
+            weight = s[part]
+            low |= weight == 0
+            value, g = weight * value, (weight * g.T).T
+            if K == 1:
+                inside *= weight
+        state[part] = inside
+        d = inside if K == 1 else inside * (1 - inside)
+        if s is not None and K > 1:
+            d *= s[part, None]
+        side = np.column_stack([g, d if K == 1 else d.sum(axis=1)])
+        f += value.sum()
+        right += int(low.sum())
+        both += np.dot(A.T, side) if dense else A.T @ side
+        sums[:K] += g.sum(axis=0)
+        sums[K:] += d.sum(axis=0)
+    return First(f, right, both[:, :K], sums[:K], both[:, K], sums[K:])
+
+
+def curvature(
+    rows: Rows, loss: Any, at: Coordinates, state: np.ndarray, a: np.ndarray, V: np.ndarray
+) -> np.ndarray:
+    """Hessian of the losses times V (p+1, K), about the centre a (p,)."""
+    u, v = V[:-1], V[-1] - a @ V[:-1]
+    compiled = _compiled_for(rows, at) if V.shape[1] == 1 else None
+    if compiled is not None:
+        Xt, st = Rows(rows.X, None, state, threads=rows.threads).reduce(compiled, u, v)
+    else:
+        Xt, st = rows.reduce(_curvature, loss, at, u, v, beside=(state,))
+    return np.vstack([Xt - np.multiply.outer(a, st), st])
+
+
+def _curvature(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, v: np.ndarray
+) -> tuple[Any, Any]:
+    p, K = u.shape
+    dense = isinstance(X, np.ndarray)
+    step = max(1, SLICE // max(1, p)) if dense else X.shape[0]
+    Xt, st = np.zeros((p, K)), np.zeros(K)
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        A = at.block(X[part]) if dense else X
+        t = _times(A, u)
+        t += v
+        if K == 1:
+            t *= state[part, None]  # weights are in it
+        else:
+            t = loss.curvature_product(state[part], t)
+            if s is not None:
+                t *= s[part, None]
+        Xt += np.dot(A.T, t) if dense else A.T @ t
+        st += t.sum(axis=0)
+    return Xt, st
+
+
+def _times(A: Any, u: np.ndarray) -> Any:
+    """Au; several scores lie score after score, for sums over them are then sums of vectors."""
+    if not isinstance(A, np.ndarray):
+        return np.asfortranarray(A @ u)
+    return np.dot(A, u) if u.shape[1] == 1 else np.dot(u.T, A.T).T
+
+
+def _compiled_for(rows: Rows, at: Coordinates) -> Any:
+    """The compiled product for one score; None where there is none, or it would not pay."""
+    n, p = rows.shape
+    if rows.sparse:
+        return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
+    plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    return _dense_rows if plain and n * p >= KERNEL_ELEMENTS else None
+
+
+def _dense_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+    from ..kernels.products import twice
+
+    Xt = np.zeros(len(u))
+    st = twice(X, d, u[:, 0], -v[0], Xt)
+    return Xt[:, None], np.array([st])
+
+
+def _sparse_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:
+    from ..kernels.csr import twice
+
+    Xt, st, stt = np.zeros((1, len(u))), np.zeros(1), np.zeros(1)
+    twice(X, d, u.T, -v[:, None], Xt, st, stt)
+    return Xt.T, st

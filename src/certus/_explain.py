@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _explain_classes, _explain_linear
+from ._explain_classes import newton_gain
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -39,7 +40,7 @@ def one_line(c: "Certificate") -> str:
 
 def distance(c: "Certificate") -> str:
     if c.bound is None:
-        return f"one more Newton step would gain {small(c.gap)}; no bound is known"
+        return f"one more Newton step would gain {small(newton_gain(c))}; no bound is known"
     return f"at most {small(c.gap)} above the best possible"
 
 

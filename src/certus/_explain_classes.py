@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
 PROOF = {"a dual point": "dual bound"}
+LOOSE = 1e-8  # a tol above this can have ended a fit too early
 FAR = 30.0  # spreads from 0 from which they do
 
 
@@ -23,7 +24,7 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.bound is None:
         rows = [
             ("Objective", f"{number(c.objective, 7)}; no bound on the best possible is known"),
-            ("Stationary", f"one more Newton step would gain {small(c.gap)}, {alone}"),
+            ("Stationary", f"one more Newton step would gain {small(newton_gain(c))}, {alone}"),
         ]
     else:
         best = f"the best possible is {best_possible(c.bound)}{_by(c)}"
@@ -34,6 +35,11 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.coef_error is not None:
         rows.append(("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's"))
     return rows
+
+
+def newton_gain(c: "Certificate") -> float:
+    """Half the squared Newton decrement, where no bound is known."""
+    return float(c.residual * c.found["null_objective"])
 
 
 def _by(c: "Certificate") -> str:
@@ -47,8 +53,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows = [("Objective", number(c.objective, 7))]
     if c.bound is None:
         rows.append(("Best possible", "not known"))
-        if np.isfinite(c.gap):
-            said = f"one Newton step would lower the objective by {number(c.gap, 2)}"
+        if np.isfinite(newton_gain(c)):
+            said = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
             rows.append(("What is wrong", said))
     else:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
@@ -63,7 +69,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
 def _too_high(c: "Certificate") -> str:
     if c.bound:
         return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
-    return f"the objective is up to {number(c.residual, 2)} of what the intercept alone leaves"
+    share = number(100 * c.residual, 2)
+    return f"the objective may be too high by {share} % of what the intercept alone leaves"
 
 
 def likely_cause(c: "Certificate") -> str | None:
@@ -73,9 +80,13 @@ def likely_cause(c: "Certificate") -> str | None:
         causes.append("stochastic steps end near the optimum, not at it")
     elif iteration.get("max_iter") is not None:
         causes.append(f"it stopped at max_iter={iteration['max_iter']}")
-    elif iteration.get("tol") and not c.found["ours"]:
+    elif _loose(iteration) and not c.found["ours"]:
         causes.append(f"tol={iteration['tol']:g} stopped it early")
     return "; ".join(causes) or None
+
+
+def _loose(iteration: dict[str, Any]) -> bool:
+    return (iteration.get("tol") or 0.0) > LOOSE
 
 
 def _odd_columns(c: "Certificate") -> list[str]:
@@ -109,9 +120,9 @@ def _remedy(c: "Certificate") -> str:
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
-    if iteration.get("tol"):
+    if _loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
-    return f"{', '.join(steps)}, or use certus.linear_model.{name}"
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
 
 
 def _instead_of_sgd(c: "Certificate") -> str:
@@ -159,7 +170,7 @@ def separates(c: "Certificate") -> str:
 def no_finite_optimum(c: "Certificate") -> list[tuple[str, str]]:
     told, grow, remedy = _finding(c.feature_names, _classes(c), c.found["separated"])
     return [
-        ("Objective", f"{number(c.objective, 7)}, and other coefficients have a lower one, always"),
+        ("Objective", f"{number(c.objective, 7)}; larger coefficients always have a lower one"),
         ("What is wrong", f"{told}, so {grow}"),
         ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
     ]
@@ -168,6 +179,10 @@ def no_finite_optimum(c: "Certificate") -> list[tuple[str, str]]:
 def _classes(c: "Certificate") -> np.ndarray:
     assert c.labels is not None
     return c.labels.classes
+
+
+def separation_warning(c: "Certificate") -> str:
+    return explain_separation(c.feature_names, _classes(c), c.found["separated"])
 
 
 def explain_separation(

@@ -157,7 +157,7 @@ class MarginProblem(Fitted):
     def verdict(self, bound: Any, gap: Any, coef_error: float | None = None) -> dict[str, Any]:
         f, f0 = self.objective, self.null_objective
         if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            most = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            most = float(np.sqrt(2 * max(gap.max(), 0.0) / self.penalty.l2))
             coef_error = most if coef_error is None else min(most, coef_error)
         return {
             "objective": float(f.sum()),

@@ -86,7 +86,9 @@ class Fitted:
         self.q = np.ones(len(w)) if view.q is None else view.q
         self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)
         self.infeasible = ""
-        if not fit_intercept and b.any():
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            self.infeasible = "a coefficient is not a finite number"
+        elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         # all that is penalised, in the user's units
         self.penalised = w if self.scaling is None else np.vstack([w, b / self.scaling])

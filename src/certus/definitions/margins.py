@@ -188,9 +188,9 @@ class MarginProblem(Fitted):
 
 
 def shares(gap: Any, f0: Any) -> Any:
-    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
+    """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(gap > 0, gap / f0, 0.0)
+        return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))
 
 
 def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:

@@ -38,12 +38,16 @@ class Penalty(NamedTuple):
     l2: float
 
     def value(self, w: Any) -> Any:
-        return self.l1 * np.abs(w).sum(axis=0) + self.l2 / 2 * (w * w).sum(axis=0)
+        value = self.l1 * np.abs(w).sum(axis=0)
+        if self.l2 == 0:
+            return value
+        with np.errstate(over="ignore"):
+            return value + self.l2 / 2 * (w * w).sum(axis=0)
 
     def conjugate(self, v: Any, error: Any) -> Any:
         """Σ_j [|v_j| − l1]₊²/(2 l2) for every v within ``error`` (in norm), at most."""
-        size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
             most = np.where(size > 0, size**2 / (2 * self.l2), 0.0)
         return most * (1 + gamma(len(v) + 8))
 

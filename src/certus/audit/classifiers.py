@@ -86,7 +86,7 @@ def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
 
 
 def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic_cv(model, None)
+    return _with_direction(model, _read_logistic_cv(model, None))
 
 
 def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
 
 
 def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic_cv(model, None)
+    return _read_logistic_cv(model, model.intercept_scaling if _by_liblinear(model) else None)
 
 
 def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:

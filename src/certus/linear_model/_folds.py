@@ -1,12 +1,74 @@
-"""What a cross-validated estimator asks about the rows of one fold."""
+"""Cross-validated classifiers: their grid, their folds, and the score on rows left out."""
 
 from inspect import signature
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import make_scorer
 
 from ..rows import Rows
+
+
+class Grid(NamedTuple):
+    Cs: np.ndarray  # (A,)
+    ratios: np.ndarray  # (L,): the l that is fitted
+    given: Any  # l1_ratios as people gave them; None: not at all
+
+
+class Paths(NamedTuple):
+    coefs: np.ndarray  # (folds, L, A, K, p or p + 1): the intercept is the last
+    scores: np.ndarray  # (folds, L, A)
+    n_iter: np.ndarray  # (folds, L, A)
+
+    def by_class(self, classes: np.ndarray, several_ratios: bool) -> tuple[Any, Any, Any]:
+        """The same in scikit-learn 1.9's shapes, with the axes of C and l exchanged."""
+        coefs = self.coefs.transpose(3, 0, 2, 1, 4)
+        scores, n_iter = self.scores.swapaxes(1, 2), self.n_iter.swapaxes(1, 2)
+        if not several_ratios:
+            coefs, scores, n_iter = coefs[:, :, :, 0], scores[:, :, 0], n_iter[:, :, 0]
+        shown = classes if len(coefs) > 1 else classes[1:]
+        by_label = dict(zip(shown, coefs, strict=True))
+        return by_label, {label: scores.copy() for label in shown}, n_iter[None]
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+def values_of_C(Cs: Any) -> np.ndarray:
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs={Cs!r}: give a whole number above 0, or values of C")
+        return np.logspace(-4, 4, int(Cs))
+    try:
+        values = np.array(Cs, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or not len(values) or not (values > 0).all():
+        raise ValueError(f"Cs={Cs!r}: give a whole number, or numbers above 0 (inf: no penalty)")
+    return values
+
+
+def values_of_l(given: Any) -> np.ndarray:
+    said = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(said) from None
+    if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(said)
+    return values
+
+
+def refuse_without_routing(params: dict[str, Any]) -> None:
+    if params:
+        raise ValueError(
+            f"{', '.join(params)} can be passed only with "
+            "sklearn.set_config(enable_metadata_routing=True)"
+        )
+
+
+# --- scores ---------------------------------------------------------------------------------------
 
 
 def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:

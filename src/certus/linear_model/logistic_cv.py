@@ -1,28 +1,16 @@
 """Logistic regression with its penalty chosen by cross-validation."""
 
-from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import (
-    UNUSED,
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from .._labels import class_weights
 from .._pool import blas_limiter
-from .._validation import (
-    boolean,
-    data_for_classification,
-    not_negative,
-    one_of,
-    require_finite,
-)
+from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
 from .._watching import watched
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
@@ -32,7 +20,16 @@ from ..solvers.logistic import classification
 from ..solvers.logistic_cv import path
 from ..solvers.loop import Fit
 from ._classifier import with_constant
-from ._folds import fold_score, knowing_classes, of_rows
+from ._folds import (
+    Grid,
+    Paths,
+    fold_score,
+    knowing_classes,
+    of_rows,
+    refuse_without_routing,
+    values_of_C,
+    values_of_l,
+)
 from .logistic import (
     RUNS,
     SOLVERS,
@@ -43,18 +40,6 @@ from .logistic import (
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
-
-
-class Grid(NamedTuple):
-    Cs: np.ndarray  # (A,)
-    ratios: np.ndarray  # (L,): the l that is fitted
-    given: Any  # l1_ratios as people gave them; None: not at all
-
-
-class Paths(NamedTuple):
-    coefs: np.ndarray  # (folds, L, A, K, p or p + 1): the intercept is the last
-    scores: np.ndarray  # (folds, L, A)
-    n_iter: np.ndarray  # (folds, L, A)
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -126,11 +111,14 @@ class LogisticRegressionCV(LogisticRegression):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegressionCV(scoring="neg_log_loss", use_legacy_attributes=False).fit(X, y)
     >>> round(model.C_, 2)
-    21.54
+    166.81
     >>> model.certificate_.certified
     True
     """
 
+    coefs_paths_: Any
+    scores_: Any
+    certificate_: Any
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def __init__(
@@ -203,6 +191,7 @@ class LogisticRegressionCV(LogisticRegression):
         grid = self._grid()
         routed = self._routed(sample_weight, params)
         rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
         k = rows.y[:, 0].astype(np.intp)
         weight = class_weights(self.class_weight, classes, k, rows.s)
         self.classes_ = classes
@@ -233,20 +222,18 @@ class LogisticRegressionCV(LogisticRegression):
             warn_future("'l1_ratios=None' is deprecated: give numbers from 0 to 1")
         if given is None and self.penalty == "elasticnet":
             raise ValueError("l1_ratios is missing: penalty='elasticnet' needs numbers from 0 to 1")
-        ratios = np.array([0.0]) if given is None else _ratios(given)
+        ratios = np.array([0.0]) if given is None else values_of_l(given)
         fixed = {"l1": 1.0, "l2": 0.0}.get(self.penalty)
-        return Grid(_Cs(self.Cs), ratios if fixed is None else np.full_like(ratios, fixed), given)
+        return Grid(
+            values_of_C(self.Cs), ratios if fixed is None else np.full_like(ratios, fixed), given
+        )
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """What goes to the splitter and to the scorer."""
         if get_config()["enable_metadata_routing"]:
             found = process_routing(self, "fit", sample_weight=sample_weight, **params)
             return {"split": found.splitter.split, "score": found.scorer.score}
-        if params:
-            raise ValueError(
-                f"{', '.join(params)} can be passed only with "
-                "sklearn.set_config(enable_metadata_routing=True)"
-            )
+        refuse_without_routing(params)
         return {
             "split": {},
             "score": {} if sample_weight is None else {"sample_weight": sample_weight},
@@ -309,17 +296,11 @@ class LogisticRegressionCV(LogisticRegression):
         """What the folds found, in the shapes that were asked for."""
         self.Cs_ = grid.Cs
         self.l1_ratios_ = np.asarray([None] if grid.given is None else grid.given)
-        if not self._legacy():
-            self.coefs_paths_, self.scores_, self.n_iter_ = paths
-            return
-        coefs = paths.coefs.transpose(3, 0, 2, 1, 4)
-        scores, n_iter = paths.scores.swapaxes(1, 2), paths.n_iter.swapaxes(1, 2)
-        if grid.given is None:
-            coefs, scores, n_iter = coefs[:, :, :, 0], scores[:, :, 0], n_iter[:, :, 0]
-        shown = self.classes_ if len(coefs) > 1 else self.classes_[1:]
-        self.coefs_paths_ = dict(zip(shown, coefs, strict=True))
-        self.scores_ = {label: scores.copy() for label in shown}
-        self.n_iter_ = n_iter[None]
+        self.coefs_paths_, self.scores_, self.n_iter_ = paths
+        if self._legacy():
+            self.coefs_paths_, self.scores_, self.n_iter_ = paths.by_class(
+                self.classes_, grid.given is not None
+            )
 
     def _legacy(self) -> bool:
         return bool(self.use_legacy_attributes)
@@ -373,7 +354,7 @@ class LogisticRegressionCV(LogisticRegression):
             return None
         return knowing_classes(self._scorer(), self.classes_)
 
-    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **score_params: Any) -> float:  # type: ignore[override]
+    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **score_params: Any) -> float:
         """The score that ``scoring`` names.
 
         Parameters
@@ -393,11 +374,8 @@ class LogisticRegressionCV(LogisticRegression):
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "score", **params).scorer.score
-        elif score_params:
-            raise ValueError(
-                f"{', '.join(score_params)} can be passed only with "
-                "sklearn.set_config(enable_metadata_routing=True)"
-            )
+        else:
+            refuse_without_routing(score_params)
         return float(self._scorer()(self, X, y, **params))
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -414,28 +392,3 @@ class LogisticRegressionCV(LogisticRegression):
             )
             .add(scorer=self._scorer(), method_mapping=to_score)
         )
-
-
-def _Cs(Cs: Any) -> np.ndarray:
-    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
-        if Cs < 1:
-            raise ValueError(f"Cs={Cs!r}: give a whole number above 0, or values of C")
-        return np.logspace(-4, 4, int(Cs))
-    try:
-        values = np.array(Cs, dtype=float)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or not len(values) or not (values > 0).all():
-        raise ValueError(f"Cs={Cs!r}: give a whole number, or numbers above 0 (inf: no penalty)")
-    return values
-
-
-def _ratios(given: Any) -> np.ndarray:
-    said = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
-    try:
-        values = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(said) from None
-    if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(said)
-    return values

@@ -3,18 +3,18 @@
 For the words that all certificates share see ``_explain.py``.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import best_possible, count, listed, magnitude, name_of, number, printable, small
+from ._words import best_possible, magnitude, name_of, number, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate
 
 SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
 PROOF = {"a dual point": "dual bound"}
+LOOSE = 1e-8  # a tol above this can have ended a fit too early
 FAR = 30.0  # spreads from 0 from which they do
 
 
@@ -63,7 +63,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
 def _too_high(c: "Certificate") -> str:
     if c.bound:
         return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
-    return f"the objective is up to {number(c.residual, 2)} of what the intercept alone leaves"
+    share = number(100 * c.residual, 2)
+    return f"the objective may be too high by {share} % of what the intercept alone leaves"
 
 
 def likely_cause(c: "Certificate") -> str | None:
@@ -73,9 +74,13 @@ def likely_cause(c: "Certificate") -> str | None:
         causes.append("stochastic steps end near the optimum, not at it")
     elif iteration.get("max_iter") is not None:
         causes.append(f"it stopped at max_iter={iteration['max_iter']}")
-    elif iteration.get("tol") and not c.found["ours"]:
+    elif _loose(iteration) and not c.found["ours"]:
         causes.append(f"tol={iteration['tol']:g} stopped it early")
     return "; ".join(causes) or None
+
+
+def _loose(iteration: dict[str, Any]) -> bool:
+    return (iteration.get("tol") or 0.0) > LOOSE
 
 
 def _odd_columns(c: "Certificate") -> list[str]:
@@ -109,9 +114,9 @@ def _remedy(c: "Certificate") -> str:
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
-    if iteration.get("tol"):
+    if _loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
-    return f"{', '.join(steps)}, or use certus.linear_model.{name}"
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
 
 
 def _instead_of_sgd(c: "Certificate") -> str:
@@ -145,84 +150,3 @@ def _share(x: float) -> str:
     """.39, .045: as shares are printed."""
     text = number(x, 2)
     return text[1:] if text.startswith("0.") else text
-
-
-# --- separation -----------------------------------------------------------------------------------
-
-
-def separates(c: "Certificate") -> str:
-    """The finding of ``explain_separation`` alone, for one line."""
-    told = _finding(c.feature_names, _classes(c), c.found["separated"])[0]
-    return told[0].lower() + told[1:]
-
-
-def no_finite_optimum(c: "Certificate") -> list[tuple[str, str]]:
-    told, grow, remedy = _finding(c.feature_names, _classes(c), c.found["separated"])
-    return [
-        ("Objective", f"{number(c.objective, 7)}, and other coefficients have a lower one, always"),
-        ("What is wrong", f"{told}, so {grow}"),
-        ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
-    ]
-
-
-def _classes(c: "Certificate") -> np.ndarray:
-    assert c.labels is not None
-    return c.labels.classes
-
-
-def explain_separation(
-    names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
-) -> str:
-    """SeparationWarning: what separates the classes.
-
-    ``facts`` of one column: ``column`` j; ``side`` ">" or "<" (default ">") of ``threshold``;
-    ``class`` k of every row there and ``rows``, their number; ``other``, the class of every other
-    row (None: several), and ``other_rows``. Of several columns: ``columns``, and ``classes`` with
-    their ``rows`` where two are told apart. All may be absent: then only the fact is told.
-    """
-    told, grow, remedy = _finding(names, classes, facts)
-    return printable(
-        f"no finite optimum. {told}, so {grow}. Do not read the coefficients, odds ratios or "
-        f"p-values. {remedy[0].upper()}{remedy[1:]}."
-    )
-
-
-def _finding(
-    names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
-) -> tuple[str, str, str]:
-    """What separates; what grows; what to use."""
-    labels = [repr(label) for label in np.asarray(classes).tolist()]
-    j = facts.get("column")
-    if j is not None:
-        return (
-            _by_one_column(names, labels, facts),
-            "its coefficient grows without limit",
-            f"use a finite C, or drop {name_of(int(j), names)}",
-        )
-    columns = [name_of(int(i), names) for i in facts.get("columns", ())]
-    what = f"A combination of {listed(columns)}" if columns else "A combination of columns"
-    between = facts.get("classes")
-    if between is None:
-        whom = "the classes"
-    else:
-        rows = facts.get("rows", (None, None))
-        a, b = (_counted(labels[k], m) for k, m in zip(between, rows, strict=True))
-        whom = f"{a} from {b}"
-    grow = "its coefficients grow without limit"
-    return f"{what} separates {whom}", grow, "use a finite C, or fewer columns"
-
-
-def _counted(label: str, rows: Any) -> str:
-    return label if rows is None else f"{label} ({count(int(rows), 'row')})"
-
-
-def _by_one_column(names: Sequence[str] | None, labels: list[str], facts: dict[str, Any]) -> str:
-    j = int(facts["column"])
-    name = str(names[j]) if names is not None else f"column {j}"
-    side, threshold = facts.get("side", ">"), number(facts["threshold"], 6)
-    here = _counted(labels[facts["class"]], facts.get("rows"))
-    told = f"Every row with {name} {side} {threshold} is {here}"
-    other = facts.get("other")
-    if other is not None:
-        told += f" and every other row is {_counted(labels[other], facts.get('other_rows'))}"
-    return told

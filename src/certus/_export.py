@@ -144,7 +144,7 @@ NUMBERS = {
 
 CLASSES = {
     "labels": '''CLASSES = {classes}
-NUMBER = {{label: k for k, label in enumerate(CLASSES)}}
+NUMBER = {{name: k for k, label in enumerate(CLASSES) for name in (label, str(label))}}
 
 
 def load_labels(path):

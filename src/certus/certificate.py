@@ -188,6 +188,7 @@ def _certify(
     found["iteration"] = reading.iteration
     if reading.labels is not None and not certified:
         found["columns"] = _columns(rows)
+        found["rows_of_class"] = _rows_of_class(rows, len(reading.labels.classes))
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)
     formula = reading.formula
@@ -243,6 +244,13 @@ def _columns(rows: Rows) -> dict[str, np.ndarray]:
     X = dense(X)
     with np.errstate(over="ignore", invalid="ignore"):
         return {"mean": X.mean(axis=0, dtype=float), "spread": X.std(axis=0, dtype=float)}
+
+
+def _rows_of_class(rows: Rows, n_classes: int) -> np.ndarray:
+    """Rows that count, class by class."""
+    assert rows.y is not None
+    counts = None if rows.s is None else rows.s > 0
+    return np.bincount(rows.y[:, 0].astype(np.intp), weights=counts, minlength=n_classes)
 
 
 def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
     several = len(model.classes_) > 2
     if scaling is not None:
         parameters["intercept_scaling"] = float(scaling)
+    if vars(model).get("_separation") is not None:
+        parameters["direction"] = model._separation
     return {
         "definition": "softmax" if several else "logistic",
         "formula": formula("softmax" if several else "logistic", **parameters),
@@ -129,6 +131,10 @@ def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
 # --- ridge ----------------------------------------------------------------------------------------
 
 
+ONE_COLUMN = "y is 1 for the second class and −1 for the first"
+A_COLUMN_EACH = "y has a column for each class, 1 for its rows and −1 for the rest"
+
+
 def _read_ridge(model: Any, rows: Any, alpha: Any) -> dict[str, Any]:
     """Least squares on ±1, a column for each class (one for two classes)."""
     weight = _balanced_by_rows(model, rows)
@@ -137,6 +143,7 @@ def _read_ridge(model: Any, rows: Any, alpha: Any) -> dict[str, Any]:
         "formula": RIDGE if weight is None else RIDGE.replace("sᵢ", "sᵢcᵢ"),
         "parameters": {**_coefficients(model), "alpha": np.asarray(alpha, dtype=float)},
         "labels": Labels(np.asarray(model.classes_), "signs", weight),
+        "notes": (ONE_COLUMN if len(model.classes_) == 2 else A_COLUMN_EACH,),
     }
 
 
@@ -148,8 +155,9 @@ def read_ridge_classifier(model: Any, rows: Any) -> dict[str, Any]:
 
 
 def read_ridge_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
+    reading = _read_ridge(model, rows, model.alpha_)
     note = "the choice of alpha_ was not recomputed, the fit at it was"
-    return {**_read_ridge(model, rows, model.alpha_), "notes": (note,)}
+    return {**reading, "notes": (*reading["notes"], note)}
 
 
 # --- any loss and penalty -------------------------------------------------------------------------
@@ -236,7 +244,7 @@ def formula(
     b = "b" if penalised == 1 else f"b/{penalised:g}" if penalised else ""
     if l1:
         times = "" if l1 == 1 else f"{l1:g}"
-        text += f" + {times}(‖w‖₁ + |{b}|)" if b else f" + {times}‖w‖₁"
+        text += f" + {times}‖w‖₁" + (f" + {times}|{b}|" if b else "")
     if l2:
         times = "½" if l2 == 1 else f"{l2 / 2:g}"
         square = f"{b}²" if b == "b" else f"({b})²"

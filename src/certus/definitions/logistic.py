@@ -8,13 +8,19 @@ is log(1 + e^{−m}) + a·m there. Scaled by ρ = 1 − δ, with log(1 + x) ≤ 
     H(ρa) ≥ H(a) − δ a m − δ² e^{−m},
 
 and H(ρa) ≥ ρH(a) = H(a) − δ a m − δ log(1 + e^{−m}) by concavity, for rows where e^{−m} is large.
+
+Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.definitions.margins import FAR, MarginProblem, Terms
+from certus.definitions.curvature import Curvature, from_curvature, local_of
+from certus.definitions.linear_sums import UNIT
+from certus.definitions.margins import FAR, MarginProblem, Terms, shares
+from certus.definitions.separation import separates
 
 
 class LogisticMargin:
@@ -23,17 +29,19 @@ class LogisticMargin:
     curvature = 0.25  # at most
 
     @staticmethod
-    def terms(m: Any) -> Terms:
+    def terms(m: Any, out: Terms) -> None:
         e = np.exp(-np.abs(m))  # never overflows
-        value = np.log1p(e)
-        value -= np.minimum(m, 0.0)
-        right = m > 0
-        a = np.where(right, e, 1.0)
-        a /= 1.0 + e
+        np.less_equal(m, 0.0, out=out.wrong, casting="unsafe")
         near = m > -FAR
-        odds = np.where(right, e, 1.0 / np.maximum(e, 1e-300))
-        odds *= near
-        return Terms(np.ones_like(m), value, a, a * a, a * m, odds, value * ~near, ~right)
+        np.log1p(e, out=out.value)
+        np.subtract(out.value, np.minimum(m, 0.0), out=out.value)
+        # a = e/(1 + e) where m > 0, else 1/(1 + e); e^{−m} = e, else 1/e
+        np.divide(e + out.wrong * (1.0 - e), 1.0 + e, out=out.a)
+        np.multiply(out.a, out.a, out=out.aa)
+        np.multiply(out.a, m, out=out.am)
+        np.exp(-np.maximum(m, -FAR), out=out.odds)
+        np.multiply(out.odds, near, out=out.odds)
+        np.multiply(out.value, ~near, out=out.far)
 
     @staticmethod
     def dual(sums: Terms, rho: Any, error: Any) -> Any:
@@ -76,6 +84,73 @@ def check(
         data, LogisticMargin, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling,
         one_vs_rest,
     )  # fmt: skip
-    answer = problem.answer()
-    answer["mean_probability"] = problem.mean_probability()
+    bound, gap = problem.gaps()
+    f0, penalised = problem.null_objective, l1 > 0 or l2 > 0
+    if not penalised:
+        gap = np.full_like(gap, np.inf)
+    missed = np.flatnonzero(shares(gap, f0) > tol)
+    size = problem.column_sizes() if len(missed) else None
+    proof, coef_error, decrement = "a dual point", None, 0.0
+    for t in map(int, missed):
+        found, error = by_curvature(problem, t, size, tol)
+        decrement = max(decrement, found.decrement / f0[t])
+        least = (found.excess + 2 * error) * (1 + 8 * UNIT)
+        if least < gap[t]:
+            gap[t], proof = least, "gradient and curvature"
+            bound[t] = max(problem.objective[t] - error - found.excess, 0.0)
+            if found.reach is not None and len(gap) == 1:
+                coef_error = float(np.max(found.reach[: len(problem.q)] * problem.q))
+    answer = problem.verdict(bound, gap, coef_error)
+    answer |= {"proof": proof, "mean_probability": problem.mean_probability()}
+    if not penalised and np.isinf(gap).any():
+        if not fit_intercept and direction is not None and np.any(direction[1]):
+            direction = None  # it would need an intercept
+        answer["separated"] = separation(problem, w, b, direction)
+        nothing = answer["separated"] or problem.infeasible
+        answer |= {"bound": None, "gap": float("inf"), "kind": "stationary"}
+        answer["residual"] = float("inf") if nothing else float(decrement)
     return answer
+
+
+class LogisticBend(NamedTuple):
+    """ω σ(z)σ(−z) of rows of class ``plus`` and of the others."""
+
+    plus: int
+    factor: Any
+
+    def __call__(self, y: Any, s: Any, z: Any) -> Any:
+        e = np.exp(-np.abs(z[:, 0]))
+        omega = s * np.where(y == self.plus, self.factor[0], self.factor[1])
+        return (omega * e / (1 + e) ** 2)[:, None, None]
+
+
+def by_curvature(problem: MarginProblem, t: int, size: Any, tol: float) -> tuple[Curvature, float]:
+    """The excess of column t, and what rounding did to its F. ``size``: √Σ s x_j²."""
+    at, factor = slice(t, t + 1), problem.factor[:, t]
+    bend = LogisticBend(t if problem.one_vs_rest else 1, factor)
+    sums = (
+        problem.V[0, :, at] - problem.V[1, :, at],
+        problem.sides.a[0, at] - problem.sides.a[1, at],
+    )
+    size = np.sqrt(factor.max()) * size
+    local = local_of(
+        problem, at, sums, problem.slope[at], problem.W[at], size, bend, problem.loss.curvature
+    )
+    found = from_curvature(problem.data, local, tol * problem.null_objective[t] / 4)
+    return found, float(problem.evaluation(local.z_error)[t])
+
+
+def separation(problem: MarginProblem, w: Any, b: Any, direction: Any) -> dict[str, Any] | None:
+    """Proof that some column's classes are separated, by (w, b) itself or by ``direction``."""
+    tried = [(np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.both.wrong == 0)]
+    if direction is not None:
+        u, c = (np.asarray(part, dtype=float) for part in direction)
+        tried.append((u.reshape(len(problem.w), -1), np.atleast_1d(c), np.ones(len(b), dtype=bool)))
+    for u, c, worth in tried:
+        for t in np.flatnonzero(worth[: len(c)]):
+            rest = int(t) if problem.one_vs_rest else None
+            weight = problem.factor[::-1, t]
+            found = separates(problem.data, u[:, t], c[t], weight, rest)
+            if found is not None:
+                return found
+    return None

@@ -18,10 +18,11 @@ from certus.definitions.duality import (
     Fitted,
     class_factors,
     product,
+    slice_rows,
     slices,
     squared_norms,
 )
-from certus.definitions.linear_sums import UNIT
+from certus.definitions.linear_sums import UNIT, is_sparse
 
 FAR = 8.0  # margins below −FAR: odds above e⁸
 TERMS = 8  # numbers of a row that are summed
@@ -50,22 +51,29 @@ def margin_sums(
     X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, loss: Any, one_vs_rest: bool
 ) -> MarginSums:
     """Of one block of rows; y is the class's number."""
-    n, k = len(y), w.shape[1]
-    s = np.ones(n) if s is None else s
+    k = w.shape[1]
     XX, total, V = 0.0, np.zeros((k, TERMS, 2)), np.zeros((len(w), 2 * k))
+    most = slice_rows(X)
+    room = [np.empty((rows, most)) for rows in (TERMS, 2, 2 * k)]
     for part, Z in slices(X, view):
-        z, index, weight = product(Z, w) + b, y[part, 0], s[part]
+        z, index = product(Z, w), y[part, 0]
+        weight = None if s is None else s[part]
+        z += b
         XX += squared_norms(Z, weight)
-        sides = np.empty((len(z), 2))
-        sa = np.empty((len(z), 2 * k))
+        terms, sides, sa = (numbers[:, : len(z)] for numbers in room)
         for t in range(k):
-            plus = index == (t if one_vs_rest else 1)
-            terms = loss.terms(np.where(plus, z[:, t], -z[:, t]))
-            np.multiply(weight, plus, out=sides[:, 0])
-            np.subtract(weight, sides[:, 0], out=sides[:, 1])
-            total[t] += np.dot(np.stack(terms), sides)
-            np.multiply(terms.a[:, None], sides, out=sa[:, t::k])
-        V += product(Z.T, sa)
+            sides[0] = index == (t if one_vs_rest else 1)
+            np.subtract(1.0, sides[0], out=sides[1])
+            m = sides[0] - sides[1]
+            m *= z[:, t]
+            if weight is not None:
+                sides *= weight
+            row = Terms(*terms)
+            row.one.fill(1.0)
+            loss.terms(m, row)
+            total[t] += np.dot(terms, sides.T)
+            np.multiply(sides, row.a, out=sa[t::k])
+        V += Z.T @ sa.T if is_sparse(Z) else np.dot(sa, Z).T
     return MarginSums(XX, total, V)
 
 
@@ -106,12 +114,11 @@ class MarginProblem(Fitted):
         plus, minus = self.sides.one
         return self.loss.null(plus, minus, self.free or self.scaling is not None)
 
-    @property
-    def evaluation(self) -> Any:
+    def evaluation(self, z_error: Any) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
         that of the sums."""
-        z = self.score_error(self.XXw, self.W)
-        return (self.slope + self.loss.curvature / 2 * z) * z + self.rounding * self.objective
+        steepest = self.loss.curvature
+        return (self.slope + steepest / 2 * z_error) * z_error + self.rounding * self.objective
 
     def balance(self) -> tuple[Any, Any]:
         """ρ for both signs, and how far the true ρ can be: with it Σ ω y a = 0 exactly."""
@@ -142,30 +149,29 @@ class MarginProblem(Fitted):
         D, _ = self.penalty.best(dual, v, error)
         return np.fmax(D - self.rounding * spread, 0.0)
 
-    def answer(self) -> dict[str, Any]:
-        """From the dual point."""
-        f, bound, f0 = self.objective, self.bound(), self.null_objective
-        gap = (f + self.evaluation - bound) * (1 + 8 * UNIT)
-        return self.verdict(f, bound, gap, f0, "a dual point")
+    def gaps(self) -> tuple[Any, Any]:
+        """A bound on the optimum of each column, and the gap that it leaves."""
+        bound, error = self.bound(), self.evaluation(self.score_error(self.XXw, self.W))
+        return bound, (self.objective + error - bound) * (1 + 8 * UNIT)
 
-    def verdict(self, f: Any, bound: Any, gap: Any, f0: Any, proof: str) -> dict[str, Any]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(gap > 0, gap / f0, 0.0)
-        error = None
+    def verdict(self, bound: Any, gap: Any, coef_error: float | None = None) -> dict[str, Any]:
+        f, f0 = self.objective, self.null_objective
         if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            error = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            most = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            coef_error = most if coef_error is None else min(most, coef_error)
         return {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
             "gap": float(gap.sum()),
-            "residual": float("inf") if self.infeasible else float(share.max()),
+            "residual": float("inf") if self.infeasible else float(shares(gap, f0).max()),
             "null_objective": float(f0.sum()),
-            "proof": proof,
+            "proof": "a dual point",
             "infeasible": self.infeasible or None,
-            "coef_error": error,
+            "coef_error": coef_error,
             "kind": "global",
             "separated": None,
             "share": self.share(),
+            "mean_probability": None,
         }
 
     def share(self) -> Any:
@@ -179,3 +185,15 @@ class MarginProblem(Fitted):
         one, a = self.raw.one, self.raw.a
         mean = (one[0] - a[0] + a[1]) / one.sum(axis=0)
         return mean if self.one_vs_rest else np.array([1 - mean[0], mean[0]])
+
+
+def shares(gap: Any, f0: Any) -> Any:
+    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(gap > 0, gap / f0, 0.0)
+
+
+def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:
+    """Σ ω G(ρa), G(a) = a − κa²/2, at least, for every ρ within ``error``."""
+    value = rho * sums.a - rho**2 * kappa / 2 * sums.aa
+    return value - error * (np.abs(sums.a) + kappa * (rho + error) * sums.aa)

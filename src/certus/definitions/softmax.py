@@ -13,14 +13,18 @@ q_ck = Σ_{i in c} ω Q_ik, n_c = Σ_{i in c} ω the δ are the solution of
     Σ_c δ_c (n_c 1[c = k] − q_ck) = n_k − Σ_c q_ck        (δ ≥ 0, the least is 0).
 
 What that leaves, rounding, is mended by Q ← (1 − t)Q + t·ζ/S, ζ = (n − (1 − t)q)/t, with the least
-t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is enough;
-where it is not, a second pass sums up at the moved point itself.
+t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is
+enough; where it is not, a second pass sums up at the moved point itself.
+
+Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from certus.definitions.curvature import from_curvature, local_of
 from certus.definitions.duality import (
     Fitted,
     class_factors,
@@ -30,6 +34,7 @@ from certus.definitions.duality import (
     squared_norms,
 )
 from certus.definitions.linear_sums import UNIT
+from certus.definitions.separation import separates
 
 
 class SoftmaxSums(NamedTuple):
@@ -49,11 +54,10 @@ def softmax_sums(
     X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, factor: Any, delta: Any
 ) -> SoftmaxSums:
     """Of one block of rows; y is the class's number."""
-    n, K = len(y), w.shape[1]
-    s = np.ones(n) if s is None else s
+    K = w.shape[1]
     XX, total, V = 0.0, np.zeros((K, 5 + K)), np.zeros(w.shape)
     for part, Z in slices(X, view):
-        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), s[part]
+        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), None if s is None else s[part]
         XX += squared_norms(Z, weight)
         row, rows = np.arange(len(z)), np.zeros((len(z), 5 + K))
         z += b
@@ -78,11 +82,12 @@ def softmax_sums(
         Q[row, own] = -Q.sum(axis=1)
         rows[:, 3] = np.einsum("ik,ik->i", Q, Q)
         Y = np.zeros((len(z), K))
-        Y[row, own] = weight
+        Y[row, own] = 1.0 if weight is None else weight
         total += np.dot(Y.T, rows)
-        Q *= (weight * factor[own])[:, None]
+        Q *= (factor[own] if weight is None else weight * factor[own])[:, None]
         V += product(Z.T, Q)
-    return SoftmaxSums(XX, *total[:, :5].T, total[:, 5:], V)
+    one, value, entropy, slope, wrong = total[:, :5].T
+    return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
 
 
 class SoftmaxProblem(Fitted):
@@ -99,6 +104,7 @@ class SoftmaxProblem(Fitted):
         self.sums = self.take_sums(None)
         self.n = self.factor * self.sums.one
         self.W, self.XX = 1.001 * self.n.sum(), 1.001 * self.factor.max() * self.sums.XX
+        self.slope = np.sqrt(1.001 * self.factor @ self.sums.slope)
 
     def take_sums(self, delta: Any) -> SoftmaxSums:
         args = self.w, self.b, self.view, self.factor, delta
@@ -117,12 +123,9 @@ class SoftmaxProblem(Fitted):
         share = self.n / total
         return float(-total * (share * np.log(np.where(share > 0, share, 1.0))).sum())
 
-    @property
-    def evaluation(self) -> float:
+    def evaluation(self, z_error: float) -> float:
         """|F̂ − F| at most: ℓ has slope Q − Y and curvature at most ½; and the sums' rounding."""
-        z = np.linalg.norm(self.score_error(self.XX, self.W))
-        slope = np.sqrt(1.001 * self.factor @ self.sums.slope)
-        return float((slope + z / 4) * z + self.rounding * self.objective)
+        return float((self.slope + z_error / 4) * z_error + self.rounding * self.objective)
 
     def balance(self, sums: SoftmaxSums) -> tuple[Any, float]:
         """δ and t, with which free intercepts have Σ ω Q = n."""
@@ -169,31 +172,40 @@ class SoftmaxProblem(Fitted):
             tau = float(self.penalty.feasible(V, np.array([rounding / self.q.min()]))[0])
         return float(np.fmax(D[0] - self.rounding * spread, 0.0)), 1 - (1 - delta) * tau
 
-    def answer(self, tol: float) -> dict[str, Any]:
-        """From the dual point; a second pass where the first does not reach tol."""
-        f, f0 = self.objective, self.null_objective
-        most = f + self.evaluation
+    def gap(self, tol: float) -> tuple[float, float]:
+        """A bound on the optimum, and the gap that it leaves, from one pass or two."""
+        most = self.objective + self.evaluation(
+            float(np.linalg.norm(self.score_error(self.XX, self.W)))
+        )
         bound, delta = self.bound(self.sums)
-        if most - bound > tol * f0 and delta.any() and self.penalty.l1 + self.penalty.l2 > 0:
+        if most - bound > tol * self.null_objective and delta.any():
             bound = max(bound, self.bound(self.take_sums(delta))[0])
-        gap = (most - bound) * (1 + 8 * UNIT)
-        error = None
-        if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            error = float(np.sqrt(2 * gap / self.penalty.l2))
-        return {
-            "objective": f,
-            "bound": bound,
-            "gap": gap,
-            "residual": float("inf") if self.infeasible else gap / max(f0, 1e-300),
-            "null_objective": f0,
-            "proof": "a dual point",
-            "infeasible": self.infeasible or None,
-            "coef_error": error,
-            "kind": "global",
-            "separated": None,
-            "mean_probability": self.sums.Q.sum(axis=0) / self.sums.one.sum(),
-            "share": self.sums.one / self.sums.one.sum(),
-        }
+        return bound, (most - bound) * (1 + 8 * UNIT)
+
+    def by_curvature(self, tol: float) -> tuple[Any, float]:
+        """The excess, and what rounding did to F."""
+        K, size = len(self.n), np.sqrt(self.factor.max()) * self.column_sizes()
+        sums = self.sums.V, self.n - self.factor @ self.sums.Q
+        slope, W = np.full(K, self.slope), np.full(K, self.W)
+        bend = SoftmaxBend(self.factor)
+        local = local_of(self, slice(None), sums, slope, W, size, bend, 0.5)
+        found = from_curvature(self.data, local, tol * self.null_objective / 4)
+        return found, self.evaluation(local.z_error)
+
+
+class SoftmaxBend(NamedTuple):
+    """ω (diag Q − QQᵀ)."""
+
+    factor: Any
+
+    def __call__(self, y: Any, s: Any, z: Any) -> Any:
+        Q = np.exp(z - z.max(axis=1, keepdims=True))
+        Q /= Q.sum(axis=1, keepdims=True)
+        omega = s * self.factor[y.astype(np.intp)]
+        h = -Q[:, :, None] * Q[:, None, :]
+        k = np.arange(Q.shape[1])
+        h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
+        return omega[:, None, None] * h
 
 
 def check(
@@ -216,4 +228,49 @@ def check(
     O(n·p·K) operations in one pass, or two.
     """
     problem = SoftmaxProblem(data, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling)
-    return problem.answer(tol)
+    penalised = l1 > 0 or l2 > 0
+    bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
+    f, f0, sums = problem.objective, problem.null_objective, problem.sums
+    proof, coef_error, decrement = "a dual point", None, 0.0
+    if gap > tol * f0:
+        found, error = problem.by_curvature(tol)
+        decrement, least = found.decrement, (found.excess + 2 * error) * (1 + 8 * UNIT)
+        if least < gap:
+            bound, gap = max(f - error - found.excess, 0.0), least
+            proof = "gradient and curvature"
+    if l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
+        coef_error = float(np.sqrt(2 * gap / l2))
+    answer = {
+        "objective": f,
+        "bound": bound,
+        "gap": gap,
+        "residual": float("inf") if problem.infeasible else gap / max(f0, np.finfo(float).tiny),
+        "null_objective": f0,
+        "proof": proof,
+        "infeasible": problem.infeasible or None,
+        "coef_error": coef_error,
+        "kind": "global",
+        "separated": None,
+        "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
+        "share": sums.one / sums.one.sum(),
+    }
+    if not penalised and np.isinf(gap):
+        answer["separated"] = separation(problem, w, b, direction, fit_intercept)
+        nothing = answer["separated"] or problem.infeasible
+        answer |= {"bound": None, "kind": "stationary"}
+        answer["residual"] = float("inf") if nothing else decrement / f0
+    return answer
+
+
+def separation(
+    problem: SoftmaxProblem, w: Any, b: Any, direction: Any, fit_intercept: bool
+) -> dict[str, Any] | None:
+    """Proof that the classes are separated, by (w, b) itself or by ``direction``."""
+    if not (problem.factor @ problem.sums.wrong):
+        found = separates(problem.data, w, b, problem.factor)
+        if found is not None:
+            return found
+    if direction is None or (not fit_intercept and np.any(direction[1])):
+        return None
+    u, c = direction
+    return separates(problem.data, u, c, problem.factor)

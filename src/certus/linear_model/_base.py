@@ -1,6 +1,5 @@
 """What the linear regressors share: how they are solved, and predict."""
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -8,12 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin
 
-from .._explain import repeated_columns
 from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
-from .._watching import CALLER
 from ..certificate import certify
-from ..exceptions import AliasWarning
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
@@ -67,15 +63,6 @@ class LinearRegressor(
     def _iteration(self) -> dict[str, Any]:
         """How conjugate gradients on sparse rows are told to run."""
         return {}
-
-    def _warn_of_aliases(self, solution: Solution, n: int) -> None:
-        if solution.aliases is not None:
-            names = vars(self).get("feature_names_in_")
-            warnings.warn(
-                repeated_columns(solution.aliases, names, n, len(solution.w)),
-                AliasWarning,
-                stacklevel=CALLER,
-            )
 
     def predict(self, X: Any) -> np.ndarray:
         """Xw + b, in float64.

@@ -6,10 +6,13 @@ from typing import Any
 from sklearn.utils import estimator_html_repr
 
 from .._explain import not_certified
+from .._explain_linear import repeated_columns
+from .._explain_separation import explain_separation
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify
-from ..exceptions import NotCertifiedWarning
+from ..exceptions import AliasWarning, NotCertifiedWarning, SeparationWarning
 from ..rows import Rows
+from ..solvers.linear_problem import Solution
 
 
 class Certified:
@@ -28,9 +31,21 @@ class Certified:
 
     def _conclude(self, found: Certificate, stopped_at: int | None, stacklevel: int) -> None:
         self.certificate_ = certificate = self._watching.label(found)
-        if not certificate.certified:
+        if certificate.status == "no finite optimum":
+            said = explain_separation(certificate)
+            warnings.warn(said, SeparationWarning, stacklevel=stacklevel + 1)
+        elif not certificate.certified:
             said = not_certified(certificate, stopped_at)
             warnings.warn(said, NotCertifiedWarning, stacklevel=stacklevel + 1)
+
+    def _warn_of_aliases(self, solution: Solution, n: int, stacklevel: int = CALLER) -> None:
+        if solution.aliases is not None:
+            names = vars(self).get("feature_names_in_")
+            warnings.warn(
+                repeated_columns(solution.aliases, names, n, len(solution.w)),
+                AliasWarning,
+                stacklevel=stacklevel,
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

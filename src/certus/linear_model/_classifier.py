@@ -61,14 +61,17 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             except NonFiniteError:
                 require_finite(rows.X, vars(self).get("feature_names_in_"))
                 raise
-            for name, value in self._attributes(fit).items():
-                setattr(self, name, value)
+            self._set(fit)
             found = certify(self, rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
             if found.certified or not more or found.status == "no finite optimum":
                 break
             start = fit.w, fit.b
         return fit, found
+
+    def _set(self, fit: Fit) -> None:
+        for name, value in self._attributes(fit).items():
+            setattr(self, name, value)
 
     @staticmethod
     def _certificate_tol(tol: float) -> float:

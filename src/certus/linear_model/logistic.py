@@ -9,12 +9,14 @@ import numpy as np
 from .._labels import class_weights
 from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import CALLER, watched
+from ..certificate import Certificate, certify
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
 from ..solvers.logistic import choose, classification
 from ..solvers.loop import Fit
 from ._classifier import LinearClassifier, Probabilities, with_constant
+from ._unpenalised import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
@@ -182,7 +184,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         penalty = ElasticNet(total, strength.l1 / total if total else 0.0)
         problem = classification(design, loss, penalty, fit_intercept, K, strength.C, weight)
         solver = choose(problem, RUNS.get(self.solver, "auto"))
+        self._forget("_separation")
         fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+        if total == 0:
+            found = self._without_penalty(rows, fit, found)
         self._conclude(found, fit.stopped_at, CALLER)
 
     def _penalised_constant(self, fit_intercept: bool) -> float | None:
@@ -195,6 +200,25 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
             )
         return positive("intercept_scaling", self.intercept_scaling)
+
+    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
+        """Of many optima the smallest; where there is none, what separates the classes."""
+        tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
+        if found.certified and fit.singular:
+            least = least_norm(rows, fit.w, fit.b, intercept)
+            if least.aliases is not None:
+                b = least.b if intercept else fit.b
+                self._set(fit._replace(w=least.w, b=b))
+                self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
+                return certify(self, rows, tol)
+        if not found.certified and self._watching.stopped is None:
+            direction = separation(
+                rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
+            )
+            if direction is not None:
+                self._separation = direction
+                return certify(self, rows, tol)
+        return found
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         if self._constant is not None:  # the penalised intercept is the last coefficient

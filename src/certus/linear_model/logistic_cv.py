@@ -200,8 +200,10 @@ class LogisticRegressionCV(LogisticRegression):
         )
         paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
         self._publish(paths, grid)
+        self._forget("_separation")
         if refit:
-            self._refit(rows, paths, grid, weight, fit_intercept)
+            strength, start = self._choose(paths, grid, fit_intercept)
+            self._fit_rows(rows, strength, weight, fit_intercept, start)
         else:
             self._average(paths, grid, fit_intercept)
         return self
@@ -307,17 +309,18 @@ class LogisticRegressionCV(LogisticRegression):
 
     # --- the choice ---
 
-    def _refit(
-        self, rows: Rows, paths: Paths, grid: Grid, weight: np.ndarray | None, fit_intercept: bool
-    ) -> None:
+    def _choose(
+        self, paths: Paths, grid: Grid, fit_intercept: bool
+    ) -> tuple[Strength, tuple[np.ndarray, np.ndarray]]:
+        """The penalty of the best mean score, and where its fit to all rows begins."""
         total = paths.scores.swapaxes(1, 2).sum(axis=0)  # (A, L)
         a, l = np.unravel_index(np.argmax(total), total.shape)  # of equals the first
         C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
-        self._set_choice(C, ratio if grid.given is not None else None, ratio)
+        self._set_choice(C, None if grid.given is None else ratio, ratio)
         mean = paths.coefs[:, l, a].mean(axis=0)  # (K, …)
-        start = mean[:, : rows.shape[1]].T, mean[:, -1] if fit_intercept else np.zeros(len(mean))
-        strength = Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio)
-        self._fit_rows(rows, strength, weight, fit_intercept, start)
+        p = self.n_features_in_
+        start = mean[:, :p].T, mean[:, -1] if fit_intercept else np.zeros(len(mean))
+        return Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio), start
 
     def _average(self, paths: Paths, grid: Grid, fit_intercept: bool) -> None:
         best = [

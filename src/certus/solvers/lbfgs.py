@@ -15,7 +15,7 @@ from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .products import first_order
+from .products import first_order, room_for_states
 
 FALLS = 1e-4  # share of the slope's promise that F must fall by
 FLATTER = 0.9  # share of the slope that may be left
@@ -43,8 +43,7 @@ class LBFGS:
         if "coordinates" not in problem.kept:
             problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
         at: Coordinates = problem.kept["coordinates"]
-        n, K = problem.rows.shape[0], problem.outputs
-        room = np.empty((n, K) if K > 1 else n)
+        room = room_for_states(problem)
         state = _state(problem, at, np.vstack(at.inside(w, b)), room, deque(maxlen=self.memory))
         if not np.isfinite(state.objective):
             raise NonFiniteError

@@ -24,6 +24,7 @@ class State:
     excess: float  # the solver's bound or estimate of F − min F
     bound: float | None = None  # the optimum cannot be lower, as far as the solver knows
     stuck: bool = False  # no step of this solver lowers F
+    singular: bool = False  # some directions change nothing, as far as the solver can see
     more: Any = None  # the solver's own
 
 
@@ -44,6 +45,7 @@ class Fit(NamedTuple):
     n_iter: int
     stopped_at: int | None = None  # max_iter, if that is what ended it
     arrived: bool = True  # the solver's own excess is as small as was asked
+    singular: bool = False
 
 
 def minimise(
@@ -73,8 +75,15 @@ def minimise(
             break
         state = solver.step(problem, state)
         iteration += 1
-    out = not (arrived or stopped or state.stuck)
-    return Fit(state.w, state.b, solver.name, iteration, max_iter if out else None, bool(arrived))
+    return Fit(
+        w=state.w,
+        b=state.b,
+        solver=solver.name,
+        n_iter=iteration,
+        stopped_at=None if arrived or stopped or state.stuck else max_iter,
+        arrived=bool(arrived),
+        singular=state.singular,
+    )
 
 
 def _fit(solver: Solver, state: State, iteration: int) -> Any:

@@ -64,7 +64,9 @@ class Newton:
         foretold = state.excess * (decrement / before) ** 2 * CAUTION if before > 0 else np.inf
         if decrement < QUADRATIC * before and foretold <= problem.goal:
             w, b = at.outside(*_split(theta + delta))
-            return State(w, b, state.objective - decrement / 2, foretold, state.bound)
+            return replace(
+                state, w=w, b=b, objective=state.objective - decrement / 2, excess=foretold
+            )
         t = 1.0
         for _ in range(HALVINGS):
             if t * decrement <= ROUNDING * abs(state.objective):
@@ -101,7 +103,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     q2, l2 = np.broadcast_to(at.scale, (len(u),)) ** 2, problem.l2
     gradient = sums.g.copy()
     gradient[:-1] += l2 * (q2 * u.T).T
-    delta, decrement = _direction(problem, sums.H, l2 * q2, gradient)
+    delta, decrement, singular = _direction(problem, sums.H, l2 * q2, gradient)
     excess, bound = decrement / 2, None
     if l2 > 0:
         in_user_units = (gradient[:-1].T / at.scale).T
@@ -111,7 +113,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     theta = np.vstack([u, beta])
     # separated: F has no least value, and every further step only lengthens w
     separated = l2 == 0 and sums.right == problem.rows.shape[0]
-    state = State(w, b, objective, 0.0 if tiny else excess, bound, stuck=separated)
+    state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
     state.more = at, theta, delta, decrement, 0.0  # no step led here
     return state
 
@@ -136,8 +138,8 @@ def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.nda
 
 def _direction(
     problem: Problem, H: np.ndarray, penalty: np.ndarray, gradient: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """δ = −H⁻¹∇ and λ² = ∇ᵀH⁻¹∇, on columns scaled to a diagonal of 1."""
+) -> tuple[np.ndarray, float, bool]:
+    """δ = −H⁻¹∇ and λ² = ∇ᵀH⁻¹∇, on columns scaled to a diagonal of 1; and is H singular?"""
     K, _, m, _ = H.shape
     kept = m if problem.fit_intercept else m - 1
     A = H[:, :, :kept, :kept].copy()
@@ -164,7 +166,7 @@ def _direction(
     x[dead] = 0.0
     delta = np.zeros_like(gradient)
     delta[:kept] = -(x / d).reshape(K, kept).T
-    return delta, float(g @ x)
+    return delta, float(g @ x), bool(dead.any() or condition >= SINGULAR)
 
 
 def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:

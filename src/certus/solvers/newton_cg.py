@@ -23,7 +23,7 @@ from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram
 from .loop import State
 from .problem import Problem
-from .products import curvature, first_order
+from .products import curvature, first_order, room_for_states
 
 HALVINGS = 40
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
@@ -41,8 +41,7 @@ class NewtonCG:
         if "coordinates" not in problem.kept:
             problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
         at: Coordinates = problem.kept["coordinates"]
-        n, K = problem.rows.shape[0], problem.outputs
-        room = np.empty((n, K) if K > 1 else n), np.empty((n, K) if K > 1 else n)
+        room = room_for_states(problem), room_for_states(problem)
         state = _state(problem, at, *at.inside(w, b), room)
         if not np.isfinite(state.objective):
             raise NonFiniteError

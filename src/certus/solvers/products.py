@@ -14,6 +14,7 @@ import numpy as np
 
 from ..rows import Rows
 from .coordinates import Coordinates
+from .problem import Problem
 from .sparse_sums import KERNEL_ENTRIES
 
 SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
@@ -30,6 +31,12 @@ class First(NamedTuple):
     g: Any  # (K,): Σ s g
     Xd: Any  # (p,): Xᵀd, d the curvature (of several scores: its trace)
     d: Any  # (K,): Σ d, score by score
+
+
+def room_for_states(problem: Problem) -> np.ndarray:
+    """For the losses' states, (n,) or (n, K)."""
+    n, K = problem.rows.shape[0], problem.outputs
+    return np.empty(n) if K == 1 else np.empty((n, K), order="F")
 
 
 def first_order(
@@ -52,7 +59,7 @@ def _first(
     for start in range(0, len(y), step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
-        z = np.dot(A, u) if dense else A @ u
+        z = _times(A, u)
         z += beta
         value, g, inside = loss.evaluate(y[part, 0], z if K > 1 else z[:, 0])
         low = value < np.log(2)
@@ -98,7 +105,7 @@ def _curvature(
     for start in range(0, X.shape[0], step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
-        t = np.dot(A, u) if dense else A @ u
+        t = _times(A, u)
         t += v
         if K == 1:
             t *= state[part, None]  # weights are in it
@@ -109,6 +116,13 @@ def _curvature(
         Xt += np.dot(A.T, t) if dense else A.T @ t
         st += t.sum(axis=0)
     return Xt, st
+
+
+def _times(A: Any, u: np.ndarray) -> Any:
+    """Au; several scores lie score after score, for sums over them are then sums of vectors."""
+    if not isinstance(A, np.ndarray):
+        return np.asfortranarray(A @ u)
+    return np.dot(A, u) if u.shape[1] == 1 else np.dot(u.T, A.T).T
 
 
 def _compiled_for(rows: Rows, at: Coordinates) -> Any:

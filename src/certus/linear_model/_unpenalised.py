@@ -1,0 +1,43 @@
+"""Without a penalty there may be no optimum, or many: the classes may be separated, columns repeat
+others."""
+
+from typing import Any
+
+import numpy as np
+
+from ..rows import Rows
+from ..solvers.least_squares import solve
+from ..solvers.linear_problem import Solution
+from ..solvers.one_column import by_one_column
+from ..solvers.separation import separating_direction
+
+Direction = tuple[np.ndarray, np.ndarray]
+
+
+def separation(
+    rows: Rows, n_classes: int, fit_intercept: bool, reached: Any, thorough: bool
+) -> Direction | None:
+    """(u, c) that separates the classes as far as floats can tell: one column if one does.
+
+    ``reached``: (w, b) of the solver. ``thorough``: by linear programs, if nothing cheaper does.
+    """
+    found = by_one_column(rows, n_classes, fit_intercept)
+    if found is not None and n_classes == 2:
+        u = np.zeros((rows.shape[1], 1))
+        u[found.feature] = 1.0 if (found.class_index == 1) == found.above else -1.0
+        return u, -found.threshold * u[found.feature]
+    if not thorough:
+        return None
+    by_any = separating_direction(rows, n_classes, fit_intercept, reached)
+    return None if by_any.u is None or by_any.c is None else (by_any.u, by_any.c)
+
+
+def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) -> Solution:
+    """The smallest w with the same scores: least squares on the scores themselves."""
+    z = np.empty((rows.shape[0], w.shape[1]))
+    rows.map(_scores, z, w, b)
+    return solve(Rows(rows.X, z, rows.s, threads=rows.threads), fit_intercept)
+
+
+def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
+    return X @ w + b

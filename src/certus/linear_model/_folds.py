@@ -21,6 +21,14 @@ class Paths(NamedTuple):
     scores: np.ndarray  # (folds, L, A)
     n_iter: np.ndarray  # (folds, L, A)
 
+    def best(self) -> tuple[int, int]:
+        """(a, l) of the best mean score; of equals the first, as C goes."""
+        return _largest(self.scores.swapaxes(1, 2).sum(axis=0))
+
+    def best_of_each(self) -> list[tuple[int, int]]:
+        """(a, l) of the best score in each fold."""
+        return [_largest(scores.T) for scores in self.scores]
+
     def by_class(self, classes: np.ndarray, several_ratios: bool) -> tuple[Any, Any, Any]:
         """The same in scikit-learn 1.9's shapes, with the axes of C and l exchanged."""
         coefs = self.coefs.transpose(3, 0, 2, 1, 4)
@@ -30,6 +38,11 @@ class Paths(NamedTuple):
         shown = classes if len(coefs) > 1 else classes[1:]
         by_label = dict(zip(shown, coefs, strict=True))
         return by_label, {label: scores.copy() for label in shown}, n_iter[None]
+
+
+def _largest(scores: np.ndarray) -> tuple[int, int]:
+    a, l = np.unravel_index(np.argmax(scores), scores.shape)
+    return int(a), int(l)
 
 
 # --- parameters -----------------------------------------------------------------------------------
@@ -97,7 +110,8 @@ def knowing_classes(scorer: Any, classes: np.ndarray) -> Any:
     if "labels" not in asks:
         return scorer
     told: dict[str, Any] = {"labels": classes}
-    if len(classes) == 2 and "pos_label" in asks:
+    of_one_class = own["_kwargs"].get("average", "binary") == "binary"
+    if len(classes) == 2 and "pos_label" in asks and of_one_class:
         told["pos_label"] = classes[-1]
     return make_scorer(
         own["_score_func"],

@@ -12,6 +12,7 @@ from .._labels import class_weights
 from .._pool import blas_limiter
 from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
 from .._watching import watched
+from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
@@ -201,12 +202,23 @@ class LogisticRegressionCV(LogisticRegression):
         paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
         self._publish(paths, grid)
         self._forget("_separation")
+        strength, mean = self._choose(paths, grid)
+        if not refit:
+            mean = self._average(paths, grid)
+        w, b = mean[:, : rows.shape[1]], mean[:, -1] if fit_intercept else np.zeros(len(mean))
         if refit:
-            strength, start = self._choose(paths, grid, fit_intercept)
-            self._fit_rows(rows, strength, weight, fit_intercept, start)
+            self._fit_rows(rows, strength, weight, fit_intercept, (w.T, b))
         else:
-            self._average(paths, grid, fit_intercept)
+            self.coef_, self.intercept_ = w.copy(), b.copy()
+            self.solver_, self.certificate_ = "average of the folds", None
         return self
+
+    def inference(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: C was chosen on the rows that the errors would be computed from."""
+        raise InferenceError(
+            "C was chosen on these rows, so standard errors from the same rows are too small. "
+            "Split the data: choose C on one part, use LogisticRegression(C=…) on the other"
+        )
 
     # --- parameters ---
 
@@ -309,31 +321,21 @@ class LogisticRegressionCV(LogisticRegression):
 
     # --- the choice ---
 
-    def _choose(
-        self, paths: Paths, grid: Grid, fit_intercept: bool
-    ) -> tuple[Strength, tuple[np.ndarray, np.ndarray]]:
-        """The penalty of the best mean score, and where its fit to all rows begins."""
-        total = paths.scores.swapaxes(1, 2).sum(axis=0)  # (A, L)
-        a, l = np.unravel_index(np.argmax(total), total.shape)  # of equals the first
+    def _choose(self, paths: Paths, grid: Grid) -> tuple[Strength, np.ndarray]:
+        """The penalty of the best mean score, and the mean of the folds' fits (K, …) at it."""
+        a, l = paths.best()
         C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
         self._set_choice(C, None if grid.given is None else ratio, ratio)
-        mean = paths.coefs[:, l, a].mean(axis=0)  # (K, …)
-        p = self.n_features_in_
-        start = mean[:, :p].T, mean[:, -1] if fit_intercept else np.zeros(len(mean))
-        return Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio), start
+        strength = Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio)
+        return strength, paths.coefs[:, l, a].mean(axis=0)
 
-    def _average(self, paths: Paths, grid: Grid, fit_intercept: bool) -> None:
-        best = [
-            np.unravel_index(np.argmax(scores.T), scores.T.shape) for scores in paths.scores
-        ]  # (a, l) of each fold
-        C = float(np.mean([grid.Cs[a] for a, _ in best]))
-        ratio = float(np.mean([grid.ratios[l] for _, l in best]))
+    def _average(self, paths: Paths, grid: Grid) -> np.ndarray:
+        """The mean (K, …) of each fold's best fit; and of its penalties."""
+        best = paths.best_of_each()
+        C, ratio = np.mean([(grid.Cs[a], grid.ratios[l]) for a, l in best], axis=0).tolist()
         self._set_choice(C, ratio, ratio)
-        mean = np.mean([paths.coefs[f, l, a] for f, (a, l) in enumerate(best)], axis=0)
-        self.coef_ = mean[:, : self.n_features_in_].copy()
-        self.intercept_ = mean[:, -1].copy() if fit_intercept else np.zeros(len(mean))
-        self.solver_ = "average of the folds"
-        self.certificate_ = None
+        mean: np.ndarray = np.mean([paths.coefs[f, l, a] for f, (a, l) in enumerate(best)], axis=0)
+        return mean
 
     def _set_choice(self, C: float, shown: float | None, ratio: float) -> None:
         n = 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     KFold,
     ShuffleSplit,
     StratifiedKFold,
+    cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -45,17 +46,17 @@ def classes(seed, n=90, p=4, K=2, labels=None):
 
 
 class Quiet(peers.LogisticRegressionCV):
-    def fit(self, *args, **kwargs):
+    def fit(self, X, y, sample_weight=None, **params):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return super().fit(*args, **kwargs)
+            return super().fit(X, y, sample_weight, **params)
 
 
 def peer(**parameters):
     """scikit-learn's class, solved as far as it can."""
     parameters = {
         "l1_ratios": (0.0,), "scoring": "neg_log_loss", "solver": "newton-cholesky", "tol": 1e-11,
-        "use_legacy_attributes": False, "max_iter": 1000, "Cs": CS, **parameters,
+        "use_legacy_attributes": False, "max_iter": 1000, "Cs": CS, "cv": 3, **parameters,
     }  # fmt: skip
     return Quiet(**parameters)
 
@@ -63,7 +64,7 @@ def peer(**parameters):
 def ours(**parameters):
     parameters = {
         "l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": False, "Cs": CS,
-        **parameters,
+        "cv": 3, **parameters,
     }  # fmt: skip
     return LogisticRegressionCV(**parameters)
 
@@ -93,14 +94,14 @@ def assert_same(mine, theirs, atol=1e-6):
         {"fit_intercept": False},
         {"class_weight": "balanced"},
         {"class_weight": {0: 3.0}},
-        {"cv": 3},
+        {"cv": None},
         {"cv": KFold(4, shuffle=True, random_state=0)},
         {"cv": ShuffleSplit(2, random_state=1)},
         {"cv": [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]},
         {"scoring": None},
         {"scoring": "accuracy"},
         {"scoring": "neg_brier_score"},
-        {"scoring": "f1_macro"},
+        {"scoring": "balanced_accuracy"},
         {"refit": False},
         {"Cs": [1.0, np.inf]},
         {"solver": "newton-cg"},
@@ -138,7 +139,7 @@ def test_sparse_rows_frames_and_float32_give_the_same_scores(K, form):
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"], [False, True], [7, 3, 5]])
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "f1_macro", "accuracy"])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "balanced_accuracy"])
 def test_labels_of_any_kind(labels, scoring):
     X, y = classes(6, K=len(labels), labels=labels)
     mine, theirs = ours(scoring=scoring).fit(X, y), peer(scoring=scoring).fit(X, y)
@@ -153,6 +154,14 @@ def test_the_f_score_of_text_is_that_of_the_second_class():
     of_no = make_scorer(f1_score, pos_label="no")  # a wish is obeyed
     scores = ours(scoring=of_no).fit(X, y).scores_
     assert not np.array_equal(scores, ours(scoring="f1").fit(X, y).scores_)
+
+
+def test_averages_over_classes_score_two_classes_too():
+    X, y = classes(6, labels=["no", "yes"])
+    folds = list(StratifiedKFold(3).split(X, y))
+    found = ours(scoring="f1_macro", cv=folds, Cs=[0.1]).fit(X, y).scores_.ravel()
+    one = LogisticRegression(C=0.1)
+    np.testing.assert_allclose(found, cross_val_score(one, X, y, scoring="f1_macro", cv=folds))
 
 
 @pytest.mark.parametrize("K", [2, 3])

@@ -9,12 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.linear_model as peers
+from scipy.sparse import csr_array
 
 import certus
 from certus._explain import not_certified
 from certus._explain_classes import explain_separation
+from certus._separating import what_separates
 from certus._words import number, small
+from certus.csr import CSR
 from certus.exceptions import SeparationWarning
+from certus.rows import Rows
 from test_verify_classifiers import TIGHT, classes
 
 LABELS = np.array(["benign", "malignant"])
@@ -180,12 +184,65 @@ def test_verify_calls_what_is_proven_separated_by_its_name(monkeypatch):
     from certus.definitions import logistic
 
     check = logistic.check
-    monkeypatch.setattr(
-        logistic, "check", lambda *a, **k: {**check(*a, **k), "separated": ONE_COLUMN}
-    )
+
+    def proven(*a, w, b, **k):
+        return {**check(*a, w=w, b=b, **k), "separated": {"direction": (w, b)}}
+
+    monkeypatch.setattr(logistic, "check", proven)
     c = certificate()
     assert c.status == "no finite optimum"
     assert not c.certified
+    assert "combination of '" in repr(c)
+
+
+def rows_of(X, k, s=None):
+    return Rows(np.asarray(X, dtype=float), np.asarray(k, dtype=float)[:, None], s)
+
+
+def test_the_one_column_that_separates_is_found():
+    rng = np.random.default_rng(0)
+    X, k = rng.normal(size=(60, 3)), np.arange(60) % 3 == 0
+    X[:, 1] = np.where(k, 4.0, 3.0) + rng.random(60) / 2
+    X[0, 1], X[1, 1] = 4.0, 3.5
+    facts = what_separates(rows_of(X, k), 2, (np.ones((3, 1)), [0.0]))
+    assert facts == {
+        "column": 1, "threshold": 3.75, "side": ">", "class": 1, "other": 0, "rows": 20,
+        "other_rows": 40,
+    }  # fmt: skip
+    facts = what_separates(rows_of(-X, k), 2, (np.ones((3, 1)), [0.0]))
+    assert (facts["side"], facts["threshold"], facts["class"]) == ("<", -3.75, 1)
+    sparse = Rows(CSR(csr_array(X)), k.astype(float)[:, None])
+    assert what_separates(sparse, 2, (np.ones((3, 1)), [0.0]))["threshold"] == 3.75
+
+
+def test_rows_without_weight_separate_nothing_and_are_not_counted():
+    X, k = np.array([[1.0], [2], [3], [9]]), [0, 0, 1, 0]
+    s = np.array([1.0, 1, 1, 0])
+    facts = what_separates(rows_of(X, k, s), 2, ([[1.0]], [0.0]))
+    assert (facts["threshold"], facts["rows"], facts["other_rows"]) == (2.5, 1, 2)
+
+
+def test_a_yes_or_no_column_whose_yes_has_one_class_is_found():
+    X, k = np.array([[0.0], [0], [0], [1], [1]]), [0, 1, 0, 1, 1]
+    facts = what_separates(rows_of(X, k), 2, ([[1.0]], [0.0]))
+    assert facts == {"column": 0, "threshold": 0.0, "side": ">", "class": 1, "rows": 2}
+
+
+def test_one_of_three_classes_is_told_from_the_rest():
+    X, k = np.array([[0.0], [1], [0], [1], [7], [8]]), [0, 1, 1, 0, 2, 2]
+    facts = what_separates(rows_of(X, k), 3, (np.ones((1, 3)), np.zeros(3)))
+    assert (facts["column"], facts["threshold"], facts["class"]) == (0, 4.0, 2)
+    assert (facts["rows"], facts["other"]) == (2, None)
+
+
+def test_a_combination_is_named_by_what_moves_scores_most():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [1, 10, 1, 1]
+    k = X @ [1.0, 0.2, 0.0, 0.1] > 0
+    facts = what_separates(rows_of(X, k), 2, (np.array([[1.0], [0.2], [0.0], [0.1]]), [0.0]))
+    assert facts["columns"][-1] == 3
+    assert sorted(facts["columns"]) == [0, 1, 3]
+    assert facts["rows"] == (k.sum(), (~k).sum())
 
 
 # --- no bound -------------------------------------------------------------------------------------
@@ -195,7 +252,8 @@ def stationary(monkeypatch, residual):
     from certus.definitions import logistic
 
     check = logistic.check
-    told = {"kind": "stationary", "bound": None, "gap": 3e-9, "residual": residual}
+    told = {"kind": "stationary", "bound": None, "gap": np.inf, "residual": residual}
+    told["null_objective"] = 3.0
     monkeypatch.setattr(logistic, "check", lambda *a, **k: {**check(*a, **k), **told})
     return certificate()
 
@@ -213,7 +271,7 @@ def test_a_stationary_point_without_a_bound_is_not_called_optimal(monkeypatch):
 def test_a_point_that_is_not_stationary_says_what_a_step_gains(monkeypatch):
     c = stationary(monkeypatch, 1e-2)
     assert c.status == "not optimal"
-    assert "What is wrong  one Newton step would lower the objective by 3e-9" in c.explain()
+    assert "What is wrong  one Newton step would lower the objective by 0.03" in c.explain()
     assert "the best possible is not known to be above 0" in repr(c)
 
 

@@ -28,7 +28,7 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_validation", "_labels", "_watching", "_explain", "_explain_classes",
-    "_explain_linear", "_explain_separation",
+    "_explain_linear",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -55,16 +55,16 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_classes", "_explain_html", "_export", "plotting", *WORDS,
+        "_explain_classes", "_explain_html", "_export", "_separating", "plotting", *WORDS,
     },
     "_export": {"definitions", *WORDS},
-    "_explain": {"root", "_explain_linear", "_explain_classes", "_explain_separation", *WORDS},
-    "_explain_separation": set(WORDS),
+    "_explain": {"root", "_explain_linear", "_explain_classes", *WORDS},
     "_explain_linear": set(WORDS),
     "_explain_classes": set(WORDS),
-    "_explain_html": {"_explain", "_explain_separation", *WORDS},
+    "_explain_html": {"_explain", "_explain_classes", *WORDS},
     "_validation": {"rows", "csr", "_frames", "_labels", *WORDS},
     "_labels": {"_frames", *WORDS},
+    "_separating": {"rows"},
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr"},

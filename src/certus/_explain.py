@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _explain_classes, _explain_linear, _explain_separation
+from . import _explain_classes, _explain_linear
+from ._explain_classes import newton_gain
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -31,7 +32,7 @@ def one_line(c: "Certificate") -> str:
     if c.status == "contradicted":
         return printable(f"Certificate(contradicted: {c.found['wrong'][0]})")
     if c.status == "no finite optimum":
-        return printable(f"Certificate(no finite optimum: {_explain_separation.in_one_line(c)})")
+        return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
     near = distance(c) if c.certified else f"the best possible is {best_possible(c.bound)}"
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
@@ -39,7 +40,7 @@ def one_line(c: "Certificate") -> str:
 
 def distance(c: "Certificate") -> str:
     if c.bound is None:
-        return f"one more Newton step would gain {small(c.gap)}; no bound is known"
+        return f"one more Newton step would gain {small(newton_gain(c))}; no bound is known"
     return f"at most {small(c.gap)} above the best possible"
 
 
@@ -66,7 +67,7 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("What is wrong", f"stopped {c.found['stopped']}"))
         rows.append(("What to do", "fit again and let it finish"))
     elif c.status == "no finite optimum":
-        rows += _explain_separation.no_finite_optimum(c)
+        rows += _explain_classes.no_finite_optimum(c)
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
         rows += [("What is wrong", text) for text in wrong]

@@ -3,11 +3,12 @@
 For the words that all certificates share see ``_explain.py``.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import best_possible, magnitude, name_of, number, small
+from ._words import best_possible, count, listed, magnitude, name_of, number, printable, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -23,7 +24,7 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.bound is None:
         rows = [
             ("Objective", f"{number(c.objective, 7)}; no bound on the best possible is known"),
-            ("Stationary", f"one more Newton step would gain {small(c.gap)}, {alone}"),
+            ("Stationary", f"one more Newton step would gain {small(newton_gain(c))}, {alone}"),
         ]
     else:
         best = f"the best possible is {best_possible(c.bound)}{_by(c)}"
@@ -34,6 +35,11 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     if c.coef_error is not None:
         rows.append(("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's"))
     return rows
+
+
+def newton_gain(c: "Certificate") -> float:
+    """Half the squared Newton decrement, where no bound is known."""
+    return float(c.residual * c.found["null_objective"])
 
 
 def _by(c: "Certificate") -> str:
@@ -47,8 +53,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows = [("Objective", number(c.objective, 7))]
     if c.bound is None:
         rows.append(("Best possible", "not known"))
-        if np.isfinite(c.gap):
-            said = f"one Newton step would lower the objective by {number(c.gap, 2)}"
+        if np.isfinite(newton_gain(c)):
+            said = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
             rows.append(("What is wrong", said))
     else:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
@@ -150,3 +156,88 @@ def _share(x: float) -> str:
     """.39, .045: as shares are printed."""
     text = number(x, 2)
     return text[1:] if text.startswith("0.") else text
+
+
+# --- separation -----------------------------------------------------------------------------------
+
+
+def separates(c: "Certificate") -> str:
+    """The finding of ``explain_separation`` alone, for one line."""
+    told = _finding(c.feature_names, _classes(c), c.found["separated"])[0]
+    return told[0].lower() + told[1:]
+
+
+def no_finite_optimum(c: "Certificate") -> list[tuple[str, str]]:
+    told, grow, remedy = _finding(c.feature_names, _classes(c), c.found["separated"])
+    return [
+        ("Objective", f"{number(c.objective, 7)}; larger coefficients always have a lower one"),
+        ("What is wrong", f"{told}, so {grow}"),
+        ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
+    ]
+
+
+def _classes(c: "Certificate") -> np.ndarray:
+    assert c.labels is not None
+    return c.labels.classes
+
+
+def separation_warning(c: "Certificate") -> str:
+    return explain_separation(c.feature_names, _classes(c), c.found["separated"])
+
+
+def explain_separation(
+    names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
+) -> str:
+    """SeparationWarning: what separates the classes.
+
+    ``facts`` of one column: ``column`` j; ``side`` ">" or "<" (default ">") of ``threshold``;
+    ``class`` k of every row there and ``rows``, their number; ``other``, the class of every other
+    row (None: several), and ``other_rows``. Of several columns: ``columns``, and ``classes`` with
+    their ``rows`` where two are told apart. All may be absent: then only the fact is told.
+    """
+    told, grow, remedy = _finding(names, classes, facts)
+    return printable(
+        f"no finite optimum. {told}, so {grow}. Do not read the coefficients, odds ratios or "
+        f"p-values. {remedy[0].upper()}{remedy[1:]}."
+    )
+
+
+def _finding(
+    names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
+) -> tuple[str, str, str]:
+    """What separates; what grows; what to use."""
+    labels = [repr(label) for label in np.asarray(classes).tolist()]
+    j = facts.get("column")
+    if j is not None:
+        return (
+            _by_one_column(names, labels, facts),
+            "its coefficient grows without limit",
+            f"use a finite C, or drop {name_of(int(j), names)}",
+        )
+    columns = [name_of(int(i), names) for i in facts.get("columns", ())]
+    what = f"A combination of {listed(columns)}" if columns else "A combination of columns"
+    between = facts.get("classes")
+    if between is None:
+        whom = "the classes"
+    else:
+        rows = facts.get("rows", (None, None))
+        a, b = (_counted(labels[k], m) for k, m in zip(between, rows, strict=True))
+        whom = f"{a} from {b}"
+    grow = "its coefficients grow without limit"
+    return f"{what} separates {whom}", grow, "use a finite C, or fewer columns"
+
+
+def _counted(label: str, rows: Any) -> str:
+    return label if rows is None else f"{label} ({count(int(rows), 'row')})"
+
+
+def _by_one_column(names: Sequence[str] | None, labels: list[str], facts: dict[str, Any]) -> str:
+    j = int(facts["column"])
+    name = str(names[j]) if names is not None else f"column {j}"
+    side, threshold = facts.get("side", ">"), number(facts["threshold"], 6)
+    here = _counted(labels[facts["class"]], facts.get("rows"))
+    told = f"Every row with {name} {side} {threshold} is {here}"
+    other = facts.get("other")
+    if other is not None:
+        told += f" and every other row is {_counted(labels[other], facts.get('other_rows'))}"
+    return told

@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, distance, explain
-from ._explain_separation import in_one_line
+from ._explain_classes import separates
 from ._words import number
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _equation(c: "Certificate") -> str:
 def html(c: "Certificate") -> str:
     icon = ICON.get(c.status, "✖")
     if c.status == "no finite optimum":
-        summary = in_one_line(c)
+        summary = separates(c)
     else:
         summary = f"objective {number(c.objective, 7)}"
     if c.certified:

@@ -202,6 +202,8 @@ def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         # repr of a Python float has all its digits
         return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))},)"
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -218,13 +220,14 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     if not c.certified:
         raise CertificateError(f"nothing to export: the model is {c.status}")
-    near = "at most {} above the best possible"
+    gap, near, found = c.gap, "at most {} above the best possible", "{found['gap']:.3g}"
     if c.bound is None:
-        near = "one more Newton step would gain {}"
+        gap, near = c.residual * c.found["null_objective"], "one more Newton step would gain {}"
+        found = "{found['residual'] * found['null_objective']:.3g}"
     values = {
-        "model": c.model, "formula": c.formula, "objective": c.objective, "gap": c.gap,
+        "model": c.model, "formula": c.formula, "objective": c.objective, "gap": gap,
         "shape": c.shape, "tol": c.tol, "name": name, "block": 1024,
-        "claim": near.format(repr(c.gap)), "what": near.format("{found['gap']:.3g}"),
+        "claim": near.format(repr(gap)), "what": near.format(found),
         **_targets(c.labels),
     }  # fmt: skip
     parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import audit
 from ._pool import blas_limiter
+from ._separating import what_separates
 from ._validation import data_for_verify
 from .definitions.linear_sums import dense, few_rows
 from .exceptions import CannotVerifyError
@@ -43,9 +44,10 @@ class Certificate:
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
         objective − bound, enlarged by all that rounding can have done: the true distance to the
-        optimum is never larger. Where there is no bound: what one Newton step would gain.
+        optimum is never larger. Infinite where there is no bound.
     residual : float
-        gap as a share of what the intercept alone leaves.
+        gap as a share of what the intercept alone leaves; where there is no bound, the share that
+        one more Newton step would gain.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective.
@@ -188,7 +190,11 @@ def _certify(
     found["iteration"] = reading.iteration
     if reading.labels is not None and not certified:
         found["columns"] = _columns(rows)
-        found["rows_of_class"] = _rows_of_class(rows, len(reading.labels.classes))
+    if status == "no finite optimum":
+        assert reading.labels is not None
+        proof = found["separated"]
+        facts = what_separates(rows, len(reading.labels.classes), proof["direction"])
+        found["separated"] = {**facts, "proof": proof}
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)
     formula = reading.formula
@@ -244,13 +250,6 @@ def _columns(rows: Rows) -> dict[str, np.ndarray]:
     X = dense(X)
     with np.errstate(over="ignore", invalid="ignore"):
         return {"mean": X.mean(axis=0, dtype=float), "spread": X.std(axis=0, dtype=float)}
-
-
-def _rows_of_class(rows: Rows, n_classes: int) -> np.ndarray:
-    """Rows that count, class by class."""
-    assert rows.y is not None
-    counts = None if rows.s is None else rows.s > 0
-    return np.bincount(rows.y[:, 0].astype(np.intp), weights=counts, minlength=n_classes)
 
 
 def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ WIDTH = 80
 LABEL = 15  # of explain(): wrapped lines are indented by it
 INDENT = 4
 COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
-TONE = {"optimal": "good", "nearly optimal": "poor"}
+TONE = {"optimal": "good", "stationary": "good", "nearly optimal": "poor"}
 # lines of explain() that say the same in every audit of the demo
 REPEATED = ("Minimised", "Note", "Checked by")
 

@@ -45,8 +45,6 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
     several = len(model.classes_) > 2
     if scaling is not None:
         parameters["intercept_scaling"] = float(scaling)
-    if vars(model).get("_separation") is not None:
-        parameters["direction"] = model._separation
     return {
         "definition": "softmax" if several else "logistic",
         "formula": formula("softmax" if several else "logistic", **parameters),
@@ -56,10 +54,18 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
     }
 
 
+def _with_direction(model: Any, reading: dict[str, Any]) -> dict[str, Any]:
+    """A fit of ours that found the classes separated says along which (u, c), to be proven."""
+    direction = vars(model).get("_direction")
+    if direction is not None:
+        reading["parameters"]["direction"] = direction
+    return reading
+
+
 def read_logistic(model: Any, _rows: Any) -> dict[str, Any]:
     """liblinear penalises the intercept, as a column of intercept_scaling."""
     scaling = model.intercept_scaling if _by_liblinear(model) else None
-    return _read_logistic(model, model.C, model.l1_ratio, scaling)
+    return _with_direction(model, _read_logistic(model, model.C, model.l1_ratio, scaling))
 
 
 def _by_liblinear(model: Any) -> bool:

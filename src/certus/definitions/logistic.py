@@ -143,9 +143,10 @@ def by_curvature(problem: MarginProblem, t: int, size: Any, tol: float) -> tuple
 def separation(problem: MarginProblem, w: Any, b: Any, direction: Any) -> dict[str, Any] | None:
     """Proof that some column's classes are separated, by (w, b) itself or by ``direction``."""
     tried = [(np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.both.wrong == 0)]
-    if direction is not None:
+    if direction is not None:  # what was looked for says more than what the solver stumbled on
         u, c = (np.asarray(part, dtype=float) for part in direction)
-        tried.append((u.reshape(len(problem.w), -1), np.atleast_1d(c), np.ones(len(b), dtype=bool)))
+        every = np.ones(len(b), dtype=bool)
+        tried.insert(0, (u.reshape(len(problem.w), -1), np.atleast_1d(c), every))
     for u, c, worth in tried:
         for t in np.flatnonzero(worth[: len(c)]):
             rest = int(t) if problem.one_vs_rest else None

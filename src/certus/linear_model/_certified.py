@@ -6,8 +6,8 @@ from typing import Any
 from sklearn.utils import estimator_html_repr
 
 from .._explain import not_certified
+from .._explain_classes import separation_warning
 from .._explain_linear import repeated_columns
-from .._explain_separation import explain_separation
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify
 from ..exceptions import AliasWarning, NotCertifiedWarning, SeparationWarning
@@ -32,7 +32,7 @@ class Certified:
     def _conclude(self, found: Certificate, stopped_at: int | None, stacklevel: int) -> None:
         self.certificate_ = certificate = self._watching.label(found)
         if certificate.status == "no finite optimum":
-            said = explain_separation(certificate)
+            said = separation_warning(certificate)
             warnings.warn(said, SeparationWarning, stacklevel=stacklevel + 1)
         elif not certificate.certified:
             said = not_certified(certificate, stopped_at)

@@ -184,7 +184,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         penalty = ElasticNet(total, strength.l1 / total if total else 0.0)
         problem = classification(design, loss, penalty, fit_intercept, K, strength.C, weight)
         solver = choose(problem, RUNS.get(self.solver, "auto"))
-        self._forget("_separation")
+        self._forget("_direction")
         fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
         if total == 0:
             found = self._without_penalty(rows, fit, found)
@@ -211,12 +211,13 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 self._set(fit._replace(w=least.w, b=b))
                 self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
                 return certify(self, rows, tol)
-        if not found.certified and self._watching.stopped is None:
+        proven = found.certified and found.kind == "global"
+        if not proven and self._watching.stopped is None:
             direction = separation(
                 rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
             )
             if direction is not None:
-                self._separation = direction
+                self._direction = direction
                 return certify(self, rows, tol)
         return found
 

@@ -184,14 +184,19 @@ def second_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndar
     """F without its penalty, gradient and Hessian in (u, β), in one pass."""
     rows = problem.rows.dense()
     n, p = rows.shape
-    compiled = n * p * p * problem.outputs >= KERNEL_WORK
+    compiled = problem.outputs == 1 and n * p * p >= KERNEL_WORK
     sums: Sums = rows.reduce(
-        _block, problem.loss, at, u, beta, compiled, block_rows=gram_block_rows(rows), square=True
+        _block, problem.loss, at, u, beta, compiled, block_rows=_block_rows(problem), square=True
     )
     upper = np.triu_indices(p, 1)
     for H in sums.H.reshape(-1, p + 1, p + 1) if compiled else ():
         H.T[upper] = H[upper]
     return sums
+
+
+def _block_rows(problem: Problem) -> int:
+    rows, unknowns = problem.rows, problem.rows.shape[1] * problem.outputs
+    return gram_block_rows(rows) if problem.outputs == 1 else max(256, 2**19 // unknowns)
 
 
 def _block(
@@ -208,43 +213,55 @@ def _block(
     if s is not None:
         right |= s == 0
         value, slope = s * value, (s * slope.T).T
-    weigh = _weigh_compiled if compiled else _weigh
     shift = np.zeros(X.shape[1]) if c is None else c
-    if not loss.several:
+    if loss.several:
+        g, H = _several(X, state, slope, s, shift)
+    else:
         d = np.maximum(state, LEAST_CURVATURE)
         if s is not None:
             d *= s
-        g, H = weigh(X, d, slope, shift)
-        return Sums(value.sum(), right.sum(), g, H[None, None])
-    K, m = z.shape[1], len(u) + 1
-    H, g = np.empty((K, K, m, m)), np.empty((m, K))
-    P = state if s is None else s[:, None] * state
-    for k in range(K):
-        g[:, k : k + 1], H[k, k] = weigh(X, P[:, k] * (1 - state[:, k]), slope[:, k], shift)
-        for l in range(k):
-            H[k, l] = H[l, k] = -weigh(X, P[:, k] * state[:, l], None, shift)[1]
+        g, H = (_one_compiled if compiled else _one)(X, d, slope, shift)
     return Sums(value.sum(), right.sum(), g, H)
 
 
-def _weigh(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
-    """Σ slope·x̂₁ (m, 1) and Σ d x̂₁x̂₁ᵀ (m, m), of which the compiled one has half."""
+def _with_one(X: Any, shift: np.ndarray) -> np.ndarray:
+    """x̂₁, row by row."""
     A = np.empty((len(X), X.shape[1] + 1))
     np.subtract(X, shift, out=A[:, :-1], dtype=float)
     A[:, -1] = 1.0
-    g = None if slope is None else np.dot(A.T, slope[:, None])
-    return g, np.dot(A.T, d[:, None] * A)
+    return A
 
 
-def _weigh_compiled(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
+def _several(X: Any, P: Any, slope: Any, s: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """Σ s (diag p − ppᵀ) ⊗ x̂₁x̂₁ᵀ: K products on the diagonal, less one of p ⊗ x̂₁ with itself."""
+    A = _with_one(X, shift)
+    K, m = P.shape[1], A.shape[1]
+    B = (P[:, :, None] * A[:, None, :]).reshape(len(A), K * m)
+    root = B if s is None else np.sqrt(s)[:, None] * B
+    H = -np.dot(root.T, root).reshape(K, m, K, m).transpose(0, 2, 1, 3)
+    if s is not None:
+        A = s[:, None] * A
+    for k in range(K):
+        H[k, k] += np.dot(A.T, B[:, k * m : (k + 1) * m])
+    # the slope has its weights already
+    return np.dot(_with_one(X, shift).T if s is not None else A.T, slope), H
+
+
+def _one(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """Σ slope·x̂₁ (m, 1) and Σ d x̂₁x̂₁ᵀ."""
+    A = _with_one(X, shift)
+    return np.dot(A.T, slope[:, None]), np.dot(A.T, d[:, None] * A)[None, None]
+
+
+def _one_compiled(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:
+    """The same; of H only one half."""
     from ..kernels.gram import gram_sums
 
     p = X.shape[1]
     # the kernel sums d·Y·x̂, so Y = slope/d; where d is 0 (a row of weight 0) so is the slope
-    Y = np.zeros((len(X), 1))
-    if slope is not None:
-        np.divide(slope, d, out=Y[:, 0], where=d > 0)
+    Y = np.divide(slope, d, out=np.zeros(len(X)), where=d > 0)[:, None]
     G, sx, sy, Xy, yy = np.zeros((p, p)), np.zeros(p), np.zeros(1), np.zeros((p, 1)), np.zeros(1)
     gram_sums(X, Y, d, shift, np.zeros(1), G, sx, sy, Xy, yy)
     H = np.empty((p + 1, p + 1))
     H[:p, :p], H[p, :p], H[:p, p], H[p, p] = G, sx, sx, d.sum()
-    return np.vstack([Xy, sy[:, None]]), H
+    return np.vstack([Xy, sy[:, None]]), H[None, None]

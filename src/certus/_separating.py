@@ -1,0 +1,92 @@
+"""Name what separates the classes, once it is proven that something does.
+
+    column j separates class k from the rest  ⇔  min x_j over k ≥ max x_j over the rest (or ≤ …)
+
+One column alone is what people can act on, so it is looked for first; else the columns of the
+direction that was proven are named, those that move scores most first.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .rows import Rows
+
+MOST = 1 << 30  # entries, zeros counted, that are looked through: a second or two
+
+
+def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
+    """The facts that ``_explain_classes.explain_separation`` tells. y is the class's index."""
+    n, p = rows.shape
+    moves = np.abs(np.asarray(direction[0], dtype=float)).reshape(p, -1).max(axis=1)
+    if n * p > MOST:
+        return {"columns": [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]}
+    rows = rows.dense()
+    low, high, counts = rows.reduce(_ranges, K, combine=_wider)
+    found = _by_one_column(low, high)
+    if found is not None:
+        return {**found, **_counted(rows, found, counts)}
+    moves *= high.max(axis=0) - low.min(axis=0)
+    columns = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
+    facts: dict[str, Any] = {"columns": columns}
+    if K == 2:
+        facts |= {"classes": (1, 0), "rows": (int(counts[1]), int(counts[0]))}
+    return facts
+
+
+def _ranges(X: Any, y: Any, s: Any, K: int) -> tuple[Any, Any, Any]:
+    """Least and largest entry of each column in each class, (K, p), and its rows that count."""
+    k = y[:, 0].astype(np.intp)
+    low, high = np.full((K, X.shape[1]), np.inf), np.full((K, X.shape[1]), -np.inf)
+    counts = np.zeros(K)
+    for c in range(K):
+        mine = X[(k == c) & (True if s is None else s > 0)]
+        counts[c] = len(mine)
+        if len(mine):
+            low[c], high[c] = mine.min(axis=0), mine.max(axis=0)
+    return low, high, counts
+
+
+def _wider(left: Any, right: Any) -> tuple[Any, Any, Any]:
+    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1]), left[2] + right[2]
+
+
+def _by_one_column(low: Any, high: Any) -> dict[str, Any] | None:
+    """Column, threshold, side and class, of a column that leaves no row in doubt if there is one.
+
+    Of class k the rows on the ``side`` of the threshold are all, or all but those that lie on it.
+    """
+    K = len(low)
+    doubtful = None
+    for k in range(K - 1, -1, -1):
+        rest = np.arange(K) != k
+        below, above = high[rest].max(axis=0), low[rest].min(axis=0)
+        for side, edge, own, far in ((">", below, low[k], high[k]), ("<", above, high[k], low[k])):
+            sign = 1.0 if side == ">" else -1.0
+            clear = np.flatnonzero(sign * own > sign * edge)
+            if len(clear):
+                j = int(clear[0])
+                threshold = (own[j] + edge[j]) / 2
+                other = 1 - k if K == 2 else None
+                return {
+                    "column": j, "threshold": float(threshold), "side": side, "class": k,
+                    "other": other,
+                }  # fmt: skip
+            touching = np.flatnonzero((own == edge) & (sign * far > sign * edge))
+            if len(touching) and doubtful is None:
+                j = int(touching[0])
+                doubtful = {"column": j, "threshold": float(edge[j]), "side": side, "class": k}
+    return doubtful
+
+
+def _counted(rows: Rows, found: dict[str, Any], counts: Any) -> dict[str, Any]:
+    k, other = found["class"], found.get("other")
+    if other is not None:
+        return {"rows": int(counts[k]), "other_rows": int(counts[other])}
+    (there,) = rows.reduce(_there, found["column"], found["threshold"], found["side"])
+    return {"rows": int(there)}
+
+
+def _there(X: Any, y: Any, s: Any, j: int, threshold: float, side: str) -> tuple[float]:
+    there = X[:, j] > threshold if side == ">" else X[:, j] < threshold
+    return (float((there & (True if s is None else s > 0)).sum()),)

@@ -249,16 +249,6 @@ class LogisticRegression(Probabilities, LinearClassifier):
             return Strength(1.0, 0.0, 0.0)
         return Strength(float(C), float(ratio), 1.0 - float(ratio))
 
-    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where a warm start begins; None: from nothing."""
-        if not self.warm_start or "coef_" not in vars(self):
-            return None
-        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
-        same = np.array_equal(self.classes_, classes) and len(w) == p
-        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
-            return None
-        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
-
 
 def positive(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:

@@ -114,5 +114,5 @@ def _state(problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any)
         g_w = (here.gradient[:-1].T / at.scale).T
         excess = float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(here.gradient[-1]).sum())
         bound = objective - excess
-    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    separated = problem.separated(here.sums.right)
     return State(w, b, objective, excess, bound, stuck=separated, more=here)

@@ -111,8 +111,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
         bound = objective - excess
     tiny = decrement <= ROUNDING * abs(objective)
     theta = np.vstack([u, beta])
-    # separated: F has no least value, and every further step only lengthens w
-    separated = l2 == 0 and sums.right == problem.rows.shape[0]
+    separated = problem.separated(sums.right)
     state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
     state.more = at, theta, delta, decrement, 0.0  # no step led here
     return state

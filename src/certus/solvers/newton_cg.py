@@ -137,7 +137,7 @@ def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> S
     l2 = problem.l2
     # without a penalty the preconditioner's norm must do: it is within a factor of H's
     excess = here.bound_of_excess(l2) if l2 > 0 else here.size
-    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    separated = problem.separated(here.sums.right)
     bound = objective - excess if l2 > 0 else None
     return State(w, b, objective, excess, bound, stuck=separated, more=here)
 

@@ -185,7 +185,7 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
                 f"solver={self.solver!r} needs a smooth penalty, and {problem.penalty!r} is none: "
                 "use solver='auto'"
             )
-        if solver.name == "coordinate descent" and np.isnan(problem.l1):
+        if solver.name == "cd" and np.isnan(problem.l1):
             raise ValueError(
                 f"solver={self.solver!r} takes L1, L2 and ElasticNet, and {problem.penalty!r} is "
                 "none of them: use solver='auto'"

@@ -129,6 +129,30 @@ def _aliased() -> Data:
     return np.column_stack([price, tax, price + tax]), price - 2 * tax + rng.normal(size=300)
 
 
+def _cancer_kinds() -> Data:
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, y
+
+
+def _shifted() -> Data:
+    """The pressure lies far from 0 beside its spread."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 5))
+    y = X[:, 0] - X[:, 1] + rng.logistic(size=2000) > 0
+    X[:, 0] += 3000
+    return X, y
+
+
+def _separated() -> Data:
+    rng = np.random.default_rng(0)
+    size = np.concatenate([rng.uniform(0.5, 3.4, 42), rng.uniform(3.6, 9, 18)])
+    return np.column_stack([rng.normal(60, 10, 60), size]), np.repeat(
+        ["benign", "malignant"], [42, 18]
+    )
+
+
 def _sparse() -> Data:
     """Towns one-hot, income in dollars beside them."""
     rng = np.random.default_rng(0)
@@ -154,4 +178,11 @@ ROWS = (
     Row("wine", "linear_model.Ridge", "load_wine", _wine, {"positive": True}),
     Row("ridge-cv", "linear_model.RidgeCV", "load_diabetes", _diabetes,
         {"alphas": (0.01, 0.1, 1.0)}),
+    Row("logistic", "linear_model.LogisticRegression", "load_breast_cancer, unscaled",
+        _cancer_kinds),
+    Row("shifted", "linear_model.LogisticRegression", "one of five columns lies around 3,000",
+        _shifted),
+    Row("separated", "linear_model.LogisticRegression", "tumour size tells the kinds apart",
+        _separated, {"C": np.inf}),
+    Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
 )  # fmt: skip

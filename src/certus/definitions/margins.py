@@ -157,7 +157,7 @@ class MarginProblem(Fitted):
     def verdict(self, bound: Any, gap: Any, coef_error: float | None = None) -> dict[str, Any]:
         f, f0 = self.objective, self.null_objective
         if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            most = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            most = float(np.sqrt(2 * max(gap.max(), 0.0) / self.penalty.l2))
             coef_error = most if coef_error is None else min(most, coef_error)
         return {
             "objective": float(f.sum()),
@@ -188,9 +188,9 @@ class MarginProblem(Fitted):
 
 
 def shares(gap: Any, f0: Any) -> Any:
-    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
+    """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(gap > 0, gap / f0, 0.0)
+        return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))
 
 
 def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:

@@ -239,7 +239,7 @@ def check(
             bound, gap = max(f - error - found.excess, 0.0), least
             proof = "gradient and curvature"
     if l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-        coef_error = float(np.sqrt(2 * gap / l2))
+        coef_error = float(np.sqrt(2 * max(gap, 0.0) / l2))
     answer = {
         "objective": f,
         "bound": bound,

@@ -10,12 +10,14 @@ from .._labels import class_weights
 from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
+from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
 from ..solvers.logistic import choose, classification
 from ..solvers.loop import Fit
 from ._classifier import LinearClassifier, Probabilities, with_constant
+from ._logistic_inference import logistic_inference
 from ._unpenalised import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -169,6 +171,40 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self.classes_ = classes
         self._fit_rows(rows, strength, weight, fit_intercept, start)
         return self
+
+    def inference(
+        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+    ) -> LogisticInference:
+        """Standard errors, tests, intervals and odds ratios, from the rows of the fit.
+
+        Without a penalty (``C=inf``) all of them. With an L2 penalty covariance and intervals only,
+        which ignore its bias and say so. L1, class weights and separated classes are refused, with
+        the reason.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit. Weights are counts: weight 3 is three rows.
+        cov : {"classical", "HC0"}, default="classical"
+            From the information matrix, or the sandwich that holds where the model does not.
+
+        Returns
+        -------
+        certus.inference.LogisticInference
+            More than two classes: coefficients against the first one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from certus.linear_model import LogisticRegression
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> X = X[:, :2]
+        >>> found = LogisticRegression(C=np.inf).fit(X, y).inference(X, y)
+        >>> found.standard_errors.round(3)
+        array([1.772, 0.12 , 0.035])
+        """
+        return logistic_inference(self, X, y, sample_weight, cov)
 
     def _fit_rows(
         self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,

@@ -19,7 +19,8 @@ from .steps import OnStep, ignore
 
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
-SMALL_SYSTEM = 1500  # pK of a Hessian that is factored at all without being asked for
+SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
+ACCURATE = 1e-6  # times less than what is asked, where another step costs next to nothing
 # a certificate that misses its mark by a little asks the solver for more
 TIGHTER = (1.0, 1e-3, 1e-6)
 
@@ -105,6 +106,9 @@ def solve(
     before: int = 0,
 ) -> Fit:
     """Minimise; of K scores, those whose sum over the classes is 0 where nothing decides."""
+    n, p = problem.rows.shape
+    if isinstance(solver, Newton) and float(n) * (p * problem.outputs) ** 2 <= SMALL_WORK:
+        tol *= ACCURATE  # for the sake of the coefficients' digits: convergence is quadratic
     fit = minimise(problem, solver, start, tol, max_iter, on_step, before)
     if not problem.loss.several:
         return fit

@@ -1,0 +1,139 @@
+"""Least value of a quadratic model plus an L1 or elastic-net penalty.
+
+    min_v  gᵀ(v − v₀) + ½(v − v₀)ᵀH(v − v₀) + Σ_j l1_j|v_j| + l2_j/2·v_j²
+
+Intercepts have no penalty and are at their best for every v, which leaves a model of v alone.
+
+Coordinate descent finds which v_j are 0 and the signs of the others, A; given these, what is left
+is linear, (H_AA + l2)·v_A = …, and is solved at once. A step that would change a sign ends there:
+that v_j is 0 then, and the coordinates go on. Where H is singular on A (columns that repeat others)
+it is made a little larger: still a step downwards, and the coordinates do the rest.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._pool import give_up_if_stopped
+from .cholesky import cholesky_solve, factor
+
+ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
+ROUNDS = 100
+EPOCHS = 50  # between attempts to solve on the support
+EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
+SOLVES = 50  # on shrinking supports, in one attempt …
+SOLVE_WORK = 1 << 28  # … if |A|³ of them all is within this
+RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
+
+
+def distances(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
+    """Of −q_j to the subdifferential of the penalty at v_j."""
+    smooth = q + l2 * v
+    outside: np.ndarray = np.where(
+        v == 0, np.maximum(np.abs(smooth) - l1, 0.0), np.abs(smooth + l1 * np.sign(v))
+    )
+    return outside
+
+
+class QuadraticModel(NamedTuple):
+    g: np.ndarray  # (m,)
+    H: np.ndarray  # (m, m)
+    answer: np.ndarray  # (K, m + 1): the intercepts move by −answer·(v − v₀, 1)
+
+    @classmethod
+    def of(cls, H: np.ndarray, g: np.ndarray, g_b: np.ndarray, intercept: bool) -> "QuadraticModel":
+        """H of m coordinates and, after these, of the intercepts; slopes g (m,) and g_b (K,)."""
+        m = len(g)
+        if not intercept:
+            return cls(g, np.ascontiguousarray(H[:m, :m]), np.zeros((len(g_b), m + 1)))
+        sides = np.column_stack([H[m:, :m], g_b])
+        answer = np.linalg.pinv(H[m:, m:], hermitian=True) @ sides
+        return cls(g - H[:m, m:] @ answer[:, m], H[:m, :m] - H[:m, m:] @ answer[:, :m], answer)
+
+    def minimise(
+        self, v0: np.ndarray, l1: np.ndarray, l2: np.ndarray, enough: float = ENOUGH
+    ) -> np.ndarray:
+        return minimise_model(self.H, self.g, v0, l1, l2, enough)
+
+    def intercepts(self, move: np.ndarray) -> np.ndarray:
+        beta: np.ndarray = -self.answer[:, :-1] @ move - self.answer[:, -1]
+        return beta
+
+
+def minimise_model(
+    H: np.ndarray,
+    g: np.ndarray,
+    v0: np.ndarray,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    enough: float = ENOUGH,
+) -> np.ndarray:
+    """v, (m,). O(m²) operations a round over the coordinates, O(|A|³) for the linear system."""
+    from ..kernels.coordinate_descent import gram_epochs
+
+    m = len(v0)
+    h = np.diagonal(H) + l2
+    live = np.flatnonzero(h > 0)
+    v, q = v0.copy(), g.copy()
+    left = _left(v, q, l1, l2, h)
+    goal = enough * left
+    for _ in range(ROUNDS):
+        if left <= goal:
+            break
+        give_up_if_stopped()
+        gram_epochs(H, q, v, live, l1, l2, 1, 0.0)
+        support = np.flatnonzero(v)
+        if len(support):
+            epochs = max(1, min(EPOCHS, EPOCH_WORK // (m * len(support))))
+            moved = gram_epochs(H, q, v, support, l1, l2, epochs, goal / m)
+            if moved > goal / m:
+                _solve_on_support(H, q, v, l1, l2)
+        q = g + H @ (v - v0)  # without what the updates rounded
+        left = _left(v, q, l1, l2, h)
+    return v
+
+
+def _left(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray, h: np.ndarray) -> float:
+    """Twice what single coordinates could still gain, about."""
+    gap = distances(v, q, l1, l2)
+    return float(np.sum(np.divide(gap * gap, h, out=np.zeros_like(h), where=h > 0)))
+
+
+def _solve_on_support(
+    H: np.ndarray, q: np.ndarray, v: np.ndarray, l1: np.ndarray, l2: np.ndarray
+) -> None:
+    """v and q where the model is least with the signs that v has, or on the way there.
+
+    A v_j that would change its sign becomes 0 and leaves, and the others go on without it.
+    """
+    A = np.flatnonzero(v)
+    for _ in range(max(1, min(SOLVES, SOLVE_WORK // max(1, len(A)) ** 3))):
+        if not len(A):
+            return
+        sign = np.sign(v[A])
+        step = _newton(H, A, q[A] + l1[A] * sign + l2[A] * v[A], l2[A])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(sign * (v[A] + step) < 0, -v[A] / step, 1.0)
+        t = reach.min()
+        new = v[A] + t * step
+        new[(reach == t) & (t < 1)] = 0.0
+        new[np.sign(new) != sign] = 0.0  # what rounding carried across
+        q += H[:, A] @ (new - v[A])
+        v[A] = new
+        if t == 1:
+            return
+        A = A[new != 0]
+
+
+def _newton(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray) -> np.ndarray:
+    """−(H_AA + l2)⁻¹ slope, on columns scaled to a diagonal of 1; 0 where that has no factor."""
+    M = H[np.ix_(A, A)]
+    d = np.sqrt(np.diagonal(M) + l2)
+    M /= d
+    M /= d[:, None]
+    M.flat[:: len(A) + 1] = 1.0 + RIDGE
+    R, condition = factor(M)
+    if not np.isfinite(condition):
+        return np.zeros(len(A))
+    step: np.ndarray = -cholesky_solve(R, (slope / d)[:, None])[:, 0] / d
+    return step

@@ -1,0 +1,462 @@
+"""Coordinate descent: optimal by its conditions, equal to scikit-learn, indifferent to layout."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+
+import certus
+from certus._pool import blas_limiter
+from certus.csr import CSR
+from certus.kernels import _compile
+from certus.kernels import coordinate_descent as kernels
+from certus.losses import Huber, Logistic, Softmax, Squared, SquaredHinge
+from certus.penalties import L1, ElasticNet
+from certus.rows import Rows
+from certus.solvers import coordinate_descent as module
+from certus.solvers import quadratic_model, working_columns
+from certus.solvers.coordinate_descent import CoordinateDescent
+from certus.solvers.loop import minimise
+from certus.solvers.problem import Problem
+
+
+@pytest.fixture(params=["few columns", "working sets"])
+def way(request, monkeypatch):
+    """Both ways to solve, whatever the size of the problem."""
+    monkeypatch.setattr(module, "FEW", 256 if request.param == "few columns" else 0)
+    return request.param
+
+
+def two_classes(n=120, p=40, seed=0, informative=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    z = X[:, :informative] @ rng.normal(size=informative) + 0.5
+    return X, np.where(rng.random(n) < 1 / (1 + np.exp(-z)), 1.0, -1.0)
+
+
+def several_classes(n=150, p=20, K=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    z = X[:, :5] @ rng.normal(size=(5, K)) + rng.gumbel(size=(n, K))
+    return X, z.argmax(axis=1).astype(float)
+
+
+def problem_of(X, y, C=1.0, loss=None, penalty=None, s=None, fit_intercept=True, threads=None):
+    loss = loss or Logistic()
+    source = CSR(sp.csr_array(X)) if sp.issparse(X) else X
+    s = np.full(X.shape[0], float(C)) if s is None else C * s
+    K = int(y.max()) + 1 if loss.several else 1
+    rows = Rows(source, y[:, None].astype(float), s, threads=threads)
+    return Problem(rows, loss, penalty or L1(1.0), fit_intercept, K)
+
+
+def solve(X, y, C=1.0, tol=1e-9, max_iter=100, start=None, **given):
+    problem = problem_of(X, y, C, **given)
+    fit = minimise(problem, CoordinateDescent(), start, tol=tol, max_iter=max_iter)
+    assert fit.arrived
+    return fit
+
+
+def objective(problem, w, b):
+    X = problem.rows.X
+    X = X[:].toarray() if problem.rows.sparse else np.asarray(X, dtype=float)
+    z = X @ w + b
+    z = z if problem.loss.several else z[:, 0]
+    s = problem.rows.s
+    return float(s @ problem.loss.value(problem.y, z)) + problem.penalty.value(w)
+
+
+def assert_optimal(problem, w, b, tol=1e-5):
+    """−gradient in the subdifferential, and Σ s ∂ℓ/∂z = 0, from the data."""
+    X = problem.rows.X
+    X = X[:].toarray() if problem.rows.sparse else np.asarray(X, dtype=float)
+    mean = X.mean(axis=0) if problem.fit_intercept else np.zeros(X.shape[1])
+    z = (X - mean) @ w + (b + mean @ w)
+    slope = problem.loss.slope(problem.y, z if problem.loss.several else z[:, 0])
+    slope = (problem.rows.s * slope.T).T.reshape(z.shape)
+    distance = problem.penalty.distance(w, (X - mean).T @ slope)
+    assert distance.max() <= tol * (problem.l1 + problem.rows.s.max())
+    if problem.fit_intercept:
+        assert np.abs(slope.sum(axis=0)).max() <= tol * np.abs(slope).sum()
+
+
+# --- optimal ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", [L1(1.0), L1(0.2), ElasticNet(1.0, 0.5), ElasticNet(2.0, 0.9)])
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+def test_two_classes_are_optimal(way, C, penalty):
+    X, y = two_classes()
+    fit = solve(X, y, C, penalty=penalty)
+    assert_optimal(problem_of(X, y, C, penalty=penalty), fit.w, fit.b)
+
+
+@pytest.mark.parametrize("penalty", [L1(1.0), ElasticNet(1.0, 0.5)])
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+def test_several_classes_are_optimal(way, C, penalty):
+    X, y = several_classes()
+    fit = solve(X, y, C, loss=Softmax(), penalty=penalty)
+    assert_optimal(problem_of(X, y, C, loss=Softmax(), penalty=penalty), fit.w, fit.b)
+
+
+@pytest.mark.parametrize("loss", [Squared(), Huber(1.0), SquaredHinge()], ids=repr)
+def test_other_losses_are_optimal(way, loss):
+    X, y = two_classes()
+    if loss.name != "squared_hinge":
+        y = X[:, 0] * 2 - X[:, 1] + np.random.default_rng(1).standard_t(2, size=len(y))
+    for C in (0.3, 5.0):
+        fit = solve(X, y, C, loss=loss)
+        assert_optimal(problem_of(X, y, C, loss=loss), fit.w, fit.b)
+
+
+def test_weights_are_repeated_rows_and_rows_of_weight_0_are_none(way):
+    X, y = two_classes()
+    s = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    repeated = np.repeat(np.arange(len(y)), s.astype(int))
+    fit, twin = solve(X, y, s=s), solve(X[repeated], y[repeated])
+    np.testing.assert_allclose(fit.w, twin.w, atol=1e-5)
+    np.testing.assert_allclose(fit.b, twin.b, atol=1e-5)
+
+
+def test_no_intercept(way):
+    X, y = two_classes()
+    fit = solve(X + 0.5, y, fit_intercept=False)
+    assert fit.b == 0
+    assert_optimal(problem_of(X + 0.5, y, fit_intercept=False), fit.w, fit.b)
+
+
+def test_a_strong_penalty_gives_zeros_without_a_step(way):
+    X, y = two_classes()
+    fit = solve(X, y, C=1e-4)
+    assert fit.n_iter == 0
+    assert not fit.w.any()
+
+
+def test_what_is_not_needed_is_exactly_0(way):
+    X, y = two_classes(n=300, p=60)
+    fit = solve(X, y, C=0.05)
+    assert 1 <= np.count_nonzero(fit.w) <= 20
+
+
+@pytest.mark.parametrize("C", [0.3, 10.0])
+def test_more_columns_than_rows(C):
+    X, y = two_classes(n=60, p=600)
+    fit = solve(X, y, C)
+    assert np.count_nonzero(fit.w) <= 60
+    assert_optimal(problem_of(X, y, C), fit.w, fit.b)
+
+
+def test_the_bound_is_never_above_the_optimum(way):
+    X, y = two_classes()
+    for penalty in (L1(1.0), ElasticNet(1.0, 0.5)):
+        best = objective(problem_of(X, y, penalty=penalty), *solve(X, y, penalty=penalty)[:2])
+        seen = []
+        problem = problem_of(X, y, penalty=penalty)
+        minimise(problem, CoordinateDescent(), on_step=lambda step, seen=seen: seen.append(step))
+        assert len(seen) > 2
+        objectives = [step.objective for step in seen]
+        assert max(step.bound for step in seen) <= best * (1 + 1e-12)
+        assert objectives[0] - seen[0].bound > 1e-3 * best, "the first bound is not the last"
+        assert all(np.diff(objectives) <= 1e-12 * best)
+
+
+def test_a_start_elsewhere_ends_at_the_same_place(way):
+    X, y = two_classes()
+    rng = np.random.default_rng(5)
+    start = rng.normal(size=(40, 1)), np.array([3.0])
+    np.testing.assert_allclose(solve(X, y, start=start).w, solve(X, y).w, atol=1e-5)
+
+
+# --- scikit-learn -----------------------------------------------------------------------------
+
+
+def test_as_liblinear_without_an_intercept(way):
+    X, y = two_classes()
+    for C in (0.1, 1.0, 20.0):
+        fit = solve(X, y, C, fit_intercept=False)
+        peer = LogisticRegression(
+            C=C, l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-10, max_iter=10_000
+        ).fit(X, y)
+        np.testing.assert_allclose(fit.w[:, 0], peer.coef_[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_as_saga_with_an_intercept(way, l1_ratio):
+    for data, loss in ((two_classes, Logistic()), (several_classes, Softmax())):
+        X, y = data()
+        fit = solve(X, y, 0.5, loss=loss, penalty=ElasticNet(1.0, l1_ratio))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            peer = LogisticRegression(
+                C=0.5, l1_ratio=l1_ratio, solver="saga", tol=1e-9, max_iter=5_000
+            ).fit(X, y)
+        np.testing.assert_allclose(fit.w.T, peer.coef_, atol=1e-4)
+        offset = peer.intercept_ - fit.b
+        np.testing.assert_allclose(offset - offset.mean() * loss.several, 0.0, atol=1e-4)
+
+
+# --- columns that are hard --------------------------------------------------------------------
+
+
+def test_repeated_columns_cost_nothing(way):
+    X, y = two_classes()
+    for C in (1.0, 50.0):
+        problem = problem_of(np.hstack([X, X, X[:, :7]]), y, C)
+        fit = solve(problem.rows.X, y, C)
+        once = objective(problem_of(X, y, C), *solve(X, y, C)[:2])
+        assert objective(problem, fit.w, fit.b) == pytest.approx(once, rel=1e-8)
+
+
+def test_constant_columns_have_no_coefficient(way):
+    X, y = two_classes()
+    X[:, 3], X[:, 4], X[:, 5] = 0.0, 7.3, -1e12
+    fit = solve(X, y)
+    assert not fit.w[3:6].any()
+    rest = np.delete(X, [3, 4, 5], axis=1)
+    twin = solve(rest, y)
+    np.testing.assert_allclose(np.delete(fit.w, [3, 4, 5], axis=0), twin.w, atol=1e-5)
+
+
+def test_shifts_change_the_intercept_only(way):
+    X, y = two_classes()
+    fit, shifted = solve(X, y), solve(X + 1e6, y, tol=1e-7)
+    np.testing.assert_allclose(shifted.w, fit.w, atol=1e-4)
+    X, y = several_classes()
+    fit, shifted = solve(X, y, loss=Softmax()), solve(X + 1e5, y, loss=Softmax(), tol=1e-7)
+    np.testing.assert_allclose(shifted.w, fit.w, atol=1e-3)
+
+
+def test_scales_from_1e_minus_6_to_1e6(way):
+    X, y = two_classes()
+    scale = 10.0 ** np.random.default_rng(0).integers(-6, 7, 40)
+    fit = solve(X * scale, y, tol=1e-7)
+    assert not fit.w[scale < 1e-2].any(), "too dear"
+    problem = problem_of(X * scale, y)
+    z = (X * scale) @ fit.w + fit.b
+    slope = problem.loss.slope(y, z[:, 0])[:, None]
+    outside = problem.penalty.distance(fit.w, (X * scale).T @ slope)[:, 0] / np.maximum(scale, 1)
+    assert outside.max() < 1e-4
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_and_dense_agree(fit_intercept):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((300, 400)) < 0.05, rng.normal(size=(300, 400)), 0.0)
+    y = np.where(X @ rng.normal(size=400) + rng.normal(size=300) > 0, 1.0, -1.0)
+    yk = rng.integers(0, 3, 300).astype(float)
+    for target, loss in ((y, Logistic()), (yk, Softmax())):
+        for C in (1.0, 5.0):
+            given = {"loss": loss, "fit_intercept": fit_intercept}
+            dense = solve(X, target, C, **given)
+            sparse = solve(sp.csr_array(X), target, C, **given)
+            assert np.count_nonzero(dense.w) > 20
+            problem = problem_of(X, target, C, **given)
+            found = objective(problem, sparse.w, sparse.b)
+            assert found == pytest.approx(objective(problem, dense.w, dense.b), rel=1e-8)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e7])
+def test_a_sparse_column_far_from_0(far):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((300, 400)) < 0.05, rng.normal(size=(300, 400)), 0.0)
+    y = np.where(X @ rng.normal(size=400) + rng.normal(size=300) > 0, 1.0, -1.0)
+    X[:, 7] = rng.normal(size=300) + y
+    shifted = X.copy()
+    shifted[:, 7] += far
+    fit, twin = solve(sp.csr_array(shifted), y, tol=1e-7), solve(X, y)
+    assert twin.w[7] != 0
+    assert fit.w[7] == pytest.approx(twin.w[7], rel=1e-3)
+
+
+def test_float32_is_the_same_problem_rounded(way):
+    X, y = two_classes()
+    single = X.astype(np.float32)
+    for layout in (np.ascontiguousarray, np.asfortranarray):
+        fit, twin = solve(layout(single), y), solve(single.astype(float), y)
+        np.testing.assert_allclose(fit.w, twin.w, atol=1e-6)
+
+
+# --- one model, three ways --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_find_what_the_matrix_finds(monkeypatch, sparse, K):
+    X, y = two_classes(p=300) if K == 1 else several_classes(p=120)
+    X = sp.csr_array(np.where(np.abs(X) > 1, X, 0.0)) if sparse else X
+    loss = Logistic() if K == 1 else Softmax()
+    monkeypatch.setattr(module, "FEW", 0)
+    by_matrix = solve(X, y, loss=loss)
+    monkeypatch.setattr(module, "GRAM_MOST", 0)
+    monkeypatch.setattr(quadratic_model, "minimise_model", None)
+    by_columns = solve(X, y, loss=loss)
+    np.testing.assert_allclose(by_columns.w, by_matrix.w, atol=1e-5)
+    np.testing.assert_allclose(by_columns.b - by_matrix.b, 0, atol=1e-4)
+
+
+def test_the_model_is_minimised_where_columns_repeat():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 12))
+    A = np.hstack([A, A])
+    H, g = A.T @ A, A.T @ rng.normal(size=30)
+    l1, l2 = np.full(24, 0.7), np.zeros(24)
+    v = quadratic_model.minimise_model(H, g, np.zeros(24), l1, l2, enough=1e-14)
+    assert quadratic_model.distances(v, g + H @ v, l1, l2).max() < 1e-5
+    assert np.count_nonzero(v) > 5
+
+
+def test_the_model_of_strongly_correlated_columns():
+    # strongly correlated columns: coordinates alone would take thousands of rounds
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(200, 1)) + 1e-2 * rng.normal(size=(200, 40))
+    H, g = A.T @ A, -A.T @ (A @ rng.normal(size=40))
+    l1, l2 = np.full(40, 1e-3), np.zeros(40)
+    v = quadratic_model.minimise_model(H, g, np.zeros(40), l1, l2, enough=1e-12)
+    assert quadratic_model.distances(v, g + H @ v, l1, l2).max() < 1e-4
+
+
+def test_curvature_of_pairs_is_that_of_the_losses():
+    X, y = several_classes(n=40, p=6)
+    loss, K = Softmax(), 3
+    rng = np.random.default_rng(0)
+    s, z = rng.random(40), rng.normal(size=(40, K))
+    flat = np.array([0, 2, 4, 5, 9, 13, 17])  # (feature, class) = divmod(flat, 3)
+    pairs = working_columns.Pairs.of(flat, K)
+    np.testing.assert_array_equal(np.sort(pairs.flat), flat)
+    P = loss.evaluate(y, z)[2]
+    at = working_columns.Curvature(np.zeros((K, 40)), (s[:, None] * P).T.copy(), P.T.copy())
+    copy = np.ascontiguousarray(X.T[pairs.features])
+    columns = working_columns.DenseColumns(copy, s, centre=False, threads=1)
+    sparse = working_columns.SparseColumns(sp.csc_array(X[:, pairs.features]))
+    feature, k = pairs.features[pairs.column], pairs.of_class
+    A = np.zeros((40, K, len(flat) + K))  # how the scores move with each coordinate
+    for t in range(len(flat)):
+        A[:, k[t], t] = X[:, feature[t]]
+    A[:, np.arange(K), len(flat) + np.arange(K)] = 1
+    D = s[:, None, None] * loss.curvature(y, z)
+    expected = np.einsum("ika,ikl,ilb->ab", A, D, A)
+    for found in (columns, sparse):
+        np.testing.assert_allclose(found.gram(pairs, at, intercept=True), expected, atol=1e-12)
+
+
+# --- threads, interrupts, kernels -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_same_bits_on_any_number_of_threads(sparse):
+    X, y = two_classes(n=700, p=1500)
+    X = sp.csr_array(np.where(np.abs(X) > 1.5, X, 0.0)) if sparse else X
+    fits = [solve(X, y, 0.5, tol=1e-6, threads=threads) for threads in (1, 2, 3)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.w, fits[0].w)
+        np.testing.assert_array_equal(fit.b, fits[0].b)
+
+
+def test_blas_is_left_with_the_threads_it_had(blas_as_before):
+    X, y = two_classes()
+    solve(X, y)
+    assert blas_limiter.entries == 0
+
+
+def test_data_are_left_as_they_were(way):
+    X, y = two_classes(p=60)
+    before = X.copy()
+    solve(X, y)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_no_kernel_is_asked_for_more_than_people_wait(monkeypatch):
+    work = []
+    names = ("gram_epochs", "dense_epoch", "sparse_epoch")
+    for name in names:
+        original = getattr(kernels, name)
+
+        def counted(*args, original=original, name=name):
+            if name == "gram_epochs":
+                H, order, epochs = args[0], args[3], args[6]
+                work.append(len(H) * len(order) * epochs)
+            else:
+                X, order = args[0], args[5]
+                entries = X.size if name == "dense_epoch" else X.nnz
+                work.append(entries * len(order) / min(X.shape))
+            return original(*args)
+
+        monkeypatch.setattr(kernels, name, counted)
+    X, y = two_classes(n=200, p=500)
+    for limit, most in ((1 << 25, 2000), (1 << 25, 0), (1 << 14, 2000)):
+        monkeypatch.setattr(module, "GRAM_MOST", most)
+        monkeypatch.setattr(quadratic_model, "EPOCH_WORK", limit)
+        work.clear()
+        solve(X, y, 1.0)
+        assert work
+        # a round over all coordinates of a working set is the least that is asked for
+        assert max(work) <= max(limit, 500 * 500)
+
+
+def bad_calls():
+    H, v, order = np.eye(3), np.zeros(3), np.arange(3)
+    yield kernels.gram_epochs, (np.eye(4), v, v, order, v, v, 1, 0.0), "do not match"
+    yield kernels.gram_epochs, (H, v, v, order + 1, v, v, 1, 0.0), "outside 0 … 2"
+    rows = [np.zeros((1, 5)) for _ in range(4)]
+    pair = np.arange(3), np.zeros(3, dtype=np.intp), v, v, order
+    rest = np.zeros(5), np.zeros(1), v, v, v
+    yield kernels.dense_epoch, (np.zeros((2, 5)), *pair, *rows, *rest), "outside 0 … 1"
+    yield kernels.dense_epoch, (np.zeros((3, 6)), *pair, *rows, *rest), "do not match"
+    X = sp.csc_array(np.eye(6, 3))
+    yield kernels.sparse_epoch, (X, *pair, *rows, *rest), "do not match"
+
+
+@pytest.mark.parametrize(("kernel", "args", "message"), list(bad_calls()))
+def test_arguments_that_do_not_fit_are_refused(kernel, args, message):
+    with pytest.raises(ValueError, match=message):
+        kernel(*args)
+
+
+def test_one_signature_each():
+    X, y = two_classes(p=300)
+    solve(X, y)
+    kernels.warm()
+    counts = _compile.n_signatures()
+    for name in ("_gram_epochs", "_dense_epoch", "_sparse_epoch"):
+        assert counts[f"certus.kernels.coordinate_descent.{name}"] == 1
+
+
+def test_kernels_stay_inside_their_arrays(tmp_path):
+    program = """
+        import numpy as np, scipy.sparse as sp
+        from certus.kernels import coordinate_descent as kernels
+
+        rng = np.random.default_rng(0)
+        X = np.where(rng.random((4, 9)) < 0.6, rng.normal(size=(4, 9)), 0.0)
+        v, zero = rng.normal(size=6), np.zeros(6)
+        kernels.gram_epochs(np.eye(6) + 0.1, v.copy(), v.copy(), np.arange(6), v**2, v**2, 3, 0.0)
+        column, of_class = np.array([0, 1, 3, 0, 2, 3]), np.array([0, 0, 0, 1, 1, 1])
+        for name, A in (("dense_epoch", X), ("sparse_epoch", sp.csc_array(X.T))):
+            R, T, P = (rng.random((2, 9)) for _ in range(3))
+            U, M, beta = np.zeros((2, 9)), np.zeros(9), np.zeros(2)
+            pairs = column, of_class, zero, np.ones(6), np.arange(6)
+            w = v.copy()
+            getattr(kernels, name)(A, *pairs, R, T, P, U, M, beta, w, 0.1 * v**2, v**2)
+            assert not np.array_equal(w, v)
+        print("inside")
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(certus.__file__).parents[1]),
+            "NUMBA_BOUNDSCHECK": "1",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "inside"

@@ -76,15 +76,18 @@ class ProximalGradient:
             t /= 2
         w, b = here.at.outside(*new)
         objective = f + problem.penalty.value(w)
-        if not objective <= state.objective:
+        rounding = ROUNDING * abs(state.objective)
+        if not objective <= state.objective + rounding:
             state.stuck = here.momentum == 1.0  # not even a plain step lowers F
             state.more = here._replace(before=here.now, momentum=1.0, step=t)
             return state
         # F − F* ≤ ⟨mapping, θ − θ*⟩: how far θ* is, nobody knows; about as far as 0
         length = np.sqrt(length2)
         excess = length / t * max(float(np.linalg.norm(w)), length)
+        if length2 < 100 * t * rounding:  # rounding hides whether a longer step would do
+            t /= LONGER
         more = here._replace(now=new, before=here.now, momentum=momentum, step=t)
-        return State(w, b, objective, float(excess), more=more)
+        return State(w, b, objective, float(excess), stuck=length2 == 0, more=more)
 
 
 def _beyond(now: _Point, before: _Point, share: float) -> _Point:

@@ -71,7 +71,7 @@ def run(suite, options):
     for result in suite.run(how_much):
         print(progress_line(result), file=sys.stderr, flush=True)
         results.append(result)
-    libraries = {c.name: version_of(c.distribution, c.package) for c in suite.contestants}
+    libraries = {c.package: version_of(c.distribution, c.package) for c in suite.contestants}
     libraries |= {name: version_of(name, package) for name, package in LIBRARIES.items()}
     return {
         "suite": suite.name,

@@ -4,12 +4,23 @@
 
 so that the noise is half of the variance of y at any p. Memory holds one X while it is made (and
 one copy for order "F").
+
+Classes: y is drawn from the logistic or softmax model
+
+    P(y = 1) = 1/(1 + exp(−z)),   P(y = k) = exp(z_k)/Σ_j exp(z_j),   z = SIGNAL · Z w
+
+so that z has the standard deviation SIGNAL = 2 at any p: the best classifier errs on about 22 % of
+rows of two classes, and tall data are not separable.
 """
 
 import numpy as np
 from scipy import sparse
 
 DENSITY = 1e-2  # of sparse X
+CLASS_DENSITY = 1e-3  # of sparse X with classes
+SIGNAL = 2.0  # standard deviation of z
+CLASSES = 10  # of softmax
+TRUE_FEATURES = 50  # of few_true_features, and at most a fifth of them
 BLOCK_ROWS = 65_536  # y is computed in float64 without a float64 copy of all of X
 
 
@@ -47,3 +58,68 @@ def sparse_uniform(n, p, seed, dtype, order):
     X = sparse.random_array((n, p), density=DENSITY, format="csr", dtype=dtype, rng=rng)
     w = rng.standard_normal(p) / np.sqrt(DENSITY * p / 3)
     return X, (1.0 + X @ w + rng.standard_normal(n)).astype(dtype)
+
+
+def two_classes(n, p, seed, dtype, order):
+    """X = Z, y in {0, 1}."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    z = in_blocks(X, SIGNAL * rng.standard_normal((p, 1)) / np.sqrt(p))
+    return np.asarray(X, order=order), (z[:, 0] + rng.logistic(size=n) > 0).astype(np.int64)
+
+
+def two_classes_offset_1e3(n, p, seed, dtype, order):
+    """X = Z + 1000, labels as before the shift."""
+    X, y = two_classes(n, p, seed, dtype, order)
+    X += 1e3
+    return X, y
+
+
+def few_true_features(n, p, seed, dtype, order):
+    """X = Z, y in {0, 1}, and z depends on the first few columns only."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    true = min(TRUE_FEATURES, max(p // 5, 1))
+    z = SIGNAL * X[:, :true] @ rng.standard_normal(true) / np.sqrt(true)
+    return np.asarray(X, order=order), (z + rng.logistic(size=n) > 0).astype(np.int64)
+
+
+def sparse_two_classes(n, p, seed, dtype, order):
+    """One entry in a thousand, uniform in [0, 1), y in {0, 1}. CSR, whatever the order."""
+    X, z, rng = sparse_with_scores(n, p, 1, seed, dtype)
+    return X, (z[:, 0] + rng.logistic(size=n) > 0).astype(np.int64)
+
+
+def ten_classes(n, p, seed, dtype, order):
+    """X = Z, y in {0, …, 9}."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    z = in_blocks(X, SIGNAL * rng.standard_normal((p, CLASSES)) / np.sqrt(p))
+    return np.asarray(X, order=order), drawn_from_softmax(z, rng)
+
+
+def sparse_ten_classes(n, p, seed, dtype, order):
+    """One entry in a thousand, uniform in [0, 1), y in {0, …, 9}. CSR, whatever the order."""
+    X, z, rng = sparse_with_scores(n, p, CLASSES, seed, dtype)
+    return X, drawn_from_softmax(z, rng)
+
+
+def sparse_with_scores(n, p, outputs, seed, dtype):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, p), density=CLASS_DENSITY, format="csr", dtype=dtype, rng=rng)
+    W = SIGNAL * rng.standard_normal((p, outputs)) / np.sqrt(CLASS_DENSITY * p / 3)
+    return X, X @ W, rng
+
+
+def drawn_from_softmax(z, rng):
+    """argmax_k z_k + g_k with Gumbel noise g is k with the probability of the softmax."""
+    return np.argmax(z + rng.gumbel(size=z.shape), axis=1)
+
+
+def in_blocks(X, W):
+    """XW in float64 without a float64 copy of all of X."""
+    z = np.empty((len(X), W.shape[1]))
+    for start in range(0, len(X), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        z[rows] = X[rows].astype(np.float64) @ W
+    return z

@@ -16,12 +16,12 @@ import gc
 import importlib
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from benchmarks.entry import Entry, NotOffered, empty_cell
 from benchmarks.fresh_process import (
     FreshProcessFailed,
     available_cpus,
@@ -29,13 +29,10 @@ from benchmarks.fresh_process import (
     environment_for,
 )
 from benchmarks.measure import OtherProcesses, extra_memory_of, round_robin, seconds_of
+from benchmarks.tightening import relative_excess, tighten
 
 SMALL_SIDE, SMALL_OTHER_SIDE = 20, 200  # the cold-start data, tall or wide as the row's
 LEAST_BYTES_FOR_MEMORY = 1_000_000  # below, pages and allocator slack drown what a fit needs
-
-
-class NotOffered(Exception):
-    """The library is absent, lacks the estimator or hands it to another library: "–"."""
 
 
 def always(model):
@@ -58,6 +55,9 @@ class Contestant:
     distribution : name under which the version is looked up.
     ran_itself : function(fitted model) → bool; False if the library passed the work to another.
     context : function(threads or None) → context manager around every fit.
+    params : constructor parameters of its own, such as a solver, over those of the row.
+    tolerances : values of tol from loose to tight; the loosest that reaches the row's excess limit
+        is used (tightening.py). Empty: the row's tol.
     """
 
     name: str
@@ -66,6 +66,8 @@ class Contestant:
     distribution: str
     ran_itself: Callable = always
     context: Callable = no_context
+    params: dict = field(default_factory=dict)
+    tolerances: tuple[float, ...] = ()
 
     def new_model(self, row):
         try:
@@ -77,7 +79,7 @@ class Contestant:
         estimator = getattr(module, row.estimator, None)
         if estimator is None:
             raise NotOffered
-        return estimator(**row.constructor_params())
+        return estimator(**row.constructor_params() | self.params)
 
     def timed_fit(self, row, X, y):
         """(seconds, fitted model) of one fit; the constructor is not timed, as it does nothing."""
@@ -115,6 +117,7 @@ class Row:
     repeats : rounds, if not those of the options.
     without : names of contestants left out, for instance as far too slow.
     density : share of X that is stored; below 1, X is sparse.
+    reference : contestant whose fit at REFERENCE_TOL, not timed, tells others how low F gets.
     """
 
     name: str
@@ -133,6 +136,7 @@ class Row:
     repeats: int | None = None
     without: tuple[str, ...] = ()
     density: float = 1.0
+    reference: Contestant | None = None
 
     def constructor_params(self):
         return self.params if self.tol is None else self.params | {"tol": self.tol}
@@ -240,24 +244,9 @@ class Suite:
             cells, others = row.measure(self.contestants, options)
             home, *peers = (contestant.name for contestant in self.contestants)
             ratios = {peer: ratio(cells[peer]["seconds"], cells[home]["seconds"]) for peer in peers}
+            fastest = fastest_of({peer: cells[peer] for peer in peers}, row.facts()["excess_limit"])
             facts = {"suite": self.name, **row.facts(), "cpus_used_by_others": others}
-            yield {**facts, "cells": cells, "ratios": ratios}
-
-
-def empty_cell(skipped=None, failed=False):
-    return {
-        "seconds": None,
-        "all_seconds": [],
-        "objective": None,
-        "excess": None,
-        "warnings": [],
-        "cold_start_seconds": None,
-        "extra_memory": None,  # multiple of X.nbytes
-        "extra_memory_bytes": None,
-        "extra_memory_method": None,
-        "skipped": skipped,
-        "failed": failed,
-    }
+            yield {**facts, "cells": cells, "ratios": ratios, "fastest_peer": fastest}
 
 
 def ratio(peer_seconds, home_seconds):
@@ -266,85 +255,56 @@ def ratio(peer_seconds, home_seconds):
     return peer_seconds / home_seconds
 
 
+def fastest_of(cells, excess_limit):
+    """Name of the fastest whose answer is within the limit, None if there is none."""
+    solved = {
+        name: cell["seconds"]
+        for name, cell in cells.items()
+        if cell["seconds"] is not None and (cell["excess"] or 0.0) <= (excess_limit or 0.0)
+    }
+    return min(solved, key=solved.get, default=None)
+
+
 def contest(row, contestants, options):
     """({name: cell with seconds, objective and excess}, CPUs others used), in this process."""
     X, y = row.data()
     entries = {contestant.name: Entry(contestant, row, X, y) for contestant in contestants}
-    ready = {name: entry.fit_once for name, entry in entries.items() if entry.warmed_up()}
+    ready = {name: entry for name, entry in entries.items() if entry.warmed_up()}
+    objective = row.objective(row, X, y)
+    best, did_not_reach = np.inf, {}
+    if any(contestant.tolerances for contestant in contestants):
+        best, did_not_reach = tighten(ready, objective, reference_entry(row, X, y))
+    calls = {name: e.fit_once for name, e in ready.items() if name not in did_not_reach}
     gc.collect()
     repeats = row.repeats or options.repeats
     other_processes = OtherProcesses()
-    seconds = round_robin(ready, repeats, options.budget)
+    seconds = did_not_reach | round_robin(calls, repeats, options.budget)
     others = other_processes.cpus_used()
-    objective = row.objective(row, X, y)
     for name, entry in entries.items():
         if entry.model is not None:
             entry.record(seconds[name], float(objective(entry.model)))
     cells = {name: entry.cell for name, entry in entries.items()}
-    add_excess(cells)
+    add_excess(cells, best)
     return cells, others
 
 
-class Entry:
-    """A contestant's part in one contest: its cell, and the first model it fitted."""
-
-    def __init__(self, contestant, row, X, y):
-        self.contestant, self.row, self.X, self.y = contestant, row, X, y
-        self.model = None
-        self.cell = empty_cell()
-
-    def warmed_up(self):
-        """Fit a small set, so that imports, compilation and thread pools are not in the seconds."""
-        small = self.row.small()
-        return np.isfinite(self.fit(small, *small.data())[0])
-
-    def fit_once(self):
-        if self.cell["skipped"]:
-            return np.inf
-        seconds, model = self.fit(self.row, self.X, self.y)
-        if self.model is None:
-            self.model = model
-        return seconds
-
-    def fit(self, row, X, y):
-        """(seconds, model), or (inf, None) with the reason in the cell."""
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                seconds, model = self.contestant.timed_fit(row, X, y)
-        except NotOffered:
-            return self.drop_out(empty_cell("not offered"))
-        except Exception as error:
-            # the message may hold a path: it is shown and not stored
-            print(f"  {row.name}, {self.contestant.name}: {error!r}", file=sys.stderr)
-            return self.drop_out(empty_cell(type(error).__name__, failed=True))
-        self.cell["warnings"] = sorted({w.category.__name__ for w in caught})
-        return seconds, model
-
-    def record(self, seconds, objective):
-        if np.isfinite(objective):
-            self.cell.update(seconds=min(seconds), all_seconds=seconds, objective=objective)
-        else:
-            self.drop_out(empty_cell("objective is not finite", failed=True))
-
-    def drop_out(self, cell):
-        self.model, self.cell = None, cell
-        return np.inf, None
+def reference_entry(row, X, y):
+    return row.reference and Entry(row.reference, row, X, y)
 
 
-def add_excess(cells):
-    """Relative excess of each objective over the lowest one."""
+def add_excess(cells, best=np.inf):
+    """Relative excess of each objective over the lowest one, or over `best` if that is lower."""
     found = {name: c["objective"] for name, c in cells.items() if c["objective"] is not None}
-    best = min(found.values(), default=0.0)
+    best = min(best, *found.values(), np.inf)
     for name, objective in found.items():
-        cells[name]["excess"] = (objective - best) / max(abs(best), np.finfo(float).tiny)
+        cells[name]["excess"] = relative_excess(objective, best)
 
 
 def add_cold_starts(cells, contestants, row):
     """Best of two fresh interpreters each, round-robin."""
-    small = row.small()
 
     def cold_start(contestant):
+        small = replace(row.small(), tol=cells[contestant.name]["tol"])
         return call_in_fresh_process(fit_small, contestant, small, threads=row.threads)
 
     calls = {c.name: (lambda c=c: seconds_of(lambda: cold_start(c))[0]) for c in contestants}
@@ -360,8 +320,9 @@ def fit_small(contestant, small):
 def add_memory(cells, contestants, row):
     for contestant in contestants:
         with contextlib.suppress(FreshProcessFailed):
+            fitted = replace(row, tol=cells[contestant.name]["tol"])
             extra, method = call_in_fresh_process(
-                memory_of_fit, contestant, row, threads=row.threads
+                memory_of_fit, contestant, fitted, threads=row.threads
             )
             cells[contestant.name].update(
                 extra_memory=None if extra is None else extra / row.data_bytes(),

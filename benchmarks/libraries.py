@@ -7,6 +7,12 @@ import contextlib
 
 from benchmarks.harness import Contestant
 
+TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
+MANY = 100_000  # max_iter, so that tol is what stops a solver
+EPOCHS = 1_000  # of liblinear and saga, which cannot be interrupted
+INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
+# to be below 1e-6, and above 1e3 its solver stalls on the column of c
+
 
 def certus(module):
     return Contestant("certus", "certus", f"certus.{module}", "certus", context=certus_threads)
@@ -25,6 +31,44 @@ def sklearnex(module):
         "scikit-learn-intelex",
         ran_itself=onedal_ran,
     )
+
+
+def sklearn_solver(solver):
+    """One solver of scikit-learn's logistic regression; sag was slower than saga in all rows."""
+    of_its_own = {
+        "liblinear": {"max_iter": EPOCHS, "intercept_scaling": INTERCEPT_SCALING},
+        "saga": {"max_iter": EPOCHS, "random_state": 0},
+    }
+    params = {"solver": solver, "max_iter": MANY} | of_its_own.get(solver, {})
+    return Contestant(
+        f"sklearn {solver}",
+        "sklearn",
+        "sklearn.linear_model",
+        "scikit-learn",
+        params=params,
+        tolerances=TOLERANCES,
+    )
+
+
+def sklearnex_logistic():
+    """oneDAL has L-BFGS for dense rows with L2; all else it hands to scikit-learn."""
+    return Contestant(
+        "sklearnex",
+        "sklearnex",
+        "benchmarks.sklearnex_peer",
+        "scikit-learn-intelex",
+        ran_itself=onedal_said_so,
+        params={"max_iter": MANY},
+        tolerances=TOLERANCES,
+    )
+
+
+def celer():
+    return Contestant("celer", "celer", "benchmarks.celer_peer", "celer", tolerances=TOLERANCES)
+
+
+def skglm():
+    return Contestant("skglm", "skglm", "benchmarks.skglm_peer", "skglm", tolerances=TOLERANCES)
 
 
 def numpy():
@@ -53,3 +97,7 @@ def certus_threads(threads):
 def onedal_ran(model):
     # sklearnex sets this attribute only if it did not fall back to scikit-learn
     return getattr(model, "_onedal_estimator", None) is not None
+
+
+def onedal_said_so(model):
+    return model.ran_in_onedal_

@@ -1,6 +1,7 @@
-"""Results as text: five small tables with the same rows, for the terminal and for Markdown.
+"""Results as text: a few small tables with the same rows, for the terminal and for Markdown.
 
-Rows (what was fitted), seconds with ratios, excess, cold start, extra memory. "–" means that the
+Rows (what was fitted), seconds with ratios, excess, tolerances if they were chosen, cold start,
+extra memory. "–" means that the
 library does not offer it or was left out, "failed" that it raised, "!" that its objective is above
 the row's excess limit, so that its seconds are not the seconds of a solution.
 """
@@ -12,6 +13,7 @@ EXPLANATIONS = {
     "Rows": "what was fitted; others is how many CPUs other processes used meanwhile",
     "Seconds": "best `.fit(X, y)`; × is the peer's time over {home}'s: above 1, {home} is faster",
     "Excess": "objective above the best of the row, relative, evaluated by plain NumPy",
+    "Tolerance": "loosest tol whose excess is within the limit (! none is), and its iterations",
     "Cold start": "seconds of a fresh interpreter that imports the library and fits a small set",
     "Extra memory": "peak growth of the process during the fit, as a multiple of the data's bytes",
 }
@@ -32,16 +34,24 @@ def tables(results):
     heading += [f"× {peer}" for peer in peers]
     for line, result in zip(body, results, strict=True):
         line += [number_text(result["ratios"][peer], "{:.2f}") for peer in peers]
-    return {
+    if len(peers) > 1:
+        heading.append("fastest peer")
+        for line, result in zip(body, results, strict=True):
+            line.append(result["fastest_peer"] or MISSING)
+    found = {
         "Rows": [
             ["row", *SETTINGS, "others"],
             *([r["row"], *settings_text(r), others_text(r)] for r in results),
         ],
         "Seconds": [heading, *body],
         "Excess": grid(lambda _, cell: number_text(cell["excess"], "{:.0e}")),
+        "Tolerance": grid(tolerance_text),
         "Cold start": grid(lambda _, cell: number_text(cell["cold_start_seconds"], "{:.2f}")),
         "Extra memory": grid(lambda _, cell: number_text(cell["extra_memory"], "{:.2f}")),
     }
+    if not any(cell["tol"] for result in results for cell in result["cells"].values()):
+        del found["Tolerance"]
+    return found
 
 
 def settings_text(result):
@@ -65,8 +75,20 @@ def shared_its_cpus(result):
 def seconds_text(result, cell):
     if cell["failed"]:
         return "failed"
+    return number_text(cell["seconds"], "{:.3g}") + mark(result, cell)
+
+
+def tolerance_text(result, cell):
+    if cell["seconds"] is None:
+        return MISSING
+    tol = "default" if cell["tol"] is None else f"{cell['tol']:.0e}"
+    iterations = "" if cell["iterations"] is None else f" ({cell['iterations']})"
+    return tol + mark(result, cell) + iterations
+
+
+def mark(result, cell):
     missed = cell["excess"] is not None and cell["excess"] > result["excess_limit"]
-    return number_text(cell["seconds"], "{:.3g}") + ("!" if missed else "")
+    return "!" if missed else ""
 
 
 def number_text(value, pattern):

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from certus.exceptions import AliasWarning
-from certus.linear_model import LinearRegression, Ridge, RidgeCV
-from problems import Problem, regression
+from certus.exceptions import AliasWarning, NotCertifiedWarning
+from certus.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
+from problems import Problem, classification, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
     "scale X": "cX, with the penalty times c²: w/c",
     "scale columns": "XD: D⁻¹w",
+    "shift y": "y + c: the same w; b + c",
     "scale y": "cy: cw and cb",
+    "order of classes": "labels renamed so that they sort the other way: −w and −b, or permuted",
     "permute rows": "the same w and b",
     "permute columns": "w permuted",
     "weight is repetition": "weight 3 is the row three times",
@@ -31,6 +33,8 @@ LAWS = {
 
 PENALTY_HAS_UNITS = "the penalty is in the user's units, column by column"
 NORM_HAS_UNITS = "the least norm is that in the user's units"
+LABELS = "labels are names: they have no size and no origin"
+NUMBERS = "a number is not the name of a class"
 NO_INTERCEPT = "without an intercept the shifted columns span another space"
 LEAVES_OUT_ROWS = (
     "the choice of α leaves out a row; of a row that stands there twice, one copy stays"
@@ -47,7 +51,9 @@ class Law:
     problem: Callable[..., Problem] = regression  # of a seed; n, p may be given
     shape: tuple[int, int] = (60, 4)
     targets: int | None = None
+    classes: int | None = None  # of a classifier
     exempt: dict[str, str] = field(default_factory=dict)
+    rtol: float = 0.0  # of the largest coefficient, if it iterates: how near two answers are
     warns: type[Warning] | None = None  # what a fit to these data rightly warns of
     # how the solver's answer is spoiled, to see whether the certificate notices
     solver: str = "certus.solvers.least_squares:solve"
@@ -56,7 +62,19 @@ class Law:
 
     def draw(self, seed: int, shape: tuple[int, int] | None = None) -> Problem:
         n, p = shape or self.shape
-        return self.problem(seed, n, p, self.targets)
+        return self.problem(seed, n, p, self.classes or self.targets)
+
+    @property
+    def exemptions(self) -> dict[str, str]:
+        if self.classes is None:
+            return {"order of classes": NUMBERS, **self.exempt}
+        return {"shift y": LABELS, "scale y": LABELS, **self.exempt}
+
+    def spoil(self, y: np.ndarray, rows: Any, value: float) -> np.ndarray:
+        """The same targets but for some rows, which say something else."""
+        y = y.copy()
+        y[rows] = value if self.classes is None else (y[rows] + 1) % self.classes
+        return y
 
     def large(self, seed: int = 0) -> Problem:
         """Enough rows (or columns) for several blocks on several threads."""
@@ -84,11 +102,35 @@ def ridge_cv(**parameters: Any) -> Callable[..., RidgeCV]:
     return lambda penalty=1.0: RidgeCV(alphas=alphas * penalty, **parameters)
 
 
+def logistic(**parameters: Any) -> Callable[..., LogisticRegression]:
+    C = parameters.pop("C", 0.5)
+    # as near to the optimum as can be, so that two answers can be compared
+    return lambda penalty=1.0: LogisticRegression(C=C / penalty, tol=1e-12, **parameters)
+
+
+def classifier(name: str, make: Callable[..., Any], classes: int = 2, **more: Any) -> Law:
+    return Law(
+        name, make, classification, classes=classes, solver="certus.solvers.logistic:solve",
+        no_claim={"n_iter_": "the answer is the same however many steps led to it"},
+        rtol=1e-6,  # about √1e-12
+        warns=NotCertifiedWarning,  # far from the origin rounding hides a residual of 1e-12
+        **{"shape": (90, 4)} | more,
+    )  # fmt: skip
+
+
 def linear(**parameters: Any) -> Callable[..., LinearRegression]:
     return lambda penalty=1.0: LinearRegression(**parameters)
 
 
+# of the labels 0, 1, … and of the same renamed to 9, 8, …
+CLASS_WEIGHT = {0: 3.0, 1: 0.5, 9: 3.0, 8: 0.5}
+
 UNITS = {"scale columns": PENALTY_HAS_UNITS}
+THROUGH_THE_ORIGIN = dict.fromkeys(("shift", "shift y"), NO_INTERCEPT)
+PENALISED_INTERCEPT = {
+    "shift": "what the intercept takes up of a shift is penalised",
+    "scale X": "the constant column, whose coefficient is penalised, keeps its unit",
+}
 ITERATIONS = {"n_iter_": "always 1, it says that nothing iterated"}
 ALIASED = {"aliased_": "which of several dependent columns is called the repeated one is a custom"}
 FOLDS_SCORE = {
@@ -98,16 +140,16 @@ FOLDS_SCORE = {
 ESTIMATORS = [
     Law("LinearRegression", linear()),
     Law("LinearRegression, no intercept", linear(fit_intercept=False),
-        exempt={"shift": NO_INTERCEPT}),
+        exempt=THROUGH_THE_ORIGIN),
     Law("LinearRegression, two targets", linear(), targets=2),
     Law("LinearRegression, w ≥ 0", linear(positive=True), positive),
     Law("LinearRegression, w ≥ 0, no intercept", linear(positive=True, fit_intercept=False),
-        positive, exempt={"shift": NO_INTERCEPT}),
+        positive, exempt=THROUGH_THE_ORIGIN),
     Law("LinearRegression, n < p", linear(), shape=(12, 30), warns=AliasWarning,
         exempt={"scale columns": NORM_HAS_UNITS}, no_claim=ALIASED),
     Law("Ridge", ridge(), exempt=UNITS, no_claim=ITERATIONS),
     Law("Ridge, no intercept", ridge(fit_intercept=False), no_claim=ITERATIONS,
-        exempt={**UNITS, "shift": NO_INTERCEPT}),
+        exempt={**UNITS, **THROUGH_THE_ORIGIN}),
     Law("Ridge, α for each target", ridge(alpha=[0.5, 8.0]), targets=2, exempt=UNITS,
         no_claim=ITERATIONS),
     Law("Ridge, w ≥ 0", ridge(positive=True), positive, exempt=UNITS, no_claim=ITERATIONS),
@@ -115,7 +157,8 @@ ESTIMATORS = [
     Law("RidgeCV", ridge_cv(), exempt={**UNITS, "weight is repetition": LEAVES_OUT_ROWS}),
     Law("RidgeCV, one α", ridge_cv(alphas=[2.0]), exempt=UNITS),
     Law("RidgeCV, no intercept", ridge_cv(fit_intercept=False),
-        exempt={**UNITS, "weight is repetition": LEAVES_OUT_ROWS, "shift": NO_INTERCEPT}),
+        exempt={**UNITS, "weight is repetition": LEAVES_OUT_ROWS,
+                **THROUGH_THE_ORIGIN}),
     Law("RidgeCV, α for each target", ridge_cv(alpha_per_target=True), targets=2,
         exempt={**UNITS, "weight is repetition": LEAVES_OUT_ROWS}),
     Law("RidgeCV, two targets, errors kept", ridge_cv(store_cv_results=True), targets=2,
@@ -125,10 +168,33 @@ ESTIMATORS = [
     Law("RidgeCV, five folds", ridge_cv(cv=5), no_claim=FOLDS_SCORE,
         exempt={**UNITS, **dict.fromkeys(("weight is repetition", "zero weight", "permute rows"),
                                          FOLDS)}),
+    classifier("LogisticRegression", logistic(), exempt=UNITS),
+    classifier("LogisticRegression, no intercept", logistic(fit_intercept=False),
+               exempt={**UNITS, "shift": NO_INTERCEPT}),
+    classifier("LogisticRegression, no penalty", logistic(C=np.inf)),
+    classifier("LogisticRegression, no penalty, no intercept",
+               logistic(C=np.inf, fit_intercept=False), exempt={"shift": NO_INTERCEPT}),
+    classifier("LogisticRegression, weights of classes", logistic(class_weight=CLASS_WEIGHT),
+               exempt=UNITS),
+    classifier("LogisticRegression, balanced", logistic(class_weight="balanced"), exempt=UNITS),
+    classifier("LogisticRegression, by conjugate gradients", logistic(solver="newton-cg"),
+               exempt=UNITS),
+    classifier("LogisticRegression, penalised intercept",
+               logistic(solver="liblinear", intercept_scaling=2.0),
+               exempt={**UNITS, **PENALISED_INTERCEPT}),
+    classifier("LogisticRegression, n < p", logistic(), shape=(12, 30), exempt=UNITS),
+    classifier("LogisticRegression, three classes", logistic(), 3, exempt=UNITS),
+    classifier("LogisticRegression, three classes, no intercept", logistic(fit_intercept=False), 3,
+               exempt={**UNITS, "shift": NO_INTERCEPT}),
+    classifier("LogisticRegression, three classes, no penalty", logistic(C=np.inf), 3),
+    classifier("LogisticRegression, three classes, balanced, by conjugate gradients",
+               logistic(class_weight="balanced", solver="newton-cg"), 3, exempt=UNITS),
+    classifier("LogisticRegression, three classes, n < p", logistic(), 3, shape=(15, 30),
+               exempt=UNITS),
 ]  # fmt: skip
 
 
 def keeping(law: str) -> list[Law]:
     """The estimators that promise a law."""
     assert law in LAWS
-    return [case for case in ESTIMATORS if law not in case.exempt]
+    return [case for case in ESTIMATORS if law not in case.exemptions]

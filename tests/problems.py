@@ -44,6 +44,23 @@ def regression(
     return Problem(X, y[:, 0] if k is None else y)
 
 
+def classification(seed: int, n: int = 90, p: int = 4, classes: int = 2) -> Problem:
+    """Labels 0, 1, … drawn from P(k | x) ∝ exp(xᵀw_k + b_k), X on a grid of 1/64.
+
+    Coefficients lie between ½ and 1 (divided by √p/2 where columns are many), so that classes
+    overlap; every class has a sixth of its fair share of rows at least.
+    """
+    rng = np.random.default_rng(seed)
+    X = np.round(64 * rng.normal(size=(n, p))) / 64
+    w = rng.uniform(0.5, 1, size=(p, classes)) * rng.choice([-1.0, 1.0], size=(p, classes))
+    w[:, 0] = 0.0
+    z = X @ w / max(1.0, np.sqrt(p) / 2) + np.linspace(0.5, 0.0, classes)
+    while True:
+        y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
+        if np.bincount(y, minlength=classes).min() >= max(3, n / (6 * classes)):
+            return Problem(X, y)
+
+
 def weights(seed: int, n: int, largest: int = 4) -> np.ndarray:
     """Whole numbers from 1 to ``largest``."""
     return np.random.default_rng(seed).integers(1, largest + 1, size=n).astype(float)

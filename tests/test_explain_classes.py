@@ -206,13 +206,14 @@ def test_the_one_column_that_separates_is_found():
     X[0, 1], X[1, 1] = 4.0, 3.5
     facts = what_separates(rows_of(X, k), 2, (np.ones((3, 1)), [0.0]))
     assert facts == {
-        "column": 1, "threshold": 3.75, "side": ">", "class": 1, "other": 0, "rows": 20,
+        "column": 1, "threshold": 3.8, "side": ">", "class": 1, "other": 0, "rows": 20,
         "other_rows": 40,
     }  # fmt: skip
     facts = what_separates(rows_of(-X, k), 2, (np.ones((3, 1)), [0.0]))
-    assert (facts["side"], facts["threshold"], facts["class"]) == ("<", -3.75, 1)
+    assert (facts["side"], facts["threshold"], facts["class"]) == (">", -3.8, 0)
+    assert (facts["rows"], facts["other_rows"]) == (40, 20)
     sparse = Rows(CSR(csr_array(X)), k.astype(float)[:, None])
-    assert what_separates(sparse, 2, (np.ones((3, 1)), [0.0]))["threshold"] == 3.75
+    assert what_separates(sparse, 2, (np.ones((3, 1)), [0.0]))["threshold"] == 3.8
 
 
 def test_rows_without_weight_separate_nothing_and_are_not_counted():

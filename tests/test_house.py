@@ -43,7 +43,10 @@ MAY_IMPORT = {
     "reporting": {"model_files", *ESTIMATORS, *TOP, *WORDS},
     "model_files": {*ESTIMATORS, *TOP, *WORDS},
     **{
-        room: {"solvers", "certificate", "fingerprint", "inference", "rows", *TOOLS}
+        room: {
+            "solvers", "losses", "penalties", "certificate", "fingerprint", "inference", "rows",
+            "csr", *TOOLS,
+        }
         for room in ESTIMATORS
     },
     "inference": {"_table", *WORDS},

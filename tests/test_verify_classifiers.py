@@ -13,10 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import certus
+from certus._words import number
 from certus.exceptions import CannotVerifyError
-from certus.losses import Logistic
+from certus.losses import Logistic, SquaredHinge
 from problems import weights
 
 TIGHT = {"tol": 1e-11, "max_iter": 20_000, "random_state": 0}
@@ -133,6 +135,38 @@ def test_no_penalty_in_either_spelling_is_read_as_none(how, K):
     loss = -np.log(model.predict_proba(X)[np.arange(len(X)), k]).sum()
     assert c.objective == pytest.approx(loss, rel=1e-9)
     assert "‖w‖" not in c.formula
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_model_without_a_penalty_is_accepted_and_refused(K, weighted):
+    X, y = classes(1, K=K)
+    s = weights(1, len(X)) if weighted else None
+    model = quietly(peers.LogisticRegression(C=np.inf, solver="newton-cholesky", **TIGHT), X, y, s)
+    certified(model, X, y, s)
+    model.coef_[0, 0] *= 1.02
+    refused(model, X, y, s)
+
+
+def test_separated_classes_are_named_with_what_separates_them():
+    X, _ = classes(1)
+    frame = pd.DataFrame(X, columns=["age", "size", "dose", "year"])
+    model = peers.LogisticRegression(C=np.inf, **TIGHT)
+    y = np.where(frame["size"] > 0.3, "malignant", "benign")
+    c = refused(quietly(model, frame, y), frame, y)
+    assert c.status == "no finite optimum"
+    counts = {label: (y == label).sum() for label in ("malignant", "benign")}
+    assert (
+        f"every row with size > {number(c.found['separated']['threshold'], 15)} is 'malignant' "
+        f"({counts['malignant']} rows) and every other row is 'benign' ({counts['benign']} rows)"
+    ) in repr(c)
+    between = c.found["separated"]["threshold"]
+    assert ((frame["size"] > between) == (frame["size"] > 0.3)).all()
+    y = np.where(frame["size"] + frame["dose"] > 0.3, "malignant", "benign")
+    c = refused(quietly(model, frame, y), frame, y)
+    assert c.status == "no finite optimum"
+    assert "combination of 'size', 'dose'" in repr(c) or "of 'dose', 'size'" in repr(c)
+    assert certus.verify(quietly(LOGISTIC["newton-cg"], frame, y), frame, y).certified
 
 
 def test_sparse_rows_and_float32_are_read():
@@ -370,11 +404,10 @@ def test_an_sgd_without_a_penalty_is_read_as_such():
 def test_sgd_comes_near_the_optimum_and_is_told_so():
     """The reading is right: a long averaged run is the closer the longer it is."""
     X, y = classes(3)
-    gaps = [
-        refused(quietly(sgd(average=True, max_iter=m), X, y), X, y).residual for m in (3, 30, 1000)
-    ]
-    assert gaps[2] < gaps[1] < gaps[0]
-    assert gaps[2] < 1e-3
+    runs = [quietly(sgd(average=True, max_iter=m), X, y) for m in (3, 30, 1000)]
+    gaps = [certus.verify(model, X, y).residual for model in runs]
+    assert gaps[2] < 0.1 * gaps[1] < 0.01 * gaps[0]
+    assert gaps[2] < 1e-5
     c = refused(quietly(sgd(), X, y), X, y)
     assert "stochastic steps end near the optimum, not at it" in c.explain()
     assert "certus.linear_model.LogisticRegression(C=0.333333): the same problem" in c.explain()
@@ -480,6 +513,21 @@ def test_a_loss_and_a_penalty_are_read_by_their_attributes(K, loss):
     assert c.model == "PenalizedClassifier"
     assert c.formula.startswith("Σ cᵢ ")
     assert "+ 0.5‖w‖₁ + 0.75‖w‖²" in c.formula
+    model.coef_ = model.coef_ * 1.01
+    refused(model, X, y)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_squared_hinge_is_read_for_each_class_against_the_rest(K):
+    X, y = classes(5, K=K)
+    theirs = LinearSVC(C=0.5, fit_intercept=False, dual=False, tol=1e-12, max_iter=20_000)
+    theirs.fit(X, y)
+    penalty = Mixed()
+    penalty.l1, penalty.l2 = 0.0, 2.0
+    model = PenalizedClassifier(SquaredHinge(), penalty, fit_intercept=False)
+    model.coef_, model.intercept_ = theirs.coef_, 0.0
+    model.classes_, model.n_features_in_ = theirs.classes_, 4
+    assert "[1 − yᵢ(xᵢᵀw)]₊²" in certified(model, X, y).formula
     model.coef_ = model.coef_ * 1.01
     refused(model, X, y)
 

@@ -28,6 +28,7 @@ class Row:
     about: str  # the data, in a few words
     data: Callable[[], Data]
     parameters: dict[str, Any] = field(default_factory=dict)
+    expects: str = "optimal"  # the status that the data deserve
 
     @property
     def call(self) -> str:
@@ -47,6 +48,11 @@ class Shown(NamedTuple):
     row: Row
     ours: Fit
     theirs: Fit
+
+    @property
+    def right(self) -> bool:
+        """Our answer is what the data deserve."""
+        return self.ours.certificate.status == self.row.expects
 
     @property
     def times(self) -> float:
@@ -129,6 +135,30 @@ def _aliased() -> Data:
     return np.column_stack([price, tax, price + tax]), price - 2 * tax + rng.normal(size=300)
 
 
+def _cancer_kinds() -> Data:
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, y
+
+
+def _shifted() -> Data:
+    """The pressure lies far from 0 beside its spread."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 5))
+    y = X[:, 0] - X[:, 1] + rng.logistic(size=2000) > 0
+    X[:, 0] += 3000
+    return X, y
+
+
+def _separated() -> Data:
+    rng = np.random.default_rng(0)
+    size = np.concatenate([rng.uniform(0.5, 3.4, 42), rng.uniform(3.6, 9, 18)])
+    return np.column_stack([rng.normal(60, 10, 60), size]), np.repeat(
+        ["benign", "malignant"], [42, 18]
+    )
+
+
 def _sparse() -> Data:
     """Towns one-hot, income in dollars beside them."""
     rng = np.random.default_rng(0)
@@ -154,4 +184,11 @@ ROWS = (
     Row("wine", "linear_model.Ridge", "load_wine", _wine, {"positive": True}),
     Row("ridge-cv", "linear_model.RidgeCV", "load_diabetes", _diabetes,
         {"alphas": (0.01, 0.1, 1.0)}),
+    Row("logistic", "linear_model.LogisticRegression", "load_breast_cancer, unscaled",
+        _cancer_kinds),
+    Row("shifted", "linear_model.LogisticRegression", "one column around 3,000",
+        _shifted),
+    Row("separated", "linear_model.LogisticRegression", "size tells kinds apart",
+        _separated, {"C": np.inf}, expects="no finite optimum"),
+    Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
 )  # fmt: skip

@@ -234,7 +234,7 @@ def _counted(label: str, rows: Any) -> str:
 def _by_one_column(names: Sequence[str] | None, labels: list[str], facts: dict[str, Any]) -> str:
     j = int(facts["column"])
     name = str(names[j]) if names is not None else f"column {j}"
-    side, threshold = facts.get("side", ">"), number(facts["threshold"], 6)
+    side, threshold = facts.get("side", ">"), number(facts["threshold"], 15)
     here = _counted(labels[facts["class"]], facts.get("rows"))
     told = f"Every row with {name} {side} {threshold} is {here}"
     other = facts.get("other")

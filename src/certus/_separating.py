@@ -66,17 +66,25 @@ def _by_one_column(low: Any, high: Any) -> dict[str, Any] | None:
             clear = np.flatnonzero(sign * own > sign * edge)
             if len(clear):
                 j = int(clear[0])
-                threshold = (own[j] + edge[j]) / 2
+                threshold = _between(*sorted((float(own[j]), float(edge[j]))))
                 other = 1 - k if K == 2 else None
+                if K == 2 and side == "<":  # the same, said of the rows above
+                    side, k, other = ">", 1 - k, k
                 return {
-                    "column": j, "threshold": float(threshold), "side": side, "class": k,
-                    "other": other,
+                    "column": j, "threshold": threshold, "side": side, "class": k, "other": other,
                 }  # fmt: skip
             touching = np.flatnonzero((own == edge) & (sign * far > sign * edge))
             if len(touching) and doubtful is None:
                 j = int(touching[0])
                 doubtful = {"column": j, "threshold": float(edge[j]), "side": side, "class": k}
     return doubtful
+
+
+def _between(low: float, high: float) -> float:
+    """The shortest number strictly between, near the middle."""
+    middle = low + (high - low) / 2
+    short = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((x for x in short if low < x < high), low)
 
 
 def _counted(rows: Rows, found: dict[str, Any], counts: Any) -> dict[str, Any]:

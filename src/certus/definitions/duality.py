@@ -38,12 +38,16 @@ class Penalty(NamedTuple):
     l2: float
 
     def value(self, w: Any) -> Any:
-        return self.l1 * np.abs(w).sum(axis=0) + self.l2 / 2 * (w * w).sum(axis=0)
+        value = self.l1 * np.abs(w).sum(axis=0)
+        if self.l2 == 0:
+            return value
+        with np.errstate(over="ignore"):
+            return value + self.l2 / 2 * (w * w).sum(axis=0)
 
     def conjugate(self, v: Any, error: Any) -> Any:
         """Σ_j [|v_j| − l1]₊²/(2 l2) for every v within ``error`` (in norm), at most."""
-        size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
             most = np.where(size > 0, size**2 / (2 * self.l2), 0.0)
         return most * (1 + gamma(len(v) + 8))
 
@@ -82,7 +86,9 @@ class Fitted:
         self.q = np.ones(len(w)) if view.q is None else view.q
         self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)
         self.infeasible = ""
-        if not fit_intercept and b.any():
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            self.infeasible = "a coefficient is not a finite number"
+        elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         # all that is penalised, in the user's units
         self.penalised = w if self.scaling is None else np.vstack([w, b / self.scaling])

@@ -125,7 +125,7 @@ class MarginProblem(Fitted):
         A = self.sides.a
         if not self.free:
             return np.ones_like(A), np.zeros(A.shape[1])
-        error = self.rounding * np.sqrt(self.sides.one * self.sides.aa)
+        error = self.rounding * np.sqrt(self.sides.one) * np.sqrt(self.sides.aa)
         large, known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
@@ -141,7 +141,7 @@ class MarginProblem(Fitted):
         v_b = rho[0] * self.sides.a[0] - rho[1] * self.sides.a[1]
         v, error = self.penalised_sums(v, error, v_b, self.rounding * np.sqrt(self.W) * self.slope)
         sums = self.both
-        spread = 3 * sums.value + np.abs(sums.am) + np.sqrt(self.W * sums.aa) + sums.aa
+        spread = 3 * sums.value + np.abs(sums.am) + np.sqrt(self.W) * np.sqrt(sums.aa) + sums.aa
 
         def dual(tau: Any) -> Any:
             return self.loss.dual(self.sides, rho * tau, rho_error).sum(axis=0)
@@ -157,7 +157,7 @@ class MarginProblem(Fitted):
     def verdict(self, bound: Any, gap: Any, coef_error: float | None = None) -> dict[str, Any]:
         f, f0 = self.objective, self.null_objective
         if self.penalty.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            most = float(np.sqrt(2 * gap.max() / self.penalty.l2))
+            most = float(np.sqrt(2 * max(gap.max(), 0.0) / self.penalty.l2))
             coef_error = most if coef_error is None else min(most, coef_error)
         return {
             "objective": float(f.sum()),
@@ -188,9 +188,9 @@ class MarginProblem(Fitted):
 
 
 def shares(gap: Any, f0: Any) -> Any:
-    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
+    """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(gap > 0, gap / f0, 0.0)
+        return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))
 
 
 def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:

@@ -10,6 +10,7 @@ from sklearn.callback import CallbackSupportMixin
 
 from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
+from .._words import number, printable
 from ..certificate import TOL, Certificate, certify
 from ..csr import CSR
 from ..rows import Rows
@@ -18,6 +19,7 @@ from ..solvers.logistic import TIGHTER, solve
 from ..solvers.loop import Fit, Solver
 from ..solvers.newton import Newton
 from ..solvers.problem import Problem
+from ..solvers.steps import OnStep, Step
 from ._certified import Certified
 
 LEAST_TOL = 1e-12  # float64 cannot show less
@@ -29,6 +31,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
     classes_: np.ndarray
     coef_: Any
     intercept_: np.ndarray
+    fit_intercept: bool
+    warm_start: bool
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         """Fitted attributes of a solver's parameters."""
@@ -48,9 +52,11 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             side = rows.shape[1] * problem.outputs
             memory_for_gram(side + 1, side, rows.threads)
         tol = self._certificate_tol(tol)
-        on_step = self._watching.iterations(
-            self._attributes, lambda: certify(self, rows, tol), max_iter
+        on_step: OnStep = self._watching.iterations(
+            self._attributes, lambda: self._check(rows, tol), max_iter
         )
+        if getattr(self, "verbose", 0) > 0:
+            on_step = aloud(on_step, type(self).__name__)
         fit = Fit(np.empty(0), np.empty(0), solver.name, 0)
         for tighter in TIGHTER:
             try:
@@ -62,12 +68,27 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
                 require_finite(rows.X, vars(self).get("feature_names_in_"))
                 raise
             self._set(fit)
-            found = certify(self, rows, tol)
+            found = self._check(rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
+            more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more or found.status == "no finite optimum":
                 break
             start = fit.w, fit.b
         return fit, found
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        """The certificate of what is set."""
+        return certify(self, rows, tol)
+
+    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where a warm start begins; None: from nothing."""
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
+        same = np.array_equal(self.classes_, classes) and len(w) == p
+        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
+            return None
+        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
 
     def _set(self, fit: Fit) -> None:
         for name, value in self._attributes(fit).items():
@@ -158,6 +179,19 @@ class Probabilities:
             return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
         logs: np.ndarray = log_softmax(z, axis=1)
         return logs
+
+
+def aloud(on_step: OnStep, name: str) -> OnStep:
+    """The same listener, and a printed line for each step."""
+
+    def told(step: Step) -> bool:
+        line = f"{name}: iteration {step.iteration}, objective {number(step.objective, 10)}"
+        if step.bound is not None and np.isfinite(step.bound):
+            line += f", at most {number(step.objective - step.bound, 2)} above the best possible"
+        print(printable(line))
+        return on_step(step)
+
+    return told
 
 
 def with_constant(rows: Rows, value: float) -> Rows:

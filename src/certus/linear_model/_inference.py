@@ -27,16 +27,9 @@ def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -
             "with positive=True the same rows select which coefficients are 0, and usual standard "
             "errors ignore that. Fit with positive=False"
         )
-    if not certificate.certified:
-        raise InferenceError(
-            f"the fit is not certified ({certificate.status}): standard errors are those of the "
-            "optimum. See certificate_.explain()"
-        )
-    _unedited(model, fitted)
+    require_certified_and_unedited(model)
     rows = data_for_verify(model, X, y, sample_weight)
-    different = certificate.fingerprint.differs(fingerprint(rows))
-    if different is not None:
-        raise InferenceError(f"not the rows it was fitted on: {different}")
+    require_same_rows(certificate, rows)
     w, k = fitted["w"], fitted["w"].shape[1]
     alpha = np.broadcast_to(np.ravel(fitted["alpha"]), (k,))
     p, fit_intercept = len(w), fitted["fit_intercept"]
@@ -44,22 +37,41 @@ def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -
     with blas_limiter.for_work(rows.shape):
         found = infer(rows, w, alpha, fit_intercept, cov)
     objective = float(np.sum(found.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
-    rounding = SAME * certificate.objective + certificate.gap + float(np.sum(found.rss_error))
-    if abs(certificate.objective - objective) > rounding:
-        raise InferenceError(
-            "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
-            "another. Give the X, y and sample_weight of the fit"
-        )
+    require_same_objective(certificate, objective, float(np.sum(found.rss_error)))
     theta = np.vstack([fitted["b"], w]) if fit_intercept else w
     names = feature_names(vars(model).get("feature_names_in_"), p, fit_intercept)
     return _results(theta, alpha, found, names, cov, rows, flat=model.coef_.ndim == 1)
 
 
-def _unedited(model: Any, fitted: dict[str, Any]) -> None:
+def require_certified_and_unedited(model: Any) -> None:
+    """The formulas hold at the optimum, and at no other coefficients."""
+    certificate = model.certificate_
+    if not certificate.certified:
+        raise InferenceError(
+            f"the fit is not certified ({certificate.status}): standard errors are those of the "
+            "optimum. See certificate_.explain()"
+        )
+    fitted = certificate.parameters
     w = np.atleast_2d(model.coef_).T
     b = np.ravel(model.intercept_)
     if w.shape != fitted["w"].shape or np.any(w != fitted["w"]) or np.any(b != fitted["b"]):
         raise InferenceError("coef_ or intercept_ was changed after the fit: fit again")
+
+
+def require_same_rows(certificate: Any, rows: Rows) -> None:
+    different = certificate.fingerprint.differs(fingerprint(rows))
+    if different is not None:
+        raise InferenceError(f"not the rows it was fitted on: {different}")
+
+
+def require_same_objective(certificate: Any, objective: float, rounding: float = 0.0) -> None:
+    """What the fingerprint, which sees some rows, may have missed."""
+    rounding += SAME * certificate.objective + certificate.gap
+    if abs(certificate.objective - objective) > rounding:
+        raise InferenceError(
+            "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
+            "another. Give the X, y and sample_weight of the fit"
+        )
 
 
 def _results(

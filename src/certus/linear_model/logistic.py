@@ -10,12 +10,14 @@ from .._labels import class_weights
 from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
+from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
 from ..solvers.logistic import choose, classification
 from ..solvers.loop import Fit
 from ._classifier import LinearClassifier, Probabilities, with_constant
+from ._logistic_inference import logistic_inference
 from ._unpenalised import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -170,19 +172,48 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self._fit_rows(rows, strength, weight, fit_intercept, start)
         return self
 
+    def inference(
+        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+    ) -> LogisticInference:
+        """Standard errors, tests, intervals and odds ratios, from the rows of the fit.
+
+        Without a penalty (``C=inf``) all of them. With an L2 penalty covariance and intervals only,
+        which ignore its bias and say so. L1, class weights and separated classes are refused, with
+        the reason.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit. Weights are counts: weight 3 is three rows.
+        cov : {"classical", "HC0"}, default="classical"
+            From the information matrix, or the sandwich that holds where the model does not.
+
+        Returns
+        -------
+        certus.inference.LogisticInference
+            More than two classes: coefficients against the first one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from certus.linear_model import LogisticRegression
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> X = X[:, :2]
+        >>> found = LogisticRegression(C=np.inf).fit(X, y).inference(X, y)
+        >>> found.standard_errors.round(3)
+        array([1.772, 0.12 , 0.035])
+        """
+        return logistic_inference(self, X, y, sample_weight, cov)
+
     def _fit_rows(
         self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,
         start: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:  # fmt: skip
-        self._constant = None
         K = len(self.classes_)
         design = rows
-        if self.solver == "liblinear" and fit_intercept:
-            if K > 2:
-                raise ValueError(
-                    f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
-                )
-            self._constant = positive("intercept_scaling", self.intercept_scaling)
+        self._constant = self._penalised_constant(fit_intercept)
+        if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
         loss = Logistic() if K == 2 else Softmax()
         total = strength.l1 + strength.l2
@@ -194,6 +225,17 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if total == 0:
             found = self._without_penalty(rows, fit, found)
         self._conclude(found, fit.stopped_at, CALLER)
+
+    def _penalised_constant(self, fit_intercept: bool) -> float | None:
+        """liblinear's: the value of the column whose coefficient makes the intercept."""
+        if self.solver != "liblinear" or not fit_intercept:
+            return None
+        K = len(self.classes_)
+        if K > 2:
+            raise ValueError(
+                f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
+            )
+        return positive("intercept_scaling", self.intercept_scaling)
 
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
         """Of many optima the smallest; where there is none, what separates the classes."""
@@ -228,12 +270,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
             raise ValueError(f"C={C!r}: give a number above 0, or inf for no penalty")
         ratio = self.l1_ratio
         if ratio is None:
-            _warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
+            warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
             ratio = 0.0
         if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 0 <= ratio <= 1:
             raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
         if self.penalty != "deprecated":
-            _warn_future(
+            warn_future(
                 "'penalty' is deprecated in scikit-learn 1.8: use l1_ratio=0 for 'l2', l1_ratio=1 "
                 "for 'l1', a number between for 'elasticnet', and C=inf for None"
             )
@@ -242,16 +284,6 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if np.isinf(C):
             return Strength(1.0, 0.0, 0.0)
         return Strength(float(C), float(ratio), 1.0 - float(ratio))
-
-    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where a warm start begins; None: from nothing."""
-        if not self.warm_start or "coef_" not in vars(self):
-            return None
-        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
-        same = np.array_equal(self.classes_, classes) and len(w) == p
-        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
-            return None
-        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
 
 
 def positive(name: str, value: Any) -> float:
@@ -266,5 +298,5 @@ def whole_number(name: str, value: Any) -> int:
     return int(value)
 
 
-def _warn_future(text: str) -> None:
+def warn_future(text: str) -> None:
     warnings.warn(text, FutureWarning, stacklevel=CALLER + 1)

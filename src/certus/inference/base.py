@@ -1,0 +1,161 @@
+"""What estimated coefficients of every kind have in common.
+
+    t_j = θ̂_j/se_j,   p_j = P(|T| > |t_j|),   θ̂_j ± q·se_j,   P(T ≤ q) = (1 + level)/2
+
+T is Student's t, or normal.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._table import Table
+from .._words import count, listed, number
+from ..exceptions import InferenceError
+
+BIAS = "ignores the bias of the penalty"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimated(ABC):
+    """Coefficients with their covariance; arrays are (m,), or (m, k) for k targets or classes."""
+
+    names: tuple[str, ...]
+    coef: np.ndarray
+    standard_errors: np.ndarray
+    covariance: np.ndarray
+    n: Any
+    cov: str
+    fit_intercept: bool
+    alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
+
+    # --- what a kind has to say -------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _kind(self) -> tuple[str, str, str]:
+        """The model's name, its statistic's letter, and what to fit instead of a penalised one."""
+
+    @abstractmethod
+    def _quantile(self, probability: float) -> Any:
+        """Of T."""
+
+    @abstractmethod
+    def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
+        """P(T ≤ statistic)."""
+
+    @abstractmethod
+    def _keys(self) -> dict[str, list[str]]:
+        """What the rows of a table are about."""
+
+    @abstractmethod
+    def _facts(self) -> list[str]:
+        """The fit's own numbers, line by line."""
+
+    # --- tests and intervals ----------------------------------------------------------------------
+
+    @property
+    def statistic(self) -> np.ndarray:
+        self._refuse_penalised("a test of a coefficient")
+        return self._statistic()
+
+    def _statistic(self) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):  # a perfect fit has no errors
+            return self.coef / self.standard_errors
+
+    @property
+    def pvalues(self) -> np.ndarray:
+        self._refuse_penalised("a p-value")
+        return 2 * self._lower_tail(-np.abs(self._statistic()))
+
+    @property
+    def _penalised(self) -> bool:
+        return bool(np.any(self.alpha))
+
+    def _refuse_penalised(self, what: str) -> None:
+        if self._penalised:
+            raise InferenceError(
+                f"{what} {BIAS}: coefficients are pulled towards 0, so this would not mean what it "
+                "says. standard_errors, covariance and conf_int() are there; for tests, fit "
+                f"without a penalty ({self._kind[2]})"
+            )
+
+    def _interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+        half = self._quantile((1 + _share(level)) / 2) * self.standard_errors
+        return self.coef - half, self.coef + half
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    def _interval_table(
+        self, level: float, interval: tuple[np.ndarray, np.ndarray], title: str
+    ) -> Table:
+        columns = {**self._keys(), "low": stacked(interval[0]), "high": stacked(interval[1])}
+        return self._table(columns, f"{percent(level)} {title}", [])
+
+    def summary(self, level: float = 0.95) -> Table:
+        """Coefficients, standard errors, tests and intervals; the fit's own numbers below."""
+        low, high = self._interval(level)
+        model, letter, _ = self._kind
+        columns: dict[str, Any] = {
+            **self._keys(),
+            "coef": stacked(self.coef),
+            "std error": stacked(self.standard_errors),
+        }
+        if not self._penalised:
+            columns |= {letter: stacked(self.statistic), "p": stacked(self.pvalues)}
+        columns |= {f"{percent(level)} low": stacked(low), "high": stacked(high)}
+        title = f"{model}, {count(self.n, 'row')}, {self.cov} standard errors"
+        return self._table(columns, title, self._facts())
+
+    def _table(self, columns: dict[str, Any], title: str, notes: list[str]) -> Table:
+        if self._penalised:
+            title += f" ({BIAS})"
+        return Table(
+            columns, keys=len(self._keys()), title=title, notes=[*notes, *self._undetermined()]
+        )
+
+    def _undetermined(self) -> list[str]:
+        missing = np.isnan(self.standard_errors.reshape(len(self.names), -1)[:, 0])
+        if not missing.any():
+            return []
+        which = listed([f"'{self.names[j]}'" for j in np.flatnonzero(missing)])
+        return [f"no standard error for {which}: columns repeat others, so the rows do not "
+                "determine them"]  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def feature_names(names: Sequence[str] | None, p: int, fit_intercept: bool) -> tuple[str, ...]:
+    """What the rows of a table are called."""
+    features = [f"x{j}" for j in range(p)] if names is None else [str(name) for name in names]
+    return ("intercept", *features) if fit_intercept else tuple(features)
+
+
+def stacked(values: np.ndarray) -> np.ndarray:
+    """Target after target, class after class."""
+    return values.ravel(order="F")
+
+
+def percent(level: float) -> str:
+    return f"{number(100 * level, 6)} %"
+
+
+def facts_line(facts: dict[str, Any]) -> str:
+    return "; ".join(f"{name} {_numbers(value)}" for name, value in facts.items())
+
+
+def _share(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r}: give a share between 0 and 1, such as 0.95")
+    return level
+
+
+def _numbers(values: Any) -> str:
+    return listed([number(float(v), 6) for v in np.ravel(values)])

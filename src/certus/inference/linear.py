@@ -1,0 +1,128 @@
+r"""Standard errors, tests and intervals of a linear model's coefficients.
+
+    t_j = θ̂_j/se_j,   p_j = P(|T_ν| > |t_j|),   θ̂_j ± q·se_j,   P(T_ν ≤ q) = (1 + level)/2
+
+T_ν is Student's t with ν degrees of freedom, for every kind of covariance.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from .._table import Table
+from .base import Estimated, facts_line
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inference(Estimated):
+    """What the rows say about a linear model's coefficients, besides their values.
+
+    With m coefficients (the intercept first, where there is one) and k targets, arrays are (m,) and
+    numbers are floats if y was 1d; else they are (m, k) and (k,).
+
+    Attributes
+    ----------
+    names : tuple of str
+        "intercept" and the features' names (x0, x1, … where they have none).
+    coef : ndarray of shape (m,) or (m, k)
+        θ̂, as fitted.
+    standard_errors : ndarray of shape (m,) or (m, k)
+        NaN for a coefficient that the rows do not determine.
+    covariance : ndarray of shape (m, m) or (k, m, m)
+    statistic, pvalues : ndarray of shape (m,) or (m, k)
+        t, and the two-sided p-value of θ_j = 0. Refused for penalised fits.
+    sigma2 : float or ndarray of shape (k,)
+        σ̂² = Σ s r²/ν, the variance of a row of weight 1.
+    degrees_of_freedom : float or ndarray of shape (k,)
+        ν: n − rank, and tr (I − H)² = n − 2 tr H + tr H² with a penalty, H the hat matrix.
+    effective_parameters : float or ndarray of shape (k,)
+        tr H: the rank (the intercept counted) without a penalty, less with one.
+    log_likelihood, aic, bic, r_squared, r_squared_adjusted : float or ndarray of shape (k,)
+        log L at its maximum; 2·rank − 2 log L; rank·log n − 2 log L (σ² is not counted). Refused
+        for penalised fits.
+    n : int
+        Rows of weight above 0.
+    cov : str
+        "classical" or "HC0" … "HC3".
+    alpha : float or ndarray of shape (k,)
+    """
+
+    rss: Any
+    tss: Any
+    degrees_of_freedom: Any
+    effective_parameters: Any
+    log_weights: float = 0.0  # Σ log s
+
+    @property
+    def sigma2(self) -> Any:
+        return self.rss / self.degrees_of_freedom
+
+    @property
+    def log_likelihood(self) -> Any:
+        self._refuse_penalised("the likelihood's maximum")
+        n = self.n
+        with np.errstate(divide="ignore"):
+            return -n / 2 * (np.log(2 * np.pi * self.rss / n) + 1) + self.log_weights / 2
+
+    @property
+    def aic(self) -> Any:
+        return 2 * self.effective_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> Any:
+        return self.effective_parameters * np.log(self.n) - 2 * self.log_likelihood
+
+    @property
+    def r_squared(self) -> Any:
+        self._refuse_penalised("a share of explained variance")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - self.rss / self.tss
+
+    @property
+    def r_squared_adjusted(self) -> Any:
+        left = 1 - self.r_squared
+        return 1 - left * (self.n - self.fit_intercept) / self.degrees_of_freedom
+
+    def conf_int(self, level: float = 0.95) -> Table:
+        """Intervals θ̂_j ± se_j·q, a table with the columns "low" and "high".
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that such an interval covers the coefficient (penalised: its expectation).
+        """
+        return self._interval_table(level, self._interval(level), "intervals")
+
+    @property
+    def _kind(self) -> tuple[str, str, str]:
+        return "Ridge" if self._penalised else "Least squares", "t", "LinearRegression"
+
+    def _quantile(self, probability: float) -> Any:
+        return stdtrit(self.degrees_of_freedom, probability)
+
+    def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
+        p: np.ndarray = stdtr(self.degrees_of_freedom, statistic)
+        return p
+
+    def _keys(self) -> dict[str, list[str]]:
+        if self.coef.ndim == 1:
+            return {"name": list(self.names)}
+        k = self.coef.shape[1]
+        targets = [f"y{t}" for t in range(k) for _ in self.names]
+        return {"target": targets, "name": list(self.names) * k}
+
+    def _facts(self) -> list[str]:
+        facts = facts_line({
+            "sigma²": self.sigma2,
+            "degrees of freedom": self.degrees_of_freedom,
+            "effective parameters": self.effective_parameters,
+        })  # fmt: skip
+        if self._penalised:
+            return [facts]
+        return [
+            facts,
+            facts_line({"R²": self.r_squared, "adjusted": self.r_squared_adjusted}),
+            facts_line({"log-likelihood": self.log_likelihood, "AIC": self.aic, "BIC": self.bic}),
+        ]

@@ -1,0 +1,232 @@
+r"""Standard errors, tests and intervals of a logistic or softmax model's coefficients.
+
+z_j = θ̂_j/se_j,   p_j = P(|N(0, 1)| > |z_j|),   θ̂_j ± q·se_j                      (Wald)
+D_j(β) = 2(max log L − max_{θ_j = β} log L),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}   (LR)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import chdtrc, ndtr, ndtri
+
+from .._table import Table
+from ..exceptions import InferenceError
+from .base import Estimated, facts_line, percent, stacked
+
+KINDS = ("wald", "lr")
+
+
+class Profile(Protocol):
+    """Likelihoods with one coefficient held; coefficients are counted class after class."""
+
+    def deviance(self, j: int, beta: float) -> float:
+        """D_j(β)."""
+
+    def end(self, j: int, side: int, q: float) -> float:
+        """β on one side of the estimate with D_j(β) = q."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogisticInference(Estimated):
+    """What the rows say about a logistic or softmax model's coefficients, besides their values.
+
+    Two classes: m coefficients (the intercept first, where there is one) of the log-odds of the
+    second class. K > 2: of each class's log-odds against the first, (m, K − 1): the first class's
+    coefficients are taken off, so these are not coef_ but differences of its rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        "intercept" and the features' names (x0, x1, … where they have none).
+    classes : tuple of str
+        The first is what all others are compared with.
+    coef, standard_errors : ndarray of shape (m,) or (m, K − 1)
+        NaN errors for coefficients that the rows do not determine.
+    covariance : ndarray of shape (m, m) or (m(K − 1), m(K − 1))
+        Class after class.
+    statistic, pvalues : ndarray of shape (m,) or (m, K − 1)
+        Wald's z, and the two-sided p-value of θ_j = 0. Refused for penalised fits.
+    lr_pvalues : ndarray of shape (m,) or (m, K − 1)
+        The same by likelihood ratios: each is a fit without that coefficient. Better than Wald's
+        where effects are strong or rows are few.
+    log_likelihood, null_log_likelihood : float
+        At the maximum; of the intercept alone (of equal probabilities, where there is none).
+    lr_statistic, lr_degrees_of_freedom, lr_pvalue : float
+        Of the whole model against that: 2(log L − log L₀), a chi².
+    pseudo_r_squared : float
+        McFadden's 1 − log L/log L₀.
+    aic, bic : float
+        2·rank − 2 log L; rank·log n − 2 log L.
+    effective_parameters : float
+        The rank without a penalty, tr (H + Λ)⁻¹H with one.
+    n : int or float
+        Σ s: a weight of 3 is the row three times.
+    cov : str
+        "classical" or "HC0".
+    alpha : float
+        Of the penalty α‖w‖²/2 beside log L: 1/C, or 0.
+    """
+
+    classes: tuple[str, ...]
+    maximum: float
+    null: float
+    effective_parameters: float
+    make_profile: Callable[[], Profile] | None = None
+
+    @property
+    def log_likelihood(self) -> float:
+        self._refuse_penalised("the likelihood's maximum")
+        return self.maximum
+
+    @property
+    def null_log_likelihood(self) -> float:
+        self._refuse_penalised("a comparison of likelihoods")
+        return self.null
+
+    @property
+    def lr_statistic(self) -> float:
+        return 2 * (self.log_likelihood - self.null_log_likelihood)
+
+    @property
+    def lr_degrees_of_freedom(self) -> float:
+        self._refuse_penalised("a comparison of likelihoods")
+        return self.effective_parameters - self.fit_intercept * (len(self.classes) - 1)
+
+    @property
+    def lr_pvalue(self) -> float:
+        return float(chdtrc(self.lr_degrees_of_freedom, max(self.lr_statistic, 0.0)))
+
+    @property
+    def pseudo_r_squared(self) -> float:
+        return 1 - self.log_likelihood / self.null_log_likelihood
+
+    @property
+    def aic(self) -> float:
+        return 2 * self.effective_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        return self.effective_parameters * float(np.log(self.n)) - 2 * self.log_likelihood
+
+    @property
+    def lr_pvalues(self) -> np.ndarray:
+        profile = self._profile
+        p: np.ndarray = chdtrc(1, self._each(lambda j: max(profile.deviance(j, 0.0), 0.0)))
+        return p
+
+    def conf_int(self, level: float = 0.95, kind: str = "wald") -> Table:
+        """Intervals of the coefficients, a table with the columns "low" and "high".
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability that such an interval covers the coefficient (penalised: its expectation).
+        kind : {"wald", "lr"}, default="wald"
+            "wald": θ̂_j ± q·se_j. "lr": all values that a likelihood-ratio test does not reject,
+            some ten fits for each; does not depend on the units that effects are measured in.
+        """
+        title = "intervals" if kind == "wald" else "likelihood-ratio intervals"
+        return self._interval_table(level, self._interval_of(level, kind), title)
+
+    def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> Table:
+        """exp θ̂_j with its interval: by what the odds are multiplied when x_j rises by 1.
+
+        Of the features; K > 2: the odds of each class against the first. Parameters as of
+        ``conf_int``.
+        """
+        self._refuse_penalised("an odds ratio")
+        low, high = self._interval_of(level, kind)
+        first = int(self.fit_intercept)
+        rows = np.tile(np.arange(len(self.names)) >= first, len(self.classes) - 1)
+        keys = {name: np.array(values)[rows] for name, values in self._keys().items()}
+        with np.errstate(over="ignore"):
+            columns: dict[str, Any] = {
+                **keys,
+                "odds ratio": np.exp(stacked(self.coef)[rows]),
+                "low": np.exp(stacked(low)[rows]),
+                "high": np.exp(stacked(high)[rows]),
+            }
+        title = f"Odds ratios with {percent(level)} "
+        title += "intervals" if kind == "wald" else "likelihood-ratio intervals"
+        return self._table(columns, title, self._against())
+
+    # --- likelihood ratios ------------------------------------------------------------------------
+
+    @cached_property
+    def _profile(self) -> Profile:
+        self._refuse_penalised("a likelihood ratio")
+        if self.cov != "classical":
+            raise InferenceError(
+                f"a likelihood ratio trusts the model, which cov={self.cov!r} does not: use "
+                "cov='classical' for it"
+            )
+        if self.make_profile is None:
+            raise InferenceError(
+                "likelihood ratios need the rows, which were left behind when this was pickled: "
+                "call inference(X, y) again"
+            )
+        return self.make_profile()
+
+    def _each(self, of: Callable[[int], float]) -> np.ndarray:
+        """of(j) of all coefficients that the rows determine, in the shape of coef."""
+        known = ~np.isnan(stacked(self.standard_errors))
+        values = [of(j) if known[j] else np.nan for j in range(self.coef.size)]
+        return np.array(values).reshape(self.coef.shape, order="F")
+
+    def _interval_of(self, level: float, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r}: give 'wald' or 'lr'")
+        wald = self._interval(level)
+        if kind == "wald":
+            return wald
+        profile, q = self._profile, float(ndtri((1 + level) / 2)) ** 2
+        return (
+            self._each(lambda j: profile.end(j, -1, q)),
+            self._each(lambda j: profile.end(j, 1, q)),
+        )
+
+    # --- what a kind has to say -------------------------------------------------------------------
+
+    @property
+    def _kind(self) -> tuple[str, str, str]:
+        return "Logistic" if len(self.classes) == 2 else "Softmax", "z", "C=np.inf"
+
+    def _quantile(self, probability: float) -> Any:
+        return ndtri(probability)
+
+    def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
+        p: np.ndarray = ndtr(statistic)
+        return p
+
+    def _keys(self) -> dict[str, list[str]]:
+        if len(self.classes) == 2:
+            return {"name": list(self.names)}
+        of = [name for name in self.classes[1:] for _ in self.names]
+        return {"class": of, "name": list(self.names) * (len(self.classes) - 1)}
+
+    def _against(self) -> list[str]:
+        two = len(self.classes) == 2
+        return [f"odds of {self.classes[1] if two else 'each class'} against {self.classes[0]}"]
+
+    def _facts(self) -> list[str]:
+        if self._penalised:
+            parameters = {"effective parameters": self.effective_parameters}
+            return [*self._against(), facts_line(parameters)]
+        alone = "of the intercept alone" if self.fit_intercept else "of equal probabilities"
+        return [
+            *self._against(),
+            facts_line({"log-likelihood": self.maximum, alone: self.null}),
+            facts_line({
+                "LR chi²": self.lr_statistic,
+                "degrees of freedom": self.lr_degrees_of_freedom,
+                "p": self.lr_pvalue,
+            }),
+            facts_line({"McFadden's R²": self.pseudo_r_squared, "AIC": self.aic, "BIC": self.bic}),
+        ]  # fmt: skip
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows, which are the user's."""
+        return {**{k: v for k, v in vars(self).items() if k != "_profile"}, "make_profile": None}

@@ -1,0 +1,350 @@
+"""definitions/logistic: the bound is below the optimum, the gap above the excess."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from tests.classification import Case, classes, exact_objective, optimum, rows
+
+from certus.csr import CSR
+from certus.definitions import curvature, duality, logistic
+from certus.definitions.separation import separates
+
+S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
+CLASS_WEIGHT = np.array([0.25, 3.0])
+PENALTIES = {"l2": (0.0, 1.0), "l1": (1.0, 0.0), "elastic net": (0.5, 0.5)}
+
+
+def problem(penalty="l2", intercept="free", weighted=False, C=0.7, seed=0, n=40, p=3):
+    """A Case and the parameters of ``check`` that belong to it."""
+    X, y = classes(seed, n, p, 2)
+    l1, l2 = PENALTIES.get(penalty, (0.0, 0.0))
+    s = S[:n] if weighted else np.ones(n)
+    c = CLASS_WEIGHT if weighted else np.ones(2)
+    case = Case(X, y, C * s * c[y], 1, l1, l2, intercept, 2.0)
+    parameters = {
+        "C": C, "l1": l1, "l2": l2, "fit_intercept": intercept != "none",
+        "class_weight": CLASS_WEIGHT if weighted else None,
+        "intercept_scaling": 2.0 if intercept == "penalised" else None,
+    }  # fmt: skip
+    return case, rows(X, y, s if weighted else None), parameters
+
+
+KINDS = [
+    (penalty, intercept, weighted)
+    for penalty in PENALTIES
+    for intercept in ("free", "none", "penalised")
+    for weighted in (False, True)
+]
+
+
+@pytest.mark.parametrize(("penalty", "intercept", "weighted"), KINDS)
+def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(penalty, intercept, weighted):
+    case, data, parameters = problem(penalty, intercept, weighted)
+    best, w, b = optimum(case)
+    rng = np.random.default_rng(1)
+    gaps = []
+    for size in (0.0, 1e-9, 1e-6, 1e-3, 0.1, 3.0):
+        u = w * (1 + size * rng.normal(size=w.shape)) + size * rng.normal(size=w.shape) * (w != 0)
+        c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
+        found = logistic.check(data, w=u, b=c, **parameters)
+        true = exact_objective(case, u, c)
+        assert found["bound"] <= best
+        assert found["gap"] >= true - best
+        assert found["kind"] == "global"
+        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
+        assert found["residual"] == pytest.approx(found["gap"] / found["null_objective"])
+        if found["coef_error"] is not None:
+            assert found["coef_error"] >= np.abs(u - w).max()
+        gaps.append(found["gap"] / found["null_objective"])
+    assert gaps[0] < 1e-12
+    assert gaps[2] < (1e-6 if penalty == "l1" else 1e-9)  # of second order where a may be moved
+    assert gaps[2:] == sorted(gaps[2:])
+
+
+def test_the_objective_is_what_is_written():
+    case, data, parameters = problem("elastic net", weighted=True)
+    w, b = np.array([[1.0], [-2.0], [0.5]]), np.array([0.3])
+    found = logistic.check(data, w=w, b=b, **parameters)
+    m = (2 * case.y - 1) * (case.X @ w[:, 0] + b[0])
+    direct = case.omega @ np.log1p(np.exp(-m)) + 0.5 * 3.5 + 0.25 * 5.25
+    assert found["objective"] == pytest.approx(direct, rel=1e-14)
+    raw = S[:40]
+    probability = 1 / (1 + np.exp(-(case.X @ w[:, 0] + b[0])))
+    assert found["mean_probability"][1] == pytest.approx(raw @ probability / raw.sum())
+    assert found["share"] == pytest.approx([raw @ (case.y == k) / raw.sum() for k in (0, 1)])
+
+
+def test_the_null_objective_is_that_of_the_best_intercept():
+    case, data, parameters = problem(weighted=True)
+    found = logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)
+    constants = np.linspace(-4, 4, 4001)
+    m = np.multiply.outer(constants, 2 * case.y - 1)
+    assert found["null_objective"] == pytest.approx((np.log1p(np.exp(-m)) @ case.omega).min())
+    found = logistic.check(
+        data, w=np.zeros((3, 1)), b=np.zeros(1), **{**parameters, "fit_intercept": False}
+    )
+    assert found["null_objective"] == pytest.approx(case.omega.sum() * np.log(2))
+
+
+def test_balanced_weights_are_those_of_scikit_learn():
+    from sklearn.utils.class_weight import compute_class_weight
+
+    X, y = classes(4, 60, 2, 2)
+    s = np.random.default_rng(0).uniform(0.1, 3, 60)
+    c = compute_class_weight("balanced", classes=np.array([0, 1]), y=y, sample_weight=s)
+    w, b = np.ones((2, 1)), np.ones(1)
+    found = logistic.check(rows(X, y, s), w=w, b=b, class_weight="balanced")
+    given = logistic.check(rows(X, y, s), w=w, b=b, class_weight=c)
+    assert found["objective"] == pytest.approx(given["objective"], rel=1e-14)
+
+
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_none():
+    X, y = classes(5, 50, 3, 2)
+    s = np.random.default_rng(0).integers(0, 3, 50)
+    s[:2] = 1
+    w, b = np.full((3, 1), 0.4), np.array([-0.2])
+    X[s == 0] = 1e8
+    a = logistic.check(rows(X, y, s), w=w, b=b)
+    c = logistic.check(rows(np.repeat(X, s, axis=0), np.repeat(y, s)), w=w, b=b)
+    for key in ("objective", "bound", "gap", "null_objective"):
+        assert a[key] == pytest.approx(c[key], rel=1e-12)
+
+
+def test_columns_of_one_against_the_rest_are_problems_of_their_own():
+    X, y = classes(6, 60, 2, 3)
+    rng = np.random.default_rng(0)
+    w, b = rng.normal(size=(2, 3)), rng.normal(size=3)
+    c = np.array([2.0, 1.0, 0.5])
+    found = logistic.check(rows(X, y), w=w, b=b, C=0.3, class_weight=c, one_vs_rest=True)
+    alone = [
+        logistic.check(
+            rows(X, y == t), w=w[:, [t]], b=b[[t]], C=0.3, class_weight=np.array([1.0, c[t]])
+        )
+        for t in range(3)
+    ]
+    for key in ("objective", "bound", "gap", "null_objective"):
+        assert found[key] == pytest.approx(sum(one[key] for one in alone), rel=1e-12)
+    assert found["residual"] == pytest.approx(max(one["residual"] for one in alone))
+
+
+# --- no penalty -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intercept", ["free", "none"])
+def test_gradient_and_curvature_bound_the_excess_of_unpenalised_fits(intercept):
+    case, data, parameters = problem("none", intercept, weighted=True, n=40)
+    best, w, b = optimum(case)
+    rng = np.random.default_rng(2)
+    certified = 0
+    for size in (0.0, 1e-6, 1e-3, 0.03, 0.3, 2.0):
+        u = w + size * rng.normal(size=w.shape)
+        c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
+        found = logistic.check(data, w=u, b=c, **parameters)
+        excess = float(exact_objective(case, u, c) - best)
+        assert found["gap"] >= excess
+        if found["bound"] is None:
+            assert found["kind"] == "stationary"
+            assert found["gap"] == np.inf
+            continue
+        certified += 1
+        assert found["kind"] == "global"
+        assert found["bound"] <= best
+        assert found["coef_error"] >= np.abs(u - w).max()
+        if 1e-6 <= size <= 0.03:
+            assert found["gap"] <= 4 * excess
+    assert certified >= 4
+    assert found["separated"] is None
+
+
+def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
+    with mp.workdps(50):
+        for a in (1e-9, 1e-3, 0.0999, 0.1001, 0.5, 0.99):
+            for M in (1e-8, 1.0, 1e6):
+                nu = a / M
+                x = mp.mpf(nu) * mp.mpf(M)
+                true = (x + (1 - x) * mp.log(1 - x)) / mp.mpf(M) ** 2
+                found, step = curvature.excess_of(nu, M)
+                assert true <= found <= true * (1 + mp.mpf("1e-4"))
+                assert step >= -mp.log(1 - x) / M * (1 - mp.mpf("1e-15"))
+    assert curvature.excess_of(1.0, 1.0)[0] == np.inf
+
+
+def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
+    monkeypatch.setattr(curvature, "SUBSETS", (0,))
+    case, _, parameters = problem("none", n=40)
+    X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
+    best, w, b = optimum(case)
+    u = w + 1e-5
+    found = logistic.check(rows(X, y), w=u, b=b, **{**parameters, "tol": 1.0})
+    assert len(X) > 1024 + 2 * 4
+    excess = 40 * float(exact_objective(case, u, b) - best)
+    assert excess <= found["gap"] <= 10 * excess
+
+
+def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
+    case, _, parameters = problem("none")
+    X = np.column_stack([case.X, case.X[:, 0] + case.X[:, 1]])
+    best, w, b = optimum(case)
+    u = np.vstack([w, [[0.0]]])
+    found = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
+    assert found["residual"] < 1e-10
+    assert found["bound"] <= best
+    assert found["coef_error"] is None  # they are not unique
+
+
+def test_a_weak_penalty_is_no_obstacle():
+    case, data, parameters = problem("l2", C=1e8)
+    best, w, b = optimum(case)
+    u = w * (1 + 1e-5)
+    found = logistic.check(data, w=u, b=b, **parameters)
+    assert found["proof"] == "gradient and curvature"
+    assert found["residual"] < 1e-6
+    assert found["gap"] >= exact_objective(case, u, b) - best
+
+
+# --- separation -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grown", [1.0, 30.0, 1e4])
+def test_separable_data_never_get_a_bound_without_a_penalty(grown):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 3))
+    y = (X[:, 0] > 0).astype(int)
+    w, b = grown * np.array([[1.0], [0.0], [0.0]]), np.zeros(1)
+    found = logistic.check(rows(X, y), w=w, b=b, l1=0.0, l2=0.0)
+    assert found["bound"] is None
+    assert found["residual"] == np.inf
+    assert found["separated"]["kind"] == "complete"
+    assert found["separated"]["rows"] == 50
+
+
+def test_a_direction_that_was_found_elsewhere_is_proof_too():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 3))
+    y = (X[:, 0] > 0.25).astype(int)
+    given = {"w": np.zeros((3, 1)), "b": np.zeros(1), "l1": 0.0, "l2": 0.0}
+    assert logistic.check(rows(X, y), **given)["separated"] is None
+    direction = np.array([1.0, 0.0, 0.0]), np.array([-0.25])
+    found = logistic.check(rows(X, y), **given, direction=direction)
+    assert found["separated"]["kind"] == "complete"
+    found = logistic.check(rows(X, y), **given, direction=direction, fit_intercept=False)
+    assert found["separated"] is None, "without an intercept it is no direction"
+
+
+@pytest.mark.parametrize("layout", [np.asarray, lambda X: CSR(csr_array(X))])
+def test_rows_on_the_boundary_are_told_from_rows_near_it(layout):
+    X = np.array([[0.1, 3.0], [0.1, -3.0], [0.3, 0.1], [-0.2, 0.7]])
+    y = np.array([0, 1, 1, 0])
+    u, c = np.array([1.0, 0.0]), np.array([-0.1])
+    found = separates(rows(layout(X), y), u, c)
+    assert found["kind"] == "quasi-complete"
+    assert found["rows"] == 2
+    X[0, 0] = np.nextafter(0.1, 1)  # one unit on the wrong side
+    assert separates(rows(layout(X), y), u, c) is None
+    X[0, 0] = np.nextafter(0.1, 0)
+    assert separates(rows(layout(X), y), u, c)["rows"] == 3
+    assert separates(rows(layout(X), y), -u, -c) is None
+    # 0.1·3 − 0.3 is 5.6e-17, exactly −2.8e-17 + …: signs of sums, not of their rounding
+    X = np.array([[0.1, 0.3], [1.0, 0.0]])
+    exact = 3 * mp.mpf(0.1) - mp.mpf(0.3)
+    label = np.array([int(exact > 0), 1])
+    assert separates(rows(layout(X), label), np.array([3.0, -1.0]), 0.0)["kind"] == "complete"
+    assert separates(rows(layout(X), 1 - label), np.array([3.0, -1.0]), 0.0) is None
+
+
+def test_rows_of_no_weight_do_not_spoil_a_separation():
+    X = np.array([[1.0], [2.0], [-1.0], [-2.0]])
+    y, s = np.array([1, 0, 0, 0]), np.array([1.0, 0.0, 1.0, 1.0])
+    assert separates(rows(X, y), [1.0], 0.0) is None
+    assert separates(rows(X, y, s), [1.0], 0.0)["rows"] == 3
+
+
+# --- rounding -------------------------------------------------------------------------------------
+
+
+def test_far_columns_and_extreme_units_keep_their_proofs():
+    case, _, parameters = problem("none")
+    best, w, b = optimum(case)
+    X = np.round(case.X * 2**10) / 2**10 + 2.0**20
+    near = case._replace(X=X - 2.0**20)
+    best, w, b = optimum(near)
+    found = logistic.check(rows(X, case.y), w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
+    assert found["residual"] < 1e-8
+    assert found["bound"] <= best
+    q = np.array([2.0**600, 2.0**-600, 1.0])
+    found = logistic.check(rows(near.X * q, case.y), w=w / q[:, None], b=b, **parameters)
+    assert found["residual"] < 1e-10
+    assert found["bound"] <= best
+
+
+def test_a_penalty_beside_columns_of_1e200_is_proven_by_curvature():
+    case, _, parameters = problem("l2")
+    X = case.X * np.array([2.0**600, 1.0, 1.0])
+    weak = case._replace(l2=0.0)
+    _, w, b = optimum(weak)
+    w[0] /= 2.0**600
+    found = logistic.check(rows(X, case.y), w=w, b=b, **{**parameters, "l2": 1e-12})
+    assert found["residual"] < 1e-6
+    assert found["proof"] == "gradient and curvature"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", [np.asarray, lambda X: CSR(csr_array(X))])
+def test_sparse_and_narrow_rows_say_the_same(dtype, layout):
+    X, y = classes(7, 400, 6, 2)
+    X = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.3, X, 0.0).astype(dtype)
+    rng = np.random.default_rng(1)
+    w, b, s = rng.normal(size=(6, 1)), rng.normal(size=1), rng.uniform(size=400)
+    plain = logistic.check(rows(X.astype(float), y, s), w=w, b=b, l2=0.0)
+    found = logistic.check(rows(layout(X), y, s), w=w, b=b, l2=0.0)
+    for key in ("objective", "residual", "null_objective"):
+        assert found[key] == pytest.approx(plain[key], rel=1e-9)
+
+
+def test_rounding_is_in_the_gap(monkeypatch):
+    case, data, parameters = problem()
+    _, w, b = optimum(case)
+    parameters["tol"] = 1.0  # the dual point alone
+    gap = logistic.check(data, w=w, b=b, **parameters)["gap"]
+    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    assert logistic.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
+
+
+def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
+    """Each sum of margins moved by its own bound, either way: the bound stays a bound."""
+    from certus.definitions import margins
+
+    case, data, parameters = problem("l1")
+    best, w, b = optimum(case)
+    honest = margins.margin_sums
+
+    for sign in (-1, 1):
+
+        def shaken(*args, sign=sign):
+            sums = honest(*args)
+            rounding = 1 + sign * duality.gamma(40)
+            return sums._replace(terms=sums.terms * rounding, V=sums.V / rounding)
+
+        monkeypatch.setattr(margins, "margin_sums", shaken)
+        found = logistic.check(data, w=w, b=b, **parameters)
+        assert found["bound"] <= best
+
+
+def test_an_intercept_where_there_may_be_none_is_refused():
+    _, data, parameters = problem("l2", "none")
+    found = logistic.check(data, w=np.zeros((3, 1)), b=np.ones(1), **parameters)
+    assert "fit_intercept=False" in found["infeasible"]
+    assert found["residual"] == np.inf
+    assert (
+        logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)["infeasible"] is None
+    )
+
+
+def test_blocks_and_threads_change_nothing_but_rounding():
+    X, y = classes(8, 30000, 20, 2)
+    w, b = np.full((20, 1), 0.1), np.zeros(1)
+    one = logistic.check(rows(X, y, threads=1), w=w, b=b)
+    two = logistic.check(rows(X, y, threads=2), w=w, b=b)
+    for key in ("objective", "bound", "gap"):
+        assert one[key] == two[key]

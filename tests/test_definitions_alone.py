@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
+from tests.classification import classes, rows
 
 from certus import _export
 from certus.csr import CSR
 from certus.definitions import huber, logistic, softmax, squared_hinge
-from tests.classification import classes, rows
 
 DEFINITIONS = {
     "logistic": (logistic, 2, 1),
@@ -34,7 +34,7 @@ def test_a_script_of_the_sources_finds_what_the_package_finds(name, sparse, tmp_
     X[np.abs(X) < 0.5] = 0.0
     rng = np.random.default_rng(0)
     w, b = 0.3 * rng.normal(size=(3, outputs)), rng.normal(size=outputs)
-    how = {"C": 0.5, "l2": 0.0 if K == outputs or name == "logistic" else 1.0, "tol": 1e-6}
+    how = {"C": 0.5, "l2": 0.0 if outputs == K or name == "logistic" else 1.0, "tol": 1e-6}
     source = "\n\n\n".join(_export._source(definition.__name__, set()))
     loader = _export.TAIL.format(block=256, shape=X.shape, tol=1e-6, objective=0.0, gap=0.0).split(
         "def main"

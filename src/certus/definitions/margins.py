@@ -112,7 +112,8 @@ class MarginProblem(Fitted):
     @property
     def null_objective(self) -> Any:
         plus, minus = self.sides.one
-        return self.loss.null(plus, minus, self.free or self.scaling is not None)
+        f0 = self.loss.null(plus, minus, self.free or self.scaling is not None)
+        return np.maximum(f0, np.finfo(float).tiny)  # one class: 0
 
     def evaluation(self, z_error: Any) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
@@ -188,9 +189,9 @@ class MarginProblem(Fitted):
 
 
 def shares(gap: Any, f0: Any) -> Any:
-    """gap/f₀; a gap of 0 is none, whatever f₀ is."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(gap > 0, gap / f0, 0.0)
+    """gap/f₀."""
+    with np.errstate(over="ignore"):
+        return gap / f0
 
 
 def quadratic_dual(sums: Terms, rho: Any, error: Any, kappa: float) -> Any:

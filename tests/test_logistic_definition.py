@@ -193,6 +193,19 @@ def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
     assert found["coef_error"] is None  # they are not unique
 
 
+def test_repeated_columns_are_not_left_out_where_a_penalty_sees_them():
+    """(2u, −u) predicts as (u, 0) does and costs 2|u| more."""
+    case, _, parameters = problem("l1")
+    X = np.column_stack([case.X, case.X[:, 0]])
+    best, w, b = optimum(case)
+    assert w[0] != 0
+    u = np.vstack([w, -w[:1]])
+    u[0] *= 2
+    found = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
+    assert found["bound"] <= best
+    assert found["gap"] >= 2 * abs(w[0, 0])
+
+
 def test_a_weak_penalty_is_no_obstacle():
     case, data, parameters = problem("l2", C=1e8)
     best, w, b = optimum(case)
@@ -317,6 +330,7 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
 
     case, data, parameters = problem("l1")
     best, w, b = optimum(case)
+    tight = logistic.check(data, w=w, b=b, **parameters)["gap"]
     honest = margins.margin_sums
 
     for sign in (-1, 1):
@@ -329,6 +343,20 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
         monkeypatch.setattr(margins, "margin_sums", shaken)
         found = logistic.check(data, w=w, b=b, **parameters)
         assert found["bound"] <= best
+        assert found["gap"] < 2 * tight  # as far as it goes: more would not fit
+
+
+def test_scores_that_lose_digits_are_in_the_gap():
+    """w = (v + u, −v) on a column that stands twice: the larger v, the fewer digits of u."""
+    X, y = classes(11, 40, 1, 2)
+    case = Case(np.hstack([X, X]), y, np.ones(40), 1, 0.0, 0.0, "free")
+    best, u, b = optimum(case._replace(X=X))
+    for v in 2.0 ** np.arange(20, 36):
+        w = np.array([[v + u[0, 0]], [-v]])
+        found = logistic.check(rows(case.X, y), w=w, b=b, l1=0.0, l2=0.0)
+        assert found["bound"] <= best
+        assert found["gap"] >= exact_objective(case, w, b) - best
+        assert found["residual"] < 1e-3
 
 
 def test_an_intercept_where_there_may_be_none_is_refused():

@@ -346,12 +346,23 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
         assert found["gap"] < 2 * tight  # as far as it goes: more would not fit
 
 
+def test_the_error_of_scores_is_within_its_bound():
+    rng = np.random.default_rng(0)
+    X, w, b = rng.normal(size=(60, 50)), 1e3 * rng.normal(size=(50, 1)), np.array([0.1])
+    fitted = duality.Fitted(rows(X, np.arange(60) % 2), w, b, 1.0, 0.0, 1.0, True, None)
+    with mp.workdps(50):
+        z = [mp.fdot(map(mp.mpf, x), map(mp.mpf, w[:, 0])) + mp.mpf(b[0]) for x in X]
+        errors = [float(mp.mpf(v) - u) for v, u in zip((X @ w)[:, 0] + b, z, strict=True)]
+    bound = fitted.score_error(np.sum(X * X), 60.0)
+    assert 0 < np.linalg.norm(errors) <= bound[0] < 1e4 * np.linalg.norm(errors)
+
+
 def test_scores_that_lose_digits_are_in_the_gap():
     """w = (v + u, −v) on a column that stands twice: the larger v, the fewer digits of u."""
     X, y = classes(11, 40, 1, 2)
     case = Case(np.hstack([X, X]), y, np.ones(40), 1, 0.0, 0.0, "free")
     best, u, b = optimum(case._replace(X=X))
-    for v in 2.0 ** np.arange(20, 36):
+    for v in 1.1 * 2.0 ** np.arange(20, 36):
         w = np.array([[v + u[0, 0]], [-v]])
         found = logistic.check(rows(case.X, y), w=w, b=b, l1=0.0, l2=0.0)
         assert found["bound"] <= best

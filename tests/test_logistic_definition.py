@@ -171,13 +171,13 @@ def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
 
 
 def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
-    monkeypatch.setattr(curvature, "SUBSET_WORK", 0)
+    monkeypatch.setattr(curvature, "SUBSETS", (0,))
     case, _, parameters = problem("none", n=40)
     X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
     best, w, b = optimum(case)
     u = w + 1e-5
     found = logistic.check(rows(X, y), w=u, b=b, **{**parameters, "tol": 1.0})
-    assert curvature.subset_rows(*X.shape, 4) < len(X)
+    assert len(X) > 1024 + 2 * 4
     excess = 40 * float(exact_objective(case, u, b) - best)
     assert excess <= found["gap"] <= 10 * excess
 

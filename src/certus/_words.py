@@ -58,6 +58,8 @@ def magnitude(x: float) -> str:
     >>> magnitude(1_910_120.0)
     '2e6'
     """
+    if x == math.inf:
+        return "more than 1e308"
     mantissa, exponent = f"{x:.0e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 

@@ -262,8 +262,10 @@ def _columns(rows: Rows) -> dict[str, np.ndarray]:
     """Mean and spread of the columns, from a few rows: for the likely cause of a bad fit."""
     X, _, _ = rows.some(few_rows(rows.shape[1]))
     X = dense(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return {"mean": X.mean(axis=0, dtype=float), "spread": X.std(axis=0, dtype=float)}
+    size = np.abs(X).max(axis=0, initial=0.0).astype(float)
+    size[size == 0] = 1.0
+    X = X / size  # squares of 1e200 would be infinite
+    return {"mean": size * X.mean(axis=0), "spread": size * X.std(axis=0)}
 
 
 def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
 
 
 def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic_cv(model, model.intercept_scaling if _by_liblinear(model) else None)
+    scaling = model.intercept_scaling if _by_liblinear(model) else None
+    return _with_direction(model, _read_logistic_cv(model, scaling))
 
 
 def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:

@@ -26,9 +26,11 @@ from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import gamma
 
 MOST_PARAMETERS = 2000  # up to which matrices of them are formed
-SUBSET_WORK = 2**27  # multiplications for the subset's matrix: those of a pass over the rows
-ALL_WORK = 2.0**40  # for the matrix of all rows, at most
+SUBSETS = (2**27, 2**30)  # multiplications for a subset's matrix: about those of a pass, and more
+ALL_ROWS = 2**33  # for the matrix of all rows
+ONLY_PROOF = 2**38  # … where there is no penalty, and so no other proof
 SMALL_STEP = 0.1  # a = νM up to which a rough M is good enough
+HOPELESS = 8  # times more than ``enough``: what more rows promise must not be above
 
 
 class Curvature(NamedTuple):
@@ -110,22 +112,26 @@ def local_of(
     )  # fmt: skip
 
 
-def subset_rows(n: int, p: int, parameters: int) -> int:
-    return min(n, max(1024 + 2 * parameters, SUBSET_WORK // (parameters * max(p, 1))))
-
-
 def from_curvature(data: Any, local: Local, enough: float) -> Curvature:
-    """By a subset of the rows; where the excess is not below ``enough``, by all."""
-    n, p = data.shape
+    """By subsets of the rows, each larger than the one before, up to all: the first whose excess
+    is below ``enough``."""
+    n = data.shape[0]
     parameters = int(local.kept.sum())
     if parameters > MOST_PARAMETERS or not np.isfinite(local.g).all():
         return NOTHING
-    rows = subset_rows(n, p, parameters)
-    found = curvature_of(data.sample(rows), local) if rows < n else NOTHING
-    if found.excess <= enough or float(n) * parameters**2 > ALL_WORK:
-        return found
-    every = curvature_of(data, local)
-    return every if every.excess <= found.excess else found
+    best, affordable = NOTHING, ALL_ROWS if local.l2.any() else ONLY_PROOF
+    for work in (*SUBSETS, affordable):
+        rows = max(1024 + 2 * parameters, work // parameters**2)
+        if rows < n and work == affordable:
+            break
+        found = curvature_of(data.sample(rows), local)
+        if found.excess < best.excess or best is NOTHING:
+            best = found
+        # ν² falls as the rows grow in number, and no faster
+        promised = found.decrement * min(rows, n) / n
+        if found.excess <= enough or rows >= n or enough * HOPELESS < promised < np.inf:
+            break
+    return best
 
 
 def curvature_of(data: Any, local: Local) -> Curvature:
@@ -159,6 +165,9 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     rough = np.sqrt((reach**2).sum(axis=1).max() / (least.min() * (1 - moved)))
     M = float(rough) * (1 if K == 1 else 2) * (1 + 1e-6)
     if not known.all() or nu * M > SMALL_STEP:
+        few = data.sample(64).reduce(row_sizes, local.view, local.constant, *wide, combine=larger)
+        if nu**2 * few[0] > 1:
+            return Curvature(np.inf, nu**2 / 2, None)
         M, null = data.reduce(row_sizes, local.view, local.constant, *wide, combine=larger)
         M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))
         if null > data.eps * max(len(d), 64) / least.min():

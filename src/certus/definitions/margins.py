@@ -125,7 +125,7 @@ class MarginProblem(Fitted):
         A = self.sides.a
         if not self.free:
             return np.ones_like(A), np.zeros(A.shape[1])
-        error = self.rounding * np.sqrt(self.sides.one * self.sides.aa)
+        error = self.rounding * np.sqrt(self.sides.one) * np.sqrt(self.sides.aa)
         large, known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
@@ -141,7 +141,7 @@ class MarginProblem(Fitted):
         v_b = rho[0] * self.sides.a[0] - rho[1] * self.sides.a[1]
         v, error = self.penalised_sums(v, error, v_b, self.rounding * np.sqrt(self.W) * self.slope)
         sums = self.both
-        spread = 3 * sums.value + np.abs(sums.am) + np.sqrt(self.W * sums.aa) + sums.aa
+        spread = 3 * sums.value + np.abs(sums.am) + np.sqrt(self.W) * np.sqrt(sums.aa) + sums.aa
 
         def dual(tau: Any) -> Any:
             return self.loss.dual(self.sides, rho * tau, rho_error).sum(axis=0)

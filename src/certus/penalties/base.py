@@ -30,7 +30,8 @@ class L1PlusL2:
 
     def value(self, w: Any) -> float:
         w = np.asarray(w, dtype=float).ravel()
-        return float(self.l1 * np.abs(w).sum() + self.l2 / 2 * (w @ w))
+        square = w @ w if self.l2 else 0.0  # 0·∞ is no number
+        return float(self.l1 * np.abs(w).sum() + self.l2 / 2 * square)
 
     def prox(self, v: Any, step: Any) -> Any:
         return soft_threshold(v, step * self.l1) / (1 + step * self.l2)

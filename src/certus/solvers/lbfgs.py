@@ -83,7 +83,7 @@ class _Here:
         c = at.correction
         g = sums.g if problem.fit_intercept else np.zeros_like(sums.g)
         Xg = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
-        self.gradient = np.vstack([Xg + problem.l2 * (q2 * u.T).T, g])
+        self.gradient = np.vstack([Xg + (problem.l2 * q2 * u.T).T, g])
         kappa = scale_of(problem, sums.d)
         d = np.multiply.outer(at.variance, kappa) + problem.l2 * q2[:, None]
         d = np.vstack([d, kappa if problem.fit_intercept else np.zeros_like(kappa)])
@@ -102,11 +102,11 @@ class _Here:
         return r
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
 def _state(problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any) -> State:
-    with np.errstate(over="ignore", invalid="ignore"):
-        here = _Here(problem, at, theta, room, pairs)
-        w, b = at.outside(theta[:-1], theta[-1])
-        objective = float(here.sums.f) + problem.penalty.value(w)
+    here = _Here(problem, at, theta, room, pairs)
+    w, b = at.outside(theta[:-1], theta[-1])
+    objective = float(here.sums.f) + problem.penalty.value(w)
     if not np.isfinite(objective) or not np.isfinite(here.gradient).all():
         return State(w, b, np.inf, np.inf, more=here)
     l2, bound = problem.l2, None

@@ -20,7 +20,7 @@ from .steps import OnStep, ignore
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
 SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
-ACCURATE = 1e-6  # times less than what is asked, where another step costs next to nothing
+ACCURATE = 1e-8  # times less than what is asked, where another step costs next to nothing
 # a certificate that misses its mark by a little asks the solver for more
 TIGHTER = (1.0, 1e-3, 1e-6)
 

@@ -118,12 +118,12 @@ def _split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return theta[:-1], theta[-1]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
 def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> State:
     """F and its derivatives at (u, β), and the step that follows from them."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = second_order(problem, at, u, beta)
-        w, b = at.outside(u, beta)
-        objective = float(sums.f) + problem.penalty.value(w)
+    sums = second_order(problem, at, u, beta)
+    w, b = at.outside(u, beta)
+    objective = float(sums.f) + problem.penalty.value(w)
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
     theta, l2 = np.vstack([u, beta]), problem.l2

@@ -79,7 +79,7 @@ class _Here:
         total = float(np.sum(sums.d))
         if problem.fit_intercept and total > 0:
             self.a = sums.Xd / total
-        penalty = problem.l2 * (self.q2 * u.T).T
+        penalty = (problem.l2 * self.q2 * u.T).T
         g = sums.g if problem.fit_intercept else np.zeros(K)
         self.gradient = np.vstack([sums.Xg - np.multiply.outer(self.a, g) + penalty, g])
         c = at.correction
@@ -101,7 +101,7 @@ class _Here:
         enough = self.size * self._share_to_leave()
         for _ in range(MOST_STEPS):
             Hp = curvature(problem.rows, problem.loss, self.at, self.room[0], self.a, p)
-            Hp[:-1] += problem.l2 * (self.q2 * p[:-1].T).T
+            Hp[:-1] += (problem.l2 * self.q2 * p[:-1].T).T
             if not problem.fit_intercept:
                 Hp[-1] = 0.0
             bend = float(np.sum(p * Hp))
@@ -130,11 +130,11 @@ class _Here:
         return self.u + V[:-1], self.beta + V[-1] - self.m @ V[:-1]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
 def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> State:
-    with np.errstate(over="ignore", invalid="ignore"):
-        here = _Here(problem, at, u, beta, room)
-        w, b = at.outside(u, beta)
-        objective = float(here.sums.f) + problem.penalty.value(w)
+    here = _Here(problem, at, u, beta, room)
+    w, b = at.outside(u, beta)
+    objective = float(here.sums.f) + problem.penalty.value(w)
     if not np.isfinite(objective) or not np.isfinite(here.size):
         return State(w, b, np.inf, np.inf)
     l2 = problem.l2

@@ -50,9 +50,9 @@ class Likelihood:
         self.centre, self.unscale = problem.mean, problem.unscale
         # a constant column is 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
-        # the others are known to ε‖x_j‖ only
+        # columns are known to ε‖x_j‖ only
         eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
-        column = np.where(problem.norm > 0, 4 * eps * sums.size / problem.scale, 0.0)
+        column = 4 * eps * sums.size / problem.scale
         self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
         self.one = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept

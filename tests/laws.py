@@ -24,7 +24,7 @@ from problems import Problem, classification, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
-    "scale X": "cX, with the penalty times c²: w/c",
+    "scale X": "cX, with the penalty times c² (L1: times c): w/c",
     "scale columns": "XD: D⁻¹w",
     "shift y": "y + c: the same w; b + c",
     "scale y": "cy: cw and cb",
@@ -60,6 +60,7 @@ class Law:
     shape: tuple[int, int] = (60, 4)
     targets: int | None = None
     classes: int | None = None  # of a classifier
+    degree: int = 2  # of the penalty in w
     exempt: dict[str, str] = field(default_factory=dict)
     rtol: float = 0.0  # of the largest coefficient, if it iterates: how near two answers are
     warns: type[Warning] | None = None  # what a fit to these data rightly warns of
@@ -159,6 +160,7 @@ CLASS_WEIGHT = {0: 3.0, 1: 0.5, 9: 3.0, 8: 0.5}
 
 UNITS = {"scale columns": PENALTY_HAS_UNITS}
 THROUGH_THE_ORIGIN = dict.fromkeys(("shift", "shift y"), NO_INTERCEPT)
+TWO_DEGREES = "L1 grows with w and L2 with its square: no one factor undoes both"
 PENALISED_INTERCEPT = {
     "shift": "what the intercept takes up of a shift is penalised",
     "scale X": "the constant column, whose coefficient is penalised, keeps its unit",
@@ -214,7 +216,20 @@ ESTIMATORS = [
                logistic(solver="liblinear", intercept_scaling=2.0),
                exempt={**UNITS, **PENALISED_INTERCEPT}),
     classifier("LogisticRegression, n < p", logistic(), shape=(12, 30), exempt=UNITS),
+    classifier("LogisticRegression, L1", logistic(l1_ratio=1.0), degree=1, exempt=UNITS),
+    classifier("LogisticRegression, L1, no intercept",
+               logistic(l1_ratio=1.0, fit_intercept=False), degree=1,
+               exempt={**UNITS, "shift": NO_INTERCEPT}),
+    classifier("LogisticRegression, L1, n < p", logistic(l1_ratio=1.0, C=2.0), shape=(30, 50),
+               degree=1, exempt=UNITS),
+    classifier("LogisticRegression, L1 and L2, balanced",
+               logistic(l1_ratio=0.5, class_weight="balanced"),
+               exempt={**UNITS, "scale X": TWO_DEGREES}),
     classifier("LogisticRegression, three classes", logistic(), 3, exempt=UNITS),
+    classifier("LogisticRegression, three classes, L1", logistic(l1_ratio=1.0), 3, degree=1,
+               exempt=UNITS),
+    classifier("LogisticRegression, three classes, L1 and L2", logistic(l1_ratio=0.5), 3,
+               exempt={**UNITS, "scale X": TWO_DEGREES}),
     classifier("LogisticRegression, three classes, no intercept", logistic(fit_intercept=False), 3,
                exempt={**UNITS, "shift": NO_INTERCEPT}),
     classifier("LogisticRegression, three classes, no penalty", logistic(C=np.inf), 3),

@@ -14,8 +14,8 @@ those rows (softmax: the range of its changes), so with φ'(0) ≥ −ν
 reached before t = −log(1 − a)/M: so far the optimum is at most, in ‖·‖_H. Thus there is one: the
 data are not separable. M ≤ max_i ‖x_i‖_{H⁻¹}.
 
-A direction that changes no row's score by more than the data's own last digits changes nothing
-(repeated columns); it is left out.
+Without a penalty, a direction that changes no row's score by more than the data's own last digits
+changes nothing (repeated columns); it is left out.
 """
 
 from typing import Any, NamedTuple
@@ -59,6 +59,7 @@ class Local(NamedTuple):
     g_error: Any  # (K, P)
     l2: Any  # (K, P)
     kept: Any  # (K, P) of bool: parameters that no invariance of F can fix
+    penalised: bool
     b_error: float
     z_error: float  # √Σω(ẑ − z)², at most
 
@@ -108,7 +109,7 @@ def local_of(
             kept[-1, -1] = False
     return Local(
         fitted.w[:, columns], b, bend, fitted.view, constant, g.T, g_error.T, l2.T, kept.T,
-        float(b_error), float(z_error),
+        fitted.penalty != (0, 0), float(b_error), float(z_error),
     )  # fmt: skip
 
 
@@ -119,7 +120,7 @@ def from_curvature(data: Any, local: Local, enough: float) -> Curvature:
     parameters = int(local.kept.sum())
     if parameters > MOST_PARAMETERS or not np.isfinite(local.g).all():
         return NOTHING
-    best, affordable = NOTHING, ALL_ROWS if local.l2.any() else ONLY_PROOF
+    best, affordable = NOTHING, ALL_ROWS if local.penalised else ONLY_PROOF
     for work in (*SUBSETS, affordable):
         rows = max(1024 + 2 * parameters, work // parameters**2)
         if rows < n and work == affordable:
@@ -150,13 +151,16 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     scale = np.where(d > 0, d, 1.0)
     lam, V = np.linalg.eigh(H / scale / scale[:, None])
     # rounding of the sums, and of the eigenvalues; the trace is at most the number of columns
-    slack = (gamma(data.depth + EVALUATION) + 2 * gamma(8 * len(d) + 8)) * len(d)
+    depth = data.depth + len(peak) + EVALUATION  # blocks have as many rows as columns at least
+    slack = (gamma(depth) + 2 * gamma(8 * len(d) + 8)) * len(d)
     known = lam > 4 * slack
-    if not known.any():
+    # a penalty may see directions that the rows do not
+    if not known.any() or (local.penalised and not known.all()):
         return NOTHING
     least = lam[known] - slack
     A = V[:, known] / np.sqrt(least * (1 - moved)) / scale[:, None]
-    g, g_error = local.g.ravel()[kept], local.g_error.ravel()[kept]
+    g = local.g.ravel()[kept]
+    g_error = local.g_error.ravel()[kept] + gamma(2 * len(g) + 8) * np.abs(g)
     nu = float(np.linalg.norm(A.T @ g) + np.linalg.norm(np.abs(A).T @ g_error))
     wide = spread_over(A, local.kept), spread_over(V[:, ~known] / scale[:, None], local.kept)
     K = len(local.kept)

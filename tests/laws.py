@@ -5,18 +5,26 @@ those it is exempt from, and an exemption says why. ``contract/`` runs the table
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from certus.exceptions import AliasWarning, NotCertifiedWarning
-from certus.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
+from certus.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PenalizedClassifier,
+    Ridge,
+    RidgeCV,
+)
+from certus.penalties import L2
 from problems import Problem, classification, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
-    "scale X": "cX, with the penalty times c²: w/c",
+    "scale X": "cX, with the penalty times c² (L1: times c): w/c",
     "scale columns": "XD: D⁻¹w",
     "shift y": "y + c: the same w; b + c",
     "scale y": "cy: cw and cb",
@@ -52,6 +60,7 @@ class Law:
     shape: tuple[int, int] = (60, 4)
     targets: int | None = None
     classes: int | None = None  # of a classifier
+    degree: int = 2  # of the penalty in w
     exempt: dict[str, str] = field(default_factory=dict)
     rtol: float = 0.0  # of the largest coefficient, if it iterates: how near two answers are
     warns: type[Warning] | None = None  # what a fit to these data rightly warns of
@@ -118,6 +127,30 @@ def classifier(name: str, make: Callable[..., Any], classes: int = 2, **more: An
     )  # fmt: skip
 
 
+def logistic_cv(**parameters: Any) -> Callable[..., LogisticRegressionCV]:
+    Cs = np.array([0.05, 0.5])
+    return lambda penalty=1.0: LogisticRegressionCV(
+        Cs=Cs / penalty, cv=3, tol=1e-12, use_legacy_attributes=False, **parameters
+    )
+
+
+def penalized(loss: str, **parameters: Any) -> Callable[..., PenalizedClassifier]:
+    return lambda penalty=1.0: PenalizedClassifier(loss, L2(2 * penalty), tol=1e-12, **parameters)
+
+
+def with_folds(case: Law) -> Law:
+    silent = dict.fromkeys(("coefs_paths_", "scores_", "n_iter_"), OF_FOLDS)
+    silent |= dict.fromkeys(("Cs_", "l1_ratios_"), "they repeat what was asked for")
+    silent |= {"C_": "a C nearby has nearly the same optimum", "l1_ratio_": "1 % of 0 is nothing"}
+    laws = ("weight is repetition", "zero weight", "permute rows")
+    return replace(case, no_claim=silent, exempt={**case.exempt, **dict.fromkeys(laws, FOLDS)})
+
+
+def with_parts(case: Law) -> Law:
+    parts = dict.fromkeys(("loss_", "penalty_"), "an object, which says what was minimised")
+    return replace(case, no_claim={**case.no_claim, **parts})
+
+
 def linear(**parameters: Any) -> Callable[..., LinearRegression]:
     return lambda penalty=1.0: LinearRegression(**parameters)
 
@@ -127,15 +160,15 @@ CLASS_WEIGHT = {0: 3.0, 1: 0.5, 9: 3.0, 8: 0.5}
 
 UNITS = {"scale columns": PENALTY_HAS_UNITS}
 THROUGH_THE_ORIGIN = dict.fromkeys(("shift", "shift y"), NO_INTERCEPT)
+TWO_DEGREES = "L1 grows with w and L2 with its square: no one factor undoes both"
 PENALISED_INTERCEPT = {
     "shift": "what the intercept takes up of a shift is penalised",
     "scale X": "the constant column, whose coefficient is penalised, keeps its unit",
 }
 ITERATIONS = {"n_iter_": "always 1, it says that nothing iterated"}
 ALIASED = {"aliased_": "which of several dependent columns is called the repeated one is a custom"}
-FOLDS_SCORE = {
-    "best_score_": "recomputing it means to refit every fold; a note says that it was not"
-}
+OF_FOLDS = "recomputing it means to refit every fold; a note says that it was not"
+FOLDS_SCORE = {"best_score_": OF_FOLDS}
 
 ESTIMATORS = [
     Law("LinearRegression", linear()),
@@ -183,7 +216,20 @@ ESTIMATORS = [
                logistic(solver="liblinear", intercept_scaling=2.0),
                exempt={**UNITS, **PENALISED_INTERCEPT}),
     classifier("LogisticRegression, n < p", logistic(), shape=(12, 30), exempt=UNITS),
+    classifier("LogisticRegression, L1", logistic(l1_ratio=1.0), degree=1, exempt=UNITS),
+    classifier("LogisticRegression, L1, no intercept",
+               logistic(l1_ratio=1.0, fit_intercept=False), degree=1,
+               exempt={**UNITS, "shift": NO_INTERCEPT}),
+    classifier("LogisticRegression, L1, n < p", logistic(l1_ratio=1.0, C=2.0), shape=(30, 50),
+               degree=1, exempt=UNITS),
+    classifier("LogisticRegression, L1 and L2, balanced",
+               logistic(l1_ratio=0.5, class_weight="balanced"),
+               exempt={**UNITS, "scale X": TWO_DEGREES}),
     classifier("LogisticRegression, three classes", logistic(), 3, exempt=UNITS),
+    classifier("LogisticRegression, three classes, L1", logistic(l1_ratio=1.0), 3, degree=1,
+               exempt=UNITS),
+    classifier("LogisticRegression, three classes, L1 and L2", logistic(l1_ratio=0.5), 3,
+               exempt={**UNITS, "scale X": TWO_DEGREES}),
     classifier("LogisticRegression, three classes, no intercept", logistic(fit_intercept=False), 3,
                exempt={**UNITS, "shift": NO_INTERCEPT}),
     classifier("LogisticRegression, three classes, no penalty", logistic(C=np.inf), 3),
@@ -191,6 +237,17 @@ ESTIMATORS = [
                logistic(class_weight="balanced", solver="newton-cg"), 3, exempt=UNITS),
     classifier("LogisticRegression, three classes, n < p", logistic(), 3, shape=(15, 30),
                exempt=UNITS),
+    with_folds(classifier("LogisticRegressionCV", logistic_cv(), exempt=UNITS)),
+    with_folds(classifier("LogisticRegressionCV, three classes, by log loss",
+                          logistic_cv(scoring="neg_log_loss"), 3, exempt=UNITS)),
+    with_parts(classifier("PenalizedClassifier, squared hinge", penalized("squared_hinge"),
+                          exempt=UNITS)),
+    with_parts(classifier("PenalizedClassifier, squared error, no intercept",
+                          penalized("squared", fit_intercept=False),
+                          exempt={**UNITS, "shift": NO_INTERCEPT})),
+    with_parts(classifier("PenalizedClassifier, Huber, three classes", penalized("huber"), 3,
+                          exempt=UNITS)),
+    with_parts(classifier("PenalizedClassifier, softmax", penalized("softmax"), 3, exempt=UNITS)),
 ]  # fmt: skip
 
 

@@ -253,6 +253,17 @@ def test_nearly_collinear_columns(condition, cov):
     )
 
 
+@each_cov
+def test_errors_are_those_of_the_given_intercept_far_from_the_origin(cov):
+    """b is 1e9 times the scores: its digits and the columns' cancel before anything is rounded."""
+    X, y = labelled(9, 60, 2)
+    X += [1e9, -2e9]
+    w = np.array([[1 / 3], [1 / 7]])
+    at = w, np.array([-(X.mean(axis=0) @ w)[0] + 0.1])
+    found = fitted(X, y, cov=cov, at=at)
+    np.testing.assert_allclose(found.standard_errors, exact_errors(X, y, *at, cov), rtol=1e-9)
+
+
 @each_count
 def test_likelihood_ratios_of_nearly_collinear_columns(K):
     """The first coefficient is the same if the others are written in other columns."""
@@ -398,7 +409,7 @@ def test_only_coefficients_that_the_rows_determine_have_errors(K, cov):
 def test_a_constant_column_leaves_the_intercept_undetermined():
     X, y = labelled(16, 100, 2)
     w, b = optimum(X, y)
-    constant = np.column_stack([X + 2.0**20, np.full(100, 3.0)])
+    constant = np.column_stack([X + 2.0**20, np.full(100, 1e15 / 3)])
     at = np.vstack([w, [[0.0]]]), b - 2.0**20 * w.sum(axis=0)
     found = fitted(constant, y, at=at)
     assert list(np.isnan(found.standard_errors)) == [True, False, False, True]

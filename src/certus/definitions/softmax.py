@@ -125,7 +125,8 @@ class SoftmaxProblem(Fitted):
         if not (self.free or self.scaling is not None):
             return float(total * np.log(len(self.n)))
         share = self.n / total
-        return float(-total * (share * np.log(np.where(share > 0, share, 1.0))).sum())
+        f0 = -total * (share * np.log(np.where(share > 0, share, 1.0))).sum()
+        return float(max(f0, np.finfo(float).tiny))  # one class: 0
 
     def evaluation(self, z_error: float) -> float:
         """|F̂ − F| at most: ℓ has slope Q − Y and curvature at most ½; and the sums' rounding."""
@@ -249,7 +250,7 @@ def check(
         "objective": f,
         "bound": bound,
         "gap": gap,
-        "residual": float("inf") if problem.infeasible else gap / max(f0, np.finfo(float).tiny),
+        "residual": float("inf") if problem.infeasible else gap / f0,
         "null_objective": f0,
         "proof": proof,
         "infeasible": problem.infeasible or None,

@@ -207,4 +207,5 @@ def with_constant(rows: Rows, value: float) -> Rows:
 
 
 def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
-    return X @ w + b
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
+        return X @ w + b

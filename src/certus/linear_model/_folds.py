@@ -92,7 +92,9 @@ def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:
 
 
 def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:
-    """The scorer's verdict on a fitted classifier; None: accuracy by weight."""
+    """The scorer's verdict on a classifier; None: accuracy by weight. NaN where a fit failed."""
+    if not (np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()):
+        return np.nan
     assert rows.y is not None
     X = rows.X[:] if rows.sparse else rows.X
     y = model.classes_[rows.y[:, 0].astype(np.intp)]

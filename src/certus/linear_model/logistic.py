@@ -257,6 +257,11 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 return certify(self, rows, tol)
         return found
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.solver != "liblinear"
+        return tags
+
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         if self._constant is not None:  # the penalised intercept is the last coefficient
             fit = fit._replace(w=fit.w[:-1], b=self._constant * fit.w[-1])

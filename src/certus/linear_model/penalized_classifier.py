@@ -220,7 +220,8 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
             self._set(fit)
             self.n_iter_ = np.array([one.n_iter for one in fits], dtype=np.int32)
             found = self._check(rows, tol)
-            if found.certified or not fit.arrived or fit.n_iter >= self.max_iter:
+            lost = not np.isfinite(found.objective)  # there is no way from here
+            if found.certified or lost or not fit.arrived or fit.n_iter >= self.max_iter:
                 break
             starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
         return fit, found

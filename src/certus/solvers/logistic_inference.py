@@ -81,11 +81,11 @@ def _inverse(
 ) -> tuple[Inverse, np.ndarray]:
     """BBᵀ = (H + Λ)⁻¹, and N = BᵀHB: the identity without a penalty."""
     root = _penalty_root(likelihood, l2)
-    inverse = Inverse.of(H + root.T @ root, likelihood.rank_noise)
+    inverse = Inverse.of(H + root.T @ root, likelihood.noise)
     N = inverse.B.T @ H @ inverse.B
     if inverse.condition > SQUARES_BELOW:
         R = likelihood.root(theta)
-        inverse = Inverse.of_root(np.vstack([R, root]), likelihood.rank_noise)
+        inverse = Inverse.of_root(np.vstack([R, root]), likelihood.noise)
         Y = R @ inverse.B
         N = Y.T @ Y
     return inverse, N if l2 else np.eye(len(N))

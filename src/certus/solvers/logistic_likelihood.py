@@ -19,7 +19,7 @@ from ..exceptions import InferenceError
 from ..losses import Softmax
 from ..rows import Rows
 from .gram import gram
-from .linear_problem import largest_rank_noise, scaled
+from .linear_problem import scaled
 
 NO_WEIGHT = 1e-290  # of the information: all probabilities are 0 or 1
 
@@ -47,10 +47,13 @@ class Likelihood:
             )
         sums = gram(Rows(rows.X, np.zeros_like(rows.y), weight, threads=rows.threads), intercept)
         problem = scaled(sums)
-        self.rank_noise = largest_rank_noise(problem, rows)  # of singular values
         self.centre, self.unscale = problem.mean, problem.unscale
         # a constant column is 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
+        # columns are known to ε‖x_j‖ only
+        eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
+        column = 4 * eps * sums.size / problem.scale
+        self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
         self.one = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept
         self.dense = rows.dense()
@@ -184,18 +187,21 @@ class Inverse(NamedTuple):
     condition: float  # of the matrix, ∞ where something is noise
 
     @classmethod
-    def of(cls, A: np.ndarray, noise: float = 0.0) -> "Inverse":
+    def of(cls, A: np.ndarray, noise: np.ndarray | float = 0.0) -> "Inverse":
+        """noise (d,): what is known of a coordinate's root only up to rounding."""
         square, V = np.linalg.eigh((A + A.T) / 2)
         largest = max(float(square[-1]), 0.0)
-        kept = square > max(len(A), 64) * np.finfo(float).eps * largest + noise**2
+        unknown = (np.abs(V) * np.reshape(noise, (-1, 1))).sum(axis=0)
+        kept = square > max(len(A), 64) * np.finfo(float).eps * largest + unknown**2
         condition = largest / square[0] if kept.all() else np.inf
         return cls(V[:, kept], np.sqrt(square[kept]), condition)
 
     @classmethod
-    def of_root(cls, R: np.ndarray, noise: float) -> "Inverse":
+    def of_root(cls, R: np.ndarray, noise: np.ndarray) -> "Inverse":
         """Of RᵀR."""
         _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
-        kept = sigma > noise + max(R.shape[1], 64) * np.finfo(float).eps * sigma[0]
+        rounding = max(R.shape[1], 64) * np.finfo(float).eps * sigma[0]
+        kept = sigma > rounding + np.abs(Vt) @ noise
         whole = kept.all() and len(sigma) == R.shape[1]
         condition = (sigma[0] / sigma[-1]) ** 2 if whole else np.inf
         return cls(Vt[kept].T, sigma[kept], condition)

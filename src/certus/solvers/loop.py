@@ -64,6 +64,8 @@ def minimise(
     b, f0 = problem.null
     problem.goal = tol * f0 / SAFETY
     nothing = np.zeros((problem.rows.shape[1], problem.outputs)), b
+    if start is not None and not all(np.isfinite(part).all() for part in start):
+        start = None
     state = solver.init(problem, *(start or nothing))
     if start is not None and not state.objective <= f0:  # of another problem: no help
         state = solver.init(problem, *nothing)

@@ -193,6 +193,18 @@ def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
     assert found["coef_error"] is None  # they are not unique
 
 
+def test_nearly_repeated_columns_are_not_taken_for_repeated_ones():
+    case, _, parameters = problem("none")
+    x, e = case.X[:, [0]], case.X[:, [1]]
+    best, _, _ = optimum(case._replace(X=np.hstack([x, e])))
+    alone, u, b = optimum(case._replace(X=x))
+    assert best < alone
+    for tiny in (1e-4, 1e-7, 1e-9, 1e-11):
+        X = np.hstack([x, x + tiny * e])
+        found = logistic.check(rows(X, case.y), w=np.vstack([u, [[0.0]]]), b=b, **parameters)
+        assert found["gap"] >= alone - best
+
+
 def test_repeated_columns_are_not_left_out_where_a_penalty_sees_them():
     """(2u, −u) predicts as (u, 0) does and costs 2|u| more."""
     case, _, parameters = problem("l1")

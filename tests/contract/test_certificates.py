@@ -92,9 +92,10 @@ def test_verify_works_where_every_solver_and_every_fit_raises(
         if hasattr(peers, name):
             monkeypatch.setattr(getattr(peers, name), "fit", refuse)
     certificate = certus.verify(model, X, y, s, tol=model.certificate_.tol)
-    assert certificate.certified
+    assert certificate.certified == model.certificate_.certified
     assert certificate.objective == model.certificate_.objective
     assert certificate.gap == model.certificate_.gap
+    assert certus.verify(model, X, y, s).certified
     with pytest.raises(AssertionError, match="asked a solver"):
         case.make().fit(X, y)
 

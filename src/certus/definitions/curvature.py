@@ -169,10 +169,11 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     rough = np.sqrt((reach**2).sum(axis=1).max() / (least.min() * (1 - moved)))
     M = float(rough) * (1 if K == 1 else 2) * (1 + 1e-6)
     if not known.all() or nu * M > SMALL_STEP:
-        few = data.sample(64).reduce(row_sizes, local.view, local.constant, *wide, combine=larger)
+        sizes = row_sizes, local.view, local.constant, peak, *wide
+        few = data.sample(64).reduce(*sizes, combine=larger)
         if nu**2 * few[0] > 1:
             return Curvature(np.inf, nu**2 / 2, None)
-        M, null = data.reduce(row_sizes, local.view, local.constant, *wide, combine=larger)
+        M, null = data.reduce(*sizes, combine=larger)
         M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))
         if null > data.eps * max(len(d), 64) / least.min():
             return NOTHING
@@ -227,10 +228,10 @@ def add_and_compare(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any,
 
 
 def row_sizes(
-    X: Any, y: Any, s: Any, view: Any, constant: float | None, A: Any, U: Any
+    X: Any, y: Any, s: Any, view: Any, constant: float | None, peak: Any, A: Any, U: Any
 ) -> tuple[Any, Any]:
     """The largest ‖(e_k − e_l)⊗x‖² in A of one block's rows that count, and by how much the
-    directions U change a score, as a share of what they could."""
+    directions U change a score, as a share of what they could for entries up to ``peak``."""
     Z = with_constant(X if s is None else X[s > 0], view, constant)
     M, null, step = 0.0, 0.0, max(16, 2**20 // A[:, 0].size)
     for start in range(0, len(Z), step):
@@ -239,9 +240,9 @@ def row_sizes(
         pairs = [T[k] - T[l] for k in range(len(T)) for l in range(k)] or T
         M = max(M, *(np.einsum("ij,ij->i", d, d).max(initial=0.0) for d in pairs), 0.0)
         for directions in U:
-            could = np.dot(np.abs(part), np.abs(directions))
-            change = np.abs(np.dot(part, directions))
-            share = np.divide(change, could, out=change, where=could > 0)
+            could = np.dot(peak, np.abs(directions))
+            change = np.abs(np.dot(part, directions)).max(axis=0, initial=0.0)
+            share = np.divide(change, could, out=np.zeros_like(change), where=could > 0)
             null = max(null, share.max(initial=0.0))
     return M, null
 

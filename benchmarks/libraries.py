@@ -9,7 +9,7 @@ from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 MANY = 100_000  # max_iter, so that tol is what stops a solver
-EPOCHS = 1_000  # of saga, which cannot be interrupted
+EPOCHS = 1_000  # of liblinear and saga, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
 # to be below 1e-6, and above 1e3 its solver stalls on the column of c
 
@@ -36,7 +36,7 @@ def sklearnex(module):
 def sklearn_solver(solver):
     """One solver of scikit-learn's logistic regression; sag was slower than saga in all rows."""
     of_its_own = {
-        "liblinear": {"intercept_scaling": INTERCEPT_SCALING},
+        "liblinear": {"max_iter": EPOCHS, "intercept_scaling": INTERCEPT_SCALING},
         "saga": {"max_iter": EPOCHS, "random_state": 0},
     }
     params = {"solver": solver, "max_iter": MANY} | of_its_own.get(solver, {})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import certus
-from certus import exceptions, linear_model, plotting
+from certus import exceptions, linear_model, losses, penalties, plotting, solvers
 
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -246,7 +246,9 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
 
 
 @pytest.mark.parametrize(
-    "module", [certus, linear_model, exceptions, plotting], ids=lambda m: m.__name__
+    "module",
+    [certus, linear_model, losses, penalties, solvers, exceptions, plotting],
+    ids=lambda m: m.__name__,
 )
 def test_public_names_exist_are_documented_and_are_all(module):
     assert sorted(set(module.__all__)) == sorted(module.__all__), "a name twice"

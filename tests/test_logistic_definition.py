@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from tests.classification import Case, classes, exact_objective, optimum, rows
 
 from certus.csr import CSR
-from certus.definitions import curvature, duality, logistic
+from certus.definitions import curvature, duality, logistic, margins
 from certus.definitions.separation import separates
 
 S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
@@ -171,13 +171,13 @@ def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
 
 
 def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
-    monkeypatch.setattr(curvature, "SUBSET_WORK", 0)
+    monkeypatch.setattr(curvature, "SUBSETS", (0,))
     case, _, parameters = problem("none", n=40)
     X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
     best, w, b = optimum(case)
     u = w + 1e-5
     found = logistic.check(rows(X, y), w=u, b=b, **{**parameters, "tol": 1.0})
-    assert curvature.subset_rows(*X.shape, 4) < len(X)
+    assert len(X) > 1024 + 2 * 4
     excess = 40 * float(exact_objective(case, u, b) - best)
     assert excess <= found["gap"] <= 10 * excess
 
@@ -191,6 +191,31 @@ def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
     assert found["residual"] < 1e-10
     assert found["bound"] <= best
     assert found["coef_error"] is None  # they are not unique
+
+
+def test_nearly_repeated_columns_are_not_taken_for_repeated_ones():
+    case, _, parameters = problem("none")
+    x, e = case.X[:, [0]], case.X[:, [1]]
+    best, _, _ = optimum(case._replace(X=np.hstack([x, e])))
+    alone, u, b = optimum(case._replace(X=x))
+    assert best < alone
+    for tiny in (1e-4, 1e-7, 1e-9, 1e-11):
+        X = np.hstack([x, x + tiny * e])
+        found = logistic.check(rows(X, case.y), w=np.vstack([u, [[0.0]]]), b=b, **parameters)
+        assert found["gap"] >= alone - best
+
+
+def test_repeated_columns_are_not_left_out_where_a_penalty_sees_them():
+    """(2u, −u) predicts as (u, 0) does and costs 2|u| more."""
+    case, _, parameters = problem("l1")
+    X = np.column_stack([case.X, case.X[:, 0]])
+    best, w, b = optimum(case)
+    assert w[0] != 0
+    u = np.vstack([w, -w[:1]])
+    u[0] *= 2
+    found = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
+    assert found["bound"] <= best
+    assert found["gap"] >= 2 * abs(w[0, 0])
 
 
 def test_a_weak_penalty_is_no_obstacle():
@@ -313,10 +338,9 @@ def test_rounding_is_in_the_gap(monkeypatch):
 
 def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
     """Each sum of margins moved by its own bound, either way: the bound stays a bound."""
-    from certus.definitions import margins
-
     case, data, parameters = problem("l1")
     best, w, b = optimum(case)
+    tight = logistic.check(data, w=w, b=b, **parameters)["gap"]
     honest = margins.margin_sums
 
     for sign in (-1, 1):
@@ -329,6 +353,64 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
         monkeypatch.setattr(margins, "margin_sums", shaken)
         found = logistic.check(data, w=w, b=b, **parameters)
         assert found["bound"] <= best
+        assert found["gap"] < 2 * tight  # as far as it goes: more would not fit
+
+
+@pytest.mark.parametrize("m", [np.linspace(-3, 40, 50), np.linspace(-40, 3, 50), np.zeros(1)])
+def test_entropies_of_scaled_points_are_not_overestimated(m):
+    terms = margins.Terms(*np.ones((margins.TERMS, len(m))))
+    logistic.LogisticMargin.terms(m, terms)
+    sums = margins.Terms(*(term.sum() for term in terms))
+    for rho in (1.0, 1 - 1e-9, 1 - 1e-4, 0.9, 0.3, 0.0):
+        with mp.workdps(40):
+            a = [mp.mpf(rho) / (1 + mp.exp(mp.mpf(v))) for v in m]
+            H = mp.fsum(-x * mp.log(x) - (1 - x) * mp.log(1 - x) for x in a if x > 0)
+        found = logistic.LogisticMargin.dual(sums, rho, 0.0)
+        assert found <= H * (1 + mp.mpf("1e-14"))
+        loss = (1 - rho) * min(1, np.exp(8) * (1 - rho)) * sums.value
+        assert found >= H - loss - (1 - rho) * sums.far - 1e-12
+        assert logistic.LogisticMargin.dual(sums, rho, 0.01) < found + 1e-15
+
+
+def test_the_scale_that_balances_the_classes_is_known_to_its_error():
+    case, data, parameters = problem(weighted=True)
+    w, b = np.array([[0.3], [-0.2], [1.0]]), np.array([0.4])
+    found = margins.MarginProblem(
+        data, logistic.LogisticMargin, w, b, one_vs_rest=False, **parameters
+    )
+    (plus, minus), error = found.balance()
+    with mp.workdps(40):
+        a = [1 / (1 + mp.exp(int(2 * y - 1) * mp.mpf(z))) for y, z in zip(
+            case.y, (np.dot(case.X, w) + b)[:, 0], strict=True)]  # fmt: skip
+        A = [mp.fsum(mp.mpf(o) * v for o, v, y in zip(case.omega, a, case.y, strict=True) if y == k)
+             for k in (1, 0)]  # fmt: skip
+        true = min(A) / max(A)
+    assert 0 < abs(min(plus[0], minus[0]) - true) <= error[0] < 1e-12
+    assert max(plus[0], minus[0]) == 1
+
+
+def test_the_error_of_scores_is_within_its_bound():
+    rng = np.random.default_rng(0)
+    X, w, b = rng.normal(size=(60, 50)), 1e3 * rng.normal(size=(50, 1)), np.array([0.1])
+    fitted = duality.Fitted(rows(X, np.arange(60) % 2), w, b, 1.0, 0.0, 1.0, True, None)
+    with mp.workdps(50):
+        z = [mp.fdot(map(mp.mpf, x), map(mp.mpf, w[:, 0])) + mp.mpf(b[0]) for x in X]
+        errors = [float(mp.mpf(v) - u) for v, u in zip((X @ w)[:, 0] + b, z, strict=True)]
+    bound = fitted.score_error(np.sum(X * X), 60.0)
+    assert 0 < np.linalg.norm(errors) <= bound[0] < 1e4 * np.linalg.norm(errors)
+
+
+def test_scores_that_lose_digits_are_in_the_gap():
+    """w = (v + u, −v) on a column that stands twice: the larger v, the fewer digits of u."""
+    X, y = classes(11, 40, 1, 2)
+    case = Case(np.hstack([X, X]), y, np.ones(40), 1, 0.0, 0.0, "free")
+    best, u, b = optimum(case._replace(X=X))
+    for v in 1.1 * 2.0 ** np.arange(20, 36):
+        w = np.array([[v + u[0, 0]], [-v]])
+        found = logistic.check(rows(case.X, y), w=w, b=b, l1=0.0, l2=0.0)
+        assert found["bound"] <= best
+        assert found["gap"] >= exact_objective(case, w, b) - best
+        assert found["residual"] < 1e-3
 
 
 def test_an_intercept_where_there_may_be_none_is_refused():

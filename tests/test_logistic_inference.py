@@ -2,6 +2,7 @@
 
 import pickle
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.sparse
@@ -13,7 +14,7 @@ import certus
 from certus.definitions.inference import logistic_inference as define
 from certus.exceptions import InferenceError
 from logistic_cases import fitted, labelled, optimum
-from problems import weights
+from problems import collinear, weights
 
 each_cov = pytest.mark.parametrize("cov", ["classical", "HC0"])
 each_intercept = pytest.mark.parametrize("fit_intercept", [True, False])
@@ -224,6 +225,59 @@ def test_far_origins_and_odd_units_cost_no_digits(K, cov):
             np.testing.assert_allclose(ends[:, 1:] * scale, expected[:, 1:], rtol=1e-6)
 
 
+def exact_errors(X, y, w, b, cov):
+    """Standard errors at (w, b) in 80 digits, two classes."""
+    with mp.workdps(80):
+        Phi = mp.matrix([[1, *map(float, x)] for x in X])
+        z = Phi * mp.matrix([float(b[0]), *map(float, w[:, 0])])
+        p = [1 / (1 + mp.exp(-v)) for v in z]
+        H, M = mp.zeros(Phi.cols), mp.zeros(Phi.cols)
+        for i in range(len(y)):
+            outer = Phi[i, :].T * Phi[i, :]
+            H += p[i] * (1 - p[i]) * outer
+            M += (int(y[i]) - p[i]) ** 2 * outer
+        inverse = H**-1
+        covariance = inverse if cov == "classical" else inverse * M * inverse
+        return np.array([float(mp.sqrt(covariance[j, j])) for j in range(Phi.cols)])
+
+
+@each_cov
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e6, 1e8])
+def test_nearly_collinear_columns(condition, cov):
+    X = collinear(9, 60, 3, condition)
+    y = np.arange(60) % 2
+    at = np.array([[1.0], [2.0], [-3.0]]), np.array([0.5])
+    found = fitted(X, y, cov=cov, at=at)
+    np.testing.assert_allclose(
+        found.standard_errors, exact_errors(X, y, *at, cov), rtol=max(1e-8, 1e-14 * condition)
+    )
+
+
+@each_cov
+def test_errors_are_those_of_the_given_intercept_far_from_the_origin(cov):
+    """b is 1e9 times the scores: its digits and the columns' cancel before anything is rounded."""
+    X, y = labelled(9, 60, 2)
+    X += [1e9, -2e9]
+    w = np.array([[1 / 3], [1 / 7]])
+    at = w, np.array([-(X.mean(axis=0) @ w)[0] + 0.1])
+    found = fitted(X, y, cov=cov, at=at)
+    np.testing.assert_allclose(found.standard_errors, exact_errors(X, y, *at, cov), rtol=1e-9)
+
+
+@each_count
+def test_likelihood_ratios_of_nearly_collinear_columns(K):
+    """The first coefficient is the same if the others are written in other columns."""
+    rng = np.random.default_rng(9)
+    Z = rng.normal(size=(100, 3))
+    X = Z + 1e5 * (Z[:, [1, 2, 1]] + Z[:, [2, 1, 2]])
+    y = labelled(9, 100, 3, K)[1]
+    other = np.column_stack([X[:, 0], np.linalg.qr(X[:, 1:])[0]])
+    at = np.zeros((3, 1 if K == 2 else K)), np.zeros(1 if K == 2 else K)
+    for side in ("low", "high"):
+        ends = [fitted(x, y, at=at).conf_int(kind="lr")[side][1] for x in (X, other)]
+        assert ends[0] == pytest.approx(ends[1], rel=1e-5)
+
+
 def test_squares_out_of_range_have_standard_errors():
     X, y = labelled(10, 100, 2)
     scale = np.array([2.0**600, 2.0**-600])
@@ -355,7 +409,7 @@ def test_only_coefficients_that_the_rows_determine_have_errors(K, cov):
 def test_a_constant_column_leaves_the_intercept_undetermined():
     X, y = labelled(16, 100, 2)
     w, b = optimum(X, y)
-    constant = np.column_stack([X + 2.0**20, np.full(100, 3.0)])
+    constant = np.column_stack([X + 2.0**20, np.full(100, 1e15 / 3)])
     at = np.vstack([w, [[0.0]]]), b - 2.0**20 * w.sum(axis=0)
     found = fitted(constant, y, at=at)
     assert list(np.isnan(found.standard_errors)) == [True, False, False, True]

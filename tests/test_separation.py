@@ -1,6 +1,8 @@
 """Separable classes: found, and found not to be, against brute force and data made to be either."""
 
+from fractions import Fraction
 from itertools import combinations
+from operator import mul
 
 import numpy as np
 import pytest
@@ -137,18 +139,36 @@ def test_a_level_with_one_class_only_is_quasi_complete_and_exact(sparse):
     assert m.min() == 0
 
 
-def test_two_levels_together_are_found_exactly():
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1 / 3, 1e-7])
+def test_two_levels_together_are_found_exactly(unit):
     """Neither column separates: rows with both are of class 1, rows with one are of either."""
     rng = np.random.default_rng(3)
-    X = (rng.random((400, 4)) < 0.5).astype(float)
+    X = unit * (rng.random((400, 4)) < 0.5)
     y = rng.integers(2, size=400)
-    together = X[:, 1] + X[:, 2]
+    together = (X[:, 1] > 0) + 1 * (X[:, 2] > 0)
     y[together == 2], y[together == 0] = 1, 0
     assert by_one_column(rows_of(X, y), 2) is None
     found = separating_direction(rows_of(X, y), 2)
     check(found, X, y, "quasi-complete")
     np.testing.assert_array_equal(found.u[:, 0] / found.u[1], [0, 1, 1, 0])
-    assert margins(X, y, found.u, found.c).min() == 0
+    m = [
+        (2 * int(k) - 1) * (sum(map(mul, map(Fraction, x), exact[:-1])) + exact[-1])
+        for exact in [[Fraction(v) for v in (*found.u[:, 0], found.c[0])]]
+        for x, k in zip(X.tolist(), y, strict=True)
+    ]
+    assert min(m) == 0
+
+
+def test_a_tiny_difference_of_columns_may_separate():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=300), rng.integers(2, size=300)
+    X = np.column_stack([x, x])
+    X[7, 1] += 1e-5
+    assert separating_direction(rows_of(X, y), 2).kind == "quasi-complete"
+    X[8, 1] += 1e-5
+    for k, kind in ((y[7], "quasi-complete"), (1 - y[7], "not separable")):
+        y[8] = k
+        assert separating_direction(rows_of(X, y), 2).kind == kind
 
 
 def test_one_class_apart_from_two_that_overlap_is_quasi_complete():
@@ -239,6 +259,17 @@ def test_a_solvers_coefficients_are_proof_enough_or_help(n_classes, monkeypatch)
     monkeypatch.undo()
     wrong = separating_direction(rows_of(X, y), n_classes, hint=(-found.u, -found.c))
     check(wrong, X, y, "complete")
+
+
+def test_the_rows_that_a_solver_gets_wrong_settle_it_at_once(monkeypatch):
+    X, y = labelled(11, 20_000, 4, 2)
+    true = separating_direction(rows_of(X, y), 2)
+    deep = np.argmax(margins(X, y, true.u, true.c))
+    y[deep] = 1 - y[deep]
+    monkeypatch.setattr(separation, "ROUNDS", 2)  # one of each program
+    assert separating_direction(rows_of(X, y), 2).kind == "unknown"
+    found = separating_direction(rows_of(X, y), 2, hint=(true.u, true.c))
+    assert found.kind == "not separable"
 
 
 def test_what_is_too_large_is_not_looked_at():

@@ -205,7 +205,7 @@ def library():
                 if value.__module__ == title:
                     plain = {k: v for k, v in vars(value).items() if not k.startswith("__")}
                     state |= {f"{title}.{name}.{k}": id(v) for k, v in plain.items()}
-            elif ours:
+            elif ours and not isinstance(value, tuple):  # a tuple cannot change
                 home = type(value).__module__  # others may have imported it
                 state |= {f"{home}.{name}.{k}": repr(v) for k, v in vars(value).items()}
             elif not callable(value):

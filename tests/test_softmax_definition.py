@@ -107,6 +107,21 @@ def test_a_second_pass_at_the_moved_point_proves_what_concavity_loses():
     assert 0 <= best - second < 10 * excess
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 0.3, 5.0])
+def test_the_moved_point_is_feasible_whatever_the_intercepts(size):
+    _, data, parameters = problem(5, "l2", weighted=True)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        w, b = rng.normal(size=(2, 5)), np.log(CLASS_WEIGHT) + size * rng.normal(size=5)
+        found = softmax.SoftmaxProblem(data, w=w, b=b, **parameters)
+        delta, t = found.balance(found.sums)
+        assert (delta >= 0).all()
+        assert (delta < 1).all()
+        q = (1 - delta) @ (found.factor[:, None] * found.sums.Q) + delta * found.n
+        assert 0 < t <= 1
+        assert (found.n - (1 - t) * q >= 0).all()
+
+
 @pytest.mark.parametrize(("K", "intercept"), [(3, "free"), (3, "none"), (5, "free")])
 def test_gradient_and_curvature_bound_the_excess_of_unpenalised_fits(K, intercept):
     case, data, parameters = problem(K, "none", intercept, n=40, seed=3)

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import certus
 from certus._words import number
 from certus.exceptions import CannotVerifyError
-from certus.losses import Logistic
+from certus.losses import Logistic, SquaredHinge
 from problems import weights
 
 TIGHT = {"tol": 1e-11, "max_iter": 20_000, "random_state": 0}
@@ -512,6 +513,21 @@ def test_a_loss_and_a_penalty_are_read_by_their_attributes(K, loss):
     assert c.model == "PenalizedClassifier"
     assert c.formula.startswith("Σ cᵢ ")
     assert "+ 0.5‖w‖₁ + 0.75‖w‖²" in c.formula
+    model.coef_ = model.coef_ * 1.01
+    refused(model, X, y)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_squared_hinge_is_read_for_each_class_against_the_rest(K):
+    X, y = classes(5, K=K)
+    theirs = LinearSVC(C=0.5, fit_intercept=False, dual=False, tol=1e-12, max_iter=20_000)
+    theirs.fit(X, y)
+    penalty = Mixed()
+    penalty.l1, penalty.l2 = 0.0, 2.0
+    model = PenalizedClassifier(SquaredHinge(), penalty, fit_intercept=False)
+    model.coef_, model.intercept_ = theirs.coef_, 0.0
+    model.classes_, model.n_features_in_ = theirs.classes_, 4
+    assert "[1 − yᵢ(xᵢᵀw)]₊²" in certified(model, X, y).formula
     model.coef_ = model.coef_ * 1.01
     refused(model, X, y)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model, plotting
+    from . import exceptions, linear_model, losses, penalties, plotting, solvers
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
 
@@ -23,8 +23,11 @@ __all__ = [
     "exceptions",
     "get_config",
     "linear_model",
+    "losses",
+    "penalties",
     "plotting",
     "set_config",
+    "solvers",
     "verify",
 ]
 
@@ -33,7 +36,7 @@ _LAZY = {
     "check_gradient": "derivatives",
     "verify": "certificate",
 }
-_MODULES = ("exceptions", "linear_model", "plotting")
+_MODULES = ("exceptions", "linear_model", "losses", "penalties", "plotting", "solvers")
 
 
 def __getattr__(name: str) -> Any:

@@ -71,6 +71,10 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
         rows += [("What is wrong", text) for text in wrong]
+    elif not c.definition:
+        rows += [("Objective", number(c.objective, 7)), ("Not proven", f"{c.found['unproven']}.")]
+        rows.append(("Checked by", "nothing: the numbers are the solver's own"))
+        return rows
     else:
         rows += _words_of(c).refused(c)
     notes = c.notes[:-1] if c.status == "other rows" else c.notes
@@ -103,6 +107,8 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
     if stopped_at is not None:
         return printable(_stopped(c, stopped_at))
+    if not c.definition:
+        return printable(f"{c.model} is not certified: {c.found['unproven']}.")
     if c.status == "not proven":
         return printable(
             f"{c.model} is not certified: objective {number(c.objective, 7)}, and there are "

@@ -104,7 +104,9 @@ def load(path):
     if path.endswith(".npz"):
         return Sparse(np.load(path, allow_pickle=False))
     return np.loadtxt(path, delimiter=",", ndmin=1)
+'''
 
+MAIN = """
 
 {labels}def main(arguments):
     if len(arguments) not in (2, 3):
@@ -131,7 +133,7 @@ def load(path):
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
-'''
+"""
 
 NUMBERS = {
     "labels": "",
@@ -239,6 +241,7 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
         + body
         + f"\n\n# --- the model's parameters ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
         + TAIL.format(**values)
+        + MAIN.format(**values)
     )
 
 

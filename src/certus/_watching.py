@@ -60,6 +60,7 @@ class Watching:
         self.least = float("inf")
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
         self.certify: Callable[[], Certificate] | None = None
+        self.parts = 0  # fits that came before the one that is kept
         self.started = time.perf_counter()
 
     # --- what an estimator calls ---
@@ -87,9 +88,18 @@ class Watching:
         """
         self.attributes, self.certify = attributes, certify
         self.begin(max_iter)
-        self.context.max_subtasks = max_iter
+        self.context.max_subtasks = None if max_iter is None else self.parts + max_iter
         self.started = time.perf_counter()
         return self
+
+    def part_done(self, name: str) -> None:
+        """One of the fits on the way is done. A callback hears of it and gets no model; nor can it
+        stop what is not yet there."""
+        self.parts += 1
+        if vars(self.estimator).get("_skl_callbacks"):
+            task = self.context.subcontext(task_name=name)
+            task.call_on_fit_task_begin(estimator=self.estimator)
+            task.call_on_fit_task_end(estimator=self.estimator)
 
     def __call__(self, step: "Step") -> bool:
         """One step is done; True: stop."""
@@ -114,7 +124,8 @@ class Watching:
 
     def _callbacks_say_stop(self, step: "Step") -> bool:
         most = self.context.max_subtasks
-        if not vars(self.estimator).get("_skl_callbacks") or (most and step.iteration > most):
+        told = self.parts + step.iteration
+        if not vars(self.estimator).get("_skl_callbacks") or (most and told > most):
             return False
         assert self.attributes is not None
         attributes = self.attributes

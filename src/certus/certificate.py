@@ -54,9 +54,10 @@ class Certificate:
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "nearly optimal" (≤
         1e-3), "not optimal", "no finite optimum" (the classes are separated, so coefficients grow
-        without limit), "not proven" (sparse rows of many columns without a penalty: neither could
-        be shown), "contradicted" (another fitted attribute disagrees with the data), "other rows"
-        (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
+        without limit), "not proven" (sparse rows of many columns without a penalty, or a loss or
+        penalty of your own: neither could be shown), "contradicted" (another fitted attribute
+        disagrees with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a
+        callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -157,6 +158,19 @@ class _Data:
 def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
     """The certificate of a fitted model on rows that are known to be its own."""
     return _certify(audit.read(model, rows), rows, tol, _feature_names(model))
+
+
+def unproven(
+    model: Any, rows: Rows, formula: str, objective: float, why: str, tol: float = TOL
+) -> Certificate:
+    """Of a fitted model that no definition knows: its objective is its own word."""
+    return Certificate(
+        model=type(model).__name__, shape=rows.shape, formula=formula, definition="",
+        objective=objective, bound=None, gap=float("inf"), residual=float("inf"),
+        kind="stationary", status="not proven", certified=False, tol=tol, coef_error=None,
+        seconds=0.0, fingerprint=fingerprint(rows), found={"unproven": why, "ours": True},
+        feature_names=_feature_names(model),
+    )  # fmt: skip
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:

@@ -138,15 +138,18 @@ def _demo(chosen: argparse.Namespace) -> int:
         elif not each.theirs.certificate.certified:
             _details(each.row.name, each.theirs.certificate, skip=REPEATED)
     _closing(shown)
-    return 0 if all(each.ours.certificate.certified for each in shown) else 1
+    return 0 if all(each.right for each in shown) else 1
 
 
 def _row(shown: "Shown") -> None:
     row, n = shown.row, shown.ours.certificate.shape[0]
     _say(f"{_paint(f'{row.name:<11}', 'strong')} {row.call}: {row.about}, {count(n, 'row')}")
     said = ", ".join(text.split(":")[0] for text in shown.theirs.warned) or "no warning"
-    _answer("certus", shown.ours, "please report this")
-    _answer("scikit-learn", shown.theirs, f"{_times(shown.times)}, {said}")
+    none = row.expects == "no finite optimum"
+    proven = "proven" if shown.right else "please report this"
+    _answer("certus", shown.ours, proven)
+    theirs = "an answer" if none else _times(shown.times)
+    _answer("scikit-learn", shown.theirs, f"{theirs}, {said}")
     for text in shown.ours.warned:
         _wrapped(text, first=INDENT, rest=INDENT)
     _say()
@@ -161,7 +164,7 @@ def _times(times: float) -> str:
 def _answer(library: str, fit: "Fit", complaint: str) -> None:
     c = fit.certificate
     verdict = _paint(
-        f"{c.status if c.certified else c.status.upper():<14}", TONE.get(c.status, "bad")
+        f"{c.status if c.certified else c.status.upper():<17}", TONE.get(c.status, "bad")
     )
     words = f"within {small(c.gap)} of the best possible" if c.certified else complaint
     _say(f"{' ' * INDENT}{library:<13} {verdict} {number(c.objective, 6):>9}  {words}")
@@ -190,7 +193,9 @@ def _closing(shown: "list[Shown]") -> None:
     wrong = [each for each in shown if not each.theirs.certificate.certified]
     silent = [each for each in wrong if not each.theirs.warned]
     ours = sum(each.ours.certificate.certified for each in shown)
-    _say(f"certus: {ours} of {count(len(shown), 'fit')} certified.")
+    none = sum(each.right and not each.ours.certificate.certified for each in shown)
+    rest = f", {none} proven to have no finite optimum" if none else ""
+    _say(f"certus: {ours} of {count(len(shown), 'fit')} certified{rest}.")
     _say(
         f"scikit-learn: {len(shown) - len(wrong)} optimal, {len(wrong)} not, "
         f"{len(silent)} of those without a warning."

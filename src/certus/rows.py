@@ -143,9 +143,10 @@ class Rows:
     def sample(self, count: int) -> "Rows":
         """At most ``count`` distinct rows, spread over all (see ``spread``)."""
         n = self.shape[0]
-        if count >= n:
-            return self
-        i = spread(n, count)
+        return self if count >= n else self.take(spread(n, count))
+
+    def take(self, i: np.ndarray) -> "Rows":
+        """Rows by their numbers: a copy."""
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
         X = CSR(self.X[i]) if self.sparse else self.X[i]

@@ -86,7 +86,8 @@ def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
 
 
 def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
-    return _read_logistic_cv(model, None)
+    scaling = model.intercept_scaling if _by_liblinear(model) else None
+    return _with_direction(model, _read_logistic_cv(model, scaling))
 
 
 def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
@@ -138,6 +139,7 @@ def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
 
 
 ONE_COLUMN = "y is 1 for the second class and −1 for the first"
+SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 A_COLUMN_EACH = "y has a column for each class, 1 for its rows and −1 for the rest"
 
 
@@ -169,15 +171,25 @@ def read_ridge_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
 # --- any loss and penalty -------------------------------------------------------------------------
 
 
-def read_penalized(model: Any, _rows: Any) -> dict[str, Any]:
+def read_penalized(model: Any, rows: Any) -> dict[str, Any]:
     """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
-    loss, penalty = model.loss, model.penalty
+    loss, penalty = model.loss_, model.penalty_
     try:
         l1, l2 = float(penalty.l1), float(penalty.l2)
     except AttributeError:
         raise ValueError(
-            f"the penalty {penalty!r} cannot be audited: it is no L1, L2 or ElasticNet"
+            f"the penalty {penalty!r} is your own, and no definition of certus knows it"
         ) from None
+    if loss.name not in LOSS:
+        raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
+    if (
+        l1 == l2 == 0
+        and loss.name == "squared"
+        and (len(model.coef_) == 1 or not model.class_weight)
+    ):
+        return _read_squares(model, rows)
+    if l1 == l2 == 0 and loss.name in UNBOUNDED:
+        raise ValueError(f"without a penalty no bound is known for the loss {loss!r}")
     w = np.atleast_2d(model.coef_)
     parameters = {
         **_coefficients(model), "C": 1.0, "l1": l1, "l2": l2,
@@ -187,11 +199,32 @@ def read_penalized(model: Any, _rows: Any) -> dict[str, Any]:
         parameters["one_vs_rest"] = len(w) > 1
     if "delta" in vars(loss):
         parameters["delta"] = float(loss.delta)
+    definition = loss.name
+    if loss.name == "squared":  # Huber's, with no row beyond δ
+        definition, parameters["delta"] = "huber", BEYOND_ALL
     return {
-        "definition": loss.name,
+        "definition": definition,
         "formula": formula(loss.name, **parameters),
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
+        "iteration": _iteration(model),
+    }
+
+
+def _read_squares(model: Any, rows: Any) -> dict[str, Any]:
+    """Half of least squares on ±1, without a penalty."""
+    weight = class_weight_of(model)
+    if isinstance(weight, str):
+        K = len(model.classes_)
+        counts = np.bincount(rows.y[:, 0].astype(np.intp), weights=rows.s, minlength=K)
+        weight = counts.sum() / (K * counts)
+    signs = ONE_COLUMN if len(model.classes_) == 2 else A_COLUMN_EACH
+    return {
+        "definition": "least_squares",
+        "formula": SQUARES if weight is None else SQUARES.replace("sᵢ", "sᵢcᵢ"),
+        "parameters": {**_coefficients(model), "alpha": np.zeros(len(model.coef_))},
+        "labels": Labels(np.asarray(model.classes_), "signs", weight),
+        "notes": (f"{signs}; this is twice the model's own objective",),
     }
 
 
@@ -229,11 +262,14 @@ def _balanced_by_rows(model: Any, rows: Any) -> Any:
 
 # --- the objective for people ---------------------------------------------------------------------
 
+UNBOUNDED = ("squared_hinge", "huber", "squared")
+BEYOND_ALL = 1e150  # a residual that no row has
 LOSS = {
     "logistic": "log(1 + exp(−yᵢ({z})))",
     "softmax": "(log Σₖ exp(zᵢₖ) − zᵢ,yᵢ)",
     "squared_hinge": "[1 − yᵢ({z})]₊²",
-    "huber": "huber(yᵢ − {z})",
+    "huber": "huber(yᵢ − ({z}))",
+    "squared": "½(yᵢ − ({z}))²",
 }
 
 

@@ -14,8 +14,8 @@ those rows (softmax: the range of its changes), so with φ'(0) ≥ −ν
 reached before t = −log(1 − a)/M: so far the optimum is at most, in ‖·‖_H. Thus there is one: the
 data are not separable. M ≤ max_i ‖x_i‖_{H⁻¹}.
 
-A direction that changes no row's score by more than the data's own last digits changes nothing
-(repeated columns); it is left out.
+Without a penalty, a direction that changes no row's score by more than the data's own last digits
+changes nothing (repeated columns); it is left out.
 """
 
 from typing import Any, NamedTuple
@@ -26,9 +26,11 @@ from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import gamma
 
 MOST_PARAMETERS = 2000  # up to which matrices of them are formed
-SUBSET_WORK = 2**27  # multiplications for the subset's matrix: those of a pass over the rows
-ALL_WORK = 2.0**40  # for the matrix of all rows, at most
+SUBSETS = (2**27, 2**30)  # multiplications for a subset's matrix: about those of a pass, and more
+ALL_ROWS = 2**33  # for the matrix of all rows
+ONLY_PROOF = 2**38  # … where there is no penalty, and so no other proof
 SMALL_STEP = 0.1  # a = νM up to which a rough M is good enough
+HOPELESS = 8  # times more than ``enough``: what more rows promise must not be above
 
 
 class Curvature(NamedTuple):
@@ -57,6 +59,7 @@ class Local(NamedTuple):
     g_error: Any  # (K, P)
     l2: Any  # (K, P)
     kept: Any  # (K, P) of bool: parameters that no invariance of F can fix
+    penalised: bool
     b_error: float
     z_error: float  # √Σω(ẑ − z)², at most
 
@@ -106,26 +109,30 @@ def local_of(
             kept[-1, -1] = False
     return Local(
         fitted.w[:, columns], b, bend, fitted.view, constant, g.T, g_error.T, l2.T, kept.T,
-        float(b_error), float(z_error),
+        fitted.penalty != (0, 0), float(b_error), float(z_error),
     )  # fmt: skip
 
 
-def subset_rows(n: int, p: int, parameters: int) -> int:
-    return min(n, max(1024 + 2 * parameters, SUBSET_WORK // (parameters * max(p, 1))))
-
-
 def from_curvature(data: Any, local: Local, enough: float) -> Curvature:
-    """By a subset of the rows; where the excess is not below ``enough``, by all."""
-    n, p = data.shape
+    """By subsets of the rows, each larger than the one before, up to all: the first whose excess
+    is below ``enough``."""
+    n = data.shape[0]
     parameters = int(local.kept.sum())
     if parameters > MOST_PARAMETERS or not np.isfinite(local.g).all():
         return NOTHING
-    rows = subset_rows(n, p, parameters)
-    found = curvature_of(data.sample(rows), local) if rows < n else NOTHING
-    if found.excess <= enough or float(n) * parameters**2 > ALL_WORK:
-        return found
-    every = curvature_of(data, local)
-    return every if every.excess <= found.excess else found
+    best, affordable = NOTHING, ALL_ROWS if local.penalised else ONLY_PROOF
+    for work in (*SUBSETS, affordable):
+        rows = max(1024 + 2 * parameters, work // parameters**2)
+        if rows < n and work == affordable:
+            break
+        found = curvature_of(data.sample(rows), local)
+        if found.excess < best.excess or best is NOTHING:
+            best = found
+        # ν² falls as the rows grow in number, and no faster
+        promised = found.decrement * min(rows, n) / n
+        if found.excess <= enough or rows >= n or enough * HOPELESS < promised < np.inf:
+            break
+    return best
 
 
 def curvature_of(data: Any, local: Local) -> Curvature:
@@ -144,13 +151,16 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     scale = np.where(d > 0, d, 1.0)
     lam, V = np.linalg.eigh(H / scale / scale[:, None])
     # rounding of the sums, and of the eigenvalues; the trace is at most the number of columns
-    slack = (gamma(data.depth + EVALUATION) + 2 * gamma(8 * len(d) + 8)) * len(d)
+    depth = data.depth + len(peak) + EVALUATION  # blocks have as many rows as columns at least
+    slack = (gamma(depth) + 2 * gamma(8 * len(d) + 8)) * len(d)
     known = lam > 4 * slack
-    if not known.any():
+    # a penalty may see directions that the rows do not
+    if not known.any() or (local.penalised and not known.all()):
         return NOTHING
     least = lam[known] - slack
     A = V[:, known] / np.sqrt(least * (1 - moved)) / scale[:, None]
-    g, g_error = local.g.ravel()[kept], local.g_error.ravel()[kept]
+    g = local.g.ravel()[kept]
+    g_error = local.g_error.ravel()[kept] + gamma(2 * len(g) + 8) * np.abs(g)
     nu = float(np.linalg.norm(A.T @ g) + np.linalg.norm(np.abs(A).T @ g_error))
     wide = spread_over(A, local.kept), spread_over(V[:, ~known] / scale[:, None], local.kept)
     K = len(local.kept)
@@ -159,7 +169,11 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     rough = np.sqrt((reach**2).sum(axis=1).max() / (least.min() * (1 - moved)))
     M = float(rough) * (1 if K == 1 else 2) * (1 + 1e-6)
     if not known.all() or nu * M > SMALL_STEP:
-        M, null = data.reduce(row_sizes, local.view, local.constant, *wide, combine=larger)
+        sizes = row_sizes, local.view, local.constant, peak, *wide
+        few = data.sample(64).reduce(*sizes, combine=larger)
+        if nu**2 * few[0] > 1:
+            return Curvature(np.inf, nu**2 / 2, None)
+        M, null = data.reduce(*sizes, combine=larger)
         M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))
         if null > data.eps * max(len(d), 64) / least.min():
             return NOTHING
@@ -214,10 +228,10 @@ def add_and_compare(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any,
 
 
 def row_sizes(
-    X: Any, y: Any, s: Any, view: Any, constant: float | None, A: Any, U: Any
+    X: Any, y: Any, s: Any, view: Any, constant: float | None, peak: Any, A: Any, U: Any
 ) -> tuple[Any, Any]:
     """The largest ‖(e_k − e_l)⊗x‖² in A of one block's rows that count, and by how much the
-    directions U change a score, as a share of what they could."""
+    directions U change a score, as a share of what they could for entries up to ``peak``."""
     Z = with_constant(X if s is None else X[s > 0], view, constant)
     M, null, step = 0.0, 0.0, max(16, 2**20 // A[:, 0].size)
     for start in range(0, len(Z), step):
@@ -226,9 +240,9 @@ def row_sizes(
         pairs = [T[k] - T[l] for k in range(len(T)) for l in range(k)] or T
         M = max(M, *(np.einsum("ij,ij->i", d, d).max(initial=0.0) for d in pairs), 0.0)
         for directions in U:
-            could = np.dot(np.abs(part), np.abs(directions))
-            change = np.abs(np.dot(part, directions))
-            share = np.divide(change, could, out=change, where=could > 0)
+            could = np.dot(peak, np.abs(directions))
+            change = np.abs(np.dot(part, directions)).max(axis=0, initial=0.0)
+            share = np.divide(change, could, out=np.zeros_like(change), where=could > 0)
             null = max(null, share.max(initial=0.0))
     return M, null
 

@@ -92,7 +92,7 @@ def check(
     proof, coef_error, decrement = "a dual point", None, 0.0
     for t in map(int, missed):
         found, error = by_curvature(problem, t, size, tol)
-        decrement = max(decrement, found.decrement / f0[t])
+        decrement = max(decrement, float(shares(found.decrement, f0[t])))
         least = (found.excess + 2 * error) * (1 + 8 * UNIT)
         if least < gap[t]:
             gap[t], proof = least, "gradient and curvature"

@@ -112,7 +112,8 @@ class MarginProblem(Fitted):
     @property
     def null_objective(self) -> Any:
         plus, minus = self.sides.one
-        return self.loss.null(plus, minus, self.free or self.scaling is not None)
+        f0 = self.loss.null(plus, minus, self.free or self.scaling is not None)
+        return np.maximum(f0, np.finfo(float).tiny)  # one class: 0
 
     def evaluation(self, z_error: Any) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
@@ -189,7 +190,7 @@ class MarginProblem(Fitted):
 
 def shares(gap: Any, f0: Any) -> Any:
     """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))
 
 

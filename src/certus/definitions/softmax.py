@@ -29,11 +29,11 @@ from certus.definitions.duality import (
     Fitted,
     class_factors,
     class_mass,
-    product,
+    slice_rows,
     slices,
     squared_norms,
 )
-from certus.definitions.linear_sums import UNIT
+from certus.definitions.linear_sums import UNIT, is_sparse
 from certus.definitions.separation import separates
 
 
@@ -56,36 +56,40 @@ def softmax_sums(
     """Of one block of rows; y is the class's number."""
     K = w.shape[1]
     XX, total, V = 0.0, np.zeros((K, 5 + K)), np.zeros(w.shape)
+    room = np.empty((5 + K, slice_rows(X)))
     for part, Z in slices(X, view):
-        z, own, weight = product(Z, w), y[part, 0].astype(np.intp), None if s is None else s[part]
+        # classes by rows: sums over classes then run along the rows
+        z = np.ascontiguousarray((Z @ w).T) if is_sparse(Z) else np.dot(w.T, Z.T)
+        weight = None if s is None else s[part]
         XX += squared_norms(Z, weight)
-        row, rows = np.arange(len(z)), np.zeros((len(z), 5 + K))
-        z += b
-        z -= z.max(axis=1, keepdims=True)
-        Q = np.exp(z)
-        sums = Q.sum(axis=1)
-        Q /= sums[:, None]
-        log_sum, z_own = np.log(sums), z[row, own]
-        rows[:, 0] = 1.0
-        rows[:, 1] = log_sum - z_own
-        rows[:, 2] = log_sum - np.einsum("ik,ik->i", Q, z)
-        z[row, own] = -np.inf
-        rows[:, 4] = z.max(axis=1) >= z_own
+        own, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
+        rows = room[:, : len(at)]
+        one, value, entropy, slope, wrong, Q = *rows[:5], rows[5:]
+        z += b[:, None]
+        z -= z.max(axis=0)
+        np.exp(z, out=Q)
+        sums = Q.sum(axis=0)
+        Q /= sums
+        log_sum, z_own = np.log(sums), z[own, at]
+        one.fill(1.0)
+        np.subtract(log_sum, z_own, out=value)
+        np.subtract(log_sum, np.einsum("ki,ki->i", Q, z), out=entropy)
+        z[own, at] = -np.inf
+        np.greater_equal(z.max(axis=0), z_own, out=wrong, casting="unsafe")
         if delta is not None:
-            Q *= (1 - delta[own])[:, None]
-            Q[row, own] += delta[own]
-            rows[:, 2] = -(Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=1)
-        rows[:, 5:] = Q
-        Q *= -1.0
-        # 1 − Q of its own class, as the others' sum: no digits are lost where Q is near 1
-        Q[row, own] = 0.0
-        Q[row, own] = -Q.sum(axis=1)
-        rows[:, 3] = np.einsum("ik,ik->i", Q, Q)
-        Y = np.zeros((len(z), K))
-        Y[row, own] = 1.0 if weight is None else weight
-        total += np.dot(Y.T, rows)
-        Q *= (factor[own] if weight is None else weight * factor[own])[:, None]
-        V += product(Z.T, Q)
+            Q *= 1 - delta[own]
+            Q[own, at] += delta[own]
+            np.negative((Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=0), out=entropy)
+        # Y − Q; 1 − Q of its own class as the others' sum: no digits are lost where Q is near 1
+        R = np.negative(Q, out=z)
+        R[own, at] = 0.0
+        R[own, at] = -R.sum(axis=0)
+        np.einsum("ki,ki->i", R, R, out=slope)
+        Y = np.zeros_like(R)
+        Y[own, at] = 1.0 if weight is None else weight
+        total += np.dot(Y, rows.T)
+        R *= factor[own] if weight is None else weight * factor[own]
+        V += Z.T @ R.T if is_sparse(Z) else np.dot(R, Z).T
     one, value, entropy, slope, wrong = total[:, :5].T
     return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
 
@@ -121,7 +125,8 @@ class SoftmaxProblem(Fitted):
         if not (self.free or self.scaling is not None):
             return float(total * np.log(len(self.n)))
         share = self.n / total
-        return float(-total * (share * np.log(np.where(share > 0, share, 1.0))).sum())
+        f0 = -total * (share * np.log(np.where(share > 0, share, 1.0))).sum()
+        return float(max(f0, np.finfo(float).tiny))  # one class: 0
 
     def evaluation(self, z_error: float) -> float:
         """|F̂ − F| at most: ℓ has slope Q − Y and curvature at most ½; and the sums' rounding."""
@@ -245,7 +250,7 @@ def check(
         "objective": f,
         "bound": bound,
         "gap": gap,
-        "residual": float("inf") if problem.infeasible else gap / max(f0, np.finfo(float).tiny),
+        "residual": float("inf") if problem.infeasible else gap / f0,
         "null_objective": f0,
         "proof": proof,
         "infeasible": problem.infeasible or None,

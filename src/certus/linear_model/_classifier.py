@@ -31,6 +31,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
     classes_: np.ndarray
     coef_: Any
     intercept_: np.ndarray
+    fit_intercept: bool
+    warm_start: bool
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         """Fitted attributes of a solver's parameters."""
@@ -51,7 +53,7 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             memory_for_gram(side + 1, side, rows.threads)
         tol = self._certificate_tol(tol)
         on_step: OnStep = self._watching.iterations(
-            self._attributes, lambda: certify(self, rows, tol), max_iter
+            self._attributes, lambda: self._check(rows, tol), max_iter
         )
         if getattr(self, "verbose", 0) > 0:
             on_step = aloud(on_step, type(self).__name__)
@@ -66,13 +68,27 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
                 require_finite(rows.X, vars(self).get("feature_names_in_"))
                 raise
             self._set(fit)
-            found = certify(self, rows, tol)
+            found = self._check(rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more or found.status == "no finite optimum":
                 break
             start = fit.w, fit.b
         return fit, found
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        """The certificate of what is set."""
+        return certify(self, rows, tol)
+
+    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where a warm start begins; None: from nothing."""
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
+        same = np.array_equal(self.classes_, classes) and len(w) == p
+        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
+            return None
+        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
 
     def _set(self, fit: Fit) -> None:
         for name, value in self._attributes(fit).items():
@@ -191,5 +207,5 @@ def with_constant(rows: Rows, value: float) -> Rows:
 
 
 def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
-    with np.errstate(invalid="ignore", over="ignore"):  # an infinite value times 0: named later
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
         return X @ w + b

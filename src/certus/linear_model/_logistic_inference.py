@@ -80,5 +80,5 @@ def results(
         maximum=found.log_likelihood,
         null=found.null_log_likelihood,
         effective_parameters=found.effective_parameters if alpha else float(found.rank),
-        make_profile=partial(Profile, found.likelihood, found.theta),
+        make_profile=partial(Profile, found.likelihood, found.theta, found.basis),
     )

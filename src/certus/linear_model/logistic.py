@@ -210,15 +210,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,
         start: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:  # fmt: skip
-        self._constant = None
         K = len(self.classes_)
         design = rows
-        if self.solver == "liblinear" and fit_intercept:
-            if K > 2:
-                raise ValueError(
-                    f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
-                )
-            self._constant = positive("intercept_scaling", self.intercept_scaling)
+        self._constant = self._penalised_constant(fit_intercept)
+        if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
         loss = Logistic() if K == 2 else Softmax()
         total = strength.l1 + strength.l2
@@ -230,6 +225,17 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if total == 0:
             found = self._without_penalty(rows, fit, found)
         self._conclude(found, fit.stopped_at, CALLER)
+
+    def _penalised_constant(self, fit_intercept: bool) -> float | None:
+        """liblinear's: the value of the column whose coefficient makes the intercept."""
+        if self.solver != "liblinear" or not fit_intercept:
+            return None
+        K = len(self.classes_)
+        if K > 2:
+            raise ValueError(
+                f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
+            )
+        return positive("intercept_scaling", self.intercept_scaling)
 
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
         """Of many optima the smallest; where there is none, what separates the classes."""
@@ -269,12 +275,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
             raise ValueError(f"C={C!r}: give a number above 0, or inf for no penalty")
         ratio = self.l1_ratio
         if ratio is None:
-            _warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
+            warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
             ratio = 0.0
         if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 0 <= ratio <= 1:
             raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
         if self.penalty != "deprecated":
-            _warn_future(
+            warn_future(
                 "'penalty' is deprecated in scikit-learn 1.8: use l1_ratio=0 for 'l2', l1_ratio=1 "
                 "for 'l1', a number between for 'elasticnet', and C=inf for None"
             )
@@ -283,16 +289,6 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if np.isinf(C):
             return Strength(1.0, 0.0, 0.0)
         return Strength(float(C), float(ratio), 1.0 - float(ratio))
-
-    def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where a warm start begins; None: from nothing."""
-        if not self.warm_start or "coef_" not in vars(self):
-            return None
-        w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
-        same = np.array_equal(self.classes_, classes) and len(w) == p
-        if not (same and np.isfinite(w).all() and np.isfinite(b).all()):
-            return None
-        return np.array(w, dtype=float), b if self.fit_intercept else np.zeros_like(b)
 
 
 def positive(name: str, value: Any) -> float:
@@ -307,5 +303,5 @@ def whole_number(name: str, value: Any) -> int:
     return int(value)
 
 
-def _warn_future(text: str) -> None:
+def warn_future(text: str) -> None:
     warnings.warn(text, FutureWarning, stacklevel=CALLER + 1)

@@ -16,6 +16,7 @@ class Loss(Protocol):
     formula: str
     several: bool  # a row has K scores
     curvature_bound: float  # no eigenvalue of the curvature is above this
+    never_zero: bool  # above 0 at every score: classes that are separated then have no optimum
 
     def value(self, y: Any, z: Any) -> Any:
         """ℓ(y, z), (n,)."""
@@ -40,6 +41,7 @@ class OneScore:
     """Losses of one score: the curvature is a number for each row, and is the state."""
 
     several = False
+    never_zero = False
 
     def curvature_product(self, state: Any, v: Any) -> Any:
         return state * v

@@ -21,6 +21,7 @@ class Logistic(OneScore):
     name = "logistic"
     formula = "log(1 + exp(−yz))"
     curvature_bound = 0.25
+    never_zero = True
 
     def value(self, y: Any, z: Any) -> Any:
         return self.evaluate(y, z)[0]

@@ -22,6 +22,7 @@ class Softmax:
     formula = "log Σₖ exp(zₖ) − z_y"
     several = True
     curvature_bound = 0.5
+    never_zero = True
 
     def value(self, y: Any, z: Any) -> Any:
         return self.evaluate(y, z)[0]

@@ -27,7 +27,7 @@ from .quadratic_model import QuadraticModel
 from .working_columns import Curvature, Pairs, gather
 
 FEW = 256  # coordinates up to which no working set is formed
-FIRST = 2.0  # times √(coordinates) are in the first working set
+FIRST = 2.0, 10.0  # times √(coordinates) are in the first working set: dense, sparse
 GRAM_MOST = 2000  # coordinates up to which the model's matrix is formed …
 GRAM_ENTRIES = 8.0  # … if it has no more than this times the entries of the columns
 NEWTON_STEPS = 20  # on one working set
@@ -37,7 +37,7 @@ PIECEWISE = ("huber", "squared_hinge")  # losses whose curvature is 0 for some r
 LEAST_CURVATURE = 1e-4  # … it is this, of its bound; 1e-9 and 1e-3 took three times as long
 ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 TILE = 512  # columns that are cast and multiplied at a time
-SAMPLE = 32  # rows from which the columns' deviations are guessed; they set priorities only
+SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
 class CoordinateDescent:
@@ -53,7 +53,7 @@ class CoordinateDescent:
             _prepare(problem)
             z = _scores(problem.rows, w, b)
             point = _best_intercept(problem, _Point.at(problem, w, b, z))
-            size = max(64, int(FIRST * np.sqrt(w.size)))
+            size = max(64, int(FIRST[problem.rows.sparse] * np.sqrt(w.size)))
             return _judged(problem, point, _gradient(problem.rows, point.slope), size, -np.inf)
 
     def step(self, problem: Problem, state: State) -> State:

@@ -97,8 +97,8 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
     g = (sums.g[:-1].T / at.scale).T
-    conjugate = float(np.sum(sums.g[:-1] * u) + sums.g[-1] @ beta - sums.f)
-    # Σ s a is not 0 before the optimum; there it vanishes as the excess does
+    # Σ s a is not 0 before the optimum: what lacks is ∇_β(β* − β), which vanishes with the excess
+    conjugate = float(np.sum(sums.g[:-1] * u) - sums.f)
     lacking = float(np.abs(sums.g[-1]).sum()) if problem.fit_intercept else 0.0
     bound = dual_bound(problem, g, lambda shrink: -shrink * conjugate) - lacking
     bound = min(bound, objective)

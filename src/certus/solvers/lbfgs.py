@@ -15,7 +15,7 @@ from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .products import first_order, room_for_states
+from .products import first_order, room_for_states, scale_of
 
 FALLS = 1e-4  # share of the slope's promise that F must fall by
 FLATTER = 0.9  # share of the slope that may be left
@@ -84,8 +84,9 @@ class _Here:
         g = sums.g if problem.fit_intercept else np.zeros_like(sums.g)
         Xg = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
         self.gradient = np.vstack([Xg + (problem.l2 * q2 * u.T).T, g])
-        d = np.multiply.outer(at.variance, sums.d) + problem.l2 * q2[:, None]
-        d = np.vstack([d, sums.d if problem.fit_intercept else np.zeros_like(sums.d)])
+        kappa = scale_of(problem, sums.d)
+        d = np.multiply.outer(at.variance, kappa) + problem.l2 * q2[:, None]
+        d = np.vstack([d, kappa if problem.fit_intercept else np.zeros_like(kappa)])
         self.inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
 
     def times_inverse(self, r: np.ndarray) -> np.ndarray:
@@ -114,5 +115,5 @@ def _state(problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any)
         g_w = (here.gradient[:-1].T / at.scale).T
         excess = float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(here.gradient[-1]).sum())
         bound = objective - excess
-    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    separated = problem.separated(here.sums.right)
     return State(w, b, objective, excess, bound, stuck=separated, more=here)

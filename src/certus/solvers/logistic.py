@@ -14,12 +14,13 @@ from .loop import Fit, Solver, minimise
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .problem import Problem
+from .proximal_gradient import ProximalGradient
 from .steps import OnStep, ignore
 
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
 SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
-ACCURATE = 1e-6  # times less than what is asked, where another step costs next to nothing
+ACCURATE = 1e-8  # times less than what is asked, where another step costs next to nothing
 # a certificate that misses its mark by a little asks the solver for more
 TIGHTER = (1.0, 1e-3, 1e-6)
 
@@ -47,8 +48,34 @@ def classification(
     return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
 
 
+def against_the_rest(
+    rows: Rows,
+    loss: Loss,
+    penalty: Any,
+    fit_intercept: bool,
+    n_classes: int,
+    class_weight: np.ndarray | None = None,
+) -> list[Problem]:
+    """A problem for each class, y = 1 for its rows and −1 for the rest, whose class weight is 1."""
+    assert rows.y is not None
+    problems = []
+    for k in range(n_classes):
+        own = rows.y[:, 0] == k
+        s = rows.s
+        if class_weight is not None:
+            c = np.where(own, class_weight[k], 1.0)
+            s = c if s is None else s * c
+        y = np.where(own, 1.0, -1.0)[:, None]
+        problems.append(
+            Problem(Rows(rows.X, y, s, threads=rows.threads), loss, penalty, fit_intercept)
+        )
+    return problems
+
+
 def choose(problem: Problem, name: str = "auto") -> Solver:
     """The solver by its name, or the fastest for the problem's shape and penalty."""
+    if np.isnan(problem.l1) or np.isnan(problem.l2):  # somebody's own, known by its prox alone
+        return ProximalGradient()
     if problem.l1 > 0:
         from .coordinate_descent import CoordinateDescent
 

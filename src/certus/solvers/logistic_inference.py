@@ -4,6 +4,9 @@ r"""Covariance of the coefficients of logistic and softmax models.
 
     cov θ̂ = (H + Λ)⁻¹ H (H + Λ)⁻¹ (classical),   (H + Λ)⁻¹ (Σ s g gᵀ) (H + Λ)⁻¹ (HC0)
 
+With BBᵀ = (H + Λ)⁻¹ that is B M Bᵀ, M = BᵀHB (the identity without a penalty) or Σ s Bᵀg gᵀB. B is
+found from H, or from its root where squares would cost digits.
+
 Coefficients are relative to the first class. The softmax penalty is on all classes, λ/2 Σ_k ‖w_k‖²,
 whose least value for given differences β_k = w_k − w_0 is λ/2 Σ_k ‖β_k − β̄‖²: Λ = λ(I − 11ᵀ/K) in
 each column. Two classes have one w: Λ = λ. Weights are counts: a weight of 3 is the row thrice.
@@ -17,6 +20,7 @@ from ..rows import Rows
 from .logistic_likelihood import Inverse, Likelihood, require_rows
 
 COVARIANCES = ("classical", "HC0")
+SQUARES_BELOW = 1e6  # condition of the information up to which its factor keeps 1e-10
 UNDETERMINED = 1e-8  # share of a coefficient outside the rows' range: above, it is not estimable
 
 
@@ -33,6 +37,7 @@ class Estimates(NamedTuple):
     effective_parameters: float  # tr (H + Λ)⁻¹H
     likelihood: Likelihood
     theta: np.ndarray
+    basis: np.ndarray  # B
 
 
 def infer_logistic(
@@ -49,17 +54,12 @@ def infer_logistic(
     likelihood = Likelihood(rows, n_classes, w, b, fit_intercept)
     theta = likelihood.theta(w, b)
     point = likelihood.at(theta)
-    H = point.information
-    Lambda = _penalty(likelihood, l2)
-    inverse = Inverse.of(H + Lambda, likelihood.rank_noise)
-    A = inverse.matrix
-    middle = H if cov == "classical" else likelihood.squared_gradients(theta)
-    counts = likelihood.counts()
-    rank = inverse.V.shape[1]
-    n = float(counts.sum())
+    inverse, N = _inverse(likelihood, theta, point.information, l2)
+    B, n, rank = inverse.B, float(likelihood.counts().sum()), inverse.V.shape[1]
     if not l2:
         require_rows(n, rank)
-    errors, covariance = _in_users_units(likelihood, inverse, A @ middle @ A)
+    M = N if cov == "classical" else likelihood.squared_gradients(theta, B)
+    errors, covariance = _in_users_units(likelihood, inverse, B @ M @ B.T)
     coef = np.vstack([b, w]) if fit_intercept else w
     return Estimates(
         n=n,
@@ -69,19 +69,35 @@ def infer_logistic(
         log_likelihood=-point.loss,
         null_log_likelihood=likelihood.null(),
         rank=rank,
-        effective_parameters=float(np.sum(A * H)),
+        effective_parameters=float(np.trace(N)),
         likelihood=likelihood,
         theta=theta,
+        basis=B,
     )
 
 
-def _penalty(likelihood: Likelihood, l2: float) -> np.ndarray:
+def _inverse(
+    likelihood: Likelihood, theta: np.ndarray, H: np.ndarray, l2: float
+) -> tuple[Inverse, np.ndarray]:
+    """BBᵀ = (H + Λ)⁻¹, and N = BᵀHB: the identity without a penalty."""
+    root = _penalty_root(likelihood, l2)
+    inverse = Inverse.of(H + root.T @ root, likelihood.noise)
+    N = inverse.B.T @ H @ inverse.B
+    if inverse.condition > SQUARES_BELOW:
+        R = likelihood.root(theta)
+        inverse = Inverse.of_root(np.vstack([R, root]), likelihood.noise)
+        Y = R @ inverse.B
+        N = Y.T @ Y
+    return inverse, N if l2 else np.eye(len(N))
+
+
+def _penalty_root(likelihood: Likelihood, l2: float) -> np.ndarray:
+    """Λ^½, in scaled columns."""
     K = likelihood.n_classes
-    between = np.eye(K - 1) - (1 / K if K > 2 else 0.0)
-    with np.errstate(over="ignore"):
-        columns = np.minimum((np.sqrt(l2) * likelihood.unscale) ** 2, 1e300)
-    columns = np.concatenate([[0.0] * likelihood.intercept, columns])
-    return np.kron(between, np.diag(columns))
+    # I − 11ᵀ/K is a projection, its own root: of the columns of β_1 … β_{K−1} all rows are needed
+    between = np.eye(K)[:, 1:] - 1 / K if K > 2 else np.eye(1)
+    columns = np.minimum(np.sqrt(l2) * likelihood.unscale, 1e150)
+    return np.kron(between, np.diag(np.concatenate([[0.0] * likelihood.intercept, columns])))
 
 
 def _in_users_units(

@@ -19,7 +19,7 @@ from ..exceptions import InferenceError
 from ..losses import Softmax
 from ..rows import Rows
 from .gram import gram
-from .linear_problem import largest_rank_noise, scaled
+from .linear_problem import scaled
 
 NO_WEIGHT = 1e-290  # of the information: all probabilities are 0 or 1
 
@@ -47,10 +47,13 @@ class Likelihood:
             )
         sums = gram(Rows(rows.X, np.zeros_like(rows.y), weight, threads=rows.threads), intercept)
         problem = scaled(sums)
-        self.rank_noise = largest_rank_noise(problem, rows) ** 2
         self.centre, self.unscale = problem.mean, problem.unscale
         # a constant column is 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
+        # columns are known to ε‖x_j‖ only
+        eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
+        column = 4 * eps * sums.size / problem.scale
+        self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
         self.one = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept
         self.dense = rows.dense()
@@ -76,9 +79,14 @@ class Likelihood:
         found: Point = self.dense.reduce(_point, self, self._blocks(theta), square=True)
         return found
 
-    def squared_gradients(self, theta: np.ndarray) -> np.ndarray:
-        """Σ s g gᵀ of the rows' own gradients g, (d, d)."""
-        (found,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), square=True)
+    def root(self, theta: np.ndarray) -> np.ndarray:
+        """R with RᵀR the information, from the rows: where squares would cost digits."""
+        (R,) = self.dense.reduce(_root, self, self._blocks(theta), combine=_stack, square=True)
+        return R
+
+    def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Σ s Bᵀg gᵀB of the rows' own gradients g."""
+        (found,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), B, square=True)
         return found
 
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
@@ -142,32 +150,69 @@ def _point(X: Any, y: Any, s: Any, of: Likelihood, theta: Any) -> Point:
     return Point(float(weight @ value), gradient, information.reshape(d, d))
 
 
-def _squared_gradients(X: Any, y: Any, s: Any, of: Likelihood, theta: Any) -> tuple[Any]:
+def _root(X: Any, y: Any, s: Any, of: Likelihood, theta: Any) -> tuple[Any]:
+    """diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ: K rows √p_k (e_k − p) ⊗ φ for each."""
+    Phi = of.phi(X)
+    P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))[2]
+    parts = []
+    for k in range(P.shape[1]):
+        e = -P
+        e[:, k] = _others(P, k)
+        e *= np.sqrt(P[:, k] if s is None else s * P[:, k])[:, None]
+        parts.append(_kronecker(e[:, 1:], Phi))
+    return (np.linalg.qr(np.concatenate(parts), mode="r"),)
+
+
+def _stack(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([a[0], b[0]]), mode="r"),)
+
+
+def _squared_gradients(X: Any, y: Any, s: Any, of: Likelihood, theta: Any, B: Any) -> tuple[Any]:
     Phi = of.phi(X)
     r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
-    g = (r[:, :, None] * Phi[:, None, :]).reshape(len(Phi), -1)
+    g = np.dot(_kronecker(r, Phi), B)
     return (np.dot(g.T, g if s is None else s[:, None] * g),)
 
 
-class Inverse(NamedTuple):
-    """Of a positive semidefinite matrix, on its range."""
+def _kronecker(r: Any, Phi: Any) -> Any:
+    """r_i ⊗ φ_i, row by row."""
+    return (r[:, :, None] * Phi[:, None, :]).reshape(len(Phi), -1)
 
-    V: np.ndarray  # (d, rank): eigenvectors
-    square: np.ndarray  # (rank,): eigenvalues
+
+class Inverse(NamedTuple):
+    """BBᵀ of a positive semidefinite matrix: B = V/σ of what is above the noise."""
+
+    V: np.ndarray  # (d, rank), orthonormal
+    sigma: np.ndarray  # (rank,): roots of the eigenvalues
+    condition: float  # of the matrix, ∞ where something is noise
 
     @classmethod
-    def of(cls, A: np.ndarray, noise: float = 0.0) -> "Inverse":
+    def of(cls, A: np.ndarray, noise: np.ndarray | float = 0.0) -> "Inverse":
+        """noise (d,): what is known of a coordinate's root only up to rounding."""
         square, V = np.linalg.eigh((A + A.T) / 2)
-        rounding = max(len(A), 64) * np.finfo(float).eps * max(float(square[-1]), 0.0)
-        kept = square > rounding + noise
-        return cls(V[:, kept], square[kept])
+        largest = max(float(square[-1]), 0.0)
+        unknown = (np.abs(V) * np.reshape(noise, (-1, 1))).sum(axis=0)
+        kept = square > max(len(A), 64) * np.finfo(float).eps * largest + unknown**2
+        condition = largest / square[0] if kept.all() else np.inf
+        return cls(V[:, kept], np.sqrt(square[kept]), condition)
+
+    @classmethod
+    def of_root(cls, R: np.ndarray, noise: np.ndarray) -> "Inverse":
+        """Of RᵀR."""
+        _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+        rounding = max(R.shape[1], 64) * np.finfo(float).eps * sigma[0]
+        kept = sigma > rounding + np.abs(Vt) @ noise
+        whole = kept.all() and len(sigma) == R.shape[1]
+        condition = (sigma[0] / sigma[-1]) ** 2 if whole else np.inf
+        return cls(Vt[kept].T, sigma[kept], condition)
 
     @property
-    def matrix(self) -> np.ndarray:
-        return (self.V / self.square) @ self.V.T
+    def B(self) -> np.ndarray:
+        return self.V / self.sigma
 
     def times(self, right: np.ndarray) -> np.ndarray:
-        return self.V @ ((self.V.T @ right) / self.square)
+        B = self.B
+        return B @ (B.T @ right)
 
 
 def require_rows(n: float, parameters: int) -> None:

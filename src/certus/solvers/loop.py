@@ -63,9 +63,12 @@ def minimise(
     """
     b, f0 = problem.null
     problem.goal = tol * f0 / SAFETY
-    if start is None:
-        start = np.zeros((problem.rows.shape[1], problem.outputs)), b
-    state = solver.init(problem, *start)
+    nothing = np.zeros((problem.rows.shape[1], problem.outputs)), b
+    if start is not None and not all(np.isfinite(part).all() for part in start):
+        start = None
+    state = solver.init(problem, *(start or nothing))
+    if start is not None and not state.objective <= f0:  # of another problem: no help
+        state = solver.init(problem, *nothing)
     iteration = before
     while True:
         step = Step(iteration, state.objective, state.bound, _fit(solver, state, iteration))

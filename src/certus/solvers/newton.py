@@ -27,6 +27,7 @@ from .problem import Problem
 
 LEAST_CURVATURE = 1e-30  # of a row: its slope is divided by it on the way
 HALVINGS = 40
+FEW_HALVINGS = 10  # of losses with straight parts, before a step that needs none
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
 SINGULAR = 1e12  # condition number of the scaled Hessian from which directions are dropped
 SAMPLE = 20  # rows for each unknown in the sample of the first guess; 1/32 of all if that is more
@@ -68,7 +69,7 @@ class Newton:
                 state, w=w, b=b, objective=state.objective - decrement / 2, excess=foretold
             )
         t = 1.0
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS if problem.loss.never_zero else FEW_HALVINGS):
             if t * decrement <= ROUNDING * abs(state.objective):
                 break
             new = _state(problem, at, *_split(theta + t * delta))
@@ -76,8 +77,33 @@ class Newton:
                 new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
                 return new
             t /= 2 if np.isfinite(new.objective) else 16
+        if not problem.loss.never_zero:
+            new = _majorised(problem, at, theta)
+            if new.objective < state.objective:
+                return new
         state.stuck = True
         return state
+
+
+class _MostCurved:
+    """A loss with its curvature at the most that it can be."""
+
+    def __init__(self, loss: Any):
+        self.loss, self.several = loss, False
+
+    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        value, slope, state = self.loss.evaluate(y, z)
+        return value, slope, np.full_like(state, self.loss.curvature_bound)
+
+
+def _majorised(problem: Problem, at: Coordinates, theta: np.ndarray) -> State:
+    """The minimum of the quadratic above F that touches it at θ: where losses are straight lines
+    their own curvature, 0, gives steps without measure."""
+    above: Any = _MostCurved(problem.loss)
+    sums = second_order(replace(problem, loss=above), at, *_split(theta))
+    gradient, penalty = _gradient(problem, at, sums, theta)
+    delta, _, _ = _direction(problem, sums.H, penalty, gradient)
+    return _state(problem, at, *_split(theta + delta))
 
 
 def _coordinates(problem: Problem) -> Coordinates:
@@ -100,22 +126,29 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     objective = float(sums.f) + problem.penalty.value(w)
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
-    q2, l2 = np.broadcast_to(at.scale, (len(u),)) ** 2, problem.l2
-    gradient = sums.g.copy()
-    gradient[:-1] += (l2 * q2 * u.T).T  # l2·q² first: q²u may be beyond reach
-    delta, decrement, singular = _direction(problem, sums.H, l2 * q2, gradient)
+    theta, l2 = np.vstack([u, beta]), problem.l2
+    gradient, penalty = _gradient(problem, at, sums, theta)
+    delta, decrement, singular = _direction(problem, sums.H, penalty, gradient)
     excess, bound = decrement / 2, None
     if l2 > 0:
         in_user_units = (gradient[:-1].T / at.scale).T
         excess = float(np.sum(in_user_units**2)) / (2 * l2) + float(np.abs(gradient[-1]).sum())
         bound = objective - excess
     tiny = decrement <= ROUNDING * abs(objective)
-    theta = np.vstack([u, beta])
-    # separated: F has no least value, and every further step only lengthens w
-    separated = l2 == 0 and sums.right == problem.rows.shape[0]
+    separated = problem.separated(sums.right)
     state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
     state.more = at, theta, delta, decrement, 0.0  # no step led here
     return state
+
+
+def _gradient(
+    problem: Problem, at: Coordinates, sums: Sums, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """∇, and the penalty's part of H's diagonal."""
+    penalty = problem.l2 * np.broadcast_to(at.scale, (len(theta) - 1,)) ** 2
+    gradient = sums.g.copy()
+    gradient[:-1] += (penalty * theta[:-1].T).T
+    return gradient, penalty
 
 
 def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

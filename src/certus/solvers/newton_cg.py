@@ -23,7 +23,7 @@ from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram
 from .loop import State
 from .problem import Problem
-from .products import curvature, first_order, room_for_states
+from .products import curvature, first_order, room_for_states, scale_of
 
 HALVINGS = 40
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
@@ -49,16 +49,19 @@ class NewtonCG:
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
-        V, decrement = here.direction(problem)
-        t = 1.0
-        for _ in range(HALVINGS):
-            if not t * decrement > ROUNDING * abs(state.objective):
+        # where losses are straight lines H says nothing; the preconditioner still does
+        for V, decrement in (here.direction(problem), (-here.z, here.size)):
+            t = 1.0
+            for _ in range(HALVINGS):
+                if not t * decrement > ROUNDING * abs(state.objective):
+                    break
+                new = _state(problem, here.at, *here.moved(t * V), here.room[::-1])
+                if new.objective <= state.objective - 1e-4 * t * decrement:
+                    new.more.first = here.first or new.more.size
+                    return new
+                t /= 2 if np.isfinite(new.objective) else 16
+            if problem.loss.never_zero:
                 break
-            new = _state(problem, here.at, *here.moved(t * V), here.room[::-1])
-            if new.objective <= state.objective - 1e-4 * t * decrement:
-                new.more.first = here.first or new.more.size
-                return new
-            t /= 2 if np.isfinite(new.objective) else 16
         state.stuck = True
         return state
 
@@ -137,7 +140,7 @@ def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> S
     l2 = problem.l2
     # without a penalty the preconditioner's norm must do: it is within a factor of H's
     excess = here.bound_of_excess(l2) if l2 > 0 else here.size
-    separated = l2 == 0 and here.sums.right == problem.rows.shape[0]
+    separated = problem.separated(here.sums.right)
     bound = objective - excess if l2 > 0 else None
     return State(w, b, objective, excess, bound, stuck=separated, more=here)
 
@@ -152,7 +155,7 @@ def _preconditioner(problem: Problem, here: _Here) -> Any:
 
 
 def _diagonal(problem: Problem, here: _Here) -> Any:
-    kappa = here.sums.d  # (K,)
+    kappa = scale_of(problem, here.sums.d)  # (K,)
     d = np.multiply.outer(here.at.variance, kappa) + problem.l2 * here.q2[:, None]
     d = np.vstack([d, kappa if problem.fit_intercept else np.zeros_like(kappa)])
     inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
@@ -164,7 +167,7 @@ def _whole(problem: Problem, here: _Here) -> Any:
     if "covariance" not in problem.kept:
         problem.kept["covariance"] = _covariance(problem, here.at)
     G, P, s = problem.kept["covariance"], here.room[0], problem.rows.s
-    beta, U = here.sums.d, np.ones((1, 1))
+    beta, U = scale_of(problem, here.sums.d), np.ones((1, 1))
     if problem.outputs > 1:
         sP = P if s is None else s[:, None] * P
         beta, U = np.linalg.eigh(np.diag(sP.sum(axis=0)) - P.T @ sP)

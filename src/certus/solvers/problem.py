@@ -38,10 +38,29 @@ class Problem:
     def l2(self) -> float:
         return float(getattr(self.penalty, "l2", np.nan))
 
+    def separated(self, right: int) -> bool:
+        """``right``: rows whose loss is below log 2. If all are, nothing bounds w: F has no least
+        value, and every further step only lengthens w."""
+        free = self.loss.never_zero and self.l1 == 0 and self.l2 == 0
+        return bool(free and right == self.rows.shape[0])
+
     @cached_property
     def null(self) -> tuple[np.ndarray, float]:
         """(b, F) of the best model with w = 0."""
         return null_model(self)
+
+
+def objective(problem: Problem, w: np.ndarray, b: np.ndarray) -> float:
+    """F(w, b), as written."""
+    z = np.empty((problem.rows.shape[0], problem.outputs))
+    problem.rows.map(_scores, z, w, b)
+    value = problem.loss.value(problem.y, z if problem.loss.several else z[:, 0])
+    s = problem.rows.s
+    return float((value.sum() if s is None else s @ value) + problem.penalty.value(w))
+
+
+def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
+    return X @ w + b
 
 
 def null_model(problem: Problem) -> tuple[np.ndarray, float]:

@@ -22,6 +22,9 @@ LARGER = 1 << 18  # … where the losses are evaluated in between, which is more
 KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 
 
+STRAIGHT = 1e-3
+
+
 class First(NamedTuple):
     """Of one block, or all."""
 
@@ -37,6 +40,16 @@ def room_for_states(problem: Problem) -> np.ndarray:
     """For the losses' states, (n,) or (n, K)."""
     n, K = problem.rows.shape[0], problem.outputs
     return np.empty(n) if K == 1 else np.empty((n, K), order="F")
+
+
+def scale_of(problem: Problem, d: np.ndarray) -> np.ndarray:
+    """Σ d for a preconditioner: where losses are straight lines d is 0, and a share of the most
+    that it can be is taken."""
+    if problem.loss.never_zero:
+        return d
+    s = problem.rows.s
+    total = problem.rows.shape[0] if s is None else float(s.sum())
+    return np.maximum(d, STRAIGHT * problem.loss.curvature_bound * total)
 
 
 def first_order(

@@ -3,7 +3,8 @@ r"""Likelihood-ratio tests and intervals of single coefficients.
     D(β) = 2(max log L − max_{tᵀθ = β} log L)
 
 The test of β compares D(β), the ends of an interval solve D(β) = q, with a chi² of one degree of
-freedom. Each constrained maximum is found by Newton's method inside the plane tᵀθ = β,
+freedom. θ is counted from the maximum in the units of B, where the information is I at first. Each
+constrained maximum is found by Newton's method inside the plane tᵀθ = β,
 
     δ = −H⁻¹g + H⁻¹t·(tᵀH⁻¹g)/(tᵀH⁻¹t)
 
@@ -33,11 +34,12 @@ class _Best(NamedTuple):
 class Profile:
     """Of a likelihood without a penalty, from its maximum (or nearly)."""
 
-    def __init__(self, likelihood: Likelihood, theta: np.ndarray):
-        self.likelihood = likelihood
-        self.T = np.kron(np.eye(likelihood.n_classes - 1), likelihood.T)
+    def __init__(self, likelihood: Likelihood, start: np.ndarray, B: np.ndarray):
+        self.likelihood, self.start, self.B = likelihood, start, B
+        T = np.kron(np.eye(likelihood.n_classes - 1), likelihood.T)
+        self.first, self.T = T @ start, T @ B  # coefficients: first + T θ
         with blas_limiter.for_work(likelihood.rows.shape):
-            self.best = self._maximise(theta, None)
+            self.best = self._maximise(np.zeros(B.shape[1]), None)
 
     def deviance(self, j: int, beta: float) -> float:
         """D(β) of the j-th coefficient, class after class."""
@@ -51,7 +53,8 @@ class Profile:
 
     def _end(self, j: int, side: int, q: float) -> float:
         t = self.T[j]
-        estimate, variance = float(t @ self.best.theta), float(t @ self.best.inverse.times(t))
+        estimate = float(self.first[j] + t @ self.best.theta)
+        variance = float(t @ self.best.inverse.times(t))
         step = float(np.sqrt(q * variance))  # away from the estimate
         near, far, start = 0.0, np.inf, self.best
         for _ in range(ITERATIONS):
@@ -73,7 +76,8 @@ class Profile:
         """(D, D′, where)."""
         t = self.T[j]
         along = start.inverse.times(t)
-        theta = start.theta + along * ((beta - t @ start.theta) / (t @ along))
+        left = beta - self.first[j] - t @ start.theta
+        theta = start.theta + along * (left / (t @ along))
         found = self._maximise(theta, t)
         along = found.inverse.times(t)
         slope = 2 * float(found.point.gradient @ along) / float(t @ along)
@@ -81,10 +85,9 @@ class Profile:
 
     def _maximise(self, theta: np.ndarray, t: np.ndarray | None) -> _Best:
         """Newton's method from θ, inside the plane tᵀθ = const where t is given."""
-        noise = self.likelihood.rank_noise
-        point = self.likelihood.at(theta)
+        point = self._point(theta)
         for _ in range(ITERATIONS):
-            inverse = Inverse.of(point.information, noise)
+            inverse = Inverse.of(point.information)
             step = -inverse.times(point.gradient)
             if t is not None:
                 along = inverse.times(t)
@@ -94,11 +97,15 @@ class Profile:
                 return _Best(theta, point, inverse)
             size = 1.0
             rounding = 8 * np.finfo(float).eps * abs(point.loss)
-            trial = self.likelihood.at(theta + step)
+            trial = self._point(theta + step)
             while trial.loss > point.loss - 0.25 * size * decrement + rounding and size > 1e-10:
                 size /= 2
-                trial = self.likelihood.at(theta + size * step)
+                trial = self._point(theta + size * step)
             if trial.loss >= point.loss and decrement < 1e-6:  # rounding
                 return _Best(theta, point, inverse)
             theta, point = theta + size * step, trial
         raise InferenceError("the constrained likelihood came to no maximum")
+
+    def _point(self, theta: np.ndarray) -> Point:
+        loss, g, H = self.likelihood.at(self.start + self.B @ theta)
+        return Point(loss, self.B.T @ g, self.B.T @ H @ self.B)

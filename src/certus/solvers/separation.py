@@ -15,8 +15,9 @@ interpolate the labels where columns outnumber rows; then, with θ = (u, c) of c
 
 on few rows first, to which those that the answer violates are added: fewer rows allow more, so 0 is
 final. 0 to rounding is, too: the program's dual λ ≥ 0 leaves r = g + Σ λ_ik a_ik ≈ 0, and changing
-the positive factors 1 + λ_ik by less than 1 makes r vanish if ‖r‖ is below the least singular value
-of the a_ik. Σ (1 + λ_ik) m_ik = 0 then holds for every θ, and no m ≥ 0 but m = 0 fulfils it.
+the positive factors 1 + λ_ik by less than 1 makes r vanish if r is in the span of the few rows and
+‖r‖ below their least singular value. Σ (1 + λ_ik) m_ik = 0 then holds for every θ, and no m ≥ 0 but
+m = 0 fulfils it.
 """
 
 from fractions import Fraction
@@ -83,7 +84,7 @@ def _by_programs(view: "_View", chosen: np.ndarray) -> Separation:
         if complete and value <= ZERO:
             complete = False
             continue
-        if not complete and value < _absorbed(A):
+        if not complete and _is_nothing(value, A, g, len(view.present)):
             return Separation("not separable", why)
         least, most = view.margins(theta)
         if complete and least.min() > ZERO:
@@ -123,11 +124,15 @@ def _program(cost: np.ndarray, left: Any, bounds: Any) -> tuple[np.ndarray | Non
     return (found.x, -found.fun) if found.success else (None, 0.0)
 
 
-def _absorbed(A: Any) -> float:
-    """‖r‖ up to which positive factors can be changed so that r vanishes: half the least σ."""
-    squares = np.linalg.eigvalsh((A.T @ A).toarray())
-    squares = squares[squares > 1e-12 * squares[-1]]
-    return float(np.sqrt(squares[0]) / 2) if len(squares) else np.inf
+def _is_nothing(value: float, A: Any, g: np.ndarray, n: int) -> bool:
+    """Can positive factors be changed so that r, of norm ``value``, vanishes?"""
+    _, sigma, Vt = np.linalg.svd(A.toarray(), full_matrices=False)
+    rounding = 64 * np.finfo(float).eps
+    kept = sigma > rounding * max(A.shape) * sigma[0]
+    V = Vt[kept]
+    outside = np.abs(g - V.T @ (V @ g)).max(initial=0.0)
+    least = float(sigma[kept].min(initial=np.inf))
+    return bool(outside <= rounding * n and value < least / 2)
 
 
 def _interpolated(view: "_View") -> np.ndarray:

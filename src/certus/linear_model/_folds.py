@@ -1,0 +1,123 @@
+"""Cross-validated classifiers: their grid, their folds, and the score on rows left out."""
+
+from inspect import signature
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+from ..rows import Rows
+
+
+class Grid(NamedTuple):
+    Cs: np.ndarray  # (A,)
+    ratios: np.ndarray  # (L,): the l that is fitted
+    given: Any  # l1_ratios as people gave them; None: not at all
+
+
+class Paths(NamedTuple):
+    coefs: np.ndarray  # (folds, L, A, K, p or p + 1): the intercept is the last
+    scores: np.ndarray  # (folds, L, A)
+    n_iter: np.ndarray  # (folds, L, A)
+
+    def best(self) -> tuple[int, int]:
+        """(a, l) of the best mean score; of equals the first, as C goes."""
+        return _largest(self.scores.swapaxes(1, 2).sum(axis=0))
+
+    def best_of_each(self) -> list[tuple[int, int]]:
+        """(a, l) of the best score in each fold."""
+        return [_largest(scores.T) for scores in self.scores]
+
+    def by_class(self, classes: np.ndarray, several_ratios: bool) -> tuple[Any, Any, Any]:
+        """The same in scikit-learn 1.9's shapes, with the axes of C and l exchanged."""
+        coefs = self.coefs.transpose(3, 0, 2, 1, 4)
+        scores, n_iter = self.scores.swapaxes(1, 2), self.n_iter.swapaxes(1, 2)
+        if not several_ratios:
+            coefs, scores, n_iter = coefs[:, :, :, 0], scores[:, :, 0], n_iter[:, :, 0]
+        shown = classes if len(coefs) > 1 else classes[1:]
+        by_label = dict(zip(shown, coefs, strict=True))
+        return by_label, {label: scores.copy() for label in shown}, n_iter[None]
+
+
+def _largest(scores: np.ndarray) -> tuple[int, int]:
+    a, l = np.unravel_index(np.argmax(scores), scores.shape)
+    return int(a), int(l)
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+def values_of_C(Cs: Any) -> np.ndarray:
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs={Cs!r}: give a whole number above 0, or values of C")
+        return np.logspace(-4, 4, int(Cs))
+    try:
+        values = np.array(Cs, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or not len(values) or not (values > 0).all():
+        raise ValueError(f"Cs={Cs!r}: give a whole number, or numbers above 0 (inf: no penalty)")
+    return values
+
+
+def values_of_l(given: Any) -> np.ndarray:
+    said = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
+    try:
+        values = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(said) from None
+    if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(said)
+    return values
+
+
+def refuse_without_routing(params: dict[str, Any]) -> None:
+    if params:
+        raise ValueError(
+            f"{', '.join(params)} can be passed only with "
+            "sklearn.set_config(enable_metadata_routing=True)"
+        )
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:
+    """The entries of some rows, where ``value`` has one for each of n; else the value itself."""
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n:
+        return value
+    return np.asarray(value)[rows]
+
+
+def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:
+    """The scorer's verdict on a classifier; None: accuracy by weight. NaN where a fit failed."""
+    if not (np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()):
+        return np.nan
+    assert rows.y is not None
+    X = rows.X[:] if rows.sparse else rows.X
+    y = model.classes_[rows.y[:, 0].astype(np.intp)]
+    if scorer is None:
+        return float(model.score(X, y, sample_weight=rows.s))
+    return float(scorer(model, X, y, **params))
+
+
+def knowing_classes(scorer: Any, classes: np.ndarray) -> Any:
+    """The scorer with all classes for its labels: a fold need not hold each of them."""
+    own = vars(scorer) if "_score_func" in getattr(scorer, "__dict__", {}) else None
+    if own is None:  # somebody's function
+        return scorer
+    asks = signature(own["_score_func"]).parameters
+    if "labels" not in asks:
+        return scorer
+    told: dict[str, Any] = {"labels": classes}
+    of_one_class = own["_kwargs"].get("average", "binary") == "binary"
+    if len(classes) == 2 and "pos_label" in asks and of_one_class:
+        told["pos_label"] = classes[-1]
+    return make_scorer(
+        own["_score_func"],
+        response_method=own["_response_method"],
+        greater_is_better=own["_sign"] == 1,
+        **{**told, **own["_kwargs"]},
+    )

@@ -1,0 +1,399 @@
+"""Logistic regression with its penalty chosen by cross-validation."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import get_config
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+
+from .._labels import class_weights
+from .._pool import blas_limiter
+from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
+from .._watching import watched
+from ..exceptions import InferenceError
+from ..losses import Logistic, Softmax
+from ..penalties import ElasticNet
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.logistic import classification
+from ..solvers.logistic_cv import path
+from ..solvers.loop import Fit
+from ._classifier import with_constant
+from ._folds import (
+    Grid,
+    Paths,
+    fold_score,
+    knowing_classes,
+    of_rows,
+    refuse_without_routing,
+    values_of_C,
+    values_of_l,
+)
+from .logistic import (
+    RUNS,
+    SOLVERS,
+    LogisticRegression,
+    Strength,
+    warn_future,
+    whole_number,
+)
+
+PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
+
+
+class LogisticRegressionCV(LogisticRegression):
+    r"""Logistic regression with C and l chosen by the score on rows left out.
+
+    At each pair of ``Cs`` and ``l1_ratios``, and for each fold's training rows, minimise
+    C Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½(1−l)‖w‖² + l‖w‖₁ (more classes: softmax); then, at the
+    pair with the best mean score, for all rows. See :class:`LogisticRegression`.
+
+    A drop-in for scikit-learn's class, with its defaults but without its warnings that they will
+    change. Within a fold C goes from small to large, each fit beginning where the one before ended.
+    The folds' fits are within 1e-10 of their optimum (as a share of what the intercept alone
+    leaves), whatever ``tol`` is, so that scores do not depend on a solver.
+
+    Parameters
+    ----------
+    Cs : int or array-like of shape (n_cs,), default=10
+        Values of C; a whole number: so many from 1e-4 to 1e4, evenly on a logarithmic scale.
+        ``inf``: no penalty.
+    l1_ratios : array-like of shape (n_l1_ratios,), default="warn"
+        Values of l, from 0 (ridge) to 1 (lasso). The default is l = 0 alone.
+    fit_intercept : bool, default=True
+    cv : int, splitter or iterable, default=None
+        None: five stratified folds.
+    dual : bool, default=False
+        Accepted for scikit-learn's sake.
+    penalty : {"l1", "l2", "elasticnet"}, default="deprecated"
+        As scikit-learn's, which deprecated it: use ``l1_ratios``.
+    scoring : str, callable or None, default="warn"
+        What is best. None and the default: accuracy. Where probabilities matter choose
+        "neg_log_loss", which scikit-learn 1.11 will do by itself.
+    solver, tol, max_iter, class_weight, intercept_scaling, random_state
+        As in :class:`LogisticRegression`; ``tol`` is that of the last fit. "balanced" weights are
+        those of all rows, in every fold. With "liblinear" the last fit, too, uses
+        ``intercept_scaling`` (scikit-learn's uses 1).
+    n_jobs
+        Accepted for scikit-learn's sake: see ``certus.set_config(threads=…)``.
+    verbose : int, default=0
+    refit : bool, default=True
+        False: no last fit; ``C_``, ``l1_ratio_``, ``coef_`` and ``intercept_`` are the averages of
+        each fold's best. Averages minimise nothing, so there is no certificate.
+    use_legacy_attributes : bool, default="warn"
+        Shapes of attributes as in scikit-learn 1.9 (True, and the default), or simpler ones as in
+        1.10 (False).
+
+    Attributes
+    ----------
+    C_, l1_ratio_ : ndarray of shape (1,) or (n_classes,), the same value in each; or float
+        What was chosen.
+    Cs_ : ndarray of shape (n_cs,)
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        ``[None]`` where none were given.
+    coefs_paths_ : dict of ndarray of shape (n_folds, n_cs, n_l1_ratios, n_dof)
+        By class (of two: the second), the intercept last; without the third axis where no
+        ``l1_ratios`` were given. Simple shape: (n_folds, n_l1_ratios, n_cs, n_classes or 1, n_dof).
+    scores_ : dict of ndarray of shape (n_folds, n_cs, n_l1_ratios)
+        The same for every class. Simple shape: (n_folds, n_l1_ratios, n_cs).
+    n_iter_ : ndarray of shape (1, n_folds, n_cs, n_l1_ratios)
+        Steps of the folds' fits. Simple shape: (n_folds, n_l1_ratios, n_cs).
+    classes_, coef_, intercept_, solver_, n_features_in_, feature_names_in_
+        As in :class:`LogisticRegression`.
+    certificate_ : Certificate or None
+        Of the last fit, at ``C_`` and ``l1_ratio_``. The choice is not recomputed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.linear_model import LogisticRegressionCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegressionCV(scoring="neg_log_loss", use_legacy_attributes=False).fit(X, y)
+    >>> round(model.C_, 2)
+    166.81
+    >>> model.certificate_.certified
+    True
+    """
+
+    coefs_paths_: Any
+    scores_: Any
+    certificate_: Any
+    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = "warn",
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str = "deprecated",
+        scoring: Any = "warn",
+        solver: str = "lbfgs",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: Any = "warn",
+    ):
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> "LogisticRegressionCV":
+        """Choose C and l, and fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind, two or more.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            For the fits and (with metadata routing: if it asks for them) the scorer.
+        **params : dict
+            For the scorer and the splitter, with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        refit = boolean("refit", self.refit)
+        boolean("dual", self.dual)
+        not_negative("tol", self.tol)
+        whole_number("max_iter", self.max_iter)
+        one_of("solver", self.solver, SOLVERS)
+        if self.use_legacy_attributes != "warn":
+            boolean("use_legacy_attributes", self.use_legacy_attributes)
+        grid = self._grid()
+        routed = self._routed(sample_weight, params)
+        rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
+        k = rows.y[:, 0].astype(np.intp)
+        weight = class_weights(self.class_weight, classes, k, rows.s)
+        self.classes_ = classes
+        folds = list(
+            check_cv(self.cv, classes[k], classifier=True).split(X, classes[k], **routed["split"])
+        )
+        paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
+        self._publish(paths, grid)
+        self._forget("_separation")
+        strength, mean = self._choose(paths, grid)
+        if not refit:
+            mean = self._average(paths, grid)
+        w, b = mean[:, : rows.shape[1]], mean[:, -1] if fit_intercept else np.zeros(len(mean))
+        if refit:
+            self._fit_rows(rows, strength, weight, fit_intercept, (w.T, b))
+        else:
+            self.coef_, self.intercept_ = w.copy(), b.copy()
+            self.solver_, self.certificate_ = "average of the folds", None
+        return self
+
+    def inference(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: C was chosen on the rows that the errors would be computed from."""
+        raise InferenceError(
+            "C was chosen on these rows, so standard errors from the same rows are too small. "
+            "Split the data: choose C on one part, use LogisticRegression(C=…) on the other"
+        )
+
+    # --- parameters ---
+
+    def _grid(self) -> Grid:
+        one_of("penalty", self.penalty, PENALTIES)
+        if self.penalty != "deprecated":
+            warn_future(
+                "'penalty' is deprecated in scikit-learn 1.8: use l1_ratios=(0,) for 'l2', "
+                "l1_ratios=(1,) for 'l1', numbers between for 'elasticnet'"
+            )
+        given = None if isinstance(self.l1_ratios, str) else self.l1_ratios
+        if isinstance(self.l1_ratios, str):
+            one_of("l1_ratios", self.l1_ratios, ("warn",))
+        elif given is None and self.penalty == "deprecated":
+            warn_future("'l1_ratios=None' is deprecated: give numbers from 0 to 1")
+        if given is None and self.penalty == "elasticnet":
+            raise ValueError("l1_ratios is missing: penalty='elasticnet' needs numbers from 0 to 1")
+        ratios = np.array([0.0]) if given is None else values_of_l(given)
+        fixed = {"l1": 1.0, "l2": 0.0}.get(self.penalty)
+        return Grid(
+            values_of_C(self.Cs), ratios if fixed is None else np.full_like(ratios, fixed), given
+        )
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """What goes to the splitter and to the scorer."""
+        if get_config()["enable_metadata_routing"]:
+            found = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return {"split": found.splitter.split, "score": found.scorer.score}
+        refuse_without_routing(params)
+        return {
+            "split": {},
+            "score": {} if sample_weight is None else {"sample_weight": sample_weight},
+        }
+
+    # --- folds ---
+
+    def _paths(
+        self, rows: Rows, folds: list[Any], grid: Grid, weight: np.ndarray | None,
+        fit_intercept: bool, score_params: dict[str, Any],
+    ) -> Paths:  # fmt: skip
+        """The path of every fold and l, and its scores on the rows left out."""
+        shape = len(folds), len(grid.ratios), len(grid.Cs)
+        K, p = 1 if len(self.classes_) == 2 else len(self.classes_), rows.shape[1]
+        self._watching.begin(int(np.prod(shape)) + self.max_iter)
+        found = Paths(np.empty((*shape, K, p + 1)), np.empty(shape), np.empty(shape, np.int32))
+        model = LogisticRegression()
+        model.classes_, model.n_features_in_ = self.classes_, p
+        scorer = self._scorer_of_folds()
+        for f, (train, test) in enumerate(folds):
+            fitted_on, left_out = rows.take(train), rows.take(test)
+            params = {
+                name: of_rows(value, test, rows.shape[0]) for name, value in score_params.items()
+            }
+            for l, ratio in enumerate(grid.ratios):
+                w, b, found.n_iter[f, l] = self._path(
+                    fitted_on, grid.Cs, ratio, weight, fit_intercept
+                )
+                found.coefs[f, l, :, :, :-1] = w.transpose(0, 2, 1)
+                found.coefs[f, l, :, :, -1] = b
+                for a in range(len(grid.Cs)):
+                    model.coef_, model.intercept_ = w[a].T, b[a]
+                    found.scores[f, l, a] = fold_score(model, left_out, scorer, params)
+        return found if fit_intercept else found._replace(coefs=found.coefs[..., :-1])
+
+    def _path(
+        self, rows: Rows, Cs: np.ndarray, ratio: float, weight: np.ndarray | None,
+        fit_intercept: bool,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """w (A, p, K), b (A, K), n_iter (A,)."""
+        constant = self._penalised_constant(fit_intercept)
+        design = rows if constant is None else with_constant(rows, constant)
+        K = len(self.classes_)
+        problem = classification(
+            design, Logistic() if K == 2 else Softmax(), ElasticNet(),
+            fit_intercept and constant is None, K, 1.0, weight,
+        )  # fmt: skip
+        try:
+            with blas_limiter.for_work(rows.shape):
+                w, b, n_iter = path(
+                    problem, Cs, ratio, RUNS.get(self.solver, "auto"), self.max_iter,
+                    lambda: self._watching.part_done("fold"),
+                )  # fmt: skip
+        except NonFiniteError:
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
+            raise
+        return (w, b, n_iter) if constant is None else (w[:, :-1], constant * w[:, -1], n_iter)
+
+    def _publish(self, paths: Paths, grid: Grid) -> None:
+        """What the folds found, in the shapes that were asked for."""
+        self.Cs_ = grid.Cs
+        self.l1_ratios_ = np.asarray([None] if grid.given is None else grid.given)
+        self.coefs_paths_, self.scores_, self.n_iter_ = paths
+        if self._legacy():
+            self.coefs_paths_, self.scores_, self.n_iter_ = paths.by_class(
+                self.classes_, grid.given is not None
+            )
+
+    def _legacy(self) -> bool:
+        return bool(self.use_legacy_attributes)
+
+    # --- the choice ---
+
+    def _choose(self, paths: Paths, grid: Grid) -> tuple[Strength, np.ndarray]:
+        """The penalty of the best mean score, and the mean of the folds' fits (K, …) at it."""
+        a, l = paths.best()
+        C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
+        self._set_choice(C, None if grid.given is None else ratio, ratio)
+        strength = Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio)
+        return strength, paths.coefs[:, l, a].mean(axis=0)
+
+    def _average(self, paths: Paths, grid: Grid) -> np.ndarray:
+        """The mean (K, …) of each fold's best fit; and of its penalties."""
+        best = paths.best_of_each()
+        C, ratio = np.mean([(grid.Cs[a], grid.ratios[l]) for a, l in best], axis=0).tolist()
+        self._set_choice(C, ratio, ratio)
+        mean: np.ndarray = np.mean([paths.coefs[f, l, a] for f, (a, l) in enumerate(best)], axis=0)
+        return mean
+
+    def _set_choice(self, C: float, shown: float | None, ratio: float) -> None:
+        n = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.C_: Any = np.full(n, C) if self._legacy() else C
+        self.l1_ratio_: Any = np.full(n, shown) if self._legacy() else ratio
+
+    def _attributes(self, fit: Fit) -> dict[str, Any]:
+        attributes = super()._attributes(fit)
+        del attributes["n_iter_"]  # it says how the folds went
+        return attributes
+
+    # --- scores ---
+
+    def _scorer(self) -> Any:
+        default = self.scoring is None or self.scoring == "warn"
+        return get_scorer("accuracy" if default else self.scoring)
+
+    def _scorer_of_folds(self) -> Any:
+        """None: accuracy, by the weights of the fit."""
+        if self.scoring is None or self.scoring == "warn":
+            return None
+        return knowing_classes(self._scorer(), self.classes_)
+
+    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **score_params: Any) -> float:
+        """The score that ``scoring`` names.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        **score_params : dict
+            For the scorer, with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        float
+        """
+        params = dict(score_params)
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
+        if get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "score", **params).scorer.score
+        else:
+            refuse_without_routing(score_params)
+        return float(self._scorer()(self, X, y, **params))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Routes of what the scorer and the splitter ask for."""
+        to_score = (
+            MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        )
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                splitter=self.cv,
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+            .add(scorer=self._scorer(), method_mapping=to_score)
+        )

@@ -1,0 +1,308 @@
+"""A linear classifier of any loss, penalty and solver."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from .._labels import class_weights
+from .._pool import blas_limiter
+from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
+from .._watching import CALLER, watched
+from ..certificate import Certificate, certify, unproven
+from ..losses import Huber, Logistic, Softmax, Squared, SquaredHinge
+from ..penalties import L1, L2, ElasticNet
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.lbfgs import LBFGS
+from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification, solve
+from ..solvers.loop import Fit, Solver
+from ..solvers.newton import Newton
+from ..solvers.newton_cg import NewtonCG
+from ..solvers.problem import Problem, objective
+from ..solvers.proximal_gradient import ProximalGradient
+from ._classifier import LinearClassifier, Probabilities
+from .logistic import whole_number
+
+LOSSES: dict[str, Any] = {
+    "logistic": Logistic, "softmax": Softmax, "squared_hinge": SquaredHinge, "huber": Huber,
+    "squared": Squared,
+}  # fmt: skip
+PENALTIES: dict[str, Any] = {"l1": L1, "l2": L2, "elasticnet": ElasticNet}
+SOLVERS: dict[str, Any] = {
+    "newton": Newton, "newton-cg": NewtonCG, "lbfgs": LBFGS, "cd": lambda: _coordinate_descent(),
+    "proximal-gradient": ProximalGradient,
+}  # fmt: skip
+SMOOTH = (Newton, NewtonCG, LBFGS)
+
+
+def _gives_probabilities(model: "PenalizedClassifier") -> bool:
+    fitted = vars(model)
+    loss = fitted.get("loss_", model.loss)
+    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
+    if name not in ("logistic", "softmax"):
+        raise AttributeError(
+            f"the scores of loss={model.loss!r} are no log odds, so there are no probabilities: "
+            "use loss='logistic' (more than two classes: 'softmax'), or sklearn.calibration"
+        )
+    if name == "logistic" and len(fitted.get("classes_", ())) > 2:
+        raise AttributeError(
+            "one logistic model for each class against the rest gives no probabilities that sum "
+            "to 1: use loss='softmax'"
+        )
+    return True
+
+
+class PenalizedClassifier(Probabilities, LinearClassifier):
+    r"""Any loss and penalty: minimise Σ sᵢ ℓ(yᵢ, xᵢᵀw + b) + pen(w).
+
+    yᵢ = ±1 and one score for two classes; s are the sample weights times class weights. More
+    classes: ``Softmax`` minimises over all scores together, every other loss once for each class
+    against the rest (whose class weight is 1). The intercept is not penalised.
+
+    Parameters
+    ----------
+    loss : {"logistic", "softmax", "squared_hinge", "huber", "squared"} or object
+        ℓ, by name or one of ``certus.losses`` (or your own, see ``certus.losses.Loss``). "softmax"
+        of two classes is "logistic".
+    penalty : {"l1", "l2", "elasticnet"}, object or None
+        pen, by name (of strength 1) or one of ``certus.penalties`` (or your own, see
+        ``certus.penalties.Penalty``; its w has shape (n_features, n_scores)).
+    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient"} or object
+        By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take no L1 part.
+        A penalty of your own is known by its prox alone: "proximal-gradient".
+    fit_intercept : bool, default=True
+    class_weight : dict or "balanced", default=None
+    tol : float, default=1e-6
+        The residual that is asked for.
+    max_iter : int, default=1000
+    warm_start : bool, default=False
+        Start from the coefficients of the fit before.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    loss_, penalty_ : object
+        What was minimised.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+    solver_ : str
+    certificate_ : Certificate
+        No other w and b have a smaller objective by more than the gap. "not proven" where no
+        definition of certus knows the loss or the penalty, or where no bound is known: "huber" and
+        "squared_hinge" without a penalty.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from certus.linear_model import PenalizedClassifier
+    >>> from certus.penalties import L2
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PenalizedClassifier("squared_hinge", L2(10.0)).fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective ..., at most ... above the best possible)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        penalty: Any = "l2",
+        solver: Any = "auto",
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ):
+        self.loss = loss
+        self.penalty = penalty
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedClassifier":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind, two or more.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        boolean("warm_start", self.warm_start)
+        not_negative("tol", self.tol)
+        whole_number("max_iter", self.max_iter)
+        loss = _part("loss", self.loss, LOSSES)
+        penalty = L2(0.0) if self.penalty is None else _part("penalty", self.penalty, PENALTIES)
+        rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
+        weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
+        start = self._start(classes, rows.shape[1])
+        K = len(classes)
+        self.classes_, self.penalty_ = classes, penalty
+        self.loss_ = loss = Logistic() if loss.several and K == 2 else loss
+        if K == 2 or loss.several:
+            problem = classification(rows, loss, penalty, fit_intercept, K, 1.0, weight)
+            self._problems = [problem]
+            solver = self._solver(problem)
+            fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+        else:
+            self._problems = against_the_rest(rows, loss, penalty, fit_intercept, K, weight)
+            fit, found = self._solve_each(rows, start)
+        self._forget("_problems")
+        self._conclude(found, fit.stopped_at, CALLER - 1)
+        return self
+
+    def _solver(self, problem: Problem) -> Solver:
+        if isinstance(self.solver, str):
+            one_of("solver", self.solver, ("auto", *SOLVERS))
+            solver = SOLVERS[self.solver]() if self.solver in SOLVERS else choose(problem)
+        else:
+            solver = _part("solver", self.solver, SOLVERS)
+        if isinstance(solver, SMOOTH) and not problem.l1 == 0:
+            raise ValueError(
+                f"solver={self.solver!r} needs a smooth penalty, and {problem.penalty!r} is none: "
+                "use solver='auto'"
+            )
+        if solver.name == "cd" and np.isnan(problem.l1):
+            raise ValueError(
+                f"solver={self.solver!r} takes L1, L2 and ElasticNet, and {problem.penalty!r} is "
+                "none of them: use solver='auto'"
+            )
+        return solver
+
+    def _solve_each(self, rows: Rows, start: Any) -> tuple[Fit, Certificate]:
+        """One problem for each class against the rest."""
+        self._watching.begin(None)
+        tol, problems = self._certificate_tol(self.tol), self._problems
+        starts = [
+            None if start is None else (start[0][:, [k]], start[1][[k]])
+            for k in range(len(problems))
+        ]
+        steps = [0] * len(problems)
+        for tighter in TIGHTER:
+            fits = []
+            for problem, begin, before in zip(problems, starts, steps, strict=True):
+                try:
+                    with blas_limiter.for_work(rows.shape):
+                        solver = self._solver(problem)
+                        fits.append(
+                            solve(
+                                problem, solver, begin, tol * tighter, self.max_iter, before=before
+                            )
+                        )
+                except NonFiniteError:
+                    require_finite(rows.X, vars(self).get("feature_names_in_"))
+                    raise
+                self._watching.part_done("class")
+            fit = _together(fits)
+            self._set(fit)
+            self.n_iter_ = np.array([one.n_iter for one in fits], dtype=np.int32)
+            found = self._check(rows, tol)
+            lost = not np.isfinite(found.objective)  # there is no way from here
+            if found.certified or lost or not fit.arrived or fit.n_iter >= self.max_iter:
+                break
+            starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
+        return fit, found
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        try:
+            return certify(self, rows, tol)
+        except ValueError as error:  # no claim that a definition could check
+            why = str(error)
+        columns = zip(
+            self._problems, np.split(self.coef_.T, len(self._problems), axis=1), strict=True
+        )
+        b = np.split(self.intercept_, len(self._problems))
+        total = sum(objective(problem, w, b[k]) for k, (problem, w) in enumerate(columns))
+        formula = f"Σ ℓ(yᵢ, xᵢᵀw + b) + pen(w), ℓ = {self.loss_!r}, pen = {self.penalty_!r}"
+        return unproven(self, rows, formula, total, why, tol)
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """P(class | x), in the order of ``classes_``; of the logistic and the softmax loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return super().predict_proba(X)
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log P(class | x): finite where the probability itself would be 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return super().predict_log_proba(X)
+
+
+# what is asked of an object that a user passes
+NEEDS = {
+    "loss": ("value", "slope", "evaluate", "curvature_product", "several", "curvature_bound"),
+    "penalty": ("value", "prox"),
+    "solver": ("name", "init", "step"),
+}
+
+
+def _part(name: str, given: Any, known: dict[str, Any]) -> Any:
+    """A loss, penalty or solver by its name, or the object itself."""
+    if isinstance(given, str):
+        return known[one_of(name, given, known)]()
+    missing = [need for need in NEEDS[name] if not hasattr(given, need)]
+    if isinstance(given, type) or missing:
+        what = f"{given.__name__}()" if isinstance(given, type) else f"certus.{name}s"
+        raise ValueError(
+            f"{name}={given!r}: give one of {', '.join(map(repr, known))}, or an object with "
+            f"{', '.join(NEEDS[name])}, as {what}"
+        )
+    return given
+
+
+def _coordinate_descent() -> Solver:
+    from ..solvers.coordinate_descent import CoordinateDescent
+
+    return CoordinateDescent()
+
+
+def _together(fits: list[Fit]) -> Fit:
+    stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
+    return Fit(
+        w=np.hstack([one.w for one in fits]),
+        b=np.concatenate([one.b for one in fits]),
+        solver=fits[0].solver,
+        n_iter=max(one.n_iter for one in fits),
+        stopped_at=stopped[0] if stopped else None,
+        arrived=all(one.arrived for one in fits),
+    )

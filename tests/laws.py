@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.exceptions import AliasWarning, NotCertifiedWarning
+from certus.exceptions import AliasWarning
 from certus.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -62,7 +62,9 @@ class Law:
     classes: int | None = None  # of a classifier
     degree: int = 2  # of the penalty in w
     exempt: dict[str, str] = field(default_factory=dict)
-    rtol: float = 0.0  # of the largest coefficient, if it iterates: how near two answers are
+    # if it iterates: a tol that is as small as can be, and how near its answers then are
+    tol: float | None = None
+    rtol: float = 0.0  # of the largest coefficient
     warns: type[Warning] | None = None  # what a fit to these data rightly warns of
     # how the solver's answer is spoiled, to see whether the certificate notices
     solver: str = "certus.solvers.least_squares:solve"
@@ -113,16 +115,14 @@ def ridge_cv(**parameters: Any) -> Callable[..., RidgeCV]:
 
 def logistic(**parameters: Any) -> Callable[..., LogisticRegression]:
     C = parameters.pop("C", 0.5)
-    # as near to the optimum as can be, so that two answers can be compared
-    return lambda penalty=1.0: LogisticRegression(C=C / penalty, tol=1e-12, **parameters)
+    return lambda penalty=1.0: LogisticRegression(C=C / penalty, **parameters)
 
 
 def classifier(name: str, make: Callable[..., Any], classes: int = 2, **more: Any) -> Law:
     return Law(
         name, make, classification, classes=classes, solver="certus.solvers.logistic:solve",
         no_claim={"n_iter_": "the answer is the same however many steps led to it"},
-        rtol=1e-6,  # about √1e-12
-        warns=NotCertifiedWarning,  # far from the origin rounding hides a residual of 1e-12
+        tol=1e-12, rtol=1e-6,  # √tol
         **{"shape": (90, 4)} | more,
     )  # fmt: skip
 
@@ -130,12 +130,12 @@ def classifier(name: str, make: Callable[..., Any], classes: int = 2, **more: An
 def logistic_cv(**parameters: Any) -> Callable[..., LogisticRegressionCV]:
     Cs = np.array([0.05, 0.5])
     return lambda penalty=1.0: LogisticRegressionCV(
-        Cs=Cs / penalty, cv=3, tol=1e-12, use_legacy_attributes=False, **parameters
+        Cs=Cs / penalty, cv=3, use_legacy_attributes=False, **parameters
     )
 
 
 def penalized(loss: str, **parameters: Any) -> Callable[..., PenalizedClassifier]:
-    return lambda penalty=1.0: PenalizedClassifier(loss, L2(2 * penalty), tol=1e-12, **parameters)
+    return lambda penalty=1.0: PenalizedClassifier(loss, L2(2 * penalty), **parameters)
 
 
 def with_folds(case: Law) -> Law:

@@ -183,7 +183,7 @@ def test_a_model_shares_no_memory_with_the_data(case):
     model = everything(case.make(), X, y)
     told = model.predict(X[:5])
     again = X[:5].copy()
-    X[:], y[:] = np.nan, np.nan
+    X[:], y[:] = np.nan, np.nan if case.classes is None else 99
     np.testing.assert_array_equal(model.predict(again), told)
     model.certificate_.explain()
 
@@ -278,7 +278,7 @@ def same(a, b):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if is_dataclass(a):
+    if is_dataclass(a) or type(a).__module__.startswith("certus."):
         return type(a) is type(b) and same(vars(a), vars(b))
     return bool(a == b) or (a != a and b != b)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import certus
 from certus import linear_model
 from certus.certificate import TOL
+from certus.exceptions import NotCertifiedWarning
 from laws import ESTIMATORS, LAWS, Law, keeping
 from problems import weights
 
@@ -21,16 +22,21 @@ few = settings(max_examples=15, deadline=None, derandomize=True)
 
 @contextmanager
 def expected_warning(case: Law):
-    """The one warning that a case deserves; all others stay errors."""
+    """The one warning that a case's data deserve; all others stay errors."""
     with warnings.catch_warnings():
+        if case.tol is not None:  # far from the origin, rounding hides so small a residual
+            warnings.simplefilter("ignore", NotCertifiedWarning)
         if case.warns is not None:
             warnings.simplefilter("ignore", case.warns)
         yield
 
 
 def fit(case: Law, X, y, s=None, penalty=1.0):
+    model = case.make(penalty=penalty)
+    if case.tol is not None:
+        model.set_params(tol=case.tol)
     with expected_warning(case):
-        model = case.make(penalty=penalty).fit(X, y, sample_weight=s)
+        model.fit(X, y, sample_weight=s)
     assert model.certificate_.residual <= TOL
     return model
 

@@ -163,10 +163,17 @@ def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.nda
     some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
     of_some = replace(problem, rows=some, kept=dict(problem.kept))
     _, f0 = of_some.null
-    if not (np.isfinite(f0) and f0 > 0):  # a class is not among them
+    there = _mass(of_some) if problem.loss.several else np.ones(1)
+    # where a class is not among them, its scores would be sent far away
+    if not (np.isfinite(f0) and f0 > 0 and np.count_nonzero(there) == len(there)):
         return w, b
     fit = minimise(of_some, Newton(), (w, b), tol=1e-3, max_iter=20)
     return fit.w, fit.b
+
+
+def _mass(problem: Problem) -> np.ndarray:
+    """Σ s of each class."""
+    return np.bincount(problem.y.astype(np.intp), problem.rows.s, problem.outputs)
 
 
 def _direction(

@@ -240,6 +240,7 @@ def test_cross_validation_is_judged_by_the_choice_and_by_the_fit(monkeypatch):
     "generator",
     [
         generators.two_classes,
+        generators.two_classes_correlated,
         generators.two_classes_offset_1e3,
         generators.few_true_features,
         generators.ten_classes,
@@ -264,6 +265,15 @@ def test_classes_have_the_stated_signal():
         X, y = generator(20_000, 10, 0, FLOAT, "C")
         model = LogisticRegression(solver="newton-cholesky").fit(X, y)
         assert 1 - model.score(X, y) == pytest.approx(0.22, abs=0.04)
+
+
+def test_correlated_columns_have_the_stated_correlation_and_scales():
+    X, _ = generators.two_classes_correlated(20_000, 50, 0, FLOAT, "C")
+    correlations = np.corrcoef(X, rowvar=False)[np.triu_indices(50, 1)]
+    assert correlations == pytest.approx(0.8, abs=0.02)
+    scales = np.log10(X.std(axis=0) / np.sqrt(5))
+    assert scales.min() == pytest.approx(-1, abs=0.2)
+    assert scales.max() == pytest.approx(1, abs=0.2)
 
 
 def test_sparse_classes_have_the_stated_density():

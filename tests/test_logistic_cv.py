@@ -404,7 +404,39 @@ def test_in_a_pipeline_and_a_search():
     assert certus.verify(search, X, y).certified
 
 
-def test_progress_counts_every_fit(capsys):
+class Recorder:
+    """A callback that writes down the tasks it hears of."""
+
+    def __init__(self):
+        self.names, self.most, self.models = [], None, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        self.names.append(context.task_name)
+        self.most = context.max_subtasks if context.parent is None else self.most
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        self.models.append(fitted_estimator)
+
+
+def test_callbacks_hear_of_every_fold_and_then_of_every_step():
+    X, y = classes(1)
+    recorder = Recorder()
+    model = ours(max_iter=20)
+    model.set_callbacks(recorder)
+    model.fit(X, y)
+    steps = len(model.certificate_.trace) - 1
+    assert recorder.names[1:] == ["fold"] * 9 + ["iteration"] * steps
+    assert steps > 0
+    assert recorder.most == 9 + 20
+
+
+def test_a_progress_bar_runs_to_its_end(capsys):
     X, y = classes(1)
     model = ours(max_iter=20)
     model.set_callbacks(ProgressBar())

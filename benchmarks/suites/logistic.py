@@ -34,6 +34,7 @@ from benchmarks.generators import (
     few_true_features,
     sparse_two_classes,
     two_classes,
+    two_classes_correlated,
     two_classes_offset_1e3,
 )
 from benchmarks.harness import Row, Suite
@@ -125,6 +126,7 @@ SUITE = Suite(
             **TALL | {"peers": (NEWTON, LIBLINEAR, SKLEARNEX)},
             generator=two_classes_offset_1e3,
         ),
+        row("Logistic tall correlated", **TALL, generator=two_classes_correlated),
         row(
             "Logistic many columns",
             n=20_000,

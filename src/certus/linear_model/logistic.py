@@ -202,7 +202,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         >>> X = X[:, :2]
         >>> found = LogisticRegression(C=np.inf).fit(X, y).inference(X, y)
         >>> found.standard_errors.round(3)
-        array([1.772, 0.12 , 0.035])
+        array([1.774, 0.101, 0.037])
         """
         return logistic_inference(self, X, y, sample_weight, cov)
 

@@ -41,8 +41,11 @@ SAMPLE = 16  # rows from which the columns' deviations are guessed; they set pri
 
 
 class CoordinateDescent:
-    """Proximal Newton steps on working sets. O(n·p) a step beside O(n·|set|²), one copy of the
-    columns in the set."""
+    """L1 and elastic-net penalties by proximal Newton steps on working sets of coefficients.
+
+    O(n·p) operations a step beside O(n·|set|²), and memory for a copy of the columns in the set.
+    Few columns are all taken, from the rows as they are.
+    """
 
     name = "cd"
 
@@ -63,7 +66,11 @@ class CoordinateDescent:
             more: _More = state.more
             nonzero = int(np.count_nonzero(state.w))
             size = nonzero + max(more.size, nonzero)
-            pairs = Pairs.of(_working_set(problem, more, size), problem.outputs)
+            flat, all_of_them = _working_set(problem, more, size)
+            if not len(flat):  # every coefficient is 0, as it should be
+                state.stuck = True
+                return state
+            pairs = Pairs.of(flat, problem.outputs)
             goal = max(SHARE * state.excess, problem.goal / 4)
             point, g_set = _minimise_on(problem, pairs, more.point, goal)
             g = _gradient(problem.rows, point.slope)
@@ -71,7 +78,7 @@ class CoordinateDescent:
             new = _judged(problem, point, g, more.size, more.bound)
             fell = state.objective - new.objective > ROUNDING * abs(state.objective)
             if not fell and new.excess > state.excess / 2:
-                new.stuck = size >= state.w.size
+                new.stuck = all_of_them
                 new.more.size = 2 * size
             return new
 
@@ -193,18 +200,18 @@ def _dual(problem: Problem, point: _Point, g: np.ndarray) -> float:
     return dual_bound(problem, g, of_losses)
 
 
-def _working_set(problem: Problem, more: _More, size: int) -> np.ndarray:
-    """Places in w.ravel(): all that are not 0, then those farthest from optimal."""
+def _working_set(problem: Problem, more: _More, size: int) -> tuple[np.ndarray, bool]:
+    """Places in w.ravel(): all that are not 0, and those farthest from optimal; whether these are
+    all that are not optimal."""
     w = more.point.w
-    if size >= w.size:
-        return np.arange(w.size)
     outside = problem.penalty.distance(w, more.gradient).ravel()
     found = np.flatnonzero(outside > 0)
-    priority = outside[found] / _deviation(problem, found // problem.outputs)
-    priority[w.ravel()[found] != 0] = np.inf
-    if len(found) > size:
+    all_of_them = len(found) <= size
+    if not all_of_them:
+        priority = outside[found] / _deviation(problem, found // problem.outputs)
+        priority[w.ravel()[found] != 0] = np.inf
         found = found[np.argpartition(priority, -size)[-size:]]
-    return np.union1d(found, np.flatnonzero(w))
+    return np.union1d(found, np.flatnonzero(w)), all_of_them
 
 
 # --- on the working set ---------------------------------------------------------------------------

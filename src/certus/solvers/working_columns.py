@@ -132,20 +132,31 @@ def _gram_block(
     X: Any, _y: Any, _s: Any, T: Any, P: Any, pairs: Pairs, intercept: bool
 ) -> tuple[np.ndarray]:
     A, K, m = X.T, pairs.K, len(pairs.column)
-    H = np.empty((m + K * intercept, m + K * intercept))
     at = Curvature(T.T, T.T, P.T)
-    own, columns = [], []
-    for k, where in enumerate(pairs.of_each_class()):
-        B = A[pairs.column[where]] if len(where) < len(A) or K > 1 else A
-        own.append(np.append(where, m + k) if intercept else where)
-        columns.append(np.vstack([B, np.ones(A.shape[1])]) if intercept else B)
-        root = columns[k] * np.sqrt(at.of(k, k))
+    if K == 1:
+        root = _weighted(A, pairs.column, np.sqrt(at.of(0, 0)), intercept)
+        return (np.dot(root, root.T),)
+    H = np.empty((m + K * intercept, m + K * intercept))
+    classes = pairs.of_each_class()
+    own = [np.append(where, m + k) if intercept else where for k, where in enumerate(classes)]
+    for k in range(K):
+        root = _weighted(A, pairs.column[classes[k]], np.sqrt(at.of(k, k)), intercept)
         H[np.ix_(own[k], own[k])] = np.dot(root, root.T)
+        plain = _weighted(A, pairs.column[classes[k]], np.ones(A.shape[1]), intercept)
         for l in range(k):
-            block = np.dot(columns[k] * at.of(k, l), columns[l].T)
+            side = _weighted(A, pairs.column[classes[l]], at.of(k, l), intercept)
+            block = np.dot(plain, side.T)
             H[np.ix_(own[k], own[l])] = block
             H[np.ix_(own[l], own[k])] = block.T
     return (H,)
+
+
+def _weighted(A: np.ndarray, rows: np.ndarray, d: np.ndarray, intercept: bool) -> np.ndarray:
+    """These rows of A, and for an intercept one of ones, times d."""
+    B = np.empty((len(rows) + intercept, len(d)))
+    np.multiply(A[rows], d, out=B[: len(rows)])
+    B[len(rows) :] = d
+    return B
 
 
 class SparseColumns:

@@ -662,19 +662,36 @@ def test_separable_classes_are_named_not_fitted(intercept, dress):
     assert LogisticRegression(fit_intercept=intercept).fit(dress(X), y).certificate_.certified
 
 
-def test_aliased_columns_without_a_penalty_predict_the_same():
-    X, y, _ = classification(7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AliasWarning)
-        warnings.simplefilter("ignore", NotCertifiedWarning)
-        model = LogisticRegression(C=np.inf, tol=1e-10).fit(X[:, [0, 1, 2, 3, 0]], y)
-    here = LogisticRegression(C=np.inf, tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(
-        model.predict_proba(X[:, [0, 1, 2, 3, 0]]), here.predict_proba(X), atol=1e-6
-    )
+@classes
+@pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "none"])
+@pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_column_given_twice_and_no_penalty(K, intercept, solver, seed):
+    X, y, _ = classification(seed, n=120, classes=K)
+    more = X[:, [0, 1, 2, 3, 0]]
+    parameters = {"C": np.inf, "tol": 1e-8, "solver": solver, "fit_intercept": intercept}
+    model = LogisticRegression(**parameters)
+    with pytest.warns(AliasWarning, match="column 4 = column 0") as told:
+        model.fit(more, y)
+    assert [w.filename for w in told] == [__file__]
+    assert model.certificate_.certified
+    here = LogisticRegression(**parameters).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(more), here.predict_proba(X), atol=1e-4)
     # of all that do, the smallest
-    np.testing.assert_allclose(model.coef_[:, [0, 4]].sum(), here.coef_[0, 0], atol=1e-5)
-    np.testing.assert_allclose(model.coef_[0, 0], model.coef_[0, 4], atol=1e-5)
+    np.testing.assert_allclose(model.coef_[:, 0] * 2, here.coef_[:, 0], atol=1e-3)
+    np.testing.assert_allclose(model.coef_[:, 0], model.coef_[:, 4], atol=1e-9)
+
+
+@classes
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("value", [0.0, 7.0])
+def test_a_constant_column_and_no_penalty(K, seed, value):
+    X, y, _ = classification(seed, n=120, classes=K)
+    model = LogisticRegression(C=np.inf)
+    with pytest.warns(AliasWarning, match="column 4 is constant"):
+        model.fit(np.column_stack([X, np.full(len(X), value)]), y)
+    assert model.certificate_.certified
+    np.testing.assert_allclose(model.coef_[:, 4], 0, atol=1e-9)
 
 
 def test_a_spoiled_coefficient_of_any_kind_is_refused():

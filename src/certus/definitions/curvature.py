@@ -140,6 +140,10 @@ def curvature_of(data: Any, local: Local) -> Curvature:
         hessian, local.w, local.b, local.bend, local.view, local.constant,
         combine=add_and_compare, square=True,
     )  # fmt: skip
+    # a column of zeros changes no score: where nothing else pulls at it, it is no parameter
+    seen = (peak > 0) | (local.l2 > 0) | (local.g != 0)
+    unique = bool((seen | ~local.kept).all())
+    local = local._replace(kept=local.kept & seen)
     kept = local.kept.ravel()
     size = local.kept.size
     H = H.reshape(size, size)[np.ix_(kept, kept)]
@@ -178,7 +182,7 @@ def curvature_of(data: Any, local: Local) -> Curvature:
         if null > data.eps * max(len(d), 64) / least.min():
             return NOTHING
     excess, step = excess_of(nu, M)
-    spread = np.linalg.norm(A, axis=1) if known.all() else None
+    spread = np.linalg.norm(A, axis=1) if known.all() and unique else None
     return Curvature(excess, nu**2 / 2, None if spread is None else step * spread)
 
 
@@ -239,8 +243,9 @@ def row_sizes(
         T = [np.dot(part, directions) for directions in A]  # each (n, r)
         pairs = [T[k] - T[l] for k in range(len(T)) for l in range(k)] or T
         M = max(M, *(np.einsum("ij,ij->i", d, d).max(initial=0.0) for d in pairs), 0.0)
+        # of all classes: a direction may hardly touch one of them
+        could = np.max([np.dot(peak, np.abs(directions)) for directions in U], axis=0)
         for directions in U:
-            could = np.dot(peak, np.abs(directions))
             change = np.abs(np.dot(part, directions)).max(axis=0, initial=0.0)
             share = np.divide(change, could, out=np.zeros_like(change), where=could > 0)
             null = max(null, share.max(initial=0.0))

@@ -14,8 +14,9 @@ from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
-from ..solvers.logistic import choose, classification
+from ..solvers.logistic import FEW_COLUMNS, choose, classification
 from ..solvers.loop import Fit
+from ..solvers.newton import Newton
 from ._classifier import LinearClassifier, Probabilities, with_constant
 from ._logistic_inference import logistic_inference
 from ._unpenalised import least_norm, separation
@@ -241,7 +242,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
         """Of many optima the smallest; where there is none, what separates the classes."""
         tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
-        if found.certified and fit.singular:
+        # a solver that factors nothing cannot tell
+        unknown = fit.solver != Newton.name and rows.shape[1] <= FEW_COLUMNS
+        if found.certified and (fit.singular or unknown):
             least = least_norm(rows, fit.w, fit.b, intercept)
             if least.aliases is not None:
                 b = least.b if intercept else fit.b

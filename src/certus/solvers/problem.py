@@ -80,7 +80,8 @@ def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray, K: int) -> np.ndarr
         log = np.log(np.maximum(share, np.finfo(float).tiny))
         return log - log.mean()
     if loss.name == "logistic":
-        return np.array([np.log(s[y > 0].sum()) - np.log(s[y < 0].sum())])
+        with np.errstate(divide="ignore"):  # a sample may lack a class
+            return np.array([np.log(s[y > 0].sum()) - np.log(s[y < 0].sum())])
     # Σ s ℓ'(y, b) rises with b, from below 0 to above: halve the bracket
     low, high = float(np.min(y)) - 1.0, float(np.max(y)) + 1.0
     for _ in range(200):

@@ -58,8 +58,37 @@ def first_order(
     """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs."""
     c = at.correction
     beta = beta if c is None else beta - c @ u
-    sums: First = rows.reduce(_first, loss, at, u, beta, beside=(state,))
+    block = (
+        _first if u.shape[1] > 1 or _compiled_for(rows, at) is not _dense_rows else _first_of_one
+    )
+    sums: First = rows.reduce(block, loss, at, u, beta, beside=(state,))
     return sums
+
+
+def _first_of_one(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> First:
+    """One score, dense rows in C order: compiled products from both sides."""
+    from ..kernels.products import collect, scores
+
+    p = X.shape[1]
+    step = max(1, LARGER // p)
+    f, right, both, sums = 0.0, 0, np.zeros((2, p)), np.zeros(2)
+    for start in range(0, len(y), step):
+        part = slice(start, start + step)
+        value, g, d = loss.evaluate(y[part, 0], scores(X[part], u[:, 0], beta[0]))
+        low = value < np.log(2)
+        if s is not None:
+            weight = s[part]
+            low |= weight == 0
+            value, g, d = weight * value, weight * g, weight * d
+        state[part] = d
+        side = np.stack([g, d])
+        f += value.sum()
+        right += int(low.sum())
+        both += collect(X[part], side)
+        sums += side.sum(axis=1)
+    return First(f, right, both[0][:, None], sums[:1], both[1], sums[1:])
 
 
 def _first(

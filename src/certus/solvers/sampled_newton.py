@@ -120,7 +120,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     rows = problem.rows.dense()
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
-    block = _compiled if _plain(rows, at) else _block
+    block = _compiled if _plain(rows, at) and problem.loss.name == "logistic" else _block
     sums: Sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
     sums.g[:-1] -= np.multiply.outer(shift, sums.g[-1])
     return sums
@@ -136,20 +136,15 @@ def _block(
     X = at.block(X)
     z = X @ u[:, 0]  # not np.dot, which copies rows of Fortran order
     z += beta
-    f, slope = _evaluate(loss, y, s, z)
+    value, slope, _ = loss.evaluate(y[:, 0], z)
+    f, slope = (value.sum(), slope) if s is None else (s @ value, s * slope)
     return Sums(f, np.append(slope @ X, slope.sum())[:, None])
 
 
 def _compiled(
     X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
 ) -> Sums:
-    from ..kernels.products import collect, scores
+    from ..kernels.logistic import gradient
 
-    z = scores(X, u[:, 0], beta[0])
-    f, slope = _evaluate(loss, y, s, z)
-    return Sums(f, np.append(collect(X, slope), slope.sum())[:, None])
-
-
-def _evaluate(loss: Any, y: Any, s: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
-    value, slope, _ = loss.evaluate(y[:, 0], z)
-    return (value.sum(), slope) if s is None else (s @ value, s * slope)
+    f, g = gradient(X, y[:, 0], s, u[:, 0], beta[0])
+    return Sums(f, g[:, None])

@@ -19,7 +19,7 @@ from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, 
 from .newton import second_order as with_hessian
 from .problem import Problem
 
-FIRST = 20, 64  # rows for each column, and the share of all, that find the first guess …
+FIRST = 20, 256  # rows for each column, and the share of all, that find the first guess …
 SECOND = 40, 8  # … and that refine it, and give the Hessian
 SHRINKS = 0.2  # share of the excess that a step may leave; if more is left, the sample misleads
 CAUTION = 4.0  # times more than what the last step foretells
@@ -56,15 +56,17 @@ class SampledNewton:
             return Newton().init(problem, w, b)  # a class is not among them
         fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
         theta = np.vstack(at.inside(fit.w, fit.b))
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = with_hessian(second, at, *split(theta))
-            gradient, penalty = gradient_of(problem, at, sums.g, theta)
+        for _ in range(2):  # the Hessian shall be that of the better guess
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = with_hessian(second, at, *split(theta), compiled=True)
+                gradient, penalty = gradient_of(problem, at, sums.g, theta)
             if not np.isfinite(sums.H).all():
                 return Newton().init(problem, fit.w, fit.b)
-        solve, singular = inverse(problem, sums.H, penalty)
-        if singular:
-            return Newton().init(problem, fit.w, fit.b)
-        state = _state(problem, at, theta - solve(gradient), solve)
+            solve, singular = inverse(problem, sums.H, penalty)
+            if singular:
+                return Newton().init(problem, fit.w, fit.b)
+            theta = theta - solve(gradient)
+        state = _state(problem, at, theta, solve)
         return state if np.isfinite(state.objective) else Newton().init(problem, fit.w, fit.b)
 
     def step(self, problem: Problem, state: State) -> State:

@@ -148,5 +148,5 @@ def _compiled(
 ) -> Sums:
     from ..kernels.logistic import gradient
 
-    f, g = gradient(X, y[:, 0], s, u[:, 0], beta[0])
-    return Sums(f, g[:, None])
+    sums, XG = gradient(X, y[:, 0], s, u[:, 0], beta[0])
+    return Sums(sums[0], np.append(XG[0], sums[1])[:, None])

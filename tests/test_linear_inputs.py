@@ -303,7 +303,7 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
     cls, shape, said, monkeypatch
 ):
     X = np.broadcast_to(np.int8(1), shape)  # one byte
-    monkeypatch.setattr(_validation, "_available_memory", lambda: 2**29)
+    monkeypatch.setattr(_validation, "available_memory", lambda: 2**29)
     monkeypatch.setattr("numpy.dot", None)  # nothing may be multiplied
     tracemalloc.start()
     try:
@@ -318,12 +318,12 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_allocated(
 
 def test_memory_that_cannot_be_asked_for_is_not_limited(monkeypatch):
     X, y, _ = regression(1)
-    monkeypatch.setattr(_validation, "_available_memory", lambda: None)
+    monkeypatch.setattr(_validation, "available_memory", lambda: None)
     assert LinearRegression().fit(X, y).certificate_.certified
 
 
 def test_the_memory_of_this_machine_is_known():
-    free = _validation._available_memory()
+    free = _validation.available_memory()
     assert free is None or 2**20 < free < 2**60
 
 

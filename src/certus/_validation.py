@@ -6,7 +6,6 @@ read once more for this: NaN and infinity show in the sums of the fit, and are t
 
 import difflib
 import numbers
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from ._labels import (
     require_two_classes,
     require_weight,
 )
+from ._memory import available_memory
 from ._words import count, listed
 from .csr import CSR
 from .exceptions import CannotVerifyError
@@ -296,7 +296,7 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
     """Refuse what cannot be held, before anything is allocated."""
     side = min(n, p)
     needed = 8 * side * side * (threads + 2)
-    free = None if needed < ALWAYS_THERE else _available_memory()
+    free = None if needed < ALWAYS_THERE else available_memory()
     if free is not None and needed > free:
         product = "XᵀX" if p < n else "XXᵀ"
         raise MemoryError(
@@ -304,20 +304,6 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
             f"{needed / 2**30:,.0f} GiB and {free / 2**30:,.0f} GiB are free: select features "
             "first, or use a machine with more memory"
         )
-
-
-def _available_memory() -> int | None:
-    try:
-        with open("/proc/meminfo") as meminfo:
-            for line in meminfo:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 # --- parameters -----------------------------------------------------------------------------------

@@ -10,13 +10,15 @@ own. The preconditioner is either the diagonal, κ_k·var x̂_j + l2·q_j², or 
     B ⊗ Ĝ + l2·diag(q²),   Ĝ = covariance of x̂,  B = Σ s D_i  (K×K)
 
 which is what H would be if every row had the same curvature. One pass over X a step of conjugate
-gradients.
+gradients. The last step is not evaluated where it is so short that what it reaches is known.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._memory import available_memory
 from ..rows import Rows
 from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates
@@ -29,7 +31,9 @@ HALVINGS = 40
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
 WHOLE = 600  # columns up to which the preconditioner is a whole matrix
 FORCING = 0.3  # share of ∇ (in the preconditioner's norm) that the first steps may leave
+QUADRATIC = 1e-5  # decrease, as a share of F, of a step so short that F is quadratic along it
 ENOUGH = 0.25  # of the goal: a direction need not promise less
+WORTH_A_COPY = 1 << 26  # bytes of X in float32 above which products with it are bound by memory
 MOST_STEPS = 200  # of conjugate gradients for one direction
 
 
@@ -94,13 +98,14 @@ class _Here:
         g_w = ((gradient[:-1] + np.multiply.outer(self.m, g_b)).T / self.at.scale).T
         return float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(g_b).sum())
 
-    def direction(self, problem: Problem) -> tuple[np.ndarray, float]:
-        """V and −∇ᵀV, by conjugate gradients on H V = −∇."""
+    def direction(self, problem: Problem) -> tuple[np.ndarray, float, bool]:
+        """V and −∇ᵀV, by conjugate gradients on H V = −∇; and will that be enough?"""
         V, r, z = np.zeros_like(self.gradient), -self.gradient, -self.z
         p, gamma = z.copy(), self.size
         enough, l2 = self.size * self._share_to_leave(), problem.l2
+        rows, last = rows_for_directions(problem, self.at), False
         for _ in range(MOST_STEPS):
-            Hp = curvature(problem.rows, problem.loss, self.at, self.room[0], self.a, p)
+            Hp = curvature(rows, problem.loss, self.at, self.room[0], self.a, p)
             Hp[:-1] += (problem.l2 * self.q2 * p[:-1].T).T
             if not problem.fit_intercept:
                 Hp[-1] = 0.0
@@ -119,7 +124,7 @@ class _Here:
             p = z + (gamma / before) * p
         if not V.any():
             V = -self.z
-        return V, -float(np.sum(self.gradient * V))
+        return V, -float(np.sum(self.gradient * V)), last
 
     def _share_to_leave(self) -> float:
         """Less and less as ∇ becomes small: convergence is then faster than linear."""
@@ -145,6 +150,23 @@ def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> S
     separated = problem.separated(here.sums.right)
     bound = objective - excess if l2 > 0 else None
     return State(w, b, objective, excess, bound, stuck=separated, more=here)
+
+
+def rows_for_directions(problem: Problem, at: Coordinates) -> Rows:
+    """The rows, in float32 where that halves the memory to be read: a direction need not have more
+    digits, for the gradient has them all."""
+    rows, size = problem.rows, 4 * problem.rows.shape[0] * problem.rows.shape[1]
+    plain = problem.outputs == 1 and not at.shifted and isinstance(rows.X, np.ndarray)
+    if not plain or rows.X.dtype != np.float64 or size < WORTH_A_COPY:
+        return rows
+    if "single" not in problem.kept:
+        free = available_memory()
+        problem.kept["single"] = None
+        if rows.X.flags.c_contiguous and free is not None and size <= free / 4:
+            single = np.empty(rows.shape, dtype=np.float32)
+            problem.kept["single"] = rows.map(lambda X, y, s: X, single)
+    single = problem.kept["single"]
+    return rows if single is None else Rows(single, rows.y, rows.s, threads=rows.threads)
 
 
 # --- preconditioners ------------------------------------------------------------------------------

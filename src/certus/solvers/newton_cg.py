@@ -54,7 +54,12 @@ class NewtonCG:
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
         # where losses are straight lines H says nothing; the preconditioner still does
-        for V, decrement in (here.direction(problem), (-here.z, here.size)):
+        V, decrement, last = here.direction(problem)
+        if last and decrement <= QUADRATIC * abs(state.objective):
+            w, b = here.at.outside(*here.moved(V))
+            f = state.objective - decrement / 2
+            return replace(state, w=w, b=b, objective=f, excess=problem.goal)
+        for V, decrement in ((V, decrement), (-here.z, here.size)):
             t = 1.0
             for _ in range(HALVINGS):
                 if not t * decrement > ROUNDING * abs(state.objective):

@@ -86,9 +86,8 @@ def refuse_without_routing(params: dict[str, Any]) -> None:
 
 def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:
     """The entries of some rows, where ``value`` has one for each of n; else the value itself."""
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n:
-        return value
-    return np.asarray(value)[rows]
+    values = np.asarray(value)
+    return values[rows] if values.ndim and len(values) == n else value
 
 
 def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:

@@ -234,7 +234,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
         K = len(self.classes_)
         if K > 2:
             raise ValueError(
-                f"solver='liblinear' takes two classes and y has {K}: use solver='auto'"
+                "Only binary classification is supported. solver='liblinear' takes two classes and "
+                f"y has {K}: use solver='auto'"
             )
         return positive("intercept_scaling", self.intercept_scaling)
 

@@ -201,7 +201,6 @@ class LogisticRegressionCV(LogisticRegression):
         )
         paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
         self._publish(paths, grid)
-        self._forget("_separation")
         strength, mean = self._choose(paths, grid)
         if not refit:
             mean = self._average(paths, grid)

@@ -15,10 +15,12 @@ from .newton import Newton
 from .newton_cg import NewtonCG
 from .problem import Problem
 from .proximal_gradient import ProximalGradient
+from .sampled_newton import SampledNewton
 from .steps import OnStep, ignore
 
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
+WORTH_SAMPLING = 1 << 20  # elements of X above which some of the rows come first
 SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
 ACCURATE = 1e-8  # times less than what is asked, where another step costs next to nothing
 # a certificate that misses its mark by a little asks the solver for more
@@ -92,7 +94,8 @@ def choose(problem: Problem, name: str = "auto") -> Solver:
     small = unknowns <= SMALL_SYSTEM and work <= SMALL_WORK
     dense = not problem.rows.sparse or problem.rows.X.density > 0.1
     if small or (dense and problem.outputs == 1 and p <= FEW_COLUMNS and n > p):
-        return Newton()
+        sampled = problem.outputs == 1 and problem.loss.never_zero and n * p >= WORTH_SAMPLING
+        return SampledNewton() if sampled else Newton()
     return NewtonCG()
 
 

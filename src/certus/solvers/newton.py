@@ -7,8 +7,8 @@ D_i (K×K) of the losses at z_i:
 
 λ²/2 is the excess F − min F up to higher order. With a penalty there is a bound, the duality gap
 ‖∇_w‖²/(2·l2) (and a little for ∇_b). One pass over X a step: z, slopes and products are taken while
-a block is in cache. Where rows abound, some of them find the first guess. The last step is not
-evaluated: convergence is quadratic, λ²_{k+1} ∝ λ⁴_k, and what it reaches is known beforehand.
+a block is in cache. The last step is not evaluated: convergence is quadratic, λ²_{k+1} ∝ λ⁴_k, and
+what it reaches is known beforehand.
 
 Several scores: H is singular along z + const, where nothing changes; a rank-one term for each
 column fills that in.
@@ -22,7 +22,7 @@ import numpy as np
 from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates, coordinates_of_some
 from .gram import KERNEL_WORK, NonFiniteError, gram_block_rows
-from .loop import State, minimise
+from .loop import State
 from .problem import Problem
 
 LEAST_CURVATURE = 1e-30  # of a row: its slope is divided by it on the way
@@ -30,8 +30,6 @@ HALVINGS = 40
 FEW_HALVINGS = 10  # of losses with straight parts, before a step that needs none
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
 SINGULAR = 1e12  # condition number of the scaled Hessian from which directions are dropped
-SAMPLE = 20  # rows for each unknown in the sample of the first guess; 1/32 of all if that is more
-WORTH_SAMPLING = 1 << 20  # elements of X above which a sample pays
 QUADRATIC = 0.05  # λ² that fell to this share in a whole step is in the region where it falls so
 CAUTION = 100.0  # times more than what the theory foretells
 
@@ -49,9 +47,7 @@ class Newton:
     name = "newton"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at = _coordinates(problem)
-        if problem.rows.X.shape[0] * problem.rows.shape[1] >= WORTH_SAMPLING and not w.any():
-            w, b = _first_guess(problem, w, b)
+        at = coordinates_for(problem)
         state = _state(problem, at, *at.inside(w, b))
         if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
             at = problem.kept["newton"] = coordinates(problem.rows.dense(), problem.fit_intercept)
@@ -64,7 +60,7 @@ class Newton:
         at, theta, delta, decrement, before = state.more
         foretold = state.excess * (decrement / before) ** 2 * CAUTION if before > 0 else np.inf
         if decrement < QUADRATIC * before and foretold <= problem.goal:
-            w, b = at.outside(*_split(theta + delta))
+            w, b = at.outside(*split(theta + delta))
             return replace(
                 state, w=w, b=b, objective=state.objective - decrement / 2, excess=foretold
             )
@@ -72,7 +68,7 @@ class Newton:
         for _ in range(HALVINGS if problem.loss.never_zero else FEW_HALVINGS):
             if t * decrement <= ROUNDING * abs(state.objective):
                 break
-            new = _state(problem, at, *_split(theta + t * delta))
+            new = _state(problem, at, *split(theta + t * delta))
             if new.objective <= state.objective - 1e-4 * t * decrement:
                 new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
                 return new
@@ -100,13 +96,13 @@ def _majorised(problem: Problem, at: Coordinates, theta: np.ndarray) -> State:
     """The minimum of the quadratic above F that touches it at θ: where losses are straight lines
     their own curvature, 0, gives steps without measure."""
     above: Any = _MostCurved(problem.loss)
-    sums = second_order(replace(problem, loss=above), at, *_split(theta))
-    gradient, penalty = _gradient(problem, at, sums, theta)
-    delta, _, _ = _direction(problem, sums.H, penalty, gradient)
-    return _state(problem, at, *_split(theta + delta))
+    sums = second_order(replace(problem, loss=above), at, *split(theta))
+    gradient, penalty = gradient_of(problem, at, sums.g, theta)
+    solve, _ = inverse(problem, sums.H, penalty)
+    return _state(problem, at, *split(theta - solve(gradient)))
 
 
-def _coordinates(problem: Problem) -> Coordinates:
+def coordinates_for(problem: Problem) -> Coordinates:
     if "newton" not in problem.kept:
         rows = problem.rows.dense()
         problem.kept["newton"] = coordinates_of_some(rows, problem.fit_intercept)
@@ -114,7 +110,7 @@ def _coordinates(problem: Problem) -> Coordinates:
     return found
 
 
-def _split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return theta[:-1], theta[-1]
 
 
@@ -127,12 +123,13 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
     theta, l2 = np.vstack([u, beta]), problem.l2
-    gradient, penalty = _gradient(problem, at, sums, theta)
-    delta, decrement, singular = _direction(problem, sums.H, penalty, gradient)
+    gradient, penalty = gradient_of(problem, at, sums.g, theta)
+    solve, singular = inverse(problem, sums.H, penalty)
+    delta = -solve(gradient)
+    decrement = -float(np.sum(gradient * delta))
     excess, bound = decrement / 2, None
     if l2 > 0:
-        in_user_units = (gradient[:-1].T / at.scale).T
-        excess = float(np.sum(in_user_units**2)) / (2 * l2) + float(np.abs(gradient[-1]).sum())
+        excess = duality_gap(problem, at, gradient)
         bound = objective - excess
     tiny = decrement <= ROUNDING * abs(objective)
     separated = problem.separated(sums.right)
@@ -141,45 +138,24 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     return state
 
 
-def _gradient(
-    problem: Problem, at: Coordinates, sums: Sums, theta: np.ndarray
+def gradient_of(
+    problem: Problem, at: Coordinates, g: np.ndarray, theta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """∇, and the penalty's part of H's diagonal."""
     penalty = problem.l2 * np.broadcast_to(at.scale, (len(theta) - 1,)) ** 2
-    gradient = sums.g.copy()
+    gradient = g.copy()
     gradient[:-1] += (penalty * theta[:-1].T).T
     return gradient, penalty
 
 
-def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The optimum of some of the rows, whose weights stand for all."""
-    rows = problem.rows
-    n, p = rows.shape
-    count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
-    if 4 * count > n:
-        return w, b
-    some = rows.sample(count)
-    m = some.shape[0]
-    some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
-    of_some = replace(problem, rows=some, kept=dict(problem.kept))
-    _, f0 = of_some.null
-    there = _mass(of_some) if problem.loss.several else np.ones(1)
-    # where a class is not among them, its scores would be sent far away
-    if not (np.isfinite(f0) and f0 > 0 and np.count_nonzero(there) == len(there)):
-        return w, b
-    fit = minimise(of_some, Newton(), (w, b), tol=1e-3, max_iter=20)
-    return fit.w, fit.b
+def duality_gap(problem: Problem, at: Coordinates, gradient: np.ndarray) -> float:
+    """‖∇_w‖²/(2·l2) in the user's units, and a little for the intercept."""
+    w = (gradient[:-1].T / at.scale).T
+    return float(np.sum(w**2)) / (2 * problem.l2) + float(np.abs(gradient[-1]).sum())
 
 
-def _mass(problem: Problem) -> np.ndarray:
-    """Σ s of each class."""
-    return np.bincount(problem.y.astype(np.intp), problem.rows.s, problem.outputs)
-
-
-def _direction(
-    problem: Problem, H: np.ndarray, penalty: np.ndarray, gradient: np.ndarray
-) -> tuple[np.ndarray, float, bool]:
-    """δ = −H⁻¹∇ and λ² = ∇ᵀH⁻¹∇, on columns scaled to a diagonal of 1; and is H singular?"""
+def inverse(problem: Problem, H: np.ndarray, penalty: np.ndarray) -> tuple[Any, bool]:
+    """(∇ ↦ H⁻¹∇, on columns scaled to a diagonal of 1; and is H singular?)"""
     K, _, m, _ = H.shape
     kept = m if problem.fit_intercept else m - 1
     A = H[:, :, :kept, :kept].copy()
@@ -191,22 +167,23 @@ def _direction(
             for l in range(K):
                 A[k, l].flat[:: kept + 1] += diagonal / K
     A = A.transpose(0, 2, 1, 3).reshape(K * kept, K * kept)
-    g = gradient[:kept].T.ravel()
     diagonal = np.diagonal(A)
     d = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
-    g = g / d
     A = A / d / d[:, None]
     dead = np.isinf(d)
-    A.flat[:: len(d) + 1] = 1.0  # also where nothing varies: there g is 0
+    A.flat[:: len(d) + 1] = 1.0  # also where nothing varies: there ∇ is 0
     R, condition = factor(A.copy())
-    if condition < SINGULAR:
-        x = cholesky_solve(R, g[:, None])[:, 0]
-    else:
-        x = _on_the_range(A, g)
-    x[dead] = 0.0
-    delta = np.zeros_like(gradient)
-    delta[:kept] = -(x / d).reshape(K, kept).T
-    return delta, float(g @ x), bool(dead.any() or condition >= SINGULAR)
+    regular = condition < SINGULAR
+
+    def solve(gradient: np.ndarray) -> np.ndarray:
+        g = gradient[:kept].T.ravel() / d
+        x = cholesky_solve(R, g[:, None])[:, 0] if regular else _on_the_range(A, g)
+        x[dead] = 0.0
+        out = np.zeros_like(gradient)
+        out[:kept] = (x / d).reshape(K, kept).T
+        return out
+
+    return solve, bool(dead.any() or not regular)
 
 
 def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:

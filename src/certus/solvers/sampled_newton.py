@@ -1,0 +1,155 @@
+"""Newton's method with the Hessian of some of the rows, where rows abound.
+
+    θ ← θ − H_m⁻¹ ∇F(θ),   H_m = (n/m) Σ_sample s d x̂₁x̂₁ᵀ + l2·diag(q²)
+
+The sample's optimum is the first guess. H_m is off by about √(p/m) of H, so a step leaves about p/m
+of the excess: few passes for the gradient alone, which cost a third of one with the Hessian. Where
+that is not what happens, ordinary Newton steps take over.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .coordinates import Coordinates
+from .loop import State, minimise
+from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
+from .newton import second_order as with_hessian
+from .problem import Problem
+
+FIRST = 20, 64  # rows for each column, and the share of all, that find the first guess …
+SECOND = 40, 8  # … and that refine it, and give the Hessian
+SHRINKS = 0.2  # share of the excess that a step may leave; if more is left, the sample misleads
+CAUTION = 4.0  # times more than what the last step foretells
+FINER = 0.02  # of the goal, without a penalty: the certificate's curvature is that of some rows
+
+
+class Sums(NamedTuple):
+    f: Any  # Σ s ℓ
+    g: Any  # (p+1, 1): Σ s g x̂₁
+
+
+class _Here(NamedTuple):
+    at: Coordinates
+    theta: np.ndarray
+    delta: np.ndarray
+    decrement: float
+    solve: Any
+    left: float  # share of the excess that the last step left
+
+
+class SampledNewton:
+    """O(n·p) operations a step, besides O(m·p²) for a sample of m rows. One score."""
+
+    name = "newton"
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        n, p = problem.rows.shape
+        if w.any() or 2 * _count(SECOND, n, p) > n:
+            return Newton().init(problem, w, b)
+        at = coordinates_for(problem)
+        first = _some(problem, _count(FIRST, n, p))
+        second = _some(problem, _count(SECOND, n, p))
+        if not all(np.isfinite(some.null[1]) and some.null[1] > 0 for some in (first, second)):
+            return Newton().init(problem, w, b)  # a class is not among them
+        fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
+        theta = np.vstack(at.inside(fit.w, fit.b))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = with_hessian(second, at, *split(theta))
+            gradient, penalty = gradient_of(problem, at, sums.g, theta)
+            if not np.isfinite(sums.H).all():
+                return Newton().init(problem, fit.w, fit.b)
+        solve, singular = inverse(problem, sums.H, penalty)
+        if singular:
+            return Newton().init(problem, fit.w, fit.b)
+        state = _state(problem, at, theta - solve(gradient), solve)
+        return state if np.isfinite(state.objective) else Newton().init(problem, fit.w, fit.b)
+
+    def step(self, problem: Problem, state: State) -> State:
+        if not isinstance(state.more, _Here):
+            return Newton().step(problem, state)
+        here = state.more
+        foretold = state.excess * here.left * CAUTION
+        if foretold <= problem.goal:
+            w, b = here.at.outside(*split(here.theta + here.delta))
+            f = state.objective - here.decrement / 2
+            return replace(state, w=w, b=b, objective=f, excess=foretold)
+        new = _state(problem, here.at, here.theta + here.delta, here.solve)
+        left = new.more.decrement / here.decrement if np.isfinite(new.objective) else np.inf
+        if not (new.objective <= state.objective and left <= SHRINKS):
+            best = new if new.objective < state.objective else state
+            return Newton().init(problem, best.w, best.b)
+        new.more = new.more._replace(left=left)
+        return new
+
+
+def _count(share: tuple[int, int], n: int, p: int) -> int:
+    of_a_column, of_all = share
+    return max(of_a_column * (p + 1), n // of_all)
+
+
+def _some(problem: Problem, count: int) -> Problem:
+    """The problem of some rows, whose weights stand for all."""
+    some = problem.rows.sample(count)
+    n, m = problem.rows.shape[0], some.shape[0]
+    some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
+    return replace(problem, rows=some, kept=dict(problem.kept))
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
+def _state(problem: Problem, at: Coordinates, theta: np.ndarray, solve: Any) -> State:
+    sums = first_order(problem, at, *split(theta))
+    w, b = at.outside(*split(theta))
+    objective = float(sums.f) + problem.penalty.value(w)
+    gradient, _ = gradient_of(problem, at, sums.g, theta)
+    delta = -solve(gradient)
+    decrement = -float(np.sum(gradient * delta))
+    if not (np.isfinite(objective) and decrement >= 0):
+        return State(w, b, np.inf, np.inf)
+    here = _Here(at, theta, delta, decrement, solve, 1.0)
+    if problem.l2 == 0:
+        return State(w, b, objective, decrement / (2 * FINER), more=here)
+    gap = duality_gap(problem, at, gradient)
+    return State(w, b, objective, gap, objective - gap, more=here)
+
+
+def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Sums:
+    """F without its penalty and its gradient, in one pass."""
+    rows = problem.rows.dense()
+    c = at.correction
+    shift = np.zeros(len(u)) if c is None else c
+    block = _compiled if _plain(rows, at) else _block
+    sums: Sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
+    sums.g[:-1] -= np.multiply.outer(shift, sums.g[-1])
+    return sums
+
+
+def _plain(rows: Rows, at: Coordinates) -> bool:
+    return not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+
+
+def _block(
+    X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> Sums:
+    X = at.block(X)
+    z = X @ u[:, 0]  # not np.dot, which copies rows of Fortran order
+    z += beta
+    f, slope = _evaluate(loss, y, s, z)
+    return Sums(f, np.append(slope @ X, slope.sum())[:, None])
+
+
+def _compiled(
+    X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> Sums:
+    from ..kernels.products import collect, scores
+
+    z = scores(X, u[:, 0], beta[0])
+    f, slope = _evaluate(loss, y, s, z)
+    return Sums(f, np.append(collect(X, slope), slope.sum())[:, None])
+
+
+def _evaluate(loss: Any, y: Any, s: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
+    value, slope, _ = loss.evaluate(y[:, 0], z)
+    return (value.sum(), slope) if s is None else (s @ value, s * slope)

@@ -585,8 +585,8 @@ def test_a_class_with_one_row(C):
 
 def test_one_of_three_classes_that_lies_apart_is_no_finite_optimum():
     """… although the other two overlap. Its only row touches the plane that a program finds."""
-    for seed in range(6):
-        X, y, _ = classification(seed)
+    for seed, n in [*((seed, 90) for seed in range(6)), (0, 20_000)]:
+        X, y, _ = classification(seed, n)
         y = y.copy()
         y[np.argmax((X**2).sum(axis=1))] = 2  # farther out than all others
         with pytest.warns(SeparationWarning, match="no finite optimum"):

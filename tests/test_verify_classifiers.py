@@ -476,6 +476,8 @@ def test_a_bad_ridge_is_told_of_no_class_that_does_not_exist():
 class PenalizedClassifier(ClassifierMixin, BaseEstimator):
     """As certus has it, with the coefficients of another."""
 
+    max_iter, tol = 100, 1e-4
+
     def __init__(self, loss=None, penalty=None, class_weight=None, fit_intercept=True):
         self.loss, self.penalty, self.class_weight = loss, penalty, class_weight
         self.fit_intercept = fit_intercept

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.linear_sums import (
-    SLICE,
     choose_view,
     column_statistics,
     few_rows,
@@ -27,7 +26,8 @@ from certus.definitions.linear_sums import (
     viewed_intercept,
 )
 
-MOST_ROWS = 2**13  # of a slice: the many numbers of a row stay near the core, too
+MOST_ROWS = 2**14  # of a slice: more work in a call, and threads wait less for each other's
+MOST = 2**19  # elements of X in it
 EVALUATION = 40  # roundings of a term: exp, log1p (a few units each), its products, its weight
 
 
@@ -133,7 +133,7 @@ def class_mass(X: Any, y: Any, s: Any, classes: int) -> tuple[Any]:
 def slice_rows(X: Any) -> int:
     """Rows of a block that are worked on at a time; of sparse rows, all."""
     n, p = X.shape
-    return n if is_sparse(X) else min(n, max(1, min(MOST_ROWS, SLICE // max(p, 1))))
+    return n if is_sparse(X) else min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
 
 
 def slices(X: Any, view: Any) -> Any:

@@ -2,7 +2,7 @@
 
     t_i = x_iᵀu − c,    Xt += Σ_i d_i t_i x_i,    st += Σ_i d_i t_i
 
-and either half of it alone: scores Xu + c, and Xᵀg.
+and either half of it alone: scores Xu + c, and Xᵀg of several g.
 
 Four rows at a time: so the sums Xt, which are p long, are read and written once for four rows.
 """
@@ -47,25 +47,38 @@ def _twice(X, d, u, c, Xt):
 @kernel
 def _scores(X, u, c, z):
     n, p = X.shape
-    for i in range(n):
-        x, t = X[i], 0.0
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        t0, t1, t2, t3 = c, c, c, c
         for j in range(p):
-            t += x[j] * u[j]
-        z[i] = t + c
+            t0 += x0[j] * u[j]
+            t1 += x1[j] * u[j]
+            t2 += x2[j] * u[j]
+            t3 += x3[j] * u[j]
+        z[i], z[i + 1], z[i + 2], z[i + 3] = t0, t1, t2, t3
+    for i in range(whole, n):
+        t0 = c
+        for j in range(p):
+            t0 += X[i, j] * u[j]
+        z[i] = t0
 
 
 @kernel
-def _collect(X, g, Xg):
+def _collect(X, G, XG):
     n, p = X.shape
     whole = n - n % 4
     for i in range(0, whole, 4):
         x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
-        g0, g1, g2, g3 = g[i], g[i + 1], g[i + 2], g[i + 3]
-        for j in range(p):
-            Xg[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
+        for k in range(len(G)):  # the four rows stay near the core
+            g, Xg = G[k], XG[k]
+            g0, g1, g2, g3 = g[i], g[i + 1], g[i + 2], g[i + 3]
+            for j in range(p):
+                Xg[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
     for i in range(whole, n):
-        for j in range(p):
-            Xg[j] += g[i] * X[i, j]
+        for k in range(len(G)):
+            for j in range(p):
+                XG[k, j] += G[k, i] * X[i, j]
 
 
 def scores(X, u, c) -> np.ndarray:
@@ -78,14 +91,14 @@ def scores(X, u, c) -> np.ndarray:
     return z
 
 
-def collect(X, g) -> np.ndarray:
-    """Xᵀg, (p,). X: C order; g (n,)."""
-    X, g = _rows(X), np.ascontiguousarray(g, dtype=np.float64)
-    if g.shape != X.shape[:1]:
-        raise ValueError(f"X {X.shape}, g {g.shape} do not match")
-    Xg = np.zeros(X.shape[1])
-    _compiled("collect", X.dtype)(X, g, Xg)
-    return Xg
+def collect(X, G) -> np.ndarray:
+    """GX, (k, p). X: C order; G (k, n), vectors side by side."""
+    X, G = _rows(X), np.ascontiguousarray(G, dtype=np.float64)
+    if G.ndim != 2 or G.shape[1] != len(X):
+        raise ValueError(f"X {X.shape}, G {G.shape} do not match")
+    XG = np.zeros((len(G), X.shape[1]))
+    _compiled("collect", X.dtype)(X, G, XG)
+    return XG
 
 
 def _rows(X):
@@ -113,12 +126,12 @@ def _compiled(name, dtype):
         raise TypeError(f"X must be float32 or float64, not {dtype}")
     scalar = types.float32 if dtype == np.float32 else types.float64
     x = types.Array(scalar, 2, "C", readonly=True)
-    vector = types.Array(types.float64, 1, "C", readonly=True)
+    vector, matrix = (types.Array(types.float64, d, "C", readonly=True) for d in (1, 2))
     number, out = types.float64, types.float64[::1]
     signature = {
         "twice": number(x, vector, vector, number, out),
         "scores": types.void(x, vector, number, out),
-        "collect": types.void(x, vector, out),
+        "collect": types.void(x, matrix, types.float64[:, ::1]),
     }[name]
     return _KERNELS[name].compile(signature)
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .coordinates import Coordinates, coordinates
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .products import first_order, room_for_states, scale_of
+from .products import coordinates_for, first_order, room_for_states, scale_of
 
 FALLS = 1e-4  # share of the slope's promise that F must fall by
 FLATTER = 0.9  # share of the slope that may be left
@@ -40,14 +40,14 @@ class LBFGS:
         self.memory = memory
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        if "coordinates" not in problem.kept:
-            problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
-        at: Coordinates = problem.kept["coordinates"]
+        pairs: deque[Any] = deque(maxlen=self.memory)
         room = room_for_states(problem)
-        state = _state(problem, at, np.vstack(at.inside(w, b)), room, deque(maxlen=self.memory))
-        if not np.isfinite(state.objective):
-            raise NonFiniteError
-        return state
+        for of_all in (False, True):
+            at = coordinates_for(problem, of_all)
+            state = _state(problem, at, np.vstack(at.inside(w, b)), room, pairs)
+            if np.isfinite(state.objective):
+                return state
+        raise NonFiniteError
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more

@@ -197,11 +197,16 @@ def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:
 # --- the pass -------------------------------------------------------------------------------------
 
 
-def second_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Sums:
-    """F without its penalty, gradient and Hessian in (u, β), in one pass."""
+def second_order(
+    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, compiled: bool = False
+) -> Sums:
+    """F without its penalty, gradient and Hessian in (u, β), in one pass.
+
+    ``compiled``: the compiler is loaded in any case.
+    """
     rows = problem.rows.dense()
     n, p = rows.shape
-    compiled = problem.outputs == 1 and n * p * p >= KERNEL_WORK
+    compiled = problem.outputs == 1 and (compiled or n * p * p >= KERNEL_WORK)
     sums: Sums = rows.reduce(
         _block, problem.loss, at, u, beta, compiled, block_rows=_block_rows(problem), square=True
     )

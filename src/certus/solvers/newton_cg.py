@@ -19,16 +19,17 @@ import numpy as np
 
 from ..rows import Rows
 from .cholesky import cholesky_solve, factor
-from .coordinates import Coordinates, coordinates
+from .coordinates import Coordinates
 from .gram import NonFiniteError, gram
 from .loop import State
 from .problem import Problem
-from .products import curvature, first_order, room_for_states, scale_of
+from .products import coordinates_for, curvature, first_order, room_for_states, scale_of
 
 HALVINGS = 40
 ROUNDING = 1e-15  # of F: a predicted decrease below this is none
 WHOLE = 600  # columns up to which the preconditioner is a whole matrix
 FORCING = 0.3  # share of ∇ (in the preconditioner's norm) that the first steps may leave
+ENOUGH = 0.25  # of the goal: a direction need not promise less
 MOST_STEPS = 200  # of conjugate gradients for one direction
 
 
@@ -38,14 +39,13 @@ class NewtonCG:
     name = "newton-cg"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        if "coordinates" not in problem.kept:
-            problem.kept["coordinates"] = coordinates(problem.rows, problem.fit_intercept)
-        at: Coordinates = problem.kept["coordinates"]
         room = room_for_states(problem), room_for_states(problem)
-        state = _state(problem, at, *at.inside(w, b), room)
-        if not np.isfinite(state.objective):
-            raise NonFiniteError
-        return state
+        for of_all in (False, True):
+            at = coordinates_for(problem, of_all)
+            state = _state(problem, at, *at.inside(w, b), room)
+            if np.isfinite(state.objective):
+                return state
+        raise NonFiniteError
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
@@ -88,17 +88,17 @@ class _Here:
         self.z = self.solve(self.gradient)
         self.size = float(np.sum(self.gradient * self.z))
 
-    def bound_of_excess(self, l2: float) -> float:
+    def bound_of_excess(self, gradient: np.ndarray, l2: float) -> float:
         """‖∇_w‖²/(2·l2) about c, where w and b are the user's, and a little for the intercept."""
-        g_b = self.gradient[-1]
-        g_w = ((self.gradient[:-1] + np.multiply.outer(self.m, g_b)).T / self.at.scale).T
+        g_b = gradient[-1]
+        g_w = ((gradient[:-1] + np.multiply.outer(self.m, g_b)).T / self.at.scale).T
         return float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(g_b).sum())
 
     def direction(self, problem: Problem) -> tuple[np.ndarray, float]:
         """V and −∇ᵀV, by conjugate gradients on H V = −∇."""
         V, r, z = np.zeros_like(self.gradient), -self.gradient, -self.z
         p, gamma = z.copy(), self.size
-        enough = self.size * self._share_to_leave()
+        enough, l2 = self.size * self._share_to_leave(), problem.l2
         for _ in range(MOST_STEPS):
             Hp = curvature(problem.rows, problem.loss, self.at, self.room[0], self.a, p)
             Hp[:-1] += (problem.l2 * self.q2 * p[:-1].T).T
@@ -112,7 +112,9 @@ class _Here:
             r -= step * Hp
             z = self.solve(r)
             gamma, before = float(np.sum(r * z)), gamma
-            if gamma <= enough:
+            # r is the gradient that the step would leave, if F were quadratic
+            last = l2 > 0 and self.bound_of_excess(r, l2) <= ENOUGH * problem.goal
+            if gamma <= enough or last:
                 break
             p = z + (gamma / before) * p
         if not V.any():
@@ -139,7 +141,7 @@ def _state(problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any) -> S
         return State(w, b, np.inf, np.inf)
     l2 = problem.l2
     # without a penalty the preconditioner's norm must do: it is within a factor of H's
-    excess = here.bound_of_excess(l2) if l2 > 0 else here.size
+    excess = here.bound_of_excess(here.gradient, l2) if l2 > 0 else here.size
     separated = problem.separated(here.sums.right)
     bound = objective - excess if l2 > 0 else None
     return State(w, b, objective, excess, bound, stuck=separated, more=here)

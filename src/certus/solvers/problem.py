@@ -65,23 +65,38 @@ def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
 
 def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
+    if loss.name in ("logistic", "softmax"):
+        return _by_shares(_weight_of_classes(problem), problem.fit_intercept)
     s = np.ones(len(y)) if s is None else s
-    b = np.zeros(K)
-    if problem.fit_intercept:
-        b = _best_constant(loss, y, s, K)
-    z = np.broadcast_to(b, (len(y), K)) if loss.several else np.full(len(y), b[0])
-    return b, float(s @ loss.value(y, z))
+    b = _best_constant(loss, y, s) if problem.fit_intercept else np.zeros(K)
+    return b, float(s @ loss.value(y, np.full(len(y), b[0])))
 
 
-def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray, K: int) -> np.ndarray:
+def _weight_of_classes(problem: Problem) -> np.ndarray:
+    """Σ s, class by class."""
+    y, s = problem.y, problem.rows.s
+    if problem.loss.several:
+        return np.bincount(y.astype(np.intp), weights=s, minlength=problem.outputs)
+    total, signed = (len(y), y.sum()) if s is None else (s.sum(), s @ y)
+    return np.array([total - signed, total + signed]) / 2
+
+
+def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, float]:
+    """The best constants are the logarithms of the shares: F = −Σ_k S_k log(S_k/S)."""
+    K, total = len(weight), float(weight.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):  # a sample may lack a class
+        log = np.log(weight)
+        F = total * np.log(total) - float(np.sum(np.where(weight > 0, weight * log, 0.0)))
+    if not fit_intercept:
+        return np.zeros(1 if K == 2 else K), total * float(np.log(K))
+    if K == 2:
+        return log[1:] - log[:1], F
+    log = np.maximum(log, np.log(np.finfo(float).tiny))
+    return log - log.mean(), F
+
+
+def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray) -> np.ndarray:
     """argmin_b Σ s ℓ(y, b)."""
-    if loss.several:
-        share = np.bincount(y.astype(np.intp), weights=s, minlength=K)
-        log = np.log(np.maximum(share, np.finfo(float).tiny))
-        return log - log.mean()
-    if loss.name == "logistic":
-        with np.errstate(divide="ignore"):  # a sample may lack a class
-            return np.array([np.log(s[y > 0].sum()) - np.log(s[y < 0].sum())])
     # Σ s ℓ'(y, b) rises with b, from below 0 to above: halve the bracket
     low, high = float(np.min(y)) - 1.0, float(np.max(y)) + 1.0
     for _ in range(200):

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rows import Rows
-from .coordinates import Coordinates
+from .coordinates import Coordinates, coordinates, coordinates_of_some
 from .problem import Problem
 from .sparse_sums import KERNEL_ENTRIES
 
 SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
 LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
+ENOUGH_ROWS = 1024
 KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 
 
@@ -34,6 +35,22 @@ class First(NamedTuple):
     g: Any  # (K,): Σ s g
     Xd: Any  # (p,): Xᵀd, d the curvature (of several scores: its trace)
     d: Any  # (K,): Σ d, score by score
+
+
+def coordinates_for(problem: Problem, of_all: bool = False) -> Coordinates:
+    """Of all rows, or of enough of many to centre and to precondition by."""
+    if of_all or "coordinates" not in problem.kept:
+        rows, centre = problem.rows, problem.fit_intercept
+        found = None
+        if not (of_all or rows.sparse or rows.shape[0] < 4 * ENOUGH_ROWS):
+            found = coordinates_of_some(rows, centre, ENOUGH_ROWS)
+            varies = found.variance > 0
+            # what does not vary among them may do so elsewhere
+            usual = np.median(found.variance[varies]) if varies.any() else 1.0
+            found = found._replace(variance=np.where(varies, found.variance, usual))
+        problem.kept["coordinates"] = found or coordinates(rows, centre)
+    kept: Coordinates = problem.kept["coordinates"]
+    return kept
 
 
 def room_for_states(problem: Problem) -> np.ndarray:
@@ -58,8 +75,20 @@ def first_order(
     """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs."""
     c = at.correction
     beta = beta if c is None else beta - c @ u
-    sums: First = rows.reduce(_first, loss, at, u, beta, beside=(state,))
+    compiled = loss.name == "logistic" and _compiled_for(rows, at) is _dense_rows
+    block = _logistic if compiled else _first
+    sums: First = rows.reduce(block, loss, at, u, beta, beside=(state,))
     return sums
+
+
+def _logistic(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> First:
+    """The logistic loss on dense rows in C order: compiled."""
+    from ..kernels.logistic import gradient
+
+    (f, g, d, right), XG = gradient(X, y[:, 0], s, u[:, 0], beta[0], state)
+    return First(f, int(right), XG[0][:, None], np.array([g]), XG[1], np.array([d]))
 
 
 def _first(

@@ -19,7 +19,7 @@ from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, 
 from .newton import second_order as with_hessian
 from .problem import Problem
 
-FIRST = 20, 64  # rows for each column, and the share of all, that find the first guess …
+FIRST = 20, 256  # rows for each column, and the share of all, that find the first guess …
 SECOND = 40, 8  # … and that refine it, and give the Hessian
 SHRINKS = 0.2  # share of the excess that a step may leave; if more is left, the sample misleads
 CAUTION = 4.0  # times more than what the last step foretells
@@ -56,15 +56,17 @@ class SampledNewton:
             return Newton().init(problem, w, b)  # a class is not among them
         fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
         theta = np.vstack(at.inside(fit.w, fit.b))
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = with_hessian(second, at, *split(theta))
-            gradient, penalty = gradient_of(problem, at, sums.g, theta)
+        for _ in range(2):  # the Hessian shall be that of the better guess
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = with_hessian(second, at, *split(theta), compiled=True)
+                gradient, penalty = gradient_of(problem, at, sums.g, theta)
             if not np.isfinite(sums.H).all():
                 return Newton().init(problem, fit.w, fit.b)
-        solve, singular = inverse(problem, sums.H, penalty)
-        if singular:
-            return Newton().init(problem, fit.w, fit.b)
-        state = _state(problem, at, theta - solve(gradient), solve)
+            solve, singular = inverse(problem, sums.H, penalty)
+            if singular:
+                return Newton().init(problem, fit.w, fit.b)
+            theta = theta - solve(gradient)
+        state = _state(problem, at, theta, solve)
         return state if np.isfinite(state.objective) else Newton().init(problem, fit.w, fit.b)
 
     def step(self, problem: Problem, state: State) -> State:
@@ -120,7 +122,7 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     rows = problem.rows.dense()
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
-    block = _compiled if _plain(rows, at) else _block
+    block = _compiled if _plain(rows, at) and problem.loss.name == "logistic" else _block
     sums: Sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
     sums.g[:-1] -= np.multiply.outer(shift, sums.g[-1])
     return sums
@@ -136,20 +138,15 @@ def _block(
     X = at.block(X)
     z = X @ u[:, 0]  # not np.dot, which copies rows of Fortran order
     z += beta
-    f, slope = _evaluate(loss, y, s, z)
+    value, slope, _ = loss.evaluate(y[:, 0], z)
+    f, slope = (value.sum(), slope) if s is None else (s @ value, s * slope)
     return Sums(f, np.append(slope @ X, slope.sum())[:, None])
 
 
 def _compiled(
     X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
 ) -> Sums:
-    from ..kernels.products import collect, scores
+    from ..kernels.logistic import gradient
 
-    z = scores(X, u[:, 0], beta[0])
-    f, slope = _evaluate(loss, y, s, z)
-    return Sums(f, np.append(collect(X, slope), slope.sum())[:, None])
-
-
-def _evaluate(loss: Any, y: Any, s: Any, z: np.ndarray) -> tuple[float, np.ndarray]:
-    value, slope, _ = loss.evaluate(y[:, 0], z)
-    return (value.sum(), slope) if s is None else (s @ value, s * slope)
+    sums, XG = gradient(X, y[:, 0], s, u[:, 0], beta[0])
+    return Sums(sums[0], np.append(XG[0], sums[1])[:, None])

@@ -583,6 +583,17 @@ def test_a_class_with_one_row(C):
     agree(model, tight(C=C).fit(X, y), 1e-6)
 
 
+def test_one_of_three_classes_that_lies_apart_is_no_finite_optimum():
+    """… although the other two overlap. Its only row touches the plane that a program finds."""
+    for seed, n in [*((seed, 90) for seed in range(6)), (0, 20_000)]:
+        X, y, _ = classification(seed, n)
+        y = y.copy()
+        y[np.argmax((X**2).sum(axis=1))] = 2  # farther out than all others
+        with pytest.warns(SeparationWarning, match="no finite optimum"):
+            model = LogisticRegression(C=np.inf).fit(X, y)
+        assert model.certificate_.status == "no finite optimum"
+
+
 @pytest.mark.parametrize("n", [3, 5, 20])
 def test_as_many_classes_as_rows(n):
     X = np.random.default_rng(n).normal(size=(n, 3))

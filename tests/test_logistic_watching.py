@@ -164,7 +164,7 @@ def test_ctrl_c_before_the_first_step_leaves_nothing(monkeypatch):
     def refuse(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(newton, "_coordinates", refuse)
+    monkeypatch.setattr(newton.Newton, "init", refuse)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not [name for name in vars(model) if name.endswith("_")]

@@ -474,11 +474,21 @@ def test_a_bad_ridge_is_told_of_no_class_that_does_not_exist():
 
 
 class PenalizedClassifier(ClassifierMixin, BaseEstimator):
-    """As certus will have it, with the coefficients of another."""
+    """As certus has it, with the coefficients of another."""
+
+    max_iter, tol = 100, 1e-4
 
     def __init__(self, loss=None, penalty=None, class_weight=None, fit_intercept=True):
         self.loss, self.penalty, self.class_weight = loss, penalty, class_weight
         self.fit_intercept = fit_intercept
+
+    @property
+    def loss_(self):
+        return self.loss
+
+    @property
+    def penalty_(self):
+        return self.penalty
 
     def fit(self, X, y, sample_weight=None):
         C = 1 / (self.penalty.l1 + self.penalty.l2)
@@ -536,7 +546,7 @@ def test_a_penalty_of_the_users_own_is_refused_in_words():
     X, y = classes(5)
     model = PenalizedClassifier(Logistic(), Mixed()).fit(X, y)
     model.penalty = OfAUser()
-    with pytest.raises(CannotVerifyError, match=r"OfAUser.* cannot be audited: it is no L1, L2"):
+    with pytest.raises(CannotVerifyError, match=r"the penalty .*OfAUser.* is your own"):
         certus.verify(model, X, y)
 
 

@@ -59,14 +59,18 @@ def sides(
         at = np.arange(len(z)), own
         m, error = z[at][:, None] - z, error[at][:, None] + error
         above, below = m > error, m < -error
-    above[at] = True
+    # classes of one and the same score: a margin of 0, without a sum; a row's own has none
+    alike = ((u[:, :, None] == u[:, None, :]).all(axis=0) & (c[:, None] == c))[own]
+    above[alike] = below[alike] = False
+    known = (above | alike).all(axis=1) & rows
+    right = known & above.any(axis=1)
+    alike[at] = False
     below = below.any(axis=1) & rows
-    right = above.all(axis=1) & rows
-    near = np.flatnonzero(rows & ~right & ~below)
+    near = np.flatnonzero(rows & ~known & ~below)
     undecided = float(len(near))
     used = np.flatnonzero(u.any(axis=1))
     on = {1: 0.0, 0: 0.0, -1: 0.0}
-    touching = 0.0
+    touching = float((known & alike.any(axis=1)).sum())
     if below.any() or len(near) * len(used) > MOST_NUMBERS:
         return float(right.sum()), 0.0, float(below.sum() + undecided)
     if len(near):

@@ -97,6 +97,7 @@ class _Here:
         self.z = self.solve(self.gradient)
         self.size = float(np.sum(self.gradient * self.z))
 
+    @np.errstate(over="ignore")  # infinite is no bound
     def bound_of_excess(self, gradient: np.ndarray, l2: float) -> float:
         """‖∇_w‖²/(2·l2) about c, where w and b are the user's, and a little for the intercept."""
         g_b = gradient[-1]

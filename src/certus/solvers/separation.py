@@ -67,7 +67,23 @@ def separating_direction(
         theta = _interpolated(view)
         if view.margins(theta)[0].min() > ZERO:
             return view.found("complete", "the scores interpolate the labels", theta)
-    return _by_programs(view, np.union1d(view.first(), worst))
+    found = _by_programs(view, np.union1d(view.first(), worst))
+    if found.kind == "quasi-complete" and n_classes > 2:
+        return _one_class_apart(rows, n_classes, fit_intercept) or found
+    return found
+
+
+def _one_class_apart(rows: Rows, n_classes: int, fit_intercept: bool) -> Separation | None:
+    """A class that lies apart from all others, which may overlap: their scores are alike to the
+    bit, whereas a program's corner has rows on its planes that rounding puts on the wrong side."""
+    assert rows.y is not None
+    for k in range(n_classes):
+        against_rest = Rows(rows.X, (rows.y == k).astype(float), rows.s, threads=rows.threads)
+        two = separating_direction(against_rest, 2, fit_intercept)
+        if two.kind == "complete" and two.u is not None and two.c is not None:
+            own = np.eye(n_classes)[k]
+            return Separation("quasi-complete", two.why, two.u * own, two.c * own)
+    return None
 
 
 def _by_programs(view: "_View", chosen: np.ndarray) -> Separation:

@@ -53,13 +53,14 @@ class NewtonCG:
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
-        # where losses are straight lines H says nothing; the preconditioner still does
-        V, decrement, last = here.direction(problem)
-        if last and decrement <= QUADRATIC * abs(state.objective):
-            w, b = here.at.outside(*here.moved(V))
-            f = state.objective - decrement / 2
+        newton, promised, last = here.direction(problem)
+        curved = problem.loss.never_zero
+        if last and curved and promised <= QUADRATIC * abs(state.objective):
+            w, b = here.at.outside(*here.moved(newton))
+            f = state.objective - promised / 2
             return replace(state, w=w, b=b, objective=f, excess=problem.goal)
-        for V, decrement in ((V, decrement), (-here.z, here.size)):
+        # where losses are straight lines H says nothing; the preconditioner still does
+        for V, decrement in ((newton, promised), (-here.z, here.size)):
             t = 1.0
             for _ in range(HALVINGS):
                 if not t * decrement > ROUNDING * abs(state.objective):
@@ -69,7 +70,7 @@ class NewtonCG:
                     new.more.first = here.first or new.more.size
                     return new
                 t /= 2 if np.isfinite(new.objective) else 16
-            if problem.loss.never_zero:
+            if curved:
                 break
         state.stuck = True
         return state

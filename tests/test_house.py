@@ -51,7 +51,9 @@ MAY_IMPORT = {
     },
     "inference": {"_table", *WORDS},
     "_table": WORDS,
-    "solvers": {"losses", "penalties", "distances", "rows", "kernels", "_config", "_pool", "_memory", *WORDS},
+    "solvers": {
+        "losses", "penalties", "distances", "rows", "kernels", "_config", "_pool", "_memory", *WORDS,
+    },
     "losses": {"kernels"},
     "penalties": {"kernels"},
     "distances": {"kernels", "rows"},

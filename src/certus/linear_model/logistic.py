@@ -95,8 +95,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
     Notes
     -----
     K = 1 for two classes. Few columns: O(n(pK)²) operations a step, O((pK)²) memory a thread. Many,
-    or sparse X: O(n·p·K) (or the entries times K) a pass, O(n·K + p·K) memory; and where products are
-    bound by memory, and enough is free, a copy of X in float32.
+    or sparse X: O(n·p·K) (or the entries times K) a pass, O(n·K + p·K) memory; and, where products
+    are bound by memory and enough is free, a copy of X in float32.
 
     Examples
     --------

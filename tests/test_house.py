@@ -52,7 +52,8 @@ MAY_IMPORT = {
     "inference": {"_table", *WORDS},
     "_table": WORDS,
     "solvers": {
-        "losses", "penalties", "distances", "rows", "kernels", "_config", "_pool", "_memory", *WORDS,
+        "losses", "penalties", "distances", "rows", "kernels", "_config", "_pool", "_memory",
+        *WORDS,
     },
     "losses": {"kernels"},
     "penalties": {"kernels"},

@@ -15,11 +15,12 @@ from .newton import Newton
 from .newton_cg import NewtonCG
 from .problem import Problem
 from .proximal_gradient import ProximalGradient
-from .sampled_newton import SampledNewton
+from .sampled_newton import SampledNewton, worth_sampling
 from .steps import OnStep, ignore
 
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
+FEW_UNKNOWNS = 1000  # pK up to which the Hessian of a sample of the rows is factored
 WORTH_SAMPLING = 1 << 20  # elements of X above which some of the rows come first
 SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
 ACCURATE = 1e-8  # times less than what is asked, where another step costs next to nothing
@@ -91,11 +92,13 @@ def choose(problem: Problem, name: str = "auto") -> Solver:
     if name == "lbfgs":
         return LBFGS()
     work = float(n) * unknowns**2
+    plain = problem.loss.name in ("logistic", "softmax") and not problem.rows.sparse
+    if plain and n * p >= WORTH_SAMPLING and unknowns <= FEW_UNKNOWNS and worth_sampling(problem):
+        return SampledNewton()
     small = unknowns <= SMALL_SYSTEM and work <= SMALL_WORK
     dense = not problem.rows.sparse or problem.rows.X.density > 0.1
     if small or (dense and problem.outputs == 1 and p <= FEW_COLUMNS and n > p):
-        sampled = problem.outputs == 1 and problem.loss.never_zero and n * p >= WORTH_SAMPLING
-        return SampledNewton() if sampled else Newton()
+        return Newton()
     return NewtonCG()
 
 

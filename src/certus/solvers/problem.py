@@ -66,13 +66,13 @@ def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
 def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
-        return _by_shares(_weight_of_classes(problem), problem.fit_intercept)
+        return _by_shares(weight_of_classes(problem), problem.fit_intercept)
     s = np.ones(len(y)) if s is None else s
     b = _best_constant(loss, y, s) if problem.fit_intercept else np.zeros(K)
     return b, float(s @ loss.value(y, np.full(len(y), b[0])))
 
 
-def _weight_of_classes(problem: Problem) -> np.ndarray:
+def weight_of_classes(problem: Problem) -> np.ndarray:
     """Σ s, class by class."""
     y, s = problem.y, problem.rows.s
     if problem.loss.several:

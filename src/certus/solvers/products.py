@@ -20,6 +20,7 @@ from .sparse_sums import KERNEL_ENTRIES
 SLICE = 1 << 16  # elements of X that are multiplied from both sides before the next are read
 LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
 ENOUGH_ROWS = 1024
+FEW_CLASSES = 32
 KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 
 
@@ -56,7 +57,16 @@ def coordinates_for(problem: Problem, of_all: bool = False) -> Coordinates:
 def room_for_states(problem: Problem) -> np.ndarray:
     """For the losses' states, (n,) or (n, K)."""
     n, K = problem.rows.shape[0], problem.outputs
-    return np.empty(n) if K == 1 else np.empty((n, K), order="F")
+    if K == 1:
+        return np.empty(n)
+    return np.empty((n, K), order="C" if _few_classes(problem.rows, problem.loss, K) else "F")
+
+
+def _few_classes(rows: Rows, loss: Any, K: int) -> bool:
+    """So few that the kernel beats BLAS, on rows that it takes."""
+    plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
+    enough = rows.shape[0] * rows.shape[1] >= KERNEL_ELEMENTS
+    return loss.name == "softmax" and plain and enough and K <= FEW_CLASSES
 
 
 def scale_of(problem: Problem, d: np.ndarray) -> np.ndarray:
@@ -75,8 +85,11 @@ def first_order(
     """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs."""
     c = at.correction
     beta = beta if c is None else beta - c @ u
-    compiled = loss.name == "logistic" and _compiled_for(rows, at) is _dense_rows
-    block = _logistic if compiled else _first
+    block = _first
+    if loss.name == "logistic" and _compiled_for(rows, at) is _dense_rows:
+        block = _logistic
+    elif _few_classes(rows, loss, u.shape[1]) and not at.shifted:
+        block = _softmax
     sums: First = rows.reduce(block, loss, at, u, beta, beside=(state,))
     return sums
 
@@ -89,6 +102,18 @@ def _logistic(
 
     (f, g, d, right), XG = gradient(X, y[:, 0], s, u[:, 0], beta[0], state)
     return First(f, int(right), XG[0][:, None], np.array([g]), XG[1], np.array([d]))
+
+
+def _softmax(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray
+) -> First:
+    """The softmax loss on dense rows in C order: compiled."""
+    from ..kernels.softmax import first
+
+    K = u.shape[1]
+    total, XG = first(X, y[:, 0], s, u.T, beta, state)
+    f, right, g, d = total[0], int(total[1]), total[2 : K + 2], total[K + 2 :]
+    return First(f, right, XG[:K].T, g, XG[K], d)
 
 
 def _first(
@@ -133,8 +158,19 @@ def curvature(
     if compiled is not None:
         Xt, st = Rows(rows.X, None, state, threads=rows.threads).reduce(compiled, u, v)
     else:
-        Xt, st = rows.reduce(_curvature, loss, at, u, v, beside=(state,))
+        few = _few_classes(rows, loss, V.shape[1]) and not at.shifted
+        block = _softmax_curvature if few else _curvature
+        Xt, st = rows.reduce(block, loss, at, u, v, beside=(state,))
     return np.vstack([Xt - np.multiply.outer(a, st), st])
+
+
+def _softmax_curvature(
+    X: Any, y: Any, s: Any, state: Any, loss: Any, at: Coordinates, u: np.ndarray, v: np.ndarray
+) -> tuple[Any, Any]:
+    from ..kernels.softmax import curve
+
+    st, XG = curve(X, s, u.T, v, state)
+    return XG.T, st
 
 
 def _curvature(

@@ -17,10 +17,13 @@ from .coordinates import Coordinates
 from .loop import State, minimise
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
-from .problem import Problem
+from .newton_cg import NewtonCG
+from .problem import Problem, weight_of_classes
+from .products import first_order as several
+from .products import room_for_states
 
-FIRST = 20, 256  # rows for each column, and the share of all, that find the first guess …
-SECOND = 40, 8  # … and that refine it, and give the Hessian
+FIRST = 20, 256  # rows for each unknown, and the share of all, that find the first guess …
+SECOND = 20, 8  # … and that refine it, and give the Hessian
 SHRINKS = 0.2  # share of the excess that a step may leave; if more is left, the sample misleads
 CAUTION = 4.0  # times more than what the last step foretells
 FINER = 0.02  # of the goal, without a penalty: the certificate's curvature is that of some rows
@@ -28,7 +31,7 @@ FINER = 0.02  # of the goal, without a penalty: the certificate's curvature is t
 
 class Sums(NamedTuple):
     f: Any  # Σ s ℓ
-    g: Any  # (p+1, 1): Σ s g x̂₁
+    g: Any  # (p+1, K): Σ s g x̂₁
 
 
 class _Here(NamedTuple):
@@ -41,37 +44,22 @@ class _Here(NamedTuple):
 
 
 class SampledNewton:
-    """O(n·p) operations a step, besides O(m·p²) for a sample of m rows. One score."""
+    """O(n·p·K) operations a step, besides O(m(pK)² + (pK)³) for a sample of m rows."""
 
     name = "newton"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        n, p = problem.rows.shape
-        if w.any() or 2 * _count(SECOND, n, p) > n:
-            return Newton().init(problem, w, b)
         at = coordinates_for(problem)
-        first = _some(problem, _count(FIRST, n, p))
-        second = _some(problem, _count(SECOND, n, p))
-        if not all(np.isfinite(some.null[1]) and some.null[1] > 0 for some in (first, second)):
-            return Newton().init(problem, w, b)  # a class is not among them
-        fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
-        theta = np.vstack(at.inside(fit.w, fit.b))
-        for _ in range(2):  # the Hessian shall be that of the better guess
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums = with_hessian(second, at, *split(theta), compiled=True)
-                gradient, penalty = gradient_of(problem, at, sums.g, theta)
-            if not np.isfinite(sums.H).all():
-                return Newton().init(problem, fit.w, fit.b)
-            solve, singular = inverse(problem, sums.H, penalty)
-            if singular:
-                return Newton().init(problem, fit.w, fit.b)
-            theta = theta - solve(gradient)
-        state = _state(problem, at, theta, solve)
-        return state if np.isfinite(state.objective) else Newton().init(problem, fit.w, fit.b)
+        found = None if w.any() or not worth_sampling(problem) else _of_a_sample(problem, at, w, b)
+        if found is not None:
+            state = _state(problem, at, *found)
+            if np.isfinite(state.objective):
+                return state
+        return _rest(problem).init(problem, w, b)
 
     def step(self, problem: Problem, state: State) -> State:
         if not isinstance(state.more, _Here):
-            return Newton().step(problem, state)
+            return _rest(problem).step(problem, state)
         here = state.more
         foretold = state.excess * here.left * CAUTION
         if foretold <= problem.goal:
@@ -82,14 +70,52 @@ class SampledNewton:
         left = new.more.decrement / here.decrement if np.isfinite(new.objective) else np.inf
         if not (new.objective <= state.objective and left <= SHRINKS):
             best = new if new.objective < state.objective else state
-            return Newton().init(problem, best.w, best.b)
+            return _rest(problem).init(problem, best.w, best.b)
         new.more = new.more._replace(left=left)
         return new
 
 
-def _count(share: tuple[int, int], n: int, p: int) -> int:
-    of_a_column, of_all = share
-    return max(of_a_column * (p + 1), n // of_all)
+def _rest(problem: Problem) -> Any:
+    """Who goes on where a sample does not help."""
+    return Newton() if problem.outputs == 1 else NewtonCG()
+
+
+def worth_sampling(problem: Problem) -> bool:
+    """Are there so many rows that a few of them are enough for the Hessian?"""
+    return 2 * _count(SECOND, problem) <= problem.rows.shape[0]
+
+
+def _count(share: tuple[int, int], problem: Problem) -> int:
+    (of_an_unknown, of_all), (n, p) = share, problem.rows.shape
+    return max(of_an_unknown * (p + 1) * problem.outputs, n // of_all)
+
+
+def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any, Any] | None:
+    """(θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class, or determines too little."""
+    first, second = (_some(problem, _count(share, problem)) for share in (FIRST, SECOND))
+    if not all(_has_every_class(some) for some in (first, second)):
+        return None
+    if problem.outputs == 1:
+        fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
+    else:
+        fit = minimise(second, NewtonCG(), (w, b), tol=1e-3, max_iter=20)
+    theta = np.vstack(at.inside(fit.w, fit.b))
+    for _ in range(2 if problem.outputs == 1 else 1):  # the Hessian shall be of a good guess
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = with_hessian(second, at, *split(theta), compiled=True)
+            gradient, penalty = gradient_of(problem, at, sums.g, theta)
+        if not np.isfinite(sums.H).all():
+            return None
+        solve, singular = inverse(problem, sums.H, penalty)
+        if singular:
+            return None
+        theta = theta - solve(gradient)
+    return theta, solve
+
+
+def _has_every_class(problem: Problem) -> bool:
+    weight = weight_of_classes(problem)
+    return bool((weight > 0).all())
 
 
 def _some(problem: Problem, count: int) -> Problem:
@@ -122,8 +148,14 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     rows = problem.rows.dense()
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
-    block = _compiled if _plain(rows, at) and problem.loss.name == "logistic" else _block
-    sums: Sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
+    if problem.outputs > 1:
+        if "states" not in problem.kept:
+            problem.kept["states"] = room_for_states(problem)
+        found = several(rows, problem.loss, at, u, beta, problem.kept["states"])
+        sums = Sums(found.f, np.vstack([found.Xg, found.g]))
+    else:
+        block = _compiled if _plain(rows, at) and problem.loss.name == "logistic" else _block
+        sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
     sums.g[:-1] -= np.multiply.outer(shift, sums.g[-1])
     return sums
 

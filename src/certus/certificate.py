@@ -143,7 +143,8 @@ class _Data:
 
     def _block_rows(self) -> int:
         several = 1 if self.sparse else 8  # definitions slice dense blocks as they need
-        return several * self.rows.block_rows(least=64)
+        by_columns = isinstance(self.rows.X, np.ndarray) and not self.rows.X.flags.c_contiguous
+        return several * self.rows.block_rows(least=64 if by_columns else 16)
 
     def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""

@@ -133,7 +133,10 @@ def class_mass(X: Any, y: Any, s: Any, classes: int) -> tuple[Any]:
 def slice_rows(X: Any) -> int:
     """Rows of a block that are worked on at a time; of sparse rows, all."""
     n, p = X.shape
-    return n if is_sparse(X) else min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
+    if is_sparse(X):
+        return n
+    most = MOST if X.flags.c_contiguous else 16 * MOST  # columns are long, rows lie apart
+    return min(n, max(1, min(MOST_ROWS, most // max(p, 1))))
 
 
 def slices(X: Any, view: Any) -> Any:
@@ -143,21 +146,35 @@ def slices(X: Any, view: Any) -> Any:
         yield slice(0, n), view.of_sparse(X)
         return
     step = slice_rows(X)
-    room = np.empty((step, p))
+    plain = view.c is None and view.q is None and X.dtype == float
+    room = None if plain else np.empty((step, p))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        yield part, view.of(X[part], float, room)
+        yield part, X[part] if plain else view.of(X[part], float, room)
+
+
+def apart(Z: Any) -> bool:
+    """Sparse rows, or rows of an array by columns."""
+    return is_sparse(Z) or not Z.flags.c_contiguous
 
 
 def product(Z: Any, w: Any) -> Any:
-    """Zw. np.dot, not @, which would keep other threads waiting where its result is short."""
-    return Z @ w if is_sparse(Z) else np.dot(Z, w)
+    """Zw. np.dot, not @, which would keep other threads waiting where its result is short; but of
+    rows that lie apart np.dot makes a copy."""
+    return Z @ w if apart(Z) else np.dot(Z, w)
+
+
+def transposed(Z: Any, G: Any) -> Any:
+    """ZᵀG."""
+    return Z.T @ G if apart(Z) else np.dot(G.T, Z).T
 
 
 def squared_norms(Z: Any, s: Any) -> Any:
     """Σ s ‖x‖² over the rows of Z."""
     if s is None:
-        return np.dot(Z.data, Z.data) if is_sparse(Z) else np.vdot(Z, Z)
+        if is_sparse(Z):
+            return np.dot(Z.data, Z.data)
+        return np.vdot(Z, Z) if Z.flags.c_contiguous else np.einsum("ij,ij->", Z, Z)
     if is_sparse(Z):
         return np.dot(Z.power(2).sum(axis=1), s)
     return np.dot(s, np.einsum("ij,ij->i", Z, Z))

@@ -21,8 +21,9 @@ from certus.definitions.duality import (
     slice_rows,
     slices,
     squared_norms,
+    transposed,
 )
-from certus.definitions.linear_sums import UNIT, is_sparse
+from certus.definitions.linear_sums import UNIT
 
 FAR = 8.0  # margins below −FAR: odds above e⁸
 TERMS = 8  # numbers of a row that are summed
@@ -73,7 +74,7 @@ def margin_sums(
             loss.terms(m, row)
             total[t] += np.dot(terms, sides.T)
             np.multiply(sides, row.a, out=sa[t::k])
-        V += Z.T @ sa.T if is_sparse(Z) else np.dot(sa, Z).T
+        V += transposed(Z, sa.T)
     return MarginSums(XX, total, V)
 
 

@@ -27,13 +27,16 @@ import numpy as np
 from certus.definitions.curvature import from_curvature, local_of
 from certus.definitions.duality import (
     Fitted,
+    apart,
     class_factors,
     class_mass,
+    product,
     slice_rows,
     slices,
     squared_norms,
+    transposed,
 )
-from certus.definitions.linear_sums import UNIT, is_sparse
+from certus.definitions.linear_sums import UNIT
 from certus.definitions.separation import separates
 
 
@@ -59,7 +62,7 @@ def softmax_sums(
     room = np.empty((5 + K, slice_rows(X)))
     for part, Z in slices(X, view):
         # classes by rows: sums over classes then run along the rows
-        z = np.ascontiguousarray((Z @ w).T) if is_sparse(Z) else np.dot(w.T, Z.T)
+        z = np.ascontiguousarray(product(Z, w).T) if apart(Z) else np.dot(w.T, Z.T)
         weight = None if s is None else s[part]
         XX += squared_norms(Z, weight)
         own, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
@@ -89,7 +92,7 @@ def softmax_sums(
         Y[own, at] = 1.0 if weight is None else weight
         total += np.dot(Y, rows.T)
         R *= factor[own] if weight is None else weight * factor[own]
-        V += Z.T @ R.T if is_sparse(Z) else np.dot(R, Z).T
+        V += transposed(Z, R.T)
     one, value, entropy, slope, wrong = total[:, :5].T
     return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
 

@@ -14,13 +14,15 @@ from numba import types
 
 from certus.kernels._compile import kernel
 
+LARGE = 2.0**500
+
 
 @kernel
 def _gradient(X, y, s, u, c, XG, d, sums):
     n, p = X.shape
     curved = len(d) > 0
     z, g, h = np.empty(4), np.empty(4), np.empty(4)
-    f, total, bent, right = 0.0, 0.0, 0.0, 0.0
+    f, total, bent, right, factors = 0.0, 0.0, 0.0, 0.0, 1.0
     for i in range(0, n, 4):
         four = min(4, n - i)
         # a row past the last is the last once more, of weight 0
@@ -39,12 +41,19 @@ def _gradient(X, y, s, u, c, XG, d, sums):
             weight = s[i + r] if len(s) > 0 else 1.0
             e = math.exp(-abs(z[r]))
             m = y[i + r] * z[r]
-            f += weight * (math.log1p(e) - min(m, 0.0))
+            if len(s) > 0:
+                f += weight * (math.log1p(e) - min(m, 0.0))
+            else:  # a logarithm of many factors, each from 1 to 2, instead of many logarithms
+                f -= min(m, 0.0)
+                factors *= 1.0 + e
             g[r] = -weight * y[i + r] * (e if m > 0 else 1.0) / (1.0 + e)
             h[r] = weight * e / (1.0 + e) / (1.0 + e)
             total += g[r]
             bent += h[r]
             right += 1.0 if m > 0 or weight == 0 else 0.0
+        if factors > LARGE:
+            f += math.log(factors)
+            factors = 1.0
         g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
         Xg = XG[0]
         for j in range(p):
@@ -56,7 +65,7 @@ def _gradient(X, y, s, u, c, XG, d, sums):
             Xd = XG[1]
             for j in range(p):
                 Xd[j] += h0 * x0[j] + h1 * x1[j] + h2 * x2[j] + h3 * x3[j]
-    sums[0] += f
+    sums[0] += f + math.log(factors)
     sums[1] += total
     sums[2] += bent
     sums[3] += right

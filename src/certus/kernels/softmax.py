@@ -42,7 +42,7 @@ def _add(x0, x1, x2, x3, T, XG):
 @kernel
 def _first(X, y, s, U, c, P, XG, sums):
     n, K = P.shape
-    T = np.zeros((4, K + 1))
+    T, D = np.zeros((4, K + 1)), np.zeros((4, K))
     f, right = 0.0, 0.0
     for i in range(0, n, 4):
         # a row past the last is the last once more, and counts for nothing
@@ -52,8 +52,9 @@ def _first(X, y, s, U, c, P, XG, sums):
         for r in range(4):
             if i + r >= n:
                 T[r] = 0.0
+                D[r] = 0.0
                 continue
-            p, t, own = P[i + r], T[r], np.intp(y[i + r])
+            p, t, d, own = P[i + r], T[r], D[r], np.intp(y[i + r])
             largest = t[0]
             for k in range(1, K):
                 largest = max(largest, t[k])
@@ -65,17 +66,17 @@ def _first(X, y, s, U, c, P, XG, sums):
             weight = s[i + r] if len(s) > 0 else 1.0
             f += weight * value
             right += 1.0 if value < LOG2 or weight == 0 else 0.0
-            trace = 0.0
+            trace, share = 0.0, 1.0 / total
             for k in range(K):
-                p[k] /= total
-                d = weight * p[k] * (1.0 - p[k])
+                p[k] *= share
                 t[k] = weight * p[k]
-                trace += d
-                sums[2 + K + k] += d
+                d[k] = t[k] * (1.0 - p[k])
+                trace += d[k]
             t[own] -= weight
             t[K] = trace
-            for k in range(K):
-                sums[2 + k] += t[k]
+        for k in range(K):
+            sums[2 + k] += T[0, k] + T[1, k] + T[2, k] + T[3, k]
+            sums[2 + K + k] += D[0, k] + D[1, k] + D[2, k] + D[3, k]
         _add(x0, x1, x2, x3, T, XG)
     sums[0] += f
     sums[1] += right
@@ -99,7 +100,8 @@ def _curve(X, s, P, U, c, XG, sums):
             weight = s[i + r] if len(s) > 0 else 1.0
             for k in range(K):
                 t[k] = weight * p[k] * (t[k] - mean)
-                sums[k] += t[k]
+        for k in range(K):
+            sums[k] += T[0, k] + T[1, k] + T[2, k] + T[3, k]
         _add(x0, x1, x2, x3, T, XG)
 
 

@@ -87,6 +87,8 @@ def worth_sampling(problem: Problem) -> bool:
 
 def _count(share: tuple[int, int], problem: Problem) -> int:
     (of_an_unknown, of_all), (n, p) = share, problem.rows.shape
+    if problem.outputs > 1:
+        of_all *= 2  # for there a Hessian costs as much as many passes
     return max(of_an_unknown * (p + 1) * problem.outputs, n // of_all)
 
 

@@ -174,6 +174,7 @@ def squared_norms(Z: Any, s: Any) -> Any:
     if s is None:
         if is_sparse(Z):
             return np.dot(Z.data, Z.data)
+        Z = Z.T if Z.flags.f_contiguous else Z
         return np.vdot(Z, Z) if Z.flags.c_contiguous else np.einsum("ij,ij->", Z, Z)
     if is_sparse(Z):
         return np.dot(Z.power(2).sum(axis=1), s)

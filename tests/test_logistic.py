@@ -748,3 +748,17 @@ def test_a_score_of_zero_is_the_first_class_as_in_scikit_learn():
     theirs = peers.LogisticRegression(fit_intercept=False).fit(X, [0, 1, 0, 1])
     assert ours.predict([[0.0]]) == theirs.predict([[0.0]]) == [0]
     np.testing.assert_allclose(ours.predict_proba([[0.0]]), 0.5)
+
+
+def test_a_separation_that_rounding_hides_is_not_called_stationary():
+    # two groups of classes share a plane, turned so that no float lies on it
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 400)
+    side = np.where(group == 0, -1.0, 1.0) * rng.integers(0, 4, 400)
+    other = rng.normal(size=400)
+    y = 2 * group + (other + rng.logistic(size=400) > 0)
+    X = np.column_stack([side, other]) @ np.array([[1.0, 0.3], [-0.7, 1.1]])
+    with pytest.warns(NotCertifiedWarning):
+        model = LogisticRegression(C=np.inf, max_iter=1000).fit(X, y)
+    assert not model.certificate_.certified
+    assert not certus.verify(model, X, y, tol=1e-3).certified

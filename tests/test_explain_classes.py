@@ -141,7 +141,7 @@ def test_the_column_that_separates_is_named():
             "A combination of 'age', 'tumour_size' separates 'malignant' (18 rows) from 'benign' "
             "(42 rows), so its coefficients grow without limit.",
         ),
-        ({"columns": [0]}, "A combination of 'age' separates the classes, so"),
+        ({"columns": [0]}, "'age' separates the classes, so"),
         ({"whatever": 1}, "A combination of columns separates the classes, so"),
     ],
     ids=["one side", "two classes", "columns", "nothing known"],

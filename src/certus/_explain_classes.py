@@ -216,6 +216,8 @@ def _finding(
         )
     columns = [name_of(int(i), names) for i in facts.get("columns", ())]
     what = f"A combination of {listed(columns)}" if columns else "A combination of columns"
+    if len(columns) == 1:
+        what = columns[0][0].upper() + columns[0][1:]
     between = facts.get("classes")
     if between is None:
         whom = "the classes"

@@ -84,7 +84,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     n_iter_ : ndarray of shape (1,)
     solver_ : str
-        "newton", "newton-cg" or "coordinate descent".
+        "newton", "newton-cg" or "cd" (coordinate descent).
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         objective by more than the gap*. Without a penalty also: that there is a finite optimum.

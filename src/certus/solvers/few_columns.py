@@ -11,7 +11,6 @@ losses, z = x̂ᵀu + β and ∇ their gradient in (u, β), Fenchel's equality a
     F* ≥ −ρ Σ s ℓ*(a) − pen*(−ρ∇_w)
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,15 +123,11 @@ def dual_bound(problem: Problem, g: np.ndarray, of_losses: Any) -> float:
 
 def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The optimum of some of the rows, whose weights stand for all."""
-    rows = problem.rows
-    n, p = rows.shape
+    n, p = problem.rows.shape
     count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
     if 4 * count > n:
         return w, b
-    some = rows.sample(count)
-    m = some.shape[0]
-    some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
-    of_some = replace(problem, rows=some, kept={})
+    of_some = problem.of_some(count)
     _, f0 = of_some.null
     if not (np.isfinite(f0) and f0 > 0):  # a class is not among them
         return w, b

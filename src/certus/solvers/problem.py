@@ -5,7 +5,7 @@
 s holds every weight there is (C times class weight times sample weight). w is (p, K), b is (K,).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,14 @@ class Problem:
         value, and every further step only lengthens w."""
         free = self.loss.never_zero and self.l1 == 0 and self.l2 == 0
         return bool(free and right == self.rows.shape[0])
+
+    def of_some(self, count: int) -> "Problem":
+        """The problem of some rows, whose weights stand for all."""
+        some = self.rows.sample(count)
+        n, m = self.rows.shape[0], some.shape[0]
+        some = Rows(some.X, some.y, some.s, threads=some.threads)
+        some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
+        return replace(self, rows=some, kept={})
 
     @cached_property
     def null(self) -> tuple[np.ndarray, float]:

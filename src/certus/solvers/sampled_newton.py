@@ -94,7 +94,7 @@ def _count(share: tuple[int, int], problem: Problem) -> int:
 
 def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any, Any] | None:
     """(θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class, or determines too little."""
-    first, second = (_some(problem, _count(share, problem)) for share in (FIRST, SECOND))
+    first, second = (problem.of_some(_count(share, problem)) for share in (FIRST, SECOND))
     if not all(_has_every_class(some) for some in (first, second)):
         return None
     if problem.outputs == 1:
@@ -118,14 +118,6 @@ def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any
 def _has_every_class(problem: Problem) -> bool:
     weight = weight_of_classes(problem)
     return bool((weight > 0).all())
-
-
-def _some(problem: Problem, count: int) -> Problem:
-    """The problem of some rows, whose weights stand for all."""
-    some = problem.rows.sample(count)
-    n, m = problem.rows.shape[0], some.shape[0]
-    some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
-    return replace(problem, rows=some, kept=dict(problem.kept))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below

@@ -156,8 +156,10 @@ def encode(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     least, most = values.min().item(), values.max().item()
     if most - least < FEW and most < 1 << 62:
         wide = values if kind == "f" else values.astype(np.int64)  # int8 − int8 may overflow
-        offset = (wide - least).astype(np.intp)
+        offset = (wide - least if least else wide).astype(np.intp, copy=False)
         there = np.flatnonzero(np.bincount(offset))
+        if len(there) == most - least + 1:  # no number is left out
+            return (there + least).astype(values.dtype), offset
         place = np.cumsum(np.bincount(there)) - 1
         return (there + least).astype(values.dtype), place[offset]
     classes, k = np.unique(values, return_inverse=True)

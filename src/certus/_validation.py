@@ -77,7 +77,8 @@ def data_for_classification(
     if doubt is not None:
         _warn(doubt, UserWarning)
     s = weights(sample_weight, n)
-    require_weight(classes, k, s)
+    if s is not None:
+        require_weight(classes, k, s)
     if n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes

@@ -135,8 +135,9 @@ def slice_rows(X: Any) -> int:
     n, p = X.shape
     if is_sparse(X):
         return n
-    most = MOST if X.flags.c_contiguous else 16 * MOST  # columns are long, rows lie apart
-    return min(n, max(1, min(MOST_ROWS, most // max(p, 1))))
+    if X.flags.f_contiguous and X.dtype == float and n <= MOST_ROWS:
+        return n  # columns are long, rows lie apart
+    return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
 
 
 def slices(X: Any, view: Any) -> Any:
@@ -145,9 +146,11 @@ def slices(X: Any, view: Any) -> Any:
     if is_sparse(X):
         yield slice(0, n), view.of_sparse(X)
         return
-    step = slice_rows(X)
+    step, room = slice_rows(X), None
     plain = view.c is None and view.q is None and X.dtype == float
-    room = None if plain else np.empty((step, p))
+    if not plain:
+        step = min(step, max(1, MOST // max(p, 1)))
+        room = np.empty((step, p))
     for start in range(0, n, step):
         part = slice(start, start + step)
         yield part, X[part] if plain else view.of(X[part], float, room)

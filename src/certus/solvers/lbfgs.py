@@ -90,16 +90,20 @@ class _Here:
         self.inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
 
     def times_inverse(self, r: np.ndarray) -> np.ndarray:
-        """The two loops over the pairs."""
-        r, shares = r.copy(), []
-        for s, y in reversed(self.pairs):
-            share = float(np.sum(s * r)) / float(np.sum(s * y))
-            r -= share * y
-            shares.append(share)
-        r *= self.inverse
-        for (s, y), share in zip(self.pairs, reversed(shares), strict=True):
-            r += (share - float(np.sum(y * r)) / float(np.sum(s * y))) * s
-        return r
+        return times_inverse(self.pairs, r, lambda r: self.inverse * r)
+
+
+def times_inverse(pairs: Any, r: np.ndarray, first: Any) -> np.ndarray:
+    """H⁻¹r by two loops over the pairs (s, y); ``first``: r ↦ H⁻¹r as it was without them."""
+    r, shares = r.copy(), []
+    for s, y in reversed(pairs):
+        share = float(np.sum(s * r)) / float(np.sum(s * y))
+        r -= share * y
+        shares.append(share)
+    r = first(r)
+    for (s, y), share in zip(pairs, reversed(shares), strict=True):
+        r += (share - float(np.sum(y * r)) / float(np.sum(s * y))) * s
+    return r
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below

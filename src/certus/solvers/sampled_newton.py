@@ -4,7 +4,7 @@
 
 The sample's optimum is the first guess. H_m is off by about √(p/m) of H, so a step leaves about p/m
 of the excess: few passes for the gradient alone, which cost a third of one with the Hessian. Where
-that is not what happens, ordinary Newton steps take over.
+that is not what happens, ordinary Newton steps take over. The steps made mend H_m as in L-BFGS.
 """
 
 from dataclasses import replace
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..rows import Rows
 from .coordinates import Coordinates
+from .lbfgs import times_inverse
 from .loop import State, minimise
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
@@ -40,6 +41,8 @@ class _Here(NamedTuple):
     delta: np.ndarray
     decrement: float
     solve: Any
+    gradient: np.ndarray
+    pairs: tuple[Any, ...]  # steps and changes of the gradient, which mend H_m
     left: float  # share of the excess that the last step left
 
 
@@ -66,7 +69,7 @@ class SampledNewton:
             w, b = here.at.outside(*split(here.theta + here.delta))
             f = state.objective - here.decrement / 2
             return replace(state, w=w, b=b, objective=f, excess=foretold)
-        new = _state(problem, here.at, here.theta + here.delta, here.solve)
+        new = _state(problem, here.at, here.theta + here.delta, here.solve, here)
         left = new.more.decrement / here.decrement if np.isfinite(new.objective) else np.inf
         if not (new.objective <= state.objective and left <= SHRINKS):
             best = new if new.objective < state.objective else state
@@ -121,16 +124,23 @@ def _has_every_class(problem: Problem) -> bool:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
-def _state(problem: Problem, at: Coordinates, theta: np.ndarray, solve: Any) -> State:
+def _state(
+    problem: Problem, at: Coordinates, theta: np.ndarray, solve: Any, before: _Here | None = None
+) -> State:
     sums = first_order(problem, at, *split(theta))
     w, b = at.outside(*split(theta))
     objective = float(sums.f) + problem.penalty.value(w)
     gradient, _ = gradient_of(problem, at, sums.g, theta)
-    delta = -solve(gradient)
+    pairs: tuple[Any, ...] = ()
+    if before is not None:
+        step, change = theta - before.theta, gradient - before.gradient
+        mends = float(np.sum(step * change)) > 0
+        pairs = (*before.pairs, (step, change)) if mends else before.pairs
+    delta = -times_inverse(pairs, gradient, solve)
     decrement = -float(np.sum(gradient * delta))
     if not (np.isfinite(objective) and decrement >= 0):
         return State(w, b, np.inf, np.inf)
-    here = _Here(at, theta, delta, decrement, solve, 1.0)
+    here = _Here(at, theta, delta, decrement, solve, gradient, pairs, 1.0)
     if problem.l2 == 0:
         return State(w, b, objective, decrement / (2 * FINER), more=here)
     gap = duality_gap(problem, at, gradient)

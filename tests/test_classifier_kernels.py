@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certus.kernels import logistic, products, softmax
+from certus.kernels import logistic, softmax
 from certus.losses import Logistic, Softmax
 
 SHAPES = [(1, 1), (2, 3), (3, 1), (4, 8), (5, 9), (7, 2), (64, 33), (131, 17)]
@@ -79,18 +79,6 @@ def test_the_softmax_passes(shape, dtype, weighted, K):
     np.testing.assert_allclose(Xt, t.T @ wide, rtol=1e-9, atol=1e-12)
 
 
-@dtypes
-@shapes
-def test_halves_of_the_two_sided_product(shape, dtype):
-    X, _, _, U, c = draw(shape, dtype, False, K=3)
-    wide = X.astype(float)
-    np.testing.assert_allclose(
-        products.scores(X, U[0], c[0]), wide @ U[0] + c[0], rtol=1e-12, atol=1e-12
-    )
-    G = np.random.default_rng(1).normal(size=(2, len(X)))
-    np.testing.assert_allclose(products.collect(X, G), G @ wide, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -108,8 +96,6 @@ def test_halves_of_the_two_sided_product(shape, dtype):
             X, np.full(4, 3.0), None, np.ones((3, 2)), np.ones(3), np.empty((4, 3))
         ),
         lambda X: softmax.curve(X, np.ones(5), np.ones((3, 2)), np.ones(3), np.empty((4, 3))),
-        lambda X: products.scores(X, np.ones(3), 0.0),
-        lambda X: products.collect(X, np.ones((1, 3))),
     ],
 )
 def test_arrays_that_do_not_match_never_reach_the_machine_code(call):

@@ -439,6 +439,17 @@ def test_a_sample_that_misleads_hands_over_to_newton(monkeypatch):
     np.testing.assert_allclose(fit.w, here.w, atol=1e-6)
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_class_that_is_not_there_weighs_nothing_at_all(sign):
+    rng = np.random.default_rng(0)
+    for n in range(1, 200, 7):
+        s = rng.uniform(size=n)
+        one = Problem(Rows(np.ones((n, 1)), np.full((n, 1), sign), s), Logistic(), L2(1.0))
+        assert not one.has_every_class()
+        one.rows.y[0] = -sign
+        assert one.has_every_class() == (n > 1)
+
+
 def test_a_sample_without_a_rare_class_is_no_harm():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8000, 2)), -np.ones((8000, 1))

@@ -128,8 +128,7 @@ def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.nda
     if 4 * count > n:
         return w, b
     of_some = problem.of_some(count)
-    _, f0 = of_some.null
-    if not (np.isfinite(f0) and f0 > 0):  # a class is not among them
+    if not of_some.has_every_class():
         return w, b
     fit = minimise(of_some, FewColumns(), (w, b), tol=1e-3, max_iter=20)
     return fit.w, fit.b

@@ -52,6 +52,10 @@ class Problem:
         some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
         return replace(self, rows=some, kept={})
 
+    def has_every_class(self) -> bool:
+        """Without one, a sample would send its scores far away."""
+        return bool((weight_of_classes(self) > 0).all())
+
     @cached_property
     def null(self) -> tuple[np.ndarray, float]:
         """(b, F) of the best model with w = 0."""
@@ -85,8 +89,11 @@ def weight_of_classes(problem: Problem) -> np.ndarray:
     y, s = problem.y, problem.rows.s
     if problem.loss.several:
         return np.bincount(y.astype(np.intp), weights=s, minlength=problem.outputs)
-    total, signed = (len(y), y.sum()) if s is None else (s.sum(), s @ y)
-    return np.array([total - signed, total + signed]) / 2
+    plus = y > 0  # a difference of sums would leave rounding where a class is not there
+    if s is None:
+        count = np.count_nonzero(plus)
+        return np.array([len(y) - count, count], dtype=float)
+    return np.array([s @ ~plus, s @ plus])
 
 
 def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, float]:

@@ -22,9 +22,7 @@ LARGER = 1 << 18  # … where the losses are evaluated in between, which is more
 ENOUGH_ROWS = 1024
 FEW_CLASSES = 32
 KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
-
-
-STRAIGHT = 1e-3
+STRAIGHT = 1e-3  # of the most curvature that a loss has, for a preconditioner where it shows none
 
 
 class First(NamedTuple):

@@ -19,7 +19,7 @@ from .loop import State, minimise
 from .newton import Newton, coordinates_for, duality_gap, gradient_of, inverse, split
 from .newton import second_order as with_hessian
 from .newton_cg import NewtonCG
-from .problem import Problem, weight_of_classes
+from .problem import Problem
 from .products import first_order as several
 from .products import room_for_states
 
@@ -98,7 +98,7 @@ def _count(share: tuple[int, int], problem: Problem) -> int:
 def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any, Any] | None:
     """(θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class, or determines too little."""
     first, second = (problem.of_some(_count(share, problem)) for share in (FIRST, SECOND))
-    if not all(_has_every_class(some) for some in (first, second)):
+    if not (first.has_every_class() and second.has_every_class()):
         return None
     if problem.outputs == 1:
         fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
@@ -116,11 +116,6 @@ def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any
             return None
         theta = theta - solve(gradient)
     return theta, solve
-
-
-def _has_every_class(problem: Problem) -> bool:
-    weight = weight_of_classes(problem)
-    return bool((weight > 0).all())
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below

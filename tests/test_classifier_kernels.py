@@ -6,7 +6,7 @@ import pytest
 from certus.kernels import logistic, softmax
 from certus.losses import Logistic, Softmax
 
-SHAPES = [(1, 1), (2, 3), (3, 1), (4, 8), (5, 9), (7, 2), (64, 33), (131, 17)]
+SHAPES = [(1, 1), (33, 4), (65, 5), (2, 3), (3, 1), (4, 8), (5, 9), (7, 2), (64, 33), (131, 17)]
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 weighted = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -106,3 +106,33 @@ def test_arrays_that_do_not_match_never_reach_the_machine_code(call):
 def test_whole_numbers_are_no_entries():
     with pytest.raises(TypeError, match="float32 or float64"):
         logistic.gradient(np.ones((4, 2), dtype=int), np.ones(4), None, np.ones(2), 0.0)
+
+
+def test_exp_and_log1p_are_right_to_the_last_digits():
+    from numba import njit
+
+    from certus.kernels._elementary import exp_below, log1p_to_one
+
+    @njit
+    def each(x, e):
+        return np.array([exp_below(v) for v in x]), np.array([log1p_to_one(v) for v in e])
+
+    rng = np.random.default_rng(0)
+    x = -np.concatenate([[0.0], np.logspace(-20, np.log10(708.0), 5000), rng.uniform(0, 708, 5000)])
+    e = np.concatenate([[0.0, 1.0], np.logspace(-300, 0, 5000), rng.uniform(0, 1, 5000)])
+    exp, log1p = each(x, e)
+    np.testing.assert_allclose(exp, np.exp(x), rtol=4e-16)
+    np.testing.assert_allclose(log1p, np.log1p(e), rtol=8e-16)
+    exp, log1p = each(np.array([-np.inf, -800.0, np.nan]), np.array([np.nan]))
+    assert ((exp[:2] >= 0) & (exp[:2] < 1e-300)).all()
+    assert np.isnan([exp[2], log1p[0]]).all()
+
+
+@pytest.mark.parametrize("row", [0, 3, 70])
+def test_a_row_that_is_no_number_shows_in_the_objective(row):
+    X = np.zeros((71, 3))
+    X[row, 1] = np.nan
+    y = np.ones(71)
+    assert np.isnan(logistic.gradient(X, y, None, np.ones(3), 0.0)[0][0])
+    sums, _ = softmax.first(X, y, None, np.ones((3, 3)), np.zeros(3), np.empty((71, 3)))
+    assert np.isnan(sums[0])

@@ -228,6 +228,22 @@ def test_a_weak_penalty_is_no_obstacle():
     assert found["gap"] >= exact_objective(case, u, b) - best
 
 
+def test_a_glance_at_some_rows_proves_what_a_weak_penalty_does_not(monkeypatch):
+    """Of 1,600 rows 1,032 are looked at, and their curvature is that of all, more or less."""
+    monkeypatch.setattr(curvature, "GLANCE", (1,))
+    monkeypatch.setattr(curvature, "SUBSETS", ())  # nothing else is asked
+    monkeypatch.setattr(curvature, "ALL_ROWS", 0)
+    case, _, parameters = problem("l2", C=1e6, n=40)
+    best, w, b = optimum(case)
+    X, y, parameters = np.tile(case.X, (40, 1)), np.tile(case.y, 40), parameters | {"C": 1e6 / 40}
+    for size in (1e-3, 1e-4, 1e-5):
+        u = w + size
+        found = logistic.check(rows(X, y), w=u, b=b, **parameters)
+        excess = float(exact_objective(case, u, b) - best)
+        assert found["proof"] == "gradient and curvature"
+        assert excess <= found["gap"] <= 10 * excess
+
+
 # --- separation -----------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from certus import _config, _pool, rows
 from certus._config import effective_threads
 from certus._pool import blas_limiter, give_up_if_stopped, run_on_threads
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
-from certus.rows import Rows, spread
+from certus.rows import SMALL_WORK, Rows, spread
 from conftest import blas_threads
 from problems import regression
 
@@ -713,3 +713,17 @@ def test_a_fit_uses_no_more_threads_than_allowed(monkeypatch):
         asked.clear()
         LinearRegression().fit(X[:50], y[:50])
         assert set(asked) <= {1}, "tiny data are not worth a thread"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_taken_on_threads_are_the_rows_asked_for(order, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 9, size=(9000, 80)).astype(dtype, order=order)
+    X.flags.writeable = False
+    i = spread(9000, 8000)
+    assert len(i) * 80 >= SMALL_WORK
+    for threads in (1, 3):
+        taken = Rows(X, threads=threads).take(i)
+        assert taken.X.dtype == dtype
+        np.testing.assert_array_equal(taken.X, X[i])

@@ -439,6 +439,27 @@ def test_a_sample_that_misleads_hands_over_to_newton(monkeypatch):
     np.testing.assert_allclose(fit.w, here.w, atol=1e-6)
 
 
+@pytest.mark.parametrize("singular", [False, True])
+def test_a_hessian_of_few_digits_is_enough_or_is_not_used(monkeypatch, singular):
+    asked, with_hessian, inverse = [], sampled_newton.with_hessian, sampled_newton.inverse
+
+    def listening(*args):
+        asked.append(args[-1])
+        return with_hessian(*args)
+
+    def doubting(*args):
+        solve, _ = inverse(*args)
+        return solve, singular and asked[-1]
+
+    monkeypatch.setattr(sampled_newton, "with_hessian", listening)
+    monkeypatch.setattr(sampled_newton, "inverse", doubting)
+    problem = problem_of("softmax", n=4000, weighted=True)
+    here, fit = (minimise(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
+    assert asked == ([True, False] if singular else [True])
+    assert fit.arrived
+    np.testing.assert_allclose(fit.w, here.w, atol=1e-4)
+
+
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_a_class_that_is_not_there_weighs_nothing_at_all(sign):
     rng = np.random.default_rng(0)

@@ -59,9 +59,11 @@ class Rows:
         s: np.ndarray | None = None,
         *,
         threads: int | None = None,
+        stands_for: int | None = None,
     ):
         self.X, self.y, self.s = X, y, s
         self.shape: tuple[int, int] = X.shape
+        self.stands_for = stands_for or X.shape[0]  # the rows that a sample was taken from
         self.threads = threads or effective_threads()
 
     @property
@@ -149,8 +151,24 @@ class Rows:
         """Rows by their numbers: a copy."""
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
-        X = CSR(self.X[i]) if self.sparse else self.X[i]
+        X = CSR(self.X[i]) if self.sparse else self._taken(i)
         return Rows(X, y, s, threads=self.threads)
+
+    def _taken(self, i: np.ndarray) -> np.ndarray:
+        X, (_, p) = self.X, self.shape
+        plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
+        if not plain or self.threads == 1:
+            return X[i]
+        out = np.empty((len(i), p), dtype=X.dtype)
+        edges = np.linspace(0, len(i), 4 * self.threads + 1).astype(np.intp)
+
+        def fill(part: int) -> None:
+            rows = slice(edges[part], edges[part + 1])
+            # "raise" would buffer; row numbers are all below n
+            np.take(X, i[rows], axis=0, out=out[rows], mode="clip")
+
+        run_on_threads(fill, len(edges) - 1, self.threads)
+        return out
 
     def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """(X, y, s) of the sample."""

@@ -26,7 +26,8 @@ from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import gamma
 
 MOST_PARAMETERS = 2000  # up to which matrices of them are formed
-SUBSETS = (2**27, 2**30)  # multiplications for a subset's matrix: about those of a pass, and more
+GLANCE = (2**24,)  # multiplications for a subset's matrix: next to nothing …
+SUBSETS = (2**27, 2**30)  # … about those of a pass, and more
 ALL_ROWS = 2**33  # for the matrix of all rows
 ONLY_PROOF = 2**38  # … where there is no penalty, and so no other proof
 SMALL_STEP = 0.1  # a = νM up to which a rough M is good enough
@@ -113,7 +114,7 @@ def local_of(
     )  # fmt: skip
 
 
-def from_curvature(data: Any, local: Local, enough: float) -> Curvature:
+def from_curvature(data: Any, local: Local, enough: float, glance: bool = False) -> Curvature:
     """By subsets of the rows, each larger than the one before, up to all: the first whose excess
     is below ``enough``."""
     n = data.shape[0]
@@ -121,7 +122,7 @@ def from_curvature(data: Any, local: Local, enough: float) -> Curvature:
     if parameters > MOST_PARAMETERS or not np.isfinite(local.g).all():
         return NOTHING
     best, affordable = NOTHING, ALL_ROWS if local.penalised else ONLY_PROOF
-    for work in (*SUBSETS, affordable):
+    for work in GLANCE if glance else (*SUBSETS, affordable):
         rows = max(1024 + 2 * parameters, work // parameters**2)
         if rows < n and work == affordable:
             break

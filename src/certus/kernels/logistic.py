@@ -3,72 +3,79 @@
     z = xᵀu + c,  m = yz,  e = e^{−|z|}:   log(1 + e^{−m}) = [−m]₊ + log(1 + e),
     slope g = −y·(e if m > 0 else 1)/(1 + e),   curvature d = e/(1 + e)²,   Σ s g x and Σ s d x
 
-Four rows at a time, which stay near the core between their two products.
+A chunk of rows stays near the core between its two products, and their losses are vectors.
+An infinite z is as good as one of 708; NaN comes out as NaN.
 """
 
-import math
 from functools import cache
 
 import numpy as np
 from numba import types
 
 from certus.kernels._compile import kernel
+from certus.kernels._elementary import exp_below, log1p_to_one
 
-LARGE = 2.0**500
+CHUNK = 64  # rows that stay near the core between their two products
 
 
 @kernel
 def _gradient(X, y, s, u, c, XG, d, sums):
     n, p = X.shape
-    curved = len(d) > 0
-    z, g, h = np.empty(4), np.empty(4), np.empty(4)
-    f, total, bent, right, factors = 0.0, 0.0, 0.0, 0.0, 1.0
-    for i in range(0, n, 4):
-        four = min(4, n - i)
-        # a row past the last is the last once more, of weight 0
-        x0, x1 = X[i], X[min(i + 1, n - 1)]
-        x2, x3 = X[min(i + 2, n - 1)], X[min(i + 3, n - 1)]
-        t0, t1, t2, t3 = c, c, c, c
-        for j in range(p):
-            t0 += x0[j] * u[j]
-            t1 += x1[j] * u[j]
-            t2 += x2[j] * u[j]
-            t3 += x3[j] * u[j]
-        z[0], z[1], z[2], z[3] = t0, t1, t2, t3
-        for r in range(4):
-            g[r], h[r] = 0.0, 0.0
-        for r in range(four):
-            weight = s[i + r] if len(s) > 0 else 1.0
-            e = math.exp(-abs(z[r]))
+    curved, weighted = len(d) > 0, len(s) > 0
+    z, v, g, h = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
+    f, total, bent, right = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, n, CHUNK):
+        rows = min(CHUNK, n - i)
+        for r in range(0, rows, 4):
+            # a row past the last is the last once more, of weight 0
+            x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
+            x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
+            t0, t1, t2, t3 = c, c, c, c
+            for j in range(p):
+                t0 += x0[j] * u[j]
+                t1 += x1[j] * u[j]
+                t2 += x2[j] * u[j]
+                t3 += x3[j] * u[j]
+            z[r], z[r + 1], z[r + 2], z[r + 3] = t0, t1, t2, t3
+        for r in range(rows):
             m = y[i + r] * z[r]
-            if len(s) > 0:
-                f += weight * (math.log1p(e) - min(m, 0.0))
-            else:  # a logarithm of many factors, each from 1 to 2, instead of many logarithms
-                f -= min(m, 0.0)
-                factors *= 1.0 + e
-            g[r] = -weight * y[i + r] * (e if m > 0 else 1.0) / (1.0 + e)
-            h[r] = weight * e / (1.0 + e) / (1.0 + e)
+            e = exp_below(-abs(z[r]))
+            share = 1.0 / (1.0 + e)
+            v[r] = log1p_to_one(e) - min(m, 0.0)
+            g[r] = -y[i + r] * share * (e if m > 0 else 1.0)
+            h[r] = e * share * share
+            right += 1.0 if m > 0 else 0.0
+        if weighted:
+            for r in range(rows):
+                weight = s[i + r]
+                right += 1.0 if weight == 0 and not y[i + r] * z[r] > 0 else 0.0
+                v[r], g[r], h[r] = weight * v[r], weight * g[r], weight * h[r]
+        for r in range(rows):
+            f += v[r]
             total += g[r]
             bent += h[r]
-            right += 1.0 if m > 0 or weight == 0 else 0.0
-        if factors > LARGE:
-            f += math.log(factors)
-            factors = 1.0
-        g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
-        Xg = XG[0]
-        for j in range(p):
-            Xg[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
+        g[rows:] = 0.0
+        h[rows:] = 0.0
+        _add(X, i, rows, g, XG[0])
         if curved:
-            for r in range(four):
-                d[i + r] = h[r]
-            h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
-            Xd = XG[1]
-            for j in range(p):
-                Xd[j] += h0 * x0[j] + h1 * x1[j] + h2 * x2[j] + h3 * x3[j]
-    sums[0] += f + math.log(factors)
+            d[i : i + rows] = h[:rows]
+            _add(X, i, rows, h, XG[1])
+    sums[0] += f
     sums[1] += total
     sums[2] += bent
     sums[3] += right
+
+
+@kernel
+def _add(X, i, rows, g, Xg):
+    """Σ g x over rows from i on, four at a time: Xg is read and written once for four."""
+    n, p = X.shape
+    for r in range(0, rows, 4):
+        x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
+        x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
+        g0, g1, g2, g3 = g[r], g[r + 1], g[r + 2], g[r + 3]
+        for j in range(p):
+            Xg[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
 
 
 def gradient(X, y, s, u, c, d=None) -> tuple[np.ndarray, np.ndarray]:

@@ -14,70 +14,110 @@ import numpy as np
 from numba import types
 
 from certus.kernels._compile import kernel
+from certus.kernels._elementary import exp_below
 
 LOG2 = math.log(2.0)
 
 
-@kernel
-def _products(x0, x1, x2, x3, U, c, T):
-    for k in range(len(U)):
-        u = U[k]
-        t0, t1, t2, t3 = c[k], c[k], c[k], c[k]
-        for j in range(len(u)):
-            t0 += x0[j] * u[j]
-            t1 += x1[j] * u[j]
-            t2 += x2[j] * u[j]
-            t3 += x3[j] * u[j]
-        T[0, k], T[1, k], T[2, k], T[3, k] = t0, t1, t2, t3
+CHUNK = 32  # rows that stay near the core between their two products
 
 
 @kernel
-def _add(x0, x1, x2, x3, T, XG):
-    for k in range(len(XG)):
-        g, t0, t1, t2, t3 = XG[k], T[0, k], T[1, k], T[2, k], T[3, k]
-        for j in range(len(g)):
-            g[j] += t0 * x0[j] + t1 * x1[j] + t2 * x2[j] + t3 * x3[j]
+def _scores(X, i, rows, U, c, Z):
+    """Z = Ux + c, class by class, of rows from i on: four rows and two classes at a time."""
+    n, p = X.shape
+    K = len(U)
+    for r in range(0, rows, 4):
+        # a row past the last is the last once more, of weight 0
+        x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
+        x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
+        for k in range(0, K, 2):
+            l = min(k + 1, K - 1)
+            u, v = U[k], U[l]
+            t0, t1, t2, t3 = c[k], c[k], c[k], c[k]
+            q0, q1, q2, q3 = c[l], c[l], c[l], c[l]
+            for j in range(p):
+                t0 += x0[j] * u[j]
+                t1 += x1[j] * u[j]
+                t2 += x2[j] * u[j]
+                t3 += x3[j] * u[j]
+                q0 += x0[j] * v[j]
+                q1 += x1[j] * v[j]
+                q2 += x2[j] * v[j]
+                q3 += x3[j] * v[j]
+            Z[k, r], Z[k, r + 1], Z[k, r + 2], Z[k, r + 3] = t0, t1, t2, t3
+            Z[l, r], Z[l, r + 1], Z[l, r + 2], Z[l, r + 3] = q0, q1, q2, q3
+
+
+@kernel
+def _add(X, i, rows, G, XG):
+    """Σ g xᵀ."""
+    n, p = X.shape
+    K = len(XG)
+    for r in range(0, rows, 4):
+        x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
+        x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
+        for k in range(0, K - 1, 2):
+            g, h = XG[k], XG[k + 1]
+            g0, g1, g2, g3 = G[k, r], G[k, r + 1], G[k, r + 2], G[k, r + 3]
+            h0, h1, h2, h3 = G[k + 1, r], G[k + 1, r + 1], G[k + 1, r + 2], G[k + 1, r + 3]
+            for j in range(p):
+                g[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
+                h[j] += h0 * x0[j] + h1 * x1[j] + h2 * x2[j] + h3 * x3[j]
+        if K % 2 == 1:
+            g = XG[K - 1]
+            g0, g1, g2, g3 = G[K - 1, r], G[K - 1, r + 1], G[K - 1, r + 2], G[K - 1, r + 3]
+            for j in range(p):
+                g[j] += g0 * x0[j] + g1 * x1[j] + g2 * x2[j] + g3 * x3[j]
 
 
 @kernel
 def _first(X, y, s, U, c, P, XG, sums):
     n, K = P.shape
-    T, D = np.zeros((4, K + 1)), np.zeros((4, K))
+    Z, E, weight = np.zeros((K + 1, CHUNK)), np.zeros((K, CHUNK)), np.zeros(CHUNK)
+    largest, total, bent = np.zeros(CHUNK), np.zeros(CHUNK), Z[K]
     f, right = 0.0, 0.0
-    for i in range(0, n, 4):
-        # a row past the last is the last once more, and counts for nothing
-        x0, x1 = X[i], X[min(i + 1, n - 1)]
-        x2, x3 = X[min(i + 2, n - 1)], X[min(i + 3, n - 1)]
-        _products(x0, x1, x2, x3, U, c, T)
-        for r in range(4):
-            if i + r >= n:
-                T[r] = 0.0
-                D[r] = 0.0
-                continue
-            p, t, d, own = P[i + r], T[r], D[r], np.intp(y[i + r])
-            largest = t[0]
-            for k in range(1, K):
-                largest = max(largest, t[k])
-            at, total = t[own] - largest, 0.0
-            for k in range(K):
-                p[k] = math.exp(t[k] - largest)
-                total += p[k]
-            value = math.log(total) - at
-            weight = s[i + r] if len(s) > 0 else 1.0
-            f += weight * value
-            right += 1.0 if value < LOG2 or weight == 0 else 0.0
-            trace, share = 0.0, 1.0 / total
-            for k in range(K):
-                p[k] *= share
-                t[k] = weight * p[k]
-                d[k] = t[k] * (1.0 - p[k])
-                trace += d[k]
-            t[own] -= weight
-            t[K] = trace
+    for i in range(0, n, CHUNK):
+        rows = min(CHUNK, n - i)
+        _scores(X, i, rows, U, c, Z)
+        largest[:] = Z[0]
+        for k in range(1, K):
+            z = Z[k]
+            for r in range(CHUNK):
+                largest[r] = max(largest[r], z[r])
+        total[:] = 0.0
+        bent[:] = 0.0
         for k in range(K):
-            sums[2 + k] += T[0, k] + T[1, k] + T[2, k] + T[3, k]
-            sums[2 + K + k] += D[0, k] + D[1, k] + D[2, k] + D[3, k]
-        _add(x0, x1, x2, x3, T, XG)
+            z, e = Z[k], E[k]
+            for r in range(CHUNK):
+                e[r] = exp_below(z[r] - largest[r])
+                total[r] += e[r]
+        for r in range(rows):
+            value = math.log(total[r]) - Z[np.intp(y[i + r]), r] + largest[r]
+            weight[r] = s[i + r] if len(s) > 0 else 1.0
+            f += weight[r] * value
+            right += 1.0 if value < LOG2 or weight[r] == 0 else 0.0
+        weight[rows:] = 0.0
+        for r in range(CHUNK):
+            total[r] = 1.0 / total[r]
+        for k in range(K):
+            z, e = Z[k], E[k]
+            g, d = 0.0, 0.0
+            for r in range(CHUNK):
+                e[r] *= total[r]
+                z[r] = weight[r] * e[r]
+                bent[r] += z[r] * (1.0 - e[r])
+                g += z[r]
+                d += z[r] * (1.0 - e[r])
+            sums[2 + k] += g
+            sums[2 + K + k] += d
+        for r in range(rows):
+            own, p = np.intp(y[i + r]), P[i + r]
+            Z[own, r] -= weight[r]
+            sums[2 + own] -= weight[r]
+            for k in range(K):
+                p[k] = E[k, r]
+        _add(X, i, rows, Z, XG)
     sums[0] += f
     sums[1] += right
 
@@ -85,24 +125,21 @@ def _first(X, y, s, U, c, P, XG, sums):
 @kernel
 def _curve(X, s, P, U, c, XG, sums):
     n, K = P.shape
-    T = np.zeros((4, K))
-    for i in range(0, n, 4):
-        x0, x1 = X[i], X[min(i + 1, n - 1)]
-        x2, x3 = X[min(i + 2, n - 1)], X[min(i + 3, n - 1)]
-        _products(x0, x1, x2, x3, U, c, T)
-        for r in range(4):
-            if i + r >= n:
-                T[r] = 0.0
-                continue
-            p, t, mean = P[i + r], T[r], 0.0
+    Z = np.zeros((K, CHUNK))
+    for i in range(0, n, CHUNK):
+        rows = min(CHUNK, n - i)
+        _scores(X, i, rows, U, c, Z)
+        for r in range(rows):
+            p, mean = P[i + r], 0.0
             for k in range(K):
-                mean += p[k] * t[k]
+                mean += p[k] * Z[k, r]
             weight = s[i + r] if len(s) > 0 else 1.0
             for k in range(K):
-                t[k] = weight * p[k] * (t[k] - mean)
+                Z[k, r] = weight * p[k] * (Z[k, r] - mean)
+        Z[:, rows:] = 0.0
         for k in range(K):
-            sums[k] += T[0, k] + T[1, k] + T[2, k] + T[3, k]
-        _add(x0, x1, x2, x3, T, XG)
+            sums[k] += Z[k].sum()
+        _add(X, i, rows, Z, XG)
 
 
 def first(X, y, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:

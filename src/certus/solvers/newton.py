@@ -198,18 +198,19 @@ def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def second_order(
-    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, compiled: bool = False
+    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, rough: bool = False
 ) -> Sums:
     """F without its penalty, gradient and Hessian in (u, β), in one pass.
 
-    ``compiled``: the compiler is loaded in any case.
+    ``rough``: of several scores' H, the digits of float32 are enough.
     """
     rows = problem.rows.dense()
-    n, p = rows.shape
-    compiled = problem.outputs == 1 and (compiled or n * p * p >= KERNEL_WORK)
+    p = rows.shape[1]
+    compiled = problem.outputs == 1 and rows.stands_for * p * p >= KERNEL_WORK
     sums: Sums = rows.reduce(
-        _block, problem.loss, at, u, beta, compiled, block_rows=_block_rows(problem), square=True
-    )
+        _block, problem.loss, at, u, beta, compiled, rough, block_rows=_block_rows(problem),
+        square=True,
+    )  # fmt: skip
     upper = np.triu_indices(p, 1)
     for H in sums.H.reshape(-1, p + 1, p + 1) if compiled else ():
         H.T[upper] = H[upper]
@@ -223,7 +224,7 @@ def _block_rows(problem: Problem) -> int:
 
 def _block(
     X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray,
-    compiled: bool,
+    compiled: bool, rough: bool,
 ) -> Sums:  # fmt: skip
     X = at.block(X)
     c = at.correction
@@ -237,7 +238,7 @@ def _block(
         value, slope = s * value, (s * slope.T).T
     shift = np.zeros(X.shape[1]) if c is None else c
     if loss.several:
-        g, H = _several(X, state, slope, s, shift)
+        g, H = _several(X, state, slope, s, shift, np.float32 if rough else np.float64)
     else:
         d = np.maximum(state, LEAST_CURVATURE)
         if s is not None:
@@ -254,19 +255,20 @@ def _with_one(X: Any, shift: np.ndarray) -> np.ndarray:
     return A
 
 
-def _several(X: Any, P: Any, slope: Any, s: Any, shift: np.ndarray) -> tuple[Any, Any]:
+def _several(X: Any, P: Any, slope: Any, s: Any, shift: np.ndarray, dtype: Any) -> tuple[Any, Any]:
     """Σ s (diag p − ppᵀ) ⊗ x̂₁x̂₁ᵀ: K products on the diagonal, less one of p ⊗ x̂₁ with itself."""
     A = _with_one(X, shift)
+    g = np.dot(A.T, slope)  # the slope has its weights already
     K, m = P.shape[1], A.shape[1]
+    root = 1.0 if s is None else np.sqrt(s)[:, None]
+    A, P = (root * A).astype(dtype, copy=False), P.astype(dtype, copy=False)
     B = (P[:, :, None] * A[:, None, :]).reshape(len(A), K * m)
-    root = B if s is None else np.sqrt(s)[:, None] * B
-    H = -np.dot(root.T, root).reshape(K, m, K, m).transpose(0, 2, 1, 3)
-    if s is not None:
-        A = s[:, None] * A
+    H = np.dot(B.T, B)
+    np.negative(H, out=H)
+    H = H.reshape(K, m, K, m).transpose(0, 2, 1, 3)
     for k in range(K):
         H[k, k] += np.dot(A.T, B[:, k * m : (k + 1) * m])
-    # the slope has its weights already
-    return np.dot(_with_one(X, shift).T if s is not None else A.T, slope), H
+    return g, H
 
 
 def _one(X: Any, d: Any, slope: Any, shift: np.ndarray) -> tuple[Any, Any]:

@@ -173,7 +173,9 @@ def rows_for_directions(problem: Problem, at: Coordinates) -> Rows:
             single = np.empty(rows.shape, dtype=np.float32)
             problem.kept["single"] = rows.map(lambda X, y, s: X, single)
     single = problem.kept["single"]
-    return rows if single is None else Rows(single, rows.y, rows.s, threads=rows.threads)
+    if single is None:
+        return rows
+    return Rows(single, rows.y, rows.s, threads=rows.threads, stands_for=rows.stands_for)
 
 
 # --- preconditioners ------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Problem:
         """The problem of some rows, whose weights stand for all."""
         some = self.rows.sample(count)
         n, m = self.rows.shape[0], some.shape[0]
-        some = Rows(some.X, some.y, some.s, threads=some.threads)
+        some = Rows(some.X, some.y, some.s, threads=some.threads, stands_for=n)
         some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
         return replace(self, rows=some, kept={})
 

@@ -63,7 +63,7 @@ def room_for_states(problem: Problem) -> np.ndarray:
 def _few_classes(rows: Rows, loss: Any, K: int) -> bool:
     """So few that the kernel beats BLAS, on rows that it takes."""
     plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
-    enough = rows.shape[0] * rows.shape[1] >= KERNEL_ELEMENTS
+    enough = rows.stands_for * rows.shape[1] >= KERNEL_ELEMENTS
     return loss.name == "softmax" and plain and enough and K <= FEW_CLASSES
 
 
@@ -203,11 +203,10 @@ def _times(A: Any, u: np.ndarray) -> Any:
 
 def _compiled_for(rows: Rows, at: Coordinates) -> Any:
     """The compiled product for one score; None where there is none, or it would not pay."""
-    n, p = rows.shape
     if rows.sparse:
         return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
     plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
-    return _dense_rows if plain and n * p >= KERNEL_ELEMENTS else None
+    return _dense_rows if plain and rows.stands_for * rows.shape[1] >= KERNEL_ELEMENTS else None
 
 
 def _dense_rows(X: Any, _y: Any, d: Any, u: np.ndarray, v: np.ndarray) -> tuple[Any, Any]:

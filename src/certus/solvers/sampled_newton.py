@@ -27,7 +27,9 @@ FIRST = 20, 256  # rows for each unknown, and the share of all, that find the fi
 SECOND = 20, 8  # … and that refine it, and give the Hessian
 SHRINKS = 0.2  # share of the excess that a step may leave; if more is left, the sample misleads
 CAUTION = 4.0  # times more than what the last step foretells
-FINER = 0.02  # of the goal, without a penalty: the certificate's curvature is that of some rows
+FINER = 0.02  # of the goal, for the certificate's curvature is that of some rows
+REFINE = 2  # steps on the second sample with the Hessian of the first
+CALLS = 64  # blocks of a compiled pass
 
 
 class Sums(NamedTuple):
@@ -95,27 +97,41 @@ def _count(share: tuple[int, int], problem: Problem) -> int:
     return max(of_an_unknown * (p + 1) * problem.outputs, n // of_all)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _of_a_sample(problem: Problem, at: Coordinates, w: Any, b: Any) -> tuple[Any, Any] | None:
     """(θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class, or determines too little."""
     first, second = (problem.of_some(_count(share, problem)) for share in (FIRST, SECOND))
     if not (first.has_every_class() and second.has_every_class()):
         return None
-    if problem.outputs == 1:
-        fit = minimise(first, Newton(), (w, b), tol=1e-3, max_iter=20)
-    else:
-        fit = minimise(second, NewtonCG(), (w, b), tol=1e-3, max_iter=20)
+    several = problem.outputs > 1
+    fit = (
+        minimise(second, NewtonCG(), (w, b), 1e-2, 20)
+        if several
+        else (minimise(first, Newton(), (w, b), 1e-3, 20))
+    )
     theta = np.vstack(at.inside(fit.w, fit.b))
-    for _ in range(2 if problem.outputs == 1 else 1):  # the Hessian shall be of a good guess
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = with_hessian(second, at, *split(theta), compiled=True)
-            gradient, penalty = gradient_of(problem, at, sums.g, theta)
+    if not several:  # the Hessian shall be of a good guess, and that of few rows finds one
+        found = _newton_step(first, at, theta)
+        if found is None:
+            return None
+        for _ in range(REFINE):
+            sums = first_order(second, at, *split(theta))
+            theta = theta - found[1](gradient_of(problem, at, sums.g, theta)[0])
+    return _newton_step(second, at, theta)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _newton_step(problem: Problem, at: Coordinates, theta: np.ndarray) -> tuple[Any, Any] | None:
+    """(θ − H⁻¹∇, ∇ ↦ H⁻¹∇)"""
+    for rough in (True, False) if problem.outputs > 1 else (False,):
+        sums = with_hessian(problem, at, *split(theta), rough)
+        gradient, penalty = gradient_of(problem, at, sums.g, theta)
         if not np.isfinite(sums.H).all():
-            return None
-        solve, singular = inverse(problem, sums.H, penalty)
-        if singular:
-            return None
-        theta = theta - solve(gradient)
-    return theta, solve
+            continue
+        solve, singular = inverse(problem, sums.H.astype(float, copy=False), penalty)
+        if not singular:
+            return theta - solve(gradient), solve
+    return None
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
@@ -136,10 +152,12 @@ def _state(
     if not (np.isfinite(objective) and decrement >= 0):
         return State(w, b, np.inf, np.inf)
     here = _Here(at, theta, delta, decrement, solve, gradient, pairs, 1.0)
+    excess = decrement / (2 * FINER)
     if problem.l2 == 0:
-        return State(w, b, objective, decrement / (2 * FINER), more=here)
+        return State(w, b, objective, excess, more=here)
     gap = duality_gap(problem, at, gradient)
-    return State(w, b, objective, gap, objective - gap, more=here)
+    excess = min(gap, excess) if problem.outputs == 1 else gap
+    return State(w, b, objective, excess, objective - gap, more=here)
 
 
 def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Sums:
@@ -154,7 +172,9 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
         sums = Sums(found.f, np.vstack([found.Xg, found.g]))
     else:
         block = _compiled if _plain(rows, at) and problem.loss.name == "logistic" else _block
-        sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u)
+        # a call costs little beside many rows
+        most = max(rows.block_rows(), rows.shape[0] // CALLS) if block is _compiled else None
+        sums = rows.reduce(block, problem.loss, at, u, beta - shift @ u, block_rows=most)
     sums.g[:-1] -= np.multiply.outer(shift, sums.g[-1])
     return sums
 

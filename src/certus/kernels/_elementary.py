@@ -1,0 +1,57 @@
+"""exp and log1p where the losses need them, in the arithmetic that compilers turn into vectors.
+
+    x = k log 2 + r, |r| ≤ log(2)/2:   eˣ = 2ᵏ Σ_{i≤13} rⁱ/i!
+    t = e/(2 + e) ≤ 1/3:               log(1 + e) = 2t Σ_{i≤16} t²ⁱ/(2i + 1)
+
+Both are within a few units of the last place. A kernel's cache on disk does not notice a change of
+this file: change the kernels that call it along with it.
+"""
+
+import math
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from certus.kernels._compile import kernel_in_order
+
+LOG2E = 1 / math.log(2.0)
+LOG2 = 0.693147180369123816490  # its first 32 bits, so that k·LOG2 is exact …
+LOG2_REST = 1.90821492927058770002e-10
+LEAST = -708.0  # below which 2ᵏ is no ordinary number
+I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13 = (1 / math.factorial(i) for i in range(2, 14))
+O1, O2, O3, O4, O5, O6, O7, O8 = (1 / (2 * i + 1) for i in range(1, 9))
+O9, O10, O11, O12, O13, O14, O15, O16 = (1 / (2 * i + 1) for i in range(9, 17))
+
+
+@intrinsic
+def _power_of_two(typingctx, k):
+    """2ᵏ, by its bits."""
+
+    def codegen(context, builder, signature, args):
+        i64, double = ir.IntType(64), ir.DoubleType()
+        exponent = builder.add(builder.fptosi(args[0], i64), i64(1023))
+        return builder.bitcast(builder.shl(exponent, i64(52)), double)
+
+    return types.float64(types.float64), codegen
+
+
+@kernel_in_order
+def exp_below(x):
+    """eˣ for x ≤ 0; e⁻⁷⁰⁸ below that."""
+    x = LEAST if x < LEAST else x  # NaN stays
+    k = math.floor(x * LOG2E + 0.5)
+    r = (x - k * LOG2) - k * LOG2_REST
+    q = ((((I13 * r + I12) * r + I11) * r + I10) * r + I9) * r + I8
+    q = (((((q * r + I7) * r + I6) * r + I5) * r + I4) * r + I3) * r + I2
+    return ((q * r + 1.0) * r + 1.0) * _power_of_two(k)
+
+
+@kernel_in_order
+def log1p_to_one(e):
+    """log(1 + e) for 0 ≤ e ≤ 1."""
+    t = e / (2.0 + e)
+    t2 = t * t
+    q = (((((O16 * t2 + O15) * t2 + O14) * t2 + O13) * t2 + O12) * t2 + O11) * t2 + O10
+    q = (((((q * t2 + O9) * t2 + O8) * t2 + O7) * t2 + O6) * t2 + O5) * t2 + O4
+    return 2.0 * t * ((((q * t2 + O3) * t2 + O2) * t2 + O1) * t2 + 1.0)

@@ -29,6 +29,7 @@ TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
 SAME = 1e-9  # relative, of the objective on the same rows
 CERTIFIED = ("optimal", "stationary")  # the states that hold the claim of their kind
+WORTH_SHARING = 1 << 20  # elements of X that threads shall share
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 
@@ -144,7 +145,11 @@ class _Data:
     def _block_rows(self) -> int:
         several = 1 if self.sparse else 8  # definitions slice dense blocks as they need
         by_columns = isinstance(self.rows.X, np.ndarray) and not self.rows.X.flags.c_contiguous
-        return several * self.rows.block_rows(least=64 if by_columns else 16)
+        least, (n, p) = 64 if by_columns else 16, self.shape
+        rows = several * self.rows.block_rows(least)
+        if rows >= n and n * p >= WORTH_SHARING:  # long rows, and few
+            rows = max(least, -(-n // (2 if by_columns else 4)))
+        return rows
 
     def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""
@@ -247,7 +252,7 @@ def _as_defined(rows: Rows, labels: audit.Labels | None) -> Rows:
         return rows
     assert rows.y is not None
     y, s = labels.targets(rows.y), labels.weights(rows.y, rows.s)
-    return Rows(rows.X, y, s, threads=rows.threads)
+    return rows.but(y, s)
 
 
 def _status(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> str:

@@ -28,6 +28,7 @@ from .csr import CSR, DenseBlocks
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
+KEPT = 1 << 19  # elements of a sample that stays in memory
 ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
 ENTRIES_A_COLUMN = 16  # in a sparse block, so that adding up p sums costs little beside it
 
@@ -64,11 +65,18 @@ class Rows:
         self.X, self.y, self.s = X, y, s
         self.shape: tuple[int, int] = X.shape
         self.stands_for = stands_for or X.shape[0]  # the rows that a sample was taken from
+        self._samples: dict[int, Any] = {}
         self.threads = threads or effective_threads()
 
     @property
     def sparse(self) -> bool:
         return isinstance(self.X, CSR)
+
+    def but(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
+        """The same X with other targets and weights."""
+        other = Rows(self.X, y, s, threads=self.threads, stands_for=self.stands_for)
+        other._samples = self._samples
+        return other
 
     def dense(self) -> "Rows":
         """These rows in dense blocks, each made when it is asked for."""
@@ -144,18 +152,31 @@ class Rows:
 
     def sample(self, count: int) -> "Rows":
         """At most ``count`` distinct rows, spread over all (see ``spread``)."""
-        n = self.shape[0]
-        return self if count >= n else self.take(spread(n, count))
+        n, p = self.shape
+        if count >= n:
+            return self
+        i = spread(n, count)
+        X = self._samples.get(count)
+        if X is None:
+            X = self._taken(i)
+            if count * p <= KEPT and not self.sparse:  # the next who looks at as many finds them
+                X.flags.writeable = False
+                self._samples[count] = X
+        return self._those(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
         """Rows by their numbers: a copy."""
+        return self._those(i, self._taken(i))
+
+    def _those(self, i: np.ndarray, X: Any) -> "Rows":
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
-        X = CSR(self.X[i]) if self.sparse else self._taken(i)
         return Rows(X, y, s, threads=self.threads)
 
-    def _taken(self, i: np.ndarray) -> np.ndarray:
+    def _taken(self, i: np.ndarray) -> Any:
         X, (_, p) = self.X, self.shape
+        if self.sparse:
+            return CSR(X[i])
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
         if not plain or self.threads == 1:
             return X[i]

@@ -135,8 +135,8 @@ def slice_rows(X: Any) -> int:
     n, p = X.shape
     if is_sparse(X):
         return n
-    if X.flags.f_contiguous and X.dtype == float and n <= MOST_ROWS:
-        return n  # columns are long, rows lie apart
+    if X.strides[0] == X.itemsize and X.dtype == float and n <= MOST_ROWS:
+        return n  # entries of a column are neighbours, rows lie apart
     return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
 
 
@@ -163,8 +163,14 @@ def apart(Z: Any) -> bool:
 
 def product(Z: Any, w: Any) -> Any:
     """Zw. np.dot, not @, which would keep other threads waiting where its result is short; but of
-    rows that lie apart np.dot makes a copy."""
-    return Z @ w if apart(Z) else np.dot(Z, w)
+    rows that lie apart np.dot makes a copy. Columns are left out where most coefficients are 0."""
+    if not apart(Z):
+        return np.dot(Z, w)
+    if not is_sparse(Z):
+        used = np.flatnonzero(w.any(axis=1))
+        if 8 * len(used) < len(w):
+            return np.dot(np.ascontiguousarray(Z[:, used]), w[used])
+    return Z @ w
 
 
 def transposed(Z: Any, G: Any) -> Any:

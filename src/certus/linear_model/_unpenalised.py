@@ -36,7 +36,7 @@ def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) ->
     """The smallest w with the same scores: least squares on the scores themselves."""
     z = np.empty((rows.shape[0], w.shape[1]))
     rows.map(_scores, z, w, b)
-    return solve(Rows(rows.X, z, rows.s, threads=rows.threads), fit_intercept)
+    return solve(rows.but(z, rows.s), fit_intercept)
 
 
 def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:

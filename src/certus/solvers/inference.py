@@ -187,7 +187,7 @@ class _Design:
         rows, problem = self.rows, self.problem
         assert rows.y is not None
         if len(of) < rows.y.shape[1]:
-            rows = Rows(rows.X, np.ascontiguousarray(rows.y[:, of]), rows.s, threads=rows.threads)
+            rows = rows.but(np.ascontiguousarray(rows.y[:, of]), rows.s)
         if cov == "classical":
             (rss,) = rows.reduce(_squares, problem.mean, problem.sums.mean_y[of], w)
             return rss, np.empty(0)

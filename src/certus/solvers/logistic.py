@@ -47,7 +47,7 @@ def classification(
     if C != 1:
         s = np.full(len(k), C) if s is None else C * s
     y = rows.y if loss.several else 2 * rows.y - 1
-    weighted = Rows(rows.X, y, s, threads=rows.threads)
+    weighted = rows.but(y, s)
     return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
 
 
@@ -69,9 +69,7 @@ def against_the_rest(
             c = np.where(own, class_weight[k], 1.0)
             s = c if s is None else s * c
         y = np.where(own, 1.0, -1.0)[:, None]
-        problems.append(
-            Problem(Rows(rows.X, y, s, threads=rows.threads), loss, penalty, fit_intercept)
-        )
+        problems.append(Problem(rows.but(y, s), loss, penalty, fit_intercept))
     return problems
 
 

@@ -237,6 +237,6 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
     """Of x̂; about 0 without an intercept."""
     rows, centred = problem.rows, problem.fit_intercept
-    sums = gram(Rows(rows.X, np.zeros((rows.shape[0], 1)), rows.s, threads=rows.threads), centred)
+    sums = gram(rows.but(np.zeros((rows.shape[0], 1)), rows.s), centred)
     q = at.scale / (1.0 if sums.q is None else sums.q)
     return (sums.G / sums.S * q).T * q

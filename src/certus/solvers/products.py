@@ -154,7 +154,7 @@ def curvature(
     u, v = V[:-1], V[-1] - a @ V[:-1]
     compiled = _compiled_for(rows, at) if V.shape[1] == 1 else None
     if compiled is not None:
-        Xt, st = Rows(rows.X, None, state, threads=rows.threads).reduce(compiled, u, v)
+        Xt, st = rows.but(None, state).reduce(compiled, u, v)
     else:
         few = _few_classes(rows, loss, V.shape[1]) and not at.shifted
         block = _softmax_curvature if few else _curvature

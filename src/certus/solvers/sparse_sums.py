@@ -61,7 +61,7 @@ def columns(rows: Rows, fit_intercept: bool) -> Columns:
 def twice(rows: Rows, u: np.ndarray, c: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Xᵀ(s∘t), Σ s t, Σ s t² of t = Xu − c: each entry is read once. c: (1, k), or y's shape."""
     if len(c) > 1:  # travels with its rows
-        rows = Rows(rows.X, c, rows.s, threads=rows.threads)
+        rows = rows.but(c, rows.s)
         return rows.reduce(_block_of(rows, _twice, _twice_compiled), u, None)
     return rows.reduce(_block_of(rows, _twice, _twice_compiled), u, c)
 

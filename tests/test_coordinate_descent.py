@@ -15,6 +15,7 @@ from certus.penalties import L1, ElasticNet
 from certus.rows import Rows
 from certus.solvers import coordinate_descent as module
 from certus.solvers import quadratic_model, working_columns
+from certus.solvers.coordinate_penalty import CoordinatePenalty
 from certus.solvers.coordinate_descent import CoordinateDescent
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
@@ -299,9 +300,9 @@ def test_the_model_is_minimised_where_columns_repeat():
     A = rng.normal(size=(30, 12))
     A = np.hstack([A, A])
     H, g = A.T @ A, A.T @ rng.normal(size=30)
-    l1, l2 = np.full(24, 0.7), np.zeros(24)
-    v = quadratic_model.minimise_model(H, g, np.zeros(24), l1, l2, enough=1e-14)
-    assert quadratic_model.distances(v, g + H @ v, l1, l2).max() < 1e-5
+    penalty = CoordinatePenalty(np.full(24, 0.7), np.zeros(24))
+    v = quadratic_model.minimise_model(H, g, np.zeros(24), penalty, enough=1e-14)
+    assert penalty.distances(v, g + H @ v).max() < 1e-5
     assert np.count_nonzero(v) > 5
 
 
@@ -310,9 +311,9 @@ def test_the_model_of_strongly_correlated_columns():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(200, 1)) + 1e-2 * rng.normal(size=(200, 40))
     H, g = A.T @ A, -A.T @ (A @ rng.normal(size=40))
-    l1, l2 = np.full(40, 1e-3), np.zeros(40)
-    v = quadratic_model.minimise_model(H, g, np.zeros(40), l1, l2, enough=1e-12)
-    assert quadratic_model.distances(v, g + H @ v, l1, l2).max() < 1e-5 * np.abs(g).max()
+    penalty = CoordinatePenalty(np.full(40, 1e-3), np.zeros(40))
+    v = quadratic_model.minimise_model(H, g, np.zeros(40), penalty, enough=1e-12)
+    assert penalty.distances(v, g + H @ v).max() < 1e-5 * np.abs(g).max()
 
 
 def test_curvature_of_pairs_is_that_of_the_losses():

@@ -1,6 +1,11 @@
-"""Coordinate descent on a quadratic model plus Σ l1|v| + l2/2·v², one coordinate after another.
+"""Coordinate descent on a quadratic model plus a penalty, one coordinate after another.
 
-    v_j ← S(h_j v_j − q_j, l1_j)/(h_j + l2_j),     S(a, t) = sign(a)[|a| − t]₊
+    v_j ← argmin_u ½h_j u² − a u + pen_j(u),   a = h_j v_j − q_j
+
+    L1_L2        l1|u| + l2/2·u²:   S(a, l1)/(h + l2),   S(a, t) = sign(a)[|a| − t]₊
+    NON_NEGATIVE the same over u ≥ 0:   [a − l1]₊/(h + l2)
+    MCP          slope l1 − u/γ up to γl1, 0 beyond
+    SCAD         slope l1 up to l1, (γl1 − u)/(γ − 1) up to γl1, 0 beyond
 
 h_j is the model's curvature along coordinate j and q its slope at v, kept up to date in one of
 three ways: by the matrix H of the model (``gram_epochs``), or by the scores U = X v of the rows,
@@ -19,9 +24,56 @@ from numba import types
 
 from certus.kernels._compile import kernel, kernel_in_order
 
+L1_L2, NON_NEGATIVE, MCP, SCAD = range(4)
+
+
+@kernel_in_order
+def _best(a, h, l1, l2, code, gamma):
+    """argmin_u ½hu² − au + pen(u); of two that are equal, the smaller."""
+    size = a if code == NON_NEGATIVE else abs(a)
+    if not size > l1 and code != MCP and code != SCAD:
+        return 0.0
+    u = (size - l1) / (h + l2)
+    if code == MCP:
+        u = _best_mcp(size, h, l1, gamma)
+    elif code == SCAD:
+        u = _best_scad(size, h, l1, gamma)
+    return -u if a < 0.0 else u
+
+
+@kernel_in_order
+def _best_mcp(a, h, l, gamma):
+    far = max(a / h, gamma * l)  # best where the penalty is flat
+    if h * gamma > 1.0:
+        if a <= l:
+            return 0.0
+        return a / h if a > gamma * l * h else (a - l) / (h - 1.0 / gamma)
+    # bent downwards in between: one of its ends
+    return far if h / 2.0 * far * far - a * far + gamma * l * l / 2.0 < 0.0 else 0.0
+
+
+@kernel_in_order
+def _best_scad(a, h, l, gamma):
+    best, least = 0.0, 0.0
+    near = min(max((a - l) / h, 0.0), l)  # best where the slope is l
+    value = h / 2.0 * near * near - (a - l) * near
+    if value < least:
+        best, least = near, value
+    bend = h - 1.0 / (gamma - 1.0)
+    if bend > 0.0:
+        u = (a - gamma * l / (gamma - 1.0)) / bend
+        if l < u <= gamma * l:
+            pen = (2.0 * gamma * l * u - u * u - l * l) / (2.0 * (gamma - 1.0))
+            value = h / 2.0 * u * u - a * u + pen
+            if value < least:
+                best, least = u, value
+    far = max(a / h, gamma * l)  # … and where there is none
+    value = h / 2.0 * far * far - a * far + l * l * (gamma + 1.0) / 2.0
+    return far if value < least else best
+
 
 @kernel
-def _gram_epochs(H, q, v, order, l1, l2, epochs, enough):
+def _gram_epochs(H, q, v, order, l1, l2, code, gamma, epochs, enough):
     moved = 0.0
     for _ in range(epochs):
         moved = 0.0
@@ -29,11 +81,7 @@ def _gram_epochs(H, q, v, order, l1, l2, epochs, enough):
             h = H[j, j]
             if not h > 0.0:
                 continue
-            a = h * v[j] - q[j]
-            size = abs(a) - l1[j]
-            new = 0.0
-            if size > 0.0:
-                new = (size if a > 0.0 else -size) / (h + l2[j])
+            new = _best(h * v[j] - q[j], h, l1[j], l2[j], code, gamma)
             step = new - v[j]
             if step != 0.0:
                 v[j] = new
@@ -47,7 +95,7 @@ def _gram_epochs(H, q, v, order, l1, l2, epochs, enough):
 
 
 @kernel
-def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2):
+def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, code, gamma):
     moved = 0.0
     coupled = len(R) > 1
     for t in order:
@@ -58,11 +106,7 @@ def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1
         shift, q = beta[k], 0.0
         for i in range(len(x)):
             q += x[i] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
-        a = h[t] * v[t] - q
-        size = abs(a) - l1[t]
-        new = 0.0
-        if size > 0.0:
-            new = (size if a > 0.0 else -size) / (h[t] + l2[t])
+        new = _best(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
         step = new - v[t]
         if step != 0.0:
             v[t] = new
@@ -78,7 +122,25 @@ def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1
 
 @kernel_in_order
 def _sparse_epoch(
-    data, indices, indptr, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2
+    data,
+    indices,
+    indptr,
+    column,
+    of_class,
+    mean,
+    h,
+    order,
+    R,
+    T,
+    P,
+    U,
+    M,
+    beta,
+    v,
+    l1,
+    l2,
+    code,
+    gamma,
 ):
     moved = 0.0
     coupled = len(R) > 1
@@ -92,11 +154,7 @@ def _sparse_epoch(
         for e in range(start, stop):
             i = np.uint64(indices[e])
             q += data[e] * (R_k[i] + T_k[i] * (U_k[i] + shift - M[i]))
-        a = h[t] * v[t] - q
-        size = abs(a) - l1[t]
-        new = 0.0
-        if size > 0.0:
-            new = (size if a > 0.0 else -size) / (h[t] + l2[t])
+        new = _best(h[t] * v[t] - q, h[t], l1[t], l2[t], code, gamma)
         step = new - v[t]
         if step != 0.0:
             v[t] = new
@@ -110,7 +168,7 @@ def _sparse_epoch(
     return moved
 
 
-def gram_epochs(H, q, v, order, l1, l2, epochs, enough) -> float:
+def gram_epochs(H, q, v, order, l1, l2, epochs, enough, code=L1_L2, gamma=0.0) -> float:
     """Up to ``epochs`` rounds over the coordinates in ``order``, in place: v, and q = slope at v.
 
     The largest gain h·step² of the last round is the answer; one below ``enough`` ends them.
@@ -119,22 +177,30 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, enough) -> float:
     if H.shape != (m, m) or not q.shape == l1.shape == l2.shape == (m,):
         raise ValueError(f"H {H.shape}, q {q.shape}, v {v.shape} do not match")
     _inside(order, m)
-    return _compiled("gram")(H, q, v, order, l1, l2, int(epochs), float(enough))
+    return _compiled("gram")(
+        H, q, v, order, l1, l2, int(code), float(gamma), int(epochs), float(enough)
+    )
 
 
-def dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
+def dense_epoch(
+    X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, code=L1_L2, gamma=0.0
+) -> float:
     """One round over ``order`` by the rows of X (f, n): one row for each feature."""
     _check(*X.shape, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
-    return _compiled("dense")(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
+    return _compiled("dense")(
+        X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, int(code), float(gamma)
+    )
 
 
-def sparse_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2) -> float:
+def sparse_epoch(
+    X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, code=L1_L2, gamma=0.0
+) -> float:
     """The same for X (n, f) in CSC: float64, indices int32, none outside."""
     n, f = X.shape
     _check(f, n, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2)
     return _compiled("sparse")(
         X.data, X.indices, X.indptr,
-        column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2,
+        column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, int(code), float(gamma),
     )  # fmt: skip
 
 
@@ -164,9 +230,9 @@ def _compiled(name):
     v, m = real[::1], real[:, ::1]
     read = types.Array(whole, 1, "C", readonly=True)
     entry = types.Array(types.int32, 1, "C", readonly=True)
-    pairs = (read, read, v, v, read, m, m, m, m, v, v, v, v, v)
+    pairs = (read, read, v, v, read, m, m, m, m, v, v, v, v, v, whole, real)
     signature = {
-        "gram": (m, v, v, read, v, v, whole, real),
+        "gram": (m, v, v, read, v, v, whole, real, whole, real),
         "dense": (m, *pairs),
         "sparse": (v, entry, entry, *pairs),
     }[name]

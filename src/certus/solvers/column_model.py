@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._pool import give_up_if_stopped
+from .coordinate_penalty import CoordinatePenalty
 from .working_columns import Curvature, Pairs
 
 ENOUGH = 1e-2  # share of the first round's largest gain; 1e-4 took 1.5 times as long in all
@@ -30,12 +31,11 @@ def minimise_by_columns(
     pairs: Pairs,
     at: Curvature,
     v0: np.ndarray,
-    l1: np.ndarray,
-    l2: np.ndarray,
+    penalty: CoordinatePenalty,
     intercept: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """v (m,), β (K,) and t (n, K). O(entries) a round."""
-    model = _Model(columns, pairs, at, v0, l1, l2, intercept)
+    model = _Model(columns, pairs, at, v0, penalty, intercept)
     every = np.arange(len(v0))
     moved = model.epoch(every)
     enough = ENOUGH * moved
@@ -56,11 +56,10 @@ class _Model:
         pairs: Pairs,
         at: Curvature,
         v0: np.ndarray,
-        l1: np.ndarray,
-        l2: np.ndarray,
+        penalty: CoordinatePenalty,
         intercept: bool,
     ):
-        self.columns, self.pairs, self.at, self.l1, self.l2 = columns, pairs, at, l1, l2
+        self.columns, self.pairs, self.at, self.penalty = columns, pairs, at, penalty
         K, n = at.R.shape
         self.h, self.mean = np.empty(len(v0)), np.zeros(len(v0))
         for k, where in enumerate(pairs.of_each_class()):
@@ -83,7 +82,7 @@ class _Model:
         gain = 0.0
         for part in np.array_split(order, parts):
             give_up_if_stopped()
-            sides = at.R, at.T, at.P, self.U, self.M, self.beta, self.v, self.l1, self.l2
+            sides = at.R, at.T, at.P, self.U, self.M, self.beta, self.v, *self.penalty
             gain = max(
                 gain,
                 columns.epoch(pairs.column, pairs.of_class, self.mean, self.h, part, *sides),
@@ -128,4 +127,4 @@ class _Model:
         at, v = self.at, self.v
         t = self.U + self.beta[:, None]
         model = np.sum(at.R * t) + np.sum(at.T * t * (t - self.M)) / 2
-        return float(model + self.l1 @ np.abs(v) + self.l2 @ (v * v) / 2)
+        return float(model) + self.penalty.value(v)

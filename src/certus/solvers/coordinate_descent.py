@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from .._pool import blas_limiter
 from ..rows import Rows
 from .column_model import minimise_by_columns
+from .coordinate_penalty import CoordinatePenalty
 from .few_columns import FewColumns, dual_bound
 from .loop import State
 from .problem import Problem
@@ -261,11 +262,12 @@ def _newton_step(
     if m <= GRAM_MOST and m * m <= GRAM_ENTRIES * columns.entries:
         H = columns.gram(pairs, at, intercept)
         model = QuadraticModel.of(H, g[pairs.column, pairs.of_class], at.R.sum(axis=1), intercept)
-        u = model.minimise(u0, l1, l2)
+        u = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code))
         beta = model.intercepts(u - u0)
         t = columns.product(pairs.spread(u - u0)) + beta
     else:
-        u, beta, t = minimise_by_columns(columns, pairs, at, u0, l1, l2, intercept)
+        penalty = CoordinatePenalty(l1, l2, problem.code)
+        u, beta, t = minimise_by_columns(columns, pairs, at, u0, penalty, intercept)
     delta = pairs.spread(q * (u - u0))
     W = np.zeros_like(point.w)
     W[pairs.features] = delta

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .coordinates import Coordinates, coordinates, coordinates_of_some
 from .gram import NonFiniteError
 from .loop import State, minimise
@@ -56,7 +57,7 @@ class FewColumns:
         l1, l2 = problem.l1 * scale, problem.l2 * scale**2
         u0 = u.T.ravel()
         model = QuadraticModel.of(*_by_class(sums), problem.fit_intercept)
-        v = model.minimise(u0, l1, l2, ENOUGH)
+        v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), ENOUGH)
         delta, move = (v - u0).reshape(K, p).T, model.intercepts(v - u0)
         penalty = problem.penalty
         new_w, _ = at.outside(u + delta, beta)
@@ -112,11 +113,12 @@ def dual_bound(problem: Problem, g: np.ndarray, of_losses: Any) -> float:
     ``of_losses``: ρ → the first term, or less.
     """
     l1, l2 = problem.l1, problem.l2
-    largest = np.abs(g).max(initial=0.0)
+    v = -g if problem.code == NON_NEGATIVE else np.abs(g)
+    largest = v.max(initial=0.0)
     feasible = min(1.0, l1 / largest) if largest > 0 else 1.0
     best = of_losses(feasible)
     if l2 > 0 and feasible < 1:
-        beyond = np.maximum(np.abs(g) - l1, 0.0)
+        beyond = np.maximum(v - l1, 0.0)
         best = max(best, of_losses(1.0) - float(np.sum(beyond**2)) / (2 * l2))
     return float(best)
 

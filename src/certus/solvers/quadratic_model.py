@@ -1,38 +1,32 @@
-"""Least value of a quadratic model plus an L1 or elastic-net penalty.
+"""Least value of a quadratic model plus a penalty of each coordinate.
 
-    min_v  gᵀ(v − v₀) + ½(v − v₀)ᵀH(v − v₀) + Σ_j l1_j|v_j| + l2_j/2·v_j²
+    min_v  gᵀ(v − v₀) + ½(v − v₀)ᵀH(v − v₀) + Σ_j pen_j(v_j)
 
 Intercepts have no penalty and are at their best for every v, which leaves a model of v alone.
 
 Coordinate descent finds which v_j are 0 and the signs of the others, A; given these, what is left
 is linear, (H_AA + l2)·v_A = …, and is solved at once. A step that would change a sign ends there:
 that v_j is 0 then, and the coordinates go on. Where H is singular on A (columns that repeat others)
-it is made a little larger: still a step downwards, and the coordinates do the rest.
+it is made a little larger: still a step downwards, and the coordinates do the rest. Where pen is
+not convex the coordinates do it all, down to a point that none of them can leave.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from .._pool import give_up_if_stopped
 from .cholesky import cholesky_solve, factor
+from .coordinate_penalty import CoordinatePenalty
 
 ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
-ROUNDS = 100
+ROUNDS, MORE_ROUNDS = 100, 1000  # over all coordinates, for convex penalties and others
 EPOCHS = 50  # between attempts to solve on the support
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
 SOLVES = 50  # on shrinking supports, in one attempt …
 SOLVE_WORK = 1 << 28  # … if |A|³ of them all is within this
 RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
-
-
-def distances(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
-    """Of −q_j to the subdifferential of the penalty at v_j."""
-    smooth = q + l2 * v
-    outside: np.ndarray = np.where(
-        v == 0, np.maximum(np.abs(smooth) - l1, 0.0), np.abs(smooth + l1 * np.sign(v))
-    )
-    return outside
 
 
 class QuadraticModel(NamedTuple):
@@ -51,51 +45,59 @@ class QuadraticModel(NamedTuple):
         return cls(g - H[:m, m:] @ answer[:, m], H[:m, :m] - H[:m, m:] @ answer[:, :m], answer)
 
     def minimise(
-        self, v0: np.ndarray, l1: np.ndarray, l2: np.ndarray, enough: float = ENOUGH
+        self, v0: np.ndarray, penalty: CoordinatePenalty, enough: float = ENOUGH
     ) -> np.ndarray:
-        return minimise_model(self.H, self.g, v0, l1, l2, enough)
+        return minimise_model(self.H, self.g, v0, penalty, enough)
 
     def intercepts(self, move: np.ndarray) -> np.ndarray:
         beta: np.ndarray = -self.answer[:, :-1] @ move - self.answer[:, -1]
         return beta
 
 
+def never(_v: np.ndarray, _slope: np.ndarray) -> bool:
+    return False
+
+
 def minimise_model(
     H: np.ndarray,
     g: np.ndarray,
     v0: np.ndarray,
-    l1: np.ndarray,
-    l2: np.ndarray,
+    penalty: CoordinatePenalty,
     enough: float = ENOUGH,
+    done: Callable[[np.ndarray, np.ndarray], bool] = never,
 ) -> np.ndarray:
-    """v, (m,). O(m²) operations a round over the coordinates, O(|A|³) for the linear system."""
+    """v, (m,). O(m²) operations a round over the coordinates, O(|A|³) for the linear system.
+
+    ``done``: v, slope → whether that is good enough; asked once a round.
+    """
     from ..kernels.coordinate_descent import gram_epochs
 
     m = len(v0)
+    l1, l2, code, gamma = penalty
     h = np.diagonal(H) + l2
     live = np.flatnonzero(h > 0)
     v, q = v0.copy(), g.copy()
-    left = _left(v, q, l1, l2, h)
+    left = _left(v, q, penalty, h)
     goal = enough * left
-    for _ in range(ROUNDS):
-        if left <= goal:
+    for _ in range(ROUNDS if penalty.convex else MORE_ROUNDS):
+        if left <= goal or done(v, q):
             break
         give_up_if_stopped()
-        gram_epochs(H, q, v, live, l1, l2, 1, 0.0)
+        gram_epochs(H, q, v, live, l1, l2, 1, 0.0, code, gamma)
         support = np.flatnonzero(v)
         if len(support):
             epochs = max(1, min(EPOCHS, EPOCH_WORK // (m * len(support))))
-            moved = gram_epochs(H, q, v, support, l1, l2, epochs, goal / m)
-            if moved > goal / m:
+            moved = gram_epochs(H, q, v, support, l1, l2, epochs, goal / m, code, gamma)
+            if moved > goal / m and penalty.convex:
                 _solve_on_support(H, q, v, l1, l2)
         q = g + H @ (v - v0)  # without what the updates rounded
-        left = _left(v, q, l1, l2, h)
+        left = _left(v, q, penalty, h)
     return v
 
 
-def _left(v: np.ndarray, q: np.ndarray, l1: np.ndarray, l2: np.ndarray, h: np.ndarray) -> float:
+def _left(v: np.ndarray, q: np.ndarray, penalty: CoordinatePenalty, h: np.ndarray) -> float:
     """Twice what single coordinates could still gain, about."""
-    gap = distances(v, q, l1, l2)
+    gap = penalty.distances(v, q)
     return float(np.sum(np.divide(gap * gap, h, out=np.zeros_like(h), where=h > 0)))
 
 

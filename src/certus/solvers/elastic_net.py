@@ -1,0 +1,150 @@
+"""Squared loss with a penalty of each coefficient, on working sets of columns.
+
+    F(w) = ½‖ŷ − X̂w‖² + Σ_j pen_j(w_j)                     (see ``squared_columns.py``)
+
+A step takes the coefficients that are not 0 and those farthest from optimal, minimises F over
+these by their sums of products (``quadratic_model.py``), and looks at all columns again. With
+r = ŷ − X̂w and v = X̂ᵀr, every τ proves
+
+    F* ≥ τ ŷᵀr − τ²/2 ‖r‖² − Σ_j [|τv_j| − l1]₊²/(2·l2)      (l2 = 0: for |τv_j| ≤ l1; w ≥ 0: v_j for |v_j|)
+
+A penalty that is not convex has no bound; there steps end when no coefficient is far from where its
+own slope is 0.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._pool import blas_limiter
+from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
+from .quadratic_model import minimise_model
+from .squared_columns import Look
+from .steps import OnStep, Step, ignore
+
+FIRST = 2.0  # times √p columns are in the first working set
+SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+ENOUGH = 1e-12  # of what single coefficients could gain is left in any case
+ALL = 600  # columns up to which all are taken at once
+
+
+class Found(NamedTuple):
+    w: np.ndarray  # (p,)
+    look: Look
+    objective: float
+    bound: float | None  # None where the penalty is not convex
+    excess: float
+    n_iter: int
+    stopped: bool = False  # before the goal
+
+    @property
+    def gap(self) -> float:
+        return float("inf") if self.bound is None else max(self.objective - self.bound, 0.0)
+
+
+def solve(
+    columns: Any,
+    penalty: CoordinatePenalty,
+    goal: float,
+    start: tuple[np.ndarray, Look] | None = None,
+    first: np.ndarray | None = None,
+    max_iter: int = 1000,
+    on_step: OnStep = ignore,
+) -> Found:
+    """Steps until the excess is ``goal`` at most. ``first``: columns of the first working set."""
+    w, look = start or (np.zeros(columns.p), columns.look(np.zeros(columns.p)))
+    size, stuck, iteration = max(64, int(FIRST * np.sqrt(columns.p))), False, 0
+    found = _judged(columns, penalty, w, look, 0)
+    with blas_limiter:
+        while True:
+            told = Step(iteration, found.objective, found.bound, partial(_itself, found))
+            stopped = on_step(told) if iteration else False
+            if found.excess <= goal or stuck or stopped or iteration >= max_iter:
+                break
+            A, all_of_them = _working_set(columns, penalty, found, size, first)
+            first = None
+            new = _step(columns, penalty, found, A, goal)
+            iteration += 1
+            before, found = found, new._replace(n_iter=iteration)
+            # rounding is all that is left, or more columns are needed than were taken
+            fell = before.objective - found.objective > 4e-15 * abs(before.objective)
+            if not fell and found.excess > before.excess / 2:
+                stuck, size = all_of_them, 2 * size
+            size = max(size, int(np.count_nonzero(found.w)))
+    return found._replace(stopped=found.excess > goal)
+
+
+def _step(
+    columns: Any, penalty: CoordinatePenalty, found: Found, A: np.ndarray, goal: float
+) -> Found:
+    H, g, q = columns.near(A, found.look)
+    own = penalty.take(A)
+    own = own._replace(l1=own.l1 * q, l2=own.l2 * q**2)
+    u0, look = found.w[A] / q, found.look
+    Xy, enough = H @ u0 - g, max(SHARE * found.excess, goal / 2)
+
+    def done(u: np.ndarray, slope: np.ndarray) -> bool:
+        """Is the gap small enough, were there no other columns?"""
+        move = u - u0
+        here = Look(look.rr + float(move @ (g + slope)), look.yr - float(Xy @ move), -slope)
+        return here.rr / 2 + own.value(u) - dual_bound(own, here) <= enough
+
+    how = {"done": done} if penalty.convex else {}
+    u = minimise_model(H, g, u0, own, ENOUGH, **how)
+    w = found.w.copy()
+    w[A] = q * u
+    return _judged(columns, penalty, w, columns.look(w), 0)
+
+
+def _judged(
+    columns: Any, penalty: CoordinatePenalty, w: np.ndarray, look: Look, n_iter: int
+) -> Found:
+    objective = look.rr / 2 + penalty.value(w)
+    if penalty.convex:
+        bound = dual_bound(penalty, look)
+        return Found(w, look, objective, bound, max(objective - bound, 0.0), n_iter)
+    away = penalty.distances(w, -look.v)
+    worst = np.flatnonzero(away > 0)
+    excess = 0.0
+    if len(worst):  # about what a single coefficient can still gain
+        size = columns.deviation(worst)
+        excess = float(np.max((away[worst] / size) ** 2)) / 2
+    return Found(w, look, objective, None, excess, n_iter)
+
+
+def dual_bound(penalty: CoordinatePenalty, look: Look) -> float:
+    """The best of a few τ."""
+    if look.rr == 0:
+        return 0.0
+    v = look.v if penalty.code == NON_NEGATIVE else np.abs(look.v)
+    with np.errstate(divide="ignore", over="ignore"):
+        reach = np.min(np.where(v > 0, penalty.l1 / np.maximum(v, 1e-300), np.inf), initial=np.inf)
+    tau = min(max(look.yr / look.rr, 0.0), float(reach))
+    best = tau * look.yr - tau**2 / 2 * look.rr
+    if (penalty.l2 > 0).all() and len(penalty.l2):
+        beyond = np.maximum(v - penalty.l1, 0.0)
+        best = max(best, look.yr - look.rr / 2 - float(np.sum(beyond**2 / (2 * penalty.l2))))
+    return best
+
+
+def _working_set(
+    columns: Any, penalty: CoordinatePenalty, found: Found, size: int, first: np.ndarray | None
+) -> tuple[np.ndarray, bool]:
+    """Columns, ascending; and are these all that are not optimal?"""
+    if columns.p <= ALL:
+        return np.arange(columns.p), True
+    support = np.flatnonzero(found.w)
+    if first is not None:
+        return np.union1d(first, support), False
+    away = penalty.distances(found.w, -found.look.v)
+    worst = np.flatnonzero((away > 0) & (found.w == 0))
+    all_of_them = len(worst) <= size
+    if not all_of_them:
+        priority = away[worst] / columns.deviation(worst)
+        worst = worst[np.argpartition(priority, -size)[-size:]]
+    return np.union1d(support, worst), all_of_them
+
+
+def _itself(found: Found) -> Found:
+    return found

@@ -1,0 +1,147 @@
+"""Squared loss seen by its columns: gradients of all of them, sums of products of a few.
+
+    f(w) = ½‖ŷ − X̂w‖²,   x̂_i = √(s_i/D)·(x_i − x̄),   ŷ_i = √(s_i/D)·(y_i − ȳ)
+
+With the means taken out the intercept is b = ȳ − x̄ᵀw; without one, x̄ = ȳ = 0. Sums of products do
+not change from step to step, or from one penalty to the next, so each is computed once and kept.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .gram import Gram, NonFiniteError
+from .kept_columns import DenseColumns, SparseColumns
+
+SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
+TILE = 512  # columns that are cast and multiplied at a time
+
+
+class Look(NamedTuple):
+    """f at w, and how it changes with every coefficient."""
+
+    rr: float  # ‖ŷ − X̂w‖²
+    yr: float  # ŷᵀ(ŷ − X̂w)
+    v: np.ndarray  # (p,): X̂ᵀ(ŷ − X̂w) = −∇f
+
+
+class Near(NamedTuple):
+    """f along a few columns, in u = w/q."""
+
+    H: np.ndarray  # (m, m)
+    g: np.ndarray  # (m,): slope
+    q: np.ndarray  # (m,): a power of two for columns whose squares are out of range
+
+
+class WholeGram:
+    """Few columns: all sums of products, after which the rows are not needed."""
+
+    def __init__(self, sums: Gram, target: int, divisor: float):
+        self.H, self.Xy = sums.G / divisor, sums.Xy[:, target] / divisor
+        self.yy, self.p = float(sums.yy[target]) / divisor, len(sums.mean)
+        self.q = np.ones(self.p) if sums.q is None else sums.q
+        self.mean, self.mean_y = sums.mean / self.q, float(sums.mean_y[target])
+
+    def look(self, w: np.ndarray) -> Look:
+        u = w / self.q
+        used = np.flatnonzero(u)
+        v = self.Xy - self.H[:, used] @ u[used]
+        yr = self.yy - float(u @ self.Xy)
+        return Look(max(yr - float(u @ v), 0.0), yr, v / self.q)
+
+    def near(self, A: np.ndarray, look: Look) -> Near:
+        H = self.H if len(A) == self.p else self.H[np.ix_(A, A)]
+        return Near(H, -look.v[A] * self.q[A], self.q[A])
+
+    def deviation(self, features: np.ndarray) -> np.ndarray:
+        size: np.ndarray = np.sqrt(np.diagonal(self.H)[features]) / self.q[features]
+        return size
+
+    def intercept(self, w: np.ndarray) -> float:
+        return self.mean_y - float(self.mean @ w)
+
+
+class ManyColumns:
+    """Columns kept, and multiplied with each other, when they are first asked for."""
+
+    def __init__(
+        self, rows: Rows, target: int, divisor: float, fit_intercept: bool, by_columns: Any = None
+    ):
+        assert rows.y is not None
+        n, self.p = rows.shape
+        self.rows, self.by_columns = rows, by_columns
+        y = rows.y[:, target].astype(float)
+        weight = np.full(n, 1.0 / divisor) if rows.s is None else rows.s / divisor
+        self.root = np.sqrt(weight)
+        self.mean_y = float(weight @ y / weight.sum()) if fit_intercept else 0.0
+        self.y = self.r = self.root * (y - self.mean_y)
+        self.slot = np.full(self.p, -1, dtype=np.intp)  # where a column is kept
+        self.kept: Any = (
+            DenseColumns(rows, self.root, fit_intercept)
+            if by_columns is None
+            else SparseColumns(by_columns, self.root, fit_intercept)
+        )
+        self.features = np.empty(0, dtype=np.intp)
+        self._some: Any = None
+
+    def look(self, w: np.ndarray) -> Look:
+        """One pass over X. The residuals are kept for ``near``."""
+        used = np.flatnonzero(w)
+        at = self._slots(used)
+        self.r = self.y - self.kept.times(at, w[used] / self.kept.q[at]) if len(at) else self.y
+        v = self._gradient(self.root * self.r)
+        if len(self.features):  # about the mean: nothing cancels
+            v[self.features] = self.kept.transposed(self.r) / self.kept.q
+        if not np.isfinite(v).all():
+            raise NonFiniteError
+        return Look(float(self.r @ self.r), float(self.y @ self.r), v)
+
+    def _gradient(self, r: np.ndarray) -> np.ndarray:
+        """Xᵀr; with an intercept Σ r = 0, so that no mean is missing."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.by_columns is not None:
+                found: np.ndarray = self.by_columns.T @ r
+                return found
+            (v,) = self.rows.but(r[:, None]).reduce(_gradient_block)
+        of_one: np.ndarray = v[:, 0]
+        return of_one
+
+    def near(self, A: np.ndarray, look: Look) -> Near:
+        at = self._slots(A)
+        q = self.kept.q[at]
+        return Near(self.kept.H[np.ix_(at, at)], -look.v[A] * q, q)
+
+    def _slots(self, features: np.ndarray) -> np.ndarray:
+        new = features[self.slot[features] < 0]
+        if len(new):
+            self.slot[new] = len(self.features) + np.arange(len(new))
+            self.features = np.append(self.features, new)
+            self.kept.add(new)
+        return self.slot[features]
+
+    def deviation(self, features: np.ndarray) -> np.ndarray:
+        """Mean |x − x̄| of a few rows: what a column's gradient is measured by."""
+        if self.by_columns is not None:
+            found = abs(self.by_columns[:, features]).mean(axis=0)
+        else:
+            if self._some is None:
+                self._some = self.rows.some(SAMPLE)[0].astype(float)
+            some = self._some[:, features]
+            found = np.abs(some - some.mean(axis=0)).mean(axis=0)
+        typical = np.median(found[found > 0]) if (found > 0).any() else 1.0
+        return np.where(found > 0, found, typical)
+
+    def intercept(self, w: np.ndarray) -> float:
+        used = np.flatnonzero(w)
+        return self.mean_y - float(self.kept.c[self._slots(used)] @ w[used])
+
+
+def _gradient_block(X: Any, r: Any, _s: Any) -> tuple[np.ndarray]:
+    if not isinstance(X, np.ndarray):
+        return (X.T @ r,)
+    g = np.empty((X.shape[1], 1))
+    for start in range(0, len(g), TILE):
+        part = slice(start, start + TILE)
+        g[part] = X[:, part].T.astype(float, copy=False) @ r
+    return (g,)

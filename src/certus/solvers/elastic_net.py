@@ -6,8 +6,9 @@ A step takes the coefficients that are not 0 and those farthest from optimal, mi
 these by their sums of products (``quadratic_model.py``), and looks at all columns again. With
 r = ŷ − X̂w and v = X̂ᵀr, every τ proves
 
-    F* ≥ τ ŷᵀr − τ²/2 ‖r‖² − Σ_j [|τv_j| − l1]₊²/(2·l2)      (l2 = 0: for |τv_j| ≤ l1; w ≥ 0: v_j for |v_j|)
+    F* ≥ τ ŷᵀr − τ²/2 ‖r‖² − Σ_j [|τv_j| − l1]₊²/(2·l2),     l2 = 0: for τ with |τv_j| ≤ l1
 
+(over w ≥ 0: v_j for |v_j|).
 A penalty that is not convex has no bound; there steps end when no coefficient is far from where its
 own slope is 0.
 """

@@ -38,6 +38,11 @@ class Problem:
     def l2(self) -> float:
         return float(getattr(self.penalty, "l2", np.nan))
 
+    @property
+    def positive(self) -> bool:
+        """w ≥ 0 alone is allowed."""
+        return bool(getattr(self.penalty, "positive", False))
+
     def separated(self, right: int) -> bool:
         """``right``: rows whose loss is below log 2. If all are, nothing bounds w: F has no least
         value, and every further step only lengthens w."""

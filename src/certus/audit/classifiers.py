@@ -180,6 +180,8 @@ def read_penalized(model: Any, rows: Any) -> dict[str, Any]:
         raise ValueError(
             f"the penalty {penalty!r} is your own, and no definition of certus knows it"
         ) from None
+    if getattr(penalty, "positive", False):
+        raise ValueError(f"no definition of certus knows a classifier with the penalty {penalty!r}")
     if loss.name not in LOSS:
         raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
     if (

@@ -180,15 +180,15 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
             solver = SOLVERS[self.solver]() if self.solver in SOLVERS else choose(problem)
         else:
             solver = _part("solver", self.solver, SOLVERS)
-        if isinstance(solver, SMOOTH) and not problem.l1 == 0:
+        if isinstance(solver, SMOOTH) and (problem.positive or not problem.l1 == 0):
             raise ValueError(
                 f"solver={self.solver!r} needs a smooth penalty, and {problem.penalty!r} is none: "
                 "use solver='auto'"
             )
-        if solver.name == "cd" and np.isnan(problem.l1):
+        if solver.name == "cd" and (problem.positive or np.isnan(problem.l1)):
             raise ValueError(
-                f"solver={self.solver!r} takes L1, L2 and ElasticNet, and {problem.penalty!r} is "
-                "none of them: use solver='auto'"
+                f"solver={self.solver!r} takes L1, L2 and ElasticNet of any sign, and "
+                f"{problem.penalty!r} is none of them: use solver='auto'"
             )
         return solver
 

@@ -6,10 +6,19 @@ import numpy as np
 
 
 class Penalty(Protocol):
-    """A convex penalty g(w). Solvers know no more of it than this; arrays have the shape of w."""
+    """A penalty g(w). Solvers know no more of it than this; arrays have the shape of w, (p, K).
+
+    ``value`` and ``prox`` are enough for proximal gradient; ``conjugate`` gives it a bound to stop
+    by. A penalty that is not convex has no useful conjugate: raise TypeError.
+    """
+
+    name: str
+    formula: str
+    convex: bool
+    separable: bool  # a sum over coordinates
 
     def value(self, w: Any) -> float:
-        """g(w)."""
+        """g(w); infinite where w is not allowed."""
 
     def prox(self, v: Any, step: Any) -> Any:
         """argmin_u ½‖u − v‖² + step·g(u)."""
@@ -19,36 +28,55 @@ class Penalty(Protocol):
 
     def distance(self, w: Any, g: Any) -> Any:
         """Distance of −g_j to the subdifferential at w_j: 0 everywhere at a minimum of a smooth
-        function with gradient g plus the penalty."""
+        function with gradient g plus the penalty (at a stationary point, if g is not convex);
+        infinite where w is not allowed. Where coordinates hang together, the norm over those that
+        do is their distance."""
 
 
 class L1PlusL2:
-    """g(w) = l1·‖w‖₁ + l2/2·‖w‖²: each coordinate by itself, so that kernels need two numbers."""
+    """g(w) = l1·‖w‖₁ + l2/2·‖w‖², for w ≥ 0 alone if positive: each coordinate by itself, so that
+    kernels need two numbers and a sign."""
 
-    def __init__(self, l1: float, l2: float):
-        self.l1, self.l2 = float(l1), float(l2)
+    convex = True
+    separable = True
+
+    def __init__(self, l1: float, l2: float, positive: bool = False):
+        if not isinstance(positive, (bool, np.bool_)):
+            raise ValueError(f"positive={positive!r}: give True or False")
+        self.l1, self.l2, self.positive = float(l1), float(l2), bool(positive)
 
     def value(self, w: Any) -> float:
         w = np.asarray(w, dtype=float).ravel()
+        if self.positive and (w < 0).any():
+            return np.inf
         square = w @ w if self.l2 else 0.0  # 0·∞ is no number
-        return float(self.l1 * np.abs(w).sum() + self.l2 / 2 * square)
+        size = np.abs(w).sum() if self.l1 else 0.0
+        return float(self.l1 * size + self.l2 / 2 * square)
 
     def prox(self, v: Any, step: Any) -> Any:
+        if self.positive:
+            return np.maximum(v - step * self.l1, 0.0) / (1 + step * self.l2)
         return soft_threshold(v, step * self.l1) / (1 + step * self.l2)
 
     def conjugate(self, v: Any) -> float:
-        beyond = np.maximum(np.abs(np.asarray(v, dtype=float).ravel()) - self.l1, 0.0)
+        v = np.asarray(v, dtype=float).ravel()
+        beyond = np.maximum((v if self.positive else np.abs(v)) - self.l1, 0.0)
         if self.l2 == 0:
             return np.inf if beyond.any() else 0.0
         return float(beyond @ beyond / (2 * self.l2))
 
     def distance(self, w: Any, g: Any) -> Any:
         smooth = g + self.l2 * w
-        return np.where(
-            w == 0,
-            np.maximum(np.abs(smooth) - self.l1, 0.0),
-            np.abs(smooth + self.l1 * np.sign(w)),
-        )
+        at_zero = np.maximum((-smooth if self.positive else np.abs(smooth)) - self.l1, 0.0)
+        found = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
+        return np.where(w < 0, np.inf, found) if self.positive else found
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in vars(self).items() if name not in ("l1", "l2")}
+        if not self.positive:
+            del shown["positive"]
+        given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"{type(self).__name__}({given})"
 
 
 def soft_threshold(v: Any, t: Any) -> Any:

@@ -11,6 +11,8 @@ class ElasticNet(L1PlusL2):
     strength : float, default=1.0
     l1_ratio : float, default=0.5
         From 0, which is ``L2``, to 1, which is ``L1``.
+    positive : bool, default=False
+        Allow w ≥ 0 alone.
 
     Examples
     --------
@@ -23,11 +25,12 @@ class ElasticNet(L1PlusL2):
     name = "elastic_net"
     formula = "strength·(l1_ratio·‖w‖₁ + (1 − l1_ratio)/2·‖w‖²)"
 
-    def __init__(self, strength: float = 1.0, l1_ratio: float = 0.5):
+    def __init__(self, strength: float = 1.0, l1_ratio: float = 0.5, *, positive: bool = False):
         if not 0 <= l1_ratio <= 1:
             raise ValueError(f"l1_ratio={l1_ratio!r}: give a number from 0 to 1")
         self.strength, self.l1_ratio = checked_strength(strength), float(l1_ratio)
-        super().__init__(l1=self.strength * l1_ratio, l2=self.strength * (1 - l1_ratio))
-
-    def __repr__(self) -> str:
-        return f"ElasticNet(strength={self.strength!r}, l1_ratio={self.l1_ratio!r})"
+        super().__init__(
+            l1=self.strength * l1_ratio,
+            l2=self.strength * (1 - l1_ratio),
+            positive=positive,
+        )

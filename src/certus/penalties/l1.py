@@ -9,6 +9,8 @@ class L1(L1PlusL2):
     Parameters
     ----------
     strength : float, default=1.0
+    positive : bool, default=False
+        Allow w ≥ 0 alone.
 
     Examples
     --------
@@ -21,9 +23,6 @@ class L1(L1PlusL2):
     name = "l1"
     formula = "strength·‖w‖₁"
 
-    def __init__(self, strength: float = 1.0):
+    def __init__(self, strength: float = 1.0, *, positive: bool = False):
         self.strength = checked_strength(strength)
-        super().__init__(l1=self.strength, l2=0.0)
-
-    def __repr__(self) -> str:
-        return f"L1(strength={self.strength!r})"
+        super().__init__(l1=self.strength, l2=0.0, positive=positive)

@@ -9,6 +9,8 @@ class L2(L1PlusL2):
     Parameters
     ----------
     strength : float, default=1.0
+    positive : bool, default=False
+        Allow w ≥ 0 alone.
 
     Examples
     --------
@@ -21,9 +23,6 @@ class L2(L1PlusL2):
     name = "l2"
     formula = "strength/2·‖w‖²"
 
-    def __init__(self, strength: float = 1.0):
+    def __init__(self, strength: float = 1.0, *, positive: bool = False):
         self.strength = checked_strength(strength)
-        super().__init__(l1=0.0, l2=self.strength)
-
-    def __repr__(self) -> str:
-        return f"L2(strength={self.strength!r})"
+        super().__init__(l1=0.0, l2=self.strength, positive=positive)

@@ -75,7 +75,7 @@ def against_the_rest(
 
 def choose(problem: Problem, name: str = "auto") -> Solver:
     """The solver by its name, or the fastest for the problem's shape and penalty."""
-    if np.isnan(problem.l1) or np.isnan(problem.l2):  # somebody's own, known by its prox alone
+    if np.isnan(problem.l1) or np.isnan(problem.l2) or problem.positive:  # known by its prox alone
         return ProximalGradient()
     if problem.l1 > 0:
         from .coordinate_descent import CoordinateDescent

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..losses import Loss
 from ..rows import Rows
+from .coordinate_penalty import L1_L2, NON_NEGATIVE
 
 
 @dataclass
@@ -39,9 +40,14 @@ class Problem:
         return float(getattr(self.penalty, "l2", np.nan))
 
     @property
+    def positive(self) -> bool:
+        """w ≥ 0 alone is allowed."""
+        return bool(getattr(self.penalty, "positive", False))
+
+    @property
     def code(self) -> int:
-        """Of the penalty, for coordinate kernels."""
-        return int(getattr(self.penalty, "positive", False))
+        """Of an L1 or elastic-net penalty, for coordinate kernels."""
+        return NON_NEGATIVE if self.positive else L1_L2
 
     def separated(self, right: int) -> bool:
         """``right``: rows whose loss is below log 2. If all are, nothing bounds w: F has no least

@@ -1,0 +1,56 @@
+"""What MCP and SCAD share: g(w) = Σ m(|w_j|) with a slope that falls from λ at 0 to 0 at γλ."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .base import checked_strength
+
+
+class NonConvex(ABC):
+    """Each coordinate by itself."""
+
+    convex = False
+    separable = True
+    name: str
+    least_gamma: float
+
+    def __init__(self, strength: float, gamma: float):
+        self.strength = checked_strength(strength)
+        if not self.least_gamma < gamma < np.inf:
+            raise ValueError(f"gamma={gamma!r}: give a finite number above {self.least_gamma:g}")
+        self.gamma = float(gamma)
+
+    @abstractmethod
+    def of_size(self, u: Any) -> Any:
+        """m(u), u = |w_j|."""
+
+    @abstractmethod
+    def slope(self, u: Any) -> Any:
+        """m'(u)."""
+
+    @abstractmethod
+    def prox_of_size(self, v: Any, step: Any) -> Any:
+        """argmin_{u ≥ 0} ½(u − v)² + step·m(u), v ≥ 0: the global one where there are two."""
+
+    def value(self, w: Any) -> float:
+        return float(self.of_size(np.abs(np.asarray(w, dtype=float))).sum())
+
+    def prox(self, v: Any, step: Any) -> Any:
+        v = np.asarray(v, dtype=float)
+        return np.copysign(self.prox_of_size(np.abs(v), step), v) + 0.0  # no negative zeros
+
+    def conjugate(self, v: Any) -> float:
+        raise TypeError(
+            f"{self!r} is not convex: its conjugate gives no bound. A fit is proven to be a local "
+            "optimum at most"
+        )
+
+    def distance(self, w: Any, g: Any) -> Any:
+        w = np.asarray(w, dtype=float)
+        at_zero = np.maximum(np.abs(g) - self.strength, 0.0)
+        return np.where(w == 0, at_zero, np.abs(g + np.sign(w) * self.slope(np.abs(w))))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(strength={self.strength!r}, gamma={self.gamma!r})"

@@ -1,5 +1,7 @@
 """Linear models with certificates, under scikit-learn's names."""
 
+from .elastic_net import ElasticNet, Lasso
+from .elastic_net_cv import ElasticNetCV, LassoCV
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
@@ -8,6 +10,10 @@ from .ridge import Ridge
 from .ridge_cv import RidgeCV
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lasso",
+    "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",

@@ -37,8 +37,8 @@ class Near(NamedTuple):
 class WholeGram:
     """Few columns: all sums of products, after which the rows are not needed."""
 
-    def __init__(self, sums: Gram, target: int, divisor: float):
-        self.H, self.Xy = sums.G / divisor, sums.Xy[:, target] / divisor
+    def __init__(self, sums: Gram, H: np.ndarray, target: int, divisor: float):
+        self.H, self.Xy = H, sums.Xy[:, target] / divisor  # H serves all targets
         self.yy, self.p = float(sums.yy[target]) / divisor, len(sums.mean)
         self.q = np.ones(self.p) if sums.q is None else sums.q
         self.mean, self.mean_y = sums.mean / self.q, float(sums.mean_y[target])

@@ -1,0 +1,130 @@
+"""Fits at many penalties, each from where the one before ended: scikit-learn's path functions."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._pool import blas_limiter
+from .._validation import as_numbers, data_for_fit, require_finite
+from ..certificate import TOL
+from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
+from ..solvers.gram import NonFiniteError
+from ..solvers.regression import Regression, path, regressions
+
+
+class Nobody(BaseEstimator):
+    """A function has no model to count columns in."""
+
+
+def enet_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    n_alphas: Any = "deprecated",
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    sample_weight: Any = None,
+    **others: Any,
+) -> Any:
+    """Coefficients at each α, from the largest to the smallest, without an intercept.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    l1_ratio : float, default=0.5
+        Above 0.
+    eps : float, default=1e-3
+        The smallest α as a share of the largest, for which all coefficients are 0.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        How many, or which.
+    coef_init : array-like of shape (n_features,), default=None
+    return_n_iter : bool, default=False
+    positive : bool, default=False
+    tol, max_iter, sample_weight
+        As in :class:`ElasticNet`.
+    n_alphas, precompute, Xy, copy_X, verbose, check_input, others
+        Accepted for scikit-learn's sake.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+    coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
+    dual_gaps : ndarray of shape (n_alphas,) or (n_targets, n_alphas)
+        No coefficients have an objective that is lower by more.
+    n_iters : list of int
+        With ``return_n_iter``.
+    """
+    rows, flat = data_for_fit(Nobody(), X, y, sample_weight)
+    number = alphas if n_alphas in ("deprecated", None) else n_alphas
+    S = float(rows.shape[0] if rows.s is None else rows.s.sum())
+    code = NON_NEGATIVE if positive else L1_L2
+    p = rows.shape[1]
+    try:
+        with blas_limiter.for_work(rows.shape):
+            problems = regressions(rows, False, S)
+            grid = grid_of(problems, number, l1_ratio, eps, positive)
+            found = []
+            for regression in problems:
+                start = None if coef_init is None else regression.start(np.array(coef_init, float))
+                penalties = (of_alpha(alpha, l1_ratio, p, code) for alpha in grid)
+                found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
+    except NonFiniteError:
+        require_finite(rows.X, None)
+        raise
+    coefs = np.stack([np.stack([fit.w for fit in fits], axis=1) for fits in found])
+    gaps = np.array([[fit.gap for fit in fits] for fits in found])
+    n_iters = [fit.n_iter for fit in found[0]]
+    if flat:
+        coefs, gaps = coefs[0], gaps[0]
+    return (grid, coefs, gaps, n_iters) if return_n_iter else (grid, coefs, gaps)
+
+
+def lasso_path(X: Any, y: Any, **how: Any) -> Any:
+    """:func:`enet_path` with ``l1_ratio=1``."""
+    return enet_path(X, y, l1_ratio=1.0, **how)
+
+
+def of_alpha(alpha: float, l1_ratio: float, p: int, code: int) -> CoordinatePenalty:
+    return CoordinatePenalty(np.full(p, alpha * l1_ratio), np.full(p, alpha * (1 - l1_ratio)), code)
+
+
+def grid_of(
+    problems: list[Regression], alphas: Any, l1_ratio: float, eps: float, positive: bool
+) -> np.ndarray:
+    """Descending. A number: from the least α at which all coefficients are 0, evenly by ratio."""
+    if not isinstance(alphas, Integral) or isinstance(alphas, bool):
+        return descending(alphas)
+    if alphas < 1:
+        raise ValueError(f"alphas={alphas!r}: give a whole number above 0, or values of alpha")
+    if l1_ratio == 0:
+        raise ValueError(
+            "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid "
+            "by providing your estimator with the appropriate `alphas=` argument: no alpha sets "
+            "all coefficients of ridge to 0. For ridge alone, RidgeCV needs no refits"
+        )
+    if not 0 < eps < 1:
+        raise ValueError(f"eps={eps!r}: give a number between 0 and 1")
+    most = max(regression.largest(l1_ratio, positive) for regression in problems)
+    most = max(most, np.finfo(float).resolution)
+    return np.geomspace(most, most * eps, int(alphas))
+
+
+def descending(alphas: Any) -> np.ndarray:
+    values = as_numbers(alphas, "alphas")
+    if values.ndim != 1 or not len(values) or not ((values >= 0) & np.isfinite(values)).all():
+        raise ValueError(f"alphas={alphas!r}: give a whole number, or numbers that are 0 or above")
+    return np.sort(values)[::-1].copy()

@@ -1,0 +1,367 @@
+"""Elastic net and lasso."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._pool import blas_limiter
+from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
+from .._watching import CALLER, watched
+from ..certificate import TOL, Certificate, certify
+from ..exceptions import InferenceError
+from ..rows import Rows
+from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
+from ..solvers.elastic_net import Found
+from ..solvers.gram import NonFiniteError
+from ..solvers.regression import Regression, fit_one, regressions
+from ._base import LinearRegressor
+from ._classifier import LEAST_TOL, aloud
+from ._path import enet_path, lasso_path
+
+TIGHTER = (1.0, 1e-3, 1e-6)  # a certificate that misses its mark by a little asks for more
+
+
+class Fitted(NamedTuple):
+    """Of each target."""
+
+    w: np.ndarray  # (p, k)
+    b: np.ndarray  # (k,)
+    gap: np.ndarray  # (k,)
+    n_iter: list[int]
+
+    def put(self, target: int, regression: Any, found: Found) -> "Fitted":
+        w, b, gap, n_iter = self.w.copy(), self.b.copy(), self.gap.copy(), list(self.n_iter)
+        w[:, target], b[target] = found.w, regression.columns.intercept(found.w)
+        gap[target], n_iter[target] = found.gap, found.n_iter
+        return Fitted(w, b, gap, n_iter)
+
+
+class ElasticNet(LinearRegressor):
+    r"""Elastic net: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ + ½α(1−l)‖w‖², S = Σ sᵢ.
+
+    A drop-in for scikit-learn's class. The penalty and the coefficients are in your units; the
+    intercept is not penalised. Several targets are fitted one by one.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α ≥ 0. 0 is least squares.
+    l1_ratio : float, default=0.5
+        l, from 0 (ridge) to 1 (lasso).
+    fit_intercept : bool, default=True
+    precompute : bool or array-like of shape (n_features, n_features), default=False
+        Accepted for scikit-learn's sake: sums of products are kept where that pays.
+    max_iter : int, default=1000
+        Working sets at most; a few are enough.
+    copy_X : bool, default=True
+        Accepted for scikit-learn's sake; X is never changed.
+    tol : float, default=1e-4
+        The gap that is asked for, as a share of the objective of the intercept alone; at least
+        1e-6 in any case.
+    warm_start : bool, default=False
+        Start from the coefficients of the fit before.
+    positive : bool, default=False
+        Minimise over w ≥ 0.
+    random_state, selection
+        Accepted for scikit-learn's sake: nothing draws.
+    verbose : int, default=0
+        Above 0: a line for each working set.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        The solver's own gap; that of ``certificate_`` is recomputed.
+    n_iter_ : int or list of int
+        Working sets.
+    solver_ : str
+        "cd" (coordinate descent on working sets), or what suits α = 0 or l = 0.
+    certificate_ : Certificate
+        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
+        objective by more than the gap*.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
+    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import ElasticNet
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNet(alpha=0.01).fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective ..., at most ... above the best possible)
+    """
+
+    path: ClassVar[Any] = staticmethod(enet_path)
+    _one_target_is_flat = True
+    _counts_iterations = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        max_iter: int = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        verbose: int = 0,
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ElasticNet":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        alpha, l1_ratio = self._checked()
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        self._fit_rows(rows, flat, alpha, l1_ratio, columns_at_hand(X))
+        return self
+
+    def _checked(self) -> tuple[float, float]:
+        for name in ("fit_intercept", "copy_X", "warm_start", "positive"):
+            boolean(name, getattr(self, name))
+        if isinstance(self.precompute, str):
+            raise ValueError(f"precompute={self.precompute!r}: give True, False or a matrix")
+        one_of("selection", self.selection, ("cyclic", "random"))
+        not_negative("tol", self.tol)
+        at_least_one("max_iter", self.max_iter)
+        alpha = not_negative("alpha", self.alpha)
+        if alpha.ndim:
+            raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
+        return float(alpha), ratio("l1_ratio", self.l1_ratio)
+
+    def _fit_rows(
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None
+    ) -> None:
+        S = total_weight(rows)
+        if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
+            penalty = np.array([alpha * S])
+            solution = self._solve(
+                rows, flat, fit_intercept=bool(self.fit_intercept), alpha=penalty,
+                positive=bool(self.positive),
+            )  # fmt: skip
+            self._certify(rows, solution.stopped_at)
+            self.dual_gap_ = self.certificate_.gap
+            self._warn_of_aliases(solution, rows.shape[0])
+            return
+        self._descend(rows, flat, alpha, l1_ratio, S, by_columns)
+
+    def _iteration(self) -> dict[str, Any]:
+        return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
+
+    def _descend(
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, S: float, by_columns: Any,
+        problems: list[Regression] | None = None,
+    ) -> None:  # fmt: skip
+        assert rows.y is not None
+        p, k = rows.shape[1], rows.y.shape[1]
+        tol, max_iter = max(min(float(self.tol), TOL), LEAST_TOL), int(self.max_iter)
+        penalty = CoordinatePenalty(
+            np.full(p, alpha * l1_ratio), np.full(p, alpha * (1 - l1_ratio)),
+            NON_NEGATIVE if self.positive else L1_L2,
+        )  # fmt: skip
+        start, intercept = self._start(p, k), bool(self.fit_intercept)
+
+        def attributes(fitted: Fitted) -> dict[str, Any]:
+            one = flat or k == 1
+            w = fitted.w[:, 0].copy() if one else fitted.w.T.copy()
+            b = (fitted.b[0] if flat else fitted.b) if intercept else 0.0
+            return {
+                "coef_": w, "intercept_": b, "solver_": "cd",
+                "n_iter_": fitted.n_iter[0] if one else fitted.n_iter,
+                "dual_gap_": fitted.gap[0] if one else fitted.gap,
+            }  # fmt: skip
+
+        on_step: Any = self._watching.iterations(
+            attributes, lambda: certify(self, rows, tol), max_iter * k
+        )
+        if self.verbose > 0:
+            on_step = aloud(on_step, type(self).__name__)
+        try:
+            with blas_limiter.for_work(rows.shape):
+                problems = problems or regressions(rows, intercept, S, by_columns)
+                found = self._certified_fit(
+                    rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
+                )
+        except NonFiniteError:
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
+            raise
+        reached = np.max(self.n_iter_) >= max_iter
+        self._conclude(found, max_iter if reached else None, CALLER)
+
+    def _certified_fit(
+        self, rows: Rows, problems: list[Regression], penalty: CoordinatePenalty,
+        start: np.ndarray | None, on_step: Any, attributes: Any, how: tuple[float, int],
+    ) -> Certificate:  # fmt: skip
+        """Fit each target, certify, and go on where the certificate asks for more."""
+        (tol, max_iter), k = how, len(problems)
+        fitted = Fitted(np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf), [0] * k)
+        for tighter in TIGHTER:
+            for t, regression in enumerate(problems):
+                told = _of_target(on_step, fitted, t, regression)
+                w = None if start is None else start[:, t]
+                left = max_iter - fitted.n_iter[t]
+                found = fit_one(regression, penalty, tighter * tol, left, w, told)
+                found = found._replace(n_iter=fitted.n_iter[t] + found.n_iter)
+                fitted = fitted.put(t, regression, found)
+                if self._watching.stopped is not None:
+                    break
+            for name, value in attributes(fitted).items():
+                setattr(self, name, value)
+            certificate = certify(self, rows, tol)
+            over = self._watching.stopped is not None or max(fitted.n_iter) >= max_iter
+            if certificate.certified or over:
+                break
+            start = fitted.w
+        return certificate
+
+    def _start(self, p: int, k: int) -> np.ndarray | None:
+        """Where a warm start begins, (p, k)."""
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        w = np.atleast_2d(np.array(self.coef_, dtype=float)).T
+        if self.positive:
+            w = np.maximum(w, 0.0)
+        return w if w.shape == (p, k) and np.isfinite(w).all() else None
+
+    @property
+    def sparse_coef_(self) -> Any:
+        return sparse.csr_array(np.atleast_2d(self.coef_))
+
+    def inference(self, *_args: Any, **_how: Any) -> None:
+        """Refused: see the message."""
+        raise InferenceError(
+            f"{type(self).__name__} chooses its coefficients and shrinks them towards 0 on the "
+            "same rows, so that the usual standard errors and p-values do not hold for it. For how "
+            "stable the choice is, resample the rows and fit again (bootstrap, stability "
+            "selection); for intervals, use the debiased (desparsified) lasso, or fit "
+            "LinearRegression on other rows with the columns chosen here"
+        )
+
+
+class Lasso(ElasticNet):
+    r"""Lasso: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁, S = Σ sᵢ.
+
+    A drop-in for scikit-learn's class: :class:`ElasticNet` with l = 1, see there for parameters and
+    attributes. Where columns repeat each other the coefficients are not unique, and the certificate
+    says so.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α ≥ 0. 0 is least squares. From ``max|X̃ᵀỹ|/n`` on, all coefficients are 0.
+    fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection
+    verbose
+        As in :class:`ElasticNet`.
+
+    Attributes
+    ----------
+    coef_, sparse_coef_, intercept_, dual_gap_, n_iter_, solver_, certificate_, n_features_in_
+    feature_names_in_
+        As in :class:`ElasticNet`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import Lasso
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = Lasso(alpha=0.5).fit(X, y)
+    >>> int((model.coef_ != 0).sum())
+    5
+    >>> model.certificate_.certified
+    True
+    """
+
+    path: ClassVar[Any] = staticmethod(lasso_path)
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        verbose: int = 0,
+    ):
+        super().__init__(
+            alpha=alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute,
+            max_iter=max_iter, copy_X=copy_X, tol=tol, warm_start=warm_start, positive=positive,
+            random_state=random_state, selection=selection, verbose=verbose,
+        )  # fmt: skip
+
+
+def _of_target(on_step: Any, fitted: Fitted, target: int, regression: Any) -> Any:
+    """The steps of one target, told as those of a fit of all."""
+
+    def told(step: Any) -> bool:
+        found = step.parameters()
+        whole = step._replace(parameters=lambda: fitted.put(target, regression, found))
+        return bool(on_step(whole))
+
+    return told
+
+
+def columns_at_hand(X: Any) -> Any:
+    """X itself, where it is sparse and by columns already."""
+    plain = sparse.issparse(X) and X.format == "csc" and X.dtype == np.float64
+    return X if plain and X.has_canonical_format else None
+
+
+def total_weight(rows: Rows) -> float:
+    return float(rows.shape[0] if rows.s is None else rows.s.sum())
+
+
+def ratio(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
+    return float(value)
+
+
+def at_least_one(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}={value!r}: give a whole number above 0")
+    return int(value)

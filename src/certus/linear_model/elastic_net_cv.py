@@ -1,0 +1,317 @@
+"""Elastic net and lasso with their penalty chosen by cross-validation."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn import get_config
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from .._pool import blas_limiter
+from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
+from .._watching import watched
+from ..certificate import TOL
+from ..rows import Rows
+from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
+from ..solvers.elastic_net_cv import Fold, fold_errors
+from ..solvers.gram import NonFiniteError
+from ..solvers.regression import regressions, sums_of
+from ._folds import refuse_without_routing
+from ._path import grid_of, lasso_path, of_alpha
+from .elastic_net import ElasticNet, at_least_one, columns_at_hand, ratio, total_weight
+
+CHOICES = ("min", "1se")
+
+
+class ElasticNetCV(ElasticNet):
+    r"""Elastic net with α and l chosen by the squared error on rows left out.
+
+    For each fold's training rows, at each α (from the largest to the smallest, each fit beginning
+    where the one before ended) and l, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ +
+    ½α(1−l)‖w‖²; then, at the pair with the least mean error, for all rows. A drop-in for
+    scikit-learn's class. See :class:`ElasticNet`.
+
+    Parameters
+    ----------
+    l1_ratio : float or array-like of float, default=0.5
+        l, or several to choose from.
+    eps : float, default=1e-3
+        The smallest α as a share of the largest.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        How many, from the least α at which all coefficients are 0; or which.
+    fit_intercept : bool, default=True
+    precompute, copy_X, random_state, selection
+        Accepted for scikit-learn's sake.
+    max_iter, tol
+        As in :class:`ElasticNet`. The folds' fits are within 1e-6 of their optimum in any case.
+    cv : int, splitter or iterable, default=None
+        None: five folds.
+    verbose : bool or int, default=0
+    n_jobs
+        Accepted for scikit-learn's sake: folds share the threads of ``certus.set_config``.
+    positive : bool, default=False
+    choice : {"min", "1se"}, default="min"
+        "min": the α with the least mean error. "1se": the largest α whose mean error is within one
+        standard error of that, which has fewer coefficients.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratios, n_alphas)
+    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
+        Mean squared errors on rows left out.
+    coef_, intercept_, dual_gap_, n_iter_, solver_, n_features_in_, feature_names_in_
+        As in :class:`ElasticNet`.
+    certificate_ : Certificate
+        Of the last fit, at ``alpha_`` and ``l1_ratio_``. The choice is not recomputed.
+
+    Notes
+    -----
+    Up to 600 columns and at least as many rows: all folds' sums cost two passes of O(n·p²) in all.
+    Else each thread keeps a copy of a fold's training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import ElasticNetCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y)
+    >>> model.l1_ratio_, model.mse_path_.shape
+    (1.0, (2, 100, 5))
+    >>> model.certificate_.certified
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: Any = 0,
+        n_jobs: Any = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        choice: str = "min",
+    ):
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
+
+    warm_start = False
+    _chosen_ratio: float
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
+        """Choose α and l, then fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weigh the rows of the fits, and those of the errors.
+        **params
+            For the splitter, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        ratios = self._checked_ratios()
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        assert rows.y is not None
+        if rows.y.shape[1] > 1:
+            raise ValueError(
+                "For multi-task outputs, use MultiTaskElasticNetCV of scikit-learn, or choose for "
+                f"each target by itself: y has {rows.y.shape[1]} columns"
+            )
+        refuse_without_routing(params if not _routing() else {})
+        splits = self._splits(X, rows, sample_weight, params)
+        by_columns = columns_at_hand(X)
+        self._choose(rows, ratios, splits, by_columns)
+        self._keep_ratio()
+        self._fit_chosen(rows, flat, by_columns)
+        return self
+
+    def _keep_ratio(self) -> None:
+        self.l1_ratio_ = self._chosen_ratio
+
+    def _checked_ratios(self) -> list[float]:
+        for name in ("fit_intercept", "copy_X", "positive"):
+            boolean(name, getattr(self, name))
+        one_of("selection", self.selection, ("cyclic", "random"))
+        one_of("choice", self.choice, CHOICES)
+        not_negative("tol", self.tol)
+        at_least_one("max_iter", self.max_iter)
+        return self._ratios()
+
+    def _ratios(self) -> list[float]:
+        return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
+
+    def _splits(self, X: Any, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
+        if _routing():
+            told = process_routing(self, "fit", sample_weight=weight, **params).splitter.split
+        else:
+            told = {}
+        assert rows.y is not None
+        n = rows.shape[0]
+        split = check_cv(self.cv).split(np.zeros((n, 1)), rows.y[:, 0], **told)
+        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in split]
+        if rows.s is not None:
+            for i, fold in enumerate(folds):
+                if not (rows.s[fold.train].any() and rows.s[fold.test].any()):
+                    raise ValueError(
+                        f"fold {i}: all rows of its training or test part have weight 0. Use fewer "
+                        "folds, or leave the rows of weight 0 out"
+                    )
+        return folds
+
+    def _choose(self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any) -> None:
+        intercept, p = bool(self.fit_intercept), rows.shape[1]
+        code = NON_NEGATIVE if self.positive else L1_L2
+        try:
+            with blas_limiter.for_work(rows.shape):
+                self._sums = sums_of(rows, intercept)
+                S = total_weight(rows)
+                self._problems = regressions(rows, intercept, S, by_columns, self._sums)
+                alphas = [
+                    grid_of(self._problems, self.alphas, l, float(self.eps), bool(self.positive))
+                    for l in ratios
+                ]
+                grids = [
+                    [of_alpha(alpha, l, p, code) for alpha in grid]
+                    for l, grid in zip(ratios, alphas, strict=True)
+                ]
+                done = self._tell(len(folds))
+                errors = fold_errors(
+                    rows, folds, intercept, grids, TOL, int(self.max_iter), self._sums, done
+                )
+        except NonFiniteError:
+            require_finite(rows.X, vars(self).get("feature_names_in_"))
+            raise
+        weight = None
+        if rows.s is not None:
+            weight = np.array([rows.s[fold.test].sum() for fold in folds])
+        mean = np.average(errors, axis=2, weights=weight)
+        l, a = np.unravel_index(np.argmin(mean), mean.shape)
+        if self.choice == "1se":
+            spread = errors[l, a].std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else 0.0
+            a = np.flatnonzero(mean[l] <= mean[l, a] + spread)[0]  # alphas fall
+        self.alpha_ = float(alphas[l][a])
+        self.mse_path_ = errors if len(errors) > 1 else errors[0]
+        self.alphas_ = np.stack(alphas) if len(alphas) > 1 else alphas[0]
+        self._chosen_ratio = float(ratios[l])
+
+    def _tell(self, count: int) -> Any:
+        def done(i: int) -> None:
+            if self.verbose:
+                print(f"{type(self).__name__}: fold {i + 1} of {count} is done")
+
+        return done
+
+    def _fit_chosen(self, rows: Rows, flat: bool, by_columns: Any) -> None:
+        alpha, l = self.alpha_, self._chosen_ratio
+        problems = self._problems
+        self._forget("_sums", "_problems", "_chosen_ratio")
+        if alpha * l == 0:
+            self._fit_rows(rows, flat, alpha, l, by_columns)
+        else:
+            self._descend(rows, flat, alpha, l, total_weight(rows), by_columns, problems)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(splitter=check_cv(self.cv), method_mapping=mapping)
+
+
+def _routing() -> bool:
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+class LassoCV(ElasticNetCV):
+    r"""Lasso with α chosen by the squared error on rows left out.
+
+    A drop-in for scikit-learn's class: :class:`ElasticNetCV` with l = 1, see there.
+
+    Parameters
+    ----------
+    eps, alphas, fit_intercept, precompute, max_iter, tol, copy_X, cv, verbose, n_jobs, positive
+    random_state, selection, choice
+        As in :class:`ElasticNetCV`.
+
+    Attributes
+    ----------
+    alpha_, alphas_, mse_path_, coef_, intercept_, dual_gap_, n_iter_, certificate_
+        As in :class:`ElasticNetCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import LassoCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> least, sparser = LassoCV().fit(X, y), LassoCV(choice="1se").fit(X, y)
+    >>> least.alpha_ < sparser.alpha_
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: Any = False,
+        n_jobs: Any = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        choice: str = "min",
+    ):
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
+
+    path: ClassVar[Any] = staticmethod(lasso_path)
+
+    def _ratios(self) -> list[float]:
+        return [1.0]
+
+    def _keep_ratio(self) -> None:
+        """There was no choice."""

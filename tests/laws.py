@@ -12,6 +12,10 @@ import numpy as np
 
 from certus.exceptions import AliasWarning
 from certus.linear_model import (
+    ElasticNet,
+    ElasticNetCV,
+    Lasso,
+    LassoCV,
     LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
@@ -27,13 +31,13 @@ LAWS = {
     "scale X": "cX, with the penalty times c² (L1: times c): w/c",
     "scale columns": "XD: D⁻¹w",
     "shift y": "y + c: the same w; b + c",
-    "scale y": "cy: cw and cb",
+    "scale y": "cy (L1: with the penalty times c): cw and cb",
     "order of classes": "labels renamed so that they sort the other way: −w and −b, or permuted",
     "permute rows": "the same w and b",
     "permute columns": "w permuted",
     "weight is repetition": "weight 3 is the row three times",
     "zero weight": "weight 0 is no row",
-    "scale weights": "cs, with the penalty times c: the same w and b",
+    "scale weights": "cs, with the penalty times c unless the loss is a mean: the same w and b",
     "float32": "float32 data are the same numbers in float64",
     "threads": "the same bits on any number of threads",
     "block size": "other blocks, same answer up to rounding",
@@ -61,6 +65,7 @@ class Law:
     targets: int | None = None
     classes: int | None = None  # of a classifier
     degree: int = 2  # of the penalty in w
+    mean: bool = False  # the loss is a mean: weights are shares
     exempt: dict[str, str] = field(default_factory=dict)
     # if it iterates: a tol that is as small as can be, and how near its answers then are
     tol: float | None = None
@@ -116,6 +121,37 @@ def ridge_cv(**parameters: Any) -> Callable[..., RidgeCV]:
 def logistic(**parameters: Any) -> Callable[..., LogisticRegression]:
     C = parameters.pop("C", 0.5)
     return lambda penalty=1.0: LogisticRegression(C=C / penalty, **parameters)
+
+
+def lasso(kind: Any = Lasso, **parameters: Any) -> Callable[..., Any]:
+    alpha = parameters.pop("alpha", 0.1)
+    return lambda penalty=1.0: kind(alpha=alpha * penalty, **parameters)
+
+
+def lasso_cv(kind: Any = LassoCV, **parameters: Any) -> Callable[..., Any]:
+    alphas = np.array([0.02, 0.1, 0.5])
+    return lambda penalty=1.0: kind(alphas=alphas * penalty, cv=3, **parameters)
+
+
+def sparse_regressor(name: str, make: Callable[..., Any], *args: Any, **more: Any) -> Law:
+    claims = {
+        "n_iter_": "the answer is the same however many steps led to it",
+        "dual_gap_": "the solver's word, which the certificate's gap replaces",
+    }
+    if "CV" in name:
+        claims |= dict.fromkeys(("mse_path_",), OF_FOLDS)
+        claims |= {
+            "alphas_": "they repeat what was asked for",
+            "alpha_": "an α nearby has nearly the same optimum",
+            "l1_ratio_": "an l nearby has nearly the same optimum",
+        }
+        laws = ("weight is repetition", "zero weight", "permute rows")
+        more["exempt"] = {**more.get("exempt", {}), **dict.fromkeys(laws, FOLDS)}
+    return Law(
+        name, make, *args, solver="certus.solvers.regression:fit_one", no_claim=claims, mean=True,
+        tol=1e-12, rtol=1e-6,  # √tol
+        **{"degree": 1} | more | {"exempt": {**UNITS, **more.get("exempt", {})}},
+    )  # fmt: skip
 
 
 def classifier(name: str, make: Callable[..., Any], classes: int = 2, **more: Any) -> Law:
@@ -201,6 +237,19 @@ ESTIMATORS = [
     Law("RidgeCV, five folds", ridge_cv(cv=5), no_claim=FOLDS_SCORE,
         exempt={**UNITS, **dict.fromkeys(("weight is repetition", "zero weight", "permute rows"),
                                          FOLDS)}),
+    sparse_regressor("Lasso", lasso()),
+    sparse_regressor("Lasso, no intercept", lasso(fit_intercept=False), exempt=THROUGH_THE_ORIGIN),
+    sparse_regressor("Lasso, two targets", lasso(), targets=2),
+    sparse_regressor("Lasso, w ≥ 0", lasso(positive=True), positive),
+    sparse_regressor("Lasso, n < p", lasso(), shape=(30, 50)),
+    sparse_regressor("Lasso, many columns", lasso(), shape=(40, 700)),
+    sparse_regressor("ElasticNet", lasso(ElasticNet),
+                     exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),
+    sparse_regressor("ElasticNet, many columns, w ≥ 0", lasso(ElasticNet, positive=True), positive,
+                     shape=(40, 700), exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),
+    sparse_regressor("LassoCV", lasso_cv()),
+    sparse_regressor("ElasticNetCV", lasso_cv(ElasticNetCV, l1_ratio=[0.2, 0.9]),
+                     exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),
     classifier("LogisticRegression", logistic(), exempt=UNITS),
     classifier("LogisticRegression, no intercept", logistic(fit_intercept=False),
                exempt={**UNITS, "shift": NO_INTERCEPT}),

@@ -15,8 +15,8 @@ from certus.penalties import L1, ElasticNet
 from certus.rows import Rows
 from certus.solvers import coordinate_descent as module
 from certus.solvers import quadratic_model, working_columns
-from certus.solvers.coordinate_penalty import CoordinatePenalty
 from certus.solvers.coordinate_descent import CoordinateDescent
+from certus.solvers.coordinate_penalty import CoordinatePenalty
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
 

@@ -94,7 +94,7 @@ def test_the_fit_at_a_chosen_alpha_is_rechecked_and_the_choice_is_not(name, weig
     extra = {"l1_ratio": [0.3, 0.8]} if name == "ElasticNetCV" else {}
     model = fitted(getattr(peers, name)(cv=3, **extra, **TIGHT), X, y, s)
     c = certified(model, X, y, s)
-    l = extra and model.l1_ratio_ or 1.0
+    l = (extra and model.l1_ratio_) or 1.0
     assert c.parameters["penalty"]["l1"] == model.alpha_ * l
     assert c.parameters["penalty"]["l2"] == model.alpha_ * (1 - l)
     assert "was not recomputed" in c.explain()

@@ -31,9 +31,9 @@ class Fitted(NamedTuple):
     gap: np.ndarray  # (k,)
     n_iter: list[int]
 
-    def put(self, target: int, regression: Any, found: Found) -> "Fitted":
+    def put(self, target: int, found: Found) -> "Fitted":
         w, b, gap, n_iter = self.w.copy(), self.b.copy(), self.gap.copy(), list(self.n_iter)
-        w[:, target], b[target] = found.w, regression.columns.intercept(found.w)
+        w[:, target], b[target] = found.w, found.b
         gap[target], n_iter[target] = found.gap, found.n_iter
         return Fitted(w, b, gap, n_iter)
 
@@ -236,12 +236,12 @@ class ElasticNet(LinearRegressor):
         fitted = Fitted(np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf), [0] * k)
         for tighter in TIGHTER:
             for t, regression in enumerate(problems):
-                told = _of_target(on_step, fitted, t, regression)
+                told = _of_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]
                 left = max_iter - fitted.n_iter[t]
                 found = fit_one(regression, penalty, tighter * tol, left, w, told)
                 found = found._replace(n_iter=fitted.n_iter[t] + found.n_iter)
-                fitted = fitted.put(t, regression, found)
+                fitted = fitted.put(t, found)
                 if self._watching.stopped is not None:
                     break
             for name, value in attributes(fitted).items():
@@ -334,12 +334,12 @@ class Lasso(ElasticNet):
         )  # fmt: skip
 
 
-def _of_target(on_step: Any, fitted: Fitted, target: int, regression: Any) -> Any:
+def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
     """The steps of one target, told as those of a fit of all."""
 
     def told(step: Any) -> bool:
         found = step.parameters()
-        whole = step._replace(parameters=lambda: fitted.put(target, regression, found))
+        whole = step._replace(parameters=lambda: fitted.put(target, found))
         return bool(on_step(whole))
 
     return told

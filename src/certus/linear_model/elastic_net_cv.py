@@ -239,6 +239,11 @@ class ElasticNetCV(ElasticNet):
         else:
             self._descend(rows, flat, alpha, l, total_weight(rows), by_columns, problems)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
     def get_metadata_routing(self) -> MetadataRouter:
         mapping = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)

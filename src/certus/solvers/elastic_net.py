@@ -37,6 +37,7 @@ class Found(NamedTuple):
     bound: float | None  # None where the penalty is not convex
     excess: float
     n_iter: int
+    b: float = 0.0
     stopped: bool = False  # before the goal
 
     @property
@@ -59,7 +60,9 @@ def solve(
     found = _judged(columns, penalty, w, look, 0)
     with blas_limiter:
         while True:
-            told = Step(iteration, found.objective, found.bound, partial(_itself, found))
+            told = Step(
+                iteration, found.objective, found.bound, partial(_with_intercept, columns, found)
+            )
             stopped = on_step(told) if iteration else False
             if found.excess <= goal or stuck or stopped or iteration >= max_iter:
                 break
@@ -73,7 +76,7 @@ def solve(
             if not fell and found.excess > before.excess / 2:
                 stuck, size = all_of_them, 2 * size
             size = max(size, int(np.count_nonzero(found.w)))
-    return found._replace(stopped=found.excess > goal)
+    return _with_intercept(columns, found._replace(stopped=found.excess > goal))
 
 
 def _step(
@@ -147,5 +150,5 @@ def _working_set(
     return np.union1d(support, worst), all_of_them
 
 
-def _itself(found: Found) -> Found:
-    return found
+def _with_intercept(columns: Any, found: Found) -> Found:
+    return found._replace(b=columns.intercept(found.w))

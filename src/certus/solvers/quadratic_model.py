@@ -22,6 +22,7 @@ from .coordinate_penalty import CoordinatePenalty
 
 ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
 ROUNDS, MORE_ROUNDS = 100, 1000  # over all coordinates, for convex penalties and others
+PATIENCE = 8  # rounds that do not halve what is left, after which rounding is all there is
 EPOCHS = 50  # between attempts to solve on the support
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
 SOLVES = 50  # on shrinking supports, in one attempt …
@@ -78,9 +79,11 @@ def minimise_model(
     live = np.flatnonzero(h > 0)
     v, q = v0.copy(), g.copy()
     left = _left(v, q, penalty, h)
-    goal = enough * left
+    goal, least, patience = enough * left, np.inf, PATIENCE
     for _ in range(ROUNDS if penalty.convex else MORE_ROUNDS):
-        if left <= goal or done(v, q):
+        patience = PATIENCE if left < least / 2 else patience - 1
+        least = min(left, least)
+        if left <= goal or done(v, q) or not patience:
             break
         give_up_if_stopped()
         gram_epochs(H, q, v, live, l1, l2, 1, 0.0, code, gamma)

@@ -70,7 +70,7 @@ class ManyColumns:
     ):
         assert rows.y is not None
         n, self.p = rows.shape
-        self.rows, self.by_columns = rows, by_columns
+        self.rows, self.by_columns, self.fit_intercept = rows, by_columns, fit_intercept
         y = rows.y[:, target].astype(float)
         weight = np.full(n, 1.0 / divisor) if rows.s is None else rows.s / divisor
         self.root = np.sqrt(weight)
@@ -89,7 +89,10 @@ class ManyColumns:
         """One pass over X. The residuals are kept for ``near``."""
         used = np.flatnonzero(w)
         at = self._slots(used)
-        self.r = self.y - self.kept.times(at, w[used] / self.kept.q[at]) if len(at) else self.y
+        r = self.y - self.kept.times(at, w[used] / self.kept.q[at]) if len(at) else self.y
+        if self.fit_intercept:  # far from 0, a mean of r that is rounding would be multiplied
+            r = r - float(self.root @ r) / float(self.root @ self.root) * self.root
+        self.r = r
         v = self._gradient(self.root * self.r)
         if len(self.features):  # about the mean: nothing cancels
             v[self.features] = self.kept.transposed(self.r) / self.kept.q
@@ -109,8 +112,8 @@ class ManyColumns:
 
     def near(self, A: np.ndarray, look: Look) -> Near:
         at = self._slots(A)
-        q = self.kept.q[at]
-        return Near(self.kept.H[np.ix_(at, at)], -look.v[A] * q, q)
+        g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
+        return Near(self.kept.H[np.ix_(at, at)], g, self.kept.q[at])
 
     def _slots(self, features: np.ndarray) -> np.ndarray:
         new = features[self.slot[features] < 0]

@@ -1,13 +1,14 @@
 """Certificates, warnings and audits in words.
 
-What only some models have to say is in ``_explain_linear.py`` and ``_explain_classes.py``.
+What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py`` and
+``_explain_classes.py``.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _explain_classes, _explain_linear
+from . import _explain_classes, _explain_linear, _explain_penalised
 from ._explain_classes import newton_gain
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
@@ -19,11 +20,14 @@ __all__ = ["distance", "explain", "not_certified", "note", "one_line", "repeated
 
 MARK = {"optimal": "[OK]", "stationary": "[OK]", "nearly optimal": "[!]", "not proven": "[?]"}
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
-SQUARES = "certus.definitions.least_squares"
+WORDS = {  # of a definition; of classifiers where it is not named
+    "certus.definitions.least_squares": _explain_linear,
+    "certus.definitions.penalised": _explain_penalised,
+}
 
 
 def _words_of(c: "Certificate") -> Any:
-    return _explain_linear if c.definition == SQUARES else _explain_classes
+    return WORDS.get(c.definition, _explain_classes)
 
 
 def one_line(c: "Certificate") -> str:

@@ -205,6 +205,8 @@ def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         # repr of a Python float has all its digits
         return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))},)"
     return repr(value.item() if isinstance(value, np.generic) else value)

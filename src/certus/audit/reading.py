@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, linear
+from . import classifiers, linear, penalised
 from .labels import Labels
 
 
@@ -38,6 +38,10 @@ _SHARED: dict[str, Reader] = {
     "linear_model.LinearRegression": linear.read_least_squares,
     "linear_model.Ridge": linear.read_ridge,
     "linear_model.RidgeCV": linear.read_ridge_cv,
+    "linear_model.Lasso": penalised.read_elastic_net,
+    "linear_model.ElasticNet": penalised.read_elastic_net,
+    "linear_model.LassoCV": penalised.read_elastic_net_cv,
+    "linear_model.ElasticNetCV": penalised.read_elastic_net_cv,
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {

@@ -1,0 +1,78 @@
+"""What certificates of penalised regression say.
+
+For the words that all certificates share see ``_explain.py``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._words import best_possible, number, small
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+PROOF = {"a dual point": "dual bound"}
+LOOSE = 1e-8  # a tol above this can have ended a fit too early
+
+
+def certified(c: "Certificate") -> list[tuple[str, str]]:
+    rows = [
+        ("Objective", f"{number(c.objective, 7)}; the best possible is {best_possible(c.bound)}"
+                      f"{_by(c)}"),
+        ("Gap", f"at most {small(c.gap)}, {small(c.residual)} of what the intercept alone leaves"),
+    ]  # fmt: skip
+    if c.coef_error is not None:
+        rows.append(("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's"))
+    return rows
+
+
+def _by(c: "Certificate") -> str:
+    proof = c.found["proof"]
+    return f" ({PROOF.get(proof, proof)})" if c.bound else ""
+
+
+def refused(c: "Certificate") -> list[tuple[str, str]]:
+    if c.found["infeasible"]:
+        return [("What is wrong", c.found["infeasible"])]
+    rows = [
+        ("Objective", number(c.objective, 7)),
+        ("Best possible", f"{best_possible(c.bound)}{_by(c)}"),
+        ("What is wrong", _too_high(c)),
+    ]
+    cause = likely_cause(c)
+    if cause:
+        rows.append(("Likely cause", cause))
+    rows.append(("What to do", _remedy(c)))
+    return rows
+
+
+def _too_high(c: "Certificate") -> str:
+    if c.bound:
+        return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
+    share = number(100 * c.residual, 2)
+    return f"the objective may be too high by {share} % of what the intercept alone leaves"
+
+
+def likely_cause(c: "Certificate") -> str | None:
+    iteration = c.found.get("iteration", {})
+    if iteration.get("stochastic"):
+        return "stochastic steps end near the optimum, not at it"
+    if iteration.get("max_iter") is not None:
+        return f"it stopped at max_iter={iteration['max_iter']}"
+    if _loose(iteration) and not c.found["ours"]:
+        return f"tol={iteration['tol']:g} stopped it early"
+    return None
+
+
+def _loose(iteration: dict[str, Any]) -> bool:
+    return (iteration.get("tol") or 0.0) > LOOSE
+
+
+def _remedy(c: "Certificate") -> str:
+    iteration = c.found.get("iteration", {})
+    if c.found["ours"]:
+        return "raise max_iter"
+    steps = ["raise max_iter"] if iteration.get("max_iter") is not None else []
+    if _loose(iteration):
+        steps.append(f"lower tol (it was {iteration['tol']:g})")
+    name = c.model.rsplit(".", 1)[-1]
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])

@@ -1,0 +1,94 @@
+"""Linear regression with a penalty, each model by its own objective.
+
+    F(w, b) = (1/D) Σ_i s_i ℓ(y_i − x_iᵀw − b) + pen(w)
+
+What differs between them is D, the loss, and what the penalty is made of.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .linear import _coefficients
+
+
+def _iteration(model: Any) -> dict[str, Any]:
+    """What ended the fit, as far as the model tells: the max_iter that it reached, and its tol."""
+    told = vars(model)
+    most, tol = told.get("max_iter"), told.get("tol")
+    steps = np.max(np.asarray(told.get("n_iter_", 0), dtype=float), initial=0.0)
+    reached = most is not None and steps >= most > 0
+    return {"max_iter": int(most) if reached and most is not None else None, "tol": tol}
+
+
+def _reading(
+    model: Any, rows: Any, loss: dict[str, Any], penalty: dict[str, Any], divisor: str | None
+) -> dict[str, Any]:
+    parameters = {
+        **_coefficients(model), "loss": loss, "penalty": penalty, "divisor": divisor,
+    }  # fmt: skip
+    return {
+        "definition": "penalised",
+        "formula": formula(rows.s is not None, **parameters),
+        "parameters": parameters,
+        "iteration": _iteration(model),
+    }
+
+
+# --- coordinate descent and least angles ----------------------------------------------------------
+
+
+def _elastic_net(alpha: Any, l1_ratio: Any, positive: Any) -> dict[str, Any]:
+    alpha, ratio = float(alpha), float(l1_ratio)
+    return {
+        "name": "elastic_net", "l1": alpha * ratio, "l2": alpha * (1 - ratio),
+        "positive": bool(positive),
+    }  # fmt: skip
+
+
+def read_elastic_net(model: Any, rows: Any) -> dict[str, Any]:
+    """(1/2S) Σ s r² + αl‖w‖₁ + α(1 − l)/2 ‖w‖²: the weights' sum S, not their number."""
+    l1_ratio = vars(model).get("l1_ratio", 1.0)  # the lasso's
+    penalty = _elastic_net(model.alpha, l1_ratio, model.positive)
+    return _reading(model, rows, {"name": "squared"}, penalty, "weights")
+
+
+def read_elastic_net_cv(model: Any, rows: Any) -> dict[str, Any]:
+    l1_ratio = vars(model).get("l1_ratio_", 1.0)
+    penalty = _elastic_net(model.alpha_, l1_ratio, model.positive)
+    both = "l1_ratio_" in vars(model)
+    what, which = ("alpha_ and l1_ratio_", "them") if both else ("alpha_", "it")
+    note = f"the choice of {what} was not recomputed, the fit at {which} was"
+    return {**_reading(model, rows, {"name": "squared"}, penalty, "weights"), "notes": (note,)}
+
+
+# --- the objective for people ---------------------------------------------------------------------
+
+
+def _times(factor: float) -> str:
+    return "" if factor == 1 else f"{factor:g}"
+
+
+def _elastic_net_words(l1: float, l2: float, positive: bool, **_: Any) -> tuple[str, str]:
+    text = f" + {_times(l1)}‖w‖₁" if l1 else ""
+    if l2:
+        text += f" + {'½' if l2 == 1 else f'{l2 / 2:g}'}‖w‖²"
+    return text, " over w ≥ 0" if positive else ""
+
+
+PENALTY = {"elastic_net": _elastic_net_words}
+
+
+def formula(
+    weighted: bool, *, loss: dict[str, Any], penalty: dict[str, Any], divisor: str | None,
+    fit_intercept: bool, **_other: Any,
+) -> str:  # fmt: skip
+    """1/(2n) Σ sᵢ(yᵢ − xᵢᵀw − b)² + 0.1‖w‖₁."""
+    r = "yᵢ − xᵢᵀw − b" if fit_intercept else "yᵢ − xᵢᵀw"
+    D = {None: "", "rows": "n", "weights": "Σsᵢ" if weighted else "n"}[divisor]
+    if loss["name"] == "squared":
+        text = f"{f'1/(2{D})' if D else '½'} Σ sᵢ({r})²"
+    else:
+        text = f"{f'1/{D} ' if D else ''}Σ sᵢ huber({r})"
+    terms, over = PENALTY[penalty["name"]](**penalty)
+    return text + terms + over

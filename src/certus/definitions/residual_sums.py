@@ -1,0 +1,99 @@
+r"""Losses of a residual r = y − xᵀw − b, and the sums over rows that a dual point is made of.
+
+    squared: ½r²        huber: ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond
+
+The dual point is a = ℓ'(r), which is r, or r cut to [−δ, δ], and G(a) = y·a − a²/2 for both.
+A free intercept needs Σ s a = 0. Of squares the mean of a is taken away. Huber's a must stay within
+±δ, so the heavier of its two signs is scaled by ρ ≤ 1: all sums are kept for both.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.duality import product, slices, squared_norms, transposed
+from certus.definitions.linear_sums import View
+
+
+class SquaredResidual(NamedTuple):
+    """½r². A dual point may be scaled by any τ."""
+
+    delta: float = np.inf
+    most: float = np.inf  # τ
+    signs: int = 1  # kept apart where the intercept is free
+
+    @staticmethod
+    def slope(r: Any) -> Any:
+        return r
+
+
+class HuberResidual(NamedTuple):
+    """½r² near 0, δ|r| − ½δ² beyond. A dual point may be made smaller."""
+
+    delta: float
+    most: float = 1.0
+    signs: int = 2
+
+    def slope(self, r: Any) -> Any:
+        return np.clip(r, -self.delta, self.delta)
+
+
+class LossSums(NamedTuple):
+    """Of x and y as viewed, with weights s; k targets, rows of one sign or of both."""
+
+    S: Any  # Σ s
+    XX: Any  # Σ s ‖x‖², over all columns
+    Sy: Any  # Σ s y           (k,)
+    Syy: Any  # Σ s y²         (k,)
+    value: Any  # Σ s ℓ(r)     (k,)
+    a: Any  # Σ s a            (signs, k)
+    aa: Any  # Σ s a²          (signs, k)
+    ay: Any  # Σ s a y         (signs, k)
+    V: Any  # Σ s a x          (signs, p, k)
+
+
+def loss_sums(
+    X: Any, y: Any, s: Any, w: Any, b: Any, view: View, loss: Any, signs: int
+) -> LossSums:
+    """Of one block of rows."""
+    k = w.shape[1]
+    y = np.subtract(y, view.c_y, dtype=float)
+    XX, value = 0.0, np.zeros(k)
+    a_, aa, ay = (np.zeros((signs, k)) for _ in range(3))
+    V = np.zeros((len(w), signs * k))
+    for part, Z in slices(X, view):
+        r = y[part] - b
+        r -= product(Z, w)
+        a, weight = loss.slope(r), None if s is None else s[part]
+        sa = a if weight is None else weight[:, None] * a
+        XX += squared_norms(Z, weight)
+        value += np.einsum("ij,ij->j", sa, r - a / 2)
+        sides = [sa] if signs == 1 else [np.maximum(sa, 0.0), np.minimum(sa, 0.0)]
+        for i, side in enumerate(sides):
+            a_[i] += side.sum(axis=0)
+            aa[i] += np.einsum("ij,ij->j", side, a)
+            ay[i] += np.einsum("ij,ij->j", side, y[part])
+        V += transposed(Z, sa if signs == 1 else np.hstack(sides))
+    sy = y if s is None else s[:, None] * y
+    return LossSums(
+        S=float(len(y)) if s is None else s.sum(), XX=XX, Sy=sy.sum(axis=0),
+        Syy=np.einsum("ij,ij->j", sy, y), value=value, a=a_, aa=aa, ay=ay,
+        V=np.ascontiguousarray(V.reshape(len(w), signs, k).swapaxes(0, 1)),
+    )  # fmt: skip
+
+
+def weight_sum(X: Any, y: Any, s: Any) -> tuple[Any]:
+    """Σ s."""
+    return (float(X.shape[0]) if s is None else s.sum(),)
+
+
+def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, Any, Any]:
+    """Σ s ℓ, Σ s ℓ' and the weight of rows within δ, of y − b alone."""
+    r = np.subtract(y, view.c_y, dtype=float) - b
+    a = loss.slope(r)
+    weight = np.ones((len(y), 1)) if s is None else s[:, None]
+    near = np.abs(r) <= loss.delta
+    return (
+        (weight * a * (r - a / 2)).sum(axis=0), (weight * a).sum(axis=0),
+        (weight * near).sum(axis=0),
+    )  # fmt: skip

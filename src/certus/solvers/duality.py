@@ -20,7 +20,7 @@ NO_SHARE = 1e-9  # of a gradient: its direction itself is outside the conjugate'
 
 
 def dual_bound(problem: Problem, f: float, along: float, g: np.ndarray) -> float | None:
-    """``f`` = Σ s ℓ, ``along`` = ⟨v, w⟩ = Σ s a z, ``g`` = v. None: the penalty gives no bound here."""
+    """``f`` = Σ s ℓ, ``along`` = ⟨v, w⟩ = Σ s a z, ``g`` = v. None: there is no bound here."""
     conjugate = getattr(problem.penalty, "conjugate", None)
     if conjugate is None or not getattr(problem.penalty, "convex", True):
         return None

@@ -114,8 +114,9 @@ class ProximalGradient:
             state.stuck = share == 0  # not even a plain step lowers F
             state.more = here._replace(before=here.now, momentum=1.0, step=t)
             return state
-        bound = larger(here.bound, bound_at(problem, new, objective))
-        if bound is None:
+        found = bound_at(problem, new, objective)
+        bound = larger(here.bound, found)
+        if bound is None or found is None:
             xi, xi_b = new.g - v.g - d / t, new.g_b - v.g_b - d_b / (t * r)
             size = float(np.sqrt(np.sum(xi**2) + r * np.sum(xi_b**2)))
             excess = size * max(float(np.linalg.norm(w)), float(np.sqrt(length2)))

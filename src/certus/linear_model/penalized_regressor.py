@@ -147,22 +147,23 @@ class PenalizedRegressor(LinearRegressor):
         """Solve, certify, and go on where the certificate asks for more."""
         solver = self._solver(problems[0])
         tol = max(min(float(self.tol), TOL), LEAST_TOL)
-        on_step: OnStep = self._watching.iterations(
+        on_step = self._watching.iterations(
             lambda fit: self._attributes(fit, flat),
             lambda: self._check(problems, rows, tol),
             self.max_iter * len(problems),
         )
-        if self.verbose > 0:
-            on_step = aloud(on_step, type(self).__name__)
         starts = [start and (start[0][:, [k]], start[1][[k]]) for k in range(len(problems))]
         all_of_them = Together(problems, on_step)
         fits = all_of_them.fits
         for tighter in TIGHTER:
             for k, problem in enumerate(problems):
                 all_of_them.k = k
-                before = fits[k].n_iter
+                of_target = f", target {k}" if len(problems) > 1 else ""
+                listener: OnStep = all_of_them
+                if self.verbose > 0:
+                    listener = aloud(all_of_them, f"{type(self).__name__}{of_target}")
                 fits[k] = self._solve_one(
-                    problem, solver, starts[k], tol * tighter, all_of_them, before
+                    problem, solver, starts[k], tol * tighter, listener, fits[k].n_iter
                 )
                 if self._watching.stopped is not None:
                     break

@@ -49,6 +49,8 @@ class Together:
     def __call__(self, step: Step) -> bool:
         k = self.k
         self.objectives[k], self.bounds[k] = step.objective, step.bound
+        if k > 0 and step.iteration == 0:
+            return False  # the whole has begun already
         done = sum(fit.n_iter for at, fit in enumerate(self.fits) if at != k)
         bounds = [bound for bound in self.bounds if bound is not None]
         whole = Step(

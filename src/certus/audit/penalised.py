@@ -62,6 +62,47 @@ def read_elastic_net_cv(model: Any, rows: Any) -> dict[str, Any]:
     return {**_reading(model, rows, {"name": "squared"}, penalty, "weights"), "notes": (note,)}
 
 
+# --- any loss and penalty -------------------------------------------------------------------------
+
+
+def _listed(value: Any) -> Any:
+    """Plain numbers and lists, which compare and print as they are."""
+    return np.asarray(value, dtype=float).tolist()
+
+
+def _terms(penalty: Any) -> dict[str, Any]:
+    """A penalty of ``certus.penalties`` in the definition's terms, by its name and attributes."""
+    name = vars(type(penalty)).get("name")
+    if name in ("l1", "l2", "elastic_net"):
+        positive = bool(vars(penalty).get("positive", False))
+        return {
+            "name": "elastic_net", "l1": float(penalty.l1), "l2": float(penalty.l2),
+            "positive": positive,
+        }  # fmt: skip
+    if name == "nonnegative":
+        return {"name": "elastic_net", "l1": 0.0, "l2": 0.0, "positive": True}
+    if name == "group_l2":
+        groups = [np.asarray(g, dtype=int).tolist() for g in penalty.groups]
+        return {"name": name, "strength": float(penalty.strength), "groups": groups}
+    if name in ("mcp", "scad"):
+        return {"name": name, "strength": float(penalty.strength), "gamma": float(penalty.gamma)}
+    if name == "box":
+        return {"name": name, "low": _listed(penalty.low), "high": _listed(penalty.high)}
+    if name == "simplex":
+        return {"name": name, "total": float(penalty.total)}
+    raise ValueError(f"the penalty {penalty!r} is your own, and no definition of certus knows it")
+
+
+def read_penalized_regressor(model: Any, rows: Any) -> dict[str, Any]:
+    """Σ_i s_i ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
+    loss = model.loss_
+    name = vars(type(loss)).get("name")
+    if name not in ("squared", "huber"):
+        raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
+    said = {"name": name} if name == "squared" else {"name": name, "delta": float(loss.delta)}
+    return _reading(model, rows, said, _terms(model.penalty_), None)
+
+
 # --- the objective for people ---------------------------------------------------------------------
 
 
@@ -76,7 +117,19 @@ def _elastic_net_words(l1: float, l2: float, positive: bool, **_: Any) -> tuple[
     return text, " over w ≥ 0" if positive else ""
 
 
-PENALTY = {"elastic_net": _elastic_net_words}
+def _box_words(low: Any, high: Any, **_: Any) -> tuple[str, str]:
+    plain = np.ndim(low) == np.ndim(high) == 0
+    return "", f" over {low:g} ≤ w ≤ {high:g}" if plain else " over low ≤ w ≤ high"
+
+
+PENALTY: dict[str, Any] = {
+    "elastic_net": _elastic_net_words,
+    "group_l2": lambda strength, **_: (f" + {_times(strength)} Σ √|g| ‖w_g‖", ""),
+    "mcp": lambda strength, gamma, **_: (f" + MCP(w; {strength:g}, {gamma:g})", ""),
+    "scad": lambda strength, gamma, **_: (f" + SCAD(w; {strength:g}, {gamma:g})", ""),
+    "box": _box_words,
+    "simplex": lambda total, **_: ("", f" over w ≥ 0, Σ wⱼ = {total:g}"),
+}
 
 
 def formula(

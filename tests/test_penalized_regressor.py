@@ -22,8 +22,6 @@ from certus.solvers import LBFGS, NewtonCG, ProximalGradient, Subgradient
 from problems import regression, weights
 from test_watching import Recorder
 
-pytestmark = pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
-
 P = 6
 GROUPS = [[0, 3], [1], [2, 4, 5]]
 CONVEX = [
@@ -33,6 +31,7 @@ CONVEX = [
 ]  # fmt: skip
 NOT_CONVEX = [MCP(15.0, gamma=1.5), SCAD(15.0)]
 LOSSES = [Squared(), Huber(0.8)]
+uncertified = pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_penalty = pytest.mark.parametrize("penalty", CONVEX + NOT_CONVEX, ids=repr)
 each_convex = pytest.mark.parametrize("penalty", CONVEX, ids=repr)
@@ -184,6 +183,7 @@ def test_every_solver_finds_the_same_optimum():
                 np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-4)
 
 
+@uncertified
 @pytest.mark.parametrize("step", ["sqrt", "polyak"])
 def test_subgradient_descent_comes_near_and_keeps_its_best(step):
     X, y, s = drawn(6)
@@ -309,6 +309,7 @@ class Sorted:
         return "Sorted()"
 
 
+@uncertified
 def test_a_penalty_known_by_its_prox_alone_is_minimised():
     X, y, s = drawn(14)
     model = PenalizedRegressor("squared", Sorted(), fit_intercept=False, tol=1e-10).fit(X, y, s)
@@ -419,6 +420,7 @@ def test_mistakes_of_solvers_are_named(make, said):
         make()
 
 
+@uncertified
 def test_a_classifiers_loss_is_taken_as_it_is():
     # of −1 and 1, as somebody's own may be
     X, y, _ = drawn(20)

@@ -119,7 +119,7 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
     """(F*, w*, b*): F* in full, w* and b* as floats."""
     with mp.workdps(DIGITS):
         X, y, s, D = exact(np.asarray(case.X, dtype=float)), exact(case.y), case.weight, case.D
-        n, p = X.shape
+        p = X.shape[1]
         mean = s @ X / mp.fsum(s) if case.fit_intercept else 0 * X[0]
         Z = X - mean
         size = [mp.fsum(s * Z[:, j] ** 2) for j in range(p)]

@@ -113,7 +113,7 @@ def test_every_divisor(divisor, loss):
 def test_columns_far_from_the_origin(penalty, loss):
     X, y = problem(4)
     """There w and b are known to eight digits only, however they are found."""
-    attack(Case(X + [1e8, -1e8, 0, 1e4], y, None, LOSSES[loss], PENALTIES[penalty]), 1e-7)
+    attack(Case(X + np.array([1e8, -1e8, 0, 1e4]), y, None, LOSSES[loss], PENALTIES[penalty]), 1e-7)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1, positive", "elastic net"])
@@ -387,7 +387,7 @@ def test_slopes_are_those_of_finite_differences(concave):
 
 @each_concave
 def test_the_top_of_a_hill_is_no_stationary_point_to_rest_at(concave):
-    """‖x‖²/D below 1/γ: along w the objective is concave where the penalty is, and flat at one w."""
+    """‖x‖²/D below 1/γ: the objective is concave where the penalty is, and flat at one w."""
     penalty = {**CONCAVE[concave], "gamma": 3.0}
     lam, kappa = 0.3, 1 / 3.0 if concave == "mcp" else 0.5
     u = 0.5  # inside (λ, γλ)

@@ -23,6 +23,7 @@ SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
     SQUARES: _explain_linear,
     "certus.definitions.penalised": _explain_penalised,
+    "certus.definitions.huber_regression": _explain_penalised,
 }
 
 

@@ -110,4 +110,17 @@ def _remedy(c: "Certificate") -> str:
     if _loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
     name = c.model.rsplit(".", 1)[-1]
-    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
+    if iteration.get("stochastic"):
+        steps = ["standardise first and take average=True and more epochs"]
+    elif name == "HuberRegressor":  # of which there is none of ours
+        return ", ".join(steps) or "standardise first"
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use {_instead(c, name)}"])
+
+
+def _instead(c: "Certificate", name: str) -> str:
+    """What of ours minimises the same."""
+    loss, penalty = c.parameters["loss"], c.parameters["penalty"]
+    if name == "SGDRegressor":
+        of_squares = loss["name"] == "squared" and penalty["l1"] + penalty["l2"] > 0
+        name = "ElasticNet" if of_squares else "PenalizedRegressor"
+    return f"certus.linear_model.{name.replace('Lars', '').replace('IC', 'CV')}"

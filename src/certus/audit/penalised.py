@@ -62,6 +62,75 @@ def read_elastic_net_cv(model: Any, rows: Any) -> dict[str, Any]:
     return {**_reading(model, rows, {"name": "squared"}, penalty, "weights"), "notes": (note,)}
 
 
+def _least_angles(model: Any, rows: Any, alpha: float) -> dict[str, Any]:
+    """(1/2n) Σ r² + α‖w‖₁, without weights."""
+    if vars(model).get("jitter") is not None:
+        raise ValueError(
+            f"{type(model).__name__}(jitter={model.jitter:g}) adds noise to y before it fits: "
+            "nothing can be checked on the y given. Use jitter=None"
+        )
+    penalty = _elastic_net(alpha, 1.0, model.positive)
+    return _reading(model, rows, {"name": "squared"}, penalty, "rows")
+
+
+def read_lasso_lars(model: Any, rows: Any) -> dict[str, Any]:
+    return _least_angles(model, rows, model.alpha)
+
+
+def read_chosen_lasso_lars(model: Any, rows: Any) -> dict[str, Any]:
+    note = "the choice of alpha_ was not recomputed, the fit at it was"
+    return {**_least_angles(model, rows, model.alpha_), "notes": (note,)}
+
+
+# --- stochastic gradient descent, and Huber's scale -----------------------------------------------
+
+
+def read_sgd_regressor(model: Any, rows: Any) -> dict[str, Any]:
+    """(1/n) Σ_i s_i ℓ_i + α(l‖w‖₁ + (1 − l)/2 ‖w‖²): n counts rows, not weights."""
+    losses: dict[str, dict[str, Any]] = {
+        "squared_error": {"name": "squared"},
+        "huber": {"name": "huber", "delta": float(model.epsilon)},
+    }
+    if model.loss not in losses:
+        raise ValueError(
+            f"SGDRegressor(loss={model.loss!r}) cannot be audited: only "
+            f"{' and '.join(f'loss={name!r}' for name in losses)} can"
+        )
+    if model.early_stopping:
+        raise ValueError(
+            "SGDRegressor(early_stopping=True) fits on a part of the rows only, and the model does "
+            "not say which: nothing can be checked on the rows given"
+        )
+    ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
+    alpha = 0.0 if model.penalty is None else model.alpha
+    penalty = _elastic_net(alpha, ratio, False)
+    reading = _reading(model, rows, losses[model.loss], penalty, "rows")
+    reading["iteration"]["stochastic"] = True
+    return reading
+
+
+def read_huber_regressor(model: Any, _rows: Any) -> dict[str, Any]:
+    """Σ s (σ + σ H(r/σ)) + α‖w‖²: the scale σ is fitted too."""
+    r = "yᵢ − xᵢᵀw − b" if model.fit_intercept else "yᵢ − xᵢᵀw"
+    penalty = f" + {_times(model.alpha)}‖w‖²" if model.alpha else ""
+    return {
+        "definition": "huber_regression",
+        "formula": f"Σ sᵢ (σ + σ H(({r})/σ)){penalty} over σ > 0",
+        "parameters": {
+            **_coefficients(model), "scale": float(model.scale_), "epsilon": float(model.epsilon),
+            "alpha": float(model.alpha),
+        },
+        "iteration": _iteration(model),
+    }  # fmt: skip
+
+
+def several_tasks(model: Any, _rows: Any) -> dict[str, Any]:
+    raise ValueError(
+        f"{type(model).__name__} penalises the coefficients of all targets together, and no "
+        "definition of certus knows that"
+    )
+
+
 # --- any loss and penalty -------------------------------------------------------------------------
 
 

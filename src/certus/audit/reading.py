@@ -58,8 +58,18 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.SGDClassifier": classifiers.read_sgd,
         "linear_model.RidgeClassifier": classifiers.read_ridge_classifier,
         "linear_model.RidgeClassifierCV": classifiers.read_ridge_classifier_cv,
+        "linear_model.LassoLars": penalised.read_lasso_lars,
+        "linear_model.LassoLarsCV": penalised.read_chosen_lasso_lars,
+        "linear_model.LassoLarsIC": penalised.read_chosen_lasso_lars,
+        "linear_model.SGDRegressor": penalised.read_sgd_regressor,
+        "linear_model.HuberRegressor": penalised.read_huber_regressor,
+        "linear_model.MultiTaskLasso": penalised.several_tasks,
+        "linear_model.MultiTaskLassoCV": penalised.several_tasks,
+        "linear_model.MultiTaskElasticNet": penalised.several_tasks,
+        "linear_model.MultiTaskElasticNetCV": penalised.several_tasks,
     },
 }
+REFUSED = {penalised.several_tasks}  # by which a class is known only to say why it is not read
 
 
 def _public_name(cls: type) -> str:
@@ -78,7 +88,10 @@ def _known_name(model: Any) -> str | None:
 
 def readable() -> str:
     """What can be read, for people."""
-    ours, theirs = set(_READERS["certus"]), set(_READERS["sklearn"])
+    ours, theirs = (
+        {name for name, reader in _READERS[library].items() if reader not in REFUSED}
+        for library in ("certus", "sklearn")
+    )
     told = [
         f"{', '.join(sorted(names))} of {whose}"
         for names, whose in (

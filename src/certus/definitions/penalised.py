@@ -115,8 +115,7 @@ class PenalisedFit:
     """One (w, b) on one data set: its sums, and the numbers that follow from them."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, loss: Any, term: Any, divisor: str | None,
-        fit_intercept: bool,
+        self, data: Any, w: Any, b: Any, loss: Any, term: Any, divisor: Any, fit_intercept: bool,
     ):  # fmt: skip
         self.data, self.loss, self.term, self.fit_intercept = data, loss, term, fit_intercept
         self.penalised = w
@@ -131,8 +130,8 @@ class PenalisedFit:
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         sets = loss.sets if fit_intercept else 1
         self.sums = data.reduce(loss_sums, self.w, self.b, self.view, loss, sets)
-        rows = {"weights": float(self.sums.S), "rows": float(data.shape[0])}
-        self.D = 1.0 if divisor is None else rows[divisor]
+        known: dict[Any, Any] = {None: 1.0, "weights": self.sums.S, "rows": data.shape[0]}
+        self.D = float(known.get(divisor, divisor))
         self.rounding = gamma(data.depth + ROUNDINGS)
         self.mean: Any = None
         # no column is larger than all of them together (and a little for the rounding of that)
@@ -172,7 +171,7 @@ class PenalisedFit:
         and the last that was too high."""
         low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
         for _ in range(STEPS):
-            value, slope, near = self.data.reduce(constant_sums, b, self.view, self.loss)
+            value, slope, near, _ = self.data.reduce(constant_sums, b, self.view, self.loss)
             step = slope / np.maximum(near, self.sums.S / 16)
             if not self.fit_intercept or (np.abs(slope * step) <= 1e-6 * value).all():
                 break
@@ -209,8 +208,8 @@ class PenalisedFit:
             V = V - np.multiply.outer(self.mean * sums.S, t)
             return [self._point(ay - t * sums.Sy, aa - t * sa, V, nothing)]
         rho, error = self._balance()
-        scaled = [(power * field).sum(axis=0) for power, field in
-                  ((rho, sums.ay[:2]), (rho**2, sums.aa[:2]), (rho[:, None], sums.V[:2]))]  # fmt: skip
+        ay_, aa_, V_ = rho * sums.ay[:2], rho**2 * sums.aa[:2], rho[:, None] * sums.V[:2]
+        scaled = ay_.sum(axis=0), aa_.sum(axis=0), V_.sum(axis=0)
         points = [self._point(*scaled, error * rss)]
         inner, a_inner, y_inner, V_inner = sums.sa[2], sums.aa[2], sums.ay[2], sums.V[2]
         with np.errstate(divide="ignore", invalid="ignore"):

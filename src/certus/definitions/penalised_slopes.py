@@ -7,8 +7,8 @@ X̃ᵀSX̃ ⪰ λ·diag(d²), as ``least_squares`` proves from some of the rows,
     F(w, b) − F* ≤ ½ Σ_j h_j² / (λd_j²/D + l2) + Σ_j ε_j + r̄² Σ s / 2D,
 
 for F(u) ≥ F(w) − hᵀ(u − w) − Σ ε_j + ½(u − w)ᵀ(X̃ᵀSX̃/D + l2)(u − w), ε what a slope that is no
-subgradient of the penalty falls short by (``penalty_terms``). This is sharp where the dual point is not: columns so large that rounding hides the penalty's part
-in their slope.
+subgradient of the penalty falls short by (``penalty_terms``). This is sharp where the dual point is
+not: columns so large that rounding hides the penalty's part in their slope.
 
 Where no bound is known the residual is the largest slope, as a share of the largest there can be:
 

@@ -90,13 +90,11 @@ def weight_sum(X: Any, y: Any, s: Any) -> tuple[Any]:
     return (float(X.shape[0]) if s is None else s.sum(),)
 
 
-def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, Any, Any]:
-    """Σ s ℓ, Σ s ℓ' and the weight of rows within δ, of y − b alone."""
+def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, ...]:
+    """Σ s ℓ, Σ s ℓ', the weight of rows within δ, and Σ s ℓ'², of y − b alone."""
     r = np.subtract(y, view.c_y, dtype=float) - b
     a = loss.slope(r)
     weight = np.ones((len(y), 1)) if s is None else s[:, None]
     near = np.abs(r) <= loss.delta
-    return (
-        (weight * a * (r - a / 2)).sum(axis=0), (weight * a).sum(axis=0),
-        (weight * near).sum(axis=0),
-    )  # fmt: skip
+    terms = a * (r - a / 2), a, near, a * a
+    return tuple((weight * term).sum(axis=0) for term in terms)

@@ -148,7 +148,7 @@ def sparse_regressor(name: str, make: Callable[..., Any], *args: Any, **more: An
         laws = ("weight is repetition", "zero weight", "permute rows")
         more["exempt"] = {**more.get("exempt", {}), **dict.fromkeys(laws, FOLDS)}
     return Law(
-        name, make, *args, solver="certus.solvers.regression:fit_one", no_claim=claims, mean=True,
+        name, make, *args, solver="certus.solvers.elastic_net_path:fit_one", no_claim=claims, mean=True,
         tol=1e-12, rtol=1e-6,  # √tol
         **{"degree": 1} | more | {"exempt": {**UNITS, **more.get("exempt", {})}},
     )  # fmt: skip

@@ -228,15 +228,15 @@ class NoModel:
     "make",
     [
         lambda X, y: RandomForestRegressor(n_estimators=2, random_state=0).fit(X, y),
-        lambda X, y: peers.HuberRegressor().fit(X, y),
-        lambda X, y: make_pipeline(StandardScaler(), peers.Lasso()).fit(X, y),
+        lambda X, y: peers.QuantileRegressor().fit(X, y),
+        lambda X, y: make_pipeline(StandardScaler(), peers.BayesianRidge()).fit(X, y),
         lambda X, y: NoModel(),
         lambda X, y: "a model",
         lambda X, y: None,
         lambda X, y: LinearRegression,
         lambda X, y: make_pipeline(StandardScaler(), "passthrough").fit(X, y),
     ],
-    ids=["forest", "huber", "lasso", "object", "text", "None", "class", "no last step"],
+    ids=["forest", "quantile", "Bayes", "object", "text", "None", "class", "no last step"],
 )
 def test_an_unknown_model_is_refused_with_a_list_of_the_known(make):
     X, y, _ = regression(1)

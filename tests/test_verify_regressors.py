@@ -94,7 +94,7 @@ def test_the_fit_at_a_chosen_alpha_is_rechecked_and_the_choice_is_not(name, weig
     extra = {"l1_ratio": [0.3, 0.8]} if name == "ElasticNetCV" else {}
     model = fitted(getattr(peers, name)(cv=3, **extra, **TIGHT), X, y, s)
     c = certified(model, X, y, s)
-    l = (extra and model.l1_ratio_) or 1.0
+    l = model.l1_ratio_ if extra else 1.0
     assert c.parameters["penalty"]["l1"] == model.alpha_ * l
     assert c.parameters["penalty"]["l2"] == model.alpha_ * (1 - l)
     assert "was not recomputed" in c.explain()
@@ -120,7 +120,7 @@ def test_what_is_said_of_a_good_and_of_a_bad_fit():
     text = certified(model, X, y).explain()
     assert "[OK] OPTIMAL   sklearn.linear_model.Lasso, 60 rows × 4 columns" in text
     assert "Minimised      1/(2n) Σ (yᵢ − xᵢᵀw − b)² + 0.2‖w‖₁" in text
-    assert "(dual bound)" in text
+    assert "(gradient and curvature)" in text
     assert "of what the intercept alone leaves" in text
     rough = fitted(peers.Lasso(alpha=0.2, tol=0.9), X, y)
     text = refused(rough, X, y).explain()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _explain_classes, _explain_linear, _explain_penalised
-from ._explain_classes import newton_gain
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -20,14 +19,21 @@ __all__ = ["distance", "explain", "not_certified", "note", "one_line", "repeated
 
 MARK = {"optimal": "[OK]", "stationary": "[OK]", "nearly optimal": "[!]", "not proven": "[?]"}
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
+SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
-    "certus.definitions.least_squares": _explain_linear,
+    SQUARES: _explain_linear,
     "certus.definitions.penalised": _explain_penalised,
+    "certus.definitions.huber_regression": _explain_penalised,
 }
 
 
 def _words_of(c: "Certificate") -> Any:
     return WORDS.get(c.definition, _explain_classes)
+
+
+def _convex(c: "Certificate") -> bool:
+    """False: nothing is claimed of an optimum."""
+    return bool(c.found.get("convex", True))
 
 
 def one_line(c: "Certificate") -> str:
@@ -37,14 +43,14 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate(contradicted: {c.found['wrong'][0]})")
     if c.status == "no finite optimum":
         return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
-    near = distance(c) if c.certified else f"the best possible is {best_possible(c.bound)}"
+    near = distance(c) if c.certified else _words_of(c).best(c)
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
 
 
 def distance(c: "Certificate") -> str:
     if c.bound is None:
-        return f"one more Newton step would gain {small(newton_gain(c))}; no bound is known"
+        return str(_words_of(c).stationary(c))
     return f"at most {small(c.gap)} above the best possible"
 
 
@@ -66,8 +72,7 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
             ("What to do", "give the X, y and sample_weight of the fit, rows in the same order")
         )
     elif c.status == "stopped":
-        best = best_possible(c.bound)
-        rows.append(("Objective", f"{number(c.objective, 7)}; the best possible is {best}"))
+        rows.append(("Objective", f"{number(c.objective, 7)}; {_words_of(c).best(c)}"))
         rows.append(("What is wrong", f"stopped {c.found['stopped']}"))
         rows.append(("What to do", "fit again and let it finish"))
     elif c.status == "no finite optimum":
@@ -96,7 +101,14 @@ def note(c: "Certificate") -> str:
 
     n, p = c.shape
     if not c.certified:
-        return printable(f"Not certified: {one_line(c)[12:-1]}.")
+        said = one_line(c)[12:-1]
+        return printable(f"Not certified: {said}." if _convex(c) else f"{said.capitalize()}.")
+    if not _convex(c):
+        return printable(
+            f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at {distance(c)}. The "
+            f"objective, {c.formula}, is {number(c.objective, 7)} there, recomputed from the data "
+            f"(certus {__version__}, {c.definition})."
+        )
     near = f"is {distance(c)}" if c.bound is not None else f"is stationary: {distance(c)}"
     return printable(
         f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) minimises {c.formula}; the objective "
@@ -119,6 +131,16 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
             f"{c.found['unproven']}. No step was found that lowers it: "
             f"{_explain_linear.to_prove_it(c)}."
         )
+    if not _convex(c):
+        how = (
+            f"stopped {c.found['stopped']}"
+            if c.status == "stopped"
+            else "is not at a stationary point"
+        )
+        return printable(
+            f"{c.model} {how}: objective {number(c.objective, 7)}, and "
+            f"{_explain_penalised.too_steep(c)}. See certificate_.explain()."
+        )
     best = best_possible(c.bound)
     share = c.gap / c.bound if c.bound else np.inf
     percent = f"up to {number(100 * share, 2)} % too high" if share < np.inf else "not bounded"
@@ -137,6 +159,11 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
 
 
 def _stopped(c: "Certificate", stopped_at: int) -> str:
+    if not _convex(c):
+        return (
+            f"{c.model} stopped at max_iter={stopped_at} before a stationary point: objective "
+            f"{number(c.objective, 4)}, and {_explain_penalised.too_steep(c)}. Raise max_iter."
+        )
     best = f"the best possible is {best_possible(c.bound)}"
     too_high = ""
     if c.bound:

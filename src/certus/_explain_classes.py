@@ -37,6 +37,14 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     return rows
 
 
+def best(c: "Certificate") -> str:
+    return f"the best possible is {best_possible(c.bound)}"
+
+
+def stationary(c: "Certificate") -> str:
+    return f"one more Newton step would gain {small(newton_gain(c))}; no bound is known"
+
+
 def newton_gain(c: "Certificate") -> float:
     """Half the squared Newton decrement, where no bound is known."""
     return float(c.residual * c.found["null_objective"])

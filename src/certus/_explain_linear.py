@@ -45,6 +45,10 @@ def _r_squared(c: "Certificate", f: float) -> str:
     return f" (R² {number(1 - f / c.found['null_objective'], 4)})"
 
 
+def best(c: "Certificate") -> str:
+    return f"the best possible is {best_possible(c.bound)}"
+
+
 def refused(c: "Certificate") -> list[tuple[str, str]]:
     if c.found["infeasible"]:
         return [("What is wrong", c.found["infeasible"])]

@@ -15,6 +15,9 @@ LOOSE = 1e-8  # a tol above this can have ended a fit too early
 
 
 def certified(c: "Certificate") -> list[tuple[str, str]]:
+    if c.bound is None:
+        return [("Objective", number(c.objective, 7)), ("Stationary", f"{_steepest(c)}"),
+                ("Not known", _not_known(c))]  # fmt: skip
     rows = [
         ("Objective", f"{number(c.objective, 7)}; the best possible is {best_possible(c.bound)}"
                       f"{_by(c)}"),
@@ -25,6 +28,39 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     return rows
 
 
+def best(c: "Certificate") -> str:
+    return f"the best possible is {best_possible(c.bound)}" if c.bound else too_steep(c)
+
+
+def stationary(c: "Certificate") -> str:
+    """Where no bound is known."""
+    if c.found["convex"]:
+        return f"no small change of the coefficients lowers it ({_steepest(c)}); no bound is known"
+    return (
+        "a stationary point: no small change of the coefficients lowers the objective; nothing is "
+        "known of a global optimum"
+    )
+
+
+def too_steep(c: "Certificate") -> str:
+    return (
+        c.found["infeasible"] or f"a slope is {number(c.residual, 2)} of the largest there can be"
+    )
+
+
+def _steepest(c: "Certificate") -> str:
+    return f"no slope is more than {small(c.residual)} of the largest there can be"
+
+
+def _not_known(c: "Certificate") -> str:
+    if c.found["convex"]:
+        return "a bound on the best possible"
+    return (
+        "whether another point is better: this is a stationary point, no small change of the "
+        "coefficients lowers the objective, and nothing is known of a global optimum"
+    )
+
+
 def _by(c: "Certificate") -> str:
     proof = c.found["proof"]
     return f" ({PROOF.get(proof, proof)})" if c.bound else ""
@@ -33,11 +69,10 @@ def _by(c: "Certificate") -> str:
 def refused(c: "Certificate") -> list[tuple[str, str]]:
     if c.found["infeasible"]:
         return [("What is wrong", c.found["infeasible"])]
-    rows = [
-        ("Objective", number(c.objective, 7)),
-        ("Best possible", f"{best_possible(c.bound)}{_by(c)}"),
-        ("What is wrong", _too_high(c)),
-    ]
+    rows = [("Objective", number(c.objective, 7))]
+    if c.bound is not None:
+        rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
+    rows.append(("What is wrong", _too_high(c) if c.bound is not None else too_steep(c)))
     cause = likely_cause(c)
     if cause:
         rows.append(("Likely cause", cause))
@@ -75,4 +110,17 @@ def _remedy(c: "Certificate") -> str:
     if _loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
     name = c.model.rsplit(".", 1)[-1]
-    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
+    if iteration.get("stochastic"):
+        steps = ["standardise first and take average=True and more epochs"]
+    elif name == "HuberRegressor":  # of which there is none of ours
+        return ", ".join(steps) or "standardise first"
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use {_instead(c, name)}"])
+
+
+def _instead(c: "Certificate", name: str) -> str:
+    """What of ours minimises the same."""
+    loss, penalty = c.parameters["loss"], c.parameters["penalty"]
+    if name == "SGDRegressor":
+        of_squares = loss["name"] == "squared" and penalty["l1"] + penalty["l2"] > 0
+        name = "ElasticNet" if of_squares else "PenalizedRegressor"
+    return f"certus.linear_model.{name.replace('Lars', '').replace('IC', 'CV')}"

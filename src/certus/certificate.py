@@ -48,17 +48,19 @@ class Certificate:
         optimum is never larger. Infinite where there is no bound.
     residual : float
         gap as a share of what the intercept alone leaves; where there is no bound, the share that
-        one more Newton step would gain.
+        one more Newton step would gain, or of regression the largest slope, as a share of the
+        largest there can be.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
-        but no small step lowers the objective.
+        but no small step lowers the objective. Where a penalty is not convex, nothing is then known
+        of a global optimum.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "nearly optimal" (≤
-        1e-3), "not optimal", "no finite optimum" (the classes are separated, so coefficients grow
-        without limit), "not proven" (sparse rows of many columns without a penalty, or a loss or
-        penalty of your own: neither could be shown), "contradicted" (another fitted attribute
-        disagrees with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a
-        callback, before the optimum).
+        1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
+        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
+        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
+        could be shown), "contradicted" (another fitted attribute disagrees with the data), "other
+        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -261,6 +263,8 @@ def _status(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> s
     residual = found["residual"]
     if residual <= tol:
         return "contradicted" if wrong else "optimal" if kind == "global" else kind
+    if not found.get("convex", True):  # no optimum was claimed
+        return "not stationary"
     if residual <= NEARLY:
         return "nearly optimal"
     return "not proven" if "unproven" in found and found["at_least"] <= tol else "not optimal"

@@ -49,6 +49,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
         "linear_model.PenalizedClassifier": classifiers.read_penalized,
+        "linear_model.PenalizedRegressor": penalised.read_penalized_regressor,
     },
     "sklearn": {
         **_SHARED,
@@ -57,8 +58,18 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.SGDClassifier": classifiers.read_sgd,
         "linear_model.RidgeClassifier": classifiers.read_ridge_classifier,
         "linear_model.RidgeClassifierCV": classifiers.read_ridge_classifier_cv,
+        "linear_model.LassoLars": penalised.read_lasso_lars,
+        "linear_model.LassoLarsCV": penalised.read_chosen_lasso_lars,
+        "linear_model.LassoLarsIC": penalised.read_chosen_lasso_lars,
+        "linear_model.SGDRegressor": penalised.read_sgd_regressor,
+        "linear_model.HuberRegressor": penalised.read_huber_regressor,
+        "linear_model.MultiTaskLasso": penalised.several_tasks,
+        "linear_model.MultiTaskLassoCV": penalised.several_tasks,
+        "linear_model.MultiTaskElasticNet": penalised.several_tasks,
+        "linear_model.MultiTaskElasticNetCV": penalised.several_tasks,
     },
 }
+REFUSED = {penalised.several_tasks}  # by which a class is known only to say why it is not read
 
 
 def _public_name(cls: type) -> str:
@@ -77,7 +88,10 @@ def _known_name(model: Any) -> str | None:
 
 def readable() -> str:
     """What can be read, for people."""
-    ours, theirs = set(_READERS["certus"]), set(_READERS["sklearn"])
+    ours, theirs = (
+        {name for name, reader in _READERS[library].items() if reader not in REFUSED}
+        for library in ("certus", "sklearn")
+    )
     told = [
         f"{', '.join(sorted(names))} of {whose}"
         for names, whose in (

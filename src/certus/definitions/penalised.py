@@ -11,17 +11,18 @@ since ℓ lies above its tangents (``duality``). All of a may be scaled by τ, w
 domain of pen*; the first sum is then a parabola in τ, of which the highest point is taken.
 
 Squares without an L1 part are least squares with a penalty α = D·l2, of which more is known
-(``least_squares``).
+(``least_squares``). Where the dual point proves too little, or nothing, slopes are looked at
+(``penalised_slopes``): MCP and SCAD are not convex, and of them no bound is known.
 
 *Rounding.* The dual point is a as it was computed, so that only the sums over it are inexact: each
 by γ times the product of two norms. The objective is also off by what r is off.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.definitions.least_squares import LAST_DIGITS, check_squares
+from certus.definitions.least_squares import FEW_COLUMNS, LAST_DIGITS, check_squares
 from certus.definitions.linear_sums import (
     UNIT,
     choose_view,
@@ -31,6 +32,7 @@ from certus.definitions.linear_sums import (
     viewed_intercept,
 )
 from certus.definitions.margins import shares
+from certus.definitions.penalised_slopes import excess_of_squares, stationary
 from certus.definitions.penalty_terms import ElasticNetTerm, term_of
 from certus.definitions.residual_sums import (
     HuberResidual,
@@ -69,11 +71,16 @@ def check(
         return by_least_squares(data, w, b, term, divisor, fit_intercept, tol)
     residual = SquaredResidual() if plain else HuberResidual(float(loss["delta"]))
     fit = PenalisedFit(data, w, b, residual, term, divisor, fit_intercept)
-    bound, gap = fit.gaps()
-    if not (shares(gap, fit.null_objective) <= tol).all():
+    if not term.convex:
+        return fit.stationary_verdict()
+    found = fit.proven()
+    # each proof costs more than the one before; the first that reaches tol is enough
+    if not found.reaches(tol, fit.null_objective):
         fit.take_columns()
-        bound, gap = fit.gaps()
-    return fit.verdict(bound, gap)
+        found = fit.proven()
+    if plain and (len(w) <= FEW_COLUMNS or not found.reaches(tol, fit.null_objective)):
+        found = fit.proven_by_curvature(found)
+    return fit.verdict(found) if np.isfinite(found.gap).all() else fit.stationary_verdict()
 
 
 def divided_by(data: Any, divisor: str | None) -> float:
@@ -83,12 +90,32 @@ def divided_by(data: Any, divisor: str | None) -> float:
     return float(data.reduce(weight_sum)[0]) if divisor == "weights" else float(data.shape[0])
 
 
+class Proven(NamedTuple):
+    """Of each target: what the optimum is at least, and how far F can be above it."""
+
+    bound: Any
+    gap: Any
+    coef_error: Any  # of each coefficient, at most; None: unknown
+    proof: str
+
+    def reaches(self, tol: float, f0: Any) -> bool:
+        return bool((shares(self.gap, f0) <= tol).all())
+
+
+class DualPoint(NamedTuple):
+    """Of one a, over D."""
+
+    ay: Any  # Σ s y a, at least
+    aa: Any  # Σ s a², at most
+    v: Any  # Σ s a x, (p, k), in the user's units
+    error: Any  # of v
+
+
 class PenalisedFit:
     """One (w, b) on one data set: its sums, and the numbers that follow from them."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, loss: Any, term: Any, divisor: str | None,
-        fit_intercept: bool,
+        self, data: Any, w: Any, b: Any, loss: Any, term: Any, divisor: Any, fit_intercept: bool,
     ):  # fmt: skip
         self.data, self.loss, self.term, self.fit_intercept = data, loss, term, fit_intercept
         self.penalised = w
@@ -101,134 +128,189 @@ class PenalisedFit:
             self.infeasible = "a coefficient is not a finite number"
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
-        signs = loss.signs if fit_intercept else 1
-        self.sums = data.reduce(loss_sums, self.w, self.b, self.view, loss, signs)
-        rows = {"weights": float(self.sums.S), "rows": float(data.shape[0])}
-        self.D = 1.0 if divisor is None else rows[divisor]
+        sets = loss.sets if fit_intercept else 1
+        self.sums = data.reduce(loss_sums, self.w, self.b, self.view, loss, sets)
+        known: dict[Any, Any] = {None: 1.0, "weights": self.sums.S, "rows": data.shape[0]}
+        self.D = float(known.get(divisor, divisor))
         self.rounding = gamma(data.depth + ROUNDINGS)
         self.mean: Any = None
         # no column is larger than all of them together (and a little for the rounding of that)
         self.size = np.full(len(w), 1.001 * np.sqrt(self.sums.XX))
         self.products = 1.001 * np.sqrt(self.sums.XX) * np.linalg.norm(self.w, axis=0)
-        self.slope = np.sqrt(1.001 * self.sums.aa.sum(axis=0))
-        self.null_objective = self._null_objective()
+        self.slope = np.sqrt(1.001 * self.sums.aa[:2].sum(axis=0))
+        self._look_at_y()
 
     def take_columns(self) -> None:
         """One more pass, for the columns' own means and norms."""
-        Sx, Sxx = self.data.reduce(column_statistics, self.view)
-        self.mean, self.size = Sx / self.sums.S, np.sqrt(1.001 * Sxx)
+        if self.mean is not None:
+            return
+        Sx, self.squares = self.data.reduce(column_statistics, self.view)
+        self.mean, self.size = Sx / self.sums.S, np.sqrt(1.001 * self.squares)
         self.products = np.minimum(self.products, self.size @ np.abs(self.w))
 
     @property
     def objective(self) -> Any:
         return self.sums.value / self.D + self.term.value(self.penalised)
 
-    def _null_objective(self) -> Any:
-        """f₀, of the intercept alone, but no less than y's own last digits make of it."""
+    def _look_at_y(self) -> None:
+        """‖ỹ‖, and f₀, the objective of the intercept alone: neither less than y's own last digits
+        make of it."""
         sums, c_y = self.sums, self.view.c_y
         whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         b = sums.Sy / sums.S if self.fit_intercept else np.zeros_like(sums.Sy)
-        total = (sums.Syy - b * sums.Sy) / 2
+        least = (LAST_DIGITS * UNIT) ** 2 * whole + np.finfo(float).tiny
+        square = np.maximum(sums.Syy - b * sums.Sy, least)
+        self.spread = np.sqrt(square)
+        total = square / 2
         if np.isfinite(self.loss.delta):
-            total = self._of_best_constant(b)
-        least = (LAST_DIGITS * UNIT) ** 2 * whole / 2
-        return np.maximum(total, least) / self.D + np.finfo(float).tiny
+            total = np.maximum(self._of_best_constant(b), least / 2)
+        self.null_objective = total / self.D
 
     def _of_best_constant(self, b: Any) -> Any:
-        """min_b Σ s ℓ(y − b) by Newton's method from the mean; a step is at most δ where no row is
-        near, and the best value is kept."""
-        best = np.full(len(b), np.inf)
-        for _ in range(STEPS if self.fit_intercept else 1):
-            value, slope, near = self.data.reduce(constant_sums, b, self.view, self.loss)
-            if not (value < best * (1 - 1e-6)).any():
+        """min_b Σ s ℓ(y − b) by Newton's method from the mean, between the last b that was too low
+        and the last that was too high."""
+        low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
+        for _ in range(STEPS):
+            value, slope, near, _ = self.data.reduce(constant_sums, b, self.view, self.loss)
+            step = slope / np.maximum(near, self.sums.S / 16)
+            if not self.fit_intercept or (np.abs(slope * step) <= 1e-6 * value).all():
                 break
-            best = np.fmin(best, value)
-            b = b + slope / np.maximum(near, self.sums.S / 16)
-        return best
+            low, high = np.where(slope > 0, b, low), np.where(slope < 0, b, high)
+            new = b + step
+            b = np.where((new > low) & (new < high), new, (low + high) / 2)
+        return value
+
+    @property
+    def residual_error(self) -> Any:
+        """√Σ s (r̂ − r)² at most: |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b|) + error of b."""
+        root = np.sqrt(self.sums.S)
+        total = self.products + np.sqrt(self.sums.Syy) + np.abs(self.b) * root
+        return gamma(len(self.w) + 4) * total + self.b_error * root
 
     def evaluation(self) -> Any:
-        """|F̂ − F| at most: |ℓ(r̂) − ℓ(r)| ≤ |a||r̂ − r| + ½(r̂ − r)², and the rounding of sums.
+        """|F̂ − F| at most: |ℓ(r̂) − ℓ(r)| ≤ |a||r̂ − r| + ½(r̂ − r)², and the rounding of sums."""
+        error = self.residual_error
+        loss = (self.slope + error / 2) * error / self.D
+        return loss + (2 * self.rounding + gamma(len(self.w) + 8)) * self.objective
 
-        |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b|) + error of b, in norm over the rows.
-        """
-        sums, p = self.sums, len(self.w)
-        root = np.sqrt(sums.S)
-        total = self.products + np.sqrt(sums.Syy) + np.abs(self.b) * root
-        r_error = gamma(p + 4) * total + self.b_error * root
-        loss = (self.slope + r_error / 2) * r_error / self.D
-        return loss + (2 * self.rounding + gamma(p + 8)) * self.objective
-
-    def dual_point(self) -> tuple[Any, Any, Any, Any]:
-        """Σ s y a, Σ s a², v and its error, with Σ s a = 0 where the intercept is free; all over D,
-        v in the user's units."""
+    def dual_points(self) -> list[DualPoint]:
+        """With Σ s a = 0 where the intercept is free."""
         sums, rss = self.sums, self.slope
-        v, error = sums.V.sum(axis=0), np.multiply.outer(self.size, 6 * self.rounding * rss)
-        ay, aa = sums.ay.sum(axis=0), sums.aa.sum(axis=0)
-        if self.fit_intercept and len(sums.a) == 1:
-            rho = sums.a[0] / sums.S
-            ay, aa = ay - rho * sums.Sy, aa - rho * sums.a[0]
-            if self.mean is None:  # ρ Σ s x, with |Σ s x_j| ≤ √S ‖x_j‖
-                error = error + np.multiply.outer(self.size, np.abs(rho) * np.sqrt(sums.S))
-            else:
-                v = v - np.multiply.outer(self.mean * sums.S, rho)
-        elif self.fit_intercept:
-            rho, rho_error = self._balance()
-            v = (rho[:, None, :] * sums.V).sum(axis=0)
-            ay, aa = (rho * sums.ay).sum(axis=0), (rho**2 * sums.aa).sum(axis=0)
-            error = error + np.multiply.outer(self.size, rho_error * rss)
-            norm = np.sqrt(sums.Syy) * rss
-            ay, aa = ay - rho_error * norm, aa + 2 * rho_error * rss**2
-        unit = self.q[:, None] * self.D
-        ay = ay - 6 * self.rounding * np.sqrt(sums.Syy) * rss
-        aa = np.maximum(aa, 0.0) + 6 * self.rounding * rss**2
-        return ay / self.D, aa / self.D, v / unit, error / unit
+        nothing = np.zeros_like(rss)
+        all_rows = sums.sa[:2], sums.aa[:2], sums.ay[:2], sums.V[:2]
+        sa, aa, ay, V = (field.sum(axis=0) for field in all_rows)
+        if not self.fit_intercept:
+            return [self._point(ay, aa, V, nothing)]
+        if len(sums.sa) == 1:
+            t = sa / sums.S
+            if self.mean is None:  # t Σ s x, with |Σ s x_j| ≤ √S ‖x_j‖
+                return [self._point(ay - t * sums.Sy, aa - t * sa, V, np.abs(t) * np.sqrt(sums.S))]
+            V = V - np.multiply.outer(self.mean * sums.S, t)
+            return [self._point(ay - t * sums.Sy, aa - t * sa, V, nothing)]
+        rho, error = self._balance()
+        ay_, aa_, V_ = rho * sums.ay[:2], rho**2 * sums.aa[:2], rho[:, None] * sums.V[:2]
+        scaled = ay_.sum(axis=0), aa_.sum(axis=0), V_.sum(axis=0)
+        points = [self._point(*scaled, error * rss)]
+        inner, a_inner, y_inner, V_inner = sums.sa[2], sums.aa[2], sums.ay[2], sums.V[2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t, off = sa / inner, 6 * self.rounding * rss * np.sqrt(sums.S / inner)
+        few = ~(np.abs(t) <= self.loss.delta / 4)  # the rounding of t is less than the rest
+        t = np.where(few, 0.0, t)
+        shifted = ay - t * y_inner, aa - 2 * t * a_inner + t**2 * inner, V - t * V_inner
+        return [*points, self._point(*shifted, np.where(few, np.inf, off))]
+
+    def _point(self, ay: Any, aa: Any, v: Any, change: Any) -> "DualPoint":
+        """``change``: how far, in norm over the rows, the true a can be from that of the sums."""
+        unit, change = self.q[:, None] * self.D, change + 6 * self.rounding * self.slope
+        ay = ay - change * np.sqrt(self.sums.Syy)
+        aa = np.maximum(aa, 0.0) + change * (3 * self.slope + change)
+        return DualPoint(ay / self.D, aa / self.D, v / unit, np.outer(self.size, change) / unit)
 
     def _balance(self) -> tuple[Any, Any]:
         """ρ for both signs, and how far the true ρ can be: with it Σ s a = 0 exactly."""
-        sums = self.sums
-        A = np.abs(sums.a)
-        error = self.rounding * np.sqrt(sums.S) * np.sqrt(sums.aa)
+        A = np.abs(self.sums.sa[:2])
+        error = self.rounding * np.sqrt(self.sums.S) * np.sqrt(self.sums.aa[:2])
         large, known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
             rho_error = np.where(known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)
         return rho, rho_error
 
-    def bound(self) -> Any:
+    def dual_bound(self, point: DualPoint) -> Any:
         """The dual objective, at least, whatever rounding did."""
-        ay, aa, v, error = self.dual_point()
+        ay, aa, v, error = point
+        c, limit = self.term.support(v, error)
 
-        def dual(tau: Any) -> Any:
-            return tau * ay - tau**2 * aa / 2
+        def dual(tau: Any, line: Any) -> Any:
+            return tau * line - tau**2 * aa / 2
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            highest = np.where(ay > 0, ay / aa, 0.0)
-        limit = np.minimum(self.term.scale(v, error), self.loss.most)
-        D = dual(np.fmin(highest, limit))  # here pen* = 0
-        D = np.fmax(D, dual(1.0) - self.term.conjugate(v, error))
-        return np.fmax(D * (1 - np.sign(D) * 8 * UNIT), 0.0)
+            highest = np.where(ay > c, (ay - c) / aa, 0.0)
+        D = dual(np.fmin(highest, np.minimum(limit, self.loss.most)), ay - c)
+        D = np.fmax(D, dual(1.0, ay) - self.term.conjugate(v, error))
+        slack = 8 * UNIT * (np.abs(ay) + np.abs(c) + aa)
+        return np.fmax(D - slack, 0.0)
 
-    def gaps(self) -> tuple[Any, Any]:
-        """A bound on the optimum of each target, and the gap that it leaves."""
-        bound = self.bound()
-        return bound, (self.objective + self.evaluation() - bound) * (1 + 8 * UNIT)
+    def proven(self) -> Proven:
+        """By the dual point."""
+        if not self.term.bounded:
+            nothing = np.zeros(len(self.b))
+            return Proven(nothing, nothing + np.inf, None, "nothing")
+        bound = np.fmax.reduce([self.dual_bound(point) for point in self.dual_points()])
+        gap = (self.objective + self.evaluation() - bound) * (1 + 8 * UNIT)
+        reach = None
+        if self.term.l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
+            reach = np.sqrt(2 * np.maximum(gap, 0.0) / self.term.l2)
+        return Proven(bound, gap, reach, "a dual point")
 
-    def verdict(self, bound: Any, gap: Any) -> dict[str, Any]:
-        f0 = self.null_objective
-        coef_error = None
-        if isinstance(self.term, ElasticNetTerm) and self.term.l2 > 0:
-            # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
-            coef_error = float(np.sqrt(2 * np.max(np.maximum(gap, 0.0)) / self.term.l2))
+    def proven_by_curvature(self, before: Proven) -> Proven:
+        """By gradient and curvature, where that proves more."""
+        found = excess_of_squares(self)
+        if found is None:
+            return before
+        excess, reach = found
+        error = self.evaluation()
+        gap = (excess + 2 * error) * (1 + 8 * UNIT)
+        better = ~(before.gap <= gap)
+        reach = reach if before.coef_error is None else np.fmin(reach, before.coef_error)
+        return Proven(
+            bound=np.where(better, np.fmax(self.objective - error - excess, 0.0), before.bound),
+            gap=np.where(better, gap, before.gap),
+            coef_error=reach,
+            proof="gradient and curvature" if better.any() else before.proof,
+        )
+
+    def verdict(self, proven: Proven) -> dict[str, Any]:
+        reach, f0 = proven.coef_error, self.null_objective
         return {
             "objective": float(self.objective.sum()),
-            "bound": float(bound.sum()),
-            "gap": float(gap.sum()),
-            "residual": float("inf") if self.infeasible else float(shares(gap, f0).max()),
+            "bound": float(proven.bound.sum()),
+            "gap": float(proven.gap.sum()),
+            "residual": float("inf") if self.infeasible else float(shares(proven.gap, f0).max()),
             "null_objective": float(f0.sum()),
-            "proof": "a dual point",
+            "proof": proven.proof,
             "infeasible": self.infeasible or None,
-            "coef_error": coef_error,
+            "coef_error": None if reach is None else float(np.max(reach, initial=0.0)),
             "kind": "global",
+            "convex": True,
+            "not_unique": None,
+        }
+
+    def stationary_verdict(self) -> dict[str, Any]:
+        """No bound is known: how steep F is."""
+        residual, wrong = stationary(self)
+        self.infeasible = self.infeasible or wrong
+        return {
+            "objective": float(self.objective.sum()),
+            "bound": None,
+            "gap": float("inf"),
+            "residual": float("inf") if self.infeasible else residual,
+            "null_objective": float(self.null_objective.sum()),
+            "proof": "slopes",
+            "infeasible": self.infeasible or None,
+            "coef_error": None,
+            "kind": "stationary",
+            "convex": self.term.convex,
             "not_unique": None,
         }
 
@@ -244,4 +326,4 @@ def by_least_squares(
     for name in ("objective", "bound", "gap", "null_objective"):
         found[name] /= 2 * D
     found["infeasible"] = found["infeasible"] or None
-    return {"coef_error": None, **found, "kind": "global", "not_unique": None}
+    return {"coef_error": None, **found, "kind": "global", "convex": True, "not_unique": None}

@@ -4,7 +4,8 @@ r"""Losses of a residual r = y − xᵀw − b, and the sums over rows that a du
 
 The dual point is a = ℓ'(r), which is r, or r cut to [−δ, δ], and G(a) = y·a − a²/2 for both.
 A free intercept needs Σ s a = 0. Of squares the mean of a is taken away. Huber's a must stay within
-±δ, so the heavier of its two signs is scaled by ρ ≤ 1: all sums are kept for both.
+±δ: something is taken away from *inner* rows alone, |r| ≤ δ/2; or, where these are too few, the
+heavier of its two signs is scaled by ρ ≤ 1. All sums are kept for both signs and the inner rows.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ class SquaredResidual(NamedTuple):
 
     delta: float = np.inf
     most: float = np.inf  # τ
-    signs: int = 1  # kept apart where the intercept is free
+    sets: int = 1  # of rows that are summed apart where the intercept is free
 
     @staticmethod
     def slope(r: Any) -> Any:
@@ -32,35 +33,34 @@ class HuberResidual(NamedTuple):
 
     delta: float
     most: float = 1.0
-    signs: int = 2
+    sets: int = 3
 
     def slope(self, r: Any) -> Any:
         return np.clip(r, -self.delta, self.delta)
 
 
 class LossSums(NamedTuple):
-    """Of x and y as viewed, with weights s; k targets, rows of one sign or of both."""
+    """Of x and y as viewed, with weights s; k targets. Sets: all rows, or (a > 0, a < 0, inner), of
+    which the last has a = 1."""
 
     S: Any  # Σ s
     XX: Any  # Σ s ‖x‖², over all columns
     Sy: Any  # Σ s y           (k,)
     Syy: Any  # Σ s y²         (k,)
     value: Any  # Σ s ℓ(r)     (k,)
-    a: Any  # Σ s a            (signs, k)
-    aa: Any  # Σ s a²          (signs, k)
-    ay: Any  # Σ s a y         (signs, k)
-    V: Any  # Σ s a x          (signs, p, k)
+    sa: Any  # Σ s a           (sets, k)
+    aa: Any  # Σ s a²          (sets, k); of inner rows Σ s a
+    ay: Any  # Σ s a y         (sets, k)
+    V: Any  # Σ s a x          (sets, p, k)
 
 
-def loss_sums(
-    X: Any, y: Any, s: Any, w: Any, b: Any, view: View, loss: Any, signs: int
-) -> LossSums:
+def loss_sums(X: Any, y: Any, s: Any, w: Any, b: Any, view: View, loss: Any, sets: int) -> LossSums:
     """Of one block of rows."""
     k = w.shape[1]
     y = np.subtract(y, view.c_y, dtype=float)
     XX, value = 0.0, np.zeros(k)
-    a_, aa, ay = (np.zeros((signs, k)) for _ in range(3))
-    V = np.zeros((len(w), signs * k))
+    total, aa, ay = (np.zeros((sets, k)) for _ in range(3))
+    V = np.zeros((len(w), sets * k))
     for part, Z in slices(X, view):
         r = y[part] - b
         r -= product(Z, w)
@@ -68,17 +68,20 @@ def loss_sums(
         sa = a if weight is None else weight[:, None] * a
         XX += squared_norms(Z, weight)
         value += np.einsum("ij,ij->j", sa, r - a / 2)
-        sides = [sa] if signs == 1 else [np.maximum(sa, 0.0), np.minimum(sa, 0.0)]
-        for i, side in enumerate(sides):
-            a_[i] += side.sum(axis=0)
-            aa[i] += np.einsum("ij,ij->j", side, a)
-            ay[i] += np.einsum("ij,ij->j", side, y[part])
-        V += transposed(Z, sa if signs == 1 else np.hstack(sides))
+        each = [sa]
+        if sets > 1:
+            inner = (np.abs(r) <= loss.delta / 2) * (1.0 if weight is None else weight[:, None])
+            each = [np.maximum(sa, 0.0), np.minimum(sa, 0.0), inner]
+        for i, one in enumerate(each):
+            total[i] += one.sum(axis=0)
+            aa[i] += np.einsum("ij,ij->j", one, a)
+            ay[i] += np.einsum("ij,ij->j", one, y[part])
+        V += transposed(Z, np.hstack(each))
     sy = y if s is None else s[:, None] * y
     return LossSums(
         S=float(len(y)) if s is None else s.sum(), XX=XX, Sy=sy.sum(axis=0),
-        Syy=np.einsum("ij,ij->j", sy, y), value=value, a=a_, aa=aa, ay=ay,
-        V=np.ascontiguousarray(V.reshape(len(w), signs, k).swapaxes(0, 1)),
+        Syy=np.einsum("ij,ij->j", sy, y), value=value, sa=total, aa=aa, ay=ay,
+        V=np.ascontiguousarray(V.reshape(len(w), sets, k).swapaxes(0, 1)),
     )  # fmt: skip
 
 
@@ -87,13 +90,11 @@ def weight_sum(X: Any, y: Any, s: Any) -> tuple[Any]:
     return (float(X.shape[0]) if s is None else s.sum(),)
 
 
-def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, Any, Any]:
-    """Σ s ℓ, Σ s ℓ' and the weight of rows within δ, of y − b alone."""
+def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, ...]:
+    """Σ s ℓ, Σ s ℓ', the weight of rows within δ, and Σ s ℓ'², of y − b alone."""
     r = np.subtract(y, view.c_y, dtype=float) - b
     a = loss.slope(r)
     weight = np.ones((len(y), 1)) if s is None else s[:, None]
     near = np.abs(r) <= loss.delta
-    return (
-        (weight * a * (r - a / 2)).sum(axis=0), (weight * a).sum(axis=0),
-        (weight * near).sum(axis=0),
-    )  # fmt: skip
+    terms = a * (r - a / 2), a, near, a * a
+    return tuple((weight * term).sum(axis=0) for term in terms)

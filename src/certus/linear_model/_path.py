@@ -10,8 +10,8 @@ from .._pool import blas_limiter
 from .._validation import as_numbers, data_for_fit, require_finite
 from ..certificate import TOL
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
+from ..solvers.elastic_net_path import Regression, path, regressions
 from ..solvers.gram import NonFiniteError
-from ..solvers.regression import Regression, path, regressions
 
 
 class Nobody(BaseEstimator):

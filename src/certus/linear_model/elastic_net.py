@@ -14,8 +14,8 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
+from ..solvers.elastic_net_path import Regression, fit_one, regressions
 from ..solvers.gram import NonFiniteError
-from ..solvers.regression import Regression, fit_one, regressions
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._path import enet_path, lasso_path

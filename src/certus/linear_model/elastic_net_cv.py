@@ -14,8 +14,8 @@ from ..certificate import TOL
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
+from ..solvers.elastic_net_path import regressions, sums_of
 from ..solvers.gram import NonFiniteError
-from ..solvers.regression import regressions, sums_of
 from ._folds import refuse_without_routing
 from ._path import grid_of, lasso_path, of_alpha
 from .elastic_net import ElasticNet, at_least_one, columns_at_hand, ratio, total_weight

@@ -7,33 +7,18 @@ from sklearn.utils.metaestimators import available_if
 
 from .._labels import class_weights
 from .._pool import blas_limiter
-from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
+from .._validation import boolean, data_for_classification, not_negative, require_finite
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify, unproven
-from ..losses import Huber, Logistic, Softmax, Squared, SquaredHinge
-from ..penalties import L1, L2, ElasticNet
+from ..losses import Logistic
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
-from ..solvers.lbfgs import LBFGS
 from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification, solve
 from ..solvers.loop import Fit, Solver
-from ..solvers.newton import Newton
-from ..solvers.newton_cg import NewtonCG
 from ..solvers.problem import Problem, objective
-from ..solvers.proximal_gradient import ProximalGradient
 from ._classifier import LinearClassifier, Probabilities
+from ._parts import CLASSIFICATION, part, penalty_of, solver_of
 from .logistic import whole_number
-
-LOSSES: dict[str, Any] = {
-    "logistic": Logistic, "softmax": Softmax, "squared_hinge": SquaredHinge, "huber": Huber,
-    "squared": Squared,
-}  # fmt: skip
-PENALTIES: dict[str, Any] = {"l1": L1, "l2": L2, "elasticnet": ElasticNet}
-SOLVERS: dict[str, Any] = {
-    "newton": Newton, "newton-cg": NewtonCG, "lbfgs": LBFGS, "cd": lambda: _coordinate_descent(),
-    "proximal-gradient": ProximalGradient,
-}  # fmt: skip
-SMOOTH = (Newton, NewtonCG, LBFGS)
 
 
 def _gives_probabilities(model: "PenalizedClassifier") -> bool:
@@ -65,12 +50,14 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
     loss : {"logistic", "softmax", "squared_hinge", "huber", "squared"} or object
         ℓ, by name or one of ``certus.losses`` (or your own, see ``certus.losses.Loss``). "softmax"
         of two classes is "logistic".
-    penalty : {"l1", "l2", "elasticnet"}, object or None
+    penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
         pen, by name (of strength 1) or one of ``certus.penalties`` (or your own, see
         ``certus.penalties.Penalty``; its w has shape (n_features, n_scores)).
-    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient"} or object
+    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
+            "subgradient"} or object
         By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take no L1 part.
-        A penalty of your own is known by its prox alone: "proximal-gradient".
+        A penalty of your own is known by its prox alone: "proximal-gradient", which is "fista";
+        "ista" is the same without momentum.
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None
     tol : float, default=1e-6
@@ -153,8 +140,8 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         boolean("warm_start", self.warm_start)
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
-        loss = _part("loss", self.loss, LOSSES)
-        penalty = L2(0.0) if self.penalty is None else _part("penalty", self.penalty, PENALTIES)
+        loss = part("loss", self.loss, CLASSIFICATION)
+        penalty = penalty_of(self.penalty)
         rows, classes = data_for_classification(self, X, y, sample_weight)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
@@ -175,22 +162,7 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         return self
 
     def _solver(self, problem: Problem) -> Solver:
-        if isinstance(self.solver, str):
-            one_of("solver", self.solver, ("auto", *SOLVERS))
-            solver = SOLVERS[self.solver]() if self.solver in SOLVERS else choose(problem)
-        else:
-            solver = _part("solver", self.solver, SOLVERS)
-        if isinstance(solver, SMOOTH) and (problem.positive or not problem.l1 == 0):
-            raise ValueError(
-                f"solver={self.solver!r} needs a smooth penalty, and {problem.penalty!r} is none: "
-                "use solver='auto'"
-            )
-        if solver.name == "cd" and (problem.positive or np.isnan(problem.l1)):
-            raise ValueError(
-                f"solver={self.solver!r} takes L1, L2 and ElasticNet of any sign, and "
-                f"{problem.penalty!r} is none of them: use solver='auto'"
-            )
-        return solver
+        return solver_of(self.solver, problem, choose)
 
     def _solve_each(self, rows: Rows, start: Any) -> tuple[Fit, Certificate]:
         """One problem for each class against the rest."""
@@ -266,34 +238,6 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         return super().predict_log_proba(X)
-
-
-# what is asked of an object that a user passes
-NEEDS = {
-    "loss": ("value", "slope", "evaluate", "curvature_product", "several", "curvature_bound"),
-    "penalty": ("value", "prox"),
-    "solver": ("name", "init", "step"),
-}
-
-
-def _part(name: str, given: Any, known: dict[str, Any]) -> Any:
-    """A loss, penalty or solver by its name, or the object itself."""
-    if isinstance(given, str):
-        return known[one_of(name, given, known)]()
-    missing = [need for need in NEEDS[name] if not hasattr(given, need)]
-    if isinstance(given, type) or missing:
-        what = f"{given.__name__}()" if isinstance(given, type) else f"certus.{name}s"
-        raise ValueError(
-            f"{name}={given!r}: give one of {', '.join(map(repr, known))}, or an object with "
-            f"{', '.join(NEEDS[name])}, as {what}"
-        )
-    return given
-
-
-def _coordinate_descent() -> Solver:
-    from ..solvers.coordinate_descent import CoordinateDescent
-
-    return CoordinateDescent()
 
 
 def _together(fits: list[Fit]) -> Fit:

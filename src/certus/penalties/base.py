@@ -71,6 +71,10 @@ class L1PlusL2:
         found = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
         return np.where(w < 0, np.inf, found) if self.positive else found
 
+    def subgradient(self, w: Any) -> Any:
+        """The one with 0 for the slope of |w_j| at w_j = 0."""
+        return self.l1 * np.sign(w) + self.l2 * w
+
     def __repr__(self) -> str:
         shown = {name: value for name, value in vars(self).items() if name not in ("l1", "l2")}
         if not self.positive:

@@ -52,5 +52,9 @@ class NonConvex(ABC):
         at_zero = np.maximum(np.abs(g) - self.strength, 0.0)
         return np.where(w == 0, at_zero, np.abs(g + np.sign(w) * self.slope(np.abs(w))))
 
+    def subgradient(self, w: Any) -> Any:
+        """0 at w_j = 0, the slope elsewhere."""
+        return np.sign(w) * self.slope(np.abs(w))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(strength={self.strength!r}, gamma={self.gamma!r})"

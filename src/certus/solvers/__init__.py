@@ -1,7 +1,7 @@
 """How it is found. Fast, and trusted by nobody: every answer is checked against its definition.
 
 What minimises a loss and a penalty can be passed as an object: ``Newton``, ``NewtonCG``, ``LBFGS``,
-``CoordinateDescent``, ``ProximalGradient``.
+``CoordinateDescent``, ``ProximalGradient``, ``Subgradient``.
 """
 
 from importlib import import_module
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from .newton import Newton
     from .newton_cg import NewtonCG
     from .proximal_gradient import ProximalGradient
+    from .subgradient import Subgradient
 
-__all__ = ["LBFGS", "CoordinateDescent", "Newton", "NewtonCG", "ProximalGradient"]
+__all__ = ["LBFGS", "CoordinateDescent", "Newton", "NewtonCG", "ProximalGradient", "Subgradient"]
 
 _LAZY = {
     "CoordinateDescent": "coordinate_descent",
@@ -22,6 +23,7 @@ _LAZY = {
     "Newton": "newton",
     "NewtonCG": "newton_cg",
     "ProximalGradient": "proximal_gradient",
+    "Subgradient": "subgradient",
 }
 
 

@@ -27,6 +27,7 @@ from .steps import OnStep, Step, ignore
 FIRST = 2.0  # times √p columns are in the first working set
 SHARE = 0.1  # of the excess: the working set is left when its own excess is below
 ENOUGH = 1e-12  # of what single coefficients could gain is left in any case
+ROUNDING = 4e-15  # of F: a decrease below this is none
 ALL = 600  # columns up to which all are taken at once
 
 
@@ -56,8 +57,8 @@ def solve(
 ) -> Found:
     """Steps until the excess is ``goal`` at most. ``first``: columns of the first working set."""
     w, look = start or (np.zeros(columns.p), columns.look(np.zeros(columns.p)))
-    size, stuck, iteration = max(64, int(FIRST * np.sqrt(columns.p))), False, 0
-    found = _judged(columns, penalty, w, look, 0)
+    size, stuck, iteration = first_size(columns.p), False, 0
+    found = judged(columns, penalty, w, look)
     with blas_limiter:
         while True:
             told = Step(
@@ -66,17 +67,24 @@ def solve(
             stopped = on_step(told) if iteration else False
             if found.excess <= goal or stuck or stopped or iteration >= max_iter:
                 break
-            A, all_of_them = _working_set(columns, penalty, found, size, first)
-            first = None
-            new = _step(columns, penalty, found, A, goal)
-            iteration += 1
-            before, found = found, new._replace(n_iter=iteration)
-            # rounding is all that is left, or more columns are needed than were taken
-            fell = before.objective - found.objective > 4e-15 * abs(before.objective)
-            if not fell and found.excess > before.excess / 2:
-                stuck, size = all_of_them, 2 * size
-            size = max(size, int(np.count_nonzero(found.w)))
+            found, size, stuck = advance(columns, penalty, found, size, goal, first)
+            first, iteration = None, iteration + 1
+            found = found._replace(n_iter=iteration)
     return _with_intercept(columns, found._replace(stopped=found.excess > goal))
+
+
+def advance(
+    columns: Any, penalty: CoordinatePenalty, found: Found, size: int, goal: float,
+    first: np.ndarray | None = None,
+) -> tuple[Found, int, bool]:  # fmt: skip
+    """One working set: what it leads to, the size of the next, and whether no other would help."""
+    A, all_of_them = _working_set(columns, penalty, found, size, first)
+    new, stuck = _step(columns, penalty, found, A, goal), False
+    # rounding is all that is left, or more columns are needed than were taken
+    fell = found.objective - new.objective > ROUNDING * abs(found.objective)
+    if not fell and new.excess > found.excess / 2:
+        stuck, size = all_of_them, 2 * size
+    return new, max(size, int(np.count_nonzero(new.w))), stuck
 
 
 def _step(
@@ -98,23 +106,25 @@ def _step(
     u = minimise_model(H, g, u0, own, ENOUGH, **how)
     w = found.w.copy()
     w[A] = q * u
-    return _judged(columns, penalty, w, columns.look(w), 0)
+    return judged(columns, penalty, w, columns.look(w))
 
 
-def _judged(
-    columns: Any, penalty: CoordinatePenalty, w: np.ndarray, look: Look, n_iter: int
-) -> Found:
+def first_size(p: int) -> int:
+    return max(64, int(FIRST * np.sqrt(p)))
+
+
+def judged(columns: Any, penalty: CoordinatePenalty, w: np.ndarray, look: Look) -> Found:
     objective = look.rr / 2 + penalty.value(w)
     if penalty.convex:
         bound = dual_bound(penalty, look)
-        return Found(w, look, objective, bound, max(objective - bound, 0.0), n_iter)
+        return Found(w, look, objective, bound, max(objective - bound, 0.0), 0)
     away = penalty.distances(w, -look.v)
     worst = np.flatnonzero(away > 0)
     excess = 0.0
     if len(worst):  # about what a single coefficient can still gain
         size = columns.deviation(worst)
         excess = float(np.max((away[worst] / size) ** 2)) / 2
-    return Found(w, look, objective, None, excess, n_iter)
+    return Found(w, look, objective, None, excess, 0)
 
 
 def dual_bound(penalty: CoordinatePenalty, look: Look) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from .._pool import run_on_threads
 from ..rows import Rows
 from .coordinate_penalty import CoordinatePenalty
+from .elastic_net_path import Regression, path, regressions
 from .gram import Gram, gram
-from .regression import Regression, path, regressions
 from .squared_columns import WholeGram
 
 CANCELLED = 1e-6  # of a column's sum of squares must be left, or the training rows are summed

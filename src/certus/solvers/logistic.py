@@ -73,9 +73,14 @@ def against_the_rest(
     return problems
 
 
+def coordinate_descent_takes(problem: Problem) -> bool:
+    """Else a penalty is known by its prox alone."""
+    return not (np.isnan(problem.l1) or np.isnan(problem.l2) or problem.positive)
+
+
 def choose(problem: Problem, name: str = "auto") -> Solver:
     """The solver by its name, or the fastest for the problem's shape and penalty."""
-    if np.isnan(problem.l1) or np.isnan(problem.l2) or problem.positive:  # known by its prox alone
+    if not coordinate_descent_takes(problem):
         return ProximalGradient()
     if problem.l1 > 0:
         from .coordinate_descent import CoordinateDescent

@@ -67,8 +67,9 @@ def minimise(
     if start is not None and not all(np.isfinite(part).all() for part in start):
         start = None
     state = solver.init(problem, *(start or nothing))
-    if start is not None and not state.objective <= f0:  # of another problem: no help
-        state = solver.init(problem, *nothing)
+    if start is not None and not state.objective <= f0:  # of another problem: no help?
+        fresh = solver.init(problem, *nothing)  # above f₀ too where w = 0 is not allowed
+        state = state if state.objective <= fresh.objective else fresh
     iteration = before
     while True:
         step = Step(iteration, state.objective, state.bound, _fit(solver, state, iteration))

@@ -123,6 +123,8 @@ def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, flo
 
 def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray) -> np.ndarray:
     """argmin_b Σ s ℓ(y, b)."""
+    if loss.name == "squared":
+        return np.array([s @ y / s.sum()])
     # Σ s ℓ'(y, b) rises with b, from below 0 to above: halve the bracket
     low, high = float(np.min(y)) - 1.0, float(np.max(y)) + 1.0
     for _ in range(200):

@@ -1,105 +1,174 @@
-"""Proximal gradient with momentum, for any penalty that has a prox.
+"""Proximal gradient, with momentum or without, for any penalty that has a prox.
 
-    v = θ_k + μ_k(θ_k − θ_{k−1})
+    v = θ_k + μ_k(θ_k − θ_{k−1})                                   (μ = 0: no momentum)
     w_{k+1} = prox_{t·pen}(v_w − t ∇_w f(v)),   b_{k+1} = v_b − t r ∇_b f(v)
 
 f is the sum of losses, about the columns' mean, so that the intercept has a step of its own:
 r = Σ_j var x_j. The step t is shortened until f lies below its quadratic model, and the momentum is
 dropped where F rises (O'Donoghue and Candès 2015). Columns are not scaled: the prox is in the
 user's units.
+
+When to stop: by the duality gap where the penalty has a conjugate (``duality.py``). Else by
+
+    ξ = (v − θ)/t − ∇f(v) + ∇f(θ) ∈ ∂F(θ),   F(θ) − F* ≤ ⟨ξ, θ − θ*⟩,
+
+with ‖θ‖ for ‖θ − θ*‖: how far θ* is, nobody knows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .coordinates import Coordinates, coordinates
+from .duality import dual_bound
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .products import first_order, room_for_states
+from .products import first_order, room_for_states, scale_of
 
 LONGER = 1.2  # a step is first tried so much longer than the last one
 SHORTENINGS = 60
 ROUNDING = 1e-14  # of f
+COUPLED = 10.0  # times less is the curvature along β, where the other coefficients follow
 
 
-class _Point(NamedTuple):
+class Point(NamedTuple):
+    """θ, and f there."""
+
     u: np.ndarray  # (p, K)
     beta: np.ndarray  # (K,): the intercept about the columns' mean
+    f: float
+    g: np.ndarray  # ∂f/∂u
+    g_b: np.ndarray  # ∂f/∂β; 0 without an intercept
+    d: np.ndarray  # (K,): curvature along β
 
 
 class _Here(NamedTuple):
     at: Coordinates
-    now: _Point
-    before: _Point
+    now: Point
+    before: Point
     momentum: float
     step: float
     ratio: float  # r
     room: np.ndarray
+    bound: float | None
 
 
 class ProximalGradient:
-    """Two passes of O(n·p·K) operations a step, O(n·K + p·K) memory. Slow where columns differ
-    much in scale; asks of a penalty its value and prox alone."""
+    """O(n·p·K) operations a pass, two passes a step with momentum and one without; O(n·K + p·K)
+    memory. Slow where columns differ much in scale.
 
-    name = "proximal gradient"
+    Parameters
+    ----------
+    accelerated : bool, default=True
+        With momentum (FISTA), or without (ISTA), where no step raises F. A penalty that is not
+        convex is minimised without.
+    """
+
+    def __init__(self, accelerated: bool = True):
+        if not isinstance(accelerated, (bool, np.bool_)):
+            raise ValueError(f"accelerated={accelerated!r}: give True or False")
+        self.accelerated = accelerated
+        self.name = "proximal gradient" if accelerated else "proximal gradient without momentum"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at = coordinates(problem.rows, problem.fit_intercept)._replace(q=None)
-        variance = float(at.variance.sum()) or 1.0
-        s = problem.rows.s
-        total = problem.rows.shape[0] if s is None else float(s.sum())
-        step = 1.0 / (problem.loss.curvature_bound * total * variance)
-        point, room = _Point(*at.inside(w, b)), room_for_states(problem)
-        f, _, _ = _gradient(problem, at, point, room)
-        objective = f + problem.penalty.value(w)
+        at, step, ratio = first_step(problem)
+        if not problem.penalty.value(w) < np.inf:
+            w = problem.penalty.prox(w, step)
+        room = room_for_states(problem)
+        now = point_at(problem, at, *at.inside(w, b), room)
+        objective = now.f + problem.penalty.value(w)
         if not np.isfinite(objective):
             raise NonFiniteError
-        here = _Here(at, point, point, 1.0, step, variance, room)
-        return State(w, b, objective, np.inf, more=here)
+        bound = bound_at(problem, now, objective)
+        here = _Here(at, now, now, 1.0, step, ratio, room, bound)
+        excess = np.inf if bound is None else max(objective - bound, 0.0)
+        return State(w, b, objective, excess, bound, more=here)
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
-        momentum = (1 + np.sqrt(1 + 4 * here.momentum**2)) / 2
-        v = _beyond(here.now, here.before, (here.momentum - 1) / momentum)
-        f_v, g, g_b = _gradient(problem, here.at, v, here.room)
+        at, penalty, r = here.at, problem.penalty, here.ratio
+        momentum = 1.0
+        if self.accelerated and getattr(penalty, "convex", True):
+            momentum = (1 + np.sqrt(1 + 4 * here.momentum**2)) / 2
+        v, share = here.now, (here.momentum - 1) / momentum
+        if share > 0:
+            beyond = _beyond(here.now.u, here.before.u, share)
+            v = point_at(
+                problem, at, beyond, _beyond(here.now.beta, here.before.beta, share), here.room
+            )
         t = here.step * LONGER
         for _ in range(SHORTENINGS):
-            new = _Point(problem.penalty.prox(v.u - t * g, t), v.beta - t * here.ratio * g_b)
-            d, d_b = new.u - v.u, new.beta - v.beta
-            length2 = float(np.sum(d**2) + np.sum(d_b**2) / here.ratio)
-            f, _, _ = _gradient(problem, here.at, new, here.room)
-            model = f_v + float(np.sum(g * d) + np.sum(g_b * d_b)) + length2 / (2 * t)
-            if f <= model + ROUNDING * abs(f_v):
+            u, beta = penalty.prox(v.u - t * v.g, t), v.beta - t * r * v.g_b
+            new = point_at(problem, at, u, beta, here.room)
+            d, d_b = u - v.u, beta - v.beta
+            length2 = float(np.sum(d**2) + np.sum(d_b**2) / r)
+            model = v.f + float(np.sum(v.g * d) + np.sum(v.g_b * d_b)) + length2 / (2 * t)
+            if new.f <= model + ROUNDING * abs(v.f):
                 break
             t /= 2
-        w, b = here.at.outside(*new)
-        objective = f + problem.penalty.value(w)
+        w, b = at.outside(new.u, new.beta)
+        objective = new.f + penalty.value(w)
         rounding = ROUNDING * abs(state.objective)
         if not objective <= state.objective + rounding:
-            state.stuck = here.momentum == 1.0  # not even a plain step lowers F
+            state.stuck = share == 0  # not even a plain step lowers F
             state.more = here._replace(before=here.now, momentum=1.0, step=t)
             return state
-        # F − F* ≤ ⟨mapping, θ − θ*⟩: how far θ* is, nobody knows; about as far as 0
-        length = np.sqrt(length2)
-        excess = length / t * max(float(np.linalg.norm(w)), length)
+        found = bound_at(problem, new, objective)
+        bound = larger(here.bound, found)
+        if bound is None or found is None:
+            xi, xi_b = new.g - v.g - d / t, new.g_b - v.g_b - d_b / (t * r)
+            size = float(np.sqrt(np.sum(xi**2) + r * np.sum(xi_b**2)))
+            excess = size * max(float(np.linalg.norm(w)), float(np.sqrt(length2)))
+        else:
+            bound = min(bound, objective)
+            excess = objective - bound
         if length2 < 100 * t * rounding:  # rounding hides whether a longer step would do
             t /= LONGER
-        more = here._replace(now=new, before=here.now, momentum=momentum, step=t)
-        return State(w, b, objective, float(excess), stuck=length2 == 0, more=more)
+        more = here._replace(now=new, before=here.now, momentum=momentum, step=t, bound=bound)
+        return State(w, b, objective, excess, bound, stuck=length2 == 0, more=more)
 
 
-def _beyond(now: _Point, before: _Point, share: float) -> _Point:
-    return _Point(now.u + share * (now.u - before.u), now.beta + share * (now.beta - before.beta))
+def _beyond(now: np.ndarray, before: np.ndarray, share: float) -> np.ndarray:
+    return now + share * (now - before)
 
 
-def _gradient(
-    problem: Problem, at: Coordinates, point: _Point, room: np.ndarray
-) -> tuple[float, Any, Any]:
-    """f without the penalty, and its gradient in u and β."""
+# --- what methods of first order share ------------------------------------------------------------
+
+
+def first_step(problem: Problem) -> tuple[Coordinates, float, float]:
+    """Coordinates in the user's units, 1/L with L ≥ the curvature of f, and the ratio r."""
+    at = coordinates(problem.rows, problem.fit_intercept)._replace(q=None)
+    variance = float(at.variance.sum()) or 1.0
+    s = problem.rows.s
+    total = problem.rows.shape[0] if s is None else float(s.sum())
+    return at, 1.0 / (problem.loss.curvature_bound * total * variance), variance
+
+
+def point_at(
+    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, room: np.ndarray
+) -> Point:
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = first_order(problem.rows, problem.loss, at, point.u, point.beta, room)
+        sums = first_order(problem.rows, problem.loss, at, u, beta, room)
     c = at.correction
     g = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
-    return float(sums.f), g, sums.g if problem.fit_intercept else np.zeros_like(sums.g)
+    g_b = sums.g if problem.fit_intercept else np.zeros_like(sums.g)
+    return Point(u, beta, float(sums.f), g, g_b, sums.d)
+
+
+def bound_at(problem: Problem, point: Point, objective: float) -> float | None:
+    """The duality bound. Before the optimum Σ s a = ∇_β f is not 0, which costs it ∇_β(β* − β); as
+    κ/2·(β* − β)² ≤ F − F* = E with a curvature κ,
+
+        E ≤ e + |∇_β|√(2E/κ),   e the gap without that cost."""
+    bound = dual_bound(problem, point.f, float(np.sum(point.g * point.u)), point.g)
+    if bound is None or not point.g_b.any():
+        return bound
+    kappa = scale_of(problem, point.d) / COUPLED
+    q = float(np.sqrt(2 * np.sum(point.g_b**2 / kappa)))
+    return objective - ((q + np.sqrt(q**2 + 4 * max(objective - bound, 0.0))) / 2) ** 2
+
+
+def larger(a: float | None, b: float | None) -> float | None:
+    known = [bound for bound in (a, b) if bound is not None]
+    return max(known) if known else None

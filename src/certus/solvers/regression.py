@@ -1,105 +1,80 @@
-"""Penalised regressions of one X: any target, any penalty, or many penalties one after another.
+"""From targets to problems, one for each, and from a problem to the solver that fits it.
 
-F(w, b) = (1/2D) Σ_i s_i (y_i − x_iᵀw − b)² + Σ_j pen_j(w_j)
+F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + pen(w)
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from ..losses import Loss
 from ..rows import Rows
-from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
-from .elastic_net import ALL, Found, solve
-from .gram import Gram, gram
-from .squared_columns import Look, ManyColumns, WholeGram
-from .steps import OnStep, ignore
-
-SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
-ACCURATE = 1e-5
-WHOLE_WORK = 2.0**36  # n·p² for which the sums of all columns are taken at once
+from . import logistic
+from .loop import Fit, Solver
+from .problem import Problem
+from .proximal_gradient import ProximalGradient
+from .steps import OnStep, Step
+from .working_sets import WorkingSets
 
 
-class Regression(NamedTuple):
-    """One target. ``null``: F with w = 0 and the best b."""
-
-    columns: Any
-    null: float
-
-    def goal(self, tol: float) -> float:
-        """The excess to reach. Where rows are not needed any more, more digits cost nothing."""
-        accurate = ACCURATE if isinstance(self.columns, WholeGram) else 1.0
-        return accurate * tol * self.null / SAFETY
-
-    def start(self, w: np.ndarray) -> tuple[np.ndarray, Look]:
-        return w, self.columns.look(w)
-
-    def largest(self, l1_ratio: float, positive: bool = False) -> float:
-        """The least α for which w = 0: every |x̂_jᵀŷ| is at most αl."""
-        v = self.columns.look(np.zeros(self.columns.p)).v
-        found = float(np.max(v if positive else np.abs(v), initial=0.0))
-        return max(found, 0.0) / l1_ratio
-
-
-def sums_of(rows: Rows, fit_intercept: bool) -> Gram | None:
-    """Of all columns at once, where these are few."""
-    n, p = rows.shape
-    few = p <= ALL and n >= p and float(n) * p * p <= WHOLE_WORK
-    return gram(rows, fit_intercept) if few else None
-
-
-def regressions(
-    rows: Rows, fit_intercept: bool, divisor: float, by_columns: Any = None,
-    sums: Gram | None = None,
-) -> list[Regression]:  # fmt: skip
-    """Of each target. ``by_columns``: sparse X in CSC, ``sums``: those of all columns, if they are
-    at hand."""
+def targets(rows: Rows, loss: Loss, penalty: Any, fit_intercept: bool) -> list[Problem]:
+    """What a solver finds out about X, it finds out once for all."""
     assert rows.y is not None
-    k = rows.y.shape[1]
-    sums = sums or sums_of(rows, fit_intercept)
-    if sums is not None:
-        H = sums.G / divisor
-        found: list[Any] = [WholeGram(sums, H, t, divisor) for t in range(k)]
-        return [Regression(columns, columns.yy / 2) for columns in found]
-    if rows.sparse and by_columns is None:
-        X = rows.X
-        by_columns = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
-    found = [ManyColumns(rows, t, divisor, fit_intercept, by_columns) for t in range(k)]
-    return [Regression(columns, float(columns.y @ columns.y) / 2) for columns in found]
+    kept: dict[str, Any] = {}
+    columns = np.ascontiguousarray(rows.y.T)[:, :, None]
+    return [Problem(rows.but(y, rows.s), loss, penalty, fit_intercept, kept=kept) for y in columns]
 
 
-def path(
-    regression: Regression,
-    penalties: Iterable[CoordinatePenalty],
-    tol: float,
-    max_iter: int,
-    start: tuple[np.ndarray, Look] | None = None,
-    on_each: Callable[[Found], None] | None = None,
-) -> list[Found]:
-    """Fits at one penalty after another, each from where the one before ended.
+def choose(problem: Problem) -> Solver:
+    """Smooth: Newton's method, by factors or by conjugate gradients as the shape asks for. An L1
+    part: coordinate descent. Anything else: proximal gradient, without momentum where the penalty
+    is not convex."""
+    if WorkingSets.fits(problem):
+        return WorkingSets()
+    if not getattr(problem.penalty, "convex", True):
+        return ProximalGradient(accelerated=False)
+    return logistic.choose(problem)
 
-    The first working set holds what the sequential strong rule expects (Tibshirani et al. 2012):
-    columns with |v_j| ≥ 2·l1 − l1 of the fit before.
+
+class Together:
+    """The fits of all targets as one: what is done, what is being done, and b alone for the rest.
+
+    As ``on_step`` of each target's solver it tells ``on_step`` of the whole.
     """
-    found: list[Found] = []
-    last: np.ndarray | None = None
-    for penalty in penalties:
-        first = None
-        if start is not None and last is not None:
-            v = start[1].v if penalty.code == NON_NEGATIVE else np.abs(start[1].v)
-            first = np.flatnonzero(v >= 2 * penalty.l1 - np.maximum(last, penalty.l1))
-        fit = solve(regression.columns, penalty, regression.goal(tol), start, first, max_iter)
-        found.append(fit)
-        start, last = (fit.w, fit.look), penalty.l1
-        if on_each is not None:
-            on_each(fit)
-    return found
 
+    def __init__(self, problems: list[Problem], on_step: OnStep):
+        self.on_step, self.k = on_step, 0
+        p = problems[0].rows.shape[1]
+        self.fits = [Fit(np.zeros((p, 1)), problem.null[0], "", 0) for problem in problems]
+        self.objectives = [problem.null[1] for problem in problems]
+        self.bounds: list[float | None] = [None] * len(problems)
 
-def fit_one(
-    regression: Regression, penalty: CoordinatePenalty, tol: float, max_iter: int,
-    start: np.ndarray | None = None, on_step: OnStep = ignore,
-) -> Found:  # fmt: skip
-    at = None if start is None else regression.start(start)
-    return solve(regression.columns, penalty, regression.goal(tol), at, None, max_iter, on_step)
+    def __call__(self, step: Step) -> bool:
+        k = self.k
+        self.objectives[k], self.bounds[k] = step.objective, step.bound
+        if k > 0 and step.iteration == 0:
+            return False  # the whole has begun already
+        done = sum(fit.n_iter for at, fit in enumerate(self.fits) if at != k)
+        bounds = [bound for bound in self.bounds if bound is not None]
+        whole = Step(
+            done + step.iteration,
+            sum(self.objectives),
+            sum(bounds) if len(bounds) == len(self.bounds) else None,
+            lambda: self.fit(step.parameters()),
+        )
+        return self.on_step(whole)
+
+    def fit(self, current: Fit | None = None) -> Fit:
+        """``current``: in place of the target that is being fitted."""
+        fits = list(self.fits)
+        if current is not None:
+            fits[self.k] = current
+        stopped = [fit.stopped_at for fit in fits if fit.stopped_at is not None]
+        return Fit(
+            w=np.hstack([fit.w for fit in fits]),
+            b=np.concatenate([fit.b for fit in fits]),
+            solver=next(fit.solver for fit in fits if fit.solver),
+            n_iter=max(fit.n_iter for fit in fits),
+            stopped_at=stopped[0] if stopped else None,
+            arrived=all(fit.arrived for fit in fits),
+        )

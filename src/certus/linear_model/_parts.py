@@ -1,0 +1,89 @@
+"""Losses, penalties and solvers by name, or as objects that a user passes."""
+
+from typing import Any
+
+from .._validation import one_of
+from ..losses import Huber, Logistic, Softmax, Squared, SquaredHinge
+from ..penalties import L1, L2, MCP, SCAD, ElasticNet, NonNegative, Simplex
+from ..solvers.lbfgs import LBFGS
+from ..solvers.logistic import coordinate_descent_takes
+from ..solvers.loop import Solver
+from ..solvers.newton import Newton
+from ..solvers.newton_cg import NewtonCG
+from ..solvers.problem import Problem
+from ..solvers.proximal_gradient import ProximalGradient
+from ..solvers.subgradient import Subgradient
+
+REGRESSION: dict[str, Any] = {"squared": Squared, "huber": Huber}
+CLASSIFICATION: dict[str, Any] = {
+    "logistic": Logistic, "softmax": Softmax, "squared_hinge": SquaredHinge, **REGRESSION,
+}  # fmt: skip
+PENALTIES: dict[str, Any] = {
+    "l1": L1, "l2": L2, "elasticnet": ElasticNet, "mcp": MCP, "scad": SCAD,
+    "nonnegative": NonNegative, "simplex": Simplex,
+}  # fmt: skip
+NEED_MORE = {  # penalties that a name alone does not say
+    "group": "GroupL2(strength, groups=…)", "group_l2": "GroupL2(strength, groups=…)",
+    "box": "Box(low, high)",
+}  # fmt: skip
+SOLVERS: dict[str, Any] = {
+    "newton": Newton, "newton-cg": NewtonCG, "lbfgs": LBFGS, "cd": lambda: _coordinate_descent(),
+    "proximal-gradient": ProximalGradient, "fista": ProximalGradient,
+    "ista": lambda: ProximalGradient(accelerated=False), "subgradient": Subgradient,
+}  # fmt: skip
+SMOOTH = (Newton, NewtonCG, LBFGS)
+
+# what is asked of an object that a user passes
+NEEDS = {
+    "loss": ("value", "slope", "evaluate", "curvature_product", "several", "curvature_bound"),
+    "penalty": ("value", "prox"),
+    "solver": ("name", "init", "step"),
+}
+
+
+def part(name: str, given: Any, known: dict[str, Any]) -> Any:
+    """A loss, penalty or solver by its name, or the object itself."""
+    if isinstance(given, str):
+        return known[one_of(name, given, known)]()
+    missing = [need for need in NEEDS[name] if not hasattr(given, need)]
+    if isinstance(given, type) or missing:
+        what = f"{given.__name__}()" if isinstance(given, type) else f"certus.{name}s"
+        raise ValueError(
+            f"{name}={given!r}: give one of {', '.join(map(repr, known))}, or an object with "
+            f"{', '.join(NEEDS[name])}, as {what}"
+        )
+    return given
+
+
+def penalty_of(given: Any) -> Any:
+    """None: no penalty."""
+    if isinstance(given, str) and given in NEED_MORE:
+        raise ValueError(f"penalty={given!r}: give certus.penalties.{NEED_MORE[given]}")
+    return L2(0.0) if given is None else part("penalty", given, PENALTIES)
+
+
+def solver_of(given: Any, problem: Problem, choose: Any) -> Solver:
+    """``choose``: problem → solver, for "auto"."""
+    if isinstance(given, str):
+        one_of("solver", given, ("auto", *SOLVERS))
+        solver = SOLVERS[given]() if given in SOLVERS else choose(problem)
+    else:
+        solver = part("solver", given, SOLVERS)
+    if isinstance(solver, SMOOTH) and (problem.positive or not problem.l1 == 0):
+        raise ValueError(
+            f"solver={given!r} needs a smooth penalty, and {problem.penalty!r} is none: "
+            "use solver='auto'"
+        )
+    if solver.name == "cd" and not coordinate_descent_takes(problem):
+        raise ValueError(
+            f"solver={given!r} takes L1, L2 and ElasticNet of any sign, and {problem.penalty!r} is "
+            "none of them: use solver='auto'"
+        )
+    chosen: Solver = solver
+    return chosen
+
+
+def _coordinate_descent() -> Solver:
+    from ..solvers.coordinate_descent import CoordinateDescent
+
+    return CoordinateDescent()

@@ -1,0 +1,225 @@
+"""Linear regression with any loss, penalty and solver."""
+
+from typing import Any
+
+import numpy as np
+
+from .._pool import blas_limiter
+from .._validation import boolean, data_for_fit, memory_for_gram, not_negative, require_finite
+from .._watching import CALLER, watched
+from ..certificate import TOL, Certificate, certify, unproven
+from ..rows import Rows
+from ..solvers.gram import NonFiniteError
+from ..solvers.logistic import TIGHTER, solve
+from ..solvers.loop import Fit, Solver
+from ..solvers.newton import Newton
+from ..solvers.problem import Problem, objective
+from ..solvers.regression import Together, choose, targets
+from ..solvers.steps import OnStep
+from ._base import LinearRegressor
+from ._classifier import LEAST_TOL, aloud
+from ._parts import REGRESSION, part, penalty_of, solver_of
+from .logistic import whole_number
+
+
+class PenalizedRegressor(LinearRegressor):
+    r"""Any loss and penalty: minimise Σ sᵢ ℓ(yᵢ, xᵢᵀw + b) + pen(w), s the sample weights.
+
+    Each target is its own problem. The intercept is not penalised.
+
+    Parameters
+    ----------
+    loss : {"squared", "huber"} or object
+        ℓ, by name or one of ``certus.losses`` (or your own, see ``certus.losses.Loss``).
+        "squared" is ½(y − z)².
+    penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
+        pen, by name (of strength 1) or one of ``certus.penalties``: these, ``GroupL2``, ``Box``
+        (or your own, see ``certus.penalties.Penalty``; its w has shape (n_features, 1)).
+    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
+            "subgradient"} or object
+        By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take smooth
+        penalties (L2, None), "cd" takes L1, L2 and ElasticNet, "proximal-gradient" takes all and
+        is "fista"; "ista" is the same without momentum. "subgradient" is slow, and here to be
+        compared with.
+    fit_intercept : bool, default=True
+    tol : float, default=1e-6
+        The residual that is asked for: what F may lie above its least value, as a share of what
+        the intercept alone leaves.
+    max_iter : int, default=10000
+        Steps for each target.
+    warm_start : bool, default=False
+        Start from the coefficients of the fit before.
+    verbose : int, default=0
+        Above 0, a line is printed for each step.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+    loss_, penalty_ : object
+        What was minimised.
+    n_iter_ : int or ndarray of shape (n_targets,)
+    solver_ : str
+    certificate_ : Certificate
+        A convex penalty: no other w and b have a smaller objective by more than the gap. MCP and
+        SCAD: no small change of w and b lowers it, which is all that is claimed. "not proven" where
+        no definition of certus knows the loss or the penalty.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    Textbooks minimise (Φw − y)ᵀ(Φw − y) + λ·pen(w). That is twice ours with pen multiplied by λ/2:
+    for λ‖w‖₁ use ``L1(λ/2)``, for λ‖w‖² use ``L2(λ)``. scikit-learn's ``Lasso(alpha)`` divides the
+    squares by 2n: use ``L1(n*alpha)``. docs/penalised.md has the table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import PenalizedRegressor
+    >>> from certus.penalties import L1
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PenalizedRegressor("squared", L1(200.0)).fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective ..., at most ... above the best possible)
+    >>> int((model.coef_ != 0).sum())
+    5
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        penalty: Any = "l2",
+        solver: Any = "auto",
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ):
+        self.loss = loss
+        self.penalty = penalty
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedRegressor":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        boolean("warm_start", self.warm_start)
+        not_negative("tol", self.tol)
+        whole_number("max_iter", self.max_iter)
+        loss = part("loss", self.loss, REGRESSION)
+        if loss.several:
+            raise ValueError(
+                f"loss={self.loss!r} is for several scores a row: use PenalizedClassifier"
+            )
+        penalty = penalty_of(self.penalty)
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        problems = targets(rows, loss, penalty, fit_intercept)
+        start = self._start(rows.shape[1], len(problems))
+        self.loss_, self.penalty_ = loss, penalty
+        stopped_at, found = self._minimise(problems, rows, flat, start)
+        self._conclude(found, stopped_at, CALLER - 1)
+        return self
+
+    def _minimise(
+        self, problems: list[Problem], rows: Rows, flat: bool, start: Any
+    ) -> tuple[int | None, Certificate]:
+        """Solve, certify, and go on where the certificate asks for more."""
+        solver = self._solver(problems[0])
+        tol = max(min(float(self.tol), TOL), LEAST_TOL)
+        on_step = self._watching.iterations(
+            lambda fit: self._attributes(fit, flat),
+            lambda: self._check(problems, rows, tol),
+            self.max_iter * len(problems),
+        )
+        starts = [start and (start[0][:, [k]], start[1][[k]]) for k in range(len(problems))]
+        all_of_them = Together(problems, on_step)
+        fits = all_of_them.fits
+        for tighter in TIGHTER:
+            for k, problem in enumerate(problems):
+                all_of_them.k = k
+                of_target = f", target {k}" if len(problems) > 1 else ""
+                listener: OnStep = all_of_them
+                if self.verbose > 0:
+                    listener = aloud(all_of_them, f"{type(self).__name__}{of_target}")
+                fits[k] = self._solve_one(
+                    problem, solver, starts[k], tol * tighter, listener, fits[k].n_iter
+                )
+                if self._watching.stopped is not None:
+                    break
+            fit = all_of_them.fit()
+            for name, value in self._attributes(fit, flat).items():
+                setattr(self, name, value)
+            self.n_iter_: Any = np.array([one.n_iter for one in fits], dtype=np.int32)
+            if len(fits) == 1:
+                self.n_iter_ = fit.n_iter
+            found = self._check(problems, rows, tol)
+            more = fit.arrived and fit.n_iter < self.max_iter and self._watching.stopped is None
+            lost = not np.isfinite(found.objective)  # there is no way from here
+            if found.certified or lost or not more or "unproven" in found.found:
+                break
+            starts = [(one.w, one.b) for one in fits]
+        return fit.stopped_at, found
+
+    def _solver(self, problem: Problem) -> Solver:
+        solver = solver_of(self.solver, problem, choose)
+        if isinstance(solver, Newton):
+            p = problem.rows.shape[1]
+            memory_for_gram(p + 1, p, problem.rows.threads)
+        return solver
+
+    def _solve_one(
+        self, problem: Problem, solver: Solver, start: Any, tol: float, on_step: OnStep, before: int
+    ) -> Fit:
+        try:
+            with blas_limiter.for_work(problem.rows.shape):
+                return solve(problem, solver, start, tol, self.max_iter, on_step, before)
+        except NonFiniteError:
+            require_finite(problem.rows.X, vars(self).get("feature_names_in_"))
+            raise
+
+    def _attributes(self, fit: Fit, flat: bool) -> dict[str, Any]:
+        b = (float(fit.b[0]) if flat else fit.b.copy()) if self.fit_intercept else 0.0
+        w = fit.w[:, 0].copy() if flat else fit.w.T.copy()
+        return {"coef_": w, "intercept_": b, "n_iter_": fit.n_iter, "solver_": fit.solver}
+
+    def _check(self, problems: list[Problem], rows: Rows, tol: float) -> Certificate:
+        """The certificate of what is set."""
+        try:
+            return certify(self, rows, tol)
+        except ValueError as error:  # no claim that a definition could check
+            why = str(error)
+        w, b = np.atleast_2d(self.coef_), np.broadcast_to(self.intercept_, (len(problems),))
+        total = sum(objective(problem, w[[k]].T, b[[k]]) for k, problem in enumerate(problems))
+        formula = f"Σ ℓ(yᵢ, xᵢᵀw + b) + pen(w), ℓ = {self.loss_!r}, pen = {self.penalty_!r}"
+        return unproven(self, rows, formula, total, why, tol)
+
+    def _start(self, p: int, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where a warm start begins; None: from nothing."""
+        if not self.warm_start or "coef_" not in vars(self):
+            return None
+        w = np.array(np.atleast_2d(self.coef_).T, dtype=float)
+        b = np.array(np.broadcast_to(self.intercept_, (w.shape[1],)), dtype=float)
+        if w.shape != (p, k) or not (np.isfinite(w).all() and np.isfinite(b).all()):
+            return None
+        return w, b if self.fit_intercept else np.zeros_like(b)

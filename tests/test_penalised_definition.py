@@ -1,0 +1,426 @@
+"""definitions/penalised: gaps against optima of 50 digits."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from tests.penalised_cases import Case, exact_objective, optimum, prox, rows
+
+from certus.csr import CSR
+from certus.definitions import penalised
+from certus.definitions.penalty_terms import group_numbers, term_of
+from problems import weights
+
+SQUARED, HUBER = {"name": "squared"}, {"name": "huber", "delta": 0.7}
+NET = {"name": "elastic_net", "l1": 0.3, "l2": 0.0, "positive": False}
+PENALTIES = {
+    "l1": NET,
+    "l1, positive": {**NET, "positive": True},
+    "elastic net": {**NET, "l2": 0.2},
+    "elastic net, positive": {**NET, "l2": 0.2, "positive": True},
+    "l2": {**NET, "l1": 0.0, "l2": 0.4},
+    "group": {"name": "group_l2", "strength": 0.3, "groups": [[0, 2], [1], [3]]},
+    "box": {"name": "box", "low": [-0.5, -1.0, -0.5, -3.0], "high": 1.5},
+    "simplex": {"name": "simplex", "total": 2.0},
+}
+LOSSES = {"squared": SQUARED, "huber": HUBER}
+each_penalty = pytest.mark.parametrize("penalty", PENALTIES)
+each_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def problem(seed=0, n=18, p=4):
+    """Two coefficients that matter, one of them negative."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X @ np.array([1.0, -0.8, 0.1, 0.0])[:p] + 0.5 + 0.4 * rng.normal(size=n)
+    y[:3] += 4.0  # beyond δ
+    return X, y
+
+
+def checked(case, w, b, **more):
+    b = np.array([b]) if case.fit_intercept else np.zeros(1)
+    return penalised.check(case.data(), w=np.asarray(w)[:, None], b=b, **case.how(), **more)
+
+
+def allowed(case, w):
+    """The nearest w that the penalty allows, as floats that it allows exactly."""
+    name = case.penalty["name"]
+    if name == "box":
+        return np.clip(w, case.penalty["low"], case.penalty["high"])
+    if name == "simplex":
+        return np.asarray(prox(case, np.vectorize(mp.mpf)(w), None), dtype=float)
+    return np.maximum(w, 0.0) if case.penalty.get("positive") else w
+
+
+def attack(case, exactly=1e-11, sizes=(0.0, 1e-6, 1e-3, 0.1, 2.0)):
+    """The bound lies below the optimum, the gap above the excess, and both close at the optimum."""
+    best, w, b = optimum(case)
+    rng = np.random.default_rng(1)
+    unit = np.minimum(1.0, 1 / np.asarray(case.X, dtype=float).std(axis=0))
+    residuals = []
+    for size in sizes:
+        moved = allowed(case, w + size * unit * rng.normal(size=w.shape))
+        at = b + size * rng.normal() * case.fit_intercept
+        at -= np.asarray(case.X, dtype=float).mean(axis=0) @ (moved - w) * case.fit_intercept
+        found = checked(case, moved, at)
+        true = exact_objective(case, moved, at)
+        assert found["kind"] == "global"
+        assert found["infeasible"] is None
+        assert found["bound"] <= best
+        assert found["gap"] >= true - best
+        assert found["objective"] == pytest.approx(float(true), rel=1e-9)
+        if found["coef_error"] is not None:
+            assert found["coef_error"] >= np.abs(moved - w).max() * (1 - 1e-9)
+        residuals.append(found["residual"])
+    assert residuals[0] < exactly, residuals
+    assert residuals[1] < 1e-3
+    assert residuals[1:] == sorted(residuals[1:])
+    return residuals
+
+
+@pytest.mark.parametrize(
+    ("loss", "weighted", "intercept"),
+    [
+        *(("squared", weighted, b) for weighted in (False, True) for b in (False, True)),
+        ("huber", False, False),
+        ("huber", True, True),
+    ],
+)
+@each_penalty
+def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(
+    penalty, loss, weighted, intercept
+):
+    X, y = problem()
+    s = np.random.default_rng(2).integers(0, 3, size=len(y)).astype(float) if weighted else None
+    attack(Case(X, y, s, LOSSES[loss], PENALTIES[penalty], "weights", intercept))
+
+
+@pytest.mark.parametrize("divisor", [None, "rows", "weights"])
+@each_loss
+def test_every_divisor(divisor, loss):
+    X, y = problem(3)
+    s = weights(3, len(y))
+    strength = {None: 10.0, "rows": 0.3, "weights": 0.3}[divisor]
+    attack(Case(X, y, s, LOSSES[loss], {**NET, "l1": strength}, divisor))
+
+
+# --- where arithmetic is hard ---------------------------------------------------------------------
+
+
+@each_loss
+@pytest.mark.parametrize("penalty", ["l1", "elastic net", "group", "box"])
+def test_columns_far_from_the_origin(penalty, loss):
+    X, y = problem(4)
+    """There w and b are known to eight digits only, however they are found."""
+    attack(Case(X + np.array([1e8, -1e8, 0, 1e4]), y, None, LOSSES[loss], PENALTIES[penalty]), 1e-7)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1, positive", "elastic net"])
+@pytest.mark.parametrize("scale", [2.0**500, 2.0**-500, 2.0**30])
+def test_columns_of_any_scale(penalty, scale):
+    """So large that the penalty is lost in the slope's last digits, or so small that w_j is 0."""
+    X, y = problem(5)
+    X[:, 1] *= scale
+    attack(Case(X, y, None, SQUARED, PENALTIES[penalty], "weights"), 1e-9)
+
+
+def test_all_columns_of_another_scale_as_the_penalty_is():
+    """X·c with l1·c and l2·c² is the same problem, w/c its solution."""
+    X, y = problem(6)
+    for name in ("l1", "elastic net", "l1, positive"):
+        case = Case(X, y, None, SQUARED, PENALTIES[name], "weights")
+        _, w, b = optimum(case)
+        first = checked(case, w, b)
+        for loss in (SQUARED, HUBER):
+            for c in (2.0**400, 2.0**-400):
+                scaled = {**case.penalty, "l1": 0.3 * c, "l2": case.penalty["l2"] * c * c}
+                other = Case(X * c, y, None, loss, scaled, "weights")
+                found = checked(other, w / c, b)
+                if loss is SQUARED:
+                    assert found["objective"] == first["objective"]
+                    assert found["residual"] < 1e-10
+                assert np.isfinite(found["residual"])
+
+
+@each_loss
+@each_penalty
+def test_float32_rows_and_sparse_rows(penalty, loss):
+    X, y = problem(7, n=300)
+    X = np.where(np.abs(X) < 0.5, 0.0, X).astype(np.float32)
+    how = {"loss": LOSSES[loss], "penalty": PENALTIES[penalty], "divisor": "rows"}
+    w = allowed(Case(X, y, None, LOSSES[loss], PENALTIES[penalty]), np.full(4, 0.4))[:, None]
+    s = weights(7, len(y))
+    first = penalised.check(rows(X.astype(float), y, s), w=w, b=np.array([0.3]), **how)
+    for other in (X, np.asfortranarray(X), CSR(csr_array(X)), np.asfortranarray(X.astype(float))):
+        found = penalised.check(rows(other, y, s), w=w, b=np.array([0.3]), **how)
+        assert found["objective"] == pytest.approx(first["objective"], rel=1e-12)
+        assert found["bound"] == pytest.approx(first["bound"], rel=1e-9, abs=1e-12)
+
+
+@each_loss
+@pytest.mark.parametrize("penalty", ["l1", "elastic net", "group", "box", "simplex"])
+def test_odd_data(penalty, loss):
+    """One row; constant columns; a constant y; one row that counts."""
+    for X, y, s in (
+        (np.ones((1, 4)), np.ones(1), None),
+        (np.ones((5, 4)), np.arange(5.0), None),
+        (problem(8)[0], np.full(18, 3.0), None),
+        (np.zeros((5, 4)), np.zeros(5), None),
+        (problem(8)[0], problem(8)[1], np.eye(18)[4]),
+    ):
+        for intercept in (True, False):
+            case = Case(X, y, s, LOSSES[loss], PENALTIES[penalty], "weights", intercept)
+            best, w, b = optimum(case)
+            found = checked(case, w, b)
+            assert found["bound"] <= best
+            assert found["gap"] >= exact_objective(case, w, b) - best
+            assert found["gap"] < 1e-12 * (1 + np.abs(y).max() ** 2), found
+
+
+def test_several_targets_are_several_problems_and_threads_change_nothing():
+    X, y = problem(9, n=3000)
+    Y = np.column_stack([y, -2 * y + X[:, 3]])
+    W, b = np.random.default_rng(0).normal(size=(4, 2)), np.array([0.1, 0.2])
+    for loss in LOSSES.values():
+        for penalty in PENALTIES.values():
+            if penalty["name"] in ("box", "simplex"):
+                continue
+            how = {"loss": loss, "penalty": penalty, "divisor": "weights"}
+            W_ = np.maximum(W, 0) if penalty.get("positive") else W
+            both = penalised.check(rows(X, Y), w=W_, b=b, **how)
+            each = [
+                penalised.check(rows(X, Y[:, t]), w=W_[:, [t]], b=b[[t]], **how) for t in range(2)
+            ]
+            for key in ("objective", "bound", "null_objective"):
+                rel = 1e-6 if key == "null_objective" and loss is HUBER else 1e-12
+                assert both[key] == pytest.approx(sum(one[key] for one in each), rel=rel)
+            assert both["residual"] == pytest.approx(max(one["residual"] for one in each), rel=1e-6)
+            other = penalised.check(rows(X, Y, threads=2), w=W_, b=b, **how)
+            assert all(other[key] == both[key] for key in ("objective", "gap", "residual"))
+
+
+@each_loss
+def test_the_null_objective_is_that_of_the_best_constant(loss):
+    X, y = problem(10, n=60)
+    y[:8] += 40.0
+    s = weights(10, 60)
+    how = {"loss": LOSSES[loss], "penalty": NET, "divisor": "weights"}
+    found = penalised.check(rows(X, y, s), w=np.zeros((4, 1)), b=np.zeros(1), **how)
+
+    def F(b):
+        r = np.abs(y - b)
+        near = r if loss == "squared" else np.minimum(r, HUBER["delta"])
+        return s @ (near * (r - near / 2)) / s.sum()
+
+    best = minimize_scalar(F, bounds=(-50, 50), method="bounded", options={"xatol": 1e-10})
+    assert found["null_objective"] == pytest.approx(best.fun, rel=1e-5)
+    alone = penalised.check(
+        rows(X, y, s), w=np.zeros((4, 1)), b=np.zeros(1), fit_intercept=False, **how
+    )
+    assert alone["null_objective"] == pytest.approx(F(0.0), rel=1e-12)
+
+
+# --- what is not allowed --------------------------------------------------------------------------
+
+
+def test_what_a_constraint_excludes_is_refused_and_said():
+    X, y = problem()
+    outside = {
+        "l1, positive": ([1.0, -1e-9, 0, 0], "below 0"),
+        "box": ([2.0, 0, 0, 0], "outside the box"),
+        "simplex": ([1.0, 1.0, 1e-6, 0], "do not sum to 2"),
+    }
+    for name, (w, said) in outside.items():
+        found = checked(Case(X, y, None, SQUARED, PENALTIES[name]), np.array(w), 0.0)
+        assert found["residual"] == np.inf
+        assert said in found["infeasible"]
+    found = checked(Case(X, y, None, SQUARED, PENALTIES["simplex"]), np.array([3, -1.0, 0, 0]), 0.0)
+    assert "below 0" in found["infeasible"]
+    how = {"loss": SQUARED, "penalty": NET, "fit_intercept": False}
+    found = penalised.check(rows(X, y), w=np.zeros((4, 1)), b=np.ones(1), **how)
+    assert "intercept" in found["infeasible"]
+    found = checked(Case(X, y, None, SQUARED, NET), np.array([np.nan, 0, 0, 0]), 0.0)
+    assert found["residual"] == np.inf
+
+
+def test_groups_in_either_spelling():
+    assert group_numbers([[0, 2], [1], [3]], 4).tolist() == [0, 1, 0, 2]
+    assert group_numbers(np.array([7, 3, 7, 9]), 4).tolist() == [1, 0, 1, 2]
+    for wrong in ([[0, 1], [1, 2, 3]], [[0, 1]], [[0, 1], [2, 3], [0]]):
+        with pytest.raises(ValueError, match="every column"):
+            group_numbers(wrong, 4)
+
+
+# --- duals by brute force -------------------------------------------------------------------------
+
+
+@each_penalty
+def test_the_conjugate_is_the_supremum_over_many_points(penalty):
+    """pen*(v) ≥ vᵀw − pen(w) for every w, with equality somewhere near."""
+    rng = np.random.default_rng(0)
+    term = term_of(PENALTIES[penalty], 4)
+    case = Case(np.eye(4), np.ones(4), None, SQUARED, PENALTIES[penalty])
+    W = np.array([allowed(case, w) for w in 2 * rng.normal(size=(3000, 4))]).T
+    W = np.hstack(
+        [W, np.array([allowed(case, w) for w in 9 * np.vstack([np.eye(4), -np.eye(4)])]).T]
+    )
+    zero = np.zeros((4, 1))
+    for v in 0.6 * rng.normal(size=(20, 4, 1)):
+        c, most = (float(x[0]) for x in term.support(v, zero))
+        tau = min(most, 1.0)
+        largest = (tau * v.T @ W - term.value(W)).max()
+        assert largest <= tau * c + 1e-12
+        whole = float(term.conjugate(v, zero)[0])
+        assert (v.T @ W - term.value(W)).max() <= min(whole, c if most >= 1 else np.inf) + 1e-12
+        wider = term.support(v, zero + 0.1)
+        assert wider[0][0] >= c
+        assert wider[1][0] <= most
+        for _ in range(5):  # every v within the error
+            u = v + 0.1 * rng.uniform(-1, 1, size=v.shape)
+            tau = min(float(wider[1][0]), 1.0)
+            assert (tau * u.T @ W - term.value(W)).max() <= tau * wider[0][0] + 1e-12
+
+
+# --- where no bound is known ----------------------------------------------------------------------
+
+CONCAVE = {
+    "mcp": {"name": "mcp", "strength": 0.3, "gamma": 3.0},
+    "scad": {"name": "scad", "strength": 0.3, "gamma": 3.7},
+}
+each_concave = pytest.mark.parametrize("concave", CONCAVE)
+
+
+def plain_objective(case, w, b):
+    """F in floats, the penalty as the integral of its slope."""
+    r = np.abs(case.y - case.X @ w - b)
+    near = r if case.loss["name"] == "squared" else np.minimum(r, case.loss["delta"])
+    lam, g = case.penalty["strength"], case.penalty["gamma"]
+    u = np.linspace(0, 1, 4001)[:, None] * np.abs(w)
+    if case.penalty["name"] == "mcp":
+        slope = np.maximum(lam - u / g, 0)
+    else:
+        slope = np.where(u <= lam, lam, np.maximum(g * lam - u, 0) / (g - 1))
+    pen = np.trapezoid(slope, u, axis=0).sum()
+    return np.sum(near * (r - near / 2)) / len(r) + pen
+
+
+def descended(case):
+    """A stationary point by proximal steps, on the scalar problems by brute force."""
+    lam, g = case.penalty["strength"], case.penalty["gamma"]
+    n = len(case.y)
+    step = n / np.linalg.norm(np.column_stack([case.X, np.ones(n)]), 2) ** 2
+    grid = np.zeros(4)
+    w, b = np.zeros(4), 0.0
+    for _ in range(3000):
+        r = case.y - case.X @ w - b
+        a = (
+            r
+            if case.loss["name"] == "squared"
+            else np.clip(r, -case.loss["delta"], case.loss["delta"])
+        )
+        u = w + step * case.X.T @ a / n
+        size, best = np.abs(u), np.full(4, np.inf)
+        soft = np.maximum(size - step * lam, 0)
+        if case.penalty["name"] == "mcp":
+            tried = [0 * u, soft / (1 - step / g), size]
+        else:
+            tried = [0 * u, soft, ((g - 1) * size - step * g * lam) / (g - 1 - step), size]
+        for at in tried:
+            at = np.maximum(at, 0)
+            if case.penalty["name"] == "mcp":
+                m = np.minimum(at, g * lam)
+                pen = lam * m - m * m / (2 * g)
+            else:
+                m = np.clip(at, lam, g * lam)
+                beyond = lam * lam + (m - lam) * (2 * g * lam - lam - m) / (2 * (g - 1))
+                pen = np.where(at <= lam, lam * at, beyond)
+            value = (at - size) ** 2 / (2 * step) + pen
+            grid, best = np.where(value < best, at, grid), np.minimum(best, value)
+        w, b = np.sign(u) * grid, b + step * a.mean()
+    return w, b
+
+
+@each_loss
+@each_concave
+def test_a_stationary_point_of_a_concave_penalty(concave, loss):
+    X, y = problem(11, n=80)
+    case = Case(X, y, None, LOSSES[loss], CONCAVE[concave], "rows")
+    w, b = descended(case)
+    assert (w == 0).any()
+    assert (w != 0).any()
+    found = checked(case, w, b)
+    assert found["kind"] == "stationary"
+    assert found["convex"] is False
+    assert found["bound"] is None
+    assert found["gap"] == np.inf
+    assert found["residual"] < 1e-9
+    assert found["objective"] == pytest.approx(plain_objective(case, w, b), rel=1e-6)
+    for j in np.flatnonzero(w):
+        moved = w.copy()
+        moved[j] *= 1.01
+        assert checked(case, moved, b)["residual"] > 1e-4
+    assert checked(case, w, b * 1.01)["residual"] > 1e-4
+
+
+@each_concave
+def test_slopes_are_those_of_finite_differences(concave):
+    """Residual = max_j |∂F/∂w_j| D/(‖x̃_j‖‖ỹ‖), or of the intercept, where no w_j is 0."""
+    X, y = problem(12, n=60)
+    X = X + 3.0
+    case = Case(X, y, None, SQUARED, CONCAVE[concave], "rows")
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        w, b = rng.uniform(0.1, 1.0, size=4) * rng.choice([-1, 1], size=4), rng.normal()
+        b = float(np.mean(y - X @ w))  # else the centred slope is not that of w alone
+        found = checked(case, w, b)
+        if found["infeasible"]:
+            continue
+        e = 1e-6
+        slope = np.array([
+            (plain_objective(case, w + e * d, b) - plain_objective(case, w - e * d, b)) / (2 * e)
+            for d in np.eye(4)
+        ])  # fmt: skip
+        norm = np.linalg.norm(X - X.mean(axis=0), axis=0) * np.linalg.norm(y - y.mean())
+        assert found["residual"] == pytest.approx(np.max(np.abs(slope) * 60 / norm), rel=1e-4)
+
+
+@each_concave
+def test_the_top_of_a_hill_is_no_stationary_point_to_rest_at(concave):
+    """‖x‖²/D below 1/γ: the objective is concave where the penalty is, and flat at one w."""
+    penalty = {**CONCAVE[concave], "gamma": 3.0}
+    lam, kappa = 0.3, 1 / 3.0 if concave == "mcp" else 0.5
+    u = 0.5  # inside (λ, γλ)
+    pull = lam - u / 3.0 if concave == "mcp" else (0.9 - u) / 2
+    x = np.sqrt(kappa / 2)
+    y = (pull + x * x * u) / x  # slope 0 at u
+    case = Case(np.array([[x]]), np.array([y]), None, SQUARED, penalty, "rows", False)
+    found = checked(case, np.array([u]), 0.0)
+    assert found["residual"] == np.inf
+    assert "falls whichever way" in found["infeasible"]
+    for other in (u - 1e-3, u + 1e-3):
+        assert checked(case, np.array([other]), 0.0)["objective"] < found["objective"]
+
+
+@each_loss
+def test_bounds_at_infinity(loss):
+    """w ≥ 0 and the like: of squares the curvature proves it, of others slopes are told."""
+    X, y = problem(13, n=50)
+    for penalty in (
+        {"name": "box", "low": 0.0, "high": np.inf},
+        {"name": "box", "low": [-np.inf, -0.1, -np.inf, 0.0], "high": [0.5, 0.3, np.inf, np.inf]},
+        {**NET, "l1": 0.0, "positive": True},
+        {**NET, "l1": 0.0},
+    ):
+        case = Case(X, y, None, LOSSES[loss], penalty, "rows")
+        best, w, b = optimum(case)
+        found = checked(case, w, b)
+        assert found["residual"] < 1e-10
+        assert found["kind"] == ("global" if loss == "squared" else "stationary")
+        assert found["convex"]
+        if loss == "squared":
+            assert found["bound"] <= best
+            assert found["coef_error"] < 1e-9
+        w = w * 1.01
+        w = np.clip(w, penalty["low"], penalty["high"]) if "low" in penalty else w
+        assert checked(case, w, b)["residual"] > 1e-6

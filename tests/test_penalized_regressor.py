@@ -1,0 +1,442 @@
+"""Regression with any loss and penalty: the fits, by arithmetic of their own.
+
+What their certificates say is in ``test_penalized_regressor_certificates.py``.
+"""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear, minimize, nnls
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.linear_model import ElasticNet as TheirElasticNet
+from sklearn.linear_model import Lasso as TheirLasso
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from certus.exceptions import NotCertifiedWarning
+from certus.linear_model import Ridge
+from certus.linear_model.penalized_regressor import PenalizedRegressor
+from certus.losses import Huber, Logistic, Softmax, Squared
+from certus.penalties import L1, L2, MCP, SCAD, Box, ElasticNet, GroupL2, NonNegative, Simplex
+from certus.solvers import LBFGS, NewtonCG, ProximalGradient, Subgradient
+from problems import regression, weights
+from test_watching import Recorder
+
+P = 6
+GROUPS = [[0, 3], [1], [2, 4, 5]]
+CONVEX = [
+    None, L1(15.0), L2(3.0), ElasticNet(20.0, 0.6), L1(15.0, positive=True),
+    L2(3.0, positive=True), GroupL2(9.0, groups=GROUPS), Box(-1.0, 0.8),
+    Box(np.linspace(-1, 0, P), np.inf), NonNegative(), Simplex(2.0),
+]  # fmt: skip
+NOT_CONVEX = [MCP(15.0, gamma=1.5), SCAD(15.0)]
+LOSSES = [Squared(), Huber(0.8)]
+uncertified = pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
+each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
+each_penalty = pytest.mark.parametrize("penalty", CONVEX + NOT_CONVEX, ids=repr)
+each_convex = pytest.mark.parametrize("penalty", CONVEX, ids=repr)
+
+
+def drawn(seed=0, n=70, k=None):
+    X, y, _ = regression(seed, n=n, p=P, k=k)
+    X = X * np.linspace(0.5, 2, P) + 1
+    return X, y, weights(seed, n)
+
+
+def objective(loss, penalty, X, y, s, w, b):
+    value = 0.0 if penalty is None else penalty.value(w)
+    return float(s @ loss.value(y, X @ w + b) + value)
+
+
+def distances(loss, penalty, X, y, s, model):
+    """Of the gradient to the subdifferential, coefficient by coefficient, and of the intercept."""
+    a = s * loss.slope(y, X @ model.coef_ + model.intercept_)
+    penalty = penalty or L2(0.0)
+    return penalty.distance(model.coef_, X.T @ a), abs(a.sum())
+
+
+# --- what is found is the optimum -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@each_penalty
+@each_loss
+def test_the_gradient_is_in_the_subdifferential(loss, penalty, fit_intercept):
+    X, y, s = drawn()
+    model = PenalizedRegressor(loss, penalty, fit_intercept=fit_intercept, tol=1e-10)
+    model.fit(X, y, s)
+    outside, of_intercept = distances(loss, penalty, X, y, s, model)
+    size = np.abs(X.T @ (s * loss.slope(y, np.zeros(len(y))))).max()
+    assert outside.max() <= 1e-5 * size
+    assert not fit_intercept or of_intercept <= 1e-5 * size
+    assert fit_intercept or model.intercept_ == 0.0
+    F = objective(loss, penalty, X, y, s, model.coef_, model.intercept_)
+    assert model.certificate_.objective == pytest.approx(F, rel=1e-12)
+
+
+@each_convex
+@each_loss
+def test_no_point_nearby_or_far_is_better(loss, penalty):
+    X, y, s = drawn(1)
+    model = PenalizedRegressor(loss, penalty).fit(X, y, s)
+    F = objective(loss, penalty, X, y, s, model.coef_, model.intercept_)
+    f0 = objective(loss, None, X, y, s, np.zeros(P), y.mean())
+    rng = np.random.default_rng(0)
+    for size in (1e-4, 1e-2, 1.0):
+        for _ in range(100):
+            w = model.coef_ + size * rng.normal(size=P)
+            w = w if penalty is None else penalty.prox(w, size)
+            b = model.intercept_ + size * rng.normal()
+            assert objective(loss, penalty, X, y, s, w, b) >= F - 1e-6 * f0
+
+
+@pytest.mark.parametrize("kind", [MCP, SCAD])
+@each_loss
+def test_no_coordinate_alone_improves_a_fit_that_is_not_convex(loss, kind):
+    X, y, s = drawn(1)
+    s /= s.sum()  # a mean, so that γ is on the scale of the columns' variance
+    X -= s @ X
+    penalty = kind(0.5 * np.abs(X.T @ (s * loss.slope(y, np.full(len(y), y.mean())))).max())
+    model = PenalizedRegressor(loss, penalty, tol=1e-10).fit(X, y, s)
+    F = objective(loss, penalty, X, y, s, model.coef_, model.intercept_)
+    for j in range(P):
+        for step in (-1e-3, 1e-3):
+            w = model.coef_.copy()
+            w[j] += step
+            assert objective(loss, penalty, X, y, s, w, model.intercept_) >= F - 1e-9 * F
+    assert 0 < np.count_nonzero(model.coef_) < P
+
+
+@pytest.mark.parametrize("penalty", [MCP(2.0, gamma=1.2), SCAD(1.0), MCP(40.0)], ids=repr)
+def test_one_column_without_convexity_is_the_best_on_a_grid(penalty):
+    X, y, s = drawn(2)
+    X, y, s = X[:, [5]] - X[:, 5].mean(), y - 2, s / s.sum()
+    model = PenalizedRegressor("squared", penalty, fit_intercept=False).fit(X, y, s)
+    grid = np.linspace(-5, 5, 20_001)
+    values = [objective(Squared(), penalty, X, y, s, np.array([w]), 0.0) for w in grid]
+    assert model.coef_[0] == pytest.approx(grid[np.argmin(values)], abs=1e-3)
+
+
+# --- agreement ------------------------------------------------------------------------------------
+
+
+def test_constraints_are_scipys():
+    X, y, s = drawn(3)
+    root = np.sqrt(s)
+    A, c = root[:, None] * X, root * y
+    how = {"fit_intercept": False, "tol": 1e-11}
+    ours = PenalizedRegressor("squared", NonNegative(), **how).fit(X, y, s)
+    np.testing.assert_allclose(ours.coef_, nnls(A, c)[0], atol=1e-5)
+    low = np.linspace(-1, 0, P)
+    ours = PenalizedRegressor("squared", Box(low, 0.7), **how).fit(X, y, s)
+    np.testing.assert_allclose(ours.coef_, lsq_linear(A, c, (low, 0.7)).x, atol=1e-5)
+    ours = PenalizedRegressor("squared", Simplex(3.0), **how).fit(X, y, s)
+    theirs = minimize(
+        lambda w: np.sum((A @ w - c) ** 2) / 2, np.full(P, 0.5), method="SLSQP",
+        jac=lambda w: A.T @ (A @ w - c), bounds=[(0, None)] * P, tol=1e-14,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 3, "jac": lambda w: np.ones(P)},
+    )  # fmt: skip
+    np.testing.assert_allclose(ours.coef_, theirs.x, atol=1e-4)
+    assert ours.coef_.sum() == pytest.approx(3.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_lasso_and_elastic_net_are_scikit_learns_at_n_times_the_strength(positive):
+    X, y, _ = drawn(4)
+    n = len(y)
+    theirs = TheirLasso(0.2, positive=positive, tol=1e-12).fit(X, y)
+    ours = PenalizedRegressor("squared", L1(n * 0.2, positive=positive), tol=1e-11).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    theirs = TheirElasticNet(0.2, l1_ratio=0.3, positive=positive, tol=1e-12).fit(X, y)
+    penalty = ElasticNet(n * 0.2, 0.3, positive=positive)
+    ours = PenalizedRegressor("squared", penalty, tol=1e-11).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-4)
+
+
+def test_l2_is_ridge_and_the_textbooks_lambda():
+    X, y, s = drawn(5)
+    ridge = Ridge(alpha=3.0).fit(X, y, s)
+    ours = PenalizedRegressor("squared", L2(3.0)).fit(X, y, s)
+    assert ours.solver_ == "newton"
+    np.testing.assert_allclose(ours.coef_, ridge.coef_, rtol=1e-9)
+    # (Φw − y)ᵀ(Φw − y) + λ‖w‖₁ is twice ½‖y − Φw‖² + λ/2‖w‖₁
+    lam, Phi = 7.0, X
+    ours = PenalizedRegressor("squared", L1(lam / 2), fit_intercept=False, tol=1e-11).fit(Phi, y)
+    r = Phi @ ours.coef_ - y
+    slope = 2 * Phi.T @ r
+    on = ours.coef_ != 0
+    np.testing.assert_allclose(slope[on], -lam * np.sign(ours.coef_[on]), atol=1e-3)
+    assert (np.abs(slope[~on]) <= lam + 1e-3).all()
+
+
+def test_every_solver_finds_the_same_optimum():
+    X, y, s = drawn(6)
+    for loss in LOSSES:
+        for penalty, solvers in (
+            (L2(3.0), ("newton", "newton-cg", "lbfgs", "cd", "fista", "ista", LBFGS(), NewtonCG())),
+            (L1(15.0), ("cd", "proximal-gradient", "ista", ProximalGradient(accelerated=False))),
+        ):
+            best = PenalizedRegressor(loss, penalty, tol=1e-12).fit(X, y, s)
+            for solver in solvers:
+                model = PenalizedRegressor(loss, penalty, solver, tol=1e-10).fit(X, y, s)
+                np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-4)
+
+
+@uncertified
+@pytest.mark.parametrize("step", ["sqrt", "polyak"])
+def test_subgradient_descent_comes_near_and_keeps_its_best(step):
+    X, y, s = drawn(6)
+    best = PenalizedRegressor("squared", L1(15.0)).fit(X, y, s).certificate_.objective
+    few, many = (
+        PenalizedRegressor("squared", L1(15.0), Subgradient(step, c=8.0), max_iter=count)
+        .fit(X, y, s)
+        for count in (20, 400)
+    )  # fmt: skip
+    assert best < many.certificate_.objective < few.certificate_.objective
+    assert many.certificate_.objective == pytest.approx(best, rel=0.05)
+    objectives = [point.objective for point in many.certificate_.trace]
+    assert (np.diff(objectives) <= 0).all()
+    assert objectives[-1] == pytest.approx(many.certificate_.objective, rel=1e-12)
+
+
+def test_proximal_gradient_never_raises_the_objective_and_its_bounds_hold():
+    X, y, s = drawn(7)
+    for loss in LOSSES:
+        for penalty in (L1(15.0), GroupL2(9.0, groups=GROUPS), Box(-1.0, 0.8), Simplex(2.0)):
+            best = PenalizedRegressor(loss, penalty, tol=1e-12).fit(X, y, s).certificate_.objective
+            for accelerated in (True, False):
+                solver = ProximalGradient(accelerated)
+                model = PenalizedRegressor(loss, penalty, solver, tol=1e-6).fit(X, y, s)
+                trace = model.certificate_.trace
+                assert (np.diff([point.objective for point in trace]) <= 1e-9).all()
+                assert all(p.bound is None or p.bound <= best * (1 + 1e-9) for p in trace)
+                assert trace[-1].objective - trace[-1].bound <= 1e-6 * trace[0].objective
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+@each_penalty
+def test_several_targets_are_each_its_own(penalty):
+    X, y, s = drawn(8, k=3)
+    together = PenalizedRegressor("huber", penalty).fit(X, y, s)
+    assert together.coef_.shape == (3, P)
+    assert together.intercept_.shape == together.n_iter_.shape == (3,)
+    assert together.predict(X).shape == (70, 3)
+    each = [PenalizedRegressor("huber", penalty).fit(X, y[:, k], s) for k in range(3)]
+    np.testing.assert_allclose(together.coef_, [one.coef_ for one in each], atol=1e-12)
+    np.testing.assert_array_equal(together.n_iter_, [one.n_iter_ for one in each])
+    total = sum(one.certificate_.objective for one in each)
+    assert together.certificate_.objective == pytest.approx(total, rel=1e-9)
+
+
+@each_penalty
+def test_weight_two_equals_a_repeated_row_and_storage_changes_nothing(penalty):
+    X, y, s = drawn(9)
+    X = np.round(8 * X) / 8
+    model = PenalizedRegressor("squared", penalty, tol=1e-10)
+    fit = clone(model).fit(X, y, s)
+    count = s.astype(int)
+    others = {
+        "repeated": clone(model).fit(np.repeat(X, count, axis=0), np.repeat(y, count)),
+        "sparse": clone(model).fit(csr_matrix(X), y, s),
+        "float32": clone(model).fit(X.astype(np.float32), y, s),
+        "Fortran": clone(model).fit(np.asfortranarray(X), y, s),
+    }
+    for other in others.values():
+        np.testing.assert_allclose(other.coef_, fit.coef_, atol=1e-4)
+        assert other.certificate_.objective == pytest.approx(fit.certificate_.objective, rel=1e-9)
+    assert fit.coef_.dtype == others["float32"].coef_.dtype == np.float64
+
+
+@each_penalty
+def test_a_warm_start_begins_where_the_last_fit_ended(penalty):
+    X, y, s = drawn(10)
+    model = PenalizedRegressor("huber", penalty, "proximal-gradient", warm_start=True)
+    first = model.fit(X, y, s).n_iter_
+    assert model.fit(X, y, s).n_iter_ < max(first / 2, 3)
+    assert model.fit(X[:, :1], y, s).coef_.shape == (1,) if penalty is None else True
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet", "mcp", "scad", "nonnegative",
+                                     "simplex"])  # fmt: skip
+def test_names_stand_for_objects(penalty):
+    X, y, s = drawn(11)
+    made = {"l1": L1(), "l2": L2(), "elasticnet": ElasticNet(), "mcp": MCP(), "scad": SCAD(),
+            "nonnegative": NonNegative(), "simplex": Simplex()}[penalty]  # fmt: skip
+    by_name = PenalizedRegressor("huber", penalty).fit(X, y, s)
+    by_object = PenalizedRegressor(Huber(1.35), made).fit(X, y, s)
+    np.testing.assert_array_equal(by_name.coef_, by_object.coef_)
+    assert repr(by_name.penalty_) == repr(made)
+
+
+def test_auto_takes_the_solver_that_fits():
+    X, y, _ = drawn(12)
+
+    def chosen(penalty, loss="squared", data=X):
+        return PenalizedRegressor(loss, penalty).fit(data, y).solver_
+
+    assert chosen(None) == chosen("l2") == chosen("l2", "huber") == "newton"
+    wide = np.random.default_rng(0).normal(size=(len(y), 700))
+    assert chosen("l2", data=wide) == "newton-cg"
+    assert chosen(L1(2.0)) == chosen("elasticnet", "huber") == "cd"
+    assert chosen(GroupL2(groups=GROUPS)) == chosen(Box(0, 1)) == "proximal gradient"
+
+
+def test_a_search_over_penalties_works():
+    X, y, _ = drawn(13)
+    grid = {"penalty": [L1(1.0), L1(50.0), GroupL2(2.0, groups=GROUPS)], "loss": ["squared"]}
+    search = GridSearchCV(PenalizedRegressor(), grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.5
+
+
+# --- somebody's own -------------------------------------------------------------------------------
+
+
+class Sorted:
+    """w₁ ≤ w₂ ≤ …: known by its prox alone, isotonic regression."""
+
+    def value(self, w):
+        return 0.0 if (np.diff(np.asarray(w), axis=0) >= -1e-12).all() else np.inf
+
+    def prox(self, v, step):
+        from sklearn.isotonic import isotonic_regression
+
+        return isotonic_regression(np.asarray(v)[:, 0])[:, None]
+
+    def __repr__(self):
+        return "Sorted()"
+
+
+@uncertified
+def test_a_penalty_known_by_its_prox_alone_is_minimised():
+    X, y, s = drawn(14)
+    model = PenalizedRegressor("squared", Sorted(), fit_intercept=False, tol=1e-10).fit(X, y, s)
+    # w = Ld with d₂, d₃, … ≥ 0
+    root, L = np.sqrt(s), np.tril(np.ones((P, P)))
+    low = [-np.inf, *[0.0] * (P - 1)]
+    d = lsq_linear(root[:, None] * X @ L, root * y, (low, np.inf)).x
+    np.testing.assert_allclose(model.coef_, L @ d, atol=1e-4)
+    assert model.certificate_.status == "not proven"
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_verbose_prints_a_line_for_each_step_of_each_target(k, capsys):
+    X, y, _ = drawn(15, k=k)
+    model = PenalizedRegressor("squared", L1(5.0), "ista", verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == np.sum(np.asarray(model.n_iter_) + 1)
+    assert "above the best possible" in lines[-1]
+    if k:
+        for target, steps in enumerate(model.n_iter_):
+            told = [line for line in lines if f"PenalizedRegressor, target {target}: " in line]
+            assert len(told) == steps + 1
+            assert f"iteration {steps}," in told[-1]
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_callbacks_hear_of_every_step(k):
+    X, y, _ = drawn(16, k=k)
+    recorder = Recorder()
+    model = PenalizedRegressor("squared", L1(5.0), "fista").set_callbacks(recorder).fit(X, y)
+    steps = int(np.sum(model.n_iter_))
+    assert sum("begin iteration" in told for told in recorder.heard) == steps
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_ctrl_c_keeps_the_best_iterate_and_says_so(k, monkeypatch):
+    X, y, _ = drawn(17, k=k)
+    plain, calls = ProximalGradient.step, []
+
+    def interrupted(self, problem, state):
+        calls.append(1)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return plain(self, problem, state)
+
+    monkeypatch.setattr(ProximalGradient, "step", interrupted)
+    model = PenalizedRegressor("squared", L1(5.0), "ista")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert "the best one so far was kept" in caught.value.__notes__[0]
+    assert model.certificate_.status == "stopped"
+    assert model.coef_.shape == ((P,) if k is None else (k, P))
+    best = min(point.objective for point in model.certificate_.trace)
+    assert model.certificate_.objective == pytest.approx(best, rel=1e-9)
+
+
+def test_max_iter_stops_with_a_warning():
+    X, y, _ = drawn(18)
+    with pytest.warns(NotCertifiedWarning):
+        model = PenalizedRegressor("squared", L1(5.0), "ista", max_iter=3).fit(X, y)
+    assert model.n_iter_ == 3
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"loss": "hubert"}, r"loss='hubert': give one of 'squared', 'huber'\. Did you mean"),
+        ({"loss": Softmax()}, r"is for several scores a row: use PenalizedClassifier"),
+        ({"loss": Squared}, r"an object with value, slope.* as Squared\(\)"),
+        ({"penalty": "l3"}, r"penalty='l3': give one of 'l1'"),
+        ({"penalty": "group"}, r"penalty='group': give certus\.penalties\.GroupL2\(strength, gr"),
+        ({"penalty": "box"}, r"penalty='box': give certus\.penalties\.Box\(low, high\)"),
+        ({"penalty": 3.0}, r"penalty=3\.0: .* an object with value, prox"),
+        ({"penalty": GroupL2(groups=[[0, 1]])}, r"groups: they hold 2 columns, the data have 6"),
+        ({"solver": "newtn"}, r"solver='newtn': give one of .* Did you mean 'newton'"),
+        ({"solver": "newton", "penalty": "l1"}, r"needs a smooth penalty, and L1.* use solver='au"),
+        ({"solver": "newton", "penalty": "nonnegative"}, r"needs a smooth penalty"),
+        ({"solver": "cd", "penalty": Simplex()}, r"takes L1, L2 and Elas.* use solver='auto'"),
+        ({"solver": "subgradient", "penalty": Box(0, 1)}, r"use solver='proximal-gradient'"),
+        ({"tol": -1.0}, r"tol=-1\.0: give a finite number that is not negative"),
+        ({"max_iter": -1}, r"max_iter=-1: give a whole number, 0 or above"),
+        ({"fit_intercept": "no"}, r"fit_intercept='no': give True or False"),
+        ({"warm_start": 1}, r"warm_start=1: give True or False"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named_with_a_remedy(parameters, said):
+    X, y, _ = drawn(19)
+    with pytest.raises(ValueError, match=said):
+        PenalizedRegressor(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ProximalGradient(accelerated=1), r"accelerated=1: give True or False"),
+        (lambda: Subgradient("fixed"), r"step='fixed': give one of 'sqrt', 'polyak'"),
+        (lambda: Subgradient(c=0), r"c=0: give a finite number above 0"),
+    ],
+)
+def test_mistakes_of_solvers_are_named(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+@uncertified
+def test_a_classifiers_loss_is_taken_as_it_is():
+    # of −1 and 1, as somebody's own may be
+    X, y, _ = drawn(20)
+    signs = np.where(y > np.median(y), 1.0, -1.0)
+    model = PenalizedRegressor(Logistic(), L2(1.0)).fit(X, signs)
+    assert model.certificate_.status == "not proven"
+    assert (np.sign(model.predict(X)) == signs).mean() > 0.9
+
+
+@parametrize_with_checks(
+    [
+        PenalizedRegressor(),
+        PenalizedRegressor("huber", "l1"),
+        PenalizedRegressor("squared", "mcp"),
+        PenalizedRegressor("squared", "simplex"),
+    ],
+)
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)

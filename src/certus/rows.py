@@ -11,7 +11,8 @@ so the answer is the same bits on any number of threads. Whichever thread comple
 blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
 
 A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
-a memory map, sparse rows (``csr.py``), and later Arrow batches or Dask chunks.
+a memory map, sparse rows (``csr.py``), rows made when they are asked for (``lazy.py``), and later
+Arrow batches or Dask chunks.
 """
 
 import threading
@@ -24,6 +25,7 @@ import numpy as np
 from ._config import effective_threads
 from ._pool import run_on_threads
 from .csr import CSR, DenseBlocks
+from .lazy import LazyRows
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
@@ -165,8 +167,8 @@ class Rows:
         return self._those(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
-        """Rows by their numbers: a copy."""
-        return self._those(i, self._taken(i))
+        """Rows by their numbers: a copy; lazy ones stay lazy."""
+        return self._those(i, self.X.take(i) if isinstance(self.X, LazyRows) else self._taken(i))
 
     def _those(self, i: np.ndarray, X: Any) -> "Rows":
         y = None if self.y is None else self.y[i]

@@ -260,7 +260,7 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None:
     """Raise with the columns and rows that hold NaN or infinity, if there are any."""
-    if X.dtype.kind != "f" or isinstance(X, LazyRows):  # those are finite, whoever made them
+    if X.dtype.kind != "f" or isinstance(X, LazyRows):  # finite by their contract
         return
     if isinstance(X, CSR):
         _require_finite_entries(X, names)

@@ -6,7 +6,7 @@ Many columns that follow from few (basis functions) are then never held as a who
 the blocks makes them anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class LazyRows:
             return self[[rows]][(0, *columns)]
         made = self.make(self.given[rows]).astype(self.dtype, copy=False)
         return made[(slice(None), *columns)] if columns else made
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[i] for i in range(len(self)))
 
     def take(self, i: np.ndarray) -> "LazyRows":
         """Rows by their numbers, still to be made."""

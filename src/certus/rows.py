@@ -167,8 +167,8 @@ class Rows:
         return self._those(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
-        """Rows by their numbers: a copy; lazy ones stay lazy."""
-        return self._those(i, self.X.take(i) if isinstance(self.X, LazyRows) else self._taken(i))
+        """Rows by their numbers: a copy; many lazy ones stay lazy."""
+        return self._those(i, self._taken(i))
 
     def _those(self, i: np.ndarray, X: Any) -> "Rows":
         y = None if self.y is None else self.y[i]
@@ -179,6 +179,8 @@ class Rows:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])
+        if isinstance(X, LazyRows) and len(i) * p > KEPT:
+            return X.take(i)
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
         if not plain or self.threads == 1:
             return X[i]

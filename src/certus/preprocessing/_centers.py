@@ -18,7 +18,7 @@ from ..exceptions import DegenerateWarning
 
 RULES = ("quantile", "uniform")
 LARGEST = float(np.finfo(float).max)
-LEAST = float(np.finfo(float).tiny)
+LEAST = float(np.finfo(float).tiny)  # below it 1/h would overflow
 
 
 def centers_of(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import certus
-from certus import exceptions, linear_model, losses, penalties, plotting, solvers
+from certus import exceptions, linear_model, losses, penalties, plotting, preprocessing, solvers
 
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ MAY_IMPORT = {
     **{
         room: {
             "solvers", "losses", "penalties", "certificate", "fingerprint", "inference", "rows",
-            "csr", *TOOLS,
+            "csr", "lazy", *TOOLS,
         }
         for room in ESTIMATORS
     },
@@ -69,14 +69,15 @@ MAY_IMPORT = {
     "_explain_classes": set(WORDS),
     "_explain_penalised": set(WORDS),
     "_explain_html": {"_explain", "_explain_classes", *WORDS},
-    "_validation": {"rows", "csr", "_frames", "_labels", "_memory", *WORDS},
+    "_validation": {"rows", "csr", "lazy", "_frames", "_labels", "_memory", *WORDS},
     "_memory": set(),
     "_labels": {"_frames", *WORDS},
     "_separating": {"rows"},
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
-    "rows": {"_config", "_pool", "csr"},
+    "rows": {"_config", "_pool", "csr", "lazy"},
     "csr": set(),
+    "lazy": set(),
     "_pool": {"_config"},
     "_watching": {*WORDS},
     "plotting": {*WORDS},
@@ -252,7 +253,7 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
 
 @pytest.mark.parametrize(
     "module",
-    [certus, linear_model, losses, penalties, solvers, exceptions, plotting],
+    [certus, linear_model, preprocessing, losses, penalties, solvers, exceptions, plotting],
     ids=lambda m: m.__name__,
 )
 def test_public_names_exist_are_documented_and_are_all(module):

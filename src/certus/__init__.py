@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model, losses, penalties, plotting, solvers
+    from . import exceptions, linear_model, losses, penalties, plotting, preprocessing, solvers
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
 
@@ -26,6 +26,7 @@ __all__ = [
     "losses",
     "penalties",
     "plotting",
+    "preprocessing",
     "set_config",
     "solvers",
     "verify",
@@ -36,7 +37,9 @@ _LAZY = {
     "check_gradient": "derivatives",
     "verify": "certificate",
 }
-_MODULES = ("exceptions", "linear_model", "losses", "penalties", "plotting", "solvers")
+_MODULES = (
+    "exceptions", "linear_model", "losses", "penalties", "plotting", "preprocessing", "solvers",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

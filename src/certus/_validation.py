@@ -29,6 +29,7 @@ from ._memory import available_memory
 from ._words import count, listed
 from .csr import CSR
 from .exceptions import CannotVerifyError
+from .lazy import LazyRows
 from .rows import Rows
 
 ALWAYS_THERE = 1 << 28  # bytes that need no asking
@@ -128,8 +129,25 @@ def data_for_predict(model: Any, X: Any) -> Any:
     return _validated(model, X, reset=False)
 
 
+def data_for_transform(model: Any, X: Any, *, reset: bool) -> np.ndarray:
+    """X of a transformer: a dense array, every value finite."""
+    if not reset:
+        check_is_fitted(model)
+    X = _validated(model, X, reset=reset)
+    if isinstance(X, CSR):
+        raise TypeError(
+            f"Sparse data was passed, but {type(model).__name__} needs a dense array, for its "
+            "functions of 0 are not 0: use X.toarray()"
+        )
+    X = np.asarray(X)
+    require_finite(X, _names(model))
+    return X
+
+
 def _validated(model: Any, X: Any, reset: bool = True) -> Any:
-    """X as a numeric 2d array or sparse rows, its columns counted and named in the model."""
+    """X as a numeric 2d array, sparse or lazy rows, its columns counted and named in the model."""
+    if isinstance(X, LazyRows):
+        return validate_data(model, X, reset=reset, skip_check_array=True)
     frame = from_frame(X)
     how = {"dtype": "numeric", "ensure_all_finite": False}
     if frame is not None:
@@ -242,7 +260,7 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None:
     """Raise with the columns and rows that hold NaN or infinity, if there are any."""
-    if X.dtype.kind != "f":
+    if X.dtype.kind != "f" or isinstance(X, LazyRows):  # finite by their contract
         return
     if isinstance(X, CSR):
         _require_finite_entries(X, names)
@@ -254,7 +272,9 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     if not bad.any():
         return
     columns = np.flatnonzero(bad.any(axis=0))
-    _refuse_columns(columns, [_bad_column(X[:, j], _column(j, names, what)) for j in columns[:3]])
+    _refuse_columns(
+        columns, [_bad_column(X[:, j], column_name(j, names, what)) for j in columns[:3]]
+    )
 
 
 def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
@@ -269,11 +289,11 @@ def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
     bad = ~np.isfinite(X.data)
     if bad.any():
         columns = X.where(bad)
-        told = [_bad_column(X.column(j), _column(j, names, "X")) for j in columns[:3]]
+        told = [_bad_column(X.column(j), column_name(j, names, "X")) for j in columns[:3]]
         _refuse_columns(columns, told)
 
 
-def _column(j: int, names: Sequence[str] | None, what: str) -> str:
+def column_name(j: int, names: Sequence[str] | None, what: str = "X") -> str:
     if what != "X":
         return what
     return f"column {str(names[j])!r}" if names is not None else f"column {j} of X"
@@ -323,6 +343,12 @@ def one_of(name: str, value: Any, options: Iterable[Any]) -> Any:
         hint = f". Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"{name}={value!r}: give one of {', '.join(map(repr, options))}{hint}")
     return value
+
+
+def positive_whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name}={value!r}: give a whole number above 0")
+    return int(value)
 
 
 def not_negative(name: str, value: Any) -> np.ndarray:

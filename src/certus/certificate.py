@@ -145,8 +145,9 @@ class _Data:
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
     def _block_rows(self) -> int:
-        several = 1 if self.sparse else 8  # definitions slice dense blocks as they need
-        by_columns = isinstance(self.rows.X, np.ndarray) and not self.rows.X.flags.c_contiguous
+        held = isinstance(self.rows.X, np.ndarray)
+        several = 8 if held else 1  # definitions slice dense blocks as they need
+        by_columns = held and not self.rows.X.flags.c_contiguous
         least, (n, p) = 64 if by_columns else 16, self.shape
         rows = several * self.rows.block_rows(least)
         if rows >= n and n * p >= WORTH_SHARING:  # long rows, and few

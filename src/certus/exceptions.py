@@ -6,6 +6,7 @@ __all__ = [
     "AliasWarning",
     "CannotVerifyError",
     "CertificateError",
+    "DegenerateWarning",
     "InferenceError",
     "NotCertifiedWarning",
     "SeparationWarning",
@@ -22,6 +23,10 @@ class AliasWarning(UserWarning):
 
 class SeparationWarning(UserWarning):
     """The classes are separated by a hyperplane: coefficients grow without limit."""
+
+
+class DegenerateWarning(UserWarning):
+    """The data do not hold what was asked for; what they do hold was taken."""
 
 
 class CannotVerifyError(ValueError):

@@ -11,7 +11,8 @@ so the answer is the same bits on any number of threads. Whichever thread comple
 blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
 
 A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
-a memory map, sparse rows (``csr.py``), and later Arrow batches or Dask chunks.
+a memory map, sparse rows (``csr.py``), rows made when they are asked for (``lazy.py``), and later
+Arrow batches or Dask chunks.
 """
 
 import threading
@@ -24,6 +25,7 @@ import numpy as np
 from ._config import effective_threads
 from ._pool import run_on_threads
 from .csr import CSR, DenseBlocks
+from .lazy import LazyRows
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
@@ -165,7 +167,7 @@ class Rows:
         return self._those(i, X)
 
     def take(self, i: np.ndarray) -> "Rows":
-        """Rows by their numbers: a copy."""
+        """Rows by their numbers: a copy; many lazy ones stay lazy."""
         return self._those(i, self._taken(i))
 
     def _those(self, i: np.ndarray, X: Any) -> "Rows":
@@ -177,6 +179,8 @@ class Rows:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])
+        if isinstance(X, LazyRows) and len(i) * p > KEPT:
+            return X.take(i)
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
         if not plain or self.threads == 1:
             return X[i]

@@ -1,0 +1,7 @@
+"""Basis functions: straight-line models of curves, y = Σ wⱼ φⱼ(x) + b."""
+
+from .gaussian import GaussianBasis
+from .polynomial import PolynomialBasis
+from .sigmoid import SigmoidBasis
+
+__all__ = ["GaussianBasis", "PolynomialBasis", "SigmoidBasis"]

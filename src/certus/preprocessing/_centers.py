@@ -1,0 +1,121 @@
+"""Where bumps and steps stand, and how wide they are.
+
+    quantile   μ_j = the (j − 1)/(k − 1) quantile of the column, itself a value of it
+    uniform    μ_j = min + (j − 1)/(k − 1)·(max − min)
+    spacing    h_j = mean distance of μ_j to its neighbours (one at the ends, two inside)
+
+A law of shifts and scales: centres and spacings of a·x + c are a·μ + c and a·h.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._validation import column_name, one_of, positive_whole
+from ..exceptions import DegenerateWarning
+
+RULES = ("quantile", "uniform")
+LARGEST = float(np.finfo(float).max)
+LEAST = float(np.finfo(float).tiny)  # below it 1/h would overflow
+
+
+def centers_of(
+    X: np.ndarray, n_centers: Any, centers: Any, names: Sequence[str] | None
+) -> list[np.ndarray]:
+    """μ of every column: by a rule, ascending and all different; or as given."""
+    p = X.shape[1]
+    if not isinstance(centers, str):
+        mu = numbers_for("centers", centers, p, "'quantile', 'uniform'")
+        for values in mu:
+            _refuse_repeated(values)
+        return mu
+    one_of("centers", centers, RULES)
+    k = positive_whole("n_centers", n_centers)
+    mu = [np.unique(_placed(X[:, j].astype(float), k, centers)) for j in range(p)]
+    _warn_of_fewer(X, mu, k, names)
+    return mu
+
+
+def _placed(x: np.ndarray, k: int, rule: str) -> np.ndarray:
+    levels = np.linspace(0.0, 1.0, k) if k > 1 else np.array([0.5])
+    if rule == "quantile":
+        # nearest: a value of the column, so that equal quantiles are equal to the last bit
+        at: np.ndarray = np.quantile(x, levels, method="nearest")
+        return at
+    low, high = float(x.min()), float(x.max())
+    return np.clip((1 - levels) * low + levels * high, low, high)
+
+
+def spacing(x: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    """h of every centre. Of one alone: the column's range; 1 where that is 0."""
+    with np.errstate(over="ignore"):
+        if len(mu) == 1:
+            return np.array([min(float(x.max()) - float(x.min()), LARGEST) or 1.0])
+        order = np.argsort(mu)
+        h = np.minimum(np.diff(mu[order]), LARGEST)
+    mean = np.empty(len(mu))
+    mean[order] = np.append(h[:1], h) / 2 + np.append(h, h[-1:]) / 2
+    return np.maximum(mean, LEAST)
+
+
+def numbers_for(name: str, value: Any, p: int, rules: str) -> list[np.ndarray]:
+    """Numbers for each of p columns: the same for all from (k,), their own from (p, k)."""
+    try:
+        values = np.array(value, dtype=float, ndmin=1)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    good = values.ndim <= 2 and values.size > 0 and np.isfinite(values).all()
+    if not good or (values.ndim == 2 and len(values) != p):
+        raise ValueError(
+            f"{name}={value!r}: give {rules}, finite numbers for every column, or an array of "
+            f"shape (columns, numbers): X has {p} columns"
+        )
+    return list(values) if values.ndim == 2 else [values] * p
+
+
+def one_for_each(name: str, values: list[np.ndarray], mu: list[np.ndarray]) -> list[np.ndarray]:
+    """``values`` spread over the centres: one number for all of a column, or one for each."""
+    for j, (v, m) in enumerate(zip(values, mu, strict=True)):
+        if len(v) not in (1, len(m)):
+            raise ValueError(
+                f"{name} has {len(v)} numbers and column {j} of X has {len(m)} centres: give one "
+                "number, or one for each centre"
+            )
+    return [np.broadcast_to(v, len(m)).copy() for v, m in zip(values, mu, strict=True)]
+
+
+def flat(of_columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(column of every function, its number)."""
+    column = np.repeat(np.arange(len(of_columns)), [len(v) for v in of_columns])
+    return column, np.concatenate(of_columns)
+
+
+def _refuse_repeated(mu: np.ndarray) -> None:
+    values, times = np.unique(mu, return_counts=True)
+    if times.max() > 1:
+        raise ValueError(
+            f"centers holds {values[times.argmax()]:g} {times.max()} times: equal centres give "
+            "equal columns; give each once"
+        )
+
+
+def _warn_of_fewer(
+    X: np.ndarray, mu: list[np.ndarray], k: int, names: Sequence[str] | None
+) -> None:
+    fewer = [j for j, values in enumerate(mu) if len(values) < k]
+    if not fewer:
+        return
+    told = []
+    for j in fewer[:3]:
+        constant = X[:, j].min() == X[:, j].max()
+        what = "is constant" if constant else f"gives {len(mu[j])} different centres"
+        told.append(f"{column_name(j, names)} {what}")
+    more = f"; and {len(fewer) - 3} more columns" if len(fewer) > 3 else ""
+    warnings.warn(
+        f"n_centers={k}, but {'; '.join(told)}{more}. Equal centres were taken once. Lower "
+        "n_centers, use centers='uniform' for values that repeat, drop constant columns",
+        DegenerateWarning,
+        stacklevel=5,  # warn ← here ← centers_of ← _learn ← fit ← the person's line
+    )

@@ -1,0 +1,102 @@
+"""Powers of each column: t^d, t = (x − c)/r."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from .._validation import boolean, column_name, positive_whole
+from ._basis import Basis
+
+
+class PolynomialBasis(Basis):
+    r"""Powers of each column: t, t², …, t^degree, t = (x − c)/r.
+
+    c and r are the middle and half the range of the column at fit, so that t lies in [−1, 1]: the
+    powers of x itself soon differ by many orders of magnitude and are nearly the same direction.
+    With an intercept, both span the same curves: least squares predicts the same from either. A
+    penalty does not, for it weighs other coefficients.
+
+    There is no column of ones: the intercept is the model's. There are no products of two columns
+    either: for those use scikit-learn's ``PolynomialFeatures``.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The highest power.
+    raw : bool, default=False
+        Powers of x as it is: c = 0, r = 1.
+    lazy : bool, default=False
+        ``transform`` returns rows that are made when they are read: certus estimators then never
+        hold more than a block of them.
+
+    Attributes
+    ----------
+    center_, scale_ : ndarray of shape (n_features,)
+        c and r. r is 1 for a constant column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    O(n·p·degree) operations and memory; with ``lazy`` the operations once for every pass over the
+    rows.
+
+    Examples
+    --------
+    >>> from certus.preprocessing import PolynomialBasis
+    >>> X = [[0.0], [1], [4]]
+    >>> PolynomialBasis(degree=2).fit_transform(X)
+    array([[-1.  ,  1.  ],
+           [-0.5 ,  0.25],
+           [ 1.  ,  1.  ]])
+    >>> PolynomialBasis(degree=3, raw=True).fit(X).get_feature_names_out()
+    array(['x0', 'x0^2', 'x0^3'], dtype=object)
+    """
+
+    def __init__(self, degree: int = 3, *, raw: bool = False, lazy: bool = False):
+        self.degree = degree
+        self.raw = raw
+        self.lazy = lazy
+
+    def _learn(self, X: np.ndarray, names: Sequence[str] | None) -> None:
+        self._degree = positive_whole("degree", self.degree)
+        self._raw = boolean("raw", self.raw)
+        low, high = X.min(axis=0).astype(float), X.max(axis=0).astype(float)
+        if self._raw:
+            self.center_, self.scale_ = np.zeros_like(low), np.ones_like(low)
+        else:
+            self.center_ = low / 2 + high / 2  # halves: the sum may overflow
+            self.scale_ = np.where(high > low, high / 2 - low / 2, 1.0)
+        self._require_reach(X)
+
+    def _functions(self) -> Callable[[np.ndarray], np.ndarray]:
+        return partial(_powers, c=self.center_, r=self.scale_, degree=self._degree)
+
+    def _called(self, name: str, j: int) -> list[str]:
+        t = name if self._raw else f"{name}_scaled"
+        return [t, *(f"{t}^{d}" for d in range(2, self._degree + 1))]
+
+    def _require_reach(self, X: np.ndarray) -> None:
+        limit = float(np.finfo(np.float32 if X.dtype == np.float32 else np.float64).max)
+        with np.errstate(over="ignore"):
+            ends = np.stack([X.min(axis=0), X.max(axis=0)]).astype(float)
+            largest = np.abs((ends - self.center_) / self.scale_).max(axis=0)
+            far = np.flatnonzero(~(largest**self._degree <= limit))
+        if len(far):
+            j, names = far[0], vars(self).get("feature_names_in_")
+            how = "use raw=False" if self._raw else "it is far outside the range of the fit"
+            raise ValueError(
+                f"{column_name(j, names)} reaches {np.abs(ends[:, j]).max():.3g}, whose power "
+                f"{self._degree} overflows: {how}, or lower degree"
+            )
+
+
+def _powers(X: np.ndarray, c: np.ndarray, r: np.ndarray, degree: int) -> np.ndarray:
+    t = (X - c) / r
+    Phi = np.empty((*t.shape, degree))
+    Phi[..., 0] = t
+    for d in range(1, degree):
+        np.multiply(Phi[..., d - 1], t, out=Phi[..., d])
+    return Phi.reshape(len(X), -1)

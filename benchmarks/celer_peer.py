@@ -4,6 +4,7 @@ Its lasso, elastic net and LassoCV minimise what scikit-learn's do.
 """
 
 import celer
+from sklearn import linear_model
 
 ITERATIONS = 1_000  # max_iter: outer steps, each on a working set
 
@@ -18,14 +19,14 @@ class ElasticNet(celer.ElasticNet):
         super().__init__(alpha, l1_ratio=l1_ratio, tol=tol, max_iter=ITERATIONS)
 
 
-class LassoCV(celer.LassoCV):
-    """celer 0.7.4's constructor passes n_alphas on, which scikit-learn 1.9 does not know."""
+class LassoCV(linear_model.LassoCV):
+    """celer's is scikit-learn's with a path and a last fit of its own.
 
-    def __init__(self, alphas=None, cv=5, n_jobs=None, tol=1e-4, max_iter=ITERATIONS):
-        super(celer.LassoCV, self).__init__(
-            alphas=alphas, cv=cv, n_jobs=n_jobs, tol=tol, max_iter=max_iter
-        )
-        self.max_epochs, self.p0, self.prune = 50_000, 10, True  # its defaults
+    The constructor of celer 0.7.4 passes on n_alphas, which scikit-learn 1.9 does not know.
+    """
+
+    path, _get_estimator = celer.LassoCV.path, celer.LassoCV._get_estimator
+    max_epochs, p0, prune = 50_000, 10, True  # celer's defaults
 
 
 class LassoPath:

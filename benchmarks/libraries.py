@@ -72,7 +72,7 @@ def skglm():
 
 
 def adelie():
-    """Its releases ask for NumPy 1, which is no matter for what is used: install with --no-deps."""
+    """Asks for NumPy 1 and runs on 2: install with --no-deps (README)."""
     return Contestant("adelie", "adelie", "benchmarks.adelie_peer", "adelie", tolerances=TOLERANCES)
 
 

@@ -70,12 +70,12 @@ def path_objective(row, X, y):
 def cross_validation_objective(row, X, y):
     alphas = row.params["alphas"]
     errors = cross_validated_errors(X, y, alphas, row.params["cv"])
+    W, b = lasso_path(X, y, alphas)
 
     def objective(model):
         chosen = int(np.argmin(np.abs(alphas - model.alpha_)))
         F = objective_at(alphas[chosen], row, X, y)
-        W, b = lasso_path(X, y, alphas[: chosen + 1])
-        return max(F(model) / F(linear(W[-1], b[-1])), errors[chosen] / errors.min())
+        return max(F(model) / F(linear(W[chosen], b[chosen])), errors[chosen] / errors.min())
 
     return objective
 

@@ -19,6 +19,7 @@ def empty_cell(skipped=None, failed=False):
         "iterations": None,
         "objective": None,
         "excess": None,
+        "value": None,  # of rows that report one besides
         "warnings": [],
         "cold_start_seconds": None,
         "extra_memory": None,  # multiple of X.nbytes

@@ -11,6 +11,13 @@ Classes: y is drawn from the logistic or softmax model
 
 so that z has the standard deviation SIGNAL = 2 at any p: the best classifier errs on about 22 % of
 rows of two classes, and tall data are not separable.
+
+L1-penalised regression: y = 1 + SIGNAL · Z w + ε with w ≠ 0 in a few columns only, then scaled so
+that the least α whose lasso is w = 0,
+
+    λmax = max_j |x_jᵀ(y − ȳ)|/n = 1
+
+at any size and seed: α = 1/20 is λmax/20 for every library and for the quick sizes too.
 """
 
 import numpy as np
@@ -18,9 +25,10 @@ from scipy import sparse
 
 DENSITY = 1e-2  # of sparse X
 CLASS_DENSITY = 1e-3  # of sparse X with classes
+LASSO_DENSITY = 1e-3  # of sparse X for the lasso
 SIGNAL = 2.0  # standard deviation of z
 CLASSES = 10  # of softmax
-TRUE_FEATURES = 50  # of few_true_features, and at most a fifth of them
+TRUE_FEATURES = 50  # of those with few true columns, and at most a fifth of them
 BLOCK_ROWS = 65_536  # y is computed in float64 without a float64 copy of all of X
 
 
@@ -95,6 +103,56 @@ def few_true_features(n, p, seed, dtype, order):
     true = min(TRUE_FEATURES, max(p // 5, 1))
     z = SIGNAL * X[:, :true] @ rng.standard_normal(true) / np.sqrt(true)
     return np.asarray(X, order=order), (z + rng.logistic(size=n) > 0).astype(np.int64)
+
+
+def few_true_columns(n, p, seed, dtype, order):
+    """X = Z, y depends on the first few columns, and λmax = 1."""
+    X, y = depends_on_the_first_columns(n, p, seed, dtype)
+    y += 1.0
+    return np.asarray(X, order=order), (y / lambda_max(X, y - y.mean())).astype(dtype)
+
+
+def few_true_columns_no_intercept(n, p, seed, dtype, order):
+    """The same X, and y without the 1: λmax = max_j |x_jᵀy|/n = 1, that of b = 0."""
+    X, y = depends_on_the_first_columns(n, p, seed, dtype)
+    return np.asarray(X, order=order), (y / lambda_max(X, y)).astype(dtype)
+
+
+def few_true_unit_columns(n, p, seed, dtype, order):
+    """The same X, its columns divided by their norms, and max_j |x_jᵀ(y − ȳ)| = 1."""
+    X, y = few_true_columns(n, p, seed, dtype, order)
+    X /= np.linalg.norm(X, axis=0)
+    return X, (y / (n * lambda_max(X, y - y.mean()))).astype(dtype)
+
+
+def sparse_few_true_columns(n, p, seed, dtype, order):
+    """One entry in a thousand, normal; λmax = 1. CSR for order "C", CSC for "F"."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array(
+        (n, p), density=LASSO_DENSITY, format="csr", dtype=dtype, rng=rng,
+        data_sampler=rng.standard_normal,
+    )  # fmt: skip
+    w = few_coefficients(p, rng) / np.sqrt(LASSO_DENSITY)
+    y = 1.0 + X @ w + rng.standard_normal(n)
+    return X.asformat({"C": "csr", "F": "csc"}[order]), y / lambda_max(X, y - y.mean())
+
+
+def depends_on_the_first_columns(n, p, seed, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    w = few_coefficients(p, rng)
+    return X, in_blocks(X, w[:, None])[:, 0] + rng.standard_normal(n)
+
+
+def few_coefficients(p, rng):
+    true = min(TRUE_FEATURES, max(p // 5, 1))
+    w = np.zeros(p)
+    w[:true] = SIGNAL * rng.standard_normal(true) / np.sqrt(true)
+    return w
+
+
+def lambda_max(X, y):
+    return np.max(np.abs(X.T @ y)) / len(y)
 
 
 def sparse_two_classes(n, p, seed, dtype, order):

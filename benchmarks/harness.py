@@ -118,6 +118,7 @@ class Row:
     without : names of contestants left out, for instance as far too slow.
     density : share of X that is stored; below 1, X is sparse.
     reference : contestant whose fit at REFERENCE_TOL, not timed, tells others how low F gets.
+    value : as `objective`: a number to report besides, where F is no value but, say, a distance.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Row:
     without: tuple[str, ...] = ()
     density: float = 1.0
     reference: Contestant | None = None
+    value: Callable | None = None
 
     def constructor_params(self):
         return self.params if self.tol is None else self.params | {"tol": self.tol}
@@ -282,7 +284,9 @@ def contest(row, contestants, options):
     others = other_processes.cpus_used()
     for name, entry in entries.items():
         if entry.model is not None:
-            entry.record(seconds[name], float(objective(entry.model)))
+            model = entry.model
+            entry.record(seconds[name], float(objective(model)))
+            entry.cell["value"] = row.value and float(row.value(row, X, y)(model))
     cells = {name: entry.cell for name, entry in entries.items()}
     add_excess(cells, best)
     return cells, others

@@ -9,7 +9,7 @@ from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 MANY = 100_000  # max_iter, so that tol is what stops a solver
-EPOCHS = 1_000  # of liblinear and saga, which cannot be interrupted
+EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
 # to be below 1e-6, and above 1e3 its solver stalls on the column of c
 
@@ -69,6 +69,28 @@ def celer():
 
 def skglm():
     return Contestant("skglm", "skglm", "benchmarks.skglm_peer", "skglm", tolerances=TOLERANCES)
+
+
+def adelie():
+    """Asks for NumPy 1 and runs on 2: install with --no-deps (README)."""
+    return Contestant("adelie", "adelie", "benchmarks.adelie_peer", "adelie", tolerances=TOLERANCES)
+
+
+def certus_lasso():
+    return Contestant(
+        "certus", "certus", "benchmarks.certus_lasso", "certus", context=certus_threads
+    )
+
+
+def sklearn_lasso():
+    return Contestant(
+        "sklearn",
+        "sklearn",
+        "benchmarks.sklearn_peer",
+        "scikit-learn",
+        params={"max_iter": EPOCHS},
+        tolerances=TOLERANCES,
+    )
 
 
 def numpy():

@@ -1,9 +1,9 @@
 """Results as text: a few small tables with the same rows, for the terminal and for Markdown.
 
-Rows (what was fitted), seconds with ratios, excess, tolerances if they were chosen, cold start,
-extra memory. "–" means that the
-library does not offer it or was left out, "failed" that it raised, "!" that its objective is above
-the row's excess limit, so that its seconds are not the seconds of a solution.
+Rows (what was fitted), seconds with ratios, excess, values if rows report them besides, tolerances
+if they were chosen, cold start, extra memory. "–" means that the library does not offer it or was
+left out, "failed" that it raised, "!" that its objective is above the row's excess limit, so that
+its seconds are not the seconds of a solution.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ EXPLANATIONS = {
     "Rows": "what was fitted; others is how many CPUs other processes used meanwhile",
     "Seconds": "best `.fit(X, y)`; × is the peer's time over {home}'s: above 1, {home} is faster",
     "Excess": "objective above the best of the row, relative, evaluated by plain NumPy",
+    "Value": "objective of rows whose excess is of something else, such as stationarity",
     "Tolerance": "loosest tol whose excess is within the limit (! none is), and its iterations",
     "Cold start": "seconds of a fresh interpreter that imports the library and fits a small set",
     "Extra memory": "peak growth of the process during the fit, as a multiple of the data's bytes",
@@ -45,12 +46,15 @@ def tables(results):
         ],
         "Seconds": [heading, *body],
         "Excess": grid(lambda _, cell: number_text(cell["excess"], "{:.0e}")),
+        "Value": grid(lambda _, cell: number_text(cell["value"], "{:.6g}")),
         "Tolerance": grid(tolerance_text),
         "Cold start": grid(lambda _, cell: number_text(cell["cold_start_seconds"], "{:.2f}")),
         "Extra memory": grid(lambda _, cell: number_text(cell["extra_memory"], "{:.2f}")),
     }
-    if not any(cell["tol"] for result in results for cell in result["cells"].values()):
-        del found["Tolerance"]
+    cells = [cell for result in results for cell in result["cells"].values()]
+    for title, key in (("Value", "value"), ("Tolerance", "tol")):
+        if not any(cell[key] for cell in cells):
+            del found[title]
     return found
 
 

@@ -23,7 +23,7 @@ def residual_sum_of_squares(model, X, y):
     w = np.asarray(model.coef_, dtype=np.float64).ravel()
     b = float(np.squeeze(model.intercept_))
     sums = []
-    for start in range(0, len(X), BLOCK_ROWS):
+    for start in range(0, X.shape[0], BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
         residual = y[rows].astype(np.float64) - X[rows].astype(np.float64) @ w - b
         sums.append(residual @ residual)

@@ -20,10 +20,11 @@ from certus.linear_model import (
     LogisticRegression,
     LogisticRegressionCV,
     PenalizedClassifier,
+    PenalizedRegressor,
     Ridge,
     RidgeCV,
 )
-from certus.penalties import L2
+from certus.penalties import L1, L2, GroupL2
 from problems import Problem, classification, regression
 
 LAWS = {
@@ -148,9 +149,19 @@ def sparse_regressor(name: str, make: Callable[..., Any], *args: Any, **more: An
         laws = ("weight is repetition", "zero weight", "permute rows")
         more["exempt"] = {**more.get("exempt", {}), **dict.fromkeys(laws, FOLDS)}
     return Law(
-        name, make, *args, solver="certus.solvers.elastic_net_path:fit_one", no_claim=claims, mean=True,
-        tol=1e-12, rtol=1e-6,  # √tol
+        name, make, *args, solver="certus.solvers.elastic_net_path:fit_one",
+        no_claim=claims, mean=True, tol=1e-12, rtol=1e-6,  # √tol
         **{"degree": 1} | more | {"exempt": {**UNITS, **more.get("exempt", {})}},
+    )  # fmt: skip
+
+
+def regressor(name: str, make: Callable[..., Any], **more: Any) -> Law:
+    return with_parts(
+        Law(
+            name, make, solver="certus.solvers.logistic:solve", tol=1e-12,
+            no_claim={"n_iter_": "the answer is the same however many steps led to it"},
+            **{"degree": 1, "rtol": 1e-6} | more | {"exempt": {**UNITS, **more.get("exempt", {})}},
+        )
     )  # fmt: skip
 
 
@@ -247,6 +258,17 @@ ESTIMATORS = [
                      exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),
     sparse_regressor("ElasticNet, many columns, w ≥ 0", lasso(ElasticNet, positive=True), positive,
                      shape=(40, 700), exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),
+    regressor("PenalizedRegressor", lambda penalty=1.0: PenalizedRegressor("squared", L2(penalty)),
+              degree=2),
+    regressor("PenalizedRegressor, L1",
+              lambda penalty=1.0: PenalizedRegressor("squared", L1(9.0 * penalty))),
+    regressor("PenalizedRegressor, groups, two targets",
+              lambda penalty=1.0: PenalizedRegressor(
+                  "squared", GroupL2(5.0 * penalty, groups=[[0, 2], [1, 3]])), targets=2, rtol=1e-4,
+              exempt={"permute columns": "the groups are columns by their numbers"}),
+    regressor("PenalizedRegressor, Huber",
+              lambda penalty=1.0: PenalizedRegressor("huber", L2(penalty)),
+              degree=2, exempt={"scale y": "δ is in the units of y, and stays"}),
     sparse_regressor("LassoCV", lasso_cv()),
     sparse_regressor("ElasticNetCV", lasso_cv(ElasticNetCV, l1_ratio=[0.2, 0.9]),
                      exempt={"scale X": TWO_DEGREES, "scale y": TWO_DEGREES}),

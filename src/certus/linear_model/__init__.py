@@ -6,6 +6,7 @@ from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
 from .penalized_classifier import PenalizedClassifier
+from .penalized_regressor import PenalizedRegressor
 from .ridge import Ridge
 from .ridge_cv import RidgeCV
 
@@ -18,6 +19,7 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "PenalizedClassifier",
+    "PenalizedRegressor",
     "Ridge",
     "RidgeCV",
 ]

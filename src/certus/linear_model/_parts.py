@@ -13,6 +13,7 @@ from ..solvers.newton_cg import NewtonCG
 from ..solvers.problem import Problem
 from ..solvers.proximal_gradient import ProximalGradient
 from ..solvers.subgradient import Subgradient
+from ..solvers.working_sets import WorkingSets
 
 REGRESSION: dict[str, Any] = {"squared": Squared, "huber": Huber}
 CLASSIFICATION: dict[str, Any] = {
@@ -67,6 +68,8 @@ def solver_of(given: Any, problem: Problem, choose: Any) -> Solver:
     if isinstance(given, str):
         one_of("solver", given, ("auto", *SOLVERS))
         solver = SOLVERS[given]() if given in SOLVERS else choose(problem)
+        if given == "cd" and WorkingSets.fits(problem):
+            solver = WorkingSets()
     else:
         solver = part("solver", given, SOLVERS)
     if isinstance(solver, SMOOTH) and (problem.positive or not problem.l1 == 0):
@@ -74,10 +77,11 @@ def solver_of(given: Any, problem: Problem, choose: Any) -> Solver:
             f"solver={given!r} needs a smooth penalty, and {problem.penalty!r} is none: "
             "use solver='auto'"
         )
-    if solver.name == "cd" and not coordinate_descent_takes(problem):
+    takes = WorkingSets.fits if isinstance(solver, WorkingSets) else coordinate_descent_takes
+    if solver.name == "cd" and not takes(problem):
         raise ValueError(
-            f"solver={given!r} takes L1, L2 and ElasticNet of any sign, and {problem.penalty!r} is "
-            "none of them: use solver='auto'"
+            f"solver={given!r} takes L1, L2 and ElasticNet of any sign (squared loss: also MCP and "
+            f"SCAD, and w ≥ 0), and {problem.penalty!r} is none of them: use solver='auto'"
         )
     chosen: Solver = solver
     return chosen

@@ -38,9 +38,9 @@ class PenalizedRegressor(LinearRegressor):
     solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
             "subgradient"} or object
         By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take smooth
-        penalties (L2, None), "cd" takes L1, L2 and ElasticNet, "proximal-gradient" takes all and
-        is "fista"; "ista" is the same without momentum. "subgradient" is slow, and here to be
-        compared with.
+        penalties (L2, None), "cd" takes L1, L2 and ElasticNet, and of squares also MCP and SCAD.
+        "proximal-gradient" takes all and is "fista"; "ista" is the same without momentum.
+        "subgradient" is slow, and here to be compared with.
     fit_intercept : bool, default=True
     tol : float, default=1e-6
         The residual that is asked for: what F may lie above its least value, as a share of what

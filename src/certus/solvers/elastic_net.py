@@ -121,9 +121,9 @@ def judged(columns: Any, penalty: CoordinatePenalty, w: np.ndarray, look: Look) 
     away = penalty.distances(w, -look.v)
     worst = np.flatnonzero(away > 0)
     excess = 0.0
-    if len(worst):  # about what a single coefficient can still gain
-        size = columns.deviation(worst)
-        excess = float(np.max((away[worst] / size) ** 2)) / 2
+    if len(worst):  # cosines with ŷ, as a share of ‖ŷ‖²/2: no bound, but of the same scale
+        cosine = float(np.max(away[worst] / columns.size(worst)))
+        excess = cosine * columns.length / 2
     return Found(w, look, objective, None, excess, 0)
 
 
@@ -155,7 +155,7 @@ def _working_set(
     worst = np.flatnonzero((away > 0) & (found.w == 0))
     all_of_them = len(worst) <= size
     if not all_of_them:
-        priority = away[worst] / columns.deviation(worst)
+        priority = away[worst] / columns.size(worst)
         worst = worst[np.argpartition(priority, -size)[-size:]]
     return np.union1d(support, worst), all_of_them
 

@@ -14,7 +14,7 @@ from ..rows import Rows
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
 
-SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
+SAMPLE = 16  # rows from which the columns' sizes are guessed; they set priorities only
 TILE = 512  # columns that are cast and multiplied at a time
 
 
@@ -54,7 +54,13 @@ class WholeGram:
         H = self.H if len(A) == self.p else self.H[np.ix_(A, A)]
         return Near(H, -look.v[A] * self.q[A], self.q[A])
 
-    def deviation(self, features: np.ndarray) -> np.ndarray:
+    @property
+    def length(self) -> float:
+        """‖ŷ‖."""
+        return float(np.sqrt(self.yy))
+
+    def size(self, features: np.ndarray) -> np.ndarray:
+        """‖x̂_j‖."""
         size: np.ndarray = np.sqrt(np.diagonal(self.H)[features]) / self.q[features]
         return size
 
@@ -123,8 +129,12 @@ class ManyColumns:
             self.kept.add(new)
         return self.slot[features]
 
-    def deviation(self, features: np.ndarray) -> np.ndarray:
-        """Mean |x − x̄| of a few rows: what a column's gradient is measured by."""
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(self.y))
+
+    def size(self, features: np.ndarray) -> np.ndarray:
+        """‖x̂_j‖, guessed from a few rows: what a column's gradient is measured by."""
         if self.by_columns is not None:
             found = abs(self.by_columns[:, features]).mean(axis=0)
         else:
@@ -133,7 +143,8 @@ class ManyColumns:
             some = self._some[:, features]
             found = np.abs(some - some.mean(axis=0)).mean(axis=0)
         typical = np.median(found[found > 0]) if (found > 0).any() else 1.0
-        return np.where(found > 0, found, typical)
+        guess: np.ndarray = np.where(found > 0, found, typical) * np.linalg.norm(self.root)
+        return guess
 
     def intercept(self, w: np.ndarray) -> float:
         used = np.flatnonzero(w)

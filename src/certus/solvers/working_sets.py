@@ -19,7 +19,7 @@ class _More(NamedTuple):
 
 
 class WorkingSets:
-    """Coordinate descent on working sets whose sums of products are kept, see ``elastic_net.py``."""
+    """Coordinate descent on working sets, whose sums of products are kept: ``elastic_net.py``."""
 
     name = "cd"
 

@@ -128,6 +128,7 @@ def test_the_null_objective_is_that_of_a_constant_and_its_scale():
     X, y = problem(4)
     s = weights(4, len(y))
     for intercept in (True, False):
+
         def F(at, intercept=intercept):
             return objective(0 * X[:, :1], y, s, [0.0, at[0] * intercept, np.exp(at[1])])
 

@@ -293,7 +293,7 @@ def test_a_solver_that_cannot_take_the_penalty_says_so(solver):
         ({"penalty": "elastic_net"}, "Did you mean 'elasticnet'"),
         ({"solver": "newtn"}, "Did you mean 'newton'"),
         ({"loss": Logistic}, r"as Logistic\(\)"),
-        ({"penalty": 3.0}, "penalty=3.0: give one of 'l1', 'l2', 'elasticnet', or an object with"),
+        ({"penalty": 3.0}, "penalty=3.0: give one of 'l1', 'l2', 'elasticnet', .* those of certus.penalties"),
         ({"solver": 5}, "solver=5"),
         ({"tol": -1}, "tol"),
         ({"max_iter": 1.5}, "max_iter"),
@@ -340,6 +340,23 @@ def test_in_a_pipeline():
     X, y = classes(12)
     model = make_pipeline(StandardScaler(), PenalizedClassifier("huber", L1(0.3))).fit(X, y)
     assert certus.verify(model, X, y).certified
+
+
+@pytest.mark.parametrize("penalty", [L1(0.5, positive=True), L2(0.5, positive=True)], ids=repr)
+@each_loss
+def test_coefficients_that_must_not_be_negative_are_not_and_nothing_is_claimed(loss, penalty):
+    X, y = classes(13)
+    with pytest.warns(NotCertifiedWarning, match="no definition of certus knows a classifier with"):
+        model = PenalizedClassifier(loss, penalty, tol=1e-9).fit(X, y)
+    assert model.solver_ == "proximal gradient"
+    assert (model.coef_ >= 0).all()
+    assert 0 < np.count_nonzero(model.coef_) < model.coef_.size
+    sign = 2.0 * y - 1
+    slope = model.loss_.slope(sign, X @ model.coef_[0] + model.intercept_[0])
+    assert penalty.distance(model.coef_[0], X.T @ slope).max() <= 1e-2
+    for solver in ("newton", "cd"):
+        with pytest.raises(ValueError, match=r"use solver='auto'"):
+            PenalizedClassifier(loss, penalty, solver).fit(X, y)
 
 
 def test_solvers_are_public_and_come_when_they_are_asked_for():

@@ -284,6 +284,17 @@ def test_auto_takes_the_solver_that_fits():
     assert chosen(GroupL2(groups=GROUPS)) == chosen(Box(0, 1)) == "proximal gradient"
 
 
+@pytest.mark.parametrize("penalty", [L1(2.0), GroupL2(groups=GROUPS), Box(-1, 1), MCP()], ids=repr)
+@pytest.mark.parametrize("constant", [0.0, 3.7])
+@each_loss
+def test_a_constant_target_has_coefficients_of_0(loss, constant, penalty):
+    X, y, s = drawn(13)
+    model = PenalizedRegressor(loss, penalty).fit(X, np.full(len(y), constant), s)
+    assert model.intercept_ == pytest.approx(constant, rel=1e-14)
+    np.testing.assert_allclose(model.coef_, 0.0, atol=1e-14)
+    assert model.certificate_.certified
+
+
 def test_a_search_over_penalties_works():
     X, y, _ = drawn(13)
     grid = {"penalty": [L1(1.0), L1(50.0), GroupL2(2.0, groups=GROUPS)], "loss": ["squared"]}

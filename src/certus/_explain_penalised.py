@@ -3,9 +3,10 @@
 For the words that all certificates share see ``_explain.py``.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._words import best_possible, number, small
+from ._words import best_possible, listed, name_of, number, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -64,6 +65,16 @@ def _not_known(c: "Certificate") -> str:
 def _by(c: "Certificate") -> str:
     proof = c.found["proof"]
     return f" ({PROOF.get(proof, proof)})" if c.bound else ""
+
+
+def not_unique(repeats: list[dict[str, Any]], names: Sequence[str] | None) -> str:
+    """The coefficients are not unique: column 'b' repeats 'a'; predictions are unaffected."""
+    told = []
+    for one in repeats:
+        others = [name_of(i, names) for i in one["of"]]
+        how = "repeats" if len(others) == 1 else "is a combination of"
+        told.append(f"{name_of(one['column'], names)} {how} {listed(others, 3)}")
+    return f"the coefficients are not unique: {listed(told, 3)}; predictions are unaffected"
 
 
 def refused(c: "Certificate") -> list[tuple[str, str]]:

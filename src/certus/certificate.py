@@ -241,7 +241,9 @@ def _certify(
         coef_error=found.get("coef_error"),
         seconds=time.perf_counter() - started,
         fingerprint=fingerprint(rows),
-        notes=reading.notes + _note_on_class_weights(reading, found),
+        notes=reading.notes
+        + _note_on_class_weights(reading, found)
+        + _note_on_repeats(found, names),
         found=found,
         parameters=parameters,
         feature_names=names,
@@ -288,6 +290,12 @@ def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tup
         return ()
     said = class_weights_shift(reading.labels.classes, found)
     return () if said is None else (said,)
+
+
+def _note_on_repeats(found: dict[str, Any], names: tuple[str, ...] | None) -> tuple[str, ...]:
+    from ._explain_penalised import not_unique
+
+    return (not_unique(found["not_unique"], names),) if found.get("not_unique") else ()
 
 
 def _contradictions(reading: audit.Reading, found: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ from certus.definitions.linear_sums import (
     viewed_intercept,
 )
 from certus.definitions.margins import shares
-from certus.definitions.penalised_slopes import excess_of_squares, stationary
+from certus.definitions.penalised_slopes import excess_of_squares, slopes, stationary
 from certus.definitions.penalty_terms import ElasticNetTerm, term_of
 from certus.definitions.residual_sums import (
     HuberResidual,
@@ -41,6 +41,7 @@ from certus.definitions.residual_sums import (
     loss_sums,
     weight_sum,
 )
+from certus.definitions.uniqueness import not_unique
 
 ROUNDINGS = 8  # of a term before it is summed
 STEPS = 60  # of Newton's method for the best constant; a few are enough
@@ -80,7 +81,12 @@ def check(
         found = fit.proven()
     if plain and (len(w) <= FEW_COLUMNS or not found.reaches(tol, fit.null_objective)):
         found = fit.proven_by_curvature(found)
-    return fit.verdict(found) if np.isfinite(found.gap).all() else fit.stationary_verdict()
+    if not np.isfinite(found.gap).all():
+        return fit.stationary_verdict()
+    answer = fit.verdict(found)
+    if plain and answer["residual"] <= tol and found.coef_error is None:
+        answer["not_unique"] = fit.not_unique()
+    return answer
 
 
 def divided_by(data: Any, divisor: str | None) -> float:
@@ -295,6 +301,13 @@ class PenalisedFit:
             "convex": True,
             "not_unique": None,
         }
+
+    def not_unique(self) -> Any:
+        """Of an L1 penalty alone: columns that can take over from others."""
+        term = self.term
+        if not (isinstance(term, ElasticNetTerm) and term.l1 > 0 and term.l2 == 0):
+            return None
+        return not_unique(self, slopes(self)[0], term.l1)
 
     def stationary_verdict(self) -> dict[str, Any]:
         """No bound is known: how steep F is."""

@@ -48,7 +48,8 @@ def part(name: str, given: Any, known: dict[str, Any]) -> Any:
         return known[one_of(name, given, known)]()
     missing = [need for need in NEEDS[name] if not hasattr(given, need)]
     if isinstance(given, type) or missing:
-        what = f"{given.__name__}()" if isinstance(given, type) else f"certus.{name}s"
+        room = {"loss": "losses", "penalty": "penalties", "solver": "solvers"}[name]
+        what = f"{given.__name__}()" if isinstance(given, type) else f"those of certus.{room}"
         raise ValueError(
             f"{name}={given!r}: give one of {', '.join(map(repr, known))}, or an object with "
             f"{', '.join(NEEDS[name])}, as {what}"

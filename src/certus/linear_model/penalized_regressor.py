@@ -84,7 +84,7 @@ class PenalizedRegressor(LinearRegressor):
     >>> model.certificate_
     Certificate(optimal: objective ..., at most ... above the best possible)
     >>> int((model.coef_ != 0).sum())
-    5
+    4
     """
 
     def __init__(

@@ -1,14 +1,17 @@
 """Definitions of classifiers as ``export`` writes them: one script that needs NumPy only."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 from tests.classification import classes, rows
 
-from certus import _export
+from certus import _export, definitions
 from certus.csr import CSR
 from certus.definitions import huber, logistic, softmax, squared_hinge
 
@@ -58,3 +61,23 @@ def test_a_script_of_the_sources_finds_what_the_package_finds(name, sparse, tmp_
     assert float(gap) == pytest.approx(found["gap"], rel=1e-6)
     assert float(residual) == pytest.approx(found["residual"], rel=1e-6)
     assert kind == found["kind"]
+
+
+ALL = sorted(path.stem for path in Path(definitions.__path__[0]).glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_name_means_two_things_in_one_script(name):
+    """A script holds a definition and all that it builds on, side by side."""
+    if not callable(vars(import_module(f"certus.definitions.{name}")).get("check")):
+        pytest.skip("of this no script is made")
+    seen: dict[str, int] = {}
+    for source in _export._source(f"certus.definitions.{name}", set()):
+        for node in ast.parse(source).body:
+            names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            for one in names:
+                seen[one] = seen.get(one, 0) + 1
+    assert {one for one, times in seen.items() if times > 1} <= {"check"}

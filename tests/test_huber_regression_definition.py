@@ -167,3 +167,20 @@ def test_odd_data_and_scales():
     constant = checked(X, np.full(len(y), 3.0), s, np.array([0, 0, 3.0, 1e-14]))
     assert np.isfinite(constant["null_objective"])
     assert constant["null_objective"] > 0
+
+
+@pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])
+def test_every_bound_lies_below_every_objective(intercept):
+    rng = np.random.default_rng(0)
+    for trial in range(20):
+        X, y = problem(trial, n=12)
+        X = X * 10.0 ** rng.integers(-3, 4, size=2) + rng.choice([0.0, 50.0], size=2)
+        s = (rng.integers(0, 3, size=12) + (np.arange(12) == 0)).astype(float)
+        found = []
+        for size in (0.0, 0.1, 1.0, 3.0):
+            w = size * rng.normal(size=2) / np.abs(X).max(axis=0)
+            b = float(np.average(y - X @ w, weights=s)) + 0.1 * rng.normal()
+            theta = np.array([*w, b if intercept else 0.0, np.exp(2 * rng.normal())])
+            found.append(checked(X, y, s, theta, intercept))
+        assert max(f["bound"] for f in found) <= min(f["objective"] for f in found) * (1 + 1e-12)
+        assert max(f["bound"] for f in found) > 0

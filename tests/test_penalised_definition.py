@@ -424,3 +424,32 @@ def test_bounds_at_infinity(loss):
         w = w * 1.01
         w = np.clip(w, penalty["low"], penalty["high"]) if "low" in penalty else w
         assert checked(case, w, b)["residual"] > 1e-6
+
+
+# --- every bound lies below every objective -------------------------------------------------------
+
+
+@each_loss
+@pytest.mark.parametrize("penalty", [*PENALTIES, "half a box"])
+@pytest.mark.parametrize("intercept", [True, False], ids=["b", "no b"])
+def test_every_bound_lies_below_every_objective(penalty, loss, intercept):
+    half = {"name": "box", "low": -np.inf, "high": [0.4, 0.4, 9.0, 9.0]}
+    rng = np.random.default_rng(0)
+    for trial in range(12):
+        X, y = problem(trial, n=12)
+        X = X * 10.0 ** rng.integers(-3, 4, size=4) + rng.choice([0.0, 50.0], size=4)
+        s = rng.integers(0, 3, size=12) + (np.arange(12) == 0)
+        delta = {"delta": float(rng.choice([1e-3, 0.3, 5.0]))} if loss == "huber" else {}
+        how = {**PENALTIES, "half a box": half}[penalty]
+        divisor = (None, "rows", "weights")[trial % 3]
+        case = Case(X, y, s, {"name": loss, **delta}, how, divisor, intercept)
+        found = []
+        for size in (0.0, 1e-3, 0.1, 1.0, 3.0):
+            w = allowed(case, size * rng.normal(size=4) / np.abs(X).max(axis=0))
+            level = float(np.average(y - X @ w, weights=s))
+            found.append(checked(case, w, level + 0.1 * rng.normal() if intercept else 0.0))
+        assert all(one["infeasible"] is None for one in found)
+        bounds = [one["bound"] for one in found if one["bound"] is not None]
+        least = min(one["objective"] for one in found)
+        assert bounds == [] or max(bounds) <= least * (1 + 1e-12)
+        assert all(one["gap"] >= one["objective"] - least for one in found)

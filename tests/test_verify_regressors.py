@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, save_npz
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 import certus
@@ -444,3 +444,35 @@ def test_more_columns_than_rows():
 
 def said_nothing(notes):
     return tuple(text for text in notes if "unique" not in text)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.0])
+def test_a_script_of_huber_regression(alpha, tmp_path):
+    X, y, _ = regression(14)
+    model = fitted(peers.HuberRegressor(alpha=alpha, tol=1e-9, max_iter=10_000), X, y)
+    c = certus.verify(model, X, y, tol=1e-5)
+    c.export(tmp_path / "check.py")
+    assert ran(tmp_path, X, y).returncode == 0
+    assert ran(tmp_path, X, y * 1.01).returncode == 1
+
+
+def test_a_script_for_sparse_rows_with_columns_that_repeat(tmp_path):
+    X, y, _ = regression(15, n=1500)
+    X = X * (np.abs(X) > 0.6)
+    X = csr_array(np.column_stack([X, X[:, :1]]))
+    model = fitted(FITS["lasso"], X, y)
+    c = certified(model, X, y)
+    assert "not unique" in c.explain()
+    c.export(tmp_path / "check.py")
+    save_npz(tmp_path / "X.npz", X)
+    assert ran(tmp_path, None, y).returncode == 0
+
+
+def ran(folder, X, y):
+    if X is not None:
+        np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+    return subprocess.run(
+        [sys.executable, "-I", "check.py", "X.npz" if X is None else "X.npy", "y.npy"], cwd=folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip

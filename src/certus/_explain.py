@@ -129,7 +129,7 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
         return printable(
             f"{c.model} is not certified: objective {number(c.objective, 7)}, and there are "
             f"{c.found['unproven']}. No step was found that lowers it: "
-            f"{_explain_linear.to_prove_it(c)}."
+            f"{_words_of(c).to_prove_it(c)}."
         )
     if not _convex(c):
         how = (

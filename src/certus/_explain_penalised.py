@@ -81,6 +81,12 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     if c.found["infeasible"]:
         return [("What is wrong", c.found["infeasible"])]
     rows = [("Objective", number(c.objective, 7))]
+    if "unproven" in c.found:
+        gain = number(c.found["at_least"], 2)
+        said = f"one step lowers the objective by {gain} of what the intercept alone leaves"
+        said = "nothing that one step shows" if c.status == "not proven" else said
+        return [*rows, ("Best possible", best_possible(c.bound)), ("What is wrong", said),
+                ("Why no more", c.found["unproven"]), ("What to do", to_prove_it(c))]  # fmt: skip
     if c.bound is not None:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
     rows.append(("What is wrong", _too_high(c) if c.bound is not None else too_steep(c)))
@@ -89,6 +95,11 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("Likely cause", cause))
     rows.append(("What to do", _remedy(c)))
     return rows
+
+
+def to_prove_it(c: "Certificate") -> str:
+    """Where squares without an L1 part have too many sparse columns."""
+    return "a larger alpha proves more; so do fewer columns"
 
 
 def _too_high(c: "Certificate") -> str:

@@ -293,7 +293,7 @@ def test_a_solver_that_cannot_take_the_penalty_says_so(solver):
         ({"penalty": "elastic_net"}, "Did you mean 'elasticnet'"),
         ({"solver": "newtn"}, "Did you mean 'newton'"),
         ({"loss": Logistic}, r"as Logistic\(\)"),
-        ({"penalty": 3.0}, "penalty=3.0: give one of 'l1', 'l2', 'elasticnet', .* those of certus.penalties"),
+        ({"penalty": 3.0}, "give one of 'l1', 'l2', 'elasticnet', .* those of certus.penalties"),
         ({"solver": 5}, "solver=5"),
         ({"tol": -1}, "tol"),
         ({"max_iter": 1.5}, "max_iter"),

@@ -1,0 +1,360 @@
+"""Lasso and elastic net: fits, paths and choices, against scikit-learn and their definition."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.linear_model as peers
+from scipy import sparse
+from sklearn.model_selection import KFold, ShuffleSplit
+
+import certus
+from certus.exceptions import InferenceError, NotCertifiedWarning
+from certus.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV
+from certus.rows import Rows
+from certus.solvers import elastic_net, elastic_net_cv, elastic_net_path
+from certus.solvers.coordinate_penalty import CoordinatePenalty
+
+TIGHT = {"tol": 1e-13, "max_iter": 1_000_000}
+wide = pytest.mark.parametrize("shape", [(60, 8), (40, 900)], ids=["few columns", "many columns"])
+
+
+def draw(shape, seed=0, k=None):
+    n, p = shape
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=shape) * rng.uniform(0.5, 2, size=p) + rng.normal(size=p)
+    w = np.zeros((p, k or 1))
+    w[:5] = rng.normal(size=(min(5, p), k or 1)) * 3
+    Y = X @ w + rng.normal(size=(n, k or 1)) + 2
+    return X, Y if k else Y[:, 0]
+
+
+def objective(model, X, y, s=None, alpha=None, l1_ratio=None):
+    """As written."""
+    s = np.ones(len(y)) if s is None else s
+    l1_ratio = model.l1_ratio if l1_ratio is None else l1_ratio
+    alpha = model.alpha if alpha is None else alpha
+    r = y - X @ model.coef_ - model.intercept_
+    w = model.coef_
+    return (
+        s @ r**2 / (2 * s.sum())
+        + alpha * l1_ratio * np.abs(w).sum()
+        + alpha * (1 - l1_ratio) / 2 * w @ w
+    )
+
+
+@wide
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_coefficients_are_those_of_scikit_learn(shape, positive, l1_ratio, weighted, fit_intercept):
+    X, y = draw(shape)
+    s = np.random.default_rng(1).uniform(size=len(y)) if weighted else None
+    how = {"l1_ratio": l1_ratio, "positive": positive, "fit_intercept": fit_intercept}
+    ours = ElasticNet(0.1, **how, tol=1e-12).fit(X, y, s)
+    theirs = peers.ElasticNet(0.1, **how, **TIGHT).fit(X, y, s)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-5)
+    assert ours.certificate_.certified
+    assert ours.certificate_.objective == pytest.approx(objective(ours, X, y, s), rel=1e-12)
+    assert objective(ours, X, y, s) <= objective(theirs, X, y, s) * (1 + 1e-12)
+    assert ours.dual_gap_ <= 1e-12 * np.var(y) * 10
+
+
+@wide
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_rows_are_the_same_rows(shape, form):
+    X, y = draw(shape)
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    s = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
+    dense = Lasso(0.05, tol=1e-12).fit(X, y, s)
+    thin = Lasso(0.05, tol=1e-12).fit(sparse.coo_array(X).asformat(form), y, s)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-7)
+    assert thin.certificate_.certified
+    assert thin.sparse_coef_.nnz == np.count_nonzero(dense.coef_)
+
+
+@wide
+def test_targets_are_fitted_one_by_one(shape):
+    X, Y = draw(shape, k=3)
+    together = Lasso(0.1, tol=1e-12).fit(X, Y)
+    for t in range(3):
+        alone = Lasso(0.1, tol=1e-12).fit(X, Y[:, t])
+        np.testing.assert_allclose(together.coef_[t], alone.coef_, atol=1e-12)
+        assert together.intercept_[t] == pytest.approx(alone.intercept_)
+    assert len(together.n_iter_) == len(together.dual_gap_) == 3
+    assert together.certificate_.certified
+
+
+@pytest.mark.parametrize(
+    ("parameters", "solver"),
+    [({"alpha": 0.0}, "cholesky"), ({"alpha": 2.0, "l1_ratio": 0.0}, "cholesky"),
+     ({"alpha": 0.0, "positive": True}, "active set")],
+)  # fmt: skip
+def test_without_an_l1_part_it_is_ridge_or_least_squares(parameters, solver):
+    X, y = draw((60, 8))
+    ours = ElasticNet(**parameters).fit(X, y)
+    assert ours.solver_ == solver
+    assert ours.certificate_.certified
+    alpha = parameters["alpha"] * (1 - parameters.get("l1_ratio", 0.5)) * len(y)
+    truth = certus.linear_model.Ridge(alpha, positive=parameters.get("positive", False)).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, truth.coef_, atol=1e-10)
+
+
+def test_a_large_alpha_leaves_nothing_and_takes_no_step():
+    X, y = draw((60, 8))
+    most = np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / len(y)
+    nothing, something = Lasso(most * (1 + 1e-9)).fit(X, y), Lasso(most * 0.999).fit(X, y)
+    assert not nothing.coef_.any()
+    assert np.count_nonzero(something.coef_) == 1
+    assert nothing.certificate_.certified
+    assert nothing.n_iter_ == 0
+
+
+def test_one_working_set_is_not_enough_and_the_warning_says_by_how_much():
+    X, y = draw((60, 2000), seed=3)
+    with pytest.warns(NotCertifiedWarning, match=r"stopped at max_iter=1 .* % too high"):
+        model = Lasso(0.01, max_iter=1).fit(X, y)
+    assert not model.certificate_.certified
+    assert model.certificate_.objective == pytest.approx(objective(model, X, y))
+
+
+def test_a_warm_start_goes_on_where_the_last_fit_ended():
+    X, y = draw((60, 2000), seed=3)
+    cold = Lasso(0.05).fit(X, y)
+    warm = Lasso(0.05, warm_start=True).fit(X, y)
+    before = warm.n_iter_
+    warm.fit(X, y)
+    assert warm.n_iter_ < before
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-5)
+    warm.fit(X[:, :50], y)  # of another shape: no help
+    assert len(warm.coef_) == 50
+
+
+def test_repeated_columns_are_noted_and_change_no_prediction():
+    X, y = draw((60, 8))
+    model = Lasso(0.1).fit(np.column_stack([X, X[:, 0]]), y)
+    truth = Lasso(0.1).fit(X, y)
+    assert "not unique" in model.certificate_.explain()
+    assert "not unique" not in truth.certificate_.explain()
+    seen = np.column_stack([X, X[:, 0]])
+    np.testing.assert_allclose(model.predict(seen), truth.predict(X), atol=1e-4)
+
+
+def test_p_values_are_refused_with_what_to_do_instead():
+    X, y = draw((60, 8))
+    with pytest.raises(InferenceError, match=r"(?s)Lasso chooses.*bootstrap.*debiased"):
+        Lasso(0.1).fit(X, y).inference(X, y)
+
+
+def test_columns_of_extreme_units():
+    X, y = draw((60, 8))
+    for unit in (1e-180, 1e180):
+        there = Lasso(0.1 * unit, tol=1e-10).fit(X * unit, y)
+        here = Lasso(0.1, tol=1e-10).fit(X, y)
+        np.testing.assert_allclose(there.coef_ * unit, here.coef_, atol=1e-4)
+        assert there.certificate_.certified
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": -1.0}, "alpha"),
+        ({"alpha": [0.1, 0.2]}, "give one number"),
+        ({"l1_ratio": 1.5}, "from 0 .ridge. to 1 .lasso."),
+        ({"l1_ratio": True}, "l1_ratio=True"),
+        ({"max_iter": 0}, "max_iter=0: give a whole number above 0"),
+        ({"tol": -1e-3}, "tol"),
+        ({"selection": "best"}, "selection"),
+        ({"precompute": "auto"}, "precompute='auto'"),
+        ({"positive": "yes"}, "positive"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    X, y = draw((20, 3))
+    with pytest.raises((ValueError, TypeError), match=message):
+        ElasticNet(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("shape", [(60, 8), (40, 1100)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_value_that_is_no_number_is_named(shape, bad):
+    X, y = draw(shape)
+    X[7, 3] = bad
+    with pytest.raises(ValueError, match=r"column 3 of X.*row 7"):
+        Lasso(0.1).fit(X, y)
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+@wide
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_path_is_that_of_scikit_learn(shape, positive):
+    X, y = draw(shape)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    how = {"alphas": 12, "eps": 0.02, "positive": positive}
+    alphas, coefs, gaps = Lasso.path(X, y, **how)
+    theirs = peers.lasso_path(X, y, **how, **TIGHT)
+    np.testing.assert_allclose(alphas, theirs[0], rtol=1e-10)
+    np.testing.assert_allclose(coefs, theirs[1], atol=2e-3)
+    assert (gaps <= 1e-6 * (y @ y) / len(y)).all()
+    for alpha, w, gap in zip(alphas, coefs.T, gaps, strict=True):
+        f = [
+            ((y - X @ v) ** 2).sum() / (2 * len(y)) + alpha * np.abs(v).sum()
+            for v in (w, theirs[1].T[0])
+        ]
+        assert gap >= -1e-12
+        assert f[0] <= f[1] + 1e-12
+    again = ElasticNet.path(X, y, l1_ratio=1.0, alphas=alphas[::-1], positive=positive)
+    np.testing.assert_array_equal(again[0], alphas)
+    with_steps = Lasso.path(X, y, alphas=alphas, return_n_iter=True)
+    assert len(with_steps[3]) == 12
+
+
+def test_a_path_of_two_targets():
+    X, Y = draw((60, 8), k=2)
+    _, coefs, gaps = ElasticNet.path(X, Y, alphas=[1.0, 0.1])
+    assert coefs.shape == (2, 8, 2)
+    assert gaps.shape == (2, 2)
+    alone = ElasticNet.path(X, Y[:, 1], alphas=[1.0, 0.1])
+    np.testing.assert_allclose(coefs[1], alone[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("alphas", [0, -3, [], [-1.0], [[1.0]], ["a"], [np.nan]])
+def test_grids_that_are_none(alphas):
+    X, y = draw((20, 3))
+    with pytest.raises(ValueError, match="alphas"):
+        Lasso.path(X, y, alphas=alphas)
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+@wide
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_the_choice_is_that_of_scikit_learn(shape, weighted, form):
+    X, y = draw(shape)
+    s = np.random.default_rng(1).uniform(0.1, 1, size=len(y)) if weighted else None
+    if form == "sparse":
+        X = sparse.csr_array(np.where(np.abs(X) > 0.7, X, 0.0))
+    ours = LassoCV(alphas=12, eps=0.05, cv=4).fit(X, y, s)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = peers.LassoCV(alphas=12, eps=0.05, cv=4, tol=1e-10, max_iter=50_000).fit(X, y, s)
+    np.testing.assert_allclose(ours.alphas_, theirs.alphas_, rtol=1e-9)
+    np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=2e-3)
+    assert ours.alpha_ == pytest.approx(theirs.alpha_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    assert ours.certificate_.certified
+    assert "not recomputed" in ours.certificate_.explain()
+
+
+def test_several_l1_ratios():
+    X, y = draw((60, 8))
+    ours = ElasticNetCV(l1_ratio=[0.2, 0.9], alphas=7).fit(X, y)
+    theirs = peers.ElasticNetCV(l1_ratio=[0.2, 0.9], alphas=7, tol=1e-10).fit(X, y)
+    assert ours.mse_path_.shape == theirs.mse_path_.shape == (2, 7, 5)
+    assert ours.alphas_.shape == theirs.alphas_.shape == (2, 7)
+    assert (ours.l1_ratio_, ours.alpha_) == pytest.approx((theirs.l1_ratio_, theirs.alpha_))
+
+
+def test_one_standard_error_is_what_it_says():
+    X, y = draw((60, 8), seed=5)
+    least = LassoCV(alphas=30).fit(X, y)
+    sparser = LassoCV(alphas=30, choice="1se").fit(X, y)
+    mean = least.mse_path_.mean(axis=1)
+    best = mean.argmin()
+    limit = mean[best] + least.mse_path_[best].std(ddof=1) / np.sqrt(5)
+    chosen = np.flatnonzero(least.alphas_ == sparser.alpha_)[0]
+    assert mean[chosen] <= limit
+    assert chosen == 0 or mean[:chosen].min() > limit
+    assert chosen < best
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_training_rows_by_subtraction_are_those_of_the_training_rows(intercept, weighted):
+    X, y = draw((60, 8))
+    X += 100
+    s = np.random.default_rng(1).uniform(0.1, 1, size=60) if weighted else None
+    rows = Rows(X, y[:, None], s)
+    whole = elastic_net_path.sums_of(rows, intercept)
+    for train, test in KFold(4).split(X):
+        left_out = rows.take(test)
+        less = elastic_net_cv._less(whole, elastic_net_cv.gram(left_out, intercept), intercept)
+        truth = elastic_net_cv.gram(rows.take(train), intercept)
+        for ours, true in zip(less[:6], truth[:6], strict=True):
+            np.testing.assert_allclose(ours, true, rtol=1e-9, atol=1e-9 * np.abs(true).max())
+
+
+def test_folds_that_do_not_hold_every_row_are_summed_by_themselves():
+    X, y = draw((60, 8))
+    cv = ShuffleSplit(3, train_size=0.5, test_size=0.2, random_state=0)
+    ours, theirs = (LassoCV(alphas=5, cv=cv), peers.LassoCV(alphas=5, cv=cv, tol=1e-12))
+    np.testing.assert_allclose(ours.fit(X, y).mse_path_, theirs.fit(X, y).mse_path_, rtol=1e-5)
+
+
+def test_a_column_that_one_fold_alone_sees_is_no_rounding():
+    """All that varies in it is left out with the fold: what subtraction leaves is noise."""
+    X, y = draw((60, 8))
+    X[:, 2] = 0.0
+    X[:12, 2] = 1e9 * np.arange(12)
+    ours = LassoCV(alphas=[0.5, 0.1], cv=KFold(5)).fit(X, y)
+    theirs = peers.LassoCV(alphas=[0.5, 0.1], cv=KFold(5), tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(ours.mse_path_[:, 1:], theirs.mse_path_[:, 1:], rtol=1e-4)
+
+
+def test_two_targets_are_refused_with_a_remedy():
+    X, Y = draw((30, 4), k=2)
+    with pytest.raises(ValueError, match="each target by itself"):
+        LassoCV().fit(X, Y)
+
+
+def test_the_same_bits_whatever_the_threads():
+    X, y = draw((50, 900))
+    fits = []
+    for threads in (1, 3):
+        with certus.config_context(threads=threads):
+            fits.append(LassoCV(alphas=6, cv=3).fit(X, y))
+    np.testing.assert_array_equal(fits[0].mse_path_, fits[1].mse_path_)
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+# --- the solver -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3], ids=["L1", "w ≥ 0", "MCP", "SCAD"])
+def test_working_sets_and_all_columns_at_once_agree(code):
+    X, y = draw((80, 30), seed=2)
+    rows = Rows(X, y[:, None])
+    penalty = CoordinatePenalty(np.full(30, 0.2), np.zeros(30), code, 3.7)
+    (whole,) = elastic_net_path.regressions(rows, True, 80.0)
+    many = elastic_net_path.ManyColumns(rows, 0, 80.0, True)
+    assert isinstance(whole.columns, elastic_net_path.WholeGram)
+    found = [elastic_net.solve(columns, penalty, 1e-13) for columns in (whole.columns, many)]
+    np.testing.assert_allclose(found[0].w, found[1].w, atol=1e-6)
+    assert found[0].b == pytest.approx(found[1].b, abs=1e-5)
+    for one in found:
+        slope = -(X - X.mean(axis=0)).T @ (y - X @ one.w - one.b) / 80
+        assert penalty.distances(one.w, slope).max() < 1e-6
+        f = ((y - X @ one.w - one.b) ** 2).sum() / 160 + penalty.value(one.w)
+        assert one.objective == pytest.approx(f, rel=1e-10)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+@pytest.mark.parametrize("code", [0, 1])
+def test_no_bound_lies_above_the_optimum(code, l2):
+    X, y = draw((60, 8))
+    (whole,) = elastic_net_path.regressions(Rows(X, y[:, None]), True, 60.0)
+    penalty = CoordinatePenalty(np.full(8, 0.3), np.full(8, l2), code)
+    best = elastic_net.solve(whole.columns, penalty, 0.0)
+    rng = np.random.default_rng(0)
+    for size in (0.0, 1e-3, 0.1, 10.0):
+        w = best.w + size * rng.normal(size=8)
+        w = np.maximum(w, 0) if code else w
+        bound = elastic_net.dual_bound(penalty, whole.columns.look(w))
+        assert bound <= best.objective * (1 + 1e-12)
+    assert best.gap <= 1e-10 * best.objective

@@ -118,6 +118,7 @@ class Row:
     without : names of contestants left out, for instance as far too slow.
     density : share of X that is stored; below 1, X is sparse.
     reference : contestant whose fit at REFERENCE_TOL, not timed, tells others how low F gets.
+    least : the least F can be, where that is known, as for ratios to an optimum; no reference then.
     value : as `objective`: a number to report besides, where F is no value but, say, a distance.
     """
 
@@ -138,6 +139,7 @@ class Row:
     without: tuple[str, ...] = ()
     density: float = 1.0
     reference: Contestant | None = None
+    least: float = np.inf
     value: Callable | None = None
 
     def constructor_params(self):
@@ -273,9 +275,9 @@ def contest(row, contestants, options):
     entries = {contestant.name: Entry(contestant, row, X, y) for contestant in contestants}
     ready = {name: entry for name, entry in entries.items() if entry.warmed_up()}
     objective = row.objective(row, X, y)
-    best, did_not_reach = np.inf, {}
+    best, did_not_reach = row.least, {}
     if any(contestant.tolerances for contestant in contestants):
-        best, did_not_reach = tighten(ready, objective, reference_entry(row, X, y))
+        best, did_not_reach = tighten(ready, objective, reference_entry(row, X, y), best)
     calls = {name: e.fit_once for name, e in ready.items() if name not in did_not_reach}
     gc.collect()
     repeats = row.repeats or options.repeats

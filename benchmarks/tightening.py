@@ -27,12 +27,11 @@ class TookTooLong(BaseException):
     """No Exception, so that neither a solver nor the entry takes it for a failure."""
 
 
-def tighten(entries, objective, reference=None):
+def tighten(entries, objective, reference=None, best=np.inf):
     """Choose the tol of every entry; (F_best, {name: [seconds]} of those who did not reach it)."""
-    best = np.inf
     if reference is not None:
         _, model = fit_with_patience(reference, REFERENCE_TOL)
-        best = np.inf if model is None else float(objective(model))
+        best = best if model is None else min(best, float(objective(model)))
     walks = {name: Walk(entry) for name, entry in entries.items()}
     moving = True
     while moving:

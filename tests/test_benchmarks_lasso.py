@@ -188,7 +188,7 @@ class AllZero(Contestant):
 def test_value_that_is_reported_besides_has_a_table_and_others_have_none(monkeypatch):
     zero = AllZero("zero", "zero", "zero", "zero")
     monkeypatch.setattr(harness, "call_in_fresh_process", lambda f, *args, threads: f(*args))
-    row = mini("MCP wide", reference=None)
+    row = mini("MCP wide")
     result = next(harness.Suite("mini", (zero,), (row,)).run(ONCE))
     _, y = row.data()
     assert result["cells"]["zero"]["value"] == pytest.approx(np.sum((y - y.mean()) ** 2) / 2)
@@ -239,4 +239,14 @@ def test_rows_leave_out_only_contestants_of_their_suite_and_never_certus():
     for row in lasso.SUITE.rows:
         assert set(row.without) < names
         assert "certus" not in row.without
-        assert row.reference is not None
+        assert (row.reference is None) == (row.least == 1.0)
+
+
+def test_least_objective_that_is_known_shows_an_excess_to_a_contestant_alone():
+    zero = AllZero("zero", "zero", "zero", "zero", tolerances=(1e-2, 1e-3))
+    row = mini("MCP wide")
+    cells, _ = harness.contest(row, (zero,), ONCE)
+    X, y = row.data()
+    distance = (np.max(np.abs(X.T @ (y - y.mean()))) - lasso.ALPHA) / lasso.ALPHA
+    assert cells["zero"]["excess"] == pytest.approx(distance)
+    assert cells["zero"]["tol"] == 1e-3

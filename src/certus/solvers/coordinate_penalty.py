@@ -40,7 +40,8 @@ class CoordinatePenalty(NamedTuple):
         if self.code == SCAD:
             near, far = np.minimum(size, l), np.clip(size, l, gamma * l) - l
             return float(np.sum(l * near + far * (l - far / (2 * (gamma - 1)))))
-        return float(l @ size + self.l2 @ (v * v) / 2)
+        root = np.sqrt(self.l2) * v  # v² of a column of tiny numbers would overflow
+        return float(l @ size + root @ root / 2)
 
     def distances(self, v: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Of −q_j to the subdifferential of pen_j at v_j."""

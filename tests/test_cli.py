@@ -116,7 +116,8 @@ def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
 def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X, y = row.data()
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
-    plain = plain_logistic if "Logistic" in row.model else plain_squares
+    kinds = {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
+    plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in (shown[row.name].ours, shown[row.name].theirs):
         truth = plain(X, y, **fit.certificate.parameters)
         assert fit.certificate.objective == pytest.approx(truth, rel=1e-6)
@@ -127,6 +128,11 @@ def plain_squares(X, y, w, b, alpha, **_):
     # about the means, so that nothing cancels
     r = (y - y.mean()) - (X - X.mean(axis=0)) @ w + (y.mean() - X.mean(axis=0) @ w - b[0])
     return r @ r + float(alpha) * w @ w
+
+
+def plain_lasso(X, y, w, b, penalty, **_):
+    squares = plain_squares(X, y, w, b, penalty["l2"] * len(y))
+    return squares / (2 * len(y)) + penalty["l1"] * np.abs(w).sum()
 
 
 def plain_logistic(X, y, w, b, C, l2, **_):

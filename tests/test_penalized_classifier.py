@@ -354,7 +354,8 @@ def test_coefficients_that_must_not_be_negative_are_not_and_nothing_is_claimed(l
     sign = 2.0 * y - 1
     slope = model.loss_.slope(sign, X @ model.coef_[0] + model.intercept_[0])
     assert penalty.distance(model.coef_[0], X.T @ slope).max() <= 1e-2
-    for solver in ("newton", "cd"):
+    takes_it = loss.name == "squared" and penalty.name == "l1"
+    for solver in ("newton",) if takes_it else ("newton", "cd"):
         with pytest.raises(ValueError, match=r"use solver='auto'"):
             PenalizedClassifier(loss, penalty, solver).fit(X, y)
 

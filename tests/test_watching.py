@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
 from sklearn.model_selection import GridSearchCV
 
@@ -28,7 +28,7 @@ from certus.solvers.steps import Step, ignore
 from problems import objective, regression, weights
 
 CLASSES = [getattr(linear_model, name) for name in linear_model.__all__]
-DIRECT = [cls for cls in CLASSES if is_regressor(cls())]
+DIRECT = [LinearRegression, Ridge, RidgeCV]  # on dense X nothing iterates
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 each_direct = pytest.mark.parametrize("cls", DIRECT, ids=lambda cls: cls.__name__)
 

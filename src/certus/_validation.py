@@ -67,11 +67,7 @@ def data_for_classification(
     n, p = X.shape
     labels, column = read_labels(y, n)
     if column:
-        _warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
-            "y to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-        )
+        warn_of_a_column(1)
     classes, k = encode(labels)
     require_two_classes(classes, n)
     doubt = looks_continuous(classes, n)
@@ -85,8 +81,18 @@ def data_for_classification(
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
 
 
-def _warn(said: str, kind: type[Warning]) -> None:
-    warnings.warn(said, kind, stacklevel=6)  # … ← fit ← two wrappers ← the person's line
+def _warn(said: str, kind: type[Warning], above: int = 0) -> None:
+    # … ← fit ← two wrappers ← the person's line
+    warnings.warn(said, kind, stacklevel=6 + above)
+
+
+def warn_of_a_column(above: int = 0) -> None:
+    _warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        above,
+    )
 
 
 def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:

@@ -144,7 +144,7 @@ def _demo(chosen: argparse.Namespace) -> int:
 def _row(shown: "Shown") -> None:
     row, n = shown.row, shown.ours.certificate.shape[0]
     _say(f"{_paint(f'{row.name:<11}', 'strong')} {row.call}: {row.about}, {count(n, 'row')}")
-    said = ", ".join(text.split(":")[0] for text in shown.theirs.warned) or "no warning"
+    said = "with a warning" if shown.theirs.warned else "no warning"
     none = row.expects == "no finite optimum"
     proven = "proven" if shown.right else "please report this"
     _answer("certus", shown.ours, proven)
@@ -157,7 +157,7 @@ def _row(shown: "Shown") -> None:
 
 def _times(times: float) -> str:
     if times >= 2:
-        return f"{number(times, 3)} times the best"
+        return f"{number(times, 3)} × the best"
     return f"{number(100 * (times - 1), 2)} % too high"
 
 

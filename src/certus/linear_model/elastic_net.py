@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.metadata_routing import UNUSED
 
 from .._pool import blas_limiter
 from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
@@ -33,7 +34,7 @@ class Fitted(NamedTuple):
 
     def put(self, target: int, found: Found) -> "Fitted":
         w, b, gap, n_iter = self.w.copy(), self.b.copy(), self.gap.copy(), list(self.n_iter)
-        w[:, target], b[target] = found.w, found.b
+        w[:, target], b[target] = found.w, found.b[0]
         gap[target], n_iter[target] = found.gap, found.n_iter
         return Fitted(w, b, gap, n_iter)
 
@@ -66,8 +67,6 @@ class ElasticNet(LinearRegressor):
         Minimise over w ≥ 0.
     random_state, selection
         Accepted for scikit-learn's sake: nothing draws.
-    verbose : int, default=0
-        Above 0: a line for each working set.
 
     Attributes
     ----------
@@ -103,6 +102,7 @@ class ElasticNet(LinearRegressor):
     """
 
     path: ClassVar[Any] = staticmethod(enet_path)
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
     _one_target_is_flat = True
     _counts_iterations = True
 
@@ -120,7 +120,6 @@ class ElasticNet(LinearRegressor):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
-        verbose: int = 0,
     ):
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -133,10 +132,11 @@ class ElasticNet(LinearRegressor):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
-        self.verbose = verbose
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ElasticNet":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True
+    ) -> "ElasticNet":
         """Fit w and b.
 
         Parameters
@@ -145,6 +145,8 @@ class ElasticNet(LinearRegressor):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice.
+        check_input : bool, default=True
+            Accepted for scikit-learn's sake: X and y are checked in any case.
 
         Returns
         -------
@@ -178,9 +180,9 @@ class ElasticNet(LinearRegressor):
                 rows, flat, fit_intercept=bool(self.fit_intercept), alpha=penalty,
                 positive=bool(self.positive),
             )  # fmt: skip
-            self._certify(rows, solution.stopped_at)
+            self._conclude(certify(self, rows), solution.stopped_at, CALLER)
             self.dual_gap_ = self.certificate_.gap
-            self._warn_of_aliases(solution, rows.shape[0])
+            self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
         self._descend(rows, flat, alpha, l1_ratio, S, by_columns)
 
@@ -213,7 +215,7 @@ class ElasticNet(LinearRegressor):
         on_step: Any = self._watching.iterations(
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
-        if self.verbose > 0:
+        if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
         try:
             with blas_limiter.for_work(rows.shape):
@@ -225,7 +227,7 @@ class ElasticNet(LinearRegressor):
             require_finite(rows.X, vars(self).get("feature_names_in_"))
             raise
         reached = np.max(self.n_iter_) >= max_iter
-        self._conclude(found, max_iter if reached else None, CALLER)
+        self._conclude(found, max_iter if reached else None, CALLER + 1)
 
     def _certified_fit(
         self, rows: Rows, problems: list[Regression], penalty: CoordinatePenalty,
@@ -248,7 +250,8 @@ class ElasticNet(LinearRegressor):
                 setattr(self, name, value)
             certificate = certify(self, rows, tol)
             over = self._watching.stopped is not None or max(fitted.n_iter) >= max_iter
-            if certificate.certified or over:
+            lost = not np.isfinite(certificate.objective)  # there is no way from here
+            if certificate.certified or over or lost:
                 break
             start = fitted.w
         return certificate
@@ -289,7 +292,6 @@ class Lasso(ElasticNet):
     alpha : float, default=1.0
         α ≥ 0. 0 is least squares. From ``max|X̃ᵀỹ|/n`` on, all coefficients are 0.
     fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection
-    verbose
         As in :class:`ElasticNet`.
 
     Attributes
@@ -305,7 +307,7 @@ class Lasso(ElasticNet):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = Lasso(alpha=0.5).fit(X, y)
     >>> int((model.coef_ != 0).sum())
-    5
+    4
     >>> model.certificate_.certified
     True
     """
@@ -325,12 +327,11 @@ class Lasso(ElasticNet):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
-        verbose: int = 0,
     ):
         super().__init__(
             alpha=alpha, l1_ratio=1.0, fit_intercept=fit_intercept, precompute=precompute,
             max_iter=max_iter, copy_X=copy_X, tol=tol, warm_start=warm_start, positive=positive,
-            random_state=random_state, selection=selection, verbose=verbose,
+            random_state=random_state, selection=selection,
         )  # fmt: skip
 
 

@@ -8,7 +8,14 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from .._pool import blas_limiter
-from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
+from .._validation import (
+    boolean,
+    data_for_fit,
+    not_negative,
+    one_of,
+    require_finite,
+    warn_of_a_column,
+)
 from .._watching import watched
 from ..certificate import TOL
 from ..rows import Rows
@@ -122,7 +129,9 @@ class ElasticNetCV(ElasticNet):
     _chosen_ratio: float
 
     @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> "ElasticNetCV":
         """Choose α and l, then fit w and b.
 
         Parameters
@@ -141,6 +150,9 @@ class ElasticNetCV(ElasticNet):
         ratios = self._checked_ratios()
         rows, flat = data_for_fit(self, X, y, sample_weight)
         assert rows.y is not None
+        if not flat and rows.y.shape[1] == 1:
+            warn_of_a_column()
+            flat = True
         if rows.y.shape[1] > 1:
             raise ValueError(
                 "For multi-task outputs, use MultiTaskElasticNetCV of scikit-learn, or choose for "
@@ -257,7 +269,9 @@ def _routing() -> bool:
 class LassoCV(ElasticNetCV):
     r"""Lasso with α chosen by the squared error on rows left out.
 
-    A drop-in for scikit-learn's class: :class:`ElasticNetCV` with l = 1, see there.
+    For each fold's training rows, at each α, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁; then,
+    at the α with the least mean error, for all rows. A drop-in for scikit-learn's class:
+    :class:`ElasticNetCV` with l = 1, see there.
 
     Parameters
     ----------
@@ -267,7 +281,8 @@ class LassoCV(ElasticNetCV):
 
     Attributes
     ----------
-    alpha_, alphas_, mse_path_, coef_, intercept_, dual_gap_, n_iter_, certificate_
+    alpha_, alphas_, mse_path_, coef_, intercept_, dual_gap_, n_iter_, solver_, certificate_
+    n_features_in_, feature_names_in_
         As in :class:`ElasticNetCV`.
 
     Examples

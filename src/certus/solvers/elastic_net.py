@@ -31,6 +31,9 @@ ROUNDING = 4e-15  # of F: a decrease below this is none
 ALL = 600  # columns up to which all are taken at once
 
 
+NOTHING = np.zeros(1)
+
+
 class Found(NamedTuple):
     w: np.ndarray  # (p,)
     look: Look
@@ -38,7 +41,7 @@ class Found(NamedTuple):
     bound: float | None  # None where the penalty is not convex
     excess: float
     n_iter: int
-    b: float = 0.0
+    b: np.ndarray = NOTHING  # (1,)
     stopped: bool = False  # before the goal
 
     @property
@@ -161,4 +164,4 @@ def _working_set(
 
 
 def _with_intercept(columns: Any, found: Found) -> Found:
-    return found._replace(b=columns.intercept(found.w))
+    return found._replace(b=np.array([columns.intercept(found.w)]))

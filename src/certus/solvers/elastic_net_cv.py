@@ -48,7 +48,7 @@ def fold_errors(
         for g, penalties in enumerate(grids):
             found = path(regression, penalties, tol, max_iter)
             w = np.stack([fit.w for fit in found], axis=1)
-            b = np.array([fit.b for fit in found])
+            b = np.concatenate([fit.b for fit in found])
             errors[g, :, i] = mean_errors(left_out, w, b)
         done(i)
 

@@ -126,6 +126,7 @@ class ElasticNetCV(ElasticNet):
         self.choice = choice
 
     warm_start = False
+    __metadata_request__fit: ClassVar = {}  # there is no check_input here
     _chosen_ratio: float
 
     @watched

@@ -26,6 +26,7 @@ from .steps import OnStep, Step, ignore
 
 FIRST = 2.0  # times √p columns are in the first working set
 SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
 ENOUGH = 1e-12  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
 ALL = 600  # columns up to which all are taken at once
@@ -155,12 +156,19 @@ def _working_set(
     if first is not None:
         return np.union1d(first, support), False
     away = penalty.distances(found.w, -found.look.v)
-    worst = np.flatnonzero((away > 0) & (found.w == 0))
-    all_of_them = len(worst) <= size
+    outside = np.flatnonzero((away > 0) & (found.w == 0))
+    all_of_them = len(outside) <= size
     if not all_of_them:
-        priority = away[worst] / columns.size(worst)
-        worst = worst[np.argpartition(priority, -size)[-size:]]
-    return np.union1d(support, worst), all_of_them
+        priority = away[outside] / columns.size(outside)
+        outside = outside[np.argpartition(priority, -size)[-size:]]
+    # those that are nearly there are likely to be next
+    near = int(NEXT * len(support)) - len(outside)
+    if near > 0:
+        v = found.look.v if penalty.code == NON_NEGATIVE else np.abs(found.look.v)
+        v = np.where((found.w == 0) & (away == 0), v, -np.inf)
+        likely = np.argpartition(v, -near)[-near:]
+        outside = np.append(outside, likely[v[likely] > CLOSE * penalty.l1[likely]])
+    return np.union1d(support, outside), all_of_them
 
 
 def _with_intercept(columns: Any, found: Found) -> Found:

@@ -55,11 +55,10 @@ def solve(
     penalty: CoordinatePenalty,
     goal: float,
     start: tuple[np.ndarray, Look] | None = None,
-    first: np.ndarray | None = None,
     max_iter: int = 1000,
     on_step: OnStep = ignore,
 ) -> Found:
-    """Steps until the excess is ``goal`` at most. ``first``: columns of the first working set."""
+    """Steps until the excess is ``goal`` at most."""
     w, look = start or (np.zeros(columns.p), columns.look(np.zeros(columns.p)))
     size, stuck, iteration = first_size(columns.p), False, 0
     found = judged(columns, penalty, w, look)
@@ -71,18 +70,17 @@ def solve(
             stopped = on_step(told) if iteration else False
             if found.excess <= goal or stuck or stopped or iteration >= max_iter:
                 break
-            found, size, stuck = advance(columns, penalty, found, size, goal, first)
-            first, iteration = None, iteration + 1
+            found, size, stuck = advance(columns, penalty, found, size, goal)
+            iteration += 1
             found = found._replace(n_iter=iteration)
     return _with_intercept(columns, found._replace(stopped=found.excess > goal))
 
 
 def advance(
-    columns: Any, penalty: CoordinatePenalty, found: Found, size: int, goal: float,
-    first: np.ndarray | None = None,
-) -> tuple[Found, int, bool]:  # fmt: skip
+    columns: Any, penalty: CoordinatePenalty, found: Found, size: int, goal: float
+) -> tuple[Found, int, bool]:
     """One working set: what it leads to, the size of the next, and whether no other would help."""
-    A, all_of_them = _working_set(columns, penalty, found, size, first)
+    A, all_of_them = _working_set(columns, penalty, found, size)
     new, stuck = _step(columns, penalty, found, A, goal), False
     # rounding is all that is left, or more columns are needed than were taken
     fell = found.objective - new.objective > ROUNDING * abs(found.objective)
@@ -147,14 +145,12 @@ def dual_bound(penalty: CoordinatePenalty, look: Look) -> float:
 
 
 def _working_set(
-    columns: Any, penalty: CoordinatePenalty, found: Found, size: int, first: np.ndarray | None
+    columns: Any, penalty: CoordinatePenalty, found: Found, size: int
 ) -> tuple[np.ndarray, bool]:
     """Columns, ascending; and are these all that are not optimal?"""
     if columns.p <= ALL:
         return np.arange(columns.p), True
     support = np.flatnonzero(found.w)
-    if first is not None:
-        return np.union1d(first, support), False
     away = penalty.distances(found.w, -found.look.v)
     outside = np.flatnonzero((away > 0) & (found.w == 0))
     all_of_them = len(outside) <= size

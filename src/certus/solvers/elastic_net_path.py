@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..rows import Rows
-from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
+from .coordinate_penalty import CoordinatePenalty
 from .elastic_net import ALL, Found, solve
 from .gram import Gram, gram
 from .squared_columns import Look, ManyColumns, WholeGram
@@ -77,21 +77,12 @@ def path(
     start: tuple[np.ndarray, Look] | None = None,
     on_each: Callable[[Found], None] | None = None,
 ) -> list[Found]:
-    """Fits at one penalty after another, each from where the one before ended.
-
-    The first working set holds what the sequential strong rule expects (Tibshirani et al. 2012):
-    columns with |v_j| ≥ 2·l1 − l1 of the fit before.
-    """
+    """Fits at one penalty after another, each from where the one before ended."""
     found: list[Found] = []
-    last: np.ndarray | None = None
     for penalty in penalties:
-        first = None
-        if start is not None and last is not None:
-            v = start[1].v if penalty.code == NON_NEGATIVE else np.abs(start[1].v)
-            first = np.flatnonzero(v >= 2 * penalty.l1 - np.maximum(last, penalty.l1))
-        fit = solve(regression.columns, penalty, regression.goal(tol), start, first, max_iter)
+        fit = solve(regression.columns, penalty, regression.goal(tol), start, max_iter)
         found.append(fit)
-        start, last = (fit.w, fit.look), penalty.l1
+        start = fit.w, fit.look
         if on_each is not None:
             on_each(fit)
     return found
@@ -102,4 +93,4 @@ def fit_one(
     start: np.ndarray | None = None, on_step: OnStep = ignore,
 ) -> Found:  # fmt: skip
     at = None if start is None else regression.start(start)
-    return solve(regression.columns, penalty, regression.goal(tol), at, None, max_iter, on_step)
+    return solve(regression.columns, penalty, regression.goal(tol), at, max_iter, on_step)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._pool import give_up_if_stopped
-from .cholesky import cholesky_solve, factor
+from .cholesky import cholesky, cholesky_solve
 from .coordinate_penalty import CoordinatePenalty
 
 ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
@@ -123,7 +123,9 @@ def _solve_on_support(
         new = v[A] + t * step
         new[(reach == t) & (t < 1)] = 0.0
         new[np.sign(new) != sign] = 0.0  # what rounding carried across
-        q += H[:, A] @ (new - v[A])
+        move = np.zeros(len(v))
+        move[A] = new - v[A]
+        q += H @ move
         v[A] = new
         if t == 1:
             return
@@ -132,13 +134,13 @@ def _solve_on_support(
 
 def _newton(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray) -> np.ndarray:
     """−(H_AA + l2)⁻¹ slope, on columns scaled to a diagonal of 1; 0 where that has no factor."""
-    M = H[np.ix_(A, A)]
-    d = np.sqrt(np.diagonal(M) + l2)
-    M /= d
-    M /= d[:, None]
+    d = 1 / np.sqrt(np.diagonal(H)[A] + l2)
+    M = H.take(A, axis=0).take(A, axis=1)
+    M *= d
+    M *= d[:, None]
     M.flat[:: len(A) + 1] = 1.0 + RIDGE
-    R, condition = factor(M)
-    if not np.isfinite(condition):
+    R = M.T  # the same matrix by columns
+    if cholesky(R) != 0:
         return np.zeros(len(A))
-    step: np.ndarray = -cholesky_solve(R, (slope / d)[:, None])[:, 0] / d
+    step: np.ndarray = -cholesky_solve(R, (slope * d)[:, None])[:, 0] * d
     return step

@@ -119,7 +119,7 @@ class ManyColumns:
     def near(self, A: np.ndarray, look: Look) -> Near:
         at = self._slots(A)
         g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
-        return Near(self.kept.H[np.ix_(at, at)], g, self.kept.q[at])
+        return Near(self.kept.H.take(at, axis=0).take(at, axis=1), g, self.kept.q[at])
 
     def _slots(self, features: np.ndarray) -> np.ndarray:
         new = features[self.slot[features] < 0]

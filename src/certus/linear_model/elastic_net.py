@@ -39,136 +39,16 @@ class Fitted(NamedTuple):
         return Fitted(w, b, gap, n_iter)
 
 
-class ElasticNet(LinearRegressor):
-    r"""Elastic net: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ + ½α(1−l)‖w‖², S = Σ sᵢ.
+class CoordinateRegressor(LinearRegressor):
+    """What lasso, elastic net and their cross-validated forms share: a fit at one α and l."""
 
-    A drop-in for scikit-learn's class. The penalty and the coefficients are in your units; the
-    intercept is not penalised. Several targets are fitted one by one.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        α ≥ 0. 0 is least squares.
-    l1_ratio : float, default=0.5
-        l, from 0 (ridge) to 1 (lasso).
-    fit_intercept : bool, default=True
-    precompute : bool or array-like of shape (n_features, n_features), default=False
-        Accepted for scikit-learn's sake: sums of products are kept where that pays.
-    max_iter : int, default=1000
-        Working sets at most; a few are enough.
-    copy_X : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
-    tol : float, default=1e-4
-        The gap that is asked for, as a share of the objective of the intercept alone; at least
-        1e-6 in any case.
-    warm_start : bool, default=False
-        Start from the coefficients of the fit before.
-    positive : bool, default=False
-        Minimise over w ≥ 0.
-    random_state, selection
-        Accepted for scikit-learn's sake: nothing draws.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-    sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
-    intercept_ : float or ndarray of shape (n_targets,)
-    dual_gap_ : float or ndarray of shape (n_targets,)
-        The solver's own gap; that of ``certificate_`` is recomputed.
-    n_iter_ : int or list of int
-        Working sets.
-    solver_ : str
-        "cd" (coordinate descent on working sets), or what suits α = 0 or l = 0.
-    certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
-        objective by more than the gap*.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Where X has column names.
-
-    Notes
-    -----
-    O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
-    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from certus.linear_model import ElasticNet
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = ElasticNet(alpha=0.01).fit(X, y)
-    >>> model.certificate_
-    Certificate(optimal: objective ..., at most ... above the best possible)
-    """
-
-    path: ClassVar[Any] = staticmethod(enet_path)
-    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+    fit_intercept: bool
+    positive: bool
+    warm_start = False
+    max_iter: int
+    tol: float
     _one_target_is_flat = True
     _counts_iterations = True
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        max_iter: int = 1000,
-        copy_X: bool = True,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ):
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.copy_X = copy_X
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-
-    @watched
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True
-    ) -> "ElasticNet":
-        """Fit w and b.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
-        check_input : bool, default=True
-            Accepted for scikit-learn's sake: X and y are checked in any case.
-
-        Returns
-        -------
-        self
-        """
-        alpha, l1_ratio = self._checked()
-        rows, flat = data_for_fit(self, X, y, sample_weight)
-        self._fit_rows(rows, flat, alpha, l1_ratio, columns_at_hand(X))
-        return self
-
-    def _checked(self) -> tuple[float, float]:
-        for name in ("fit_intercept", "copy_X", "warm_start", "positive"):
-            boolean(name, getattr(self, name))
-        if isinstance(self.precompute, str):
-            raise ValueError(f"precompute={self.precompute!r}: give True, False or a matrix")
-        one_of("selection", self.selection, ("cyclic", "random"))
-        not_negative("tol", self.tol)
-        at_least_one("max_iter", self.max_iter)
-        alpha = not_negative("alpha", self.alpha)
-        if alpha.ndim:
-            raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
-        return float(alpha), ratio("l1_ratio", self.l1_ratio)
 
     def _fit_rows(
         self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None
@@ -278,6 +158,136 @@ class ElasticNet(LinearRegressor):
             "selection); for intervals, use the debiased (desparsified) lasso, or fit "
             "LinearRegression on other rows with the columns chosen here"
         )
+
+
+class ElasticNet(CoordinateRegressor):
+    r"""Elastic net: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ + ½α(1−l)‖w‖², S = Σ sᵢ.
+
+    A drop-in for scikit-learn's class. The penalty and the coefficients are in your units; the
+    intercept is not penalised. Several targets are fitted one by one.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α ≥ 0. 0 is least squares.
+    l1_ratio : float, default=0.5
+        l, from 0 (ridge) to 1 (lasso).
+    fit_intercept : bool, default=True
+    precompute : bool or array-like of shape (n_features, n_features), default=False
+        Accepted for scikit-learn's sake: sums of products are kept where that pays.
+    max_iter : int, default=1000
+        Working sets at most; a few are enough.
+    copy_X : bool, default=True
+        Accepted for scikit-learn's sake; X is never changed.
+    tol : float, default=1e-4
+        The gap that is asked for, as a share of the objective of the intercept alone; at least
+        1e-6 in any case.
+    warm_start : bool, default=False
+        Start from the coefficients of the fit before.
+    positive : bool, default=False
+        Minimise over w ≥ 0.
+    random_state, selection
+        Accepted for scikit-learn's sake: nothing draws.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        The solver's own gap; that of ``certificate_`` is recomputed.
+    n_iter_ : int or list of int
+        Working sets.
+    solver_ : str
+        "cd" (coordinate descent on working sets), or what suits α = 0 or l = 0.
+    certificate_ : Certificate
+        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
+        objective by more than the gap*.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
+    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import ElasticNet
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNet(alpha=0.01).fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective ..., at most ... above the best possible)
+    """
+
+    path: ClassVar[Any] = staticmethod(enet_path)
+    __metadata_request__fit: ClassVar = {"check_input": UNUSED}
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        max_iter: int = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    @watched
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True
+    ) -> "ElasticNet":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+        check_input : bool, default=True
+            Accepted for scikit-learn's sake: X and y are checked in any case.
+
+        Returns
+        -------
+        self
+        """
+        alpha, l1_ratio = self._checked()
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        self._fit_rows(rows, flat, alpha, l1_ratio, columns_at_hand(X))
+        return self
+
+    def _checked(self) -> tuple[float, float]:
+        for name in ("fit_intercept", "copy_X", "warm_start", "positive"):
+            boolean(name, getattr(self, name))
+        if isinstance(self.precompute, str):
+            raise ValueError(f"precompute={self.precompute!r}: give True, False or a matrix")
+        one_of("selection", self.selection, ("cyclic", "random"))
+        not_negative("tol", self.tol)
+        at_least_one("max_iter", self.max_iter)
+        alpha = not_negative("alpha", self.alpha)
+        if alpha.ndim:
+            raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
+        return float(alpha), ratio("l1_ratio", self.l1_ratio)
 
 
 class Lasso(ElasticNet):

@@ -24,13 +24,13 @@ from ..solvers.elastic_net_cv import Fold, fold_errors
 from ..solvers.elastic_net_path import regressions, sums_of
 from ..solvers.gram import NonFiniteError
 from ._folds import refuse_without_routing
-from ._path import grid_of, lasso_path, of_alpha
-from .elastic_net import ElasticNet, at_least_one, columns_at_hand, ratio, total_weight
+from ._path import enet_path, grid_of, lasso_path, of_alpha
+from .elastic_net import CoordinateRegressor, at_least_one, columns_at_hand, ratio, total_weight
 
 CHOICES = ("min", "1se")
 
 
-class ElasticNetCV(ElasticNet):
+class ElasticNetCV(CoordinateRegressor):
     r"""Elastic net with α and l chosen by the squared error on rows left out.
 
     For each fold's training rows, at each α (from the largest to the smallest, each fit beginning
@@ -125,14 +125,11 @@ class ElasticNetCV(ElasticNet):
         self.selection = selection
         self.choice = choice
 
-    warm_start = False
-    __metadata_request__fit: ClassVar = {}  # there is no check_input here
+    path: ClassVar[Any] = staticmethod(enet_path)
     _chosen_ratio: float
 
     @watched
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
-    ) -> "ElasticNetCV":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
         """Choose α and l, then fit w and b.
 
         Parameters

@@ -24,7 +24,7 @@ from .quadratic_model import minimise_model
 from .squared_columns import Look
 from .steps import OnStep, Step, ignore
 
-FIRST = 2.0  # times √p columns are in the first working set
+FIRST, FEW = 2.0, 10  # times √p columns are in the first working set; few of MCP and SCAD
 SHARE = 0.1  # of the excess: the working set is left when its own excess is below
 NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
 ENOUGH = 1e-12  # of what single coefficients could gain is left in any case
@@ -60,7 +60,7 @@ def solve(
 ) -> Found:
     """Steps until the excess is ``goal`` at most."""
     w, look = start or (np.zeros(columns.p), columns.look(np.zeros(columns.p)))
-    size, stuck, iteration = first_size(columns.p), False, 0
+    size, stuck, iteration = first_size(columns.p, penalty), False, 0
     found = judged(columns, penalty, w, look)
     with blas_limiter:
         while True:
@@ -111,8 +111,9 @@ def _step(
     return judged(columns, penalty, w, columns.look(w))
 
 
-def first_size(p: int) -> int:
-    return max(64, int(FIRST * np.sqrt(p)))
+def first_size(p: int, penalty: CoordinatePenalty) -> int:
+    """Where there are many local optima, those found column by column are lower."""
+    return max(64, int(FIRST * np.sqrt(p))) if penalty.convex else FEW
 
 
 def judged(columns: Any, penalty: CoordinatePenalty, w: np.ndarray, look: Look) -> Found:

@@ -36,7 +36,7 @@ class WorkingSets:
             columns = regression.columns
             penalty = CoordinatePenalty.of(problem.penalty, len(w))
             found = judged(columns, penalty, w[:, 0], columns.look(w[:, 0]))
-        return _state(_More(columns, found, first_size(len(w))))
+        return _state(_More(columns, found, first_size(len(w), penalty)))
 
     def step(self, problem: Problem, state: State) -> State:
         columns, found, size = state.more

@@ -27,7 +27,7 @@ from .steps import OnStep, Step, ignore
 FIRST, FEW = 2.0, 10  # times √p columns are in the first working set; few of MCP and SCAD
 SHARE = 0.1  # of the excess: the working set is left when its own excess is below
 NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
-ENOUGH = 1e-12  # of what single coefficients could gain is left in any case
+ENOUGH, ROUGHLY = 1e-12, 1e-7  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
 ALL = 600  # columns up to which all are taken at once
 
@@ -104,8 +104,10 @@ def _step(
         here = Look(look.rr + float(move @ (g + slope)), look.yr - float(Xy @ move), -slope)
         return here.rr / 2 + own.value(u) - dual_bound(own, here) <= enough
 
-    how = {"done": done} if penalty.convex else {}
-    u = minimise_model(H, g, u0, own, ENOUGH, **how)
+    if penalty.convex:
+        u = minimise_model(H, g, u0, own, ENOUGH, done)
+    else:
+        u = minimise_model(H, g, u0, own, ROUGHLY)
     w = found.w.copy()
     w[A] = q * u
     return judged(columns, penalty, w, columns.look(w))

@@ -23,7 +23,7 @@ from .coordinate_penalty import CoordinatePenalty
 ENOUGH = 1e-4  # share of the distance from the optimum, squared, that is left
 ROUNDS, MORE_ROUNDS = 100, 1000  # over all coordinates, for convex penalties and others
 PATIENCE = 8  # rounds that do not halve what is left, after which rounding is all there is
-EPOCHS = 50  # between attempts to solve on the support
+EPOCHS, MORE_EPOCHS = 50, 50  # between attempts to solve on the support; where that is not done
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
 SOLVES = 50  # on shrinking supports, in one attempt …
 SOLVE_WORK = 1 << 28  # … if |A|³ of them all is within this
@@ -87,15 +87,32 @@ def minimise_model(
             break
         give_up_if_stopped()
         gram_epochs(H, q, v, live, l1, l2, 1, 0.0, code, gamma)
-        support = np.flatnonzero(v)
-        if len(support):
-            epochs = max(1, min(EPOCHS, EPOCH_WORK // (m * len(support))))
-            moved = gram_epochs(H, q, v, support, l1, l2, epochs, goal / m, code, gamma)
-            if moved > goal / m and penalty.convex:
-                _solve_on_support(H, q, v, l1, l2)
+        settled = _epochs_on_support(H, q, v, penalty, goal / m)
         q = g + H @ (v - v0)  # without what the updates rounded
+        if not settled and penalty.convex and not done(v, q):
+            _solve_on_support(H, q, v, l1, l2)
+            q = g + H @ (v - v0)
         left = _left(v, q, penalty, h)
     return v
+
+
+def _epochs_on_support(
+    H: np.ndarray, q: np.ndarray, v: np.ndarray, penalty: CoordinatePenalty, enough: float
+) -> bool:
+    """Rounds over the v that are not 0, which change; q does not. Did they end with one whose
+    largest gain was below ``enough``?"""
+    from ..kernels.coordinate_descent import gram_epochs
+
+    A = np.flatnonzero(v)
+    if not len(A):
+        return True
+    l1, l2, code, gamma = penalty.take(A)
+    u, slope, M = v[A], q[A], H.take(A, axis=0).take(A, axis=1)
+    most = EPOCHS if penalty.convex else MORE_EPOCHS
+    epochs = max(1, min(most, EPOCH_WORK // len(A) ** 2))
+    moved = gram_epochs(M, slope, u, np.arange(len(A)), l1, l2, epochs, enough, code, gamma)
+    v[A] = u
+    return moved <= enough
 
 
 def _left(v: np.ndarray, q: np.ndarray, penalty: CoordinatePenalty, h: np.ndarray) -> float:

@@ -14,7 +14,6 @@ from ..rows import Rows
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
 
-SAMPLE = 16  # rows from which the columns' sizes are guessed; they set priorities only
 TILE = 512  # columns that are cast and multiplied at a time
 
 
@@ -89,7 +88,7 @@ class ManyColumns:
             else SparseColumns(by_columns, self.root, fit_intercept)
         )
         self.features = np.empty(0, dtype=np.intp)
-        self._some: Any = None
+        self._size: np.ndarray | None = None
 
     def look(self, w: np.ndarray) -> Look:
         """One pass over X. The residuals are kept for ``near``."""
@@ -134,17 +133,23 @@ class ManyColumns:
         return float(np.linalg.norm(self.y))
 
     def size(self, features: np.ndarray) -> np.ndarray:
-        """‖x̂_j‖, guessed from a few rows: what a column's gradient is measured by."""
-        if self.by_columns is not None:
-            found = abs(self.by_columns[:, features]).mean(axis=0)
-        else:
-            if self._some is None:
-                self._some = self.rows.some(SAMPLE)[0].astype(float)
-            some = self._some[:, features]
-            found = np.abs(some - some.mean(axis=0)).mean(axis=0)
-        typical = np.median(found[found > 0]) if (found > 0).any() else 1.0
-        guess: np.ndarray = np.where(found > 0, found, typical) * np.linalg.norm(self.root)
-        return guess
+        """‖x̂_j‖, as accurate as priorities need: what a column's gradient is measured by."""
+        if self._size is None:
+            self._size = self._sizes()
+        sizes: np.ndarray = self._size[features]
+        return sizes
+
+    def _sizes(self) -> np.ndarray:
+        """√(Σ (s/D)x² − W x̄²), one pass; where that is 0 or lost to rounding, what is usual."""
+        weight, X = self.root**2, self.by_columns
+        with np.errstate(over="ignore", invalid="ignore"):
+            if X is None:
+                square, mean = self.rows.but(weight[:, None]).reduce(_moments)
+            else:
+                square, mean = X.power(2).T @ weight, X.T @ weight
+            size = np.sqrt(np.maximum(square - self.fit_intercept * mean**2 / weight.sum(), 0.0))
+        good = np.isfinite(size) & (size > 0)
+        return np.where(good, size, np.median(size[good]) if good.any() else 1.0)
 
     def intercept(self, w: np.ndarray) -> float:
         used = np.flatnonzero(w)
@@ -159,3 +164,18 @@ def _gradient_block(X: Any, r: Any, _s: Any) -> tuple[np.ndarray]:
         part = slice(start, start + TILE)
         g[part] = X[:, part].T.astype(float, copy=False) @ r
     return (g,)
+
+
+def _moments(X: Any, weight: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Σ weight·x² and Σ weight·x, column by column."""
+    square, mean = np.empty(X.shape[1]), np.empty(X.shape[1])
+    same = bool((weight == weight[0]).all())
+    for start in range(0, X.shape[1], TILE):
+        part = slice(start, start + TILE)
+        A = X[:, part].astype(float, copy=False)
+        mean[part] = A.T @ weight[:, 0]
+        if same:
+            square[part] = weight[0, 0] * np.einsum("ij,ij->j", A, A)
+        else:
+            square[part] = np.einsum("ij,ij,i->j", A, A, weight[:, 0])
+    return square, mean

@@ -203,6 +203,16 @@ class SparseColumns:
         return sparse_epoch(self.X, *args)
 
 
+def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
+    """Columns of X as rows, in float64."""
+    X = rows.X
+    if isinstance(X, np.ndarray) and X.flags.f_contiguous:  # each lies in one piece
+        return X.T.take(features, axis=0).astype(float, copy=False)
+    copy = np.empty((len(features), rows.shape[0]))
+    rows.map(lambda X, y, s: X[:, features], copy.T)
+    return copy
+
+
 def gather(rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: Any) -> Any:
     """The features' columns. ``by_columns``: X in CSC, if it is sparse."""
     n, f = rows.shape[0], len(features)
@@ -215,6 +225,5 @@ def gather(rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: A
             return SparseColumns(X)
         copy = np.ascontiguousarray(X.toarray().T)
     else:
-        copy = np.empty((f, n))
-        rows.map(lambda X, y, s: X[:, features], copy.T)
+        copy = _copied(rows, features)
     return DenseColumns(copy, rows.s, centre, rows.threads)

@@ -54,7 +54,7 @@ def test_coefficients_are_those_of_scikit_learn(shape, positive, l1_ratio, weigh
     how = {"l1_ratio": l1_ratio, "positive": positive, "fit_intercept": fit_intercept}
     ours = ElasticNet(0.1, **how, tol=1e-12).fit(X, y, s)
     theirs = peers.ElasticNet(0.1, **how, **TIGHT).fit(X, y, s)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=5e-6)
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-5)
     assert ours.certificate_.certified
     assert ours.certificate_.objective == pytest.approx(objective(ours, X, y, s), rel=1e-12)

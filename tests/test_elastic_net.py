@@ -359,3 +359,15 @@ def test_no_bound_lies_above_the_optimum(code, l2):
         bound = elastic_net.dual_bound(penalty, whole.columns.look(w))
         assert bound <= best.objective * (1 + 1e-12)
     assert best.gap <= 1e-10 * best.objective
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")  # rounding: 1e-7
+def test_a_sparse_column_far_from_0_is_looked_at_about_its_mean():
+    X, y = draw((60, 700))
+    X = np.where(np.abs(X) > 1.5, X, 0.0)
+    X[:, 3] = 1e7 + np.arange(60) % 7
+    y = y + 2 * (np.arange(60) % 7)
+    dense, thin = Lasso(0.1, tol=1e-10).fit(X, y), Lasso(0.1, tol=1e-10).fit(sparse.csr_array(X), y)
+    assert dense.coef_[3] != 0
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-5)
+    assert thin.certificate_.residual <= 1e-6

@@ -25,7 +25,7 @@ from .few_columns import FewColumns, dual_bound
 from .loop import State
 from .problem import Problem
 from .quadratic_model import QuadraticModel
-from .working_columns import Curvature, Pairs, gather
+from .working_columns import Curvature, Pairs, gather, gradient_of_columns
 
 FEW = 256  # coordinates up to which no working set is formed
 FIRST = 2.0, 10.0  # times √(coordinates) are in the first working set: dense, sparse
@@ -38,7 +38,6 @@ HALVINGS = 40
 PIECEWISE = ("huber", "squared_hinge")  # losses whose curvature is 0 for some rows: there …
 LEAST_CURVATURE = 1e-4  # … it is this, of its bound; 1e-9 and 1e-3 took three times as long
 ROUNDING = 4e-15  # of F: a predicted decrease below this is none
-TILE = 512  # columns that are cast and multiplied at a time
 SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
@@ -59,7 +58,9 @@ class CoordinateDescent:
             z = _scores(problem.rows, w, b)
             point = _best_intercept(problem, _Point.at(problem, w, b, z))
             size = max(64, int(FIRST[problem.rows.sparse] * np.sqrt(w.size)))
-            return _judged(problem, point, _gradient(problem.rows, point.slope), size, -np.inf)
+            return _judged(
+                problem, point, gradient_of_columns(problem.rows, point.slope), size, -np.inf
+            )
 
     def step(self, problem: Problem, state: State) -> State:
         with blas_limiter:
@@ -77,7 +78,7 @@ class CoordinateDescent:
             share = SMALL_SHARE if len(flat) ** 2 <= SMALL * state.w.size else SHARE
             goal = max(share * state.excess, problem.goal / 4)
             point, g_set = _minimise_on(problem, pairs, more.point, goal)
-            g = _gradient(problem.rows, point.slope)
+            g = gradient_of_columns(problem.rows, point.slope)
             g[pairs.features] = g_set  # of centred columns: nothing cancels
             new = _judged(problem, point, g, more.size, more.bound)
             fell = state.objective - new.objective > ROUNDING * abs(state.objective)
@@ -159,23 +160,6 @@ def _scores(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(w.any(axis=1))
         z += rows.map(lambda X, y, s: X[:, used] @ w[used], np.empty_like(z))
     return z
-
-
-def _gradient(rows: Rows, slope: np.ndarray) -> np.ndarray:
-    """Xᵀ slope, (p, K): one pass."""
-    (g,) = rows.but(slope).reduce(_gradient_block)
-    found: np.ndarray = g
-    return found
-
-
-def _gradient_block(X: Any, slope: Any, _s: Any) -> tuple[np.ndarray]:
-    if not isinstance(X, np.ndarray):
-        return (X.T @ slope,)
-    g = np.empty((X.shape[1], slope.shape[1]))
-    for start in range(0, len(g), TILE):
-        part = slice(start, start + TILE)
-        g[part] = X[:, part].T.astype(float, copy=False) @ slope
-    return (g,)
 
 
 # --- how good a point is --------------------------------------------------------------------------

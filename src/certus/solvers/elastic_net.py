@@ -9,6 +9,7 @@ r = ŷ − X̂w and v = X̂ᵀr, every τ proves
     F* ≥ τ ŷᵀr − τ²/2 ‖r‖² − Σ_j [|τv_j| − l1]₊²/(2·l2),     l2 = 0: for τ with |τv_j| ≤ l1
 
 (over w ≥ 0: v_j for |v_j|).
+
 A penalty that is not convex has no bound; there steps end when no coefficient is far from where its
 own slope is 0.
 """
@@ -30,8 +31,6 @@ NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not 
 ENOUGH, ROUGHLY = 1e-12, 1e-7  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
 ALL = 600  # columns up to which all are taken at once
-
-
 NOTHING = np.zeros(1)
 
 

@@ -66,6 +66,8 @@ def regressions(
         X = rows.X
         by_columns = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
     found = [ManyColumns(rows, t, divisor, fit_intercept, by_columns) for t in range(k)]
+    if rows.sparse and found[0].far:  # block by block, with their zeros
+        found = [ManyColumns(rows.dense(), t, divisor, fit_intercept) for t in range(k)]
     return [Regression(columns, float(columns.y @ columns.y) / 2) for columns in found]
 
 

@@ -6,6 +6,7 @@ With the means taken out the intercept is b = ȳ − x̄ᵀw; without one, x̄ =
 not change from step to step, or from one penalty to the next, so each is computed once and kept.
 """
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from ..rows import Rows
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
+from .working_columns import TILE, gradient_of_columns
 
-TILE = 512  # columns that are cast and multiplied at a time
+FAR = 1e4  # deviations from 0 beyond which sparse columns are looked at about their mean
 
 
 class Look(NamedTuple):
@@ -111,9 +113,7 @@ class ManyColumns:
             if self.by_columns is not None:
                 found: np.ndarray = self.by_columns.T @ r
                 return found
-            (v,) = self.rows.but(r[:, None]).reduce(_gradient_block)
-        of_one: np.ndarray = v[:, 0]
-        return of_one
+            return gradient_of_columns(self.rows, r[:, None])[:, 0]
 
     def near(self, A: np.ndarray, look: Look) -> Near:
         at = self._slots(A)
@@ -139,31 +139,34 @@ class ManyColumns:
         sizes: np.ndarray = self._size[features]
         return sizes
 
-    def _sizes(self) -> np.ndarray:
-        """√(Σ (s/D)x² − W x̄²), one pass; where that is 0 or lost to rounding, what is usual."""
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Σ (s/D)x² and W x̄², column by column."""
         weight, X = self.root**2, self.by_columns
         with np.errstate(over="ignore", invalid="ignore"):
             if X is None:
-                square, mean = self.rows.but(weight[:, None]).reduce(_moments)
+                square, total = self.rows.but(weight[:, None]).reduce(_moments)
             else:
-                square, mean = X.power(2).T @ weight, X.T @ weight
-            size = np.sqrt(np.maximum(square - self.fit_intercept * mean**2 / weight.sum(), 0.0))
+                square, total = X.power(2).T @ weight, X.T @ weight
+            return square, total**2 / weight.sum()
+
+    @property
+    def far(self) -> bool:
+        """Does some column lie so far from 0 that its sums about 0 say too little?"""
+        square, mean = self._moments
+        return self.fit_intercept and bool((mean > FAR**2 * (square - mean)).any())
+
+    def _sizes(self) -> np.ndarray:
+        """√(Σ (s/D)x² − W x̄²), one pass; where that is 0 or lost to rounding, what is usual."""
+        square, mean = self._moments
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.sqrt(np.maximum(square - self.fit_intercept * mean, 0.0))
         good = np.isfinite(size) & (size > 0)
         return np.where(good, size, np.median(size[good]) if good.any() else 1.0)
 
     def intercept(self, w: np.ndarray) -> float:
         used = np.flatnonzero(w)
         return self.mean_y - float(self.kept.c[self._slots(used)] @ w[used])
-
-
-def _gradient_block(X: Any, r: Any, _s: Any) -> tuple[np.ndarray]:
-    if not isinstance(X, np.ndarray):
-        return (X.T @ r,)
-    g = np.empty((X.shape[1], 1))
-    for start in range(0, len(g), TILE):
-        part = slice(start, start + TILE)
-        g[part] = X[:, part].T.astype(float, copy=False) @ r
-    return (g,)
 
 
 def _moments(X: Any, weight: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:

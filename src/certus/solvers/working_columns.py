@@ -23,6 +23,7 @@ from .gram import power_of_two
 # deviations from 0 beyond which a sparse column is copied with its zeros (one class, several) …
 FAR = 1e5, 10.0
 DENSE_ELEMENTS = 1 << 27  # … if the copies have no more than this
+TILE = 512  # columns that are cast and multiplied at a time
 NOISE = 64 * np.finfo(float).eps  # of a column's size: a deviation below this is rounding
 
 
@@ -201,6 +202,23 @@ class SparseColumns:
         from ..kernels.coordinate_descent import sparse_epoch
 
         return sparse_epoch(self.X, *args)
+
+
+def gradient_of_columns(rows: Rows, slope: np.ndarray) -> np.ndarray:
+    """Xᵀ slope, (p, K): one pass."""
+    (g,) = rows.but(slope).reduce(_gradient_block)
+    found: np.ndarray = g
+    return found
+
+
+def _gradient_block(X: Any, slope: Any, _s: Any) -> tuple[np.ndarray]:
+    if not isinstance(X, np.ndarray):
+        return (X.T @ slope,)
+    g = np.empty((X.shape[1], slope.shape[1]))
+    for start in range(0, len(g), TILE):
+        part = slice(start, start + TILE)
+        g[part] = X[:, part].T.astype(float, copy=False) @ slope
+    return (g,)
 
 
 def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:

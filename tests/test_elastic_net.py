@@ -371,3 +371,13 @@ def test_a_sparse_column_far_from_0_is_looked_at_about_its_mean():
     assert dense.coef_[3] != 0
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-5)
     assert thin.certificate_.residual <= 1e-6
+
+
+def test_supports_larger_than_the_number_of_rows_shrink_at_once():
+    """Columns that are all but multiples of each other: a few working sets, not hundreds."""
+    rng = np.random.default_rng(0)
+    X, y = np.cumsum(rng.normal(size=(30, 700)), axis=1), rng.normal(size=30)
+    model = Lasso(1e-4).fit(X, y)
+    assert model.certificate_.certified
+    assert model.n_iter_ < 60
+    assert np.count_nonzero(model.coef_) <= 30

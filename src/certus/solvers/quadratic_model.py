@@ -25,8 +25,8 @@ ROUNDS, MORE_ROUNDS = 100, 1000  # over all coordinates, for convex penalties an
 PATIENCE = 8  # rounds that do not halve what is left, after which rounding is all there is
 EPOCHS, MORE_EPOCHS = 50, 50  # between attempts to solve on the support; where that is not done
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
-SOLVES = 50  # on shrinking supports, in one attempt …
-SOLVE_WORK = 1 << 28  # … if |A|³ of them all is within this
+SOLVES = 1000  # on shrinking supports, in one attempt …
+SOLVE_WORK = 1 << 35  # … if |A|³ of them all is within this
 RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
 
 

@@ -1,5 +1,6 @@
 """Fixtures that many tests share. Generators of data are functions in ``problems.py``."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -10,6 +11,13 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import certus
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c_is_heard() -> None:
+    """A shell that starts pytest in the background tells it to ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

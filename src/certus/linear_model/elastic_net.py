@@ -17,11 +17,10 @@ from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
 from ..solvers.elastic_net_path import Regression, fit_one, regressions
 from ..solvers.gram import NonFiniteError
+from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
-from ._path import enet_path, lasso_path
-
-TIGHTER = (1.0, 1e-3, 1e-6)  # a certificate that misses its mark by a little asks for more
+from ._path import enet_path, lasso_path, of_alpha
 
 
 class Fitted(NamedTuple):
@@ -76,10 +75,7 @@ class CoordinateRegressor(LinearRegressor):
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]
         tol, max_iter = max(min(float(self.tol), TOL), LEAST_TOL), int(self.max_iter)
-        penalty = CoordinatePenalty(
-            np.full(p, alpha * l1_ratio), np.full(p, alpha * (1 - l1_ratio)),
-            NON_NEGATIVE if self.positive else L1_L2,
-        )  # fmt: skip
+        penalty = of_alpha(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
         start, intercept = self._start(p, k), bool(self.fit_intercept)
 
         def attributes(fitted: Fitted) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class ElasticNetCV(CoordinateRegressor):
                 f"each target by itself: y has {rows.y.shape[1]} columns"
             )
         refuse_without_routing(params if not _routing() else {})
-        splits = self._splits(X, rows, sample_weight, params)
+        splits = self._splits(rows, sample_weight, params)
         by_columns = columns_at_hand(X)
         self._choose(rows, ratios, splits, by_columns)
         self._keep_ratio()
@@ -179,7 +179,7 @@ class ElasticNetCV(CoordinateRegressor):
     def _ratios(self) -> list[float]:
         return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
 
-    def _splits(self, X: Any, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
+    def _splits(self, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
         if _routing():
             told = process_routing(self, "fit", sample_weight=weight, **params).splitter.split
         else:

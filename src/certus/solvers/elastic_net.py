@@ -42,7 +42,6 @@ class Found(NamedTuple):
     excess: float
     n_iter: int
     b: np.ndarray = NOTHING  # (1,)
-    stopped: bool = False  # before the goal
 
     @property
     def gap(self) -> float:
@@ -72,7 +71,7 @@ def solve(
             found, size, stuck = advance(columns, penalty, found, size, goal)
             iteration += 1
             found = found._replace(n_iter=iteration)
-    return _with_intercept(columns, found._replace(stopped=found.excess > goal))
+    return _with_intercept(columns, found)
 
 
 def advance(

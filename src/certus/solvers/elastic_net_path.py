@@ -3,7 +3,7 @@
 F(w, b) = (1/2D) Σ_i s_i (y_i − x_iᵀw − b)² + Σ_j pen_j(w_j)
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +13,11 @@ from ..rows import Rows
 from .coordinate_penalty import CoordinatePenalty
 from .elastic_net import ALL, Found, solve
 from .gram import Gram, gram
+from .loop import SAFETY
 from .squared_columns import Look, ManyColumns, WholeGram
 from .steps import OnStep, ignore
 
-SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
-ACCURATE = 1e-5
+ACCURATE = 1e-5  # times less than what is asked
 WHOLE_WORK = 2.0**36  # n·p² for which the sums of all columns are taken at once
 
 
@@ -77,7 +77,6 @@ def path(
     tol: float,
     max_iter: int,
     start: tuple[np.ndarray, Look] | None = None,
-    on_each: Callable[[Found], None] | None = None,
 ) -> list[Found]:
     """Fits at one penalty after another, each from where the one before ended."""
     found: list[Found] = []
@@ -85,8 +84,6 @@ def path(
         fit = solve(regression.columns, penalty, regression.goal(tol), start, max_iter)
         found.append(fit)
         start = fit.w, fit.look
-        if on_each is not None:
-            on_each(fit)
     return found
 
 

@@ -90,7 +90,6 @@ class ManyColumns:
             else SparseColumns(by_columns, self.root, fit_intercept)
         )
         self.features = np.empty(0, dtype=np.intp)
-        self._size: np.ndarray | None = None
 
     def look(self, w: np.ndarray) -> Look:
         """One pass over X. The residuals are kept for ``near``."""
@@ -134,9 +133,7 @@ class ManyColumns:
 
     def size(self, features: np.ndarray) -> np.ndarray:
         """‖x̂_j‖, as accurate as priorities need: what a column's gradient is measured by."""
-        if self._size is None:
-            self._size = self._sizes()
-        sizes: np.ndarray = self._size[features]
+        sizes: np.ndarray = self._sizes[features]
         return sizes
 
     @cached_property
@@ -156,6 +153,7 @@ class ManyColumns:
         square, mean = self._moments
         return self.fit_intercept and bool((mean > FAR**2 * (square - mean)).any())
 
+    @cached_property
     def _sizes(self) -> np.ndarray:
         """√(Σ (s/D)x² − W x̄²), one pass; where that is 0 or lost to rounding, what is usual."""
         square, mean = self._moments

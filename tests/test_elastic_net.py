@@ -381,3 +381,15 @@ def test_supports_larger_than_the_number_of_rows_shrink_at_once():
     assert model.certificate_.certified
     assert model.n_iter_ < 60
     assert np.count_nonzero(model.coef_) <= 30
+
+
+def test_the_trace_of_several_targets_is_that_of_their_sum():
+    """Ctrl-C keeps the step with the least objective: the last one, not that of an easier target."""
+    X, Y = draw((60, 900), k=2)
+    Y[:, 1] *= 10
+    certificate = Lasso(0.5).fit(X, Y).certificate_
+    told = [point.objective for point in certificate.trace]
+    assert len(told) > 2
+    assert np.all(np.diff(told) <= 1e-9 * told[0])
+    assert told[-1] == pytest.approx(certificate.objective)
+    assert [point.iteration for point in certificate.trace] == list(range(1, len(told) + 1))

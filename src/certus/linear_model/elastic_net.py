@@ -29,13 +29,16 @@ class Fitted(NamedTuple):
     w: np.ndarray  # (p, k)
     b: np.ndarray  # (k,)
     gap: np.ndarray  # (k,)
+    objective: np.ndarray  # (k,): of targets to come, that of the intercept alone
     n_iter: list[int]
 
     def put(self, target: int, found: Found) -> "Fitted":
-        w, b, gap, n_iter = self.w.copy(), self.b.copy(), self.gap.copy(), list(self.n_iter)
+        w, b, gap, objective = (a.copy() for a in self[:4])
         w[:, target], b[target] = found.w, found.b[0]
-        gap[target], n_iter[target] = found.gap, found.n_iter
-        return Fitted(w, b, gap, n_iter)
+        gap[target], objective[target] = found.gap, found.objective
+        n_iter = list(self.n_iter)
+        n_iter[target] += found.n_iter
+        return Fitted(w, b, gap, objective, n_iter)
 
 
 class CoordinateRegressor(LinearRegressor):
@@ -111,14 +114,15 @@ class CoordinateRegressor(LinearRegressor):
     ) -> Certificate:  # fmt: skip
         """Fit each target, certify, and go on where the certificate asks for more."""
         (tol, max_iter), k = how, len(problems)
-        fitted = Fitted(np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf), [0] * k)
+        null = np.array([regression.null for regression in problems])
+        nothing = np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf)
+        fitted = Fitted(*nothing, null, [0] * k)
         for tighter in TIGHTER:
             for t, regression in enumerate(problems):
                 told = _of_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]
                 left = max_iter - fitted.n_iter[t]
                 found = fit_one(regression, penalty, tighter * tol, left, w, told)
-                found = found._replace(n_iter=fitted.n_iter[t] + found.n_iter)
                 fitted = fitted.put(t, found)
                 if self._watching.stopped is not None:
                     break
@@ -345,9 +349,15 @@ def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
     """The steps of one target, told as those of a fit of all."""
 
     def told(step: Any) -> bool:
-        found = step.parameters()
-        whole = step._replace(parameters=lambda: fitted.put(target, found))
-        return bool(on_step(whole))
+        whole = fitted.put(target, step.parameters())
+        alone = len(whole.n_iter) == 1
+        step = step._replace(
+            iteration=sum(whole.n_iter),
+            objective=float(whole.objective.sum()),
+            bound=step.bound if alone else None,
+            parameters=lambda: whole,
+        )
+        return bool(on_step(step))
 
     return told
 

@@ -164,7 +164,7 @@ def _validated(model: Any, X: Any, reset: bool = True) -> Any:
         validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
-        X = validate_data(model, X, reset=reset, accept_sparse="csr", **how)
+        X = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)
     except ValueError as error:
         if "could not convert" in str(error):
             _name_text(X, error)
@@ -290,7 +290,7 @@ def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
 
 def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.data.sum(dtype=np.float64)):
+        if np.isfinite(X.values.sum(dtype=np.float64)):
             return
     bad = ~np.isfinite(X.data)
     if bad.any():

@@ -20,7 +20,7 @@ from ._validation import data_for_verify
 from .definitions.linear_sums import dense, few_rows
 from .exceptions import CannotVerifyError
 from .fingerprint import Fingerprint, fingerprint
-from .rows import Rows
+from .rows import Rows, as_floats
 
 if TYPE_CHECKING:
     from ._watching import TracePoint
@@ -139,7 +139,9 @@ class _Data:
 
     def __init__(self, rows: Rows):
         self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
-        edges = rows.edges(self._block_rows())
+        # of columns, one block: to make rows of them would cost more than threads save
+        self.whole = rows.sparse and rows.X.columns_only
+        edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
         # additions in a row: those of the longest block, and the levels of the tree
         self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
@@ -156,6 +158,8 @@ class _Data:
 
     def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows."""
+        if self.whole and not how:
+            return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
         rows = self._block_rows()
         rows = max(rows, self.shape[1]) if square else rows
         return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)

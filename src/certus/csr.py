@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 
 WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
 
@@ -18,33 +18,63 @@ class CSR:
     """Canonical CSR (columns ascending, none twice) that is never written to.
 
     CSC and other layouts are converted once, which takes memory for a copy of the entries; so does
-    a matrix whose columns are out of order or stand twice. CSR in order is taken as it is.
+    a matrix whose columns are out of order or stand twice. CSR in order is taken as it is, and CSC
+    in order is converted when its rows are first asked for.
     """
 
     def __init__(self, matrix: Any):
-        if matrix.format != "csr":
+        if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
         if not matrix.has_canonical_format:
             matrix = matrix.copy()  # the user's own is left as it came
             matrix.sum_duplicates()
-        self.data, self.indices, self.indptr = matrix.data, matrix.indices, matrix.indptr
+        self.columns = None
+        if matrix.format == "csc":
+            self.columns = _set(csc_array(matrix.shape, dtype=matrix.dtype), *_parts(matrix))
+        else:
+            self._rows = matrix
         self.shape: tuple[int, int] = matrix.shape
-        self._made: dict[tuple[int, int], Any] = {}
-        self._require_columns_inside()
         self.dtype: np.dtype = matrix.dtype
+        self.entries = len(matrix.data)
+        self._made: dict[tuple[int, int], Any] = {}
+        _require_inside(matrix)
 
-    def _require_columns_inside(self) -> None:
-        """Kernels write where indices say, so these are looked at before, once."""
-        unsigned = self.indices.view(f"u{self.indices.itemsize}")  # −1 is then very large
-        if len(unsigned) and unsigned.max() >= self.shape[1]:
-            raise ValueError(
-                f"the sparse X has {self.shape[1]:,} columns and an entry in column "
-                f"{self.indices[unsigned.argmax()]:,}: its indices were changed after it was made"
-            )
+    @cached_property
+    def _rows(self) -> Any:
+        assert self.columns is not None
+        return self.columns.tocsr()
+
+    def to_columns(self) -> Any:
+        """In CSC; a copy, if X did not come so."""
+        if self.columns is not None:
+            return self.columns
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
 
     @property
-    def entries(self) -> int:
-        return len(self.data)
+    def columns_only(self) -> bool:
+        """Are there columns, and no rows yet?"""
+        return "_rows" not in vars(self)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The entries, in some order."""
+        values: np.ndarray = (self.columns if self.columns_only else self._rows).data
+        return values
+
+    @property
+    def data(self) -> np.ndarray:
+        data: np.ndarray = self._rows.data
+        return data
+
+    @property
+    def indices(self) -> np.ndarray:
+        indices: np.ndarray = self._rows.indices
+        return indices
+
+    @property
+    def indptr(self) -> np.ndarray:
+        indptr: np.ndarray = self._rows.indptr
+        return indptr
 
     @cached_property
     def density(self) -> float:
@@ -54,6 +84,8 @@ class CSR:
     def __getitem__(self, rows: Any) -> Any:
         """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
         if not isinstance(rows, slice):
+            if self.columns_only:
+                return _rows_of_columns(self.columns, rows)
             whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
             return whole[rows]
         start, stop, _ = rows.indices(self.shape[0])
@@ -77,6 +109,33 @@ class CSR:
     def where(self, bad: np.ndarray) -> np.ndarray:
         """Columns of the marked entries, ascending."""
         return np.unique(self.indices[bad])
+
+
+def _require_inside(matrix: Any) -> None:
+    """Kernels write where indices say, so these are looked at before, once."""
+    by_rows = matrix.format == "csr"
+    most, what = (matrix.shape[1], "column") if by_rows else (matrix.shape[0], "row")
+    unsigned = matrix.indices.view(f"u{matrix.indices.itemsize}")  # −1 is then very large
+    if len(unsigned) and unsigned.max() >= most:
+        raise ValueError(
+            f"the sparse X has {most:,} {what}s and an entry in {what} "
+            f"{matrix.indices[unsigned.argmax()]:,}: its indices were changed after it was made"
+        )
+
+
+def _rows_of_columns(X: Any, rows: np.ndarray) -> Any:
+    """Rows of a CSC matrix by their numbers, each at most once; one look at every entry."""
+    wanted = np.zeros(X.shape[0], dtype=bool)
+    wanted[rows] = True
+    at = np.flatnonzero(wanted.take(X.indices))
+    number = np.empty(X.shape[0], dtype=np.intp)
+    number[rows] = np.arange(len(rows))
+    column = np.searchsorted(X.indptr, at, side="right") - 1
+    found = coo_array(
+        (X.data[at], (number[X.indices[at]], column)), shape=(len(rows), X.shape[1])
+    ).tocsr()
+    found.sort_indices()
+    return found
 
 
 class _Block(csr_array):  # type: ignore[misc]

@@ -161,7 +161,10 @@ class Rows:
         X = self._samples.get(count)
         if X is None:
             X = self._taken(i)
-            if count * p <= KEPT and not self.sparse:  # the next who looks at as many finds them
+            # the next who looks at as many finds them
+            if self.sparse and self.X.columns_only:
+                self._samples[count] = X
+            elif count * p <= KEPT and not self.sparse:
                 X.flags.writeable = False
                 self._samples[count] = X
         return self._those(i, X)

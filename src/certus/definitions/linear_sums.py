@@ -46,8 +46,15 @@ class View(NamedTuple):
         """X∘q of a sparse block, whose zeros stay zeros."""
         X = X.astype(dtype, copy=self.q is not None)
         if self.q is not None:
-            X.data *= self.q[X.indices]
+            X.data *= self.q[column_numbers(X)]
         return X
+
+
+def column_numbers(X: Any) -> Any:
+    """Of each entry of a sparse block."""
+    if X.format == "csr":
+        return X.indices
+    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
 
 
 def is_sparse(X: Any) -> bool:

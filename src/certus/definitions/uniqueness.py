@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from certus.definitions.least_squares import squares
-from certus.definitions.linear_sums import dense
+from certus.definitions.linear_sums import column_numbers, is_sparse
 
 MOST_COLUMNS = 2000  # that can be other than 0, for which this is looked at
 MOST_TARGETS = 8
@@ -44,9 +44,10 @@ def _of_target(fit: Any, w: Any, v: Any, l1: float) -> list[dict[str, Any]]:
     if not 1 < count <= MOST_COLUMNS or not active.any():
         return []
     columns = columns[np.argsort(-np.abs(w[columns]), kind="stable")]
-    some = fit.data.sample(2 * count + 256)
-    if not _dependent(some, columns, fit)[0] or n * count**2 > MOST_WORK:
-        return []
+    if not fit.data.sparse:  # most columns of a few sparse rows are all 0
+        some = fit.data.sample(2 * count + 256)
+        if not _dependent(some, columns, fit)[0] or n * count**2 > MOST_WORK:
+            return []
     found = []
     for j, others, c in zip(*_dependent(fit.data, columns, fit), strict=True):
         change = np.zeros(len(w))
@@ -98,7 +99,13 @@ def independent(C: Any) -> bool:
 
 def gram_of_some(X: Any, y: Any, s: Any, columns: Any, view: Any) -> tuple[Any, Any, Any]:
     """Σ s, Σ s x and Σ s x xᵀ of some columns as viewed."""
-    Z = dense(X[:, columns]).astype(float)
+    if is_sparse(X):
+        Z = X[:, columns].astype(float)
+        if view.q is not None:
+            Z.data *= view.q[columns[column_numbers(Z)]]
+        sZ = Z if s is None else Z.multiply(s[:, None]).tocsc()
+        return float(Z.shape[0]) if s is None else s.sum(), sZ.sum(axis=0), (Z.T @ sZ).toarray()
+    Z = X[:, columns].astype(float)
     if view.c is not None:
         Z -= view.c[columns]
     if view.q is not None:

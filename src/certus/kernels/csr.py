@@ -3,6 +3,8 @@
     columns:  sx += Σ s x     sxx += Σ s x²     Xy += Σ s x (y − cy)ᵀ
     twice:    t = Xu − c,     Xt += Xᵀ(s∘t),    st += Σ s t,    stt += Σ s t²
     pairs:    G += Σ s x xᵀ   (its upper triangle)
+    count:    entries of each column
+    sort:     every entry to its place among those of its column
 
 Every sum is float64, in the order of the rows: same input, same bits.
 """
@@ -68,6 +70,23 @@ def _pairs(data, indices, indptr, s, G):
                 G[row, np.uint64(indices[b])] += wx * float(data[b])
 
 
+@kernel_in_order
+def _count(data, indices, indptr, counts):
+    for e in range(np.uint64(indptr[0]), np.uint64(indptr[-1])):
+        counts[np.uint64(indices[e])] += 1
+
+
+@kernel_in_order
+def _sort(data, indices, indptr, first, place, values, rows):
+    for i in range(np.uint64(len(indptr) - 1)):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+        for e in range(start, stop):
+            j = np.uint64(indices[e])
+            at = np.uint64(place[j])
+            values[at], rows[at] = data[e], first + i
+            place[j] += 1
+
+
 def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
     """Add a block's ``columns`` to sx, sxx (p,) and Xy (p, k). s: (n,), or empty for ones."""
     _check(X, (y, s), ((sx, 1), (sxx, 1), (Xy, 2)))
@@ -96,6 +115,19 @@ def pair_sums(X, s, G) -> None:
     _compiled("pairs", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, s, G)
 
 
+def count_columns(X, counts) -> None:
+    """Add the number of a block's entries in each column to counts (int64)."""
+    _compiled("count", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, counts)
+
+
+def sort_by_columns(X, first, place, values, rows) -> None:
+    """Write the entries of a block, whose first row is ``first``, behind those of earlier blocks:
+    those of column j at place[j] (int64), which moves on. None may end outside ``values``."""
+    _compiled("sort", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, first, place, values, rows
+    )
+
+
 def _check(X, of_rows, outputs) -> None:
     """Shapes, once a block. Column numbers are those of a ``CSR``, which has looked at them."""
     n, p = X.shape
@@ -111,7 +143,7 @@ def _check(X, of_rows, outputs) -> None:
             )
 
 
-_KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs}
+_KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs, "count": _count, "sort": _sort}
 
 
 @cache
@@ -132,6 +164,8 @@ def _compiled(name, number, index):
         "columns": (matrix, vector, vector, v, v, m),
         "twice": (vector, matrix, matrix, m, v, v),
         "pairs": (vector, m),
+        "count": (types.int64[::1],),
+        "sort": (types.int64, types.int64[::1], scalar[::1], whole[::1]),
     }[name]
     return _KERNELS[name].compile(types.void(*entries, *rest))
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .._pool import blas_limiter
 from ..rows import Rows
@@ -25,6 +24,7 @@ from .few_columns import FewColumns, dual_bound
 from .loop import State
 from .problem import Problem
 from .quadratic_model import QuadraticModel
+from .sparse_columns import by_columns
 from .working_columns import Curvature, Pairs, gather, gradient_of_columns
 
 FEW = 256  # coordinates up to which no working set is formed
@@ -132,8 +132,7 @@ def _prepare(problem: Problem) -> None:
         return
     kept["deviation"] = np.full(rows.shape[1], np.nan)
     if rows.sparse:
-        X = rows.X
-        kept["columns"] = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
+        kept["columns"] = by_columns(rows)
     else:
         some, _, s = rows.some(SAMPLE)
         kept["some"] = some if s is None or not s.any() else some[s > 0]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..rows import Rows
+from . import sparse_columns
 from .coordinate_penalty import CoordinatePenalty
 from .elastic_net import ALL, Found, solve
 from .gram import Gram, gram
@@ -63,8 +63,7 @@ def regressions(
         found: list[Any] = [WholeGram(sums, H, t, divisor) for t in range(k)]
         return [Regression(columns, columns.yy / 2) for columns in found]
     if rows.sparse and by_columns is None:
-        X = rows.X
-        by_columns = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
+        by_columns = sparse_columns.by_columns(rows)
     found = [ManyColumns(rows, t, divisor, fit_intercept, by_columns) for t in range(k)]
     if rows.sparse and found[0].far:  # block by block, with their zeros
         found = [ManyColumns(rows.dense(), t, divisor, fit_intercept) for t in range(k)]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..csr import CSR
 from ..rows import Rows
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
@@ -90,6 +91,7 @@ class ManyColumns:
             else SparseColumns(by_columns, self.root, fit_intercept)
         )
         self.features = np.empty(0, dtype=np.intp)
+        self._columns: Rows | None = None
 
     def look(self, w: np.ndarray) -> Look:
         """One pass over X. The residuals are kept for ``near``."""
@@ -110,9 +112,14 @@ class ManyColumns:
         """Xᵀr; with an intercept Σ r = 0, so that no mean is missing."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.by_columns is not None:
-                found: np.ndarray = self.by_columns.T @ r
-                return found
+                return self._of_columns(lambda x, *_: x @ r, np.empty(self.p))
             return gradient_of_columns(self.rows, r[:, None])[:, 0]
+
+    def _of_columns(self, function: Any, out: np.ndarray) -> np.ndarray:
+        """A function of sparse columns, which are rows of Xᵀ."""
+        if self._columns is None:
+            self._columns = Rows(CSR(self.by_columns.T), threads=self.rows.threads)
+        return self._columns.map(function, out)
 
     def near(self, A: np.ndarray, look: Look) -> Near:
         at = self._slots(A)
@@ -144,7 +151,10 @@ class ManyColumns:
             if X is None:
                 square, total = self.rows.but(weight[:, None]).reduce(_moments)
             else:
-                square, total = X.power(2).T @ weight, X.T @ weight
+                square, total = self._of_columns(
+                    lambda x, *_: np.stack([x.power(2) @ weight, x @ weight], axis=1),
+                    np.empty((self.p, 2)),
+                ).T
             return square, total**2 / weight.sum()
 
     @property

@@ -68,7 +68,8 @@ def test_columns_out_of_reach_of_squares_are_scaled_in_the_certificate_of_column
     model = Lasso(alpha).fit(sp.csc_array(X), y)
     other = Lasso(alpha).fit(sp.csr_array(X), y)
     assert model.certificate_.objective == pytest.approx(other.certificate_.objective, rel=1e-9)
-    assert model.certificate_.certified and other.certificate_.certified
+    assert model.certificate_.certified
+    assert other.certificate_.certified
 
 
 def test_repeated_columns_are_named_in_either_layout():

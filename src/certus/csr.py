@@ -28,7 +28,7 @@ class CSR:
         if not matrix.has_canonical_format:
             matrix = matrix.copy()  # the user's own is left as it came
             matrix.sum_duplicates()
-        self.columns = None
+        self.columns: Any = None
         if matrix.format == "csc":
             self.columns = _set(csc_array(matrix.shape, dtype=matrix.dtype), *_parts(matrix))
         else:

@@ -210,6 +210,11 @@ class Rows:
         return 1 if work < SMALL_WORK else min(self.threads, blocks)
 
 
+def rows_of_transpose(X: Any, threads: int) -> Rows:
+    """The columns of a sparse X in CSC, as rows of Xᵀ."""
+    return Rows(CSR(X.T), threads=threads)
+
+
 def as_floats(X: Any) -> Any:
     """X itself if float32 or float64, else a float64 copy."""
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..csr import CSR
-from ..rows import Rows
+from ..rows import Rows, rows_of_transpose
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
 from .working_columns import TILE, gradient_of_columns
@@ -118,7 +117,7 @@ class ManyColumns:
     def _of_columns(self, function: Any, out: np.ndarray) -> np.ndarray:
         """A function of sparse columns, which are rows of Xᵀ."""
         if self._columns is None:
-            self._columns = Rows(CSR(self.by_columns.T), threads=self.rows.threads)
+            self._columns = rows_of_transpose(self.by_columns, self.rows.threads)
         return self._columns.map(function, out)
 
     def near(self, A: np.ndarray, look: Look) -> Near:

@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.linear_sums import (
+    by_columns,
     choose_view,
     column_statistics,
+    column_tiles,
     few_rows,
     gamma,
     is_sparse,
@@ -135,8 +137,8 @@ def slice_rows(X: Any) -> int:
     n, p = X.shape
     if is_sparse(X):
         return n
-    if X.strides[0] == X.itemsize and X.dtype == float and n <= MOST_ROWS:
-        return n  # entries of a column are neighbours, rows lie apart
+    if by_columns(X) and X.dtype == float and n <= MOST_ROWS:
+        return n
     return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
 
 
@@ -147,7 +149,7 @@ def slices(X: Any, view: Any) -> Any:
         yield slice(0, n), view.of_sparse(X)
         return
     step, room = slice_rows(X), None
-    plain = view.c is None and view.q is None and X.dtype == float
+    plain = view.plain and X.dtype == float
     if not plain:
         step = min(step, max(1, MOST // max(p, 1)))
         room = np.empty((step, p))
@@ -176,6 +178,17 @@ def product(Z: Any, w: Any) -> Any:
 def transposed(Z: Any, G: Any) -> Any:
     """ZᵀG."""
     return Z.T @ G if apart(Z) else np.dot(G.T, Z).T
+
+
+def norms_and_transposed(Z: Any, s: Any, G: Any) -> tuple[Any, Any]:
+    """Σ s ‖x‖² and ZᵀG. Columns that lie in one piece are read once for both."""
+    if not by_columns(Z):
+        return squared_norms(Z, s), transposed(Z, G)
+    total, found = 0.0, np.empty((Z.shape[1], G.shape[1]))
+    for part in column_tiles(Z):
+        total += squared_norms(Z[:, part], s)
+        found[part] = transposed(Z[:, part], G)
+    return total, found
 
 
 def squared_norms(Z: Any, s: Any) -> Any:

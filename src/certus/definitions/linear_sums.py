@@ -25,13 +25,17 @@ class View(NamedTuple):
     q: Any
     c_y: Any
 
+    @property
+    def plain(self) -> bool:
+        return self.c is None and self.q is None
+
     def of(self, X: Any, dtype: Any = float, room: Any = None) -> Any:
         """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done.
 
         ``room``: memory of as many rows at least, to be used again and again.
         """
         X = dense(X)
-        if self.c is None and self.q is None and X.dtype == dtype and X.flags.c_contiguous:
+        if self.plain and X.dtype == dtype and X.flags.c_contiguous:
             return X
         Z = np.empty(X.shape, dtype) if room is None else room[: len(X)]
         if self.c is None:
@@ -132,8 +136,25 @@ def column_statistics(X: Any, y: Any, s: Any, view: View, dtype: Any = float) ->
     if is_sparse(X):
         X = view.of_sparse(X, dtype)
         return X.T @ s, X.power(2).T @ s
+    if view.plain and X.dtype == dtype and by_columns(X):
+        Sx, Sxx = np.empty((2, X.shape[1]), dtype)
+        for part in column_tiles(X):
+            A = X[:, part].T
+            Sx[part], Sxx[part] = A @ s, (A * A) @ s
+        return Sx, Sxx
     X = view.of(X, dtype)
     return np.dot(s, X), np.dot(s, X * X)
+
+
+def by_columns(X: Any) -> bool:
+    """Are entries of a column neighbours?"""
+    return not is_sparse(X) and X.strides[0] == X.itemsize and X.shape[1] > 1
+
+
+def column_tiles(X: Any) -> Any:
+    """Columns of such an array, as many at a time as stay near the core."""
+    step = max(1, SLICE // max(len(X), 1))
+    return [slice(start, start + step) for start in range(0, X.shape[1], step)]
 
 
 def choose_view(X: Any, y: Any, s: Any, centre: bool) -> View:

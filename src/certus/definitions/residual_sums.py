@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.definitions.duality import product, slices, squared_norms, transposed
+from certus.definitions.duality import norms_and_transposed, product, slices
 from certus.definitions.linear_sums import View
 
 
@@ -66,7 +66,6 @@ def loss_sums(X: Any, y: Any, s: Any, w: Any, b: Any, view: View, loss: Any, set
         r -= product(Z, w)
         a, weight = loss.slope(r), None if s is None else s[part]
         sa = a if weight is None else weight[:, None] * a
-        XX += squared_norms(Z, weight)
         value += np.einsum("ij,ij->j", sa, r - a / 2)
         each = [sa]
         if sets > 1:
@@ -76,7 +75,8 @@ def loss_sums(X: Any, y: Any, s: Any, w: Any, b: Any, view: View, loss: Any, set
             total[i] += one.sum(axis=0)
             aa[i] += np.einsum("ij,ij->j", one, a)
             ay[i] += np.einsum("ij,ij->j", one, y[part])
-        V += transposed(Z, np.hstack(each))
+        norms, Zg = norms_and_transposed(Z, weight, np.hstack(each))
+        XX, V = XX + norms, V + Zg
     sy = y if s is None else s[:, None] * y
     return LossSums(
         S=float(len(y)) if s is None else s.sum(), XX=XX, Sy=sy.sum(axis=0),

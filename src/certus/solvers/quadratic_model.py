@@ -27,6 +27,8 @@ EPOCHS, MORE_EPOCHS = 50, 50  # between attempts to solve on the support; where 
 EPOCH_WORK = 1 << 25  # elements of H in one call, some 20 ms: Ctrl-C is heard in between
 SOLVES = 1000  # on shrinking supports, in one attempt …
 SOLVE_WORK = 1 << 35  # … if |A|³ of them all is within this
+HELD = 64  # coordinates that leave before M is factored again
+SOUND = 1e-6  # least pivot for which one factor serves several steps
 RIDGE = 1e-11  # times H_jj, so that a support of repeated columns can be factored
 
 
@@ -124,40 +126,61 @@ def _left(v: np.ndarray, q: np.ndarray, penalty: CoordinatePenalty, h: np.ndarra
 def _solve_on_support(
     H: np.ndarray, q: np.ndarray, v: np.ndarray, l1: np.ndarray, l2: np.ndarray
 ) -> None:
-    """v and q where the model is least with the signs that v has, or on the way there.
+    """v where the model is least with the signs that v has, or on the way there; q is its slope at
+    the v that comes in.
 
     A v_j that would change its sign becomes 0 and leaves, and the others go on without it.
     """
-    A = np.flatnonzero(v)
+    start, A = v.copy(), np.flatnonzero(v)
     for _ in range(max(1, min(SOLVES, SOLVE_WORK // max(1, len(A)) ** 3))):
         if not len(A):
             return
-        sign = np.sign(v[A])
-        step = _newton(H, A, q[A] + l1[A] * sign + l2[A] * v[A], l2[A])
+        slope = q[A] + H[A] @ (v - start)
+        if _walk(H, A, slope + l1[A] * np.sign(v[A]) + l2[A] * v[A], l2[A], v):
+            return
+        A = A[v[A] != 0]
+
+
+def _walk(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray, v: np.ndarray) -> bool:
+    """Newton's steps on A by one factor of M = H_AA + l2, each up to the next v_j that becomes 0;
+    K are those that did. Is v where such steps end?
+
+        d = −x − Zλ,   x = M⁻¹slope,   Z = M⁻¹E_K,   Z_K λ = −x_K
+
+    so that d_K = 0, and (Md + slope)_j = 0 for the others.
+
+    On columns scaled to a diagonal of 1; a matrix without a factor ends them at once.
+    """
+    scale = 1 / np.sqrt(np.diagonal(H)[A] + l2)
+    M = H.take(A, axis=0).take(A, axis=1)
+    M *= scale
+    M *= scale[:, None]
+    M.flat[:: len(A) + 1] = 1.0 + RIDGE
+    R = M.T  # the same matrix by columns
+    if cholesky(R) != 0:
+        return True
+    most = HELD if np.diagonal(R).min() ** 2 > SOUND else 0
+    x = cholesky_solve(R, (slope * scale)[:, None])[:, 0]
+    sign, K, Z = np.sign(v[A]), np.empty(0, dtype=np.intp), np.empty((len(A), 0))
+    while True:
+        d = -x
+        if len(K):
+            d += Z @ np.linalg.solve(Z[K], x[K])
+            d[K] = 0.0
+        step = d * scale
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(sign * (v[A] + step) < 0, -v[A] / step, 1.0)
         t = reach.min()
         new = v[A] + t * step
         new[(reach == t) & (t < 1)] = 0.0
         new[np.sign(new) != sign] = 0.0  # what rounding carried across
-        move = np.zeros(len(v))
-        move[A] = new - v[A]
-        q += H @ move
+        x += t * d
+        gone = np.flatnonzero((new == 0) & (v[A] != 0))
         v[A] = new
         if t == 1:
-            return
-        A = A[new != 0]
-
-
-def _newton(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray) -> np.ndarray:
-    """−(H_AA + l2)⁻¹ slope, on columns scaled to a diagonal of 1; 0 where that has no factor."""
-    d = 1 / np.sqrt(np.diagonal(H)[A] + l2)
-    M = H.take(A, axis=0).take(A, axis=1)
-    M *= d
-    M *= d[:, None]
-    M.flat[:: len(A) + 1] = 1.0 + RIDGE
-    R = M.T  # the same matrix by columns
-    if cholesky(R) != 0:
-        return np.zeros(len(A))
-    step: np.ndarray = -cholesky_solve(R, (slope * d)[:, None])[:, 0] * d
-    return step
+            return True
+        if len(K) + len(gone) > most:
+            return False
+        unit = np.zeros((len(A), len(gone)))
+        unit[gone, np.arange(len(gone))] = 1.0
+        K, Z = np.append(K, gone), np.hstack([Z, cholesky_solve(R, unit)])

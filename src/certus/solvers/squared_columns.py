@@ -14,8 +14,9 @@ import numpy as np
 from ..rows import Rows, rows_of_transpose
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
-from .working_columns import TILE, gradient_of_columns
+from .working_columns import gradient_of_columns
 
+NARROW = 128  # columns that stay near the core
 FAR = 1e4  # deviations from 0 beyond which sparse columns are looked at about their mean
 
 
@@ -112,6 +113,11 @@ class ManyColumns:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.by_columns is not None:
                 return self._of_columns(lambda x, *_: x @ r, np.empty(self.p))
+            if "_moments" not in vars(self):  # the first pass looks at squares as well
+                slope = np.column_stack([r, self.root**2])
+                g, square = self.rows.but(slope).reduce(_with_squares)
+                self._moments = square, g[:, 1] ** 2 / slope[:, 1].sum()
+                return np.ascontiguousarray(g[:, 0])
             return gradient_of_columns(self.rows, r[:, None])[:, 0]
 
     def _of_columns(self, function: Any, out: np.ndarray) -> np.ndarray:
@@ -145,15 +151,15 @@ class ManyColumns:
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Σ (s/D)x² and W x̄², column by column."""
-        weight, X = self.root**2, self.by_columns
+        if self.by_columns is None:
+            self._gradient(self.root)
+            return self._moments
+        weight = self.root**2
         with np.errstate(over="ignore", invalid="ignore"):
-            if X is None:
-                square, total = self.rows.but(weight[:, None]).reduce(_moments)
-            else:
-                square, total = self._of_columns(
-                    lambda x, *_: np.stack([x.power(2) @ weight, x @ weight], axis=1),
-                    np.empty((self.p, 2)),
-                ).T
+            square, total = self._of_columns(
+                lambda x, *_: np.stack([x.power(2) @ weight, x @ weight], axis=1),
+                np.empty((self.p, 2)),
+            ).T
             return square, total**2 / weight.sum()
 
     @property
@@ -176,16 +182,14 @@ class ManyColumns:
         return self.mean_y - float(self.kept.c[self._slots(used)] @ w[used])
 
 
-def _moments(X: Any, weight: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Σ weight·x² and Σ weight·x, column by column."""
-    square, mean = np.empty(X.shape[1]), np.empty(X.shape[1])
+def _with_squares(X: Any, slope: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Xᵀ slope, whose last column is the weight, and Σ weight·x², column by column."""
+    g, square = np.empty((X.shape[1], slope.shape[1])), np.empty(X.shape[1])
+    weight = slope[:, -1]
     same = bool((weight == weight[0]).all())
-    for start in range(0, X.shape[1], TILE):
-        part = slice(start, start + TILE)
-        A = X[:, part].astype(float, copy=False)
-        mean[part] = A.T @ weight[:, 0]
-        if same:
-            square[part] = weight[0, 0] * np.einsum("ij,ij->j", A, A)
-        else:
-            square[part] = np.einsum("ij,ij,i->j", A, A, weight[:, 0])
-    return square, mean
+    for start in range(0, X.shape[1], NARROW):
+        part = slice(start, start + NARROW)
+        A = X[:, part].T.astype(float, copy=False)
+        g[part] = A @ slope
+        square[part] = weight[0] * np.vecdot(A, A) if same else (A * A) @ weight
+    return g, square

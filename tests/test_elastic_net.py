@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import certus
-from certus.exceptions import InferenceError, NotCertifiedWarning
+from certus.exceptions import AliasWarning, InferenceError, NotCertifiedWarning
 from certus.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV
 from certus.rows import Rows
 from certus.solvers import elastic_net, elastic_net_cv, elastic_net_path
@@ -119,6 +119,21 @@ def test_one_working_set_is_not_enough_and_the_warning_says_by_how_much():
         model = Lasso(0.01, max_iter=1).fit(X, y)
     assert not model.certificate_.certified
     assert model.certificate_.objective == pytest.approx(objective(model, X, y))
+
+
+@pytest.mark.parametrize(
+    ("model", "warning"),
+    [(Lasso(0.01, max_iter=1), NotCertifiedWarning), (Lasso(0.0), AliasWarning),
+     (LassoCV(alphas=[0.01], max_iter=1), NotCertifiedWarning),
+     (LassoCV(alphas=[0.0], cv=2), AliasWarning)],
+)  # fmt: skip
+def test_warnings_point_at_the_line_that_fits(model, warning):
+    alias = warning is AliasWarning
+    X, y = draw((60, 4) if alias else (60, 900))
+    X = np.column_stack([X, X[:, 0]]) if alias else X
+    with pytest.warns(warning) as told:
+        model.fit(X, y)
+    assert [w.filename for w in told] == [__file__]
 
 
 def test_a_warm_start_goes_on_where_the_last_fit_ended():

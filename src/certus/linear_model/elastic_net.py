@@ -53,8 +53,10 @@ class CoordinateRegressor(LinearRegressor):
     _counts_iterations = True
 
     def _fit_rows(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None
-    ) -> None:
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None,
+        problems: list[Regression] | None = None,
+    ) -> None:  # fmt: skip
+        """``fit`` calls it, and no helper between them: warnings count their way up."""
         S = total_weight(rows)
         if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
             penalty = np.array([alpha * S])
@@ -66,14 +68,14 @@ class CoordinateRegressor(LinearRegressor):
             self.dual_gap_ = self.certificate_.gap
             self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
-        self._descend(rows, flat, alpha, l1_ratio, S, by_columns)
+        self._descend(rows, flat, alpha, l1_ratio, S, by_columns, problems)
 
     def _iteration(self) -> dict[str, Any]:
         return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
 
     def _descend(
         self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, S: float, by_columns: Any,
-        problems: list[Regression] | None = None,
+        problems: list[Regression] | None,
     ) -> None:  # fmt: skip
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]

@@ -21,7 +21,7 @@ from ..certificate import TOL
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
-from ..solvers.elastic_net_path import regressions, sums_of
+from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ..solvers.gram import NonFiniteError
 from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha
@@ -126,7 +126,6 @@ class ElasticNetCV(CoordinateRegressor):
         self.choice = choice
 
     path: ClassVar[Any] = staticmethod(enet_path)
-    _chosen_ratio: float
 
     @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
@@ -159,13 +158,13 @@ class ElasticNetCV(CoordinateRegressor):
         refuse_without_routing(params if not _routing() else {})
         splits = self._splits(rows, sample_weight, params)
         by_columns = columns_at_hand(X)
-        self._choose(rows, ratios, splits, by_columns)
-        self._keep_ratio()
-        self._fit_chosen(rows, flat, by_columns)
+        l, problems = self._choose(rows, ratios, splits, by_columns)
+        self._keep_ratio(l)
+        self._fit_rows(rows, flat, self.alpha_, l, by_columns, problems)
         return self
 
-    def _keep_ratio(self) -> None:
-        self.l1_ratio_ = self._chosen_ratio
+    def _keep_ratio(self, l: float) -> None:
+        self.l1_ratio_ = l
 
     def _checked_ratios(self) -> list[float]:
         for name in ("fit_intercept", "copy_X", "positive"):
@@ -197,16 +196,19 @@ class ElasticNetCV(CoordinateRegressor):
                     )
         return folds
 
-    def _choose(self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any) -> None:
+    def _choose(
+        self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any
+    ) -> tuple[float, list[Regression]]:
+        """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
         try:
             with blas_limiter.for_work(rows.shape):
-                self._sums = sums_of(rows, intercept)
+                sums = sums_of(rows, intercept)
                 S = total_weight(rows)
-                self._problems = regressions(rows, intercept, S, by_columns, self._sums)
+                problems = regressions(rows, intercept, S, by_columns, sums)
                 alphas = [
-                    grid_of(self._problems, self.alphas, l, float(self.eps), bool(self.positive))
+                    grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
                     for l in ratios
                 ]
                 grids = [
@@ -215,7 +217,7 @@ class ElasticNetCV(CoordinateRegressor):
                 ]
                 done = self._tell(len(folds))
                 errors = fold_errors(
-                    rows, folds, intercept, grids, TOL, int(self.max_iter), self._sums, done
+                    rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done
                 )
         except NonFiniteError:
             require_finite(rows.X, vars(self).get("feature_names_in_"))
@@ -231,7 +233,7 @@ class ElasticNetCV(CoordinateRegressor):
         self.alpha_ = float(alphas[l][a])
         self.mse_path_ = errors if len(errors) > 1 else errors[0]
         self.alphas_ = np.stack(alphas) if len(alphas) > 1 else alphas[0]
-        self._chosen_ratio = float(ratios[l])
+        return ratios[l], problems
 
     def _tell(self, count: int) -> Any:
         def done(i: int) -> None:
@@ -239,15 +241,6 @@ class ElasticNetCV(CoordinateRegressor):
                 print(f"{type(self).__name__}: fold {i + 1} of {count} is done")
 
         return done
-
-    def _fit_chosen(self, rows: Rows, flat: bool, by_columns: Any) -> None:
-        alpha, l = self.alpha_, self._chosen_ratio
-        problems = self._problems
-        self._forget("_sums", "_problems", "_chosen_ratio")
-        if alpha * l == 0:
-            self._fit_rows(rows, flat, alpha, l, by_columns)
-        else:
-            self._descend(rows, flat, alpha, l, total_weight(rows), by_columns, problems)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -331,5 +324,5 @@ class LassoCV(ElasticNetCV):
     def _ratios(self) -> list[float]:
         return [1.0]
 
-    def _keep_ratio(self) -> None:
+    def _keep_ratio(self, l: float) -> None:
         """There was no choice."""

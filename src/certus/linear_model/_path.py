@@ -70,12 +70,11 @@ def enet_path(
     """
     rows, flat = data_for_fit(Nobody(), X, y, sample_weight)
     number = alphas if n_alphas in ("deprecated", None) else n_alphas
-    S = float(rows.shape[0] if rows.s is None else rows.s.sum())
     code = NON_NEGATIVE if positive else L1_L2
     p = rows.shape[1]
     try:
         with blas_limiter.for_work(rows.shape):
-            problems = regressions(rows, False, S)
+            problems = regressions(rows, False, rows.S)
             grid = grid_of(problems, number, l1_ratio, eps, positive)
             found = []
             for regression in problems:

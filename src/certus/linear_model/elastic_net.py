@@ -57,9 +57,8 @@ class CoordinateRegressor(LinearRegressor):
         problems: list[Regression] | None = None,
     ) -> None:  # fmt: skip
         """``fit`` calls it, and no helper between them: warnings count their way up."""
-        S = total_weight(rows)
         if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
-            penalty = np.array([alpha * S])
+            penalty = np.array([alpha * rows.S])
             solution = self._solve(
                 rows, flat, fit_intercept=bool(self.fit_intercept), alpha=penalty,
                 positive=bool(self.positive),
@@ -68,13 +67,13 @@ class CoordinateRegressor(LinearRegressor):
             self.dual_gap_ = self.certificate_.gap
             self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
-        self._descend(rows, flat, alpha, l1_ratio, S, by_columns, problems)
+        self._descend(rows, flat, alpha, l1_ratio, by_columns, problems)
 
     def _iteration(self) -> dict[str, Any]:
         return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
 
     def _descend(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, S: float, by_columns: Any,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any,
         problems: list[Regression] | None,
     ) -> None:  # fmt: skip
         assert rows.y is not None
@@ -100,7 +99,7 @@ class CoordinateRegressor(LinearRegressor):
             on_step = aloud(on_step, type(self).__name__)
         try:
             with blas_limiter.for_work(rows.shape):
-                problems = problems or regressions(rows, intercept, S, by_columns)
+                problems = problems or regressions(rows, intercept, rows.S, by_columns)
                 found = self._certified_fit(
                     rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
                 )
@@ -368,10 +367,6 @@ def columns_at_hand(X: Any) -> Any:
     """X itself, where it is sparse and by columns already."""
     plain = sparse.issparse(X) and X.format == "csc" and X.dtype == np.float64
     return X if plain and X.has_canonical_format else None
-
-
-def total_weight(rows: Rows) -> float:
-    return float(rows.shape[0] if rows.s is None else rows.s.sum())
 
 
 def ratio(name: str, value: Any) -> float:

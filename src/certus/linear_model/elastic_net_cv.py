@@ -25,7 +25,7 @@ from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ..solvers.gram import NonFiniteError
 from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha
-from .elastic_net import CoordinateRegressor, at_least_one, columns_at_hand, ratio, total_weight
+from .elastic_net import CoordinateRegressor, at_least_one, columns_at_hand, ratio
 
 CHOICES = ("min", "1se")
 
@@ -205,8 +205,7 @@ class ElasticNetCV(CoordinateRegressor):
         try:
             with blas_limiter.for_work(rows.shape):
                 sums = sums_of(rows, intercept)
-                S = total_weight(rows)
-                problems = regressions(rows, intercept, S, by_columns, sums)
+                problems = regressions(rows, intercept, rows.S, by_columns, sums)
                 alphas = [
                     grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
                     for l in ratios

@@ -70,8 +70,7 @@ def _regression(
             columns = WholeGram(sums, sums.G / sums.S, 0, sums.S)
             return Regression(columns, columns.yy / 2)
     part = Rows(*_taken(rows, train), threads=1)
-    S = float(len(train) if part.s is None else part.s.sum())
-    return regressions(part, fit_intercept, S)[0]
+    return regressions(part, fit_intercept, part.S)[0]
 
 
 def _less(whole: Gram, test: Gram, fit_intercept: bool) -> Gram | None:

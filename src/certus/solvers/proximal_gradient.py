@@ -140,9 +140,7 @@ def first_step(problem: Problem) -> tuple[Coordinates, float, float]:
     """Coordinates in the user's units, 1/L with L ≥ the curvature of f, and the ratio r."""
     at = coordinates(problem.rows, problem.fit_intercept)._replace(q=None)
     variance = float(at.variance.sum()) or 1.0
-    s = problem.rows.s
-    total = problem.rows.shape[0] if s is None else float(s.sum())
-    return at, 1.0 / (problem.loss.curvature_bound * total * variance), variance
+    return at, 1.0 / (problem.loss.curvature_bound * problem.rows.S * variance), variance
 
 
 def point_at(

@@ -1,6 +1,6 @@
 """Elastic net and lasso."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -8,7 +8,14 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._pool import blas_limiter
-from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
+from .._validation import (
+    boolean,
+    data_for_fit,
+    not_negative,
+    one_of,
+    positive_whole,
+    require_finite,
+)
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify
 from ..exceptions import InferenceError
@@ -284,7 +291,7 @@ class ElasticNet(CoordinateRegressor):
             raise ValueError(f"precompute={self.precompute!r}: give True, False or a matrix")
         one_of("selection", self.selection, ("cyclic", "random"))
         not_negative("tol", self.tol)
-        at_least_one("max_iter", self.max_iter)
+        positive_whole("max_iter", self.max_iter)
         alpha = not_negative("alpha", self.alpha)
         if alpha.ndim:
             raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
@@ -373,9 +380,3 @@ def ratio(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
     return float(value)
-
-
-def at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name}={value!r}: give a whole number above 0")
-    return int(value)

@@ -13,6 +13,7 @@ from .._validation import (
     data_for_fit,
     not_negative,
     one_of,
+    positive_whole,
     require_finite,
     warn_of_a_column,
 )
@@ -25,7 +26,7 @@ from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ..solvers.gram import NonFiniteError
 from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha
-from .elastic_net import CoordinateRegressor, at_least_one, columns_at_hand, ratio
+from .elastic_net import CoordinateRegressor, columns_at_hand, ratio
 
 CHOICES = ("min", "1se")
 
@@ -172,7 +173,7 @@ class ElasticNetCV(CoordinateRegressor):
         one_of("selection", self.selection, ("cyclic", "random"))
         one_of("choice", self.choice, CHOICES)
         not_negative("tol", self.tol)
-        at_least_one("max_iter", self.max_iter)
+        positive_whole("max_iter", self.max_iter)
         return self._ratios()
 
     def _ratios(self) -> list[float]:

@@ -238,6 +238,37 @@ def test_a_path_of_two_targets():
     np.testing.assert_allclose(coefs[1], alone[1], atol=1e-12)
 
 
+@wide
+def test_a_path_begins_where_it_is_told_to_target_by_target(shape):
+    X, Y = draw(shape, k=2)
+    _, there, _ = Lasso.path(X, Y, alphas=[0.1])
+    how = {"alphas": [0.1], "return_n_iter": True}
+    for coef_init in (there[:, :, 0], there[0, :, 0]):  # of each target, one for all
+        _, coefs, gaps, _ = Lasso.path(X, Y, coef_init=coef_init, **how)
+        np.testing.assert_allclose(coefs, there, atol=1e-4)
+        assert (gaps <= 1e-6 * np.mean(Y**2, axis=0)[:, None]).all()
+    assert Lasso.path(X, Y, coef_init=there[:, :, 0], **how)[3] == [0]
+    with pytest.raises(ValueError, match=r"coef_init has shape \(3,\): give"):
+        Lasso.path(X, Y, coef_init=np.zeros(3))
+
+
+@pytest.mark.parametrize("model", [Lasso, LassoCV, ElasticNet, ElasticNetCV])
+@pytest.mark.parametrize("keyword", ["alpha", "X_offset", "fit_intercept"])
+def test_a_path_names_a_keyword_that_it_does_not_know(model, keyword):
+    X, y = draw((20, 3))
+    with pytest.raises(TypeError, match=f"'{keyword}'"):
+        model.path(X, y, **{keyword: 1.0})
+
+
+def test_what_a_path_accepts_for_scikit_learns_sake_changes_nothing():
+    X, y = draw((60, 8))
+    ignored = {"precompute": True, "Xy": X.T @ y, "copy_X": False, "verbose": True,
+               "check_input": False, "random_state": 0, "selection": "random",
+               "do_screening": False}  # fmt: skip
+    plain, told = Lasso.path(X, y, alphas=[0.1]), Lasso.path(X, y, alphas=[0.1], **ignored)
+    np.testing.assert_array_equal(plain[1], told[1])
+
+
 @pytest.mark.parametrize("alphas", [0, -3, [], [-1.0], [[1.0]], ["a"], [np.nan]])
 def test_grids_that_are_none(alphas):
     X, y = draw((20, 3))
@@ -399,7 +430,7 @@ def test_supports_larger_than_the_number_of_rows_shrink_at_once():
 
 
 def test_the_trace_of_several_targets_is_that_of_their_sum():
-    """Ctrl-C keeps the step with the least objective: the last one, not that of an easier target."""
+    """Ctrl-C keeps the step with the least objective: the last, not that of an easier target."""
     X, Y = draw((60, 900), k=2)
     Y[:, 1] *= 10
     certificate = Lasso(0.5).fit(X, Y).certificate_

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
-from tests.penalised_cases import Case, exact_objective, optimum, prox, rows
 
 from certus.csr import CSR
 from certus.definitions import penalised
 from certus.definitions.penalty_terms import group_numbers, term_of
+from penalised_cases import Case, exact_objective, optimum, prox, rows
 from problems import weights
 
 SQUARED, HUBER = {"name": "squared"}, {"name": "huber", "delta": 0.7}

@@ -15,7 +15,7 @@ from certus.linear_model import LogisticRegression
 from certus.solvers import newton
 from problems import classification
 from test_logistic import objective
-from test_watching import Recorder
+from watching_cases import Recorder
 
 CLASSIFIERS = [
     cls for cls in (getattr(linear_model, name) for name in linear_model.__all__)

@@ -20,7 +20,7 @@ from certus.losses import Huber, Logistic, Softmax, Squared
 from certus.penalties import L1, L2, MCP, SCAD, Box, ElasticNet, GroupL2, NonNegative, Simplex
 from certus.solvers import LBFGS, NewtonCG, ProximalGradient, Subgradient
 from problems import regression, weights
-from test_watching import Recorder
+from watching_cases import Recorder
 
 P = 6
 GROUPS = [[0, 3], [1], [2, 4, 5]]

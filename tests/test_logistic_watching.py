@@ -13,8 +13,8 @@ from certus import linear_model
 from certus.exceptions import NotCertifiedWarning
 from certus.linear_model import LogisticRegression
 from certus.solvers import newton
+from logistic_peers import objective
 from problems import classification
-from test_logistic import objective
 from watching_cases import Recorder
 
 CLASSIFIERS = [

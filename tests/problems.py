@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 
 DIGITS = 80
 
@@ -214,3 +215,11 @@ def left_out_squares(X: Any, y: Any, s: Any, alpha: float, *, intercept: bool = 
         w, b = plain(X[rest], y[rest], s[rest], alpha, intercept=intercept)
         out[i] = s[i] * (y[i] - X[i] @ w - b) ** 2
     return out
+
+
+def unequal_scales(n=1000, seed=0):
+    """'dose' matters, 'count' is two million times larger: scikit-learn drops 'dose'."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"count": 2e6 * rng.normal(size=n), "dose": rng.normal(size=n)})
+    y = 3.0 * frame["dose"] + 0.147 * rng.normal(size=n)
+    return frame, y

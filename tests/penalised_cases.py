@@ -19,6 +19,10 @@ from certus.rows import Rows
 DIGITS = 50
 STEPS = 6000
 exact = np.vectorize(mp.mpf, otypes=[object])
+SQUARED, HUBER = {"name": "squared"}, {"name": "huber", "delta": 0.7}
+NET = {"name": "elastic_net", "l1": 0.3, "l2": 0.0, "positive": False}
+LOSSES = {"squared": SQUARED, "huber": HUBER}
+each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 def rows(X: Any, y: Any, s: Any = None, threads: int = 1) -> _Data:
@@ -147,12 +151,6 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
         b = b - mp.fdot(mean, w)
         best = mp.fsum(s * loss_of(case, y - X @ w - b)[0]) / D + penalty_of(case, w)
     return best, np.asarray(w, dtype=float), float(b)
-
-
-SQUARED, HUBER = {"name": "squared"}, {"name": "huber", "delta": 0.7}
-NET = {"name": "elastic_net", "l1": 0.3, "l2": 0.0, "positive": False}
-LOSSES = {"squared": SQUARED, "huber": HUBER}
-each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 def problem(seed=0, n=18, p=4):

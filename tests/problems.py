@@ -62,6 +62,14 @@ def classification(seed: int, n: int = 90, p: int = 4, classes: int = 2) -> Prob
             return Problem(X, y)
 
 
+def unequal_scales(n: int = 1000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """'dose' matters, 'count' is two million times larger: scikit-learn drops 'dose'."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"count": 2e6 * rng.normal(size=n), "dose": rng.normal(size=n)})
+    y = 3.0 * frame["dose"] + 0.147 * rng.normal(size=n)
+    return frame, y
+
+
 def weights(seed: int, n: int, largest: int = 4) -> np.ndarray:
     """Whole numbers from 1 to ``largest``."""
     return np.random.default_rng(seed).integers(1, largest + 1, size=n).astype(float)
@@ -215,11 +223,3 @@ def left_out_squares(X: Any, y: Any, s: Any, alpha: float, *, intercept: bool = 
         w, b = plain(X[rest], y[rest], s[rest], alpha, intercept=intercept)
         out[i] = s[i] * (y[i] - X[i] @ w - b) ** 2
     return out
-
-
-def unequal_scales(n=1000, seed=0):
-    """'dose' matters, 'count' is two million times larger: scikit-learn drops 'dose'."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"count": 2e6 * rng.normal(size=n), "dose": rng.normal(size=n)})
-    y = 3.0 * frame["dose"] + 0.147 * rng.normal(size=n)
-    return frame, y

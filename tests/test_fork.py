@@ -7,15 +7,7 @@ import textwrap
 
 import pytest
 
-from certus import rows
-
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-
-
-@pytest.fixture(autouse=True)
-def small_work_too(monkeypatch):
-    """Threads are used for any number of elements, not only where they pay."""
-    monkeypatch.setattr(rows, "SMALL_WORK", 0)
 
 
 FORK = """

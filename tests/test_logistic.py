@@ -1,4 +1,4 @@
-"""LogisticRegression: scikit-learn's class, its answers, and what people do to it.
+"""LogisticRegression: scikit-learn's class, its answers and its parameters.
 
 min_w,b C Σ s_i c_{y_i} ℓ(y_i, x_iᵀw + b) + l1_ratio‖w‖₁ + (1 − l1_ratio)/2 ‖w‖²
 """

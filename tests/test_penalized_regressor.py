@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.linear_model import ElasticNet as TheirElasticNet
 from sklearn.linear_model import Lasso as TheirLasso
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certus.linear_model import Ridge
 from certus.linear_model.penalized_regressor import PenalizedRegressor
-from certus.losses import Huber, Squared
+from certus.losses import Huber, Logistic, Squared
 from certus.penalties import L1, L2, MCP, SCAD, Box, ElasticNet, GroupL2, NonNegative, Simplex
 from certus.solvers import LBFGS, NewtonCG, ProximalGradient, Subgradient
 from penalized_regressor_cases import (
@@ -200,6 +201,18 @@ def test_proximal_gradient_never_raises_the_objective_and_its_bounds_hold():
                 assert trace[-1].objective - trace[-1].bound <= 1e-6 * trace[0].objective
 
 
+@parametrize_with_checks(
+    [
+        PenalizedRegressor(),
+        PenalizedRegressor("huber", "l1"),
+        PenalizedRegressor("squared", "mcp"),
+        PenalizedRegressor("squared", "simplex"),
+    ],
+)
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
 # --- laws -----------------------------------------------------------------------------------------
 
 
@@ -301,3 +314,13 @@ def test_a_penalty_known_by_its_prox_alone_is_minimised():
     d = lsq_linear(root[:, None] * X @ L, root * y, (low, np.inf)).x
     np.testing.assert_allclose(model.coef_, L @ d, atol=1e-4)
     assert model.certificate_.status == "not proven"
+
+
+@uncertified
+def test_a_classifiers_loss_is_taken_as_it_is():
+    # of −1 and 1, as somebody's own may be
+    X, y, _ = drawn(20)
+    signs = np.where(y > np.median(y), 1.0, -1.0)
+    model = PenalizedRegressor(Logistic(), L2(1.0)).fit(X, signs)
+    assert model.certificate_.status == "not proven"
+    assert (np.sign(model.predict(X)) == signs).mean() > 0.9

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import certus
-from certus import _pool, rows
+from certus import _pool
 from certus._pool import blas_limiter, give_up_if_stopped, run_on_threads
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from certus.rows import Rows
@@ -17,11 +17,7 @@ from conftest import blas_threads
 from problems import regression
 from row_cases import column_sums, gram, many_rows
 
-
-@pytest.fixture(autouse=True)
-def small_work_too(monkeypatch):
-    """Threads are used for any number of elements, not only where they pay."""
-    monkeypatch.setattr(rows, "SMALL_WORK", 0)
+pytestmark = pytest.mark.usefixtures("small_work_too")
 
 
 def raises_at(block, error):

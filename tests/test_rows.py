@@ -9,19 +9,13 @@ import numpy as np
 import pytest
 
 import certus
-from certus import rows
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
 from certus.rows import SMALL_WORK, Rows, spread
 from problems import regression
 from row_cases import column_sums, gram, many_rows
 
 Pair = namedtuple("Pair", "total count")
-
-
-@pytest.fixture(autouse=True)
-def small_work_too(monkeypatch):
-    """Threads are used for any number of elements, not only where they pay."""
-    monkeypatch.setattr(rows, "SMALL_WORK", 0)
+pytestmark = pytest.mark.usefixtures("small_work_too")
 
 
 # --- reduce ---------------------------------------------------------------------------------------

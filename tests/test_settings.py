@@ -10,21 +10,11 @@ from certus._config import effective_threads
 from certus.linear_model import LinearRegression
 from problems import regression
 
-
-@pytest.fixture(autouse=True)
-def small_work_too(monkeypatch):
-    """Threads are used for any number of elements, not only where they pay."""
-    monkeypatch.setattr(rows, "SMALL_WORK", 0)
-
-
-# --- the pool -------------------------------------------------------------------------------------
+pytestmark = pytest.mark.usefixtures("small_work_too")
 
 
 class Unforeseen(Exception):
     pass
-
-
-# --- settings -------------------------------------------------------------------------------------
 
 
 def test_settings_are_read_changed_and_put_back():

@@ -1,4 +1,4 @@
-"""Solvers of smooth losses and L2: their derivatives, their optima, and the loop around them.
+"""Solvers of smooth losses and L2: their optima.
 
 F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + l2/2 ‖w‖²
 """

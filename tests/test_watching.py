@@ -8,14 +8,13 @@ from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
 from sklearn.model_selection import GridSearchCV
 
-from certus import linear_model
 from certus._watching import TracePoint
 from certus.exceptions import NotCertifiedWarning
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from estimator_classes import CLASSES
 from problems import regression, weights
 from watching_cases import DIRECT, Recorder, descent, each_direct
 
-CLASSES = [getattr(linear_model, name) for name in linear_model.__all__]
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 
 

@@ -19,17 +19,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import certus
 from certus import linear_model
-from estimator_classes import CLASSES, CLASSIFIERS, REGRESSORS, SEVERAL
+from estimator_classes import CLASSES, CLASSIFIERS, SEVERAL
 from laws import ESTIMATORS
 from problems import classification, regression
 
 ONE_TARGET = [case for case in ESTIMATORS if case.targets is None]
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 each_case = pytest.mark.parametrize("case", ESTIMATORS, ids=str)
-each_regressor = pytest.mark.parametrize("cls", REGRESSORS, ids=lambda cls: cls.__name__)
-each_classifier = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
 alias_is_right = pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning")
-
 separation_is_right = pytest.mark.filterwarnings("ignore::certus.exceptions.SeparationWarning")
 
 

@@ -16,8 +16,6 @@ each_peer = pytest.mark.parametrize(
     "cls", [cls for cls in CLASSES if hasattr(peers, cls.__name__)], ids=lambda cls: cls.__name__
 )
 PEERS_TOO = [cls for cls in REGRESSORS if hasattr(peers, cls.__name__)]
-
-
 # what scikit-learn's have not, after all that they have
 MORE = {"ElasticNetCV": ["choice"], "LassoCV": ["choice"]}
 

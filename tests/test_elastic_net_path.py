@@ -1,6 +1,7 @@
 """Paths of lasso and elastic net, against scikit-learn."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 
@@ -77,3 +78,10 @@ def test_grids_that_are_none(alphas):
     X, y = draw((20, 3))
     with pytest.raises(ValueError, match="alphas"):
         Lasso.path(X, y, alphas=alphas)
+
+
+def test_a_path_names_the_column_of_a_frame_that_holds_no_number():
+    X, y = draw((60, 8))
+    X[7, 3] = np.nan
+    with pytest.raises(ValueError, match=r"(?s)'h3'.*row 7"):
+        Lasso.path(pd.DataFrame(X, columns=[f"h{j}" for j in range(8)]), y)

@@ -7,15 +7,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin
 
-from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
 from ..certificate import certify
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
 from ..solvers.sparse import solve_sparse
 from ._certified import Certified
+from ._solving import Solving
 
 
 class LinearRegressor(
@@ -50,12 +49,8 @@ class LinearRegressor(
         else:
             memory_for_gram(*rows.shape, rows.threads)
             self._watching.begin()
-        try:
-            with blas_limiter.for_work(rows.shape):
-                solution = solve_rows(rows, **problem)
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            solution = solve_rows(rows, **problem)
         for name, value in attributes(solution).items():
             setattr(self, name, value)
         return solution

@@ -8,19 +8,18 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 
-from .._pool import blas_limiter
 from .._validation import data_for_predict, memory_for_gram, require_finite
 from .._words import number, printable
 from ..certificate import TOL, Certificate, certify
 from ..csr import CSR
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER, solve
 from ..solvers.loop import Fit, Solver
 from ..solvers.newton import Newton
 from ..solvers.problem import Problem
 from ..solvers.steps import OnStep, Step
 from ._certified import Certified
+from ._solving import Solving
 
 LEAST_TOL = 1e-12  # float64 cannot show less
 
@@ -59,14 +58,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             on_step = aloud(on_step, type(self).__name__)
         fit = Fit(np.empty(0), np.empty(0), solver.name, 0)
         for tighter in TIGHTER:
-            try:
-                with blas_limiter.for_work(rows.shape):
-                    fit = solve(
-                        problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter
-                    )
-            except NonFiniteError:
-                require_finite(rows.X, vars(self).get("feature_names_in_"))
-                raise
+            with Solving(self, rows):
+                fit = solve(problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter)
             self._set(fit)
             found = self._check(rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._pool import blas_limiter
-from .._validation import as_numbers, data_for_fit, require_finite
+from .._validation import as_numbers, data_for_fit
 from ..certificate import TOL
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net_path import Regression, path, regressions
-from ..solvers.gram import NonFiniteError
+from ._solving import Solving
 
 
 class Nobody(BaseEstimator):
@@ -73,24 +72,21 @@ def enet_path(
     n_iters : list of int
         With ``return_n_iter``.
     """
-    rows, flat = data_for_fit(Nobody(), X, y, sample_weight)
+    nobody = Nobody()
+    rows, flat = data_for_fit(nobody, X, y, sample_weight)
     number = alphas if n_alphas in ("deprecated", None) else n_alphas
     code = NON_NEGATIVE if positive else L1_L2
     assert rows.y is not None
     k, p = rows.y.shape[1], rows.shape[1]
     starts = [None] * k if coef_init is None else starts_of(coef_init, k, p)
-    try:
-        with blas_limiter.for_work(rows.shape):
-            problems = regressions(rows, False, rows.S)
-            grid = grid_of(problems, number, l1_ratio, eps, positive)
-            found = []
-            for regression, w in zip(problems, starts, strict=True):
-                start = None if w is None else regression.start(w)
-                penalties = (of_alpha(alpha, l1_ratio, p, code) for alpha in grid)
-                found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
-    except NonFiniteError:
-        require_finite(rows.X, None)
-        raise
+    with Solving(nobody, rows):
+        problems = regressions(rows, False, rows.S)
+        grid = grid_of(problems, number, l1_ratio, eps, positive)
+        found = []
+        for regression, w in zip(problems, starts, strict=True):
+            start = None if w is None else regression.start(w)
+            penalties = (of_alpha(alpha, l1_ratio, p, code) for alpha in grid)
+            found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
     coefs = np.stack([np.stack([fit.w for fit in fits], axis=1) for fits in found])
     gaps = np.array([[fit.gap for fit in fits] for fits in found])
     n_iters = [fit.n_iter for fit in found[0]]

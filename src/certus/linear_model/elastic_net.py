@@ -7,14 +7,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
-from .._pool import blas_limiter
 from .._validation import (
     boolean,
     data_for_fit,
     not_negative,
     one_of,
     positive_whole,
-    require_finite,
 )
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify
@@ -23,11 +21,11 @@ from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
 from ..solvers.elastic_net_path import Regression, fit_one, regressions
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._path import enet_path, lasso_path, of_alpha
+from ._solving import Solving
 
 
 class Fitted(NamedTuple):
@@ -104,15 +102,11 @@ class CoordinateRegressor(LinearRegressor):
         )
         if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
-        try:
-            with blas_limiter.for_work(rows.shape):
-                problems = problems or regressions(rows, intercept, rows.S, by_columns)
-                found = self._certified_fit(
-                    rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
-                )
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            problems = problems or regressions(rows, intercept, rows.S, by_columns)
+            found = self._certified_fit(
+                rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
+            )
         reached = np.max(self.n_iter_) >= max_iter
         self._conclude(found, max_iter if reached else None, CALLER + 1)
 

@@ -7,14 +7,12 @@ from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from .._pool import blas_limiter
 from .._validation import (
     boolean,
     data_for_fit,
     not_negative,
     one_of,
     positive_whole,
-    require_finite,
     warn_of_a_column,
 )
 from .._watching import watched
@@ -23,9 +21,9 @@ from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
 from ..solvers.elastic_net_path import Regression, regressions, sums_of
-from ..solvers.gram import NonFiniteError
 from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha
+from ._solving import Solving
 from .elastic_net import CoordinateRegressor, columns_at_hand, ratio
 
 CHOICES = ("min", "1se")
@@ -203,25 +201,19 @@ class ElasticNetCV(CoordinateRegressor):
         """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
-        try:
-            with blas_limiter.for_work(rows.shape):
-                sums = sums_of(rows, intercept)
-                problems = regressions(rows, intercept, rows.S, by_columns, sums)
-                alphas = [
-                    grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
-                    for l in ratios
-                ]
-                grids = [
-                    [of_alpha(alpha, l, p, code) for alpha in grid]
-                    for l, grid in zip(ratios, alphas, strict=True)
-                ]
-                done = self._tell(len(folds))
-                errors = fold_errors(
-                    rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done
-                )
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            sums = sums_of(rows, intercept)
+            problems = regressions(rows, intercept, rows.S, by_columns, sums)
+            alphas = [
+                grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
+                for l in ratios
+            ]
+            grids = [
+                [of_alpha(alpha, l, p, code) for alpha in grid]
+                for l, grid in zip(ratios, alphas, strict=True)
+            ]
+            done = self._tell(len(folds))
+            errors = fold_errors(rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done)
         weight = None
         if rows.s is not None:
             weight = np.array([rows.s[fold.test].sum() for fold in folds])

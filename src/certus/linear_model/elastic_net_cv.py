@@ -172,9 +172,6 @@ class ElasticNetCV(CoordinateRegressor):
         one_of("choice", self.choice, CHOICES)
         not_negative("tol", self.tol)
         positive_whole("max_iter", self.max_iter)
-        return self._ratios()
-
-    def _ratios(self) -> list[float]:
         return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
 
     def _splits(self, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
@@ -296,25 +293,14 @@ class LassoCV(ElasticNetCV):
         selection: str = "cyclic",
         choice: str = "min",
     ):
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.choice = choice
+        super().__init__(
+            l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept,
+            precompute=precompute, max_iter=max_iter, tol=tol, cv=cv, copy_X=copy_X,
+            verbose=verbose, n_jobs=n_jobs, positive=positive, random_state=random_state,
+            selection=selection, choice=choice,
+        )  # fmt: skip
 
     path: ClassVar[Any] = staticmethod(lasso_path)
-
-    def _ratios(self) -> list[float]:
-        return [1.0]
 
     def _keep_ratio(self, l: float) -> None:
         """There was no choice."""

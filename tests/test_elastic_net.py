@@ -247,7 +247,7 @@ def test_supports_larger_than_the_number_of_rows_shrink_at_once():
 
 
 def test_the_trace_of_several_targets_is_that_of_their_sum():
-    """Ctrl-C keeps the step with the least objective: the last, not that of an easier target."""
+    """Ctrl-C keeps the step with the least objective, which is not that of an easier target."""
     X, Y = draw((60, 900), k=2)
     Y[:, 1] *= 10
     certificate = Lasso(0.5).fit(X, Y).certificate_

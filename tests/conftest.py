@@ -11,6 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import certus
+from certus import rows
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +24,12 @@ def ctrl_c_is_heard() -> None:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240501)
+
+
+@pytest.fixture
+def small_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads are used for any number of elements, not only where they pay."""
+    monkeypatch.setattr(rows, "SMALL_WORK", 0)
 
 
 @pytest.fixture

@@ -10,13 +10,19 @@ from typing import Any, NamedTuple
 
 import mpmath as mp
 import numpy as np
+import pytest
 
 from certus.certificate import _Data
+from certus.definitions import penalised
 from certus.rows import Rows
 
 DIGITS = 50
 STEPS = 6000
 exact = np.vectorize(mp.mpf, otypes=[object])
+SQUARED, HUBER = {"name": "squared"}, {"name": "huber", "delta": 0.7}
+NET = {"name": "elastic_net", "l1": 0.3, "l2": 0.0, "positive": False}
+LOSSES = {"squared": SQUARED, "huber": HUBER}
+each_loss = pytest.mark.parametrize("loss", LOSSES)
 
 
 def rows(X: Any, y: Any, s: Any = None, threads: int = 1) -> _Data:
@@ -145,3 +151,17 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
         b = b - mp.fdot(mean, w)
         best = mp.fsum(s * loss_of(case, y - X @ w - b)[0]) / D + penalty_of(case, w)
     return best, np.asarray(w, dtype=float), float(b)
+
+
+def problem(seed=0, n=18, p=4):
+    """Two coefficients that matter, one of them negative."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X @ np.array([1.0, -0.8, 0.1, 0.0])[:p] + 0.5 + 0.4 * rng.normal(size=n)
+    y[:3] += 4.0  # beyond δ
+    return X, y
+
+
+def checked(case, w, b, **more):
+    b = np.array([b]) if case.fit_intercept else np.zeros(1)
+    return penalised.check(case.data(), w=np.asarray(w)[:, None], b=b, **case.how(), **more)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 
 DIGITS = 80
 
@@ -59,6 +60,14 @@ def classification(seed: int, n: int = 90, p: int = 4, classes: int = 2) -> Prob
         y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
         if np.bincount(y, minlength=classes).min() >= max(3, n / (6 * classes)):
             return Problem(X, y)
+
+
+def unequal_scales(n: int = 1000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """'dose' matters, 'count' is two million times larger: scikit-learn drops 'dose'."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"count": 2e6 * rng.normal(size=n), "dose": rng.normal(size=n)})
+    y = 3.0 * frame["dose"] + 0.147 * rng.normal(size=n)
+    return frame, y
 
 
 def weights(seed: int, n: int, largest: int = 4) -> np.ndarray:

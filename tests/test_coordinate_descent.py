@@ -8,17 +8,14 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 from certus._pool import blas_limiter
-from certus.csr import CSR
 from certus.kernels import coordinate_descent as kernels
 from certus.losses import Huber, Logistic, Softmax, Squared, SquaredHinge
 from certus.penalties import L1, ElasticNet
-from certus.rows import Rows
 from certus.solvers import coordinate_descent as module
-from certus.solvers import quadratic_model, working_columns
+from certus.solvers import quadratic_model
 from certus.solvers.coordinate_descent import CoordinateDescent
-from certus.solvers.coordinate_penalty import CoordinatePenalty
 from certus.solvers.loop import minimise
-from certus.solvers.problem import Problem
+from coordinate_cases import problem_of, several_classes, solve, two_classes
 
 
 @pytest.fixture(params=["few columns", "working sets"])
@@ -26,36 +23,6 @@ def way(request, monkeypatch):
     """Both ways to solve, whatever the size of the problem."""
     monkeypatch.setattr(module, "FEW", 256 if request.param == "few columns" else 0)
     return request.param
-
-
-def two_classes(n=120, p=40, seed=0, informative=6):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    z = X[:, :informative] @ rng.normal(size=informative) + 0.5
-    return X, np.where(rng.random(n) < 1 / (1 + np.exp(-z)), 1.0, -1.0)
-
-
-def several_classes(n=150, p=20, K=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    z = X[:, :5] @ rng.normal(size=(5, K)) + rng.gumbel(size=(n, K))
-    return X, z.argmax(axis=1).astype(float)
-
-
-def problem_of(X, y, C=1.0, loss=None, penalty=None, s=None, fit_intercept=True, threads=None):
-    loss = loss or Logistic()
-    source = CSR(sp.csr_array(X)) if sp.issparse(X) else X
-    s = np.full(X.shape[0], float(C)) if s is None else C * s
-    K = int(y.max()) + 1 if loss.several else 1
-    rows = Rows(source, y[:, None].astype(float), s, threads=threads)
-    return Problem(rows, loss, penalty or L1(1.0), fit_intercept, K)
-
-
-def solve(X, y, C=1.0, tol=1e-9, max_iter=100, start=None, **given):
-    problem = problem_of(X, y, C, **given)
-    fit = minimise(problem, CoordinateDescent(), start, tol=tol, max_iter=max_iter)
-    assert fit.arrived
-    return fit
 
 
 def objective(problem, w, b):
@@ -275,69 +242,6 @@ def test_float32_is_the_same_problem_rounded(way):
     for layout in (np.ascontiguousarray, np.asfortranarray):
         fit, twin = solve(layout(single), y), solve(single.astype(float), y)
         np.testing.assert_allclose(fit.w, twin.w, atol=1e-6)
-
-
-# --- one model, three ways --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("K", [1, 3])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_columns_find_what_the_matrix_finds(monkeypatch, sparse, K):
-    X, y = two_classes(p=300) if K == 1 else several_classes(p=120)
-    X = sp.csr_array(np.where(np.abs(X) > 1, X, 0.0)) if sparse else X
-    loss = Logistic() if K == 1 else Softmax()
-    monkeypatch.setattr(module, "FEW", 0)
-    by_matrix = solve(X, y, loss=loss)
-    monkeypatch.setattr(module, "GRAM_MOST", 0)
-    monkeypatch.setattr(quadratic_model, "minimise_model", None)
-    by_columns = solve(X, y, loss=loss)
-    np.testing.assert_allclose(by_columns.w, by_matrix.w, atol=1e-5)
-    np.testing.assert_allclose(by_columns.b - by_matrix.b, 0, atol=1e-4)
-
-
-def test_the_model_is_minimised_where_columns_repeat():
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(30, 12))
-    A = np.hstack([A, A])
-    H, g = A.T @ A, A.T @ rng.normal(size=30)
-    penalty = CoordinatePenalty(np.full(24, 0.7), np.zeros(24))
-    v = quadratic_model.minimise_model(H, g, np.zeros(24), penalty, enough=1e-14)
-    assert penalty.distances(v, g + H @ v).max() < 1e-5
-    assert np.count_nonzero(v) > 5
-
-
-def test_the_model_of_strongly_correlated_columns():
-    # strongly correlated columns: coordinates alone would take thousands of rounds
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(200, 1)) + 1e-2 * rng.normal(size=(200, 40))
-    H, g = A.T @ A, -A.T @ (A @ rng.normal(size=40))
-    penalty = CoordinatePenalty(np.full(40, 1e-3), np.zeros(40))
-    v = quadratic_model.minimise_model(H, g, np.zeros(40), penalty, enough=1e-12)
-    assert penalty.distances(v, g + H @ v).max() < 1e-5 * np.abs(g).max()
-
-
-def test_curvature_of_pairs_is_that_of_the_losses():
-    X, y = several_classes(n=40, p=6)
-    loss, K = Softmax(), 3
-    rng = np.random.default_rng(0)
-    s, z = rng.random(40), rng.normal(size=(40, K))
-    flat = np.array([0, 2, 4, 5, 9, 13, 17])  # (feature, class) = divmod(flat, 3)
-    pairs = working_columns.Pairs.of(flat, K)
-    np.testing.assert_array_equal(np.sort(pairs.flat), flat)
-    P = loss.evaluate(y, z)[2]
-    at = working_columns.Curvature(np.zeros((K, 40)), (s[:, None] * P).T.copy(), P.T.copy())
-    copy = np.ascontiguousarray(X.T[pairs.features])
-    columns = working_columns.DenseColumns(copy, s, centre=False, threads=1)
-    sparse = working_columns.SparseColumns(sp.csc_array(X[:, pairs.features]))
-    feature, k = pairs.features[pairs.column], pairs.of_class
-    A = np.zeros((40, K, len(flat) + K))  # how the scores move with each coordinate
-    for t in range(len(flat)):
-        A[:, k[t], t] = X[:, feature[t]]
-    A[:, np.arange(K), len(flat) + np.arange(K)] = 1
-    D = s[:, None, None] * loss.curvature(y, z)
-    expected = np.einsum("ika,ikl,ilb->ab", A, D, A)
-    for found in (columns, sparse):
-        np.testing.assert_allclose(found.gram(pairs, at, intercept=True), expected, atol=1e-12)
 
 
 # --- threads, interrupts, kernels -------------------------------------------------------------

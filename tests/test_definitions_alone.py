@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
-from tests.classification import classes, rows
 
 from certus import _export, definitions
 from certus.csr import CSR
 from certus.definitions import huber, logistic, softmax, squared_hinge
+from classification import classes, rows
 
 DEFINITIONS = {
     "logistic": (logistic, 2, 1),

@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
-from tests.classification import classes, rows
 
 from certus.definitions import huber, squared_hinge
+from classification import classes, rows
 
 DELTA = 0.8
 

@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.penalised_cases import rows
 
 from certus.definitions import huber_regression
+from penalised_cases import rows
 from problems import weights
 
 EPSILON, ALPHA = 1.35, 0.7

@@ -4,23 +4,19 @@ import importlib
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
 from sklearn.model_selection import GridSearchCV
 
 import certus
-from certus import linear_model
 from certus.exceptions import NotCertifiedWarning
 from certus.linear_model import LogisticRegression
 from certus.solvers import newton
+from estimator_classes import CLASSIFIERS
+from logistic_peers import objective
 from problems import classification
-from test_logistic import objective
-from test_watching import Recorder
+from watching_cases import Recorder
 
-CLASSIFIERS = [
-    cls for cls in (getattr(linear_model, name) for name in linear_model.__all__)
-    if is_classifier(cls())
-]  # fmt: skip
 CASES = {
     "two classes": (LogisticRegression(), 2),
     "three classes": (LogisticRegression(), 3),

@@ -13,39 +13,26 @@ from sklearn.linear_model import Lasso as TheirLasso
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from certus.exceptions import NotCertifiedWarning
 from certus.linear_model import Ridge
 from certus.linear_model.penalized_regressor import PenalizedRegressor
-from certus.losses import Huber, Logistic, Softmax, Squared
+from certus.losses import Huber, Logistic, Squared
 from certus.penalties import L1, L2, MCP, SCAD, Box, ElasticNet, GroupL2, NonNegative, Simplex
 from certus.solvers import LBFGS, NewtonCG, ProximalGradient, Subgradient
-from problems import regression, weights
-from test_watching import Recorder
+from penalized_regressor_cases import (
+    CONVEX,
+    GROUPS,
+    LOSSES,
+    NOT_CONVEX,
+    P,
+    Sorted,
+    drawn,
+    each_convex,
+    each_loss,
+    objective,
+    uncertified,
+)
 
-P = 6
-GROUPS = [[0, 3], [1], [2, 4, 5]]
-CONVEX = [
-    None, L1(15.0), L2(3.0), ElasticNet(20.0, 0.6), L1(15.0, positive=True),
-    L2(3.0, positive=True), GroupL2(9.0, groups=GROUPS), Box(-1.0, 0.8),
-    Box(np.linspace(-1, 0, P), np.inf), NonNegative(), Simplex(2.0),
-]  # fmt: skip
-NOT_CONVEX = [MCP(15.0, gamma=1.5), SCAD(15.0)]
-LOSSES = [Squared(), Huber(0.8)]
-uncertified = pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
-each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_penalty = pytest.mark.parametrize("penalty", CONVEX + NOT_CONVEX, ids=repr)
-each_convex = pytest.mark.parametrize("penalty", CONVEX, ids=repr)
-
-
-def drawn(seed=0, n=70, k=None):
-    X, y, _ = regression(seed, n=n, p=P, k=k)
-    X = X * np.linspace(0.5, 2, P) + 1
-    return X, y, weights(seed, n)
-
-
-def objective(loss, penalty, X, y, s, w, b):
-    value = 0.0 if penalty is None else penalty.value(w)
-    return float(s @ loss.value(y, X @ w + b) + value)
 
 
 def distances(loss, penalty, X, y, s, model):
@@ -214,6 +201,18 @@ def test_proximal_gradient_never_raises_the_objective_and_its_bounds_hold():
                 assert trace[-1].objective - trace[-1].bound <= 1e-6 * trace[0].objective
 
 
+@parametrize_with_checks(
+    [
+        PenalizedRegressor(),
+        PenalizedRegressor("huber", "l1"),
+        PenalizedRegressor("squared", "mcp"),
+        PenalizedRegressor("squared", "simplex"),
+    ],
+)
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
 # --- laws -----------------------------------------------------------------------------------------
 
 
@@ -305,21 +304,6 @@ def test_a_search_over_penalties_works():
 # --- somebody's own -------------------------------------------------------------------------------
 
 
-class Sorted:
-    """w₁ ≤ w₂ ≤ …: known by its prox alone, isotonic regression."""
-
-    def value(self, w):
-        return 0.0 if (np.diff(np.asarray(w), axis=0) >= -1e-12).all() else np.inf
-
-    def prox(self, v, step):
-        from sklearn.isotonic import isotonic_regression
-
-        return isotonic_regression(np.asarray(v)[:, 0])[:, None]
-
-    def __repr__(self):
-        return "Sorted()"
-
-
 @uncertified
 def test_a_penalty_known_by_its_prox_alone_is_minimised():
     X, y, s = drawn(14)
@@ -332,105 +316,6 @@ def test_a_penalty_known_by_its_prox_alone_is_minimised():
     assert model.certificate_.status == "not proven"
 
 
-# --- watching -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [None, 3])
-def test_verbose_prints_a_line_for_each_step_of_each_target(k, capsys):
-    X, y, _ = drawn(15, k=k)
-    model = PenalizedRegressor("squared", L1(5.0), "ista", verbose=1).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == np.sum(np.asarray(model.n_iter_) + 1)
-    assert "above the best possible" in lines[-1]
-    if k:
-        for target, steps in enumerate(model.n_iter_):
-            told = [line for line in lines if f"PenalizedRegressor, target {target}: " in line]
-            assert len(told) == steps + 1
-            assert f"iteration {steps}," in told[-1]
-
-
-@pytest.mark.parametrize("k", [None, 2])
-def test_callbacks_hear_of_every_step(k):
-    X, y, _ = drawn(16, k=k)
-    recorder = Recorder()
-    model = PenalizedRegressor("squared", L1(5.0), "fista").set_callbacks(recorder).fit(X, y)
-    steps = int(np.sum(model.n_iter_))
-    assert sum("begin iteration" in told for told in recorder.heard) == steps
-
-
-@pytest.mark.parametrize("k", [None, 2])
-def test_ctrl_c_keeps_the_best_iterate_and_says_so(k, monkeypatch):
-    X, y, _ = drawn(17, k=k)
-    plain, calls = ProximalGradient.step, []
-
-    def interrupted(self, problem, state):
-        calls.append(1)
-        if len(calls) == 60:
-            raise KeyboardInterrupt
-        return plain(self, problem, state)
-
-    monkeypatch.setattr(ProximalGradient, "step", interrupted)
-    model = PenalizedRegressor("squared", L1(5.0), "ista")
-    with pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(X, y)
-    assert "the best one so far was kept" in caught.value.__notes__[0]
-    assert model.certificate_.status == "stopped"
-    assert model.coef_.shape == ((P,) if k is None else (k, P))
-    best = min(point.objective for point in model.certificate_.trace)
-    assert model.certificate_.objective == pytest.approx(best, rel=1e-9)
-
-
-def test_max_iter_stops_with_a_warning():
-    X, y, _ = drawn(18)
-    with pytest.warns(NotCertifiedWarning):
-        model = PenalizedRegressor("squared", L1(5.0), "ista", max_iter=3).fit(X, y)
-    assert model.n_iter_ == 3
-
-
-# --- mistakes -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"loss": "hubert"}, r"loss='hubert': give one of 'squared', 'huber'\. Did you mean"),
-        ({"loss": Softmax()}, r"is for several scores a row: use PenalizedClassifier"),
-        ({"loss": Squared}, r"an object with value, slope.* as Squared\(\)"),
-        ({"penalty": "l3"}, r"penalty='l3': give one of 'l1'"),
-        ({"penalty": "group"}, r"penalty='group': give certus\.penalties\.GroupL2\(strength, gr"),
-        ({"penalty": "box"}, r"penalty='box': give certus\.penalties\.Box\(low, high\)"),
-        ({"penalty": 3.0}, r"penalty=3\.0: .* an object with value, prox"),
-        ({"penalty": GroupL2(groups=[[0, 1]])}, r"groups: they hold 2 columns, the data have 6"),
-        ({"solver": "newtn"}, r"solver='newtn': give one of .* Did you mean 'newton'"),
-        ({"solver": "newton", "penalty": "l1"}, r"needs a smooth penalty, and L1.* use solver='au"),
-        ({"solver": "newton", "penalty": "nonnegative"}, r"needs a smooth penalty"),
-        ({"solver": "cd", "penalty": Simplex()}, r"takes L1, L2 and Elas.* use solver='auto'"),
-        ({"solver": "subgradient", "penalty": Box(0, 1)}, r"use solver='proximal-gradient'"),
-        ({"tol": -1.0}, r"tol=-1\.0: give a finite number that is not negative"),
-        ({"max_iter": -1}, r"max_iter=-1: give a whole number, 0 or above"),
-        ({"fit_intercept": "no"}, r"fit_intercept='no': give True or False"),
-        ({"warm_start": 1}, r"warm_start=1: give True or False"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_named_with_a_remedy(parameters, said):
-    X, y, _ = drawn(19)
-    with pytest.raises(ValueError, match=said):
-        PenalizedRegressor(**parameters).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: ProximalGradient(accelerated=1), r"accelerated=1: give True or False"),
-        (lambda: Subgradient("fixed"), r"step='fixed': give one of 'sqrt', 'polyak'"),
-        (lambda: Subgradient(c=0), r"c=0: give a finite number above 0"),
-    ],
-)
-def test_mistakes_of_solvers_are_named(make, said):
-    with pytest.raises(ValueError, match=said):
-        make()
-
-
 @uncertified
 def test_a_classifiers_loss_is_taken_as_it_is():
     # of −1 and 1, as somebody's own may be
@@ -439,15 +324,3 @@ def test_a_classifiers_loss_is_taken_as_it_is():
     model = PenalizedRegressor(Logistic(), L2(1.0)).fit(X, signs)
     assert model.certificate_.status == "not proven"
     assert (np.sign(model.predict(X)) == signs).mean() > 0.9
-
-
-@parametrize_with_checks(
-    [
-        PenalizedRegressor(),
-        PenalizedRegressor("huber", "l1"),
-        PenalizedRegressor("squared", "mcp"),
-        PenalizedRegressor("squared", "simplex"),
-    ],
-)
-def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)

@@ -8,7 +8,7 @@ from certus.exceptions import CannotVerifyError, NotCertifiedWarning
 from certus.linear_model.penalized_regressor import PenalizedRegressor
 from certus.losses import Huber, Squared
 from certus.penalties import L1, L2, Box, NonNegative, Simplex
-from test_penalized_regressor import (
+from penalized_regressor_cases import (
     CONVEX,
     NOT_CONVEX,
     P,

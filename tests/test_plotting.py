@@ -21,7 +21,7 @@ from certus.linear_model import LinearRegression, Ridge  # noqa: E402
 from certus.plotting import ConvergenceDisplay  # noqa: E402
 from certus.plotting import style as look  # noqa: E402
 from problems import regression  # noqa: E402
-from test_watching import descent  # noqa: E402
+from watching_cases import descent  # noqa: E402
 
 TRACE = tuple(TracePoint(t, 0.5 * t, 4 + 5 * 0.8**t, 4 - 3 * 0.7**t - (t == 7)) for t in range(30))
 

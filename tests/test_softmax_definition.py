@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from tests.classification import Case, classes, exact_objective, optimum, rows
 
 from certus.csr import CSR
 from certus.definitions import duality, logistic, softmax
 from certus.definitions.separation import separates
+from classification import Case, classes, exact_objective, optimum, rows
 
 S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
 CLASS_WEIGHT = np.array([0.25, 3.0, 1.0, 0.7, 1.5])

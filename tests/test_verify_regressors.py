@@ -1,24 +1,19 @@
 """``certus.verify`` on penalised regressions that others fitted, each by its own objective."""
 
-import re
 import subprocess
 import sys
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, save_npz
-from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 import certus
-from certus._explain import not_certified
+from audit_cases import TIGHT, certified, fitted, ran, refused
 from certus.exceptions import CannotVerifyError
 from problems import regression, weights
 
-TIGHT = {"tol": 1e-13, "max_iter": 100_000}
 FITS = {
     "lasso": peers.Lasso(alpha=0.2, **TIGHT),
     "lasso, positive": peers.Lasso(alpha=0.2, positive=True, **TIGHT),
@@ -32,24 +27,6 @@ FITS = {
 }
 each_fit = pytest.mark.parametrize("name", FITS)
 each_weight = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-
-
-def fitted(model, X, y, s=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return clone(model).fit(X, y, **({} if s is None else {"sample_weight": s}))
-
-
-def certified(model, X, y, s=None):
-    c = certus.verify(model, X, y, s)
-    assert c.certified, c.explain()
-    return c
-
-
-def refused(model, X, y, s=None):
-    c = certus.verify(model, X, y, s)
-    assert not c.certified, c.explain()
-    return c
 
 
 def by_the_equation(model, X, y, s):
@@ -150,6 +127,28 @@ def test_an_exported_script_recomputes_the_claim_alone(name, tmp_path):
     assert "the claim holds" in good.stdout
     np.save(tmp_path / "y.npy", y * 1.01)
     assert subprocess.run(command, **run).returncode == 1
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.0])
+def test_a_script_of_huber_regression(alpha, tmp_path):
+    X, y, _ = regression(14)
+    model = fitted(peers.HuberRegressor(alpha=alpha, tol=1e-9, max_iter=10_000), X, y)
+    c = certus.verify(model, X, y, tol=1e-5)
+    c.export(tmp_path / "check.py")
+    assert ran(tmp_path, X, y).returncode == 0
+    assert ran(tmp_path, X, y * 1.01).returncode == 1
+
+
+def test_a_script_for_sparse_rows_with_columns_that_repeat(tmp_path):
+    X, y, _ = regression(15, n=1500)
+    X = X * (np.abs(X) > 0.6)
+    X = csr_array(np.column_stack([X, X[:, :1]]))
+    model = fitted(FITS["lasso"], X, y)
+    c = certified(model, X, y)
+    assert "not unique" in c.explain()
+    c.export(tmp_path / "check.py")
+    save_npz(tmp_path / "X.npz", X)
+    assert ran(tmp_path, None, y).returncode == 0
 
 
 # --- least angles, stochastic steps, Huber's scale ------------------------------------------------
@@ -270,209 +269,3 @@ def test_huber_regression_with_its_scale(alpha, intercept, weighted):
         edited = fitted(peers.HuberRegressor(alpha=alpha, **how), X, y, s)
         setattr(edited, name, getattr(edited, name) * 1.01)
         assert not certus.verify(edited, X, y, s, tol=1e-5).certified
-
-
-# --- any loss and penalty of ours -----------------------------------------------------------------
-
-
-class PenalizedRegressor(RegressorMixin, BaseEstimator):
-    """The attributes of certus.linear_model.PenalizedRegressor, without its solver."""
-
-    __module__ = "certus.linear_model.penalized_regressor"
-
-    def __init__(self, loss=None, penalty=None, fit_intercept=True):
-        self.loss, self.penalty, self.fit_intercept = loss, penalty, fit_intercept
-
-    def fit(self, X, y, w, b):
-        self.loss_, self.penalty_ = self.loss, self.penalty
-        self.coef_, self.intercept_, self.n_features_in_ = w, b, X.shape[1]
-        return self
-
-
-def named(kind, **attributes):
-    """An object as those of certus.losses and certus.penalties are read: name and attributes."""
-    thing = type(kind, (), {"name": kind})()
-    vars(thing).update(attributes)
-    return thing
-
-
-OURS = {
-    "l1": named("l1", l1=9.0, l2=0.0, positive=False),
-    "l2": named("l2", l1=0.0, l2=4.0),
-    "elastic_net": named("elastic_net", l1=9.0, l2=4.0, positive=True),
-    "nonnegative": named("nonnegative"),
-    "group_l2": named("group_l2", strength=6.0, groups=[np.array([0, 1]), np.array([2, 3])]),
-    "mcp": named("mcp", strength=12.0, gamma=3.0),
-    "scad": named("scad", strength=12.0, gamma=3.7),
-    "box": named("box", low=-np.inf, high=1.0),
-    "simplex": named("simplex", total=1.0),
-}
-LOSSES = {"squared": named("squared"), "huber": named("huber", delta=1.0)}
-
-
-def solved(X, y, loss, name):
-    """w and b by plain proximal steps."""
-    penalty, n = OURS[name], len(y)
-    step = 1 / np.linalg.norm(np.column_stack([X, np.ones(n)]), 2) ** 2
-    w, b = np.zeros(X.shape[1]), 0.0
-    for _ in range(20_000):
-        r = y - X @ w - b
-        a = r if loss == "squared" else np.clip(r, -1.0, 1.0)
-        w, b = shrunk(name, penalty, w + step * X.T @ a, step), b + step * a.sum()
-    return w, b
-
-
-def shrunk(name, penalty, u, step):
-    size = np.abs(u)
-    if name in ("l1", "l2", "elastic_net"):
-        u = np.maximum(u, 0) if vars(penalty).get("positive") else u
-        return np.sign(u) * np.maximum(np.abs(u) - step * penalty.l1, 0) / (1 + step * penalty.l2)
-    if name == "nonnegative":
-        return np.maximum(u, 0)
-    if name == "box":
-        return np.clip(u, penalty.low, penalty.high)
-    if name == "simplex":
-        down = np.sort(u)[::-1]
-        level = (np.cumsum(down) - penalty.total) / np.arange(1, len(u) + 1)
-        return np.maximum(u - level[down > level][-1], 0)
-    if name == "group_l2":
-        norm = np.repeat([np.linalg.norm(u[:2]), np.linalg.norm(u[2:])], 2)
-        return u * np.maximum(1 - step * penalty.strength * np.sqrt(2) / norm, 0)
-    lam, g = penalty.strength, penalty.gamma
-    soft = np.maximum(size - step * lam, 0)
-    if name == "mcp":
-        return np.sign(u) * np.where(size <= g * lam, soft / (1 - step / g), size)
-    middle = ((g - 1) * size - step * g * lam) / (g - 1 - step)
-    new = np.where(size <= lam * (1 + step), soft, np.where(size <= g * lam, middle, size))
-    return np.sign(u) * new
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", OURS)
-def test_any_loss_and_penalty_of_ours_is_read_by_its_name(name, loss, tmp_path):
-    X, y, _ = regression(11)
-    w, b = solved(X, y, loss, name)
-    model = PenalizedRegressor(LOSSES[loss], OURS[name]).fit(X, y, w, b)
-    c = certified(model, X, y)
-    concave = name in ("mcp", "scad")
-    unbounded = concave or (loss == "huber" and name in ("nonnegative", "box"))
-    assert c.kind == ("stationary" if unbounded else "global")
-    assert c.status == ("stationary" if unbounded else "optimal")
-    c.export(tmp_path / "check.py")
-    np.save(tmp_path / "X.npy", X)
-    np.save(tmp_path / "y.npy", y)
-    ran = subprocess.run(
-        [sys.executable, "-I", "check.py", "X.npy", "y.npy"], cwd=tmp_path, capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    edited = PenalizedRegressor(LOSSES[loss], OURS[name]).fit(X, y, w * 1.01, b)
-    d = refused(edited, X, y)
-    if concave:
-        assert d.status == "not stationary"
-        told = [c.explain(), repr(c), c.note(), d.explain(), repr(d), d.note(), c._repr_html_()]
-        told.append(not_certified(d))
-        told.append(not_certified(d, 7))
-        for text in told:
-            text = text.replace("nothing is known of a global optimum", "")
-            assert not re.search("certified|optim|best", text, re.IGNORECASE), text
-        said = "no small change of the coefficients lowers the objective"
-        for text in (c.explain(), repr(c), c.note()):
-            assert "a stationary point" in text
-            assert said in text
-            assert "nothing is known of a global optimum" in text
-
-
-def test_a_loss_or_penalty_of_ones_own_is_refused():
-    X, y, _ = regression(11)
-    for loss, penalty, said in (
-        (named("mine"), OURS["l1"], "the loss"),
-        (LOSSES["squared"], named("mine"), "the penalty"),
-    ):
-        model = PenalizedRegressor(loss, penalty).fit(X, y, np.zeros(4), 0.0)
-        with pytest.raises(CannotVerifyError, match=f"{said}.*is your own"):
-            certus.verify(model, X, y)
-
-
-# --- coefficients that are not the only ones ------------------------------------------------------
-
-
-def said_of(X, y, alpha=0.2, **how):
-    model = fitted(peers.Lasso(alpha=alpha, **{**TIGHT, **how}), X, y)
-    return [text for text in certified(model, X, y).notes if "unique" in text]
-
-
-@pytest.mark.parametrize("far", [0.0, 1e6])
-def test_a_column_that_repeats_another_is_named(far):
-    X, y, _ = regression(12)
-    frame = pd.DataFrame(X + far, columns=["a", "b", "c", "d"])
-    assert said_of(frame, y) == []
-    frame["e"] = frame["b"]
-    (said,) = said_of(frame, y)
-    assert said == (
-        "the coefficients are not unique: 'e' repeats 'b'; predictions are unaffected"
-    ) or said == said.replace("'e' repeats 'b'", "'b' repeats 'e'")
-    # half as long: it never enters
-    frame["e"] = frame["b"] / 2
-    assert said_of(frame, y) == []
-    # a repeat of one that is 0, or one that repeats all but nearly
-    frame["e"] = frame["b"] + 1e-4 * np.random.default_rng(0).normal(size=len(y))
-    assert said_of(frame, y) == []
-
-
-def test_a_combination_of_several_is_named():
-    """(b + c)/2 costs as much as b and c, where both are positive."""
-    X, y, _ = regression(13, signs=False)
-    X = np.column_stack([X, (X[:, 1] + X[:, 2]) / 2])
-    (said,) = said_of(X, y)
-    assert "is a combination of" in said
-    for name in ("column 1", "column 2", "column 4"):
-        assert name in said
-
-
-def test_more_columns_than_rows():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 200))
-    y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=30)
-    assert said_of(X, y, alpha=0.05) == []
-    X[:, 150] = -X[:, 1]
-    (said,) = said_of(X, y, alpha=0.05)
-    assert "repeats column 1;" in said or "column 1 repeats" in said
-    model = fitted(peers.Lasso(alpha=10.0, **TIGHT), X, y)  # all 0: unique
-    assert certified(model, X, y).notes == said_nothing(certified(model, X, y).notes)
-
-
-def said_nothing(notes):
-    return tuple(text for text in notes if "unique" not in text)
-
-
-@pytest.mark.parametrize("alpha", [0.5, 0.0])
-def test_a_script_of_huber_regression(alpha, tmp_path):
-    X, y, _ = regression(14)
-    model = fitted(peers.HuberRegressor(alpha=alpha, tol=1e-9, max_iter=10_000), X, y)
-    c = certus.verify(model, X, y, tol=1e-5)
-    c.export(tmp_path / "check.py")
-    assert ran(tmp_path, X, y).returncode == 0
-    assert ran(tmp_path, X, y * 1.01).returncode == 1
-
-
-def test_a_script_for_sparse_rows_with_columns_that_repeat(tmp_path):
-    X, y, _ = regression(15, n=1500)
-    X = X * (np.abs(X) > 0.6)
-    X = csr_array(np.column_stack([X, X[:, :1]]))
-    model = fitted(FITS["lasso"], X, y)
-    c = certified(model, X, y)
-    assert "not unique" in c.explain()
-    c.export(tmp_path / "check.py")
-    save_npz(tmp_path / "X.npz", X)
-    assert ran(tmp_path, None, y).returncode == 0
-
-
-def ran(folder, X, y):
-    if X is not None:
-        np.save(folder / "X.npy", X)
-    np.save(folder / "y.npy", y)
-    return subprocess.run(
-        [sys.executable, "-I", "check.py", "X.npz" if X is None else "X.npy", "y.npy"], cwd=folder,
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._explain_stopping import loose, stopped_by, too_high
 from ._words import best_possible, count, listed, magnitude, name_of, number, printable, small
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
 PROOF = {"a dual point": "dual bound"}
-LOOSE = 1e-8  # a tol above this can have ended a fit too early
 FAR = 30.0  # spreads from 0 from which they do
 
 
@@ -66,7 +66,7 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
             rows.append(("What is wrong", said))
     else:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
-        rows.append(("What is wrong", _too_high(c)))
+        rows.append(("What is wrong", too_high(c)))
     cause = likely_cause(c)
     if cause:
         rows.append(("Likely cause", cause))
@@ -74,27 +74,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     return rows
 
 
-def _too_high(c: "Certificate") -> str:
-    if c.bound:
-        return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
-    share = number(100 * c.residual, 2)
-    return f"the objective may be too high by {share} % of what the intercept alone leaves"
-
-
 def likely_cause(c: "Certificate") -> str | None:
-    iteration = c.found.get("iteration", {})
-    causes = _odd_columns(c)
-    if iteration.get("stochastic"):
-        causes.append("stochastic steps end near the optimum, not at it")
-    elif iteration.get("max_iter") is not None:
-        causes.append(f"it stopped at max_iter={iteration['max_iter']}")
-    elif _loose(iteration) and not c.found["ours"]:
-        causes.append(f"tol={iteration['tol']:g} stopped it early")
-    return "; ".join(causes) or None
-
-
-def _loose(iteration: dict[str, Any]) -> bool:
-    return (iteration.get("tol") or 0.0) > LOOSE
+    return "; ".join(filter(None, [*_odd_columns(c), stopped_by(c)])) or None
 
 
 def _odd_columns(c: "Certificate") -> list[str]:
@@ -128,7 +109,7 @@ def _remedy(c: "Certificate") -> str:
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
-    if _loose(iteration):
+    if loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
     return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
 

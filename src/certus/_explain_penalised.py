@@ -6,13 +6,13 @@ For the words that all certificates share see ``_explain.py``.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ._explain_stopping import loose, stopped_by, too_high
 from ._words import best_possible, listed, name_of, number, small
 
 if TYPE_CHECKING:
     from .certificate import Certificate
 
 PROOF = {"a dual point": "dual bound"}
-LOOSE = 1e-8  # a tol above this can have ended a fit too early
 
 
 def certified(c: "Certificate") -> list[tuple[str, str]]:
@@ -89,7 +89,7 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
                 ("Why no more", c.found["unproven"]), ("What to do", to_prove_it(c))]  # fmt: skip
     if c.bound is not None:
         rows.append(("Best possible", f"{best_possible(c.bound)}{_by(c)}"))
-    rows.append(("What is wrong", _too_high(c) if c.bound is not None else too_steep(c)))
+    rows.append(("What is wrong", too_high(c) if c.bound is not None else too_steep(c)))
     cause = likely_cause(c)
     if cause:
         rows.append(("Likely cause", cause))
@@ -102,26 +102,8 @@ def to_prove_it(c: "Certificate") -> str:
     return "a larger alpha proves more; so do fewer columns"
 
 
-def _too_high(c: "Certificate") -> str:
-    if c.bound:
-        return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
-    share = number(100 * c.residual, 2)
-    return f"the objective may be too high by {share} % of what the intercept alone leaves"
-
-
 def likely_cause(c: "Certificate") -> str | None:
-    iteration = c.found.get("iteration", {})
-    if iteration.get("stochastic"):
-        return "stochastic steps end near the optimum, not at it"
-    if iteration.get("max_iter") is not None:
-        return f"it stopped at max_iter={iteration['max_iter']}"
-    if _loose(iteration) and not c.found["ours"]:
-        return f"tol={iteration['tol']:g} stopped it early"
-    return None
-
-
-def _loose(iteration: dict[str, Any]) -> bool:
-    return (iteration.get("tol") or 0.0) > LOOSE
+    return stopped_by(c)
 
 
 def _remedy(c: "Certificate") -> str:
@@ -129,7 +111,7 @@ def _remedy(c: "Certificate") -> str:
     if c.found["ours"]:
         return "raise max_iter"
     steps = ["raise max_iter"] if iteration.get("max_iter") is not None else []
-    if _loose(iteration):
+    if loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
     name = c.model.rsplit(".", 1)[-1]
     if iteration.get("stochastic"):

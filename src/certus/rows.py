@@ -74,6 +74,11 @@ class Rows:
     def sparse(self) -> bool:
         return isinstance(self.X, CSR)
 
+    @property
+    def S(self) -> float:
+        """Σ s: without weights, the number of rows."""
+        return float(self.shape[0] if self.s is None else self.s.sum())
+
     def but(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
         """The same X with other targets and weights."""
         other = Rows(self.X, y, s, threads=self.threads, stands_for=self.stands_for)

@@ -8,6 +8,8 @@ import sys
 import warnings
 
 import numba
+import numpy as np
+from numba import types
 from numba.core import event
 
 OPTIONS = {
@@ -38,6 +40,13 @@ def kernel(function, options=OPTIONS):
 def kernel_in_order(function):
     """The same for loops over few elements."""
     return kernel(function, IN_ORDER)
+
+
+def float_type(dtype):
+    """The type of numbers in X, for a signature."""
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"X must be float32 or float64, not {dtype}")
+    return types.float32 if dtype == np.float32 else types.float64
 
 
 def n_signatures() -> dict[str, int]:

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel_in_order
+from certus.kernels._compile import float_type, kernel_in_order
 
 # Numba lets an index count from the end, and asks at every access whether it does, unless it is
 # unsigned: with signed ones these loops took 1.4 to 2.3 times as long (busy machine).
@@ -149,9 +149,7 @@ _KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs, "count": _cou
 @cache
 def _compiled(name, number, index):
     """The machine code for {float32, float64} × {int32, int64} entries."""
-    if number not in (np.float32, np.float64):
-        raise TypeError(f"X must be float32 or float64, not {number}")
-    scalar = types.float32 if number == np.float32 else types.float64
+    scalar = float_type(number)
     whole = types.int32 if index == np.int32 else types.int64
 
     def read(of, d):

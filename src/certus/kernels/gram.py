@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numba import types
 
+from certus.kernels._compile import float_type
 from certus.kernels._gram_tiles import gram
 
 
@@ -58,9 +59,7 @@ def _compiled(dtype: np.dtype, c_contiguous: bool):
     Choosing the signature here, not by Numba's `typeof`, lets read-only data and Fortran order use
     the same code as the rest; the caller has checked what `typeof` would have.
     """
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"X must be float32 or float64, not {dtype}")
-    scalar = types.float32 if dtype == np.float32 else types.float64
+    scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C" if c_contiguous else "A", readonly=True)
     vector, matrix = (types.Array(types.float64, d, "C", readonly=True) for d in (1, 2))
     v, m = types.float64[::1], types.float64[:, ::1]

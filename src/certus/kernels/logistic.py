@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel
+from certus.kernels._compile import float_type, kernel
 from certus.kernels._elementary import exp_below, log1p_to_one
 
 CHUNK = 64  # rows that stay near the core between their two products
@@ -103,9 +103,7 @@ def gradient(X, y, s, u, c, d=None) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def _compiled(dtype):
     """The machine code for float32 and float64 rows, which may be read-only."""
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"X must be float32 or float64, not {dtype}")
-    scalar = types.float32 if dtype == np.float32 else types.float64
+    scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector = types.Array(types.float64, 1, "C", readonly=True)
     v, m = types.float64[::1], types.float64[:, ::1]

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel
+from certus.kernels._compile import float_type, kernel
 
 
 @kernel
@@ -57,9 +57,7 @@ def twice(X, d, u, c, Xt) -> float:
 @cache
 def _compiled(dtype):
     """The machine code for float32 and float64 rows, which may be read-only."""
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"X must be float32 or float64, not {dtype}")
-    scalar = types.float32 if dtype == np.float32 else types.float64
+    scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector = types.Array(types.float64, 1, "C", readonly=True)
     return _twice.compile(types.float64(x, vector, vector, types.float64, types.float64[::1]))

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel
+from certus.kernels._compile import float_type, kernel
 from certus.kernels._elementary import exp_below
 
 LOG2 = math.log(2.0)
@@ -186,9 +186,7 @@ _KERNELS = {"first": _first, "curve": _curve}
 @cache
 def _compiled(name, dtype):
     """The machine code for float32 and float64 rows, which may be read-only."""
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"X must be float32 or float64, not {dtype}")
-    scalar = types.float32 if dtype == np.float32 else types.float64
+    scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector, matrix = (types.Array(types.float64, d, "C", readonly=True) for d in (1, 2))
     v, m = types.float64[::1], types.float64[:, ::1]

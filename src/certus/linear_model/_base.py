@@ -7,15 +7,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin
 
-from .._pool import blas_limiter
-from .._validation import data_for_predict, memory_for_gram, require_finite
+from .._validation import memory_for_gram
 from ..certificate import certify
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.least_squares import solve
 from ..solvers.linear_problem import Solution
 from ..solvers.sparse import solve_sparse
 from ._certified import Certified
+from ._scores import scores
+from ._solving import Solving
 
 
 class LinearRegressor(
@@ -50,12 +50,8 @@ class LinearRegressor(
         else:
             memory_for_gram(*rows.shape, rows.threads)
             self._watching.begin()
-        try:
-            with blas_limiter.for_work(rows.shape):
-                solution = solve_rows(rows, **problem)
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            solution = solve_rows(rows, **problem)
         for name, value in attributes(solution).items():
             setattr(self, name, value)
         return solution
@@ -75,15 +71,4 @@ class LinearRegressor(
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        X = data_for_predict(self, X)
-        w = self.coef_.T
-        out = np.empty((X.shape[0], *w.shape[1:]))
-        Rows(X).map(_linear, out, w, self.intercept_)
-        if not np.isfinite(out.sum()):
-            require_finite(X, vars(self).get("feature_names_in_"))
-        return out
-
-
-def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
-    with np.errstate(invalid="ignore", over="ignore"):  # an infinite value times 0: named later
-        return X @ w + b
+        return scores(self, X)

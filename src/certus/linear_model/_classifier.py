@@ -8,19 +8,19 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 
-from .._pool import blas_limiter
-from .._validation import data_for_predict, memory_for_gram, require_finite
+from .._validation import memory_for_gram
 from .._words import number, printable
 from ..certificate import TOL, Certificate, certify
 from ..csr import CSR
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER, solve
 from ..solvers.loop import Fit, Solver
 from ..solvers.newton import Newton
 from ..solvers.problem import Problem
 from ..solvers.steps import OnStep, Step
 from ._certified import Certified
+from ._scores import scores
+from ._solving import Solving
 
 LEAST_TOL = 1e-12  # float64 cannot show less
 
@@ -59,14 +59,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             on_step = aloud(on_step, type(self).__name__)
         fit = Fit(np.empty(0), np.empty(0), solver.name, 0)
         for tighter in TIGHTER:
-            try:
-                with blas_limiter.for_work(rows.shape):
-                    fit = solve(
-                        problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter
-                    )
-            except NonFiniteError:
-                require_finite(rows.X, vars(self).get("feature_names_in_"))
-                raise
+            with Solving(self, rows):
+                fit = solve(problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter)
             self._set(fit)
             found = self._check(rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
@@ -112,13 +106,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: above 0 is ``classes_[1]``.
         """
-        X = data_for_predict(self, X)
-        w = self.coef_.toarray().T if sparse.issparse(self.coef_) else self.coef_.T
-        out = np.empty((X.shape[0], w.shape[1]))
-        Rows(X).map(_linear, out, w, self.intercept_)
-        if not np.isfinite(out.sum()):
-            require_finite(X, vars(self).get("feature_names_in_"))
-        return out[:, 0] if out.shape[1] == 1 else out
+        z = scores(self, X)
+        return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest score, which is that of the largest probability.
@@ -204,8 +193,3 @@ def with_constant(rows: Rows, value: float) -> Rows:
     else:
         more = np.column_stack([rows.X, np.full(n, value)])
     return Rows(more, rows.y, rows.s, threads=rows.threads)
-
-
-def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
-        return X @ w + b

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._pool import blas_limiter
-from .._validation import as_numbers, data_for_fit, require_finite
+from .._validation import as_numbers, data_for_fit
 from ..certificate import TOL
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net_path import Regression, path, regressions
-from ..solvers.gram import NonFiniteError
+from ._solving import Solving
 
 
 class Nobody(BaseEstimator):
@@ -37,7 +36,9 @@ def enet_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
     sample_weight: Any = None,
-    **others: Any,
+    random_state: Any = None,
+    selection: str = "cyclic",
+    do_screening: bool = True,
 ) -> Any:
     """Coefficients at each α, from the largest to the smallest, without an intercept.
 
@@ -51,13 +52,16 @@ def enet_path(
         The smallest α as a share of the largest, for which all coefficients are 0.
     alphas : int or array-like of shape (n_alphas,), default=100
         How many, or which.
-    coef_init : array-like of shape (n_features,), default=None
+    coef_init : array-like of shape (n_features,) or (n_targets, n_features), default=None
+        Where to begin at the largest α.
     return_n_iter : bool, default=False
     positive : bool, default=False
     tol, max_iter, sample_weight
         As in :class:`ElasticNet`.
-    n_alphas, precompute, Xy, copy_X, verbose, check_input, others
-        Accepted for scikit-learn's sake.
+    n_alphas
+        As ``alphas``, in older scikit-learn.
+    precompute, Xy, copy_X, verbose, check_input, random_state, selection, do_screening
+        Accepted for scikit-learn's sake; none changes what is found.
 
     Returns
     -------
@@ -68,23 +72,21 @@ def enet_path(
     n_iters : list of int
         With ``return_n_iter``.
     """
-    rows, flat = data_for_fit(Nobody(), X, y, sample_weight)
+    nobody = Nobody()
+    rows, flat = data_for_fit(nobody, X, y, sample_weight)
     number = alphas if n_alphas in ("deprecated", None) else n_alphas
-    S = float(rows.shape[0] if rows.s is None else rows.s.sum())
     code = NON_NEGATIVE if positive else L1_L2
-    p = rows.shape[1]
-    try:
-        with blas_limiter.for_work(rows.shape):
-            problems = regressions(rows, False, S)
-            grid = grid_of(problems, number, l1_ratio, eps, positive)
-            found = []
-            for regression in problems:
-                start = None if coef_init is None else regression.start(np.array(coef_init, float))
-                penalties = (of_alpha(alpha, l1_ratio, p, code) for alpha in grid)
-                found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
-    except NonFiniteError:
-        require_finite(rows.X, None)
-        raise
+    assert rows.y is not None
+    k, p = rows.y.shape[1], rows.shape[1]
+    starts = [None] * k if coef_init is None else starts_of(coef_init, k, p)
+    with Solving(nobody, rows):
+        problems = regressions(rows, False, rows.S)
+        grid = grid_of(problems, number, l1_ratio, eps, positive)
+        found = []
+        for regression, w in zip(problems, starts, strict=True):
+            start = None if w is None else regression.start(w)
+            penalties = (of_alpha(alpha, l1_ratio, p, code) for alpha in grid)
+            found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
     coefs = np.stack([np.stack([fit.w for fit in fits], axis=1) for fits in found])
     gaps = np.array([[fit.gap for fit in fits] for fits in found])
     n_iters = [fit.n_iter for fit in found[0]]
@@ -96,6 +98,14 @@ def enet_path(
 def lasso_path(X: Any, y: Any, **how: Any) -> Any:
     """:func:`enet_path` with ``l1_ratio=1``."""
     return enet_path(X, y, l1_ratio=1.0, **how)
+
+
+def starts_of(coef_init: Any, k: int, p: int) -> np.ndarray:
+    """Of each target, (k, p)."""
+    w = as_numbers(coef_init, "coef_init")
+    if w.shape not in ((p,), (k, p)):
+        raise ValueError(f"coef_init has shape {w.shape}: give ({p},), or ({k}, {p})")
+    return np.broadcast_to(w, (k, p)).copy()
 
 
 def of_alpha(alpha: float, l1_ratio: float, p: int, code: int) -> CoordinatePenalty:

@@ -1,14 +1,19 @@
 """Elastic net and lasso."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_fit, not_negative, one_of, require_finite
+from .._validation import (
+    boolean,
+    data_for_fit,
+    not_negative,
+    one_of,
+    positive_whole,
+)
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify
 from ..exceptions import InferenceError
@@ -16,11 +21,11 @@ from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
 from ..solvers.elastic_net_path import Regression, fit_one, regressions
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._path import enet_path, lasso_path, of_alpha
+from ._solving import Solving
 
 
 class Fitted(NamedTuple):
@@ -53,11 +58,12 @@ class CoordinateRegressor(LinearRegressor):
     _counts_iterations = True
 
     def _fit_rows(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None
-    ) -> None:
-        S = total_weight(rows)
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None,
+        problems: list[Regression] | None = None,
+    ) -> None:  # fmt: skip
+        """``fit`` calls it, and no helper between them: warnings count their way up."""
         if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
-            penalty = np.array([alpha * S])
+            penalty = np.array([alpha * rows.S])
             solution = self._solve(
                 rows, flat, fit_intercept=bool(self.fit_intercept), alpha=penalty,
                 positive=bool(self.positive),
@@ -66,14 +72,14 @@ class CoordinateRegressor(LinearRegressor):
             self.dual_gap_ = self.certificate_.gap
             self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
-        self._descend(rows, flat, alpha, l1_ratio, S, by_columns)
+        self._descend(rows, flat, alpha, l1_ratio, by_columns, problems)
 
     def _iteration(self) -> dict[str, Any]:
         return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
 
     def _descend(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, S: float, by_columns: Any,
-        problems: list[Regression] | None = None,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any,
+        problems: list[Regression] | None,
     ) -> None:  # fmt: skip
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]
@@ -96,15 +102,11 @@ class CoordinateRegressor(LinearRegressor):
         )
         if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
-        try:
-            with blas_limiter.for_work(rows.shape):
-                problems = problems or regressions(rows, intercept, S, by_columns)
-                found = self._certified_fit(
-                    rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
-                )
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            problems = problems or regressions(rows, intercept, rows.S, by_columns)
+            found = self._certified_fit(
+                rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
+            )
         reached = np.max(self.n_iter_) >= max_iter
         self._conclude(found, max_iter if reached else None, CALLER + 1)
 
@@ -283,7 +285,7 @@ class ElasticNet(CoordinateRegressor):
             raise ValueError(f"precompute={self.precompute!r}: give True, False or a matrix")
         one_of("selection", self.selection, ("cyclic", "random"))
         not_negative("tol", self.tol)
-        at_least_one("max_iter", self.max_iter)
+        positive_whole("max_iter", self.max_iter)
         alpha = not_negative("alpha", self.alpha)
         if alpha.ndim:
             raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
@@ -368,17 +370,7 @@ def columns_at_hand(X: Any) -> Any:
     return X if plain and X.has_canonical_format else None
 
 
-def total_weight(rows: Rows) -> float:
-    return float(rows.shape[0] if rows.s is None else rows.s.sum())
-
-
 def ratio(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
     return float(value)
-
-
-def at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name}={value!r}: give a whole number above 0")
-    return int(value)

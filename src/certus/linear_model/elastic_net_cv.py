@@ -7,13 +7,12 @@ from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from .._pool import blas_limiter
 from .._validation import (
     boolean,
     data_for_fit,
     not_negative,
     one_of,
-    require_finite,
+    positive_whole,
     warn_of_a_column,
 )
 from .._watching import watched
@@ -21,11 +20,11 @@ from ..certificate import TOL
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
-from ..solvers.elastic_net_path import regressions, sums_of
-from ..solvers.gram import NonFiniteError
+from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha
-from .elastic_net import CoordinateRegressor, at_least_one, columns_at_hand, ratio, total_weight
+from ._solving import Solving
+from .elastic_net import CoordinateRegressor, columns_at_hand, ratio
 
 CHOICES = ("min", "1se")
 
@@ -126,7 +125,6 @@ class ElasticNetCV(CoordinateRegressor):
         self.choice = choice
 
     path: ClassVar[Any] = staticmethod(enet_path)
-    _chosen_ratio: float
 
     @watched
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
@@ -159,13 +157,13 @@ class ElasticNetCV(CoordinateRegressor):
         refuse_without_routing(params if not _routing() else {})
         splits = self._splits(rows, sample_weight, params)
         by_columns = columns_at_hand(X)
-        self._choose(rows, ratios, splits, by_columns)
-        self._keep_ratio()
-        self._fit_chosen(rows, flat, by_columns)
+        l, problems = self._choose(rows, ratios, splits, by_columns)
+        self._keep_ratio(l)
+        self._fit_rows(rows, flat, self.alpha_, l, by_columns, problems)
         return self
 
-    def _keep_ratio(self) -> None:
-        self.l1_ratio_ = self._chosen_ratio
+    def _keep_ratio(self, l: float) -> None:
+        self.l1_ratio_ = l
 
     def _checked_ratios(self) -> list[float]:
         for name in ("fit_intercept", "copy_X", "positive"):
@@ -173,10 +171,7 @@ class ElasticNetCV(CoordinateRegressor):
         one_of("selection", self.selection, ("cyclic", "random"))
         one_of("choice", self.choice, CHOICES)
         not_negative("tol", self.tol)
-        at_least_one("max_iter", self.max_iter)
-        return self._ratios()
-
-    def _ratios(self) -> list[float]:
+        positive_whole("max_iter", self.max_iter)
         return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
 
     def _splits(self, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
@@ -197,29 +192,25 @@ class ElasticNetCV(CoordinateRegressor):
                     )
         return folds
 
-    def _choose(self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any) -> None:
+    def _choose(
+        self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any
+    ) -> tuple[float, list[Regression]]:
+        """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
-        try:
-            with blas_limiter.for_work(rows.shape):
-                self._sums = sums_of(rows, intercept)
-                S = total_weight(rows)
-                self._problems = regressions(rows, intercept, S, by_columns, self._sums)
-                alphas = [
-                    grid_of(self._problems, self.alphas, l, float(self.eps), bool(self.positive))
-                    for l in ratios
-                ]
-                grids = [
-                    [of_alpha(alpha, l, p, code) for alpha in grid]
-                    for l, grid in zip(ratios, alphas, strict=True)
-                ]
-                done = self._tell(len(folds))
-                errors = fold_errors(
-                    rows, folds, intercept, grids, TOL, int(self.max_iter), self._sums, done
-                )
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            sums = sums_of(rows, intercept)
+            problems = regressions(rows, intercept, rows.S, by_columns, sums)
+            alphas = [
+                grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
+                for l in ratios
+            ]
+            grids = [
+                [of_alpha(alpha, l, p, code) for alpha in grid]
+                for l, grid in zip(ratios, alphas, strict=True)
+            ]
+            done = self._tell(len(folds))
+            errors = fold_errors(rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done)
         weight = None
         if rows.s is not None:
             weight = np.array([rows.s[fold.test].sum() for fold in folds])
@@ -231,7 +222,7 @@ class ElasticNetCV(CoordinateRegressor):
         self.alpha_ = float(alphas[l][a])
         self.mse_path_ = errors if len(errors) > 1 else errors[0]
         self.alphas_ = np.stack(alphas) if len(alphas) > 1 else alphas[0]
-        self._chosen_ratio = float(ratios[l])
+        return ratios[l], problems
 
     def _tell(self, count: int) -> Any:
         def done(i: int) -> None:
@@ -239,15 +230,6 @@ class ElasticNetCV(CoordinateRegressor):
                 print(f"{type(self).__name__}: fold {i + 1} of {count} is done")
 
         return done
-
-    def _fit_chosen(self, rows: Rows, flat: bool, by_columns: Any) -> None:
-        alpha, l = self.alpha_, self._chosen_ratio
-        problems = self._problems
-        self._forget("_sums", "_problems", "_chosen_ratio")
-        if alpha * l == 0:
-            self._fit_rows(rows, flat, alpha, l, by_columns)
-        else:
-            self._descend(rows, flat, alpha, l, total_weight(rows), by_columns, problems)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -311,25 +293,14 @@ class LassoCV(ElasticNetCV):
         selection: str = "cyclic",
         choice: str = "min",
     ):
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.choice = choice
+        super().__init__(
+            l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept,
+            precompute=precompute, max_iter=max_iter, tol=tol, cv=cv, copy_X=copy_X,
+            verbose=verbose, n_jobs=n_jobs, positive=positive, random_state=random_state,
+            selection=selection, choice=choice,
+        )  # fmt: skip
 
     path: ClassVar[Any] = staticmethod(lasso_path)
 
-    def _ratios(self) -> list[float]:
-        return [1.0]
-
-    def _keep_ratio(self) -> None:
+    def _keep_ratio(self, l: float) -> None:
         """There was no choice."""

@@ -9,14 +9,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from .._labels import class_weights
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_classification, not_negative, one_of, require_finite
+from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import watched
 from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import classification
 from ..solvers.logistic_cv import path
 from ..solvers.loop import Fit
@@ -31,6 +29,7 @@ from ._folds import (
     values_of_C,
     values_of_l,
 )
+from ._solving import Solving
 from .logistic import (
     RUNS,
     SOLVERS,
@@ -294,15 +293,11 @@ class LogisticRegressionCV(LogisticRegression):
             design, Logistic() if K == 2 else Softmax(), ElasticNet(),
             fit_intercept and constant is None, K, 1.0, weight,
         )  # fmt: skip
-        try:
-            with blas_limiter.for_work(rows.shape):
-                w, b, n_iter = path(
-                    problem, Cs, ratio, RUNS.get(self.solver, "auto"), self.max_iter,
-                    lambda: self._watching.part_done("fold"),
-                )  # fmt: skip
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            w, b, n_iter = path(
+                problem, Cs, ratio, RUNS.get(self.solver, "auto"), self.max_iter,
+                lambda: self._watching.part_done("fold"),
+            )  # fmt: skip
         return (w, b, n_iter) if constant is None else (w[:, :-1], constant * w[:, -1], n_iter)
 
     def _publish(self, paths: Paths, grid: Grid) -> None:

@@ -6,18 +6,17 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from .._labels import class_weights
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_classification, not_negative, require_finite
+from .._validation import boolean, data_for_classification, not_negative
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify, unproven
 from ..losses import Logistic
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification, solve
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
 from ._classifier import LinearClassifier, Probabilities
 from ._parts import CLASSIFICATION, part, penalty_of, solver_of
+from ._solving import Solving
 from .logistic import whole_number
 
 
@@ -176,17 +175,11 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         for tighter in TIGHTER:
             fits = []
             for problem, begin, before in zip(problems, starts, steps, strict=True):
-                try:
-                    with blas_limiter.for_work(rows.shape):
-                        solver = self._solver(problem)
-                        fits.append(
-                            solve(
-                                problem, solver, begin, tol * tighter, self.max_iter, before=before
-                            )
-                        )
-                except NonFiniteError:
-                    require_finite(rows.X, vars(self).get("feature_names_in_"))
-                    raise
+                with Solving(self, rows):
+                    solver = self._solver(problem)
+                    fits.append(
+                        solve(problem, solver, begin, tol * tighter, self.max_iter, before=before)
+                    )
                 self._watching.part_done("class")
             fit = _together(fits)
             self._set(fit)

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_fit, memory_for_gram, not_negative, require_finite
+from .._validation import boolean, data_for_fit, memory_for_gram, not_negative
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify, unproven
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.logistic import TIGHTER, solve
 from ..solvers.loop import Fit, Solver
 from ..solvers.newton import Newton
@@ -19,6 +17,7 @@ from ..solvers.steps import OnStep
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._parts import REGRESSION, part, penalty_of, solver_of
+from ._solving import Solving
 from .logistic import whole_number
 
 
@@ -191,12 +190,8 @@ class PenalizedRegressor(LinearRegressor):
     def _solve_one(
         self, problem: Problem, solver: Solver, start: Any, tol: float, on_step: OnStep, before: int
     ) -> Fit:
-        try:
-            with blas_limiter.for_work(problem.rows.shape):
-                return solve(problem, solver, start, tol, self.max_iter, on_step, before)
-        except NonFiniteError:
-            require_finite(problem.rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, problem.rows):
+            return solve(problem, solver, start, tol, self.max_iter, on_step, before)
 
     def _attributes(self, fit: Fit, flat: bool) -> dict[str, Any]:
         b = (float(fit.b[0]) if flat else fit.b.copy()) if self.fit_intercept else 0.0

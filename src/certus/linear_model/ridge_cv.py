@@ -9,22 +9,20 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from .._pool import blas_limiter
 from .._validation import (
     boolean,
     data_for_fit,
     memory_for_gram,
     not_negative,
     one_of,
-    require_finite,
 )
 from .._watching import watched
 from ..exceptions import InferenceError
 from ..rows import Rows
-from ..solvers.gram import NonFiniteError
 from ..solvers.ridge_cv import leave_one_out
 from ..solvers.sparse import GRAM_COLUMNS
 from ._base import LinearRegressor
+from ._solving import Solving
 from .ridge import Ridge
 
 WIDE_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB with its zeros
@@ -173,12 +171,8 @@ class RidgeCV(LinearRegressor):
     ) -> None:
         keep = self.store_cv_results or self.scoring is not None
         self._require_room(rows)
-        try:
-            with blas_limiter.for_work(rows.shape):
-                path = leave_one_out(rows, alphas, fit_intercept, keep)
-        except NonFiniteError:
-            require_finite(rows.X, vars(self).get("feature_names_in_"))
-            raise
+        with Solving(self, rows):
+            path = leave_one_out(rows, alphas, fit_intercept, keep)
         results = None
         if self.scoring is None:
             scores = -path.squares / rows.shape[0]  # (A, k)

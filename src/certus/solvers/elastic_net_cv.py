@@ -40,11 +40,12 @@ def fold_errors(
     """Mean squared errors, (grids, penalties, folds). ``whole``: the sums of all rows, if few
     columns. Folds are fitted side by side, each on one thread; ``done`` hears of each."""
     errors = np.empty((len(grids), len(grids[0]), len(folds)))
+    alone = Rows(rows.X, rows.y, rows.s, threads=1)  # folds are what threads share
 
     def fit(i: int) -> None:
         train, test = folds[i]
-        left_out = Rows(*_taken(rows, test), threads=1)
-        regression = _regression(rows, train, left_out, fit_intercept, whole)
+        left_out = alone.take(test)
+        regression = _regression(alone, train, left_out, fit_intercept, whole)
         for g, penalties in enumerate(grids):
             found = path(regression, penalties, tol, max_iter)
             w = np.stack([fit.w for fit in found], axis=1)
@@ -56,11 +57,6 @@ def fold_errors(
     return errors
 
 
-def _taken(rows: Rows, i: np.ndarray) -> tuple[Any, Any, Any]:
-    some = Rows(rows.X, rows.y, rows.s, threads=1).take(i)
-    return some.X, some.y, some.s
-
-
 def _regression(
     rows: Rows, train: np.ndarray, left_out: Rows, fit_intercept: bool, whole: Gram | None
 ) -> Regression:
@@ -69,9 +65,8 @@ def _regression(
         if sums is not None:
             columns = WholeGram(sums, sums.G / sums.S, 0, sums.S)
             return Regression(columns, columns.yy / 2)
-    part = Rows(*_taken(rows, train), threads=1)
-    S = float(len(train) if part.s is None else part.s.sum())
-    return regressions(part, fit_intercept, S)[0]
+    part = rows.take(train)
+    return regressions(part, fit_intercept, part.S)[0]
 
 
 def _less(whole: Gram, test: Gram, fit_intercept: bool) -> Gram | None:

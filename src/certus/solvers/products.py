@@ -72,9 +72,7 @@ def scale_of(problem: Problem, d: np.ndarray) -> np.ndarray:
     that it can be is taken."""
     if problem.loss.never_zero:
         return d
-    s = problem.rows.s
-    total = problem.rows.shape[0] if s is None else float(s.sum())
-    return np.maximum(d, STRAIGHT * problem.loss.curvature_bound * total)
+    return np.maximum(d, STRAIGHT * problem.loss.curvature_bound * problem.rows.S)
 
 
 def first_order(

@@ -77,13 +77,9 @@ class ProximalGradient:
             w = problem.penalty.prox(w, step)
         room = room_for_states(problem)
         now = point_at(problem, at, *at.inside(w, b), room)
-        objective = now.f + problem.penalty.value(w)
-        if not np.isfinite(objective):
-            raise NonFiniteError
-        bound = bound_at(problem, now, objective)
-        here = _Here(at, now, now, 1.0, step, ratio, room, bound)
-        excess = np.inf if bound is None else max(objective - bound, 0.0)
-        return State(w, b, objective, excess, bound, more=here)
+        state = first_state(problem, now, w, b)
+        state.more = _Here(at, now, now, 1.0, step, ratio, room, state.bound)
+        return state
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
@@ -140,9 +136,7 @@ def first_step(problem: Problem) -> tuple[Coordinates, float, float]:
     """Coordinates in the user's units, 1/L with L ≥ the curvature of f, and the ratio r."""
     at = coordinates(problem.rows, problem.fit_intercept)._replace(q=None)
     variance = float(at.variance.sum()) or 1.0
-    s = problem.rows.s
-    total = problem.rows.shape[0] if s is None else float(s.sum())
-    return at, 1.0 / (problem.loss.curvature_bound * total * variance), variance
+    return at, 1.0 / (problem.loss.curvature_bound * problem.rows.S * variance), variance
 
 
 def point_at(
@@ -154,6 +148,15 @@ def point_at(
     g = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
     g_b = sums.g if problem.fit_intercept else np.zeros_like(sums.g)
     return Point(u, beta, float(sums.f), g, g_b, sums.d)
+
+
+def first_state(problem: Problem, now: Point, w: np.ndarray, b: np.ndarray) -> State:
+    objective = now.f + problem.penalty.value(w)
+    if not np.isfinite(objective):
+        raise NonFiniteError
+    bound = bound_at(problem, now, objective)
+    excess = np.inf if bound is None else max(objective - bound, 0.0)
+    return State(w, b, objective, excess, bound)
 
 
 def bound_at(problem: Problem, point: Point, objective: float) -> float | None:

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
 from .products import room_for_states
-from .proximal_gradient import Point, bound_at, first_step, larger, point_at
+from .proximal_gradient import Point, bound_at, first_state, first_step, larger, point_at
 
 RULES = ("sqrt", "polyak")
 
@@ -60,13 +59,9 @@ class Subgradient:
         at, unit, ratio = first_step(problem)
         room = room_for_states(problem)
         now = point_at(problem, at, *at.inside(w, b), room)
-        objective = now.f + problem.penalty.value(w)
-        if not np.isfinite(objective):
-            raise NonFiniteError
-        bound = bound_at(problem, now, objective)
-        excess = np.inf if bound is None else max(objective - bound, 0.0)
-        here = _Here(at, now, objective, 0, unit, ratio, room)
-        return State(w, b, objective, excess, bound, more=here)
+        state = first_state(problem, now, w, b)
+        state.more = _Here(at, now, state.objective, 0, unit, ratio, room)
+        return state
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more

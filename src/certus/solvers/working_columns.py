@@ -236,7 +236,7 @@ def gather(rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: A
     n, f = rows.shape[0], len(features)
     if rows.sparse:
         X = by_columns[:, features].astype(float)
-        weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.s.sum()
+        weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.S
         mean, square = X.T @ weight, X.power(2).T @ weight
         near = mean**2 <= FAR[K > 1] ** 2 * (square - mean**2)
         if not centre or near.all() or n * f > DENSE_ELEMENTS:

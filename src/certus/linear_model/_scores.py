@@ -1,0 +1,25 @@
+"""Scores Xw + b of rows that are not those of the fit."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._validation import data_for_predict, require_finite
+from ..rows import Rows
+
+
+def scores(model: Any, X: Any) -> np.ndarray:
+    """In float64, (n,) or (n, k) as ``coef_`` is (p,) or (k, p)."""
+    X = data_for_predict(model, X)
+    w = (model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_).T
+    out = np.empty((X.shape[0], *w.shape[1:]))
+    Rows(X).map(_linear, out, w, model.intercept_)
+    if not np.isfinite(out.sum()):
+        require_finite(X, vars(model).get("feature_names_in_"))
+    return out
+
+
+def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
+        return X @ w + b

@@ -1,0 +1,11 @@
+"""Every public estimator, by what it predicts."""
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from certus import linear_model
+
+CLASSES = [getattr(linear_model, name) for name in linear_model.__all__]
+REGRESSORS = [cls for cls in CLASSES if is_regressor(cls())]
+CLASSIFIERS = [cls for cls in CLASSES if is_classifier(cls())]
+SEVERAL = [cls for cls in REGRESSORS if get_tags(cls()).target_tags.multi_output]

@@ -22,11 +22,15 @@ from benchmarks.fresh_process import available_cpus
 
 STATUS = Path("/proc/self/status")
 CLEAR_REFS = Path("/proc/self/clear_refs")
+CPUS = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 REST = 0.1  # seconds: threads of a library that just ran go on spinning for a while
 
 
 def seconds_of(call):
-    """(seconds, result) of call()."""
+    """(seconds, result) of call(), free to run on every CPU: some libraries pin the thread that
+    imports them to one, where all that run after them would stay."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, CPUS)
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model, losses, penalties, plotting, preprocessing, solvers
+    from . import (
+        distances,
+        exceptions,
+        linear_model,
+        losses,
+        penalties,
+        plotting,
+        preprocessing,
+        solvers,
+    )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
 
@@ -20,6 +29,7 @@ __all__ = [
     "Certificate",
     "check_gradient",
     "config_context",
+    "distances",
     "exceptions",
     "get_config",
     "linear_model",
@@ -38,7 +48,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "exceptions", "linear_model", "losses", "penalties", "plotting", "preprocessing", "solvers",
+    "distances", "exceptions", "linear_model", "losses", "penalties", "plotting", "preprocessing",
+    "solvers",
 )  # fmt: skip
 
 

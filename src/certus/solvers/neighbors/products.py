@@ -23,11 +23,11 @@ import numpy as np
 
 from ..._pool import give_up_if_stopped, run_on_threads
 from .differences import Differences
-from .lists import Best, Within, empty, joined, lanes
+from .lists import LANES, Best, Within, empty, joined, lanes
 
 SQUARES = 0  # kernels/nearest.py
 SPARE = 6  # rows that are kept beside the k, at least
-TILE = 2048  # rows of a tile of products
+TILE, GROUP = 1024, 256  # rows and queries of a tile of products
 SWEPT = 64  # columns up to which products and lists are one loop
 SWEEP = 1 << 16  # rows of it between two chances to stop
 PILOT = 0.5  # share of the first queries that float32 must prove
@@ -73,16 +73,16 @@ class Products:
 
     def nearest(self, Q: np.ndarray, k: int) -> Best:
         n = len(self.X)
-        if 4 * k >= n or n < 2 * TILE // 4:
+        if 4 * k >= n:
             return self.by_differences.nearest(Q, k)
-        best, groups = empty(len(Q), k), lanes(len(Q))
+        best = empty(len(Q), k)
         proven = np.zeros(len(Q), dtype=bool)
         for dtype, more in ((np.float32, 1), (np.float64, 4)):
             left = np.flatnonzero(~proven)
             if not len(left):
                 return best
-            groups = lanes(len(left))
             search = _Search(self, Q, k, min(n, k + more * max(SPARE, k // 2)), np.dtype(dtype))
+            groups = lanes(len(left), LANES if search.swept else GROUP)
             self._some(search, left[groups[0]], best, proven)
             if proven[left[groups[0]]].mean() < PILOT:
                 continue  # the others would fare no better
@@ -152,6 +152,10 @@ class _Search(NamedTuple):
     m: int
     dtype: np.dtype
 
+    @property
+    def swept(self) -> bool:
+        return bool(self.dtype == np.float32 and self.Q.shape[1] <= SWEPT)
+
     def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """values, rows, and whether they are proven, of queries i."""
         from ...kernels.nearest import pairs
@@ -161,8 +165,7 @@ class _Search(NamedTuple):
         length = np.einsum("ij,ij->i", Z, Z)
         exact = self._without_rounding(q)
         values, rows = empty(len(q), self.m, self.dtype)
-        swept = self.dtype == np.float32 and q.shape[1] <= SWEPT
-        worst = (self._sweep if swept else self._scan)(Z, values, rows)
+        worst = (self._sweep if self.swept else self._scan)(Z, values, rows)
         true = np.full(rows.shape, np.inf)
         pairs(of.X, q, SQUARES, 2.0, rows, true)
         order = np.lexsort((rows, true), axis=1)[:, : self.k]

@@ -123,3 +123,26 @@ def test_the_same_bits_on_any_number_of_threads(threads):
     _, many = made("euclidean", X, threads=threads)
     for a, b in zip(one.kneighbors(Q, 5), many.kneighbors(Q, 5), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e160])
+@pytest.mark.parametrize("metric", ["euclidean", "minkowski", "manhattan", "chebyshev"])
+def test_powers_that_overflow_or_vanish_do_not_matter(metric, size):
+    X, Q = draw(1200, 3, 20)
+    _, plain = made(metric, X)
+    _, rows = made(metric, X * size)
+    near, order = plain.kneighbors(Q, 4)
+    found, numbers = rows.kneighbors(Q * size, 4)
+    np.testing.assert_array_equal(numbers, order)
+    np.testing.assert_allclose(found, near * size, rtol=1e-9)
+    far, _ = plain.kneighbors(Q[:2] * 1e200, 4)
+    assert np.isfinite(far).all()
+
+
+def test_a_large_power():
+    X, Q = draw(600, 4, 10)
+    distance = get_distance("minkowski", p=60)
+    found, numbers = Index(X, distance).kneighbors(Q, 3)
+    near, order = expected(distance.pairwise(Q, X), 3)
+    np.testing.assert_array_equal(numbers, order)
+    np.testing.assert_allclose(found, near, rtol=1e-9)

@@ -148,9 +148,10 @@ def test_products_are_off_by_less_than_the_bound(dtype, seed):
     engine = Products(X, 1)
     Z, C = engine.viewed(Q), engine.viewed(X)
     length = (Z * Z).sum(axis=1)
-    T = np.dot(C.astype(dtype), (-2 * Z.T).astype(dtype)) + engine.square.astype(dtype)[:, None]
+    square = engine.filter.square.astype(dtype)[:, None]
+    T = np.dot(C.astype(dtype), (-2 * Z.T).astype(dtype)) + square
     true = ((C[:, None] - Z[None]) ** 2).sum(axis=2)
-    E = engine.error(np.sqrt(length), np.dtype(dtype))
+    E = engine.filter.error(np.sqrt(length), np.dtype(dtype))
     off = np.abs(T.astype(float) + length - true)
     assert (off <= E).all()
     if dtype == np.float32:  # the bound is no more than it should be, by orders of magnitude

@@ -14,14 +14,18 @@ other row is among the k nearest: proven, and exact. Where it is not, float64 ta
 where even that says too little (rows that repeat, or lie close together and far from the mean) the
 differences of all rows.
 
+Of many columns, the leading ones of rotated rows are looked at first (``leading.py``).
+
 Whole numbers whose sums fit are computed without any rounding: then E = 0, and ties are no trouble.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._pool import give_up_if_stopped, run_on_threads
+from . import leading
 from .differences import Differences
 from .lists import LANES, Best, Within, empty, joined, lanes
 
@@ -33,6 +37,25 @@ SWEEP = 1 << 16  # rows of it between two chances to stop
 PILOT = 0.5  # share of the first queries that float32 must prove
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 ROOM = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}  # for whole numbers
+
+
+class Filter(NamedTuple):
+    """Rows in float32, and how far off their products are."""
+
+    copy: np.ndarray  # (n, p), p filled up with zeros
+    square: np.ndarray  # (n,): ‖x‖²
+    p: int
+    slack: float = 0.0  # times (M + ‖q‖)²: what else squared distances are off by
+
+    @property
+    def norm(self) -> float:
+        return float(np.sqrt(self.square.max(initial=0.0)))
+
+    def error(self, length: Any, dtype: np.dtype) -> Any:
+        """E for queries of these lengths."""
+        M, p = self.norm, self.p
+        E = 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + (p + 4) * M**2)
+        return E + 1e-37 * p + self.slack * (M + length) ** 2
 
 
 class Products:
@@ -52,18 +75,18 @@ class Products:
         self.scale = 1.0 if self.whole or not largest > 0 else 2.0 ** -np.floor(np.log2(largest))
         # columns of zeros fill up eights, which few columns are taken by
         width = -(-p // 8) * 8 if p <= SWEPT else p
-        self.copy = np.zeros((n, width), dtype=np.float32)
-        self.square = np.empty(n)
+        copy, square = np.zeros((n, width), dtype=np.float32), np.empty(n)
 
         def centre(i: int) -> None:
             part = parts[i]
             Z = self.viewed(X[part])
-            self.copy[part, :p] = Z
-            self.square[part] = np.einsum("ij,ij->i", Z, Z)
+            copy[part, :p] = Z
+            square[part] = np.einsum("ij,ij->i", Z, Z)
 
         parts = lanes(n, max(256, (1 << 17) // p))
         run_on_threads(centre, len(parts), threads)
-        self.norm = float(np.sqrt(self.square.max(initial=0.0)))
+        self.filter = Filter(copy, square, p)
+        self._leading: Any = None
 
     def viewed(self, X: np.ndarray) -> np.ndarray:
         Z = np.subtract(X, self.c, dtype=float)
@@ -77,11 +100,10 @@ class Products:
             return self.by_differences.nearest(Q, k)
         best = empty(len(Q), k)
         proven = np.zeros(len(Q), dtype=bool)
-        for dtype, more in ((np.float32, 1), (np.float64, 4)):
+        for search in self._searches(Q, k):
             left = np.flatnonzero(~proven)
             if not len(left):
                 return best
-            search = _Search(self, Q, k, min(n, k + more * max(SPARE, k // 2)), np.dtype(dtype))
             groups = lanes(len(left), LANES if search.swept else GROUP)
             self._some(search, left[groups[0]], best, proven)
             if proven[left[groups[0]]].mean() < PILOT:
@@ -96,6 +118,16 @@ class Products:
             found = self.by_differences.nearest(np.ascontiguousarray(Q[left]), k)
             best.values[left], best.rows[left] = found
         return best
+
+    def _searches(self, Q: np.ndarray, k: int) -> Iterator["_Search"]:
+        """From the cheapest to the one that proves most."""
+        n, spare = len(self.X), max(SPARE, k // 2)
+        if leading.pays(n, self.X.shape[1], len(Q)):
+            self._leading = self._leading or leading.Leading(self)
+            m = min(n, k + leading.SPARE)
+            yield _Search(self, Q, k, m, np.dtype(np.float32), self._leading)
+        for dtype, more in ((np.float32, 1), (np.float64, 4)):
+            yield _Search(self, Q, k, min(n, k + more * spare), np.dtype(dtype))
 
     @staticmethod
     def _some(search: "_Search", i: np.ndarray, best: Best, proven: np.ndarray) -> None:
@@ -114,13 +146,15 @@ class Products:
             q = Q[groups[i]]
             Z = self.viewed(q)
             length = np.einsum("ij,ij->i", Z, Z)
-            most = limit * (1 + 1e-12) - length + self.error(np.sqrt(length), np.dtype(float))
+            most = (
+                limit * (1 + 1e-12) - length + self.filter.error(np.sqrt(length), np.dtype(float))
+            )
             columns = np.ascontiguousarray(-2 * Z.T)
             found: list[tuple[np.ndarray, np.ndarray]] = []
             for a in range(0, len(self.X), TILE):
                 give_up_if_stopped()
                 T = np.dot(self.viewed(self.X[a : a + TILE]), columns)
-                T += self.square[a : a + TILE, None]
+                T += self.filter.square[a : a + TILE, None]
                 row, query = np.nonzero(most >= T)
                 found.append((query, row + a))
             query, row = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -135,13 +169,6 @@ class Products:
         run_on_threads(search, len(groups), self.threads)
         return joined(parts)
 
-    def error(self, length: Any, dtype: np.dtype, exact: bool = False) -> Any:
-        """E for queries of these lengths."""
-        if exact:
-            return np.zeros_like(length)
-        M, p = self.norm, self.X.shape[1]
-        return 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + (p + 4) * M**2) + 1e-37 * p
-
 
 class _Search(NamedTuple):
     """The search of groups of queries, in one precision."""
@@ -151,47 +178,69 @@ class _Search(NamedTuple):
     k: int
     m: int
     dtype: np.dtype
+    leading: Any = None
+
+    @property
+    def filter(self) -> Filter:
+        found: Filter = self.of.filter if self.leading is None else self.leading.filter
+        return found
 
     @property
     def swept(self) -> bool:
-        return bool(self.dtype == np.float32 and self.Q.shape[1] <= SWEPT)
+        return bool(self.dtype == np.float32 and self.filter.p <= SWEPT)
 
     def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """values, rows, and whether they are proven, of queries i."""
-        from ...kernels.nearest import pairs
-
         of, q = self.of, np.ascontiguousarray(self.Q[i])
         Z = of.viewed(q)
+        if self.leading is not None:
+            Z = self.leading.rotated(Z)
         length = np.einsum("ij,ij->i", Z, Z)
         exact = self._without_rounding(q)
         values, rows = empty(len(q), self.m, self.dtype)
         worst = (self._sweep if self.swept else self._scan)(Z, values, rows)
+        error = 0.0 if exact else self.filter.error(np.sqrt(length), self.dtype)
+        least = values.astype(float) + (length - error)[:, None]  # squared, what rows are away
+        order = np.argsort(least, axis=1, kind="stable")
+        least, rows = np.take_along_axis(least, order, 1), np.take_along_axis(rows, order, 1)
         true = np.full(rows.shape, np.inf)
-        pairs(of.X, q, SQUARES, 2.0, rows, true)
+        few = 2 * self.k  # enough to know about how far the k-th is
+        self._recheck(q, rows[:, :few].copy(), true[:, :few])
+        most = np.partition(true[:, :few], self.k - 1, axis=1)[:, self.k - 1 : self.k]
+        rounding = 1 + 4 * q.shape[1] * 2.0**-53
+        rest = np.where(least[:, few:] <= most * of.scale**2 * rounding, rows[:, few:], -1)
+        self._recheck(q, rest, true[:, few:])
         order = np.lexsort((rows, true), axis=1)[:, : self.k]
         true, rows = np.take_along_axis(true, order, 1), np.take_along_axis(rows, order, 1)
-        least = worst.astype(float) + length - of.error(np.sqrt(length), self.dtype, exact)
-        kth = true[:, self.k - 1] * of.scale**2
-        p = q.shape[1]
-        proven = kth <= least if exact else kth * (1 + 4 * p * 2.0**-53) < least
+        limit = worst.astype(float) + length - error
+        kth = true[:, -1] * of.scale**2
+        proven = kth <= limit if exact else kth * rounding < limit
         if self.m == len(of.X):
             proven[:] = True
         return true, rows, proven
+
+    def _recheck(self, q: np.ndarray, rows: np.ndarray, true: np.ndarray) -> None:
+        """By differences, in the user's units; rows of −1 are left as they are."""
+        from ...kernels.nearest import pairs
+
+        found = np.full(rows.shape, np.inf)
+        pairs(self.of.X, q, SQUARES, 2.0, rows, found)
+        true[:] = found
 
     def _sweep(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Few columns: products and lists in one."""
         from ...kernels.nearest import LANES, sweep
 
-        of, m = self.of, len(Z)
-        Q = np.zeros((of.copy.shape[1], LANES), dtype=np.float32)
+        copy, m = self.filter.copy, len(Z)
+        Q = np.zeros((copy.shape[1], LANES), dtype=np.float32)
         Q[: Z.shape[1], :m] = -2 * Z.T
         worst = np.full(LANES, -np.inf, dtype=np.float32)
         worst[:m] = np.inf
-        square = of.square.astype(np.float32)
-        for a in range(0, len(of.X), SWEEP):
+        square = self.filter.square.astype(np.float32)
+        for a in range(0, len(copy), SWEEP):
             give_up_if_stopped()
             part = slice(a, a + SWEEP)
-            sweep(of.copy[part], square[part], Q, a, worst, values, rows)
+            sweep(copy[part], square[part], Q, a, worst, values, rows)
         return worst[:m]
 
     def _scan(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -199,12 +248,12 @@ class _Search(NamedTuple):
         from ...kernels.nearest import scan
 
         of, columns = self.of, np.ascontiguousarray(-2 * Z.T, dtype=self.dtype)
-        square = of.square.astype(self.dtype, copy=False)
+        square = self.filter.square.astype(self.dtype, copy=False)
         worst = np.full(len(Z), np.inf, dtype=self.dtype)
         T = np.empty((TILE, len(Z)), dtype=self.dtype)
         for a in range(0, len(of.X), TILE):
             give_up_if_stopped()
-            X = of.copy[a : a + TILE]
+            X = self.filter.copy[a : a + TILE]
             if self.dtype == np.float64:
                 X = of.viewed(of.X[a : a + TILE])
             tile = T[: len(X)]
@@ -215,7 +264,7 @@ class _Search(NamedTuple):
     def _without_rounding(self, q: np.ndarray) -> bool:
         """Are all sums whole numbers that fit?"""
         of = self.of
-        if not of.whole or not whole_numbers(q):
+        if not of.whole or self.leading is not None or not whole_numbers(q):
             return False
         largest = max(of.largest, float(np.abs(q - of.c).max(initial=0.0)))
         return q.shape[1] * 4.0 * largest**2 < ROOM[self.dtype]

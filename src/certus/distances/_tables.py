@@ -9,6 +9,7 @@ import numpy as np
 
 from .._frames import _library as library
 from .._words import count, name_of
+from .reading import require_columns
 
 
 class Table(NamedTuple):
@@ -84,7 +85,8 @@ def _mask(categorical: Any, text: np.ndarray, names: list[str] | None) -> np.nda
             )
         return text
     given = list(categorical)
-    if len(given) == p and all(isinstance(v, (bool, np.bool_)) for v in given):
+    if given and all(isinstance(v, (bool, np.bool_)) for v in given):
+        require_columns(len(given), p, "categorical")
         return np.array(given, dtype=bool)
     mask = np.zeros(p, dtype=bool)
     for which in given:

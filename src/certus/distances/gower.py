@@ -12,7 +12,7 @@ from . import blocks
 from ._tables import Table, as_table
 from .base import Distance, Flag
 from .missing import checked_overlap, least_overlap, too_few
-from .reading import feature_weights, require_columns
+from .reading import not_negative_weights, require_columns
 
 
 class Gower(Distance):
@@ -63,10 +63,7 @@ class Gower(Distance):
     ):
         self.categorical = categorical
         self.ranges = None if ranges is None else np.array(ranges, dtype=np.float64)
-        self.w = None if w is None else feature_weights(w)
-        if self.w is not None and (self.w < 0).any():
-            j = int(np.flatnonzero(self.w < 0)[0])
-            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.w = None if w is None else not_negative_weights(w)
         self.min_overlap = checked_overlap(min_overlap)
 
     def prepare(self, X: Any) -> "Gower":

@@ -113,6 +113,15 @@ def feature_weights(w: Any, *, least: int = 1) -> np.ndarray:
     return weights
 
 
+def not_negative_weights(w: Any) -> np.ndarray:
+    weights = feature_weights(w)
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        j = int(negative[0])
+        raise ValueError(f"w[{j}] is {weights[j]:g}: weights of a distance are not negative")
+    return weights
+
+
 def require_columns(length: int, p: int, what: str) -> None:
     if length != p:
         raise ValueError(f"{what} is for {count(length, 'column')}, the rows have {p:,}")

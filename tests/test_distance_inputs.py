@@ -244,11 +244,20 @@ def test_functions_of_blocks_and_of_rows_give_the_same():
     assert_allclose(squares, pairwise_distances(A, B, "sqeuclidean"))
 
 
+@pytest.mark.parametrize("p", [1, 2, 3, 5, 7])
+def test_a_product_of_two_rows_is_not_taken_for_one_of_blocks(p):
+    A = rng.normal(size=(6, p))
+    found = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
+    assert_allclose(found, 1 - A @ A.T)
+    with pytest.raises(TypeError, match="function of yours"):
+        UserDistance(np.dot).parameters()
+
+
 def test_functions_that_return_something_else():
     A = np.ones((3, 2))
 
     def short(a, b):
-        return np.zeros((2, 3)) if len(a) == 2 else np.zeros(3)
+        return np.zeros((len(a), len(b))) if len(a) == 5 else np.zeros(3)
 
     with pytest.raises(ValueError, match=r"short returned an array of shape \(3,\)"):
         pairwise_distances(A, metric=short)

@@ -122,6 +122,14 @@ def test_frames_say_which_columns_are_categories(make):
     assert_allclose(D, Gower(categorical=["colour", "member"]).pairwise(make(data)), rtol=1e-14)
 
 
+def test_frames_need_no_names_and_categories_no_order():
+    X = pd.DataFrame([[1.0, "a"], [2.0, "b"], [3.0, "a"]])
+    expected = [[0, 0.75, 0.5], [0.75, 0, 0.75], [0.5, 0.75, 0]]
+    assert_allclose(pairwise_distances(X, metric="gower"), expected)
+    assert_allclose(pairwise_distances(X.to_numpy().tolist(), metric="gower"), expected)
+    assert_allclose(pairwise_distances(X.to_numpy().astype("U"), metric="gower")[0, 2], 0.5)
+
+
 def test_numbers_may_be_categories():
     A = np.array([[1.0, 5.0], [2.0, 5.0], [9.0, 7.0]])
     D = pairwise_distances(A, metric="gower", categorical=[0])

@@ -39,8 +39,7 @@ def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:
 
     frame = nw.from_native(X, eager_only=True)
     columns, text = [], []
-    for name in frame.columns:
-        series = frame[name]
+    for series in frame.iter_columns():
         number = series.dtype.is_numeric()
         text.append(not number)
         values = np.empty(len(series), dtype=object)

@@ -70,6 +70,12 @@ class Gower(Distance):
         """A copy with the categories and the ranges of the rows of a fit."""
         return self._learn([as_table(X, self.categorical)])
 
+    def parameters(self) -> dict[str, Any]:
+        if self._ranges is None:
+            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+        given = {"w": self.w, "min_overlap": self.min_overlap}
+        return {"ranges": self._ranges, "categorical": vars(self)["_categorical"], **given}
+
     def _learn(self, tables: list[Table]) -> "Gower":
         first = tables[0]
         p = first.width

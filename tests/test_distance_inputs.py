@@ -57,6 +57,8 @@ def test_shapes_that_do_not_match():
         pairwise_distances(np.ones((4, 2)), np.ones((4, 3)))
     with pytest.raises(ValueError, match=r"Expected 2D array.*reshape"):
         pairwise_distances(np.ones(4))
+    with pytest.raises(ValueError, match="no columns"):
+        pairwise_distances(np.ones((4, 0)))
     with pytest.raises(ValueError, match="row by row"):
         get_distance("euclidean").paired(np.ones((4, 2)), np.ones((3, 2)))
     with pytest.raises(ValueError, match="w is for 3 columns, the rows have 2"):

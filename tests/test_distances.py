@@ -108,6 +108,15 @@ def test_rows_among_themselves_are_symmetric_to_the_bit(name, params):
         assert_array_equal(np.diag(D), 0)
 
 
+@pytest.mark.parametrize("name", ["manhattan", "euclidean", "minkowski", "chebyshev", "canberra"])
+@pytest.mark.parametrize("n", [1, 64, 65, 700])
+def test_pairs_that_are_mirrored_have_the_bits_of_those_that_are_not(name, n):
+    A = rows(name, n, p=40)
+    params = {"p": 3} if name == "minkowski" else {}
+    distance = get_distance(name, **params)
+    assert_array_equal(distance.pairwise(A), distance.pairwise(A, A.copy()))
+
+
 @each
 def test_same_bits_on_any_number_of_threads(name, params):
     A, B = rows(name, 200), rows(name, 90, seed=1)

@@ -34,6 +34,11 @@ def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
             f"Expected 2D array, got {given.ndim}D array instead: {what} holds rows; reshape one "
             "row with x.reshape(1, -1)"
         )
+    if rows.shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required: "
+            f"{what} has no columns"
+        )
     if rows.size and not np.isfinite(_extreme(rows)):
         _require_finite(rows, names, missing, what)
     return rows

@@ -115,6 +115,37 @@ def test_any_layout_frame_or_sparse_matrix_is_the_same_rows():
         assert_array_equal(pairwise_distances(other), expected)
 
 
+@pytest.mark.parametrize("name", ["euclidean", "manhattan", "cosine", "canberra", "gower",
+                                  "hamming", "mahalanobis", "jaccard"])  # fmt: skip
+def test_sparse_rows_are_made_dense_block_by_block(name, monkeypatch):
+    from certus.distances import sparse
+
+    monkeypatch.setattr(sparse, "DENSE", 64 * 5)
+    X = np.where(rng.random((150, 5)) < 0.5, 0.0, rng.integers(1, 5, size=(150, 5)))
+    if name == "jaccard":
+        X = (X != 0).astype(float)
+    expected = pairwise_distances(X, metric=name)
+    S = sp.csr_array(X)
+    assert_array_equal(pairwise_distances(S, metric=name), expected)
+    assert_array_equal(
+        pairwise_distances(S.tocsc(), X.copy(), name), pairwise_distances(X, X.copy(), name)
+    )
+    assert_array_equal(pairwise_distances(X[:3], S, name), pairwise_distances(X[:3], X, name))
+
+
+def test_sparse_rows_are_refused_by_row_and_column():
+    S = sp.csr_array(np.eye(4))
+    with pytest.raises(ValueError, match="X has 4 columns, Y has 3"):
+        pairwise_distances(S, np.ones((2, 3)))
+    S.data[2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN: row 2, column 2 \(and 0 more values\).*gower"):
+        pairwise_distances(np.ones((2, 4)), S)
+    assert np.isfinite(pairwise_distances(np.ones((2, 4)), S, "nan_euclidean")).all()
+    S.data[3] = np.inf
+    with pytest.raises(ValueError, match="infinity: row 3, column 3"):
+        pairwise_distances(S, metric="nan_euclidean")
+
+
 # --- directions -----------------------------------------------------------------------------------
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .reading import as_rows, two_sides
+from .reading import as_rows, is_sparse, two_sides
+from .sparse import sparse_pairs
 
 Flag = tuple[str, np.ndarray, str]
 
@@ -64,6 +65,8 @@ class Distance:
 
     def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
         """d(A_i, B_j) of all pairs, (n, m); B None: of the rows of A among themselves."""
+        if is_sparse(A) or is_sparse(B):
+            return sparse_pairs(self, A, B, threads)
         rows, others = two_sides(A, B, missing=self.missing)
         return self.compare(rows, others, threads)
 

@@ -19,7 +19,7 @@ def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
     frame = from_frame(X)
     if frame is not None:
         X, names = frame.X, frame.names
-    elif _is_sparse(X):
+    elif is_sparse(X):
         X = X.toarray()
     given = np.asarray(X)
     if given.dtype.kind == "c":
@@ -58,7 +58,7 @@ def two_sides(A: Any, B: Any, *, missing: bool = False) -> tuple[np.ndarray, np.
     return rows, others
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
     return hasattr(X, "toarray") and hasattr(X, "nnz")
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .reading import as_rows, two_sides
+from .reading import as_rows, is_sparse, two_sides
+from .sparse import sparse_pairs
 
 Flag = tuple[str, np.ndarray, str]
 
@@ -64,6 +65,8 @@ class Distance:
 
     def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
         """d(A_i, B_j) of all pairs, (n, m); B None: of the rows of A among themselves."""
+        if is_sparse(A) or is_sparse(B):
+            return sparse_pairs(self, A, B, threads)
         rows, others = two_sides(A, B, missing=self.missing)
         return self.compare(rows, others, threads)
 
@@ -79,6 +82,10 @@ class Distance:
         """Σ_ij C_ij ∂d(A_i, B_j)/∂w, (p,), for distances with feature weights w."""
         raise TypeError(f"{type(self).__name__} has no derivative with respect to feature weights; "
                         "Manhattan, Euclidean, SquaredEuclidean and PhiS have")  # fmt: skip
+
+    def parameters(self) -> dict[str, Any]:
+        """What ``paired(A, B, name, **parameters)`` of ``certus.definitions.distances`` needs."""
+        return {name: value for name, value in self._given().items() if value is not None}
 
     def flags(self, X: Any) -> list[Flag]:
         """Rows for which the distance says little: (code, their numbers, a sentence) each."""
@@ -97,8 +104,9 @@ class Distance:
         return other
 
     def _given(self) -> dict[str, Any]:
-        """What the constructor was given, for the repr and for comparing."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        """What the constructor was given."""
+        own = vars(self).items()
+        return {name: value for name, value in own if name != "note" and not name.startswith("_")}
 
     def __repr__(self) -> str:
         shown = [f"{k}={_short(v)}" for k, v in self._given().items() if v is not None]

@@ -9,6 +9,7 @@ All give the same answer: rows by (distance, number), so that ties go to the sma
 of them runs decides about time alone.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Index:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p), or what the distance's ``pairwise`` takes, by slices of rows
+    X : ndarray of shape (n, p), or what the distance's ``read`` takes
     distance : Distance
         Prepared with these rows.
     algorithm : "auto", "kd_tree" or "brute"
@@ -123,16 +124,16 @@ class Index:
     def _engine(self, Q: Any, k: int) -> tuple[Any, Any]:
         """What searches, and the queries as it takes them."""
         if self.metric is None or not self._in_range(self.Z):
-            return self._made("tiles"), Q
+            return self._made("tiles"), self._read_queries(Q)
         queries = self.Z if Q is self.X else self._embedded(Q)
         queries = np.ascontiguousarray(queries, dtype=float)
         if not self._in_range(queries):
-            return self._made("tiles"), Q
+            return self._made("tiles"), self._read_queries(Q)
         name = "tree" if self._by_tree(queries, k) else self._brute(len(queries))
         return self._made(name), queries
 
     def _in_range(self, Z: np.ndarray) -> bool:
-        """Do sums of powers neither overflow nor vanish? ``pairwise`` is right in any case."""
+        """Do sums of powers neither overflow nor vanish? ``compare`` is right in any case."""
         known = Z is self.Z and self._reach is not None
         reach = self._reach if known else float(np.abs(Z).max(initial=0.0))
         if Z is self.Z:
@@ -168,12 +169,19 @@ class Index:
 
     def _make(self, name: str) -> Any:
         if name == "tiles":
-            pairwise = self.distance.pairwise
-            return Tiles.of(self.X, lambda A, B: pairwise(A, B, threads=1), self.threads)
+            compare = self.distance.compare
+            return Tiles.of(self._read, lambda A, B: compare(A, B, 1), self.threads)
         if name == "products":
             return Products(self.Z, self.threads)
         kind = Tree if name == "tree" else Differences
         return kind(self.Z, self.code, self.power, self.threads)
+
+    @cached_property
+    def _read(self) -> np.ndarray:
+        return self.distance.read(self.X)
+
+    def _read_queries(self, Q: Any) -> np.ndarray:
+        return self._read if Q is self.X else self.distance.read(Q)
 
     # --- rows and distances ---------------------------------------------------------------------
 

@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 import certus
-from certus import exceptions, linear_model, losses, penalties, plotting, preprocessing, solvers
+from certus import (
+    exceptions,
+    linear_model,
+    losses,
+    neighbors,
+    penalties,
+    plotting,
+    preprocessing,
+    solvers,
+)
 
 SOURCE = Path(certus.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -44,8 +53,8 @@ MAY_IMPORT = {
     "model_files": {*ESTIMATORS, *TOP, *WORDS},
     **{
         room: {
-            "solvers", "losses", "penalties", "certificate", "fingerprint", "inference", "rows",
-            "csr", "lazy", *TOOLS,
+            "solvers", "losses", "penalties", "distances", "certificate", "fingerprint",
+            "inference", "rows", "csr", "lazy", *TOOLS,
         }
         for room in ESTIMATORS
     },
@@ -255,7 +264,10 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
 
 @pytest.mark.parametrize(
     "module",
-    [certus, linear_model, preprocessing, losses, penalties, solvers, exceptions, plotting],
+    [
+        certus, linear_model, neighbors, preprocessing, losses, penalties, solvers, exceptions,
+        plotting,
+    ],  # fmt: skip
     ids=lambda m: m.__name__,
 )
 def test_public_names_exist_are_documented_and_are_all(module):

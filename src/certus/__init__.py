@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
-    from . import exceptions, linear_model, losses, penalties, plotting, preprocessing, solvers
+    from . import (
+        exceptions,
+        linear_model,
+        losses,
+        neighbors,
+        penalties,
+        plotting,
+        preprocessing,
+        solvers,
+    )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
 
@@ -24,6 +33,7 @@ __all__ = [
     "get_config",
     "linear_model",
     "losses",
+    "neighbors",
     "penalties",
     "plotting",
     "preprocessing",
@@ -38,7 +48,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "exceptions", "linear_model", "losses", "penalties", "plotting", "preprocessing", "solvers",
+    "exceptions", "linear_model", "losses", "neighbors", "penalties", "plotting", "preprocessing",
+    "solvers",
 )  # fmt: skip
 
 

@@ -1,0 +1,164 @@
+"""What the estimators of neighbours share: parameters, rows, an index of them, a certificate."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from .._config import effective_threads
+from .._validation import one_of, positive_whole
+from .._watching import CALLER, Watching
+from ..certificate import Certificate, certify, unproven
+from ..csr import CSR
+from ..exceptions import CannotVerifyError, DegenerateWarning
+from ..rows import Rows
+from ..solvers.neighbors.index import Index
+from ..solvers.neighbors.precomputed import Precomputed
+from ..solvers.neighbors.sparse import SparseIndex
+from ._metric import distance_of, effective_metric
+from ._reading import distances_given, rows_given
+
+ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
+WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
+
+
+class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
+    """Rows that are searched. ``fit`` is @watched."""
+
+    n_neighbors: Any
+    radius: Any
+    algorithm: str
+    leaf_size: int
+    p: Any
+    metric: Any
+    metric_params: Any
+    n_jobs: int | None
+    _watching: Watching  # during fit
+    _index: Any
+
+    # --- fit ---
+
+    def _take(self, X: Any) -> Any:
+        """Check the parameters, and read the rows."""
+        self._check_parameters()
+        return self._read(X, reset=True)
+
+    def _keep(self, X: Any) -> None:
+        """Make the rows ready to be searched."""
+        metric, params = effective_metric(self.metric, self.p, self.metric_params)
+        self._watching.begin()
+        if self._precomputed:
+            self._distance, self._index = None, Precomputed(X)
+        else:
+            self._distance = distance_of(metric, params).prepare(_plain(X))
+            self._index = self._indexed(X)
+            self._warn_of_flags(X)
+        self._fit_X = X
+        self.effective_metric_, self.effective_metric_params_ = metric, params
+        self.n_samples_fit_ = X.shape[0]
+        self.algorithm_ = self._index.algorithm
+
+    def _indexed(self, X: Any) -> Any:
+        if isinstance(X, CSR):
+            return SparseIndex(X, self._distance)
+        return Index(
+            X,
+            self._distance,
+            algorithm=self.algorithm,
+            leaf_size=self.leaf_size,
+            threads=self._threads,
+        )
+
+    def _check_parameters(self) -> None:
+        given = self.get_params()
+        if given.get("n_neighbors") is not None:
+            positive_whole("n_neighbors", self.n_neighbors)
+        if given.get("radius") is not None:
+            check_radius(self.radius)
+        one_of("algorithm", self.algorithm, ALGORITHMS)
+        positive_whole("leaf_size", self.leaf_size)
+        if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)):
+            raise ValueError(f"n_jobs={self.n_jobs!r}: give a whole number or None")
+        weights = given.get("weights")
+        if not (weights is None or callable(weights)):
+            one_of("weights", weights, ("uniform", "distance", None))
+
+    def _warn_of_flags(self, X: Any) -> None:
+        """Rows for which the metric is a convention: of zeros for cosine, and the like."""
+        told = [text for _, _, text in self._distance.flags(_plain(X))]
+        if told:
+            warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 1)
+
+    def _certify_neighbors(self, y: np.ndarray | None = None, s: np.ndarray | None = None) -> None:
+        """Set certificate_: sampled answers, recomputed from all rows."""
+        rows = Rows(self._fit_X, y, s)
+        try:
+            found = certify(self, rows)
+        except (CannotVerifyError, AssertionError) as error:
+            found = self._unproven(rows, str(error))
+        self.certificate_ = self._watching.label(found)
+
+    def _unproven(self, rows: Rows, why: str) -> Certificate:
+        return unproven(self, rows, "nearest rows", float("nan"), why)
+
+    # --- queries ---
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    @property
+    def _threads(self) -> int:
+        return effective_threads(self.n_jobs)
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """Rows as the metric takes them: an array or CSR of floats, or given distances."""
+        if self._precomputed:
+            return distances_given(self, X, reset=reset)
+        missing = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        return rows_given(self, X, reset=reset, missing=missing)
+
+    def _queries(self, X: Any) -> Any:
+        """Rows to search for; None: those of the fit, each without itself."""
+        check_is_fitted(self)
+        if X is None:
+            return None
+        Q = self._read(X, reset=False)
+        if isinstance(Q, CSR) and not isinstance(self._fit_X, CSR):
+            return Q[0 : Q.shape[0]].toarray()  # as wide as the dense rows of the fit
+        return Q
+
+    def _count(self, Q: Any) -> int:
+        return int(self.n_samples_fit_ if Q is None else Q.shape[0])
+
+    # --- for scikit-learn ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed  # folds then cut rows and columns
+        tags.input_tags.positive_only = self._precomputed
+        tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        return tags
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()
+
+
+def _plain(X: Any) -> Any:
+    """What a distance looks at before the search; sparse rows as SciPy's."""
+    return X[0 : X.shape[0]] if isinstance(X, CSR) else X
+
+
+def check_radius(radius: Any) -> float:
+    real = isinstance(radius, Real) and not isinstance(radius, bool)
+    if not real or not radius >= 0:
+        raise ValueError(f"radius={radius!r}: give a number of at least 0")
+    return float(radius)

@@ -1,0 +1,1 @@
+"""Exact search for nearest rows."""

@@ -265,9 +265,16 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
 @pytest.mark.parametrize(
     "module",
     [
-        certus, linear_model, neighbors, preprocessing, losses, penalties, solvers, exceptions,
+        certus,
+        linear_model,
+        neighbors,
+        preprocessing,
+        losses,
+        penalties,
+        solvers,
+        exceptions,
         plotting,
-    ],  # fmt: skip
+    ],
     ids=lambda m: m.__name__,
 )
 def test_public_names_exist_are_documented_and_are_all(module):

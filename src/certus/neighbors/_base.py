@@ -40,6 +40,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     n_jobs: int | None
     _watching: Watching  # during fit
     _index: Any
+    _distance: Any
 
     # --- fit ---
 
@@ -92,7 +93,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         """Rows for which the metric is a convention: of zeros for cosine, and the like."""
         told = [text for _, _, text in self._distance.flags(_plain(X))]
         if told:
-            warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 1)
+            warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 2)
 
     def _certify_neighbors(self, y: np.ndarray | None = None, s: np.ndarray | None = None) -> None:
         """Set certificate_: sampled answers, recomputed from all rows."""

@@ -19,7 +19,7 @@ PLAIN = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
 
 def effective_metric(metric: Any, p: Any, metric_params: Any) -> tuple[Any, dict[str, Any]]:
     """What is used: scikit-learn's ``effective_metric_`` and ``effective_metric_params_``."""
-    if not (p is None or (isinstance(p, Real) and not isinstance(p, bool) and p > 0)):
+    if not (p is None or (isinstance(p, Real) and not isinstance(p, bool) and float(p) > 0)):
         raise ValueError(f"p={p!r}: give a number above 0, e.g. 1 (sums of differences) or 2")
     if not (metric_params is None or isinstance(metric_params, dict)):
         raise ValueError(f"metric_params={metric_params!r}: give a dict, or None")

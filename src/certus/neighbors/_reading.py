@@ -89,7 +89,7 @@ def classes_given(model: Any, y: Any, n: int) -> tuple[np.ndarray, list[np.ndarr
     columns, ndim = read_outputs(y, n)
     several = len(columns) > 1
     if ndim == 2 and not several:
-        warn_of_a_column()
+        warn_of_a_column(2)
     classes, k = zip(*(encode(column) for column in columns), strict=True)
     for c in classes:
         doubt = looks_continuous(c, n)

@@ -168,8 +168,8 @@ class WithinRadiusMixin(NeighborsModel):
     def _within_graph(self, Q: Any, radius: Any, mode: str, sort: bool = False) -> Any:
         one_of("mode", mode, MODES)
         found = Neighbours.of_lists(*self._within(Q, radius, sort))
-        data = np.ones(len(found.index)) if mode == "connectivity" else found.distance
-        return as_graph(data, found.index, found.start, (found.m, self.n_samples_fit_))
+        data = np.ones(len(found.rows)) if mode == "connectivity" else found.distance
+        return as_graph(data, found.rows, found.start, (found.m, self.n_samples_fit_))
 
 
 def as_objects(arrays: list[np.ndarray]) -> np.ndarray:

@@ -21,24 +21,24 @@ class Neighbours(NamedTuple):
     """Neighbours j of queries i, those of one query after those of another."""
 
     distance: np.ndarray  # (t,)
-    index: np.ndarray  # (t,) rows of the fit
+    rows: np.ndarray  # (t,) of the fit
     start: np.ndarray  # (m + 1,): query i has the entries start[i]:start[i + 1]
     k: int | None  # as many have all of them
 
     @classmethod
-    def of_all(cls, distance: np.ndarray, index: np.ndarray) -> "Neighbours":
+    def of_all(cls, distance: np.ndarray, rows: np.ndarray) -> "Neighbours":
         """From (m, k) arrays."""
         m, k = distance.shape
-        return cls(distance.ravel(), index.ravel(), np.arange(m + 1) * k, k)
+        return cls(distance.ravel(), rows.ravel(), np.arange(m + 1) * k, k)
 
     @classmethod
-    def of_lists(cls, distances: Any, indices: Any) -> "Neighbours":
+    def of_lists(cls, distances: Any, rows: Any) -> "Neighbours":
         """From an array for each query."""
-        counts = np.array([len(i) for i in indices], dtype=np.intp)
+        counts = np.array([len(j) for j in rows], dtype=np.intp)
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         none = [np.empty(0, dtype=np.intp)]
         d = np.concatenate([*distances, *none]).astype(float)
-        return cls(d, np.concatenate([*indices, *none]).astype(np.intp), start, None)
+        return cls(d, np.concatenate([*rows, *none]).astype(np.intp), start, None)
 
     @property
     def m(self) -> int:
@@ -53,7 +53,7 @@ class Neighbours(NamedTuple):
         """Queries first … last − 1, and the entries that are theirs."""
         entries = slice(self.start[first], self.start[last])
         start = self.start[first : last + 1] - self.start[first]
-        return Neighbours(self.distance[entries], self.index[entries], start, self.k), entries
+        return Neighbours(self.distance[entries], self.rows[entries], start, self.k), entries
 
 
 # --- the votes ------------------------------------------------------------------------------------
@@ -64,14 +64,14 @@ def votes(found: Neighbours, weights: Any, s: np.ndarray | None, *, signed: bool
     d = found.distance
     voter = np.isfinite(d)
     if s is not None:
-        voter &= s[found.index] > 0
+        voter &= s[found.rows] > 0
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
         v = voter.astype(float)
     elif isinstance(weights, str):
         v = _by_distance(found, voter)
     else:
         v = _called(weights, found, voter, signed)
-    return v if s is None else v * s[found.index]
+    return v if s is None else v * s[found.rows]
 
 
 def _by_distance(found: Neighbours, voter: np.ndarray) -> np.ndarray:
@@ -128,7 +128,7 @@ def _of_shape(weights: Callable[..., Any], d: np.ndarray) -> np.ndarray:
 
 def totals(found: Neighbours, v: np.ndarray, y: np.ndarray, classes: int) -> np.ndarray:
     """T, (m, classes); y: (n,) class of each row of the fit."""
-    place = found.query * classes + y[found.index]
+    place = found.query * classes + y[found.rows]
     return np.bincount(place, v, found.m * classes).reshape(found.m, classes)
 
 
@@ -165,7 +165,7 @@ def _winners(found: Neighbours, v: np.ndarray, y: np.ndarray, classes: int) -> n
         row = place[found.query]
         voting = (row >= 0) & (v > 0)
         nearest = np.full((len(several), classes), np.inf)
-        at = (row[voting], y[found.index[voting]])
+        at = (row[voting], y[found.rows[voting]])
         np.minimum.at(nearest, at, found.distance[voting])
         nearest[~level[several]] = np.inf
         best[several] = nearest.argmin(axis=1)
@@ -181,11 +181,11 @@ def means(found: Neighbours, v: np.ndarray, y: np.ndarray) -> np.ndarray:
     total = np.bincount(query, v, m)
     anybody = np.flatnonzero(np.diff(found.start) > 0)
     first = np.zeros(m, dtype=np.intp)
-    first[anybody] = found.index[found.start[anybody]]
+    first[anybody] = found.rows[found.start[anybody]]
     out = np.empty((m, y.shape[1]))
     with np.errstate(invalid="ignore", divide="ignore"):
         for t in range(y.shape[1]):
             y_1 = y[first, t]
-            sums = np.bincount(query, v * (y[found.index, t] - y_1[query]), m)
+            sums = np.bincount(query, v * (y[found.rows, t] - y_1[query]), m)
             out[:, t] = np.where(total != 0, y_1 + sums / total, np.nan)
     return out

@@ -49,7 +49,7 @@ def kneighbors_graph(
            [0., 0., 1.],
            [1., 0., 0.]])
     """
-    given = {"metric": metric, "p": p, "metric_params": metric_params}
+    given: dict[str, Any] = {"metric": metric, "p": p, "metric_params": metric_params}
     model: Any = X
     if not isinstance(X, NearestMixin):
         model = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs, **given).fit(X)
@@ -95,7 +95,7 @@ def radius_neighbors_graph(
            [0., 0., 0.],
            [1., 0., 0.]])
     """
-    given = {"metric": metric, "p": p, "metric_params": metric_params}
+    given: dict[str, Any] = {"metric": metric, "p": p, "metric_params": metric_params}
     model: Any = X
     if not isinstance(X, WithinRadiusMixin):
         model = NearestNeighbors(radius=radius, n_jobs=n_jobs, **given).fit(X)

@@ -96,6 +96,9 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
         -------
         self
         """
+        self._fit_search(X)
+        return self
+
+    def _fit_search(self, X: Any) -> None:
         self._keep(self._take(X))
         self._certify_neighbors()
-        return self

@@ -13,6 +13,7 @@ import pytest
 
 import certus
 from certus import (
+    distances,
     exceptions,
     linear_model,
     losses,
@@ -43,8 +44,8 @@ TOOLS = {
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
 MAY_IMPORT = {
     "root": {
-        "_config", "certificate", "derivatives", "exceptions", "model_files", "plotting",
-        "reporting", *ESTIMATORS,
+        "_config", "certificate", "derivatives", "distances", "exceptions", "model_files",
+        "plotting", "reporting", *ESTIMATORS,
     },
     "__main__": {"cli"},
     "cli": {"reporting", "model_files", "_demo", *ESTIMATORS, *TOP, *WORDS},
@@ -66,7 +67,7 @@ MAY_IMPORT = {
     },
     "losses": {"kernels"},
     "penalties": {"kernels"},
-    "distances": {"kernels", "rows"},
+    "distances": {"kernels", "rows", "_config", "_pool", "_frames", *WORDS},
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
@@ -266,6 +267,7 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
     "module",
     [
         certus,
+        distances,
         linear_model,
         neighbors,
         preprocessing,
@@ -358,8 +360,8 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "curvature", "duality", "inference", "linear_sums", "margins", "penalised_slopes",
-    "penalty_terms",     "residual_sums", "separation", "uniqueness",
+    "curvature", "distances", "duality", "inference", "linear_sums", "margins",
+    "penalised_slopes", "penalty_terms", "residual_sums", "separation", "uniqueness",
 }  # fmt: skip
 
 

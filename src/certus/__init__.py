@@ -12,6 +12,7 @@ from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
     from . import (
+        distances,
         exceptions,
         linear_model,
         losses,
@@ -29,6 +30,7 @@ __all__ = [
     "Certificate",
     "check_gradient",
     "config_context",
+    "distances",
     "exceptions",
     "get_config",
     "linear_model",
@@ -48,8 +50,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "exceptions", "linear_model", "losses", "neighbors", "penalties", "plotting", "preprocessing",
-    "solvers",
+    "distances", "exceptions", "linear_model", "losses", "neighbors", "penalties", "plotting",
+    "preprocessing", "solvers",
 )  # fmt: skip
 
 

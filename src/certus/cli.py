@@ -260,9 +260,9 @@ def _kernel_folder() -> tuple[str, bool]:
 
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
-    from .kernels import coordinate_descent, csr, gram, logistic, products, softmax
+    from .kernels import coordinate_descent, csr, distances, gram, logistic, products, softmax
 
-    for kernels in (gram, csr, products, coordinate_descent, logistic, softmax):
+    for kernels in (gram, csr, products, coordinate_descent, logistic, softmax, distances):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

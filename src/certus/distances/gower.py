@@ -1,0 +1,194 @@
+"""Gower's distance: numbers, categories and missing values in one row.
+
+d(a, b) = Σ_l w_l d_l / Σ_l w_l,   over the features l that are known in both rows,
+d_l = |a_l − b_l| / range_l  for numbers,   1[a_l ≠ b_l]  for categories
+"""
+
+from typing import Any
+
+import numpy as np
+
+from . import blocks
+from ._tables import Table, as_table
+from .base import Distance, Flag
+from .missing import checked_overlap, least_overlap, too_few
+from .reading import feature_weights, require_columns
+
+
+class Gower(Distance):
+    """d(a, b) = the mean, over features known in both rows, of |Δ|/range, or 1[a ≠ b].
+
+    Gower (1971). Numbers are divided by their range in the rows of the fit, so that every feature
+    counts from 0 to 1; a number outside that range may count for more. A feature that does not
+    vary in the fit counts 1 for rows that differ from it. Two rows without a known feature in
+    common are at distance NaN.
+
+    Parameters
+    ----------
+    categorical : "auto", None, mask, column numbers or names, default="auto"
+        Which columns hold categories. "auto": in data frames the columns of text, categories and
+        booleans; in object arrays those with a value that is no number.
+    ranges : array-like of shape (n_features,), optional
+        max − min of each column (those of categories are not used). None: of the rows of the fit.
+    w : array-like of shape (n_features,), optional
+        Feature weights, not negative. None: all 1.
+    min_overlap : int or float, default=1
+        How many features two rows must share, or below 1 the least share of them, for a distance
+        that is not NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.distances import Gower
+    >>> people = np.array([[30, "red"], [40, "blue"], [50, None]], dtype=object)
+    >>> Gower().pairwise(people)
+    array([[0.  , 0.75, 1.  ],
+           [0.75, 0.  , 0.5 ],
+           [1.  , 0.5 , 0.  ]])
+    """
+
+    name = "gower"
+    formula = "mean of |Δ|/range and 1[a ≠ b]"
+    missing = True
+    _categories: dict[int, dict[Any, int]] | None = None
+    _ranges: np.ndarray | None = None
+    _kinds: np.ndarray | None = None
+
+    def __init__(
+        self,
+        categorical: Any = "auto",
+        ranges: Any = None,
+        w: Any = None,
+        min_overlap: float = 1,
+    ):
+        self.categorical = categorical
+        self.ranges = None if ranges is None else np.array(ranges, dtype=np.float64)
+        self.w = None if w is None else feature_weights(w)
+        if self.w is not None and (self.w < 0).any():
+            j = int(np.flatnonzero(self.w < 0)[0])
+            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.min_overlap = checked_overlap(min_overlap)
+
+    def prepare(self, X: Any) -> "Gower":
+        """A copy with the categories and the ranges of the rows of a fit."""
+        return self._learn([as_table(X, self.categorical)])
+
+    def _learn(self, tables: list[Table]) -> "Gower":
+        first = tables[0]
+        p = first.width
+        if self.w is not None:
+            require_columns(len(self.w), p, "w")
+        categories: dict[int, dict[Any, int]] = {}
+        ranges = np.zeros(p)
+        for l in range(p):
+            if first.categorical[l]:
+                # in order of appearance: only whether codes are equal matters
+                seen = dict.fromkeys(v for t in tables for v in t.columns[l] if not _unknown(v))
+                categories[l] = {value: code for code, value in enumerate(seen)}
+            else:
+                known = np.concatenate([t.columns[l][~np.isnan(t.columns[l])] for t in tables])
+                ranges[l] = np.ptp(known) if len(known) else 0.0
+        if self.ranges is not None:
+            require_columns(len(self.ranges), p, "ranges")
+            numeric = ~first.categorical
+            good = np.isfinite(self.ranges) & (self.ranges >= 0)
+            if not good[numeric].all():
+                j = int(np.flatnonzero(numeric & ~good)[0])
+                raise ValueError(f"ranges[{j}] is {self.ranges[j]}: give max − min of the column")
+            ranges = np.where(numeric, self.ranges, 0.0)
+        # a column that does not vary differs or does not, as a category
+        kinds = (first.categorical | (ranges == 0)).astype(np.intp)
+        return self._with(
+            _categories=categories, _ranges=ranges, _kinds=kinds, _categorical=first.categorical
+        )
+
+    def read(self, X: Any) -> np.ndarray:
+        """Numbers as they are, categories as codes (new ones above those of the fit)."""
+        if self._categories is None:
+            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+        table = as_table(X, vars(self)["_categorical"])
+        return self._coded(table, self._categories)
+
+    def _coded(self, table: Table, categories: dict[int, dict[Any, int]]) -> np.ndarray:
+        assert self._kinds is not None
+        require_columns(len(self._kinds), table.width, "the fit")
+        rows = np.empty((len(table.columns[0]) if table.width else 0, table.width))
+        for l, column in enumerate(table.columns):
+            if not table.categorical[l]:
+                rows[:, l] = column
+                continue
+            codes = dict(categories[l])
+            rows[:, l] = [
+                np.nan if _unknown(v) else codes.setdefault(v, len(codes)) for v in column
+            ]
+        return rows
+
+    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+        """d(A_i, B_j) of all pairs; ranges are those of A and B together where none are known."""
+        ready, a, b = self._both(A, B)
+        return ready.compare(a, b, threads)
+
+    def paired(self, A: Any, B: Any) -> np.ndarray:
+        """d(A_i, B_i), row by row, (n,)."""
+        ready, a, b = self._both(A, B)
+        if len(a) != len(b):
+            raise ValueError(f"A has {len(a):,} rows, B has {len(b):,}: give as many of both")
+        each = [ready.compare(a[[i]], b[[i]], 1)[0, 0] for i in range(len(a))]
+        return np.array(each, dtype=np.float64)
+
+    def _both(self, A: Any, B: Any) -> tuple["Gower", np.ndarray, np.ndarray]:
+        which = self.categorical if self._kinds is None else vars(self)["_categorical"]
+        a = as_table(A, which)
+        if B is None or B is A:
+            ready = self if self._kinds is not None else self._learn([a])
+            assert ready._categories is not None
+            rows = ready._coded(a, ready._categories)
+            return ready, rows, rows
+        b = as_table(B, which)
+        require_columns(a.width, b.width, "X")
+        if (a.categorical != b.categorical).any():  # a column is of categories if either says so
+            both = a.categorical | b.categorical
+            a, b = as_table(A, both), as_table(B, both)
+        ready = self if self._kinds is not None else self._learn([a, b])
+        # values that neither the fit nor the other side knows still differ from each other
+        learnt = self._learn([a, b])._categories
+        assert learnt is not None
+        known = {l: dict(codes) for l, codes in (ready._categories or {}).items()}
+        for l, values in learnt.items():
+            for value in values:
+                known.setdefault(l, {}).setdefault(value, len(known[l]))
+        return ready, ready._coded(a, known), ready._coded(b, known)
+
+    def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
+        if self._ranges is None or self._kinds is None:
+            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+        p = A.shape[1]
+        w = np.ones(p) if self.w is None else self.w
+        scale = np.divide(1.0, self._ranges, out=np.ones(p), where=self._ranges > 0)
+        least = least_overlap(self.min_overlap, p)
+
+        def mean(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
+            few = weight < (least if self.w is None else np.finfo(float).tiny)
+            total /= np.where(few, np.nan, weight)
+            return total
+
+        D = blocks.shared_features(A, B, w, scale, self._kinds, mean, threads)
+        if self.w is not None and least > 1:
+            ones = np.ones(p)
+            shared = blocks.shared_features(
+                A, B, ones, scale, self._kinds, lambda _, m: m, threads
+            )  # fmt: skip
+            D[shared < least] = np.nan
+        return D
+
+    def flags(self, X: Any) -> list[Flag]:
+        """Rows with too few known features to be compared with any other."""
+        table = as_table(X, self.categorical)
+        known = np.zeros(len(table.columns[0]) if table.width else 0, dtype=int)
+        for column in table.columns:
+            known += np.array([not _unknown(v) for v in column], dtype=int)
+        return too_few(known, least_overlap(self.min_overlap, table.width))
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or value != value

@@ -1,0 +1,92 @@
+"""Euclid over the features that both rows have."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from . import blocks
+from .base import Distance, Flag
+from .reading import as_rows
+
+SQUARE = 2  # a column's kind, beside numbers (0) and categories (1)
+
+
+class NanEuclidean(Distance):
+    """d(a, b) = √(p/m · Σ_l (a_l − b_l)²) over the m of p features that are known in both rows.
+
+    Parameters
+    ----------
+    min_overlap : int or float, default=1
+        How many features two rows must share, or below 1 the least share of p; otherwise the
+        distance is NaN, and neighbours are not found there. A distance from one feature of twenty
+        is mostly luck.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.distances import NanEuclidean
+    >>> A = [[3.0, np.nan, 0.0, 0.0]]
+    >>> NanEuclidean().pairwise(A, [[0.0, 1.0, 0.0, np.nan], [np.nan, 1.0, np.nan, np.nan]])
+    array([[4.24264069,        nan]])
+    >>> NanEuclidean(min_overlap=0.75).pairwise(A, [[0.0, 1.0, 0.0, np.nan]])
+    array([[nan]])
+    """
+
+    name = "nan_euclidean"
+    formula = "√(p/m · Σ Δ²)"
+    missing = True
+
+    def __init__(self, min_overlap: float = 1):
+        self.min_overlap = checked_overlap(min_overlap)
+
+    def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
+        p = A.shape[1]
+        least = least_overlap(self.min_overlap, p)
+
+        def finish(square: np.ndarray, m: np.ndarray) -> np.ndarray:
+            square *= p / np.maximum(m, 1.0)
+            square[m < least] = np.nan
+            return np.sqrt(square, out=square)
+
+        ones, kinds = np.ones(p), np.full(p, SQUARE)
+        return blocks.shared_features(A, B, ones, ones, kinds, finish, threads)
+
+    def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        D = A - B
+        known = ~np.isnan(D)
+        m, p = known.sum(axis=1), A.shape[1]
+        square = (np.where(known, D, 0.0) ** 2).sum(axis=1) * p / np.maximum(m, 1)
+        return np.where(m < least_overlap(self.min_overlap, p), np.nan, np.sqrt(square))
+
+    def flags(self, X: Any) -> list[Flag]:
+        """Rows with too few known features to be compared with any other."""
+        rows = as_rows(X, missing=True)
+        known = (~np.isnan(rows)).sum(axis=1)
+        return too_few(known, least_overlap(self.min_overlap, rows.shape[1]))
+
+
+def too_few(known: np.ndarray, least: float) -> list[Flag]:
+    from .._words import count, listed
+
+    few = np.flatnonzero(known < least)
+    if not len(few):
+        return []
+    which = f"{'row' if len(few) == 1 else 'rows'} {listed([str(i) for i in few], 5)}"
+    needed = count(int(np.ceil(least)), "known feature")
+    said = f"{count(len(few), 'row')} with fewer than {needed} ({which}) cannot be compared"
+    return [("too few known", few, said)]
+
+
+def checked_overlap(min_overlap: Any) -> float:
+    number = isinstance(min_overlap, numbers.Real) and not isinstance(min_overlap, bool)
+    if not number or not 0 < min_overlap < np.inf:
+        raise ValueError(
+            f"min_overlap={min_overlap!r}: give a count of features from 1 up, or a share below 1"
+        )
+    return min_overlap
+
+
+def least_overlap(min_overlap: float, p: int) -> float:
+    """How many of p features must be known in both rows."""
+    return max(1.0, min_overlap * p if min_overlap < 1 else min_overlap)

@@ -1,0 +1,118 @@
+"""Rows as the distances read them: float64, finite, in C order.
+
+Whole numbers and booleans become floats before anything is subtracted (uint8: 1 − 2 = 255).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._frames import from_frame, holds_text
+from .._words import count, listed
+
+MISSING_REMEDY = 'impute them, drop the rows, or use metric="nan_euclidean" or metric="gower"'
+
+
+def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
+    """X (n, p) as float64 in C order; NaN passes only with ``missing``, infinity never."""
+    names = None
+    frame = from_frame(X)
+    if frame is not None:
+        X, names = frame.X, frame.names
+    elif _is_sparse(X):
+        X = X.toarray()
+    given = np.asarray(X)
+    if given.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} must be real")
+    try:
+        rows = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        _name_text(given, what, error)
+        raise
+    if rows.ndim != 2 or given.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {given.ndim}D array instead: {what} holds rows; reshape one "
+            "row with x.reshape(1, -1)"
+        )
+    if rows.size and not np.isfinite(_extreme(rows)):
+        _require_finite(rows, names, missing, what)
+    return rows
+
+
+def two_sides(A: Any, B: Any, *, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Both as rows with the same columns; B is the very same array where it is None or A."""
+    rows = as_rows(A, missing=missing)
+    if B is None or B is A:
+        return rows, rows
+    others = as_rows(B, missing=missing, what="Y")
+    if rows.shape[1] != others.shape[1]:
+        raise ValueError(
+            f"X has {count(rows.shape[1], 'column')}, Y has {others.shape[1]:,}: a distance is "
+            "between rows of the same columns"
+        )
+    return rows, others
+
+
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "toarray") and hasattr(X, "nnz")
+
+
+def _extreme(rows: np.ndarray) -> float:
+    """Finite exactly if all of the rows are: the sum may overflow, its parts are then looked at."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(rows.sum())
+
+
+def _require_finite(rows: np.ndarray, names: Any, missing: bool, what: str) -> None:
+    infinite, unknown = np.isinf(rows), np.isnan(rows)
+    for bad, called, remedy in (
+        (infinite, "infinite value", "replace them by finite numbers or drop the rows"),
+        (unknown, "missing value", MISSING_REMEDY),
+    ):
+        if not bad.any() or (missing and bad is unknown):
+            continue
+        columns = np.flatnonzero(bad.any(axis=0))
+        told = [_where(bad[:, j], called, _column(j, names, what)) for j in columns[:3]]
+        more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
+        short = "NaN" if bad is unknown else "infinity"
+        raise ValueError(f"Input {what} contains {short}: {'; '.join(told)}{more}: {remedy}")
+
+
+def _where(bad: np.ndarray, called: str, column: str) -> str:
+    rows = np.flatnonzero(bad)
+    noun = "row" if len(rows) == 1 else "rows"
+    which = listed([str(i) for i in rows], 5)
+    return f"{column} has {count(len(rows), called)} ({noun} {which})"
+
+
+def _column(j: int, names: Any, what: str) -> str:
+    return f"column {str(names[j])!r}" if names is not None else f"column {j} of {what}"
+
+
+def _name_text(table: np.ndarray, what: str, error: Exception) -> None:
+    for j in range(table.shape[1] if table.ndim == 2 else 0):
+        for value in table[:, j]:
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                said = holds_text(f"column {j} of {what}", str(value), j)
+                raise ValueError(f'{said}, or use metric="gower"') from error
+
+
+def feature_weights(w: Any, *, least: int = 1) -> np.ndarray:
+    """w (p,) as float64: finite, not all 0."""
+    weights = np.array(w, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"w has shape {weights.shape}: give one weight for each column")
+    if not np.isfinite(weights).all():
+        j = int(np.flatnonzero(~np.isfinite(weights))[0])
+        raise ValueError(f"w[{j}] is {weights[j]}: give finite weights")
+    if np.count_nonzero(weights) < least:
+        needed = "a weight" if least == 1 else f"{least} weights"
+        raise ValueError(f"w: {needed} other than 0 is needed, or every distance is 0 or undefined")
+    return weights
+
+
+def require_columns(length: int, p: int, what: str) -> None:
+    if length != p:
+        raise ValueError(f"{what} is for {count(length, 'column')}, the rows have {p:,}")

@@ -260,9 +260,12 @@ def _kernel_folder() -> tuple[str, bool]:
 
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
-    from .kernels import coordinate_descent, csr, distances, gram, logistic, products, softmax
+    from .kernels import (
+        coordinate_descent, csr, distances, gram, kd_tree, logistic, nearest, products, softmax,
+    )  # fmt: skip
 
-    for kernels in (gram, csr, products, coordinate_descent, logistic, softmax, distances):
+    every = gram, csr, products, coordinate_descent, logistic, softmax, distances, nearest, kd_tree
+    for kernels in every:
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

@@ -1,1 +1,1 @@
-"""Exact search for nearest rows."""
+"""Exact search for the nearest rows."""

@@ -1,54 +1,183 @@
-"""A stand-in until the search engine is here: all distances, block by block."""
+"""The nearest rows of a data set, by whichever exact way is fastest.
+
+    tree          k-d tree, for few columns
+    products      products of matrices, rechecked, for Euclidean distances of more columns
+    differences   all differences, for other Minkowski distances and for few rows or queries
+    tiles         tiles of the matrix of distances, for all else
+
+All give the same answer: rows by (distance, number), so that ties go to the smallest number. Which
+of them runs decides about time alone.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from .smallest import smallest, with_itself, within, without_itself
+from ..._config import effective_threads
+from ...distances import Distance
+from .differences import Differences
+from .lists import Best, Within
+from .products import Products
+from .tiles import Tiles
+from .tree import Tree
 
-BLOCK = 1 << 20  # distances at a time
+SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # kernels/nearest.py
+CODE = {
+    "euclidean": SQUARES, "sqeuclidean": SQUARES, "manhattan": ABSOLUTE, "chebyshev": LARGEST,
+    "minkowski": POWER,
+}  # fmt: skip
+SAME = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}  # of Minkowski's p
+TREE_COLUMNS = 15  # up to which a tree is thought of
+MANY = 100  # queries for which a tree is built, unless it is asked for
+TRIAL = 32  # queries that show how much of the tree is looked at
+# A row that a tree looks at costs as much as this many rows looked at one after another (measured,
+# 100,000 rows of 3 to 12 columns): by products, or by differences
+ROW_OF_TREE = {"products": 32, "differences": 16}
+FEW_ROWS = 1024  # below which differences are as fast as products
+FEW_QUERIES = 8
+OF_RADIUS = 10  # neighbours that stand for a radius in the trial
 
 
 class Index:
-    """All rows of a fit, to be searched."""
+    """Rows to be searched.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), or what the distance's ``pairwise`` takes, by slices of rows
+    distance : Distance
+        Prepared with these rows.
+    algorithm : "auto", "kd_tree" or "brute"
+    threads : int, optional
+    """
 
     def __init__(
-        self,
-        X: Any,
-        distance: Any,
-        *,
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        threads: int | None = None,
+        self, X: Any, distance: Distance, *, algorithm: str = "auto", threads: int | None = None
     ):
-        self.X, self.distance, self.algorithm = X, distance, "direct"
+        self.X, self.distance, self.threads = X, distance, threads or effective_threads()
+        self.n = X.shape[0]
+        self.metric = distance.embedded_metric
+        self.asked = algorithm
+        self._engines: dict[str, Any] = {}
+        self._measured: bool | None = None  # is the tree faster?
+        if self.metric is not None:
+            self.power = float(distance.embedded_p or 2.0)
+            self.metric = (
+                SAME.get(self.power, "minkowski") if self.metric == "minkowski" else self.metric
+            )
+            self.code = CODE[self.metric]
+            self.Z = self._embedded(X, keep=True)
 
-    def kneighbors(
-        self, Q: Any, k: int, *, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        parts = []
-        for first, D in self._blocks(Q, threads):
-            d, i = smallest(D if Q is not None else without_itself(D, first), k)
-            if Q is None:
-                i = with_itself(i, first + np.arange(len(D))[:, None])
-            parts.append((d, i))
-        return np.concatenate([d for d, _ in parts]), np.concatenate([i for _, i in parts])
+    @property
+    def algorithm(self) -> str:
+        """What ran last, or what was asked for."""
+        return self._last if "_last" in vars(self) else self.asked
 
-    def radius(
-        self, Q: Any, r: float, *, sort: bool = False, threads: int | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        distances: list[np.ndarray] = []
-        indices: list[np.ndarray] = []
-        for first, D in self._blocks(Q, threads):
-            d, i = within(D if Q is not None else without_itself(D, first), r, sort=sort)
-            if Q is None:
-                i = [with_itself(j, first + row) for row, j in enumerate(i)]
-            distances += d
-            indices += i
-        return distances, indices
+    def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(distances, rows), each (queries, k), ascending. Q None: the rows themselves, each
+        without itself. Rows of −1, at infinity: there are fewer that can be compared."""
+        if Q is None:
+            best = self._nearest(self.X, k + 1)
+            return self._without_themselves(best)
+        best = self._nearest(Q, k)
+        return self._distances(best.values), best.rows
 
-    def _blocks(self, Q: Any, threads: int | None) -> Any:
-        Q = self.X if Q is None else Q
-        step = max(1, BLOCK // len(self.X))
-        for first in range(0, len(Q), step):
-            yield first, self.distance.pairwise(Q[first : first + step], self.X, threads=threads)
+    def radius(self, Q: Any, r: float) -> Within:
+        """All rows at a distance of at most r, those of a query by number."""
+        own = Q is None
+        Q = self.X if own else Q
+        engine, queries = self._engine(Q, OF_RADIUS)
+        # the sum that belongs to r is rounded: look a little farther, then ask the distance itself
+        found = engine.within(queries, self._sum_of(r) * (1 + 1e-14))
+        distances = self._distances(found.values)
+        keep = distances <= r
+        query = np.repeat(np.arange(len(found.edges) - 1), np.diff(found.edges))
+        if own:
+            keep &= found.rows != query
+        counts = np.bincount(query[keep], minlength=len(found.edges) - 1)
+        edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        return Within(distances[keep], found.rows[keep], edges)
+
+    def _nearest(self, Q: Any, k: int) -> Best:
+        k_here = min(k, self.n)
+        engine, queries = self._engine(Q, k_here)
+        best: Best = engine.nearest(queries, k_here)
+        return best
+
+    def _without_themselves(self, best: Best) -> tuple[np.ndarray, np.ndarray]:
+        """If a row is not in its own list, the list is full of others that repeat it, and the last
+        goes."""
+        m, k = best.rows.shape
+        own = best.rows == np.arange(m)[:, None]
+        own[~own.any(axis=1), -1] = True
+        shape = (m, k - 1)
+        return (
+            self._distances(best.values[~own].reshape(shape)),
+            best.rows[~own].reshape(shape),
+        )
+
+    # --- which way ------------------------------------------------------------------------------
+
+    def _engine(self, Q: Any, k: int) -> tuple[Any, Any]:
+        """What searches, and the queries as it takes them."""
+        if self.metric is None:
+            return self._made("tiles"), Q
+        queries = self.Z if Q is self.X else self._embedded(Q)
+        queries = np.ascontiguousarray(queries, dtype=float)
+        name = "tree" if self._by_tree(queries, k) else self._brute(len(queries))
+        return self._made(name), queries
+
+    def _by_tree(self, Q: np.ndarray, k: int) -> bool:
+        n, p = self.Z.shape
+        if self.asked == "brute" or n == 0:
+            return False
+        if self.asked == "kd_tree":
+            return True
+        if p > TREE_COLUMNS or ("tree" not in self._engines and len(Q) < MANY):
+            return False
+        if self._measured is None:
+            step = max(1, len(Q) // TRIAL)
+            seen = self._made("tree").seen(np.ascontiguousarray(Q[::step][:TRIAL]), k)
+            self._measured = seen * ROW_OF_TREE[self._brute(len(Q))] < n
+        return self._measured
+
+    def _brute(self, queries: int) -> str:
+        enough = self.n >= FEW_ROWS and queries >= FEW_QUERIES
+        return "products" if self.code == SQUARES and enough else "differences"
+
+    def _made(self, name: str) -> Any:
+        self._last = {"tree": "kd_tree"}.get(name, "brute")
+        if name not in self._engines:
+            self._engines[name] = self._make(name)
+        return self._engines[name]
+
+    def _make(self, name: str) -> Any:
+        if name == "tiles":
+            pairwise = self.distance.pairwise
+            return Tiles.of(self.X, lambda A, B: pairwise(A, B, threads=1), self.threads)
+        if name == "products":
+            return Products(self.Z, self.threads)
+        kind = Tree if name == "tree" else Differences
+        return kind(self.Z, self.code, self.power, self.threads)
+
+    # --- rows and distances ---------------------------------------------------------------------
+
+    def _embedded(self, X: Any, keep: bool = False) -> np.ndarray:
+        """``keep``: float32 stays float32 where rows are compared as they are."""
+        plain = self.distance.name in {*CODE, "minkowski"}
+        as_they_are = plain and getattr(self.distance, "w", None) is None
+        if keep and as_they_are and isinstance(X, np.ndarray) and X.dtype == np.float32:
+            return np.ascontiguousarray(X)
+        return np.ascontiguousarray(self.distance.embed(X), dtype=float)
+
+    def _distances(self, values: np.ndarray) -> np.ndarray:
+        if self.metric == "euclidean":
+            return np.sqrt(values)
+        if self.metric == "minkowski":
+            roots: np.ndarray = values ** (1 / self.power)
+            return roots
+        return values
+
+    def _sum_of(self, r: float) -> float:
+        if self.metric == "euclidean":
+            return r * r
+        return r**self.power if self.metric == "minkowski" else r

@@ -1,0 +1,277 @@
+"""A k-d tree: built by halving, searched by its boxes.
+
+Node i has the children 2i + 1 and 2i + 2 and the rows order[start[i]:stop[i]]; the last level are
+leaves. A node is halved at the median of its widest column. Its box [low, high] holds its rows, and
+no row in it is nearer to a query q than
+
+    Σ_j max(low_j − q_j, q_j − high_j, 0)²          (or Σ |·|, max |·|, Σ |·|^power)
+
+which, added up in the same order as a distance, is not above it after rounding either. Rows of a
+leaf lie side by side, column by column, so that their distances vectorise.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from certus.kernels._compile import kernel_in_order
+
+SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # as in nearest.py
+DEPTH = 64  # of a tree, at most
+
+
+@kernel_in_order
+def _halve(keys, order, low, high, middle):
+    """Hoare's selection: keys below ``middle`` ≤ keys[middle] ≤ those above, rows with them."""
+    left, right = low, high - 1
+    while left < right:
+        a, b, c = keys[left], keys[(left + right) >> 1], keys[right]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = left, right
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            break
+
+
+@kernel_in_order
+def _box(X, order, start, stop, low, high):
+    for j in range(len(low)):
+        low[j], high[j] = np.inf, -np.inf
+    for t in range(start, stop):
+        x = X[order[t]]
+        for j in range(len(low)):
+            low[j], high[j] = min(low[j], float(x[j])), max(high[j], float(x[j]))
+
+
+@kernel_in_order
+def _build(X, order, keys, start, stop, low, high, root, levels):
+    """Boxes, and halves, of ``levels`` levels below node ``root``; its start and stop are known."""
+    first, count = root, 1
+    for level in range(levels + 1):
+        for node in range(first, first + count):
+            a, b = start[node], stop[node]
+            _box(X, order, a, b, low[node], high[node])
+            if level == levels:
+                continue
+            widest, width = 0, -1.0
+            for j in range(X.shape[1]):
+                if high[node, j] - low[node, j] > width:
+                    widest, width = j, high[node, j] - low[node, j]
+            middle = (a + b) >> 1
+            if width > 0.0:
+                for t in range(a, b):
+                    keys[t] = float(X[order[t], widest])
+                _halve(keys, order, a, b, middle)
+            left = 2 * node + 1
+            start[left], stop[left], start[left + 1], stop[left + 1] = a, middle, middle, b
+        first, count = 2 * first + 1, 2 * count
+
+
+@kernel_in_order
+def _away(code, power, q, low, high):
+    total = 0.0
+    for j in range(len(q)):
+        d = max(max(low[j] - q[j], q[j] - high[j]), 0.0)
+        if code == SQUARES:
+            total += d * d
+        elif code == ABSOLUTE:
+            total += d
+        elif code == LARGEST:
+            total = max(total, d)
+        else:
+            total += d**power
+    return total
+
+
+@kernel_in_order
+def _leaf(code, power, q, columns, start, stop, total):
+    size = stop - start
+    for t in range(size):
+        total[t] = 0.0
+    for j in range(len(q)):
+        x, qj = columns[j, start:stop], q[j]
+        if code == SQUARES:
+            for t in range(size):
+                d = x[t] - qj
+                total[t] += d * d
+        elif code == ABSOLUTE:
+            for t in range(size):
+                total[t] += abs(x[t] - qj)
+        elif code == LARGEST:
+            for t in range(size):
+                total[t] = max(total[t], abs(x[t] - qj))
+        else:
+            for t in range(size):
+                total[t] += abs(x[t] - qj) ** power
+
+
+@kernel_in_order
+def _push(values, rows, value, row):
+    """As in nearest.py: a kernel calls only kernels of its own file."""
+    m, at = len(values), 0
+    while True:
+        child = 2 * at + 1
+        if child >= m:
+            break
+        other = child + 1
+        if other < m and (
+            values[other] > values[child]
+            or (values[other] == values[child] and rows[other] > rows[child])
+        ):
+            child = other
+        if values[child] < value or (values[child] == value and rows[child] < row):
+            break
+        values[at], rows[at] = values[child], rows[child]
+        at = child
+    values[at], rows[at] = value, row
+
+
+@kernel_in_order
+def _nearest(
+    columns,
+    order,
+    start,
+    stop,
+    low,
+    high,
+    leaves,
+    code,
+    power,
+    Q,
+    total,
+    stack,
+    bounds,
+    values,
+    rows,
+):
+    """Fill the lists of the queries Q; how many rows were looked at."""
+    seen = 0
+    for i in range(len(Q)):
+        q, v, best = Q[i], values[i], rows[i]
+        top, stack[0], bounds[0] = 1, 0, 0.0
+        while top > 0:
+            top -= 1
+            node, bound = stack[top], bounds[top]
+            if bound > v[0]:
+                continue
+            while node < leaves:
+                left, right = 2 * node + 1, 2 * node + 2
+                a = _away(code, power, q, low[left], high[left])
+                b = _away(code, power, q, low[right], high[right])
+                near, far, away, bound = left, right, b, a
+                if b < a:
+                    near, far, away, bound = right, left, a, b
+                if away <= v[0]:
+                    stack[top], bounds[top] = far, away
+                    top += 1
+                node = near
+            if bound > v[0]:
+                continue
+            s, e = start[node], stop[node]
+            _leaf(code, power, q, columns, s, e, total)
+            seen += e - s
+            for t in range(e - s):
+                value = total[t]
+                if value < v[0] or (value == v[0] and order[s + t] < best[0]):
+                    _push(v, best, value, order[s + t])
+    return seen
+
+
+@kernel_in_order
+def _within(
+    columns, order, start, stop, low, high, leaves, code, power, Q, radius, total, stack, at,
+    values, rows,
+):  # fmt: skip
+    """Rows at most ``radius`` (in what is added up) from each query, from at[i] on; if ``values``
+    is empty, they are only counted into at."""
+    count = len(values) == 0
+    for i in range(len(Q)):
+        q, place = Q[i], at[i]
+        top, stack[0] = 1, 0
+        while top > 0:
+            top -= 1
+            node = stack[top]
+            if _away(code, power, q, low[node], high[node]) > radius:
+                continue
+            if node < leaves:
+                stack[top], stack[top + 1] = 2 * node + 2, 2 * node + 1
+                top += 2
+                continue
+            s, e = start[node], stop[node]
+            _leaf(code, power, q, columns, s, e, total)
+            for t in range(e - s):
+                if total[t] <= radius:
+                    if not count:
+                        values[place], rows[place] = total[t], order[s + t]
+                    place += 1
+        if count:
+            at[i] = place
+
+
+def build(X, order, keys, start, stop, low, high, root, levels) -> None:
+    """Build the subtree of ``root``: X (n × p) float32 or float64; order (n,) the rows; keys (n,)
+    room; start, stop (nodes,), low, high (nodes × p) float64."""
+    if not len(order) == len(keys) == len(X) or not len(start) == len(stop) == len(low) == len(
+        high
+    ):
+        raise ValueError("arrays of a tree do not match")
+    _compiled("build", X.dtype)(X, order, keys, start, stop, low, high, root, levels)
+
+
+def nearest(tree, code, power, Q, values, rows) -> int:
+    """Fill values and rows (queries × k; inf and n at first). How many rows were looked at."""
+    room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp), np.empty(2 * DEPTH)
+    return _compiled("nearest", np.dtype(float))(
+        *_arrays(tree), code, power, Q, *room, values, rows
+    )
+
+
+def within(tree, code, power, Q, radius, at, values, rows) -> None:
+    """Count (``values`` empty) or write what is within ``radius``."""
+    room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp)
+    _compiled("within", np.dtype(float))(
+        *_arrays(tree), code, power, Q, radius, *room, at, values, rows
+    )
+
+
+def _arrays(tree):
+    return tree.columns, tree.order, tree.start, tree.stop, tree.low, tree.high, tree.leaves
+
+
+_KERNELS = {"build": _build, "nearest": _nearest, "within": _within}
+
+
+@cache
+def _compiled(name, number):
+    real, whole = types.float64, types.intp
+    of = types.float32 if number == np.float32 else real
+    v, m, i, pairs = real[::1], real[:, ::1], whole[::1], whole[:, ::1]
+    read, exact = (types.Array(number, 2, "C", readonly=True) for number in (of, real))
+    tree = (m, i, i, i, m, m, whole, whole, real, exact)
+    result, signature = {
+        "build": (types.void, (read, i, v, i, i, m, m, whole, whole)),
+        "nearest": (whole, (*tree, v, i, v, m, pairs)),
+        "within": (types.void, (*tree, real, v, i, i, v, i)),
+    }[name]  # fmt: skip
+    return _KERNELS[name].compile(result(*signature))
+
+
+def warm() -> None:
+    """Compile every kind, or load it from disk."""
+    for name in _KERNELS:
+        _compiled(name, np.dtype(float))
+    _compiled("build", np.dtype(np.float32))

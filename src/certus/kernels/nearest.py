@@ -1,0 +1,191 @@
+"""The k best of many: distances by differences, and lists of the least numbers seen so far.
+
+A list of a query's best is a heap, the worst on top, of pairs (value, row): of equal values that
+of the larger row is worse, so that ties go to the smallest row whatever the order of looking.
+
+    scan:    value[r, q] = T[r, q] + n[r]                       T a tile of products, say −2xᵀq
+    direct:  Σ_j (x_j − q_j)²,  Σ_j |x_j − q_j|,  max_j |x_j − q_j|  or  Σ_j |x_j − q_j|^power
+    pairs:   the same of given pairs
+
+Queries are in lanes: a line of the tile holds one row's values for all of them, and how many are
+below their query's worst is a sum that vectorises. Sums run over j in order in both places, so a
+distance has the same bits wherever it is computed.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from certus.kernels._compile import kernel_in_order
+
+SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # what is added up over the columns
+
+
+@kernel_in_order
+def _push(values, rows, value, row):
+    """(value, row) instead of the worst, which is on top."""
+    m, at = len(values), 0
+    while True:
+        child = 2 * at + 1
+        if child >= m:
+            break
+        other = child + 1
+        if other < m and (
+            values[other] > values[child]
+            or (values[other] == values[child] and rows[other] > rows[child])
+        ):
+            child = other
+        if values[child] < value or (values[child] == value and rows[child] < row):
+            break
+        values[at], rows[at] = values[child], rows[child]
+        at = child
+    values[at], rows[at] = value, row
+
+
+@kernel_in_order
+def _order(values, rows):
+    """Each list ascending: the worst of what is left goes to the end, again and again."""
+    for q in range(len(values)):
+        v, i = values[q], rows[q]
+        for size in range(len(v) - 1, 0, -1):
+            last, row = v[size], i[size]
+            v[size], i[size] = v[0], i[0]
+            _push(v[:size], i[:size], last, row)
+
+
+@kernel_in_order
+def _scan(T, n, first, worst, values, rows):
+    lanes = T.shape[1]
+    for r in range(len(T)):
+        line, add, below = T[r], n[r], 0
+        for q in range(lanes):
+            below += line[q] + add < worst[q]
+        if below > 0:
+            for q in range(lanes):
+                value = line[q] + add
+                if value < worst[q]:
+                    _push(values[q], rows[q], value, first + r)
+                    worst[q] = values[q, 0]
+
+
+@kernel_in_order
+def _add(code, power, x, Q, total):
+    """One row against the queries in lanes."""
+    for q in range(len(total)):
+        total[q] = 0.0
+    for j in range(len(x)):
+        xj, line = float(x[j]), Q[j]
+        if code == SQUARES:
+            for q in range(len(total)):
+                d = xj - line[q]
+                total[q] += d * d
+        elif code == ABSOLUTE:
+            for q in range(len(total)):
+                total[q] += abs(xj - line[q])
+        elif code == LARGEST:
+            for q in range(len(total)):
+                total[q] = max(total[q], abs(xj - line[q]))
+        else:
+            for q in range(len(total)):
+                total[q] += abs(xj - line[q]) ** power
+
+
+@kernel_in_order
+def _direct(X, Q, code, power, first, total, worst, values, rows):
+    lanes = len(total)
+    for r in range(len(X)):
+        _add(code, power, X[r], Q, total)
+        below = 0
+        for q in range(lanes):
+            below += total[q] < worst[q]
+        if below > 0:
+            for q in range(lanes):
+                if total[q] < worst[q]:
+                    _push(values[q], rows[q], total[q], first + r)
+                    worst[q] = values[q, 0]
+
+
+@kernel_in_order
+def _between(code, power, x, y):
+    total = 0.0
+    for j in range(len(x)):
+        d = float(x[j]) - y[j]
+        if code == SQUARES:
+            total += d * d
+        elif code == ABSOLUTE:
+            total += abs(d)
+        elif code == LARGEST:
+            total = max(total, abs(d))
+        else:
+            total += abs(d) ** power
+    return total
+
+
+@kernel_in_order
+def _pairs(X, Q, code, power, rows, values):
+    for q in range(len(rows)):
+        for t in range(rows.shape[1]):
+            if rows[q, t] >= 0:
+                values[q, t] = _between(code, power, X[rows[q, t]], Q[q])
+
+
+def scan(T, n, first, worst, values, rows) -> None:
+    """Put what the tile T (rows × queries) holds into the queries' lists.
+
+    worst (queries,): the largest value that is still in each list, inf at first; values and rows
+    (queries × m), at first inf and −1; ``first``: the row of T[0]. All floats of one type.
+    """
+    lanes = T.shape[1]
+    if len(n) != len(T) or not len(worst) == len(values) == len(rows) == lanes:
+        raise ValueError(f"T {T.shape}, n {n.shape}, values {values.shape} do not match")
+    _compiled("scan", T.dtype)(T, n, first, worst, values, rows)
+
+
+def direct(X, Q, code, power, first, worst, values, rows) -> None:
+    """The same by differences: X (rows × p) in float32 or float64, Q (p × queries) in float64."""
+    if X.shape[1] != len(Q) or not len(worst) == len(values) == len(rows) == Q.shape[1]:
+        raise ValueError(f"X {X.shape}, Q {Q.shape}, values {values.shape} do not match")
+    total = np.empty(Q.shape[1])
+    _compiled("direct", X.dtype)(X, Q, code, power, first, total, worst, values, rows)
+
+
+def pairs(X, Q, code, power, rows, values) -> None:
+    """values[q, t] of row rows[q, t] of X and query q (queries × p); those below 0 are left out."""
+    inside = rows.size == 0 or rows.max() < len(X)
+    if X.shape[1] != Q.shape[1] or rows.shape != values.shape or len(Q) != len(rows) or not inside:
+        raise ValueError(f"X {X.shape}, Q {Q.shape}, rows {rows.shape} do not match")
+    _compiled("pairs", X.dtype)(X, Q, code, power, rows, values)
+
+
+def in_order(values, rows) -> None:
+    """Sort each list by (value, row), in place."""
+    _compiled("order", values.dtype)(values, rows)
+
+
+_KERNELS = {"scan": _scan, "direct": _direct, "pairs": _pairs, "order": _order}
+
+
+@cache
+def _compiled(name, number):
+    if number not in (np.float32, np.float64):
+        raise TypeError(f"need float32 or float64, not {number}")
+    real, whole = types.float64, types.intp
+    of = types.float32 if number == np.float32 else real
+    read, exact = (types.Array(one, 2, "C", readonly=True) for one in (of, real))
+    line = types.Array(of, 1, "C", readonly=True)
+    lists, numbers = real[:, ::1], whole[:, ::1]
+    signature = {
+        "scan": (of[:, ::1], line, whole, of[::1], of[:, ::1], numbers),
+        "direct": (read, exact, whole, real, whole, real[::1], real[::1], lists, numbers),
+        "pairs": (read, exact, whole, real, numbers, lists),
+        "order": (of[:, ::1], numbers),
+    }[name]  # fmt: skip
+    return _KERNELS[name].compile(types.void(*signature))
+
+
+def warm() -> None:
+    """Compile every kind, or load it from disk."""
+    for name in _KERNELS:
+        for number in (np.float32, np.float64):
+            _compiled(name, np.dtype(number))

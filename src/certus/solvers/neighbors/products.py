@@ -1,0 +1,196 @@
+r"""Nearest rows by products of matrices, made exact: Euclidean distances of many columns.
+
+    ‖x − q‖² = ‖x‖² − 2xᵀq + ‖q‖²
+
+of data about their mean c is fast by float32 products, and off by at most
+
+    E = 1.02u((2p + 8)·M‖q‖ + 3M²),     M = max‖x‖,   u = 2⁻²⁴ (float64: 2⁻⁵³)
+
+since rounding x and q costs 2u‖x‖‖q‖, a sum of p products pu‖x‖‖q‖ in any order, twice; ‖x‖² and
+the last addition cost the rest. The m > k rows with the least of these are kept. With worst the
+largest that was kept, every other row is at least worst + ‖q‖² − E away, squared. The kept ones get
+their distances by differences. If the k-th is less than that, no other row is among the k nearest:
+proven, and exact. Where it is not, float64 takes its turn, and where even that says too little
+(rows that repeat, or lie close together and far from the mean) the differences of all rows.
+
+Whole numbers whose sums fit are computed without any rounding: then E = 0, and ties are no trouble.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._pool import give_up_if_stopped, run_on_threads
+from .differences import Differences
+from .lists import Best, Within, empty, joined, lanes
+
+SQUARES = 0  # kernels/nearest.py
+SPARE = 6  # rows that are kept beside the k, at least
+TILE = 2048  # rows of a tile of products
+PILOT = 0.5  # share of the first queries that float32 must prove
+UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
+ROOM = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}  # for whole numbers
+
+
+class Products:
+    """O(n·p) a query, mostly as products of matrices, and memory for a float32 copy of X."""
+
+    def __init__(self, X: np.ndarray, threads: int):
+        self.X, self.threads = X, threads
+        self.by_differences = Differences(X, SQUARES, 2.0, threads)
+        n, p = X.shape
+        self.c = X.mean(axis=0, dtype=float)
+        if whole_numbers(X):
+            self.c = np.rint(self.c)
+        largest = max(np.abs(X.max(axis=0) - self.c).max(), np.abs(X.min(axis=0) - self.c).max())
+        self.whole = bool(whole_numbers(X) and p * 8.0 * largest**2 < 2.0**53)
+        self.largest = float(largest)
+        # by a power of two, so that squares of float32 stay in range; whole numbers stay whole
+        self.scale = 1.0 if self.whole or not largest > 0 else 2.0 ** -np.floor(np.log2(largest))
+        self.copy = np.empty((n, p), dtype=np.float32)
+        self.square = np.empty(n)
+
+        def centre(i: int) -> None:
+            part = parts[i]
+            Z = self.viewed(X[part])
+            self.copy[part] = Z
+            self.square[part] = np.einsum("ij,ij->i", Z, Z)
+
+        parts = lanes(n, max(256, (1 << 17) // p))
+        run_on_threads(centre, len(parts), threads)
+        self.norm = float(np.sqrt(self.square.max(initial=0.0)))
+
+    def viewed(self, X: np.ndarray) -> np.ndarray:
+        Z = np.subtract(X, self.c, dtype=float)
+        if self.scale != 1.0:
+            Z *= self.scale
+        return Z
+
+    def nearest(self, Q: np.ndarray, k: int) -> Best:
+        n = len(self.X)
+        if 4 * k >= n or n < 2 * TILE // 4:
+            return self.by_differences.nearest(Q, k)
+        best, groups = empty(len(Q), k), lanes(len(Q))
+        proven = np.zeros(len(Q), dtype=bool)
+        for dtype, more in ((np.float32, 1), (np.float64, 4)):
+            left = np.flatnonzero(~proven)
+            if not len(left):
+                return best
+            groups = lanes(len(left))
+            search = _Search(self, Q, k, min(n, k + more * max(SPARE, k // 2)), np.dtype(dtype))
+            self._some(search, left[groups[0]], best, proven)
+            if proven[left[groups[0]]].mean() < PILOT:
+                continue  # the others would fare no better
+
+            def rest(i: int, search: Any = search, left: Any = left, groups: Any = groups) -> None:
+                self._some(search, left[groups[i + 1]], best, proven)
+
+            run_on_threads(rest, len(groups) - 1, self.threads)
+        left = np.flatnonzero(~proven)
+        if len(left):
+            found = self.by_differences.nearest(np.ascontiguousarray(Q[left]), k)
+            best.values[left], best.rows[left] = found
+        return best
+
+    @staticmethod
+    def _some(search: "_Search", i: np.ndarray, best: Best, proven: np.ndarray) -> None:
+        values, rows, good = search.group(i)
+        best.values[i], best.rows[i], proven[i] = values, rows, good
+
+    def within(self, Q: np.ndarray, radius: float) -> Within:
+        """Candidates by float64 products, then by differences."""
+        from ...kernels.nearest import pairs
+
+        groups = lanes(len(Q))
+        parts: list[Any] = [None] * len(groups)
+        limit = radius * self.scale**2
+
+        def search(i: int) -> None:
+            q = Q[groups[i]]
+            Z = self.viewed(q)
+            length = np.einsum("ij,ij->i", Z, Z)
+            most = limit * (1 + 1e-12) - length + self.error(np.sqrt(length), np.dtype(float))
+            columns = np.ascontiguousarray(-2 * Z.T)
+            found: list[tuple[np.ndarray, np.ndarray]] = []
+            for a in range(0, len(self.X), TILE):
+                give_up_if_stopped()
+                T = np.dot(self.viewed(self.X[a : a + TILE]), columns)
+                T += self.square[a : a + TILE, None]
+                row, query = np.nonzero(most >= T)
+                found.append((query, row + a))
+            query, row = (np.concatenate(part) for part in zip(*found, strict=True))
+            values = np.empty((len(row), 1))
+            pairs(self.X, np.ascontiguousarray(q[query]), SQUARES, 2.0, row[:, None], values)
+            good = values[:, 0] <= radius
+            query, row, values = query[good], row[good], values[good]
+            order = np.lexsort((row, query))
+            counts = np.bincount(query, minlength=len(q))
+            parts[i] = values[order, 0], row[order], counts
+
+        run_on_threads(search, len(groups), self.threads)
+        return joined(parts)
+
+    def error(self, length: Any, dtype: np.dtype, exact: bool = False) -> Any:
+        """E for queries of these lengths."""
+        if exact:
+            return np.zeros_like(length)
+        M, p = self.norm, self.X.shape[1]
+        return 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + 3 * M**2) + 1e-37 * p
+
+
+class _Search(NamedTuple):
+    """The search of groups of queries, in one precision."""
+
+    of: Products
+    Q: np.ndarray
+    k: int
+    m: int
+    dtype: np.dtype
+
+    def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """values, rows, and whether they are proven, of queries i."""
+        from ...kernels.nearest import pairs, scan
+
+        of, q = self.of, np.ascontiguousarray(self.Q[i])
+        Z = of.viewed(q)
+        length = np.einsum("ij,ij->i", Z, Z)
+        exact = self._without_rounding(q)
+        columns = np.ascontiguousarray(-2 * Z.T, dtype=self.dtype)
+        square = of.square.astype(self.dtype, copy=False)
+        values, rows = empty(len(q), self.m, self.dtype)
+        worst = np.full(len(q), np.inf, dtype=self.dtype)
+        T = np.empty((TILE, len(q)), dtype=self.dtype)
+        for a in range(0, len(of.X), TILE):
+            give_up_if_stopped()
+            X = of.copy[a : a + TILE]
+            if self.dtype == np.float64:
+                X = of.viewed(of.X[a : a + TILE])
+            tile = T[: len(X)]
+            np.dot(X, columns, out=tile)
+            scan(tile, square[a : a + TILE], a, worst, values, rows)
+        true = np.full(rows.shape, np.inf)
+        pairs(of.X, q, SQUARES, 2.0, rows, true)
+        order = np.lexsort((rows, true), axis=1)[:, : self.k]
+        true, rows = np.take_along_axis(true, order, 1), np.take_along_axis(rows, order, 1)
+        least = worst.astype(float) + length - of.error(np.sqrt(length), self.dtype, exact)
+        kth = true[:, self.k - 1] * of.scale**2
+        p = q.shape[1]
+        proven = kth <= least if exact else kth * (1 + 4 * p * 2.0**-53) < least
+        if self.m == len(of.X):
+            proven[:] = True
+        return true, rows, proven
+
+    def _without_rounding(self, q: np.ndarray) -> bool:
+        """Are all sums whole numbers that fit?"""
+        of = self.of
+        if not of.whole or not whole_numbers(q):
+            return False
+        largest = max(of.largest, float(np.abs(q - of.c).max(initial=0.0)))
+        return q.shape[1] * 4.0 * largest**2 < ROOM[self.dtype]
+
+
+def whole_numbers(X: np.ndarray) -> bool:
+    if X.dtype.kind in "iub":
+        return True
+    some = X[:64]
+    return bool((some == np.rint(some)).all() and (np.rint(X) == X).all())

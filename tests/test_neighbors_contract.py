@@ -71,6 +71,8 @@ def problem(seed=0, n=90, p=4):
         *(make(cls, weights="distance", metric="manhattan") for cls in PREDICTORS),
         *(make(cls, metric="nan_euclidean") for cls in CLASSES),
         *(make(cls, metric="precomputed") for cls in CLASSES),
+        make(neighbors.NearestNeighbors, metric="gower"),
+        make(neighbors.KNeighborsRegressor, metric="chebyshev"),
     ],
     expected_failed_checks=known_to_fail,
 )

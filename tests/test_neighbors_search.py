@@ -1,6 +1,11 @@
 """The nearest rows are the nearest rows: against brute force and scikit-learn."""
 
+import copy
+import pickle
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn.neighbors as peers
@@ -9,7 +14,8 @@ from sklearn import config_context
 from sklearn.metrics import DistanceMetric, pairwise_distances
 
 from certus import config_context as certus_config
-from certus import neighbors
+from certus import distances, neighbors
+from certus.exceptions import DegenerateWarning
 from certus.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
 
 rng = np.random.default_rng(0)
@@ -70,8 +76,9 @@ def same_neighbours(ours, theirs, rtol=1e-9, atol=1e-9):
 def test_every_metric_agrees_with_scikit_learn(metric, params, rows, queries):
     p = None if params and "p" in params else 2
     ours = NearestNeighbors(metric=metric, metric_params=params, p=p).fit(rows)
+    algorithm = "ball_tree" if params and "V" in params else "brute"
     theirs = peers.NearestNeighbors(
-        metric=metric, metric_params=params, p=p, algorithm="brute"
+        metric=metric, metric_params=params, p=p, algorithm=algorithm
     ).fit(rows)
     for given in (queries, None):
         same_neighbours(ours.kneighbors(given, 7), theirs.kneighbors(given, 7))
@@ -82,10 +89,14 @@ def test_every_metric_keeps_the_order_of_distance_and_row(metric, params, rows, 
     p = None if params and "p" in params else 2
     model = NearestNeighbors(metric=metric, metric_params=params, p=p).fit(rows)
     d, i = model.kneighbors(queries, len(rows))
-    assert (np.sort(i, axis=1) == np.arange(len(rows))).all()
-    later = np.diff(d, axis=1)
-    assert not (later < 0).any()
-    assert (np.diff(i, axis=1)[later == 0] > 0).all()
+    for far, found in zip(d, i, strict=True):
+        there = found >= 0  # what cannot be compared is −1, at infinity, and comes last
+        assert np.isinf(far[~there]).all()
+        assert sorted(found[there]) == sorted(set(found[there]))
+        assert len(rows) - there.sum() <= (20 if metric == "nan_euclidean" else 0)
+        later = np.diff(far[there])
+        assert not (later < 0).any()
+        assert (np.diff(found[there])[later == 0] > 0).all()
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "ball_tree", "kd_tree", "brute"])
@@ -318,10 +329,10 @@ def test_given_distances_are_searched_as_the_rows_themselves():
     D, E = cdist(X, X), cdist(Q, X)
     given = NearestNeighbors(metric="precomputed", radius=1.2).fit(D)
     rows = NearestNeighbors(radius=1.2).fit(X)
-    for distances, queries in ((E, Q), (None, None)):
-        same_neighbours(given.kneighbors(distances), rows.kneighbors(queries))
+    for matrix, queries in ((E, Q), (None, None)):
+        same_neighbours(given.kneighbors(matrix), rows.kneighbors(queries))
         for a, b in zip(
-            given.radius_neighbors(distances, return_distance=False),
+            given.radius_neighbors(matrix, return_distance=False),
             rows.radius_neighbors(queries, return_distance=False),
             strict=True,
         ):
@@ -354,3 +365,132 @@ def test_a_stored_zero_of_a_graph_is_a_neighbour_at_distance_zero():
     d, i = model.kneighbors(graph[:2])
     np.testing.assert_array_equal(d, [[0, 2], [0, 1]])
     np.testing.assert_array_equal(i, [[1, 2], [0, 2]])
+
+
+# --- numbers and categories, and metrics that learn from the rows ---------------------------------
+
+
+def people(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": np.where(random.random(n) < 0.1, np.nan, random.integers(20, 70, n)),
+            "city": random.choice(["Oslo", "Bern", "Rome"], n),
+            "smokes": random.random(n) < 0.5,
+            "income": random.normal(size=n),
+        }
+    )
+
+
+def gower(a, b, ranges):
+    """By definition, of two rows."""
+    terms = [
+        abs(a[l] - b[l]) / ranges[l] if l in ranges else float(a[l] != b[l])
+        for l in a.index
+        if not (pd.isna(a[l]) or pd.isna(b[l]))
+    ]
+    return sum(terms) / len(terms)
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "objects"])
+def test_gower_compares_rows_of_numbers_and_categories(form):
+    frame, queries = people(), people(7, seed=1)
+    queries.loc[2, "city"] = "Paris"
+    ranges = {name: np.ptp(frame[name].dropna()) for name in ("age", "income")}
+    D = np.array(
+        [[gower(a, b, ranges) for _, b in frame.iterrows()] for _, a in queries.iterrows()]
+    )
+    as_given = {
+        "pandas": lambda table: table,
+        "polars": lambda table: pl.from_pandas(table),
+        "objects": lambda table: table.to_numpy(dtype=object),
+    }[form]
+    model = NearestNeighbors(metric="gower", n_neighbors=60, radius=0.4).fit(as_given(frame))
+    d, i = model.kneighbors(as_given(queries))
+    order = np.argsort(D.round(12), axis=1, kind="stable")
+    np.testing.assert_allclose(d, np.take_along_axis(D, order, axis=1), atol=1e-12)
+    d, i = model.kneighbors(None, 1)
+    assert (i[:, 0] != np.arange(60)).all()
+    twin = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(
+        twin.kneighbors(as_given(queries))[1], model.kneighbors(as_given(queries))[1]
+    )
+    assert model.n_features_in_ == 4
+
+
+def test_predictors_take_frames_with_categories():
+    frame = people(90)
+    y = (frame["city"] == "Oslo").astype(int)
+    model = neighbors.KNeighborsClassifier(3, metric="gower").fit(frame, y)
+    assert model.score(None, y) > 0.9
+    with pytest.raises(ValueError, match="order"):
+        model.predict(frame[["city", "age", "smokes", "income"]])
+
+
+def test_gower_of_an_array_with_named_categories_treats_codes_as_names():
+    codes = np.column_stack([rng.integers(0, 3, 50) * 100.0, rng.normal(size=50)])
+    model = NearestNeighbors(metric="gower", metric_params={"categorical": [0]}, n_neighbors=50)
+    d, _ = model.fit(codes).kneighbors(codes[:5])
+    D = (
+        (codes[:5, None, 0] != codes[:, 0])
+        + np.abs(codes[:5, None, 1] - codes[:, 1]) / np.ptp(codes[:, 1])
+    ) / 2
+    np.testing.assert_allclose(d, np.sort(D, axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["mahalanobis", "seuclidean"])
+def test_covariances_are_estimated_from_the_rows_of_the_fit(metric):
+    model = NearestNeighbors(metric=metric).fit(X)
+    given = {"V": np.cov(X.T) if metric == "mahalanobis" else X.var(axis=0, ddof=1)}
+    same_neighbours(
+        model.kneighbors(Q),
+        NearestNeighbors(metric=metric, metric_params=given).fit(X).kneighbors(Q),
+    )
+
+
+@pytest.mark.parametrize("metric", ["spearman", "phi_s"])
+def test_metrics_that_scikit_learn_has_not(metric):
+    model = NearestNeighbors(metric=metric, n_neighbors=9).fit(np.abs(X))
+    D = distances.pairwise_distances(np.abs(Q), np.abs(X), metric=metric)
+    np.testing.assert_allclose(
+        model.kneighbors(np.abs(Q))[0], np.sort(D, axis=1)[:, :9], atol=1e-12
+    )
+
+
+def test_a_distance_with_weights_may_be_given_as_an_object():
+    w = np.arange(5.0)
+    model = NearestNeighbors(metric=distances.Manhattan(w=w)).fit(X)
+    D = cdist(Q, X, "cityblock", w=w**2)
+    np.testing.assert_allclose(model.kneighbors(Q)[0], np.sort(D, axis=1)[:, :5], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "row"), [("cosine", np.zeros(5)), ("correlation", np.ones(5))])
+def test_rows_for_which_a_metric_says_little_are_told_once(metric, row):
+    rows = np.vstack([X[:20], row])
+    with pytest.warns(DegenerateWarning, match="row 20") as told:
+        model = NearestNeighbors(metric=metric).fit(rows)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    d, i = model.kneighbors(rows[20:])
+    assert np.isfinite(d).all()
+    assert i[0, 0] == 20
+
+
+def test_an_unknown_metric_is_named_with_one_that_is_near():
+    with pytest.raises(ValueError, match="Did you mean 'euclidean'"):
+        NearestNeighbors(metric="euclidian").fit(X)
+    with pytest.raises(TypeError, match="it takes"):
+        NearestNeighbors(metric="manhattan", metric_params={"V": V}).fit(X)
+
+
+@pytest.mark.parametrize("metric", [blocks, pairs, "canberra", "gower", "precomputed"])
+def test_a_searched_model_can_be_pickled(metric):
+    rows = np.abs(X)
+    given = cdist(rows, rows) if metric == "precomputed" else rows
+    model = NearestNeighbors(metric=metric).fit(given)
+    d, i = model.kneighbors(given[:9])
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
+        e, j = twin.kneighbors(given[:9])
+        np.testing.assert_array_equal(i, j)
+        np.testing.assert_array_equal(d, e)
+        assert twin.algorithm_ == model.algorithm_

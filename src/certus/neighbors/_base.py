@@ -15,13 +15,13 @@ from .._validation import one_of, positive_whole
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify, unproven
 from ..csr import CSR
-from ..exceptions import CannotVerifyError, DegenerateWarning
+from ..exceptions import DegenerateWarning
 from ..rows import Rows
 from ..solvers.neighbors.index import Index
 from ..solvers.neighbors.precomputed import Precomputed
 from ..solvers.neighbors.sparse import SparseIndex
-from ._metric import distance_of, effective_metric
-from ._reading import distances_given, rows_given
+from ._metric import OfReadRows, distance_of, effective_metric
+from ._reading import distances_given, mixed_given, rows_given
 
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
@@ -40,40 +40,50 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     n_jobs: int | None
     _watching: Watching  # during fit
     _index: Any
-    _distance: Any
+    _distance: Any  # that of a fit, which has seen its rows; None for given distances
+    _mixed = False  # are the rows kept as numbers that stand for categories?
+    _asks_itself = False  # are queries rows as they are kept?
 
     # --- fit ---
 
     def _take(self, X: Any) -> Any:
         """Check the parameters, and read the rows."""
         self._check_parameters()
-        return self._read(X, reset=True)
+        metric, params = effective_metric(self.metric, self.p, self.metric_params)
+        self.effective_metric_, self.effective_metric_params_ = metric, params
+        self._distance = None if self._precomputed else distance_of(metric, params)
+        rows = self._read(X, reset=True)
+        if self._mixed:
+            self._warn_of_flags(X)
+        return rows
 
     def _keep(self, X: Any) -> None:
         """Make the rows ready to be searched."""
-        metric, params = effective_metric(self.metric, self.p, self.metric_params)
         self._watching.begin()
-        if self._precomputed:
-            self._distance, self._index = None, Precomputed(X)
-        else:
-            self._distance = distance_of(metric, params).prepare(_plain(X))
-            self._index = self._indexed(X)
-            self._warn_of_flags(X)
-        self._fit_X = X
-        self.effective_metric_, self.effective_metric_params_ = metric, params
-        self.n_samples_fit_ = X.shape[0]
-        self.algorithm_ = self._index.algorithm
+        self._fit_X, self.n_samples_fit_ = X, X.shape[0]
+        if not (self._precomputed or self._mixed):
+            self._distance = self._distance.prepare(_plain(X))
+            self._warn_of_flags(_plain(X))
+        self._index = self._make_index(X)
 
-    def _indexed(self, X: Any) -> Any:
+    def _make_index(self, X: Any) -> Any:
+        distance, threads = self._distance, effective_threads(self.n_jobs)
+        if distance is None:
+            return Precomputed(X)
         if isinstance(X, CSR):
-            return SparseIndex(X, self._distance)
-        return Index(
-            X,
-            self._distance,
-            algorithm=self.algorithm,
-            leaf_size=self.leaf_size,
-            threads=self._threads,
-        )
+            return SparseIndex(X, distance, threads)
+        if distance.embedded_metric is None:
+            X, distance = self._as_indexed(X), OfReadRows(distance)
+        algorithm = "kd_tree" if self.algorithm == "ball_tree" else self.algorithm
+        return Index(X, distance, algorithm=algorithm, threads=threads)
+
+    def _as_indexed(self, Q: Any) -> Any:
+        """Queries as the index holds its rows."""
+        if Q is None or self._distance is None or isinstance(self._fit_X, CSR):
+            return Q
+        if self._mixed or self._distance.embedded_metric is not None:
+            return Q
+        return self._distance.read(Q)
 
     def _check_parameters(self) -> None:
         given = self.get_params()
@@ -91,17 +101,20 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 
     def _warn_of_flags(self, X: Any) -> None:
         """Rows for which the metric is a convention: of zeros for cosine, and the like."""
-        told = [text for _, _, text in self._distance.flags(_plain(X))]
+        told = [text for _, _, text in self._distance.flags(X)]
         if told:
             warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 2)
 
     def _certify_neighbors(self, y: np.ndarray | None = None, s: np.ndarray | None = None) -> None:
         """Set certificate_: sampled answers, recomputed from all rows."""
         rows = Rows(self._fit_X, y, s)
+        self._asks_itself = True
         try:
             found = certify(self, rows)
-        except (CannotVerifyError, AssertionError) as error:
+        except (ValueError, AssertionError) as error:
             found = self._unproven(rows, str(error))
+        finally:
+            del self._asks_itself
         self.certificate_ = self._watching.label(found)
 
     def _unproven(self, rows: Rows, why: str) -> Certificate:
@@ -113,16 +126,16 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    @property
-    def _threads(self) -> int:
-        return effective_threads(self.n_jobs)
-
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Rows as the metric takes them: an array or CSR of floats, or given distances."""
         if self._precomputed:
             return distances_given(self, X, reset=reset)
-        missing = isinstance(self.metric, str) and self.metric in WITH_MISSING
-        return rows_given(self, X, reset=reset, missing=missing)
+        if self._distance.name == "gower" and not self._asks_itself:
+            rows, self._distance = mixed_given(self, X, self._distance, reset=reset)
+            self._mixed = self._mixed if not reset else rows is not None
+            if rows is not None:
+                return rows
+        return rows_given(self, X, reset=reset, missing=self._distance.missing)
 
     def _queries(self, X: Any) -> Any:
         """Rows to search for; None: those of the fit, each without itself."""
@@ -134,6 +147,14 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
             return Q[0 : Q.shape[0]].toarray()  # as wide as the dense rows of the fit
         return Q
 
+    @property
+    def algorithm_(self) -> str:
+        """What ran last: "kd_tree", "brute", … ("auto": nothing yet)."""
+        if "_fit_X" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'algorithm_'")
+        name: str = self._index.algorithm
+        return name
+
     def _count(self, Q: Any) -> int:
         return int(self.n_samples_fit_ if Q is None else Q.shape[0])
 
@@ -144,8 +165,24 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed  # folds then cut rows and columns
         tags.input_tags.positive_only = self._precomputed
-        tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        named = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        tags.input_tags.allow_nan = named or bool(getattr(self.metric, "missing", False))
         return tags
+
+    def __copy__(self) -> Any:
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)  # the index too: it is not changed
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_index", None)  # as large as the rows, and soon made again
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_fit_X" in state:
+            self._index = self._make_index(self._fit_X)
 
     def _html_repr(self) -> str:
         shown: str = estimator_html_repr(self)

@@ -4,6 +4,7 @@ minkowski, p = 1, 2, ∞ without weights  →  manhattan, euclidean, chebyshev
 """
 
 import warnings
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -53,5 +54,20 @@ def distance_of(metric: Any, params: dict[str, Any]) -> Distance:
             UserWarning,
             stacklevel=CALLER + 2,
         )
-        return get_distance(lambda A, B: cdist(A, B, "minkowski", **given))
+        return get_distance(partial(cdist, metric="minkowski", **given))
     return get_distance(metric, **given)
+
+
+class OfReadRows(Distance):
+    """The same distance of rows that it has read: in a search each is compared many times."""
+
+    def __init__(self, distance: Distance):
+        self.distance, self.name, self.missing = distance, distance.name, distance.missing
+
+    def read(self, X: Any) -> np.ndarray:
+        """X as it is."""
+        return np.asarray(X)
+
+    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+        """d(A_i, B_j) of all pairs."""
+        return self.distance.compare(A, A if B is None else B, threads)

@@ -13,6 +13,7 @@ from .._validation import as_numbers, data_for_search, require_finite, warn_of_a
 from .._watching import CALLER
 from .._words import count
 from ..csr import CSR
+from ..lazy import LazyRows
 
 NARROW = ("b1", "i1", "u1", "i2", "u2")  # whole numbers that float32 holds exactly
 FORMATS = ("csr", "csc", "coo", "lil")  # the others of SciPy's lose stored zeros
@@ -34,6 +35,38 @@ def rows_given(model: Any, X: Any, *, reset: bool, missing: bool) -> Any:
                 said += ", or use metric='nan_euclidean' or 'gower', which compare what is there"
             raise ValueError(said) from None
     return X if isinstance(X, CSR) else _floats(X)
+
+
+def mixed_given(model: Any, X: Any, distance: Any, *, reset: bool) -> tuple[Any, Any]:
+    """Rows of numbers and categories as numbers, and the distance that knows the categories.
+
+    (None, distance) where all columns are of numbers.
+    """
+    if not _may_be_mixed(X):
+        return None, distance
+    if reset:
+        try:
+            distance = distance.prepare(X)
+        except TypeError as error:
+            raise TypeError(
+                f"X holds what is neither a number nor text ({error}): each argument must be a "
+                "string or a number"
+            ) from error
+    else:
+        check_is_fitted(model)
+    if reset and not vars(distance)["_categorical"].any():
+        return None, distance
+    validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names columns
+    return distance.read(X), distance
+
+
+def _may_be_mixed(X: Any) -> bool:
+    if issparse(X) or isinstance(X, LazyRows):
+        return False
+    if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
+        table = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
+        return table.ndim == 2 and table.size > 0 and table.dtype.kind in "OUT"
+    return len(X.shape) == 2 and min(X.shape) > 0  # a frame
 
 
 def _floats(X: np.ndarray) -> np.ndarray:

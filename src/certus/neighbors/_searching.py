@@ -41,16 +41,17 @@ class NearestMixin(NeighborsModel):
         Returns
         -------
         neigh_dist : ndarray of shape (n_queries, n_neighbors)
-            Only with ``return_distance``. NaN where the metric cannot compare two rows.
+            Only with ``return_distance``.
         neigh_ind : ndarray of int of shape (n_queries, n_neighbors)
+            −1, at an infinite distance, where fewer rows can be compared (missing values).
         """
         distances, indices = self._nearest(self._queries(X), n_neighbors)
         return (distances, indices) if return_distance else indices
 
     def _nearest(self, Q: Any, n_neighbors: Any = None) -> tuple[np.ndarray, np.ndarray]:
         k = self._checked_k(n_neighbors, Q)
-        found: tuple[np.ndarray, np.ndarray] = self._index.kneighbors(Q, k, threads=self._threads)
-        return found
+        distances, rows = self._index.kneighbors(self._as_indexed(Q), k)
+        return distances, rows
 
     def _checked_k(self, n_neighbors: Any, Q: Any) -> int:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -96,9 +97,10 @@ class NearestMixin(NeighborsModel):
     def _nearest_graph(self, Q: Any, n_neighbors: Any, mode: str) -> Any:
         one_of("mode", mode, MODES)
         distances, indices = self._nearest(Q, n_neighbors)
-        m, k = indices.shape
-        data = np.ones(m * k) if mode == "connectivity" else distances.ravel()
-        return as_graph(data, indices.ravel(), np.arange(m + 1) * k, (m, self.n_samples_fit_))
+        there = indices >= 0
+        data = np.ones(np.count_nonzero(there)) if mode == "connectivity" else distances[there]
+        start = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
+        return as_graph(data, indices[there], start, (len(indices), self.n_samples_fit_))
 
 
 class WithinRadiusMixin(NeighborsModel):
@@ -132,16 +134,18 @@ class WithinRadiusMixin(NeighborsModel):
         """
         if sort_results and not return_distance:
             raise ValueError("return_distance must be True if sort_results is True.")
-        distances, indices = self._within(self._queries(X), radius, sort_results)
+        distances, indices = self._within(self._queries(X), radius, sort_results).lists()
         arrays = as_objects(indices)
         return (as_objects(distances), arrays) if return_distance else arrays
 
-    def _within(self, Q: Any, radius: Any, sort: bool) -> Any:
+    def _within(self, Q: Any, radius: Any, sort: bool) -> Neighbours:
         r = check_radius(self.radius if radius is None else radius)
-        return self._index.radius(Q, r, sort=sort)
+        distances, rows, edges = self._index.radius(self._as_indexed(Q), r)
+        found = Neighbours(distances, rows, edges, None)
+        return found.by_distance() if sort else found
 
     def _voters(self, X: Any) -> Neighbours:
-        return Neighbours.of_lists(*self._within(self._queries(X), None, True))
+        return self._within(self._queries(X), None, True)
 
     def radius_neighbors_graph(
         self,
@@ -167,7 +171,7 @@ class WithinRadiusMixin(NeighborsModel):
 
     def _within_graph(self, Q: Any, radius: Any, mode: str, sort: bool = False) -> Any:
         one_of("mode", mode, MODES)
-        found = Neighbours.of_lists(*self._within(Q, radius, sort))
+        found = self._within(Q, radius, sort)
         data = np.ones(len(found.rows)) if mode == "connectivity" else found.distance
         return as_graph(data, found.rows, found.start, (found.m, self.n_samples_fit_))
 

@@ -31,15 +31,6 @@ class Neighbours(NamedTuple):
         m, k = distance.shape
         return cls(distance.ravel(), rows.ravel(), np.arange(m + 1) * k, k)
 
-    @classmethod
-    def of_lists(cls, distances: Any, rows: Any) -> "Neighbours":
-        """From an array for each query."""
-        counts = np.array([len(j) for j in rows], dtype=np.intp)
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        none = [np.empty(0, dtype=np.intp)]
-        d = np.concatenate([*distances, *none]).astype(float)
-        return cls(d, np.concatenate([*rows, *none]).astype(np.intp), start, None)
-
     @property
     def m(self) -> int:
         return len(self.start) - 1
@@ -48,6 +39,18 @@ class Neighbours(NamedTuple):
     def query(self) -> np.ndarray:
         """(t,): whose neighbour each entry is."""
         return np.repeat(np.arange(self.m), np.diff(self.start))
+
+    def by_distance(self) -> "Neighbours":
+        """Those of each query nearest first, and of equally near ones the first row."""
+        order = np.lexsort((self.rows, self.distance, self.query))
+        return self._replace(distance=self.distance[order], rows=self.rows[order])
+
+    def lists(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """(distances, rows), an array for each query."""
+        if self.m == 0:
+            return [], []
+        edges = self.start[1:-1]
+        return np.split(self.distance, edges), np.split(self.rows, edges)
 
     def part(self, first: int, last: int) -> tuple["Neighbours", slice]:
         """Queries first … last − 1, and the entries that are theirs."""

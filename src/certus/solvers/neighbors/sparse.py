@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .smallest import smallest, within
+from .lists import Best, Within
+from .smallest import side_by_side, smallest, within, without_own
 
 BLOCK = 1 << 21  # elements of a dense block of rows
 QUERIES = 256  # at a time: their distances to a block stay small
@@ -22,68 +23,47 @@ class SparseIndex:
 
     algorithm = "brute"
 
-    def __init__(self, X: Any, distance: Any):
-        self.X, self.distance = X, distance
+    def __init__(self, X: Any, distance: Any, threads: int):
+        self.X, self.distance, self.threads = X, distance, threads
 
-    def kneighbors(
-        self, Q: Any, k: int, *, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(distances, rows), each (m, k). Q None: the rows themselves, each without itself."""
         if Q is None:
-            return without_own(*self.kneighbors(self.X, k + 1, threads=threads))
-        distances = np.empty((Q.shape[0], k))
-        indices = np.empty((Q.shape[0], k), dtype=np.intp)
-        for queries, A in _dense(Q, QUERIES):
-            best, number = np.empty((len(A), 0)), np.empty((len(A), 0), dtype=np.intp)
-            for rows, B in _dense(self.X, self._rows):
-                D = self.distance.pairwise(A, B, threads=threads)
+            return without_own(*self.kneighbors(self.X, k + 1))
+        parts = []
+        for _, A in _dense(Q, QUERIES):
+            best = Best(np.empty((len(A), 0)), np.empty((len(A), 0), dtype=np.intp))
+            for rows, D in self._distances(A):
                 j = np.broadcast_to(np.arange(rows.start, rows.stop), D.shape)
                 # rows come in ascending order, so of equal ones the first column is the first row
-                best, number = np.hstack([best, D]), np.hstack([number, j])
-                best, at = smallest(best, min(k, best.shape[1]))
-                number = np.take_along_axis(number, at, axis=1)
-            distances[queries], indices[queries] = best, number
-        return distances, indices
+                values, j = np.hstack([best.values, D]), np.hstack([best.rows, j])
+                values, at = smallest(values, min(k, values.shape[1]))
+                best = Best(values, np.where(at < 0, -1, np.take_along_axis(j, at, axis=1)))
+            parts.append(best)
+        return (
+            np.concatenate([best.values for best in parts]),
+            np.concatenate([best.rows for best in parts]),
+        )
 
-    def radius(
-        self, Q: Any, r: float, *, sort: bool = False, threads: int | None = None
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def radius(self, Q: Any, r: float) -> Within:
+        """All rows at a distance of at most r, those of a query by number."""
         own = Q is None
-        Q = self.X if own else Q
-        distances: list[np.ndarray] = []
-        indices: list[np.ndarray] = []
-        for queries, A in _dense(Q, QUERIES):
-            found: list[list[np.ndarray]] = [[] for _ in A]
-            where: list[list[np.ndarray]] = [[] for _ in A]
-            for rows, B in _dense(self.X, self._rows):
-                D = self.distance.pairwise(A, B, threads=threads)
-                for i, (d, j) in enumerate(zip(*within(D, r, sort=False), strict=True)):
-                    other = j + rows.start != queries.start + i if own else slice(None)
-                    found[i].append(d[other])
-                    where[i].append(j[other] + rows.start)
-            for d_parts, j_parts in zip(found, where, strict=True):
-                d, j = np.concatenate(d_parts), np.concatenate(j_parts)
-                order = np.argsort(d, kind="stable") if sort else slice(None)
-                distances.append(d[order])
-                indices.append(j[order])
-        return distances, indices
+        found = []
+        for queries, A in _dense(self.X if own else Q, QUERIES):
+            D = np.hstack([D for _, D in self._distances(A)])
+            found.append(within(D, r, queries.start if own else None))
+        return side_by_side(found)
 
-    @property
-    def _rows(self) -> int:
-        return max(1, BLOCK // max(1, self.X.shape[1]))
+    def _distances(self, A: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        for rows, B in _dense(self.X, self.X.shape[0]):
+            yield rows, self.distance.pairwise(A, B, threads=self.threads)
 
 
-def _dense(X: Any, step: int) -> Iterator[tuple[slice, np.ndarray]]:
+def _dense(X: Any, most: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of at most ``most`` rows, with their zeros."""
     n = X.shape[0]
-    step = min(step, max(1, BLOCK // max(1, X.shape[1])))
+    step = min(most, max(1, BLOCK // max(1, X.shape[1])))
     for first in range(0, n, step):
         rows = slice(first, min(n, first + step))
         block = X[rows]
         yield rows, block.toarray() if issparse(block) else block
-
-
-def without_own(distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The k + 1 nearest of each row without itself: the k nearest others."""
-    m, k = indices.shape[0], indices.shape[1] - 1
-    keep = indices != np.arange(m)[:, None]
-    keep[keep.all(axis=1), k] = False  # more than k others are as near as the row itself
-    return distances[keep].reshape(m, k), indices[keep].reshape(m, k)

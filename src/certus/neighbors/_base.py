@@ -1,6 +1,7 @@
 """What the estimators of neighbours share: parameters, rows, an index of them, a certificate."""
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,11 +12,12 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from .._config import effective_threads
+from .._explain import not_certified
 from .._validation import one_of, positive_whole
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify, unproven
 from ..csr import CSR
-from ..exceptions import DegenerateWarning
+from ..exceptions import DegenerateWarning, NotCertifiedWarning
 from ..rows import Rows
 from ..solvers.neighbors.index import Index
 from ..solvers.neighbors.precomputed import Precomputed
@@ -42,7 +44,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     _index: Any
     _distance: Any  # that of a fit, which has seen its rows; None for given distances
     _mixed = False  # are the rows kept as numbers that stand for categories?
-    _asks_itself = False  # are queries rows as they are kept?
+    _asks_itself = False  # for its certificate: rows as they are kept, and no complaints
 
     # --- fit ---
 
@@ -116,9 +118,12 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         finally:
             del self._asks_itself
         self.certificate_ = self._watching.label(found)
+        if found.status == "contradicted":
+            said = not_certified(found, None)
+            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER + 1)
 
     def _unproven(self, rows: Rows, why: str) -> Certificate:
-        return unproven(self, rows, "nearest rows", float("nan"), why)
+        return replace(unproven(self, rows, "the nearest rows", float("nan"), why), kind="exact")
 
     # --- queries ---
 

@@ -131,10 +131,12 @@ class NeighborsClassifier(ClassifierMixin, Voting):
         return out if self.outputs_2d_ else out[0]
 
     def _verdict(self, output: int, nobody: np.ndarray) -> Verdict:
-        if self._instead is None:
+        if self._instead is not None:
+            return self._instead[output]
+        if not self._asks_itself:
             self._refuse(nobody)
-        assert self._instead is not None
-        return self._instead[output]
+        classes, _ = self._outputs()[output]
+        return Verdict(classes[0], np.zeros(len(classes)), True)  # of which nobody will hear
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted.
@@ -201,6 +203,8 @@ class NeighborsRegressor(RegressorMixin, Voting):
     def _say(self, out: np.ndarray, nobody: np.ndarray) -> None:
         if self._instead is not None:
             out[nobody] = self._instead
+        elif self._asks_itself:
+            return
         elif self.abstain is not None:
             self._refuse(nobody)
         else:

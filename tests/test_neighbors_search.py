@@ -494,3 +494,11 @@ def test_a_searched_model_can_be_pickled(metric):
         np.testing.assert_array_equal(i, j)
         np.testing.assert_array_equal(d, e)
         assert twin.algorithm_ == model.algorithm_
+
+
+def test_rows_whose_distances_are_equal_once_rounded_stand_by_number():
+    for seed in range(20):
+        rows = np.random.default_rng(seed).normal(size=(100, 4))
+        halves = (rows[:-1] + rows[1:]) / 2  # as far from one row as from the next
+        d, i = NearestNeighbors(n_neighbors=60).fit(rows).kneighbors(halves)
+        assert (np.diff(i, axis=1)[np.diff(d, axis=1) == 0] > 0).all()

@@ -51,7 +51,7 @@ class NearestMixin(NeighborsModel):
     def _nearest(self, Q: Any, n_neighbors: Any = None) -> tuple[np.ndarray, np.ndarray]:
         k = self._checked_k(n_neighbors, Q)
         distances, rows = self._index.kneighbors(self._as_indexed(Q), k)
-        return distances, rows
+        return in_order(distances, rows)
 
     def _checked_k(self, n_neighbors: Any, Q: Any) -> int:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -174,6 +174,19 @@ class WithinRadiusMixin(NeighborsModel):
         found = self._within(Q, radius, sort)
         data = np.ones(len(found.rows)) if mode == "connectivity" else found.distance
         return as_graph(data, found.rows, found.start, (found.m, self.n_samples_fit_))
+
+
+def in_order(distances: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By (distance, row), where they are in the order of what distances are roots of.
+
+    Unequal sums may have the same root, once it is rounded.
+    """
+    turned = (distances[:, 1:] == distances[:, :-1]) & (rows[:, 1:] < rows[:, :-1])
+    for i in np.flatnonzero((turned & (rows[:, 1:] >= 0)).any(axis=1)):
+        order = np.lexsort((rows[i], distances[i]))
+        order = order[np.argsort(rows[i][order] < 0, kind="stable")]  # −1: nobody, and last
+        distances[i], rows[i] = distances[i][order], rows[i][order]
+    return distances, rows
 
 
 def as_objects(arrays: list[np.ndarray]) -> np.ndarray:

@@ -194,3 +194,25 @@ def in_blocks(X, W):
         rows = slice(start, start + BLOCK_ROWS)
         z[rows] = X[rows].astype(np.float64) @ W
     return z
+
+
+def rows_and_queries(n, p, seed, dtype, order):
+    """X normal, and n/10 queries like it."""
+    rng = np.random.default_rng(seed)
+    X, Q = rng.standard_normal((n, p)), rng.standard_normal((max(n // 10, 1), p))
+    return np.asarray(X, dtype, order=order), np.asarray(Q, dtype, order=order)
+
+
+def rows_and_weights(n, p, seed, dtype, order):
+    """X normal, and n numbers between ½ and 2, of which the first p are the columns' weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)).astype(dtype)
+    return np.asarray(X, order=order), rng.uniform(0.5, 2.0, max(n, p))
+
+
+def labelled_rows(n, p, seed, dtype, order):
+    """Two classes that overlap."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    y = (X[:, :2].sum(axis=1) + rng.standard_normal(n) > 0).astype(np.int64)
+    return np.asarray(X, dtype, order=order), y

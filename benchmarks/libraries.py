@@ -8,6 +8,7 @@ import contextlib
 from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
+NEIGHBORS = "benchmarks.neighbors_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -91,6 +92,41 @@ def sklearn_lasso():
         params={"max_iter": EPOCHS},
         tolerances=TOLERANCES,
     )
+
+
+def certus_neighbors():
+    return Contestant(
+        "certus", "certus", f"{NEIGHBORS}.certus_peer", "certus", context=certus_threads
+    )
+
+
+def sklearn_neighbors(algorithm):
+    return Contestant(
+        f"sklearn {algorithm}",
+        "sklearn",
+        f"{NEIGHBORS}.sklearn_peer",
+        "scikit-learn",
+        params={"algorithm": algorithm},
+    )
+
+
+def sklearnex_neighbors(algorithm):
+    return Contestant(
+        f"sklearnex {algorithm}",
+        "sklearnex",
+        f"{NEIGHBORS}.sklearnex_peer",
+        "scikit-learn-intelex",
+        params={"algorithm": algorithm},
+        ran_itself=onedal_ran,
+    )
+
+
+def scipy_neighbors():
+    return Contestant("scipy", "scipy", f"{NEIGHBORS}.scipy_peer", "scipy")
+
+
+def pykdtree():
+    return Contestant("pykdtree", "pykdtree", f"{NEIGHBORS}.pykdtree_peer", "pykdtree")
 
 
 def numpy():

@@ -65,7 +65,7 @@ def test_arguments_that_do_not_fit_are_refused():
     with pytest.raises(TypeError, match="float32 or float64"):
         nearest.scan(np.zeros((3, 4), int), np.zeros(3), 0, np.zeros(4), *lists)
     with pytest.raises(ValueError, match="do not match"):
-        kd_tree.build(np.zeros((3, 2)), np.arange(2), *[np.zeros(3)] * 6, 0)
+        kd_tree.build(np.zeros((3, 2)), np.arange(2), *[np.zeros((3, 2))] * 4, 0, 1)
 
 
 BOUNDS = """

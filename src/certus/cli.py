@@ -261,11 +261,19 @@ def _kernel_folder() -> tuple[str, bool]:
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
     from .kernels import (
-        coordinate_descent, csr, distances, gram, kd_tree, logistic, nearest, products, softmax,
+        coordinate_descent,
+        csr,
+        distances,
+        gram,
+        kd_tree,
+        logistic,
+        nearest,
+        products,
+        softmax,
     )  # fmt: skip
 
-    every = gram, csr, products, coordinate_descent, logistic, softmax, distances, nearest, kd_tree
-    for kernels in every:
+    linear = gram, csr, products, coordinate_descent, logistic, softmax
+    for kernels in (*linear, distances, nearest, kd_tree):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

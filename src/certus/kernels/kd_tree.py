@@ -22,20 +22,23 @@ DEPTH = 64  # of a tree, at most
 
 
 @kernel_in_order
-def _halve(keys, order, low, high, middle):
-    """Hoare's selection: keys below ``middle`` ≤ keys[middle] ≤ those above, rows with them."""
+def _halve(X, order, column, low, high, middle):
+    """Hoare's selection: in that column no row below ``middle`` is above row ``middle``, and none
+    above is below it. Rows change places, and their numbers with them."""
+    p = X.shape[1]
     left, right = low, high - 1
     while left < right:
-        a, b, c = keys[left], keys[(left + right) >> 1], keys[right]
+        a, b, c = X[left, column], X[(left + right) >> 1, column], X[right, column]
         pivot = max(min(a, b), min(max(a, b), c))
         i, j = left, right
         while i <= j:
-            while keys[i] < pivot:
+            while X[i, column] < pivot:
                 i += 1
-            while keys[j] > pivot:
+            while X[j, column] > pivot:
                 j -= 1
             if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
+                for t in range(p):
+                    X[i, t], X[j, t] = X[j, t], X[i, t]
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
@@ -48,23 +51,22 @@ def _halve(keys, order, low, high, middle):
 
 
 @kernel_in_order
-def _box(X, order, start, stop, low, high):
+def _box(X, start, stop, low, high):
     for j in range(len(low)):
-        low[j], high[j] = np.inf, -np.inf
-    for t in range(start, stop):
-        x = X[order[t]]
-        for j in range(len(low)):
-            low[j], high[j] = min(low[j], float(x[j])), max(high[j], float(x[j]))
+        least, most = np.inf, -np.inf
+        for t in range(start, stop):
+            least, most = min(least, X[t, j]), max(most, X[t, j])
+        low[j], high[j] = least, most
 
 
 @kernel_in_order
-def _build(X, order, keys, start, stop, low, high, root, levels):
+def _build(X, order, start, stop, low, high, root, levels):
     """Boxes, and halves, of ``levels`` levels below node ``root``; its start and stop are known."""
     first, count = root, 1
     for level in range(levels + 1):
         for node in range(first, first + count):
             a, b = start[node], stop[node]
-            _box(X, order, a, b, low[node], high[node])
+            _box(X, a, b, low[node], high[node])
             if level == levels:
                 continue
             widest, width = 0, -1.0
@@ -73,9 +75,7 @@ def _build(X, order, keys, start, stop, low, high, root, levels):
                     widest, width = j, high[node, j] - low[node, j]
             middle = (a + b) >> 1
             if width > 0.0:
-                for t in range(a, b):
-                    keys[t] = float(X[order[t], widest])
-                _halve(keys, order, a, b, middle)
+                _halve(X, order, widest, a, b, middle)
             left = 2 * node + 1
             start[left], stop[left], start[left + 1], stop[left + 1] = a, middle, middle, b
         first, count = 2 * first + 1, 2 * count
@@ -222,30 +222,29 @@ def _within(
             at[i] = place
 
 
-def build(X, order, keys, start, stop, low, high, root, levels) -> None:
-    """Build the subtree of ``root``: X (n × p) float32 or float64; order (n,) the rows; keys (n,)
-    room; start, stop (nodes,), low, high (nodes × p) float64."""
-    if not len(order) == len(keys) == len(X) or not len(start) == len(stop) == len(low) == len(
-        high
+def build(X, order, start, stop, low, high, root, levels) -> None:
+    """Build the subtree of ``root``: X (n × p) and order (n,), the rows and their numbers, are put
+    in order; start, stop (nodes,), low, high (nodes × p)."""
+    nodes = {len(start), len(stop), len(low), len(high)}
+    if (
+        len(order) != len(X)
+        or len(nodes) != 1
+        or not low.shape[1:] == high.shape[1:] == X.shape[1:]
     ):
         raise ValueError("arrays of a tree do not match")
-    _compiled("build", X.dtype)(X, order, keys, start, stop, low, high, root, levels)
+    _compiled("build")(X, order, start, stop, low, high, root, levels)
 
 
 def nearest(tree, code, power, Q, values, rows) -> int:
     """Fill values and rows (queries × k; inf and n at first). How many rows were looked at."""
     room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp), np.empty(2 * DEPTH)
-    return _compiled("nearest", np.dtype(float))(
-        *_arrays(tree), code, power, Q, *room, values, rows
-    )
+    return _compiled("nearest")(*_arrays(tree), code, power, Q, *room, values, rows)
 
 
 def within(tree, code, power, Q, radius, at, values, rows) -> None:
     """Count (``values`` empty) or write what is within ``radius``."""
     room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp)
-    _compiled("within", np.dtype(float))(
-        *_arrays(tree), code, power, Q, radius, *room, at, values, rows
-    )
+    _compiled("within")(*_arrays(tree), code, power, Q, radius, *room, at, values, rows)
 
 
 def _arrays(tree):
@@ -256,22 +255,19 @@ _KERNELS = {"build": _build, "nearest": _nearest, "within": _within}
 
 
 @cache
-def _compiled(name, number):
+def _compiled(name):
     real, whole = types.float64, types.intp
-    of = types.float32 if number == np.float32 else real
     v, m, i, pairs = real[::1], real[:, ::1], whole[::1], whole[:, ::1]
-    read, exact = (types.Array(number, 2, "C", readonly=True) for number in (of, real))
-    tree = (m, i, i, i, m, m, whole, whole, real, exact)
+    tree = (m, i, i, i, m, m, whole, whole, real, types.Array(real, 2, "C", readonly=True))
     result, signature = {
-        "build": (types.void, (read, i, v, i, i, m, m, whole, whole)),
+        "build": (types.void, (m, i, i, i, m, m, whole, whole)),
         "nearest": (whole, (*tree, v, i, v, m, pairs)),
         "within": (types.void, (*tree, real, v, i, i, v, i)),
-    }[name]  # fmt: skip
+    }[name]
     return _KERNELS[name].compile(result(*signature))
 
 
 def warm() -> None:
     """Compile every kind, or load it from disk."""
     for name in _KERNELS:
-        _compiled(name, np.dtype(float))
-    _compiled("build", np.dtype(np.float32))
+        _compiled(name)

@@ -4,6 +4,7 @@ A list of a query's best is a heap, the worst on top, of pairs (value, row): of 
 of the larger row is worse, so that ties go to the smallest row whatever the order of looking.
 
     scan:    value[r, q] = T[r, q] + n[r]                       T a tile of products, say −2xᵀq
+    sweep:   value[r, q] = n[r] + xᵀq                           the products as well, few columns
     direct:  Σ_j (x_j − q_j)²,  Σ_j |x_j − q_j|,  max_j |x_j − q_j|  or  Σ_j |x_j − q_j|^power
     pairs:   the same of given pairs
 
@@ -17,9 +18,12 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel_in_order
+from certus.kernels._compile import kernel, kernel_in_order
 
 SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # what is added up over the columns
+LANES = 128  # queries of a sweep
+WIDTH = np.uint64(LANES)
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1, 9))
 
 
 @kernel_in_order
@@ -67,6 +71,57 @@ def _scan(T, n, first, worst, values, rows):
                 if value < worst[q]:
                     _push(values[q], rows[q], value, first + r)
                     worst[q] = values[q, 0]
+
+
+@kernel
+def _eight_columns(X, row, other, Q, start, line):
+    """Add columns start … start + 7 of two rows of X (flat, in multiples of 8) to both halves of
+    ``line``. All lengths are known and indices unsigned: then the loop vectorises, and the queries'
+    numbers, which are loaded once for both rows, come from the nearest cache."""
+    a, b, o = row + start, other + start, start * WIDTH
+    a0, a1, a2, a3 = X[a], X[a + ONE], X[a + TWO], X[a + THREE]
+    a4, a5, a6, a7 = X[a + FOUR], X[a + FIVE], X[a + SIX], X[a + SEVEN]
+    b0, b1, b2, b3 = X[b], X[b + ONE], X[b + TWO], X[b + THREE]
+    b4, b5, b6, b7 = X[b + FOUR], X[b + FIVE], X[b + SIX], X[b + SEVEN]
+    for q in range(WIDTH):
+        at = o + q
+        c0, c1, c2, c3 = Q[at], Q[at + WIDTH], Q[at + TWO * WIDTH], Q[at + THREE * WIDTH]
+        at += FOUR * WIDTH
+        c4, c5, c6, c7 = Q[at], Q[at + WIDTH], Q[at + TWO * WIDTH], Q[at + THREE * WIDTH]
+        line[q] += a0 * c0 + a1 * c1 + a2 * c2 + a3 * c3 + a4 * c4 + a5 * c5 + a6 * c6 + a7 * c7
+        line[WIDTH + q] += (
+            b0 * c0 + b1 * c1 + b2 * c2 + b3 * c3 + b4 * c4 + b5 * c5 + b6 * c6 + b7 * c7
+        )
+
+
+@kernel
+def _look(line, start, row, worst, values, rows):
+    below = 0
+    for q in range(WIDTH):
+        below += line[start + q] < worst[q]
+    if below > 0:
+        for q in range(len(values)):
+            value = line[start + np.uint64(q)]
+            if value < worst[q]:
+                _push(values[q], rows[q], value, row)
+                worst[q] = values[q, 0]
+
+
+@kernel
+def _sweep(X, p, n, Q, first, line, worst, values, rows):
+    columns = np.uint64(p)
+    for r in range(0, len(n), 2):
+        last = r + 1 == len(n)
+        row = np.uint64(r) * columns
+        other = row if last else row + columns
+        a, b = n[r], n[r if last else r + 1]
+        for q in range(WIDTH):
+            line[q], line[WIDTH + q] = a, b
+        for start in range(np.uint64(0), columns, EIGHT):
+            _eight_columns(X, row, other, Q, start, line)
+        _look(line, np.uint64(0), first + r, worst, values, rows)
+        if not last:
+            _look(line, WIDTH, first + r + 1, worst, values, rows)
 
 
 @kernel_in_order
@@ -142,6 +197,20 @@ def scan(T, n, first, worst, values, rows) -> None:
     _compiled("scan", T.dtype)(T, n, first, worst, values, rows)
 
 
+def sweep(X, n, Q, first, worst, values, rows) -> None:
+    """The same with T = XQ, which is never stored: X (rows × p), Q (p × 128), p a multiple of 8,
+    in float32. Queries may be fewer than 128: then worst (128,) is −inf for what is no query."""
+    p = X.shape[1]
+    if p % 8 or Q.shape != (p, LANES) or len(worst) != LANES or len(n) != len(X):
+        raise ValueError(f"X {X.shape}, Q {Q.shape}, n {n.shape} do not match")
+    if len(values) > LANES or values.shape != rows.shape:
+        raise ValueError(f"values {values.shape} and rows {rows.shape} do not match")
+    line = np.empty(2 * LANES, dtype=np.float32)
+    _compiled("sweep", np.dtype(np.float32))(
+        X.reshape(-1), p, n, Q.reshape(-1), first, line, worst, values, rows
+    )
+
+
 def direct(X, Q, code, power, first, worst, values, rows) -> None:
     """The same by differences: X (rows × p) in float32 or float64, Q (p × queries) in float64."""
     if X.shape[1] != len(Q) or not len(worst) == len(values) == len(rows) == Q.shape[1]:
@@ -163,7 +232,7 @@ def in_order(values, rows) -> None:
     _compiled("order", values.dtype)(values, rows)
 
 
-_KERNELS = {"scan": _scan, "direct": _direct, "pairs": _pairs, "order": _order}
+_KERNELS = {"scan": _scan, "sweep": _sweep, "direct": _direct, "pairs": _pairs, "order": _order}
 
 
 @cache
@@ -177,6 +246,7 @@ def _compiled(name, number):
     lists, numbers = real[:, ::1], whole[:, ::1]
     signature = {
         "scan": (of[:, ::1], line, whole, of[::1], of[:, ::1], numbers),
+        "sweep": (line, whole, line, line, whole, of[::1], of[::1], of[:, ::1], numbers),
         "direct": (read, exact, whole, real, whole, real[::1], real[::1], lists, numbers),
         "pairs": (read, exact, whole, real, numbers, lists),
         "order": (of[:, ::1], numbers),
@@ -187,5 +257,5 @@ def _compiled(name, number):
 def warm() -> None:
     """Compile every kind, or load it from disk."""
     for name in _KERNELS:
-        for number in (np.float32, np.float64):
+        for number in (np.float32, np.float64)[: 1 if name == "sweep" else 2]:
             _compiled(name, np.dtype(number))

@@ -1,1 +1,5 @@
 """Exact search for the nearest rows."""
+
+from .index import Index
+
+__all__ = ["Index"]

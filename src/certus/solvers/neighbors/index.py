@@ -35,6 +35,7 @@ TRIAL = 32  # queries that show how much of the tree is looked at
 ROW_OF_TREE = {"products": 32, "differences": 16}
 FEW_ROWS = 1024  # below which differences are as fast as products
 FEW_QUERIES = 8
+MOST_POWER = 16  # beyond which powers of ordinary numbers vanish
 OF_RADIUS = 10  # neighbours that stand for a radius in the trial
 
 
@@ -57,6 +58,7 @@ class Index:
         self.n = X.shape[0]
         self.metric = distance.embedded_metric
         self.asked = algorithm
+        self._reach: float | None = None
         self._engines: dict[str, Any] = {}
         self._measured: bool | None = None  # is the tree faster?
         if self.metric is not None:
@@ -75,20 +77,21 @@ class Index:
     def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(distances, rows), each (queries, k), ascending. Q None: the rows themselves, each
         without itself. Rows of −1, at infinity: there are fewer that can be compared."""
-        if Q is None:
-            best = self._nearest(self.X, k + 1)
-            return self._without_themselves(best)
-        best = self._nearest(Q, k)
-        return self._distances(best.values), best.rows
+        best = self._nearest(self.X, k + 1) if Q is None else self._nearest(Q, k)
+        return best if Q is not None else self._without_themselves(best)
 
     def radius(self, Q: Any, r: float) -> Within:
         """All rows at a distance of at most r, those of a query by number."""
         own = Q is None
         Q = self.X if own else Q
         engine, queries = self._engine(Q, OF_RADIUS)
-        # the sum that belongs to r is rounded: look a little farther, then ask the distance itself
-        found = engine.within(queries, self._sum_of(r) * (1 + 1e-14))
-        distances = self._distances(found.values)
+        if isinstance(engine, Tiles):
+            found = engine.within(queries, r)
+            distances = found.values
+        else:
+            # the sum that belongs to r is rounded: look a little farther, then at the distance
+            found = engine.within(queries, self._sum_of(r) * (1 + 1e-14))
+            distances = self._distances(found.values)
         keep = distances <= r
         query = np.repeat(np.arange(len(found.edges) - 1), np.diff(found.edges))
         if own:
@@ -98,10 +101,13 @@ class Index:
         return Within(distances[keep], found.rows[keep], edges)
 
     def _nearest(self, Q: Any, k: int) -> Best:
+        """With distances for values."""
         k_here = min(k, self.n)
         engine, queries = self._engine(Q, k_here)
         best: Best = engine.nearest(queries, k_here)
-        return best
+        if isinstance(engine, Tiles):
+            return best
+        return best._replace(values=self._distances(best.values))
 
     def _without_themselves(self, best: Best) -> tuple[np.ndarray, np.ndarray]:
         """If a row is not in its own list, the list is full of others that repeat it, and the last
@@ -110,21 +116,31 @@ class Index:
         own = best.rows == np.arange(m)[:, None]
         own[~own.any(axis=1), -1] = True
         shape = (m, k - 1)
-        return (
-            self._distances(best.values[~own].reshape(shape)),
-            best.rows[~own].reshape(shape),
-        )
+        return best.values[~own].reshape(shape), best.rows[~own].reshape(shape)
 
     # --- which way ------------------------------------------------------------------------------
 
     def _engine(self, Q: Any, k: int) -> tuple[Any, Any]:
         """What searches, and the queries as it takes them."""
-        if self.metric is None:
+        if self.metric is None or not self._in_range(self.Z):
             return self._made("tiles"), Q
         queries = self.Z if Q is self.X else self._embedded(Q)
         queries = np.ascontiguousarray(queries, dtype=float)
+        if not self._in_range(queries):
+            return self._made("tiles"), Q
         name = "tree" if self._by_tree(queries, k) else self._brute(len(queries))
         return self._made(name), queries
+
+    def _in_range(self, Z: np.ndarray) -> bool:
+        """Do sums of powers neither overflow nor vanish? ``pairwise`` is right in any case."""
+        known = Z is self.Z and self._reach is not None
+        reach = self._reach if known else float(np.abs(Z).max(initial=0.0))
+        if Z is self.Z:
+            self._reach = reach
+        power = self.power if self.code in (SQUARES, POWER) else 1.0
+        low, high = 1e-280 ** (1 / power), 1e290 ** (1 / power) / (1 + Z.shape[1])
+        assert reach is not None
+        return reach < high and (reach > low or reach == 0) and power <= MOST_POWER
 
     def _by_tree(self, Q: np.ndarray, k: int) -> bool:
         n, p = self.Z.shape

@@ -4,14 +4,15 @@ r"""Nearest rows by products of matrices, made exact: Euclidean distances of man
 
 of data about their mean c is fast by float32 products, and off by at most
 
-    E = 1.02u((2p + 8)·M‖q‖ + 3M²),     M = max‖x‖,   u = 2⁻²⁴ (float64: 2⁻⁵³)
+    E = 1.02u((2p + 8)·M‖q‖ + (p + 4)M²),     M = max‖x‖,   u = 2⁻²⁴ (float64: 2⁻⁵³)
 
-since rounding x and q costs 2u‖x‖‖q‖, a sum of p products pu‖x‖‖q‖ in any order, twice; ‖x‖² and
-the last addition cost the rest. The m > k rows with the least of these are kept. With worst the
-largest that was kept, every other row is at least worst + ‖q‖² − E away, squared. The kept ones get
-their distances by differences. If the k-th is less than that, no other row is among the k nearest:
-proven, and exact. Where it is not, float64 takes its turn, and where even that says too little
-(rows that repeat, or lie close together and far from the mean) the differences of all rows.
+since rounding x and q costs 2u‖x‖‖q‖, a sum of p products pu‖x‖‖q‖ in any order, twice; ‖x‖² is
+rounded once, and once more with each product that is added to it. The m > k rows with the least of
+these are kept. With worst the largest that was kept, every other row is at least worst + ‖q‖² − E
+away, squared. The kept ones get their distances by differences. If the k-th is less than that, no
+other row is among the k nearest: proven, and exact. Where it is not, float64 takes its turn, and
+where even that says too little (rows that repeat, or lie close together and far from the mean) the
+differences of all rows.
 
 Whole numbers whose sums fit are computed without any rounding: then E = 0, and ties are no trouble.
 """
@@ -22,11 +23,13 @@ import numpy as np
 
 from ..._pool import give_up_if_stopped, run_on_threads
 from .differences import Differences
-from .lists import Best, Within, empty, joined, lanes
+from .lists import LANES, Best, Within, empty, joined, lanes
 
 SQUARES = 0  # kernels/nearest.py
 SPARE = 6  # rows that are kept beside the k, at least
-TILE = 2048  # rows of a tile of products
+TILE, GROUP = 1024, 256  # rows and queries of a tile of products
+SWEPT = 64  # columns up to which products and lists are one loop
+SWEEP = 1 << 16  # rows of it between two chances to stop
 PILOT = 0.5  # share of the first queries that float32 must prove
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 ROOM = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}  # for whole numbers
@@ -39,21 +42,23 @@ class Products:
         self.X, self.threads = X, threads
         self.by_differences = Differences(X, SQUARES, 2.0, threads)
         n, p = X.shape
-        self.c = X.mean(axis=0, dtype=float)
-        if whole_numbers(X):
+        self.c, whole = X.mean(axis=0, dtype=float), whole_numbers(X)
+        if whole:
             self.c = np.rint(self.c)
         largest = max(np.abs(X.max(axis=0) - self.c).max(), np.abs(X.min(axis=0) - self.c).max())
-        self.whole = bool(whole_numbers(X) and p * 8.0 * largest**2 < 2.0**53)
+        self.whole = bool(whole and p * 8.0 * largest**2 < 2.0**53)
         self.largest = float(largest)
         # by a power of two, so that squares of float32 stay in range; whole numbers stay whole
         self.scale = 1.0 if self.whole or not largest > 0 else 2.0 ** -np.floor(np.log2(largest))
-        self.copy = np.empty((n, p), dtype=np.float32)
+        # columns of zeros fill up eights, which few columns are taken by
+        width = -(-p // 8) * 8 if p <= SWEPT else p
+        self.copy = np.zeros((n, width), dtype=np.float32)
         self.square = np.empty(n)
 
         def centre(i: int) -> None:
             part = parts[i]
             Z = self.viewed(X[part])
-            self.copy[part] = Z
+            self.copy[part, :p] = Z
             self.square[part] = np.einsum("ij,ij->i", Z, Z)
 
         parts = lanes(n, max(256, (1 << 17) // p))
@@ -68,16 +73,16 @@ class Products:
 
     def nearest(self, Q: np.ndarray, k: int) -> Best:
         n = len(self.X)
-        if 4 * k >= n or n < 2 * TILE // 4:
+        if 4 * k >= n:
             return self.by_differences.nearest(Q, k)
-        best, groups = empty(len(Q), k), lanes(len(Q))
+        best = empty(len(Q), k)
         proven = np.zeros(len(Q), dtype=bool)
         for dtype, more in ((np.float32, 1), (np.float64, 4)):
             left = np.flatnonzero(~proven)
             if not len(left):
                 return best
-            groups = lanes(len(left))
             search = _Search(self, Q, k, min(n, k + more * max(SPARE, k // 2)), np.dtype(dtype))
+            groups = lanes(len(left), LANES if search.swept else GROUP)
             self._some(search, left[groups[0]], best, proven)
             if proven[left[groups[0]]].mean() < PILOT:
                 continue  # the others would fare no better
@@ -135,7 +140,7 @@ class Products:
         if exact:
             return np.zeros_like(length)
         M, p = self.norm, self.X.shape[1]
-        return 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + 3 * M**2) + 1e-37 * p
+        return 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + (p + 4) * M**2) + 1e-37 * p
 
 
 class _Search(NamedTuple):
@@ -147,27 +152,20 @@ class _Search(NamedTuple):
     m: int
     dtype: np.dtype
 
+    @property
+    def swept(self) -> bool:
+        return bool(self.dtype == np.float32 and self.Q.shape[1] <= SWEPT)
+
     def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """values, rows, and whether they are proven, of queries i."""
-        from ...kernels.nearest import pairs, scan
+        from ...kernels.nearest import pairs
 
         of, q = self.of, np.ascontiguousarray(self.Q[i])
         Z = of.viewed(q)
         length = np.einsum("ij,ij->i", Z, Z)
         exact = self._without_rounding(q)
-        columns = np.ascontiguousarray(-2 * Z.T, dtype=self.dtype)
-        square = of.square.astype(self.dtype, copy=False)
         values, rows = empty(len(q), self.m, self.dtype)
-        worst = np.full(len(q), np.inf, dtype=self.dtype)
-        T = np.empty((TILE, len(q)), dtype=self.dtype)
-        for a in range(0, len(of.X), TILE):
-            give_up_if_stopped()
-            X = of.copy[a : a + TILE]
-            if self.dtype == np.float64:
-                X = of.viewed(of.X[a : a + TILE])
-            tile = T[: len(X)]
-            np.dot(X, columns, out=tile)
-            scan(tile, square[a : a + TILE], a, worst, values, rows)
+        worst = (self._sweep if self.swept else self._scan)(Z, values, rows)
         true = np.full(rows.shape, np.inf)
         pairs(of.X, q, SQUARES, 2.0, rows, true)
         order = np.lexsort((rows, true), axis=1)[:, : self.k]
@@ -179,6 +177,40 @@ class _Search(NamedTuple):
         if self.m == len(of.X):
             proven[:] = True
         return true, rows, proven
+
+    def _sweep(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Few columns: products and lists in one."""
+        from ...kernels.nearest import LANES, sweep
+
+        of, m = self.of, len(Z)
+        Q = np.zeros((of.copy.shape[1], LANES), dtype=np.float32)
+        Q[: Z.shape[1], :m] = -2 * Z.T
+        worst = np.full(LANES, -np.inf, dtype=np.float32)
+        worst[:m] = np.inf
+        square = of.square.astype(np.float32)
+        for a in range(0, len(of.X), SWEEP):
+            give_up_if_stopped()
+            part = slice(a, a + SWEEP)
+            sweep(of.copy[part], square[part], Q, a, worst, values, rows)
+        return worst[:m]
+
+    def _scan(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Products by BLAS, tile by tile."""
+        from ...kernels.nearest import scan
+
+        of, columns = self.of, np.ascontiguousarray(-2 * Z.T, dtype=self.dtype)
+        square = of.square.astype(self.dtype, copy=False)
+        worst = np.full(len(Z), np.inf, dtype=self.dtype)
+        T = np.empty((TILE, len(Z)), dtype=self.dtype)
+        for a in range(0, len(of.X), TILE):
+            give_up_if_stopped()
+            X = of.copy[a : a + TILE]
+            if self.dtype == np.float64:
+                X = of.viewed(of.X[a : a + TILE])
+            tile = T[: len(X)]
+            np.dot(X, columns, out=tile)
+            scan(tile, square[a : a + TILE], a, worst, values, rows)
+        return worst
 
     def _without_rounding(self, q: np.ndarray) -> bool:
         """Are all sums whole numbers that fit?"""

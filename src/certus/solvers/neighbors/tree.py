@@ -30,8 +30,8 @@ class Tree:
         self.start, self.stop = np.zeros(nodes, dtype=np.intp), np.zeros(nodes, dtype=np.intp)
         self.low, self.high = np.empty((nodes, p)), np.empty((nodes, p))
         self.stop[0] = n
-        keys = np.empty(n)
-        arrays = X, self.order, keys, self.start, self.stop, self.low, self.high
+        rows = np.array(X, dtype=float, order="C")
+        arrays = rows, self.order, self.start, self.stop, self.low, self.high
         upper = min(SHARED, levels)
         kd_tree.build(*arrays, 0, upper)
         if levels > upper:
@@ -40,7 +40,7 @@ class Tree:
                 lambda i: kd_tree.build(*arrays, roots[i], levels - upper), len(roots), threads
             )
         self.largest = int((self.stop - self.start)[self.leaves :].max())
-        self.columns = np.ascontiguousarray(X[self.order].T, dtype=float)
+        self.columns = np.ascontiguousarray(rows.T)
 
     def nearest(self, Q: np.ndarray, k: int) -> Best:
         """The k best of each query, by (value, row)."""

@@ -1,5 +1,6 @@
 """The nearest rows are the nearest rows: against brute force and scikit-learn."""
 
+import contextlib
 import copy
 import pickle
 
@@ -502,3 +503,40 @@ def test_rows_whose_distances_are_equal_once_rounded_stand_by_number():
         halves = (rows[:-1] + rows[1:]) / 2  # as far from one row as from the next
         d, i = NearestNeighbors(n_neighbors=60).fit(rows).kneighbors(halves)
         assert (np.diff(i, axis=1)[np.diff(d, axis=1) == 0] > 0).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("kind", ["counts", "far", "repeated", "tiny", "zero rows", "stored zeros"])
+def test_sparse_rows_by_products_are_exact(metric, kind):
+    random = np.random.default_rng(5)
+    full = random.poisson(0.3, size=(120, 40)).astype(float)
+    if kind == "far":
+        full[:, :3] += 1e8
+    elif kind == "repeated":
+        full[60:] = full[:60]
+    elif kind == "tiny":
+        full *= 1e-200
+    full[:, 0] += 1e-200 if kind == "tiny" else 1.0
+    if kind == "zero rows":
+        full[[3, 50]] = 0.0
+    rows = sp.csr_array(full)
+    if kind == "stored zeros":
+        rows.data[::7] = 0.0
+        full = rows.toarray()
+    flagged = kind == "zero rows" and metric == "cosine"
+    with pytest.warns(DegenerateWarning) if flagged else contextlib.nullcontext():
+        thin = NearestNeighbors(metric=metric, n_neighbors=15).fit(rows)
+        thick = NearestNeighbors(metric=metric, n_neighbors=15).fit(full)
+    for given, same in ((rows[:30], full[:30]), (None, None)):
+        (d, i), (e, j) = thin.kneighbors(given), thick.kneighbors(same)
+        np.testing.assert_allclose(d, e, rtol=1e-12, atol=1e-15 if metric == "cosine" else 0)
+        if metric == "cosine":  # whose ties rounding parts
+            continue
+        np.testing.assert_array_equal(i, j)
+        r = float(e[3, 9]) * (1 + 1e-9)
+        for a, b in zip(
+            thin.radius_neighbors(given, r, return_distance=False),
+            thick.radius_neighbors(same, r, return_distance=False),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(a, b)

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import estimator_html_repr
@@ -26,6 +27,7 @@ from ._metric import OfReadRows, distance_of, effective_metric
 from ._reading import distances_given, mixed_given, rows_given
 
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
+SMALL = 1 << 24  # elements of sparse rows that may be held with their zeros
 WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
 
 
@@ -103,6 +105,8 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 
     def _warn_of_flags(self, X: Any) -> None:
         """Rows for which the metric is a convention: of zeros for cosine, and the like."""
+        if issparse(X) and X.shape[0] * X.shape[1] > SMALL:
+            return  # to look at rows, a distance fills in their zeros
         told = [text for _, _, text in self._distance.flags(X)]
         if told:
             warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 2)
@@ -148,9 +152,11 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         if X is None:
             return None
         Q = self._read(X, reset=False)
-        if isinstance(Q, CSR) and not isinstance(self._fit_X, CSR):
+        if self._precomputed or isinstance(Q, CSR) == isinstance(self._fit_X, CSR):
+            return Q
+        if isinstance(Q, CSR):
             return Q[0 : Q.shape[0]].toarray()  # as wide as the dense rows of the fit
-        return Q
+        return CSR(csr_array(Q))
 
     @property
     def algorithm_(self) -> str:

@@ -419,6 +419,28 @@ def test_gower_compares_rows_of_numbers_and_categories(form):
     assert model.n_features_in_ == 4
 
 
+def test_queries_of_a_mixed_fit_are_read_as_its_rows_were():
+    model = NearestNeighbors(metric="gower", n_neighbors=1).fit([[1, "a"], [2, "b"]])
+    np.testing.assert_allclose(model.kneighbors([[1.2, "b"]])[0], [[0.4]])
+    # a number is no category that the fit knows, though rows are kept as numbers
+    np.testing.assert_allclose(model.kneighbors(np.array([[1.2, 0.0]]))[0], [[0.6]])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.kneighbors([1, "a"])
+    with pytest.raises(ValueError, match="3 features"):
+        model.kneighbors([[1, "a", 2]])
+    with pytest.raises(ValueError, match="infinite"):
+        model.kneighbors([[np.inf, "a"]])
+    with pytest.raises(TypeError, match="neither a number nor text"):
+        model.fit([[1, {}], [2, "b"]])
+    assert model.fit(X).kneighbors(Q)[0].shape == (37, 1)
+
+
+def test_what_a_metric_had_to_decide_is_noted():
+    twice = np.column_stack([X, X[:, 0]])
+    model = NearestNeighbors(metric="mahalanobis").fit(twice)
+    assert any("shrunk" in note for note in model.certificate_.notes)
+
+
 def test_predictors_take_frames_with_categories():
     frame = people(90)
     y = (frame["city"] == "Oslo").astype(int)

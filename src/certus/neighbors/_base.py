@@ -24,7 +24,7 @@ from ..solvers.neighbors.index import Index
 from ..solvers.neighbors.precomputed import Precomputed
 from ..solvers.neighbors.sparse import SparseIndex
 from ._metric import OfReadRows, distance_of, effective_metric
-from ._reading import distances_given, mixed_given, rows_given
+from ._reading import distances_given, mixed_for_fit, mixed_for_query, rows_given
 
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 SMALL = 1 << 24  # elements of sparse rows that may be held with their zeros
@@ -121,6 +121,9 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
             found = self._unproven(rows, str(error))
         finally:
             del self._asks_itself
+        note = getattr(self._distance, "note", None)  # what it had to decide about these rows
+        if note is not None:
+            found = replace(found, notes=(*found.notes, note))
         self.certificate_ = self._watching.label(found)
         if found.status == "contradicted":
             said = not_certified(found, None)
@@ -139,11 +142,15 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         """Rows as the metric takes them: an array or CSR of floats, or given distances."""
         if self._precomputed:
             return distances_given(self, X, reset=reset)
-        if self._distance.name == "gower" and not self._asks_itself:
-            rows, self._distance = mixed_given(self, X, self._distance, reset=reset)
-            self._mixed = self._mixed if not reset else rows is not None
-            if rows is not None:
-                return rows
+        if reset:
+            self._mixed = False
+            if self._distance.name == "gower":
+                rows, self._distance = mixed_for_fit(self, X, self._distance)
+                self._mixed = rows is not None
+                if self._mixed:
+                    return rows
+        elif self._mixed and not self._asks_itself:
+            return mixed_for_query(self, X, self._distance)
         return rows_given(self, X, reset=reset, missing=self._distance.missing)
 
     def _queries(self, X: Any) -> Any:

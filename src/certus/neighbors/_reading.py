@@ -37,27 +37,39 @@ def rows_given(model: Any, X: Any, *, reset: bool, missing: bool) -> Any:
     return X if isinstance(X, CSR) else _floats(X)
 
 
-def mixed_given(model: Any, X: Any, distance: Any, *, reset: bool) -> tuple[Any, Any]:
+def mixed_for_fit(model: Any, X: Any, distance: Any) -> tuple[Any, Any]:
     """Rows of numbers and categories as numbers, and the distance that knows the categories.
 
     (None, distance) where all columns are of numbers.
     """
     if not _may_be_mixed(X):
         return None, distance
-    if reset:
-        try:
-            distance = distance.prepare(X)
-        except TypeError as error:
-            raise TypeError(
-                f"X holds what is neither a number nor text ({error}): each argument must be a "
-                "string or a number"
-            ) from error
-    else:
-        check_is_fitted(model)
-    if reset and not vars(distance)["_categorical"].any():
+    try:
+        distance = distance.prepare(X)
+    except TypeError as error:
+        raise TypeError(
+            f"X holds what is neither a number nor text ({error}): each argument must be a string "
+            "or a number"
+        ) from error
+    if not vars(distance)["_categorical"].any():
         return None, distance
-    validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names columns
+    validate_data(model, X, reset=True, skip_check_array=True)  # counts and names columns
     return distance.read(X), distance
+
+
+def mixed_for_query(model: Any, X: Any, distance: Any) -> np.ndarray:
+    """Queries of a model whose rows are kept so."""
+    check_is_fitted(model)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X, dtype=object)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data: one row is "
+            "[[…]]"
+        )
+    validate_data(model, X, reset=False, skip_check_array=True)
+    rows: np.ndarray = distance.read(X)
+    return rows
 
 
 def _may_be_mixed(X: Any) -> bool:
@@ -139,6 +151,8 @@ def numbers_given(model: Any, y: Any, n: int) -> tuple[np.ndarray, bool]:
         raise ValueError(
             f"y should be a 1d array or (rows, targets), got an array of shape {y.shape}"
         )
+    if y.size == 0:
+        raise ValueError(f"y holds nothing, its shape is {y.shape}: give a target for each row")
     if len(y) != n:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has "

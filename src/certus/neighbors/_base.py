@@ -117,7 +117,8 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         self._asks_itself = True
         try:
             found = certify(self, rows)
-        except (ValueError, AssertionError) as error:  # AssertionError: until audit knows neighbours
+        except (ValueError, AssertionError) as error:
+            # AssertionError: until audit knows neighbours
             found = self._unproven(rows, str(error))
         finally:
             del self._asks_itself

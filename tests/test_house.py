@@ -17,6 +17,7 @@ from certus import (
     exceptions,
     linear_model,
     losses,
+    neighbors,
     penalties,
     plotting,
     preprocessing,
@@ -53,8 +54,8 @@ MAY_IMPORT = {
     "model_files": {*ESTIMATORS, *TOP, *WORDS},
     **{
         room: {
-            "solvers", "losses", "penalties", "certificate", "fingerprint", "inference", "rows",
-            "csr", "lazy", *TOOLS,
+            "solvers", "losses", "penalties", "distances", "certificate", "fingerprint",
+            "inference", "rows", "csr", "lazy", *TOOLS,
         }
         for room in ESTIMATORS
     },
@@ -268,6 +269,7 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
         certus,
         distances,
         linear_model,
+        neighbors,
         preprocessing,
         losses,
         penalties,

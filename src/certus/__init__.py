@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         exceptions,
         linear_model,
         losses,
+        neighbors,
         penalties,
         plotting,
         preprocessing,
@@ -34,6 +35,7 @@ __all__ = [
     "get_config",
     "linear_model",
     "losses",
+    "neighbors",
     "penalties",
     "plotting",
     "preprocessing",
@@ -48,8 +50,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "distances", "exceptions", "linear_model", "losses", "penalties", "plotting", "preprocessing",
-    "solvers",
+    "distances", "exceptions", "linear_model", "losses", "neighbors", "penalties", "plotting",
+    "preprocessing", "solvers",
 )  # fmt: skip
 
 

@@ -40,6 +40,23 @@ def read_labels(y: Any, n: int) -> tuple[np.ndarray, bool]:
     return _of_one_kind(values.ravel()), values.ndim == 2
 
 
+def read_outputs(y: Any, n: int) -> tuple[list[np.ndarray], int]:
+    """The columns of y, each as ``read_labels`` gives it; and was it 1d or 2d?"""
+    values = _as_array(labels_from_frame(y.toarray() if issparse(y) else y))
+    if values.ndim != 2 or values.shape[1] == 0 or np.ma.is_masked(y):
+        labels, column = read_labels(y, n)
+        return [labels], 1 + column
+    columns = []
+    for t in range(values.shape[1]):
+        try:
+            columns.append(read_labels(values[:, t], n)[0])
+        except (TypeError, ValueError) as error:
+            if values.shape[1] > 1:
+                error.add_note(f"in output {t} of y")
+            raise
+    return columns, 2
+
+
 def _as_array(y: Any) -> np.ndarray:
     if isinstance(y, np.ndarray):
         return y

@@ -135,6 +135,13 @@ def data_for_predict(model: Any, X: Any) -> Any:
     return _validated(model, X, reset=False)
 
 
+def data_for_search(model: Any, X: Any, *, reset: bool) -> Any:
+    """X of a search: an array, sparse or lazy rows; its values have not been looked at."""
+    if not reset:
+        check_is_fitted(model)
+    return _validated(model, X, reset=reset)
+
+
 def data_for_transform(model: Any, X: Any, *, reset: bool) -> np.ndarray:
     """X of a transformer: a dense array, every value finite."""
     if not reset:

@@ -1,0 +1,73 @@
+"""scikit-learn's ``metric``, ``p`` and ``metric_params`` as one distance.
+
+minkowski, p = 1, 2, ∞ without weights  →  manhattan, euclidean, chebyshev
+"""
+
+import warnings
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics import DistanceMetric
+
+from .._watching import CALLER
+from ..distances import Distance, get_distance
+
+PLAIN = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+
+
+def effective_metric(metric: Any, p: Any, metric_params: Any) -> tuple[Any, dict[str, Any]]:
+    """What is used: scikit-learn's ``effective_metric_`` and ``effective_metric_params_``."""
+    if not (p is None or (isinstance(p, Real) and not isinstance(p, bool) and float(p) > 0)):
+        raise ValueError(f"p={p!r}: give a number above 0, e.g. 1 (sums of differences) or 2")
+    if not (metric_params is None or isinstance(metric_params, dict)):
+        raise ValueError(f"metric_params={metric_params!r}: give a dict, or None")
+    params = dict(metric_params or {})
+    if "p" in params and p is not None:
+        warnings.warn(
+            "Parameter p is found in metric_params. The corresponding parameter from __init__ is "
+            "ignored.",
+            SyntaxWarning,
+            stacklevel=CALLER + 2,
+        )
+    if not (isinstance(metric, str) and metric == "minkowski"):
+        return metric, params
+    p, w = params.pop("p", p), params.pop("w", None)
+    if p is None:
+        raise ValueError("metric='minkowski' needs p: give e.g. p=2, the Euclidean distance")
+    if w is None and p in PLAIN:
+        return PLAIN[p], params
+    return metric, {**params, "p": p, "w": w}
+
+
+def distance_of(metric: Any, params: dict[str, Any]) -> Distance:
+    """The distance of an effective metric."""
+    if isinstance(metric, DistanceMetric):  # an object of scikit-learn's
+        return get_distance(metric.pairwise, **params)
+    given = {name: value for name, value in params.items() if name != "w" or value is not None}
+    if metric == "minkowski" and given["p"] < 1:
+        warnings.warn(
+            "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics: a way round may "
+            "be shorter than the straight one. Every pair of rows is looked at.",
+            UserWarning,
+            stacklevel=CALLER + 2,
+        )
+        return get_distance(partial(cdist, metric="minkowski", **given))
+    return get_distance(metric, **given)
+
+
+class OfReadRows(Distance):
+    """The same distance of rows that it has read: in a search each is compared many times."""
+
+    def __init__(self, distance: Distance):
+        self.distance, self.name, self.missing = distance, distance.name, distance.missing
+
+    def read(self, X: Any) -> np.ndarray:
+        """X as it is."""
+        return np.asarray(X)
+
+    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+        """d(A_i, B_j) of all pairs."""
+        return self.distance.compare(A, A if B is None else B, threads)

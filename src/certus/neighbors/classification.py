@@ -1,0 +1,244 @@
+"""Classes by the vote of neighbours."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._watching import watched
+from ._abstaining import Verdict, verdicts
+from ._predicting import NeighborsClassifier
+from ._searching import NearestMixin, WithinRadiusMixin
+
+
+class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
+    """The class with most votes among the k nearest rows: P(c) = Σⱼ vⱼ [yⱼ = c] / Σⱼ vⱼ.
+
+    A drop-in for scikit-learn's class. Neighbours are exact, and a tie is decided by who is nearer:
+    of classes with equally many votes the one whose nearest voter is nearer wins, and if these are
+    equally near the smaller label.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        k.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
+        an array of distances (an infinite vote decides alone).
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+    leaf_size : int, default=30
+        Rows in a leaf of a tree. Changes the time, not the answer.
+    p : float, default=2
+        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+    metric : str or callable, default="minkowski"
+        As in ``NearestNeighbors``.
+    metric_params : dict, default=None
+        More for the metric, e.g. ``{"V": covariance}``.
+    n_jobs : int, default=None
+        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
+        answer do not depend on it.
+    abstain : None, "prior", "raise" or label, default=None
+        What is said where nobody votes: no neighbour can be compared (all its values are
+        missing), or all have weight 0.
+        "prior": the shares of the classes in the fit; a label (or one for each output): that;
+        None and "raise": an error that names the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or a list of them for several outputs
+    outputs_2d_ : bool
+        Has y several columns?
+    effective_metric_ : str or callable
+        "euclidean" for "minkowski" with p = 2, and the like.
+    effective_metric_params_ : dict
+    n_samples_fit_ : int
+    algorithm_ : str
+        What runs.
+    certificate_ : Certificate
+        Neighbours and predictions of sampled rows, recomputed from all rows.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KNeighborsClassifier(n_neighbors=5).fit(X, y)
+    >>> model.predict_proba(X[70:71])
+    array([[0. , 0.4, 0.6]])
+    >>> round(model.score(None, y), 4)  # leave-one-out
+    0.9667
+    """
+
+    _no_voters = "none of the nearest can be compared, or all have weight 0"
+    _remedy = "Give abstain='prior' or a label for such rows"
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: str | Callable[..., Any] | None = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str | Callable[..., Any] = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        abstain: Any = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.abstain = abstain
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
+        """Keep the rows and their classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies a row's vote. It does not change who is among the k nearest.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_classifier(X, y, sample_weight)
+        return self
+
+
+class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
+    """The class with most votes among all rows within a radius: P(c) = Σⱼ vⱼ [yⱼ = c] / Σⱼ vⱼ.
+
+    A drop-in for scikit-learn's class. Of classes with equally many votes the one whose nearest
+    voter is nearer wins, and if these are equally near the smaller label.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The largest distance of a voter.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
+        an array of distances (an infinite vote decides alone).
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+    leaf_size : int, default=30
+        Rows in a leaf of a tree. Changes the time, not the answer.
+    p : float, default=2
+        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+    metric : str or callable, default="minkowski"
+        As in ``NearestNeighbors``.
+    outlier_label : label, list of labels, "most_frequent" or None, default=None
+        What is said where nobody votes; None: what ``abstain`` says.
+    metric_params : dict, default=None
+        More for the metric, e.g. ``{"V": covariance}``.
+    n_jobs : int, default=None
+        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
+        answer do not depend on it.
+    abstain : None, "prior", "raise" or label, default=None
+        What is said where nobody votes: nobody is in the radius, or all have weight 0.
+        "prior": the shares of the classes in the fit; a label (or one for each output): that;
+        None and "raise": an error that names the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or a list of them for several outputs
+    outputs_2d_ : bool
+        Has y several columns?
+    outlier_label_ : list of labels, one for each output, or None
+    effective_metric_ : str or callable
+        "euclidean" for "minkowski" with p = 2, and the like.
+    effective_metric_params_ : dict
+    n_samples_fit_ : int
+    algorithm_ : str
+        What runs.
+    certificate_ : Certificate
+        Neighbours and predictions of sampled rows, recomputed from all rows.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Examples
+    --------
+    >>> from certus.neighbors import RadiusNeighborsClassifier
+    >>> model = RadiusNeighborsClassifier(radius=1.0).fit([[0.0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> model.predict([[1.4]]), model.predict_proba([[1.0]]).round(2)
+    (array([0]), array([[0.67, 0.33]]))
+    >>> model.set_params(abstain="prior").fit([[0.0], [1], [2]], [0, 0, 1]).predict_proba([[9]])
+    array([[0.66666667, 0.33333333]])
+    """
+
+    _no_voters = "none within the radius, or all have weight 0"
+    _remedy = "Try a larger radius, give outlier_label or abstain='prior' for such rows"
+
+    def __init__(
+        self,
+        radius: float = 1.0,
+        *,
+        weights: str | Callable[..., Any] | None = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str | Callable[..., Any] = "minkowski",
+        outlier_label: Any = None,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        abstain: Any = None,
+    ):
+        self.radius = radius
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.outlier_label = outlier_label
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.abstain = abstain
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RadiusNeighborsClassifier":
+        """Keep the rows and their classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies a row's vote: weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_classifier(X, y, sample_weight)
+        return self
+
+    def _say_instead(
+        self, classes: list[np.ndarray], prior: list[np.ndarray]
+    ) -> list[Verdict] | None:
+        self.outlier_label_ = None
+        if self.outlier_label is None:
+            return super()._say_instead(classes, prior)
+        if self.abstain is not None:
+            raise ValueError(
+                f"outlier_label={self.outlier_label!r} and abstain={self.abstain!r} both say what "
+                "is said where nobody votes: give one of them"
+            )
+        said = verdicts("outlier_label", self.outlier_label, classes, prior)
+        assert said is not None
+        self.outlier_label_ = [verdict.label for verdict in said]
+        return said

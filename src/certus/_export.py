@@ -71,6 +71,9 @@ class Data:
     def _rows(self, rows):
         return self.X[rows], self.y[rows], None if self.s is None else self.s[rows]
 
+    def take(self, rows):
+        return self._rows(rows)
+
     def sample(self, count):
         n = len(self.X)
         if count >= n:
@@ -204,7 +207,9 @@ def _source(module: str, seen: set[str]) -> list[str]:
 def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         # repr of a Python float has all its digits
-        return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
+        values, kind = repr(value.tolist()), "float" if value.dtype.kind == "f" else value.dtype.name
+        values = values.replace("inf", "np.inf").replace("nan", "np.nan")
+        return f"np.array({values}, dtype={kind!r}).reshape({value.shape!r})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, tuple):
@@ -229,6 +234,10 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     if not c.certified:
         raise CertificateError(f"nothing to export: the model is {c.status}")
+    if c.kind == "exact":
+        from ._export_neighbors import script as of_answers
+
+        return of_answers(c, name)
     gap, near, found = c.gap, "at most {} above the best possible", "{found['gap']:.3g}"
     if c.bound is None and "convex" in c.found:
         gap, near = c.residual, "no slope is more than {} of the largest there can be"

@@ -5,7 +5,7 @@ It reads X, and of a model that predicts also y; the rest is as in ``_export.py`
 
 from typing import TYPE_CHECKING, Any
 
-from ._export import CLASSES, TAIL, _literal, _source
+from ._export import CLASSES, TAIL, _literal, _source, require_certified
 from .exceptions import CertificateError
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def main(arguments):
     found = check(Data(X, y, s), tol={tol!r}, **PARAMETERS)
     for said in found["wrong"]:
         print(said)
-    print(f"{{found['answers']:,}} neighbours recomputed, {{len(found['wrong'])}} answers are wrong")
+    wrong = len(found["wrong"])
+    print(f"{{found['answers']:,}} neighbours recomputed, {{wrong}} answers are wrong")
     print("THE CLAIM DOES NOT HOLD" if found["wrong"] else "the claim holds")
     return 1 if found["wrong"] else 0
 
@@ -69,6 +70,7 @@ READ = {
 
 
 def script(c: "Certificate", name: str) -> str:
+    require_certified(c)
     votes = c.parameters["votes"]
     if callable(c.parameters["metric"]):
         raise CertificateError(

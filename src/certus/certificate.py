@@ -56,8 +56,8 @@ class Certificate:
         of a global optimum. "exact": there is nothing to minimise; ``objective`` counts the
         sampled answers that are wrong.
     status : str
-        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "exact", "nearly optimal" (≤
-        1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
+        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "exact" (of answers),
+        "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
         optimum" (the classes are separated, so coefficients grow without limit), "not proven"
         (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
         could be shown), "contradicted" (another fitted attribute disagrees with the data), "other
@@ -113,11 +113,13 @@ class Certificate:
     def export(self, path: Any) -> None:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
-        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too.
+        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
+        holds the sampled answers.
         """
-        from ._export import export
+        from . import _export, _export_neighbors
 
-        export(self, path)
+        of_kind = _export_neighbors if self.kind == "exact" else _export
+        _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
         """Draw the trace: objective falling, bound rising, the gap shaded.
@@ -375,8 +377,7 @@ def _compared_with_fit(
         difference = own.fingerprint.differs(certificate.fingerprint)
         moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
         edited = any(
-            not _same(value, own.parameters.get(name))
-            for name, value in reading.parameters.items()
+            not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
         )
         if difference is None and moved and not edited:
             difference = "the objective on these rows is another"

@@ -41,9 +41,8 @@ def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
     if k is None:
         return read_within_radius(model, rows)
     n = int(model.n_samples_fit_)
-    if is_classifier(model) or is_regressor(model):
-        if k > n:
-            raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
+    if _predicts(model) and k > n:
+        raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
     k = min(int(k), n)
     asked = _asked(model, rows, _count(model, rows, ANSWERS // k))
     ask = _without_names(model)
@@ -64,6 +63,10 @@ def read_within_radius(model: Any, rows: Any) -> dict[str, Any]:
     start = np.concatenate([[0], np.cumsum([len(part) for part in i])]).astype(np.intp)
     answers = np.concatenate([*d, []]).astype(float), np.concatenate([*i, []]).astype(np.intp)
     return _reading(model, ask, rows, asked, start, *answers, radius=float(model.radius))
+
+
+def _predicts(model: Any) -> bool:
+    return bool(is_classifier(model) or is_regressor(model))
 
 
 def _require_a_claim(model: Any, rows: Any) -> None:
@@ -115,11 +118,18 @@ def _without_names(model: Any) -> Any:
 
 
 def _reading(
-    model: Any, ask: Any, rows: Any, asked: np.ndarray, start: np.ndarray, d: Any, i: Any, **how: Any
+    model: Any,
+    ask: Any,
+    rows: Any,
+    asked: np.ndarray,
+    start: np.ndarray,
+    d: Any,
+    i: Any,
+    **how: Any,
 ) -> dict[str, Any]:
     metric, params = _metric(model)
     votes, labels = None, None
-    if is_classifier(model) or is_regressor(model):
+    if _predicts(model):
         votes = _votes(model, ask, rows, asked, start, d)
     if is_classifier(model) and not isinstance(model.classes_, list):
         labels = Labels(np.asarray(model.classes_))

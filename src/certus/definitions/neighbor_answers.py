@@ -1,6 +1,6 @@
 """One query's answer, and the first thing that is wrong with it.
 
-    d̂_j = d(x_j, q) for each row j that was named, and d(x_i, q) ≥ reach for each that was not
+d̂_j = d(x_j, q) for each row j that was named, and d(x_i, q) ≥ reach for each that was not
 """
 
 from typing import Any, NamedTuple

@@ -17,7 +17,7 @@ POWER = {
     "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "euclidean": 2.0, "l2": 2.0,
     "chebyshev": np.inf, "infinity": np.inf,
 }  # fmt: skip
-SLICE = 2**17  # distances worked on at a time, so that they stay in cache
+AT_A_TIME = 2**17  # distances worked on at a time, so that they stay in cache
 LONG = 32  # columns from which rows are worked on whole, and not column by column
 ROOM = 1e-9  # for rounding, in what only passes pairs on
 FEW = 8  # a pair of so many, and less, is worth being looked at alone
@@ -99,7 +99,7 @@ def rows_within(
     n, columns = X.shape
     m, p = len(Q), power(metric, params)
     width = int(np.max(np.count_nonzero(Q, axis=1))) if is_sparse(X) else columns
-    step = max(64, min(SLICE // m, SLICE // max(1, width)))
+    step = max(64, min(AT_A_TIME // m, AT_A_TIME // max(1, width)))
     found = [Near(0, *(np.empty(0, dtype=kind) for kind in (np.intp, np.intp, float)))]
     for first in range(0, n, step):
         part = X[first : first + step]

@@ -43,7 +43,7 @@ def what_is_wrong(
     """
     weights = claim["weights"] if isinstance(claim["weights"], str) else claim["weights"][at]
     v = shares_of(d, np.ones(len(d)) if s is None else s, weights)
-    if not claim["asked"][t] or not v.sum() != 0:  # what nobody votes on is the model's choice
+    if not claim["asked"][t] or v.sum() == 0:  # what nobody votes on is the model's choice
         return None
     for output, said in enumerate(claim["predicted"][t]):
         of = f" of output {output}" if y.shape[1] > 1 else ""
@@ -52,7 +52,9 @@ def what_is_wrong(
         else:
             names, P = claim["names"][output], claim["probabilities"]
             T = totals(y[:, output], v, len(names))
-            nearest = [np.min(d[(v > 0) & (y[:, output] == c)], initial=np.inf) for c in range(len(T))]
+            nearest = [
+                np.min(d[(v > 0) & (y[:, output] == c)], initial=np.inf) for c in range(len(T))
+            ]
             wrong = _wrong_class(int(said), T, nearest, names, ours)
             if wrong is None and P is not None:
                 wrong = _wrong_shares(P[output][t], T / T.sum(), names, tol)
@@ -70,7 +72,7 @@ def _wrong_mean(said: float, y: Any, v: Any, tol: float) -> str | None:
 
 
 def _wrong_class(said: int, T: Any, nearest: Any, names: Any, ours: bool) -> str | None:
-    level = np.flatnonzero(T >= T.max() * (1 - 1e-9))
+    level = np.flatnonzero(T.max() * (1 - 1e-9) <= T)
     right = level
     if ours and np.all(T[level] == T.max()):  # rounding decided nothing
         right = level[[int(np.argmin(np.asarray(nearest)[level]))]]

@@ -17,7 +17,7 @@ from certus.definitions.neighbor_answers import Answer
 from certus.definitions.neighbor_rows import Near, distance, one_after_another, power, rows_within
 from certus.definitions.neighbor_votes import what_is_wrong
 
-UNIT = 2.0**-52
+EPSILON = 2.0**-52
 
 
 # --- the definition, plain ------------------------------------------------------------------------
@@ -101,14 +101,14 @@ def check(
     # √ of what rounding leaves of ‖x‖² − 2xᵀq + ‖q‖² is how others may see d = 0
     scale = np.maximum(finite, spread / 10)
     if strict:
-        rounding = 8 * data.eps + (2 * data.shape[1] + 32) * UNIT
+        rounding = 8 * data.eps + (2 * data.shape[1] + 32) * EPSILON
         may_be_off, short = rounding * np.where(np.isfinite(true), true, 0.0), rounding * finite
     else:
-        flat = 0.0 if exact else (data.shape[1] + 64) * UNIT
+        flat = 0.0 if exact else (data.shape[1] + 64) * EPSILON
         may_be_off, short = (tol * scale + flat)[whose], tol * finite + flat
     left = _left_out(data, Q, reach + short, metric, params, whose * data.shape[0] + indices)
     off = _difference(distances, true)
-    loose = max(1e-9 if data.eps <= UNIT else 1e-5, 0.0 if ours else tol)
+    loose = max(1e-9 if data.eps <= EPSILON else 1e-5, 0.0 if ours else tol)
     wrong, residual = [], 0.0
     for t, (a, b) in enumerate(asked):
         at, these = slice(start[t], start[t + 1]), left.q == t

@@ -57,11 +57,12 @@ class Certificate:
         sampled answers that are wrong.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "exact" (of answers),
-        "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
-        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
-        could be shown), "contradicted" (another fitted attribute disagrees with the data), "other
-        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
+        "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not
+        convex), "no finite optimum" (the classes are separated, so coefficients grow without
+        limit), "not proven" (sparse rows of many columns without a penalty, or a loss or penalty of
+        your own: neither could be shown), "contradicted" (another fitted attribute, or an answer,
+        disagrees with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a
+        callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier, is_regressor
 
 from .labels import Labels
+from .neighbor_metrics import HALFWAY, PLAIN, is_ours, metric_of, name_of, told
 
 QUERIES = 16
 OPERATIONS = 2e7  # on elements of X, over all queries
@@ -22,16 +23,6 @@ A_PAIR_OF_OTHERS = 24  # … where it is not
 A_PAIR_OF_USERS = 1000  # … where it is a function in Python
 ANSWERS = 100_000  # neighbours looked at
 AT_ONCE = 1 << 18  # elements compared at a time
-PLAIN = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
-MINKOWSKI = PLAIN | {"minkowski", "p", "sqeuclidean", "seuclidean"}
-DIRECTIONS = {"mahalanobis", "cosine", "correlation", "spearman", "phi_s", "canberra", "braycurtis"}
-# of these a point halfway between two rows may be no row at all
-OF_ROWS = {
-    "precomputed", "hamming", "matching", "gower", "nan_euclidean", "haversine", "dice", "jaccard",
-    "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
-}  # fmt: skip
-METRICS = sorted(MINKOWSKI | DIRECTIONS | OF_ROWS)
-PARAMETERS = ("p", "w", "V", "VI", "min_overlap")
 
 
 def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
@@ -70,11 +61,11 @@ def _predicts(model: Any) -> bool:
 
 
 def _require_a_claim(model: Any, rows: Any) -> None:
-    if rows.s is not None and not _ours(model):
+    if rows.s is not None and not is_ours(model):
         raise ValueError(f"{type(model).__name__} takes no sample_weight: leave it out")
     if issparse(rows.X):
         raise ValueError("distances given in a sparse matrix leave some out: give all of them")
-    _metric(model)  # raises where there is no definition
+    metric_of(model)  # raises where there is no definition
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -82,7 +73,7 @@ def _require_a_claim(model: Any, rows: Any) -> None:
 
 def _count(model: Any, rows: Any, most: int) -> int:
     n, p = rows.shape
-    name = _name_of(model)
+    name = name_of(model)
     each = A_PAIR if name in PLAIN else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
     elements = rows.X.entries + n if rows.sparse and name in PLAIN else n * p
     return int(max(1, min(QUERIES, OPERATIONS / (each * elements), most)))
@@ -95,7 +86,7 @@ def _asked(model: Any, rows: Any, count: int) -> np.ndarray:
     a = np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
     b = a.copy()
     by_distance = vars(model).get("weights", "uniform") not in ("uniform", None)
-    if by_distance and _name_of(model) in MINKOWSKI | DIRECTIONS:
+    if by_distance and name_of(model) in HALFWAY:
         b[1::2] = a[: len(a) // 2 * 2 : 2]
     return np.column_stack([a, b])
 
@@ -127,7 +118,7 @@ def _reading(
     i: Any,
     **how: Any,
 ) -> dict[str, Any]:
-    metric, params = _metric(model)
+    metric, params = metric_of(model)
     votes, labels = None, None
     if _predicts(model):
         votes = _votes(model, ask, rows, asked, start, d)
@@ -136,10 +127,10 @@ def _reading(
     wanted = f"{how['k']} nearest rows" if "k" in how else f"rows within {how['radius']:g}"
     return {
         "definition": "neighbors",
-        "formula": f"the {wanted} by {_told(metric, params)}",
+        "formula": f"the {wanted} by {told(metric, params)}",
         "parameters": {
             "asked": asked, "start": start, "distances": d, "indices": i, **how,
-            "metric": metric, "metric_params": params, "ours": _ours(model), "votes": votes,
+            "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
         "wrong": _kept_otherwise(model, rows),
@@ -231,74 +222,3 @@ def _first_other(kept: Any, given: Any, whose: str, what: str) -> str | None:
             value, right = a[i, j], b[i, j]
             return f"row {first + i} {whose} {value:.6g} {what} {j}, the row given {right:.6g}"
     return None
-
-
-# --- distances ------------------------------------------------------------------------------------
-
-
-class Pairs:
-    """A function of two rows as one of two blocks of them."""
-
-    def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
-        self.function, self.params = function, params
-
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return np.array([[self.function(a, b, **self.params) for b in B] for a in A], dtype=float)
-
-
-def _ours(model: Any) -> bool:
-    return any(cls.__module__.startswith("certus.") for cls in type(model).__mro__)
-
-
-def _name_of(model: Any) -> Any:
-    name = model.effective_metric_
-    return name if isinstance(name, str) else None
-
-
-def _metric(model: Any) -> tuple[Any, dict[str, Any]]:
-    """The distance, by name with its parameters, or as a function of two blocks of rows."""
-    distance = vars(model).get("_distance")
-    if distance is not None:
-        return _of_distance(distance)
-    metric, params = model.effective_metric_, dict(model.effective_metric_params_ or {})
-    params = {name: value for name, value in params.items() if value is not None}
-    if callable(metric):
-        return Pairs(metric, params), {}
-    if not isinstance(metric, str) or metric not in METRICS:
-        raise ValueError(f"metric={metric!r} has no definition here; these have: {METRICS}")
-    others = [name for name in params if name not in PARAMETERS]
-    if others:
-        raise ValueError(f"metric_params {others} have no definition here")
-    if metric in ("mahalanobis", "seuclidean") and not {"V", "VI"} & set(params):
-        raise ValueError(f"the V of {metric} is not kept in the model: give it in metric_params")
-    return metric, params
-
-
-def _of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
-    """Of a ``certus.distances.Distance`` that has seen the rows of the fit."""
-    known, name = vars(distance), str(distance.name)
-    if name not in METRICS or "function" in known:
-        return distance.pairwise, {}
-    params = {key: known[key] for key in PARAMETERS if known.get(key) is not None}
-    if name == "seuclidean":
-        V = np.asarray(known.get("_V", params.get("V")), dtype=float)
-        params = {"V": np.where(V > 0, V, np.inf)}  # a column that does not vary is not used
-    elif name == "mahalanobis" and "VI" not in params:
-        V = np.asarray(known["_V"], dtype=float)
-        used = np.diag(V) > 0
-        VI = np.zeros_like(V)
-        VI[np.ix_(used, used)] = np.linalg.inv(V[np.ix_(used, used)])
-        params = {"V": V} if used.all() else {"VI": VI}
-    elif name == "gower":
-        params |= {"ranges": known["_ranges"], "categorical": known["_categorical"]}
-    return name, params
-
-
-def _told(metric: Any, params: dict[str, Any]) -> str:
-    if callable(metric):
-        return "a distance of the user's"
-    if metric == "precomputed":
-        return "the distances given"
-    if metric == "minkowski":
-        return f"Minkowski distance, p = {params.get('p', 2):g}"
-    return f"{metric.replace('_', ' ').capitalize()} distance"

@@ -38,9 +38,9 @@ class Answer(NamedTuple):
     def residual(self, scale: float) -> float:
         """The largest error of a distance, and of the reach, as a share."""
         off = float(np.max(self.off, initial=0.0))
-        short = self.reach - self.left_d[0] if len(self.left) else 0.0
-        parts = [(off, scale), (max(0.0, short), self.reach)]
-        return max(0.0 if part == 0 else part / of if of > 0 else np.inf for part, of in parts)
+        nearer = len(self.left) > 0 and self.left_d[0] < self.reach
+        short = 1 - self.left_d[0] / self.reach if nearer else 0.0
+        return max(short, 0.0 if off == 0 else off / scale if scale > 0 else np.inf)
 
     def wrong(self) -> str | None:
         """In words; None: nothing is."""
@@ -84,13 +84,15 @@ class Answer(NamedTuple):
         return f"row {row} at {d:.6g} is outside the radius {self.reach:.6g}"
 
     def _wrong_order(self) -> str | None:
-        more, later = np.diff(self.said), np.diff(self.named) > 0
+        a, b, later = self.said[:-1], self.said[1:], np.diff(self.named) > 0
         if self.radius:
             bad, why = ~later & self.ours, "rows within a radius stand in their order"
         else:
-            bad, why = more < (0 if self.ours else -self.may_be_off[1:]), "the farther first"
+            forgiven = 0.0 if self.ours else self.may_be_off[1:]
+            bad, why = b + forgiven < a, "the farther first"
             if self.ours and not bad.any():
-                bad, why = (more == 0) & ~later, "of equal distances the first row comes first"
+                same = (a == b) & np.isfinite(a)
+                bad, why = same & ~later, "of equal distances the first row comes first"
         if not bad.any():
             return None
         j = int(np.argmax(bad))

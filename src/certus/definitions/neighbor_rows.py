@@ -27,7 +27,7 @@ def power(metric: Any, params: dict[str, Any]) -> float | None:
     """p, where d is a sum of powers of differences; None where it is another distance."""
     if callable(metric) or params.get("w") is not None:
         return None
-    return float(params["p"]) if metric == "minkowski" else POWER.get(metric)
+    return float(params.get("p", 2)) if metric == "minkowski" else POWER.get(metric)
 
 
 def distance(A: Any, B: Any, metric: Any, params: dict[str, Any]) -> np.ndarray:

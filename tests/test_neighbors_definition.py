@@ -172,7 +172,7 @@ def test_a_row_that_was_missed_is_named(rng):
     assert f"was missed; row {far} was named at" in said
 
 
-@pytest.mark.parametrize("ours, forgiven", [(True, 1e-12), (False, 1e-5)])
+@pytest.mark.parametrize(("ours", "forgiven"), [(True, 1e-12), (False, 1e-5)])
 def test_a_wrong_distance_is_named(ours, forgiven, rng):
     X = rng.normal(size=(60, 2))
     answer = claim(X, [3, 17]) | {"ours": ours}

@@ -130,7 +130,7 @@ def check(
         residual = max(residual, answer.residual(scale[t]))
     return {
         "objective": float(len(wrong)), "bound": 0.0, "gap": float(len(wrong)),
-        "residual": residual, "kind": "exact", "wrong": wrong, "answers": len(indices),
+        "residual": float(residual), "kind": "exact", "wrong": wrong, "answers": len(indices),
         "far": float(np.max(np.abs(Q), initial=0.0)) / spread if spread > 0 else 0.0,
     }  # fmt: skip
 

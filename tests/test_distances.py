@@ -74,6 +74,30 @@ def test_all_pairs_are_what_the_definition_says(name, params, n, m):
 
 
 @each
+def test_a_distance_says_what_its_definition_needs(name, params):
+    A, B = rows(name, 30), rows(name, 20, seed=1)
+    ready = get_distance(name, **params).prepare(A)
+    assert_allclose(
+        ready.pairwise(A, B), truth(A, B, name, ready.parameters()), rtol=1e-11, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "seuclidean", "gower", "nan_euclidean"])
+def test_so_does_one_that_has_learnt_from_rows(name):
+    A, B = rows(name, 30), rows(name, 20, seed=1)
+    A[:, 2] = 0.1  # left out, or a category
+    if name in ("mahalanobis", "seuclidean", "gower"):
+        unlearnt = get_distance(name)
+        with pytest.raises(ValueError, match="prepare"):
+            unlearnt.parameters()
+    for n in (30, 5):
+        ready = get_distance(name).prepare(A[:n])
+        assert_allclose(
+            ready.pairwise(A, B), truth(A, B, name, ready.parameters()), rtol=1e-9, atol=1e-12
+        )
+
+
+@each
 def test_rows_among_themselves_are_symmetric_to_the_bit(name, params):
     A = rows(name, 150)
     distance = get_distance(name, **params)
@@ -82,6 +106,15 @@ def test_rows_among_themselves_are_symmetric_to_the_bit(name, params):
     assert_array_equal(D, distance.pairwise(A, A.copy()))
     if name != "russellrao":  # of which a row and itself are 0 only if all is true
         assert_array_equal(np.diag(D), 0)
+
+
+@pytest.mark.parametrize("name", ["manhattan", "euclidean", "minkowski", "chebyshev", "canberra"])
+@pytest.mark.parametrize("n", [1, 64, 65, 700])
+def test_pairs_that_are_mirrored_have_the_bits_of_those_that_are_not(name, n):
+    A = rows(name, n, p=40)
+    params = {"p": 3} if name == "minkowski" else {}
+    distance = get_distance(name, **params)
+    assert_array_equal(distance.pairwise(A), distance.pairwise(A, A.copy()))
 
 
 @each
@@ -263,6 +296,8 @@ def test_a_distance_is_given_back_as_it_is():
 
 
 def test_repr_shows_what_was_given():
+    assert repr(get_distance("jaccard")) == "Boolean('jaccard')"
+    assert repr(get_distance("yule", w=[1, 2])) == "Boolean('yule', w=[1.0, 2.0])"
     assert repr(Minkowski(3)) == "Minkowski(p=3.0)"
     assert repr(Manhattan(w=[1, 2])) == "Manhattan(w=[1.0, 2.0])"
 

@@ -230,7 +230,9 @@ def gower(
     A, B = np.asarray(A), np.asarray(B)
     p = A.shape[-1]
     categorical = np.zeros(p, dtype=bool) if categorical is None else np.asarray(categorical)
-    total, weight, known_in_both = 0.0, 0.0, 0
+    total: Any = 0.0
+    weight: Any = 0.0
+    known_in_both: Any = 0
     for l, w_l in enumerate(_weights(w, A)):
         a, b = A[..., l], B[..., l]
         if categorical[l]:
@@ -249,7 +251,7 @@ def gower(
 
 
 def _missing(a: Any) -> np.ndarray:
-    return np.equal(a, None) | (a != a)
+    return np.asarray(np.frompyfunc(lambda v: v is None or v != v, 1, 1)(a), dtype=bool)
 
 
 def haversine(A: Any, B: Any) -> np.ndarray:

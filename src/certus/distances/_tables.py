@@ -9,6 +9,7 @@ import numpy as np
 
 from .._frames import _library as library
 from .._words import count, name_of
+from .reading import require_columns
 
 
 class Table(NamedTuple):
@@ -38,8 +39,7 @@ def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:
 
     frame = nw.from_native(X, eager_only=True)
     columns, text = [], []
-    for name in frame.columns:
-        series = frame[name]
+    for series in frame.iter_columns():
         number = series.dtype.is_numeric()
         text.append(not number)
         values = np.empty(len(series), dtype=object)
@@ -84,7 +84,8 @@ def _mask(categorical: Any, text: np.ndarray, names: list[str] | None) -> np.nda
             )
         return text
     given = list(categorical)
-    if len(given) == p and all(isinstance(v, (bool, np.bool_)) for v in given):
+    if given and all(isinstance(v, (bool, np.bool_)) for v in given):
+        require_columns(len(given), p, "categorical")
         return np.array(given, dtype=bool)
     mask = np.zeros(p, dtype=bool)
     for which in given:

@@ -80,6 +80,10 @@ class Distance:
         raise TypeError(f"{type(self).__name__} has no derivative with respect to feature weights; "
                         "Manhattan, Euclidean, SquaredEuclidean and PhiS have")  # fmt: skip
 
+    def parameters(self) -> dict[str, Any]:
+        """What ``paired(A, B, name, **parameters)`` of ``certus.definitions.distances`` needs."""
+        return {name: value for name, value in self._given().items() if value is not None}
+
     def flags(self, X: Any) -> list[Flag]:
         """Rows for which the distance says little: (code, their numbers, a sentence) each."""
         return []
@@ -97,8 +101,9 @@ class Distance:
         return other
 
     def _given(self) -> dict[str, Any]:
-        """What the constructor was given, for the repr and for comparing."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        """What the constructor was given."""
+        own = vars(self).items()
+        return {name: value for name, value in own if name != "note" and not name.startswith("_")}
 
     def __repr__(self) -> str:
         shown = [f"{k}={_short(v)}" for k, v in self._given().items() if v is not None]

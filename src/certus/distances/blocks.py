@@ -15,6 +15,8 @@ from .._config import effective_threads
 from .._pool import blas_limiter, run_on_threads
 
 ROWS = 64  # of A at a time: their sums stay in the second cache
+MIRRORED_FROM = 16  # features; with fewer, adding up again is faster than transposing
+MIRRORED = 512  # columns at a time: what is transposed stays in the second cache
 PULLED = 512  # rows whose pairs are pulled back in one product
 BLOCK = 1 << 18  # numbers of D that one NumPy block holds
 
@@ -42,7 +44,7 @@ def sums_of_pairs(
 
     weights = np.ones(A.shape[1]) if w is None else np.ascontiguousarray(w, dtype=np.float64)
     panels = panels_of(B)
-    same = A is B  # then d(a, b) = d(b, a) is computed once
+    same = A is B and A.shape[1] >= MIRRORED_FROM  # then d(a, b) = d(b, a) is computed once
     assert ROWS == LANES  # blocks of rows and of columns have the same edges
 
     def task(k: int) -> None:
@@ -53,8 +55,8 @@ def sums_of_pairs(
         if finish is not None:
             finish(block)
         if same:
-            for start in range(rows.stop, m, ROWS):  # in squares that stay in the cache
-                columns = slice(start, start + ROWS)
+            for start in range(rows.stop, m, MIRRORED):
+                columns = slice(start, start + MIRRORED)
                 D[columns, rows] = D[rows, columns].T
 
     run_on_threads(task, -(-n // ROWS), effective_threads(threads))

@@ -53,6 +53,13 @@ class Boolean(_Share):
         super().__init__(w)
         self.name = name
 
+    def _given(self) -> dict[str, Any]:
+        return {"w": self.w}
+
+    def __repr__(self) -> str:
+        given = super().__repr__().removeprefix("Boolean(").removesuffix(")")
+        return f"Boolean({', '.join([repr(self.name), *([given] if given else [])])})"
+
     def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
         rows, others = two_sides(A, B)
         if not (_is_boolean(rows) and (rows is others or _is_boolean(others))):

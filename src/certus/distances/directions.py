@@ -14,7 +14,7 @@ import numpy as np
 from .._words import count, listed
 from .base import Distance, Flag
 from .minkowski import squared_differences
-from .reading import as_rows, feature_weights, require_columns
+from .reading import as_rows, not_negative_weights, require_columns
 
 HALF = np.sqrt(0.5)
 
@@ -45,10 +45,7 @@ class Cosine(Distance):
             "direction")  # fmt: skip
 
     def __init__(self, w: Any = None):
-        self.w = None if w is None else feature_weights(w)
-        if self.w is not None and (self.w < 0).any():
-            j = int(np.flatnonzero(self.w < 0)[0])
-            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.w = None if w is None else not_negative_weights(w)
 
     def embed(self, X: Any) -> np.ndarray:
         """Rows of length 1/√2 in p + 1 coordinates; the last is for rows without a direction."""

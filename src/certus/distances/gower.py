@@ -12,7 +12,7 @@ from . import blocks
 from ._tables import Table, as_table
 from .base import Distance, Flag
 from .missing import checked_overlap, least_overlap, too_few
-from .reading import feature_weights, require_columns
+from .reading import not_negative_weights, require_columns
 
 
 class Gower(Distance):
@@ -63,15 +63,18 @@ class Gower(Distance):
     ):
         self.categorical = categorical
         self.ranges = None if ranges is None else np.array(ranges, dtype=np.float64)
-        self.w = None if w is None else feature_weights(w)
-        if self.w is not None and (self.w < 0).any():
-            j = int(np.flatnonzero(self.w < 0)[0])
-            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.w = None if w is None else not_negative_weights(w)
         self.min_overlap = checked_overlap(min_overlap)
 
     def prepare(self, X: Any) -> "Gower":
         """A copy with the categories and the ranges of the rows of a fit."""
         return self._learn([as_table(X, self.categorical)])
+
+    def parameters(self) -> dict[str, Any]:
+        if self._ranges is None:
+            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+        given = {"w": self.w, "min_overlap": self.min_overlap}
+        return {"ranges": self._ranges, "categorical": vars(self)["_categorical"], **given}
 
     def _learn(self, tables: list[Table]) -> "Gower":
         first = tables[0]

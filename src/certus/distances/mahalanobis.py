@@ -29,7 +29,9 @@ class _InUnits(Distance):
         rows = as_rows(X)
         return self._embedded(rows, self._centre)
 
-    def _embedded(self, rows: np.ndarray, centre: np.ndarray | None) -> np.ndarray:
+    def _embedded(
+        self, rows: np.ndarray, centre: np.ndarray | None, threads: int | None = None
+    ) -> np.ndarray:
         if self._R is None:
             raise ValueError(f"{type(self).__name__} has no V yet: give V=…, or prepare(X) it")
         require_columns(self._R.shape[-1], rows.shape[1], "V")
@@ -37,7 +39,8 @@ class _InUnits(Distance):
         if self._R.ndim == 1:
             return rows * self._R
         # equal rows must give equal bits wherever they stand, which a product by BLAS does not
-        return blocks.sums_of_pairs(blocks.PRODUCT, rows, np.ascontiguousarray(self._R))
+        R = np.ascontiguousarray(self._R)
+        return blocks.sums_of_pairs(blocks.PRODUCT, rows, R, threads=threads)
 
     def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
         """d(A_i, B_j) of all pairs; V is estimated from A and B together where there is none."""
@@ -59,8 +62,9 @@ class _InUnits(Distance):
             return np.empty((len(A), len(B)))
         centre = A.mean(axis=0) if self._centre is None else self._centre
         same = A is B
-        A = self._embedded(A, centre)
-        D = squared_differences(A, A if same else self._embedded(B, centre), None, threads)
+        A = self._embedded(A, centre, threads)
+        B = A if same else self._embedded(B, centre, threads)
+        D = squared_differences(A, B, None, threads)
         return np.sqrt(D, out=D)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -93,6 +97,12 @@ class StandardizedEuclidean(_InUnits):
         if self.V.ndim != 1 or not np.isfinite(self.V).all() or (self.V <= 0).any():
             raise ValueError("V: give the variance of each column, a finite number above 0")
         self._R = 1 / np.sqrt(self.V)
+
+    def parameters(self) -> dict[str, Any]:
+        if self._R is None:
+            raise ValueError("StandardizedEuclidean has no V yet: give V=…, or prepare(X) it")
+        with np.errstate(divide="ignore"):
+            return {"V": self._R**-2.0}  # infinite for a feature that is left out
 
     def prepare(self, X: Any) -> "StandardizedEuclidean":
         """A copy with the variances, and the mean, of the rows of a fit."""
@@ -150,6 +160,14 @@ class Mahalanobis(_InUnits):
 
     def _given(self) -> dict[str, Any]:
         return {"V": self.V, "VI": self.VI}
+
+    def parameters(self) -> dict[str, Any]:
+        if self._R is None:
+            raise ValueError("Mahalanobis has no V yet: give V=…, or prepare(X) it")
+        V = self.covariance
+        if V is None or (np.diag(V) == 0).any():  # a feature is left out: V has no inverse
+            return {"VI": np.dot(self._R.T, self._R)}
+        return {"V": V}
 
     @property
     def covariance(self) -> np.ndarray | None:

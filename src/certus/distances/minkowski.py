@@ -7,7 +7,7 @@ import numpy as np
 
 from . import blocks
 from .base import Distance
-from .reading import feature_weights, require_columns, two_sides
+from .reading import feature_weights, not_negative_weights, require_columns, two_sides
 
 UNIT = 2.0**500  # above it, and below its inverse, squares are scaled first
 
@@ -216,11 +216,8 @@ class Minkowski(Distance):
     def __init__(self, p: float = 2, w: Any = None):
         if isinstance(p, bool) or not isinstance(p, numbers.Real) or not p >= 1:
             raise ValueError(f"p={p!r}: give a number from 1 up; below 1 it is no distance")
-        self.p = float(p)
-        self.w = None if w is None else feature_weights(w)
-        if self.w is not None and (self.w < 0).any():
-            j = int(np.flatnonzero(self.w < 0)[0])
-            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.p: float = float(p)
+        self.w: np.ndarray | None = None if w is None else not_negative_weights(w)
 
     @property
     def embedded_p(self) -> float:  # type: ignore[override]

@@ -34,6 +34,11 @@ def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
             f"Expected 2D array, got {given.ndim}D array instead: {what} holds rows; reshape one "
             "row with x.reshape(1, -1)"
         )
+    if rows.shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required: "
+            f"{what} has no columns"
+        )
     if rows.size and not np.isfinite(_extreme(rows)):
         _require_finite(rows, names, missing, what)
     return rows
@@ -110,6 +115,15 @@ def feature_weights(w: Any, *, least: int = 1) -> np.ndarray:
     if np.count_nonzero(weights) < least:
         needed = "a weight" if least == 1 else f"{least} weights"
         raise ValueError(f"w: {needed} other than 0 is needed, or every distance is 0 or undefined")
+    return weights
+
+
+def not_negative_weights(w: Any) -> np.ndarray:
+    weights = feature_weights(w)
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        j = int(negative[0])
+        raise ValueError(f"w[{j}] is {weights[j]:g}: weights of a distance are not negative")
     return weights
 
 

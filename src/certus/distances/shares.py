@@ -7,17 +7,14 @@ import numpy as np
 
 from . import blocks
 from .base import Distance, Flag
-from .reading import as_rows, feature_weights, require_columns
+from .reading import as_rows, not_negative_weights, require_columns
 
 
 class _Share(Distance):
     """A distance with weights w that multiply as they are (SciPy's meaning)."""
 
     def __init__(self, w: Any = None):
-        self.w = None if w is None else feature_weights(w)
-        if self.w is not None and (self.w < 0).any():
-            j = int(np.flatnonzero(self.w < 0)[0])
-            raise ValueError(f"w[{j}] is {self.w[j]:g}: weights of a distance are not negative")
+        self.w = None if w is None else not_negative_weights(w)
 
     def _weights(self, p: int) -> np.ndarray:
         if self.w is None:

@@ -230,10 +230,12 @@ def panels_of(B: np.ndarray) -> np.ndarray:
     m, features = B.shape
     count = -(-m // LANES)
     panels = np.empty((count, features, LANES))
-    for k in range(count):
-        rows = B[k * LANES : (k + 1) * LANES]
-        panels[k, :, : len(rows)] = rows.T
-        panels[k, :, len(rows) :] = rows[-1][:, None]
+    whole = m // LANES
+    panels[:whole] = B[: whole * LANES].reshape(whole, LANES, features).transpose(0, 2, 1)
+    if whole < count:
+        rest = B[whole * LANES :]
+        panels[whole, :, : len(rest)] = rest.T
+        panels[whole, :, len(rest) :] = rest[-1][:, None]
     return panels
 
 

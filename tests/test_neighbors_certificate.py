@@ -253,6 +253,45 @@ def test_the_same_bits_on_any_number_of_threads(rng):
     assert found[1].certified
 
 
+# --- those of certus.neighbors --------------------------------------------------------------------
+
+
+def fits():
+    """(model, X, y) of each class, with metrics and kinds of rows."""
+    ours = pytest.importorskip("certus.neighbors")
+    holes = X.copy()
+    holes[::7, 1] = np.nan
+    yield ours.NearestNeighbors(), X, None
+    yield ours.NearestNeighbors(metric="mahalanobis"), X, None
+    yield ours.NearestNeighbors(metric="seuclidean"), np.column_stack([X, np.ones(150)]), None
+    yield ours.NearestNeighbors(metric=lambda a, b: np.abs(a - b).sum()), X, None
+    yield ours.KNeighborsClassifier(weights="distance"), X + 1e8, names
+    yield ours.KNeighborsClassifier(metric="cosine"), csr_array(X), names
+    yield ours.KNeighborsClassifier(), X, np.column_stack([names, y > 0])
+    yield ours.KNeighborsRegressor(weights=lambda d: np.exp(-d)), X.astype(np.float32), X[:, 0]
+    yield ours.KNeighborsRegressor(metric="nan_euclidean"), holes, X[:, 0]
+    yield ours.KNeighborsRegressor(metric="gower"), holes, X[:, 0]
+    yield ours.RadiusNeighborsClassifier(0.8), (10 * X).astype(np.uint8), names
+    yield ours.RadiusNeighborsRegressor(0.8, weights="distance"), X, np.column_stack([y, -y])
+
+
+def test_every_fit_of_certus_is_certified_and_verified():
+    for model, rows, target in fits():
+        own = model.fit(rows, target).certificate_
+        assert own.status == "exact", (model, own)
+        assert certus.verify(model, rows, target).status == "exact", model
+
+
+def test_an_edit_of_a_fit_of_certus_is_named():
+    for model, rows, target in fits():
+        if isinstance(rows, np.ndarray):
+            model.fit(rows, target)._fit_X = model._fit_X.copy()
+            model._fit_X[17, 0] += 1
+            c = certus.verify(model, rows, target)
+            assert c.status == "contradicted", model
+            assert c.found["wrong"][0].startswith("row 17 of the model has")
+
+
 # --- the script -----------------------------------------------------------------------------------
 
 

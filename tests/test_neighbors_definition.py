@@ -231,13 +231,17 @@ def test_a_row_passed_over_for_a_later_equal_one_is_named(kept):
 
 def test_rows_that_cannot_be_compared_are_infinitely_far():
     X = np.array([[0.0, np.nan], [np.nan, 1.0], [1.0, np.nan], [np.nan, np.nan]])
-    answer = claim(X, [0], k=3, metric="nan_euclidean")
-    assert answer["indices"].tolist() == [0, 2, 1]
+    answer = claim(X, [0, 3], k=3, metric="nan_euclidean")
+    assert answer["indices"].tolist() == [0, 2, -1, -1, -1, -1]
+    assert wrong(X, answer) == []
+    answer["indices"][2:4] = 1, 2  # some row, or nobody: both are no neighbours
     assert wrong(X, answer) == []
     answer["distances"][2] = np.nan
     assert wrong(X, answer) == []
     answer["distances"][1] = np.nan
-    assert "row 2 is said to be at inf" in wrong(X, answer)[0]
+    assert wrong(X, answer) == [f"row 0: row 2 is said to be at inf, but it is at {2**0.5:.6g}"]
+    answer["indices"][1] = -1
+    assert wrong(X, answer)[0].startswith("row 0: row 2 at 1.41421 was missed; row -1 was named")
 
 
 @pytest.mark.parametrize("rows", [16, 100, 4096])

@@ -102,7 +102,10 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     if y is None and predicts:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
-        X = _validated(model, X, reset=False)
+        if vars(model).get("_mixed"):  # categories as numbers, of which the model knows the meaning
+            X = model._read(X, reset=False)
+        else:
+            X = _validated(model, X, reset=False)
         if is_classifier(model):
             rows = _rows_of_classes(model, X, y, sample_weight)
         elif predicts:
@@ -122,7 +125,8 @@ def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     classes = np.asarray(model.classes_)
     k = encode_as(read_labels(y, X.shape[0])[0], classes)
     s = weights(sample_weight, X.shape[0])
-    require_weight(classes, k, s)
+    if "_fit_X" not in vars(model):  # neighbours can do without a class
+        require_weight(classes, k, s)
     return Rows(X, k.astype(float)[:, None], s)
 
 

@@ -61,22 +61,10 @@ def metric_of(model: Any) -> tuple[Any, dict[str, Any]]:
 
 def _of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
     """Of a ``certus.distances.Distance`` that has seen the rows of the fit."""
-    known, name = vars(distance), str(distance.name)
-    if name not in METRICS or "function" in known:
+    if distance.name not in METRICS or "function" in vars(distance):
         return distance.pairwise, {}
-    params = {key: known[key] for key in PARAMETERS if known.get(key) is not None}
-    if name == "seuclidean":
-        V = np.asarray(known.get("_V", params.get("V")), dtype=float)
-        params = {"V": np.where(V > 0, V, np.inf)}  # a column that does not vary is not used
-    elif name == "mahalanobis" and "VI" not in params:
-        V = np.asarray(known["_V"], dtype=float)
-        used = np.diag(V) > 0
-        VI = np.zeros_like(V)
-        VI[np.ix_(used, used)] = np.linalg.inv(V[np.ix_(used, used)])
-        params = {"V": V} if used.all() else {"VI": VI}
-    elif name == "gower":
-        params |= {"ranges": known["_ranges"], "categorical": known["_categorical"]}
-    return name, params
+    params = distance.parameters()
+    return distance.name, {name: value for name, value in params.items() if value is not None}
 
 
 def told(metric: Any, params: dict[str, Any]) -> str:

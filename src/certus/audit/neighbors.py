@@ -63,7 +63,7 @@ def _predicts(model: Any) -> bool:
 def _require_a_claim(model: Any, rows: Any) -> None:
     if rows.s is not None and not is_ours(model):
         raise ValueError(f"{type(model).__name__} takes no sample_weight: leave it out")
-    if issparse(rows.X):
+    if issparse(rows.X) or (rows.sparse and name_of(model) == "precomputed"):
         raise ValueError("distances given in a sparse matrix leave some out: give all of them")
     metric_of(model)  # raises where there is no definition
 
@@ -102,6 +102,8 @@ def _queries(rows: Any, asked: np.ndarray) -> Any:
 def _without_names(model: Any) -> Any:
     asked = copy.copy(model)
     vars(asked).pop("feature_names_in_", None)
+    if is_ours(model):
+        asked._asks_itself = True  # rows as it keeps them, and no complaints
     return asked
 
 

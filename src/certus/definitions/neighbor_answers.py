@@ -53,10 +53,11 @@ class Answer(NamedTuple):
         )
 
     def _wrong_rows(self) -> str | None:
-        outside = self.named[(self.named < 0) | (self.named >= self.n)]
+        named = self.named[(self.named != -1) | np.isfinite(self.said)]  # −1 at ∞: nobody
+        outside = named[(named < 0) | (named >= self.n)]
         if len(outside):
             return f"row {outside[0]} is named, but there are {self.n:,}"
-        rows = np.sort(self.named)
+        rows = np.sort(named)
         twice = rows[1:][rows[1:] == rows[:-1]]
         return f"row {twice[0]} is named twice" if len(twice) else None
 

@@ -26,12 +26,15 @@ EPSILON = 2.0**-52
 def nearest(
     X: Any, Q: Any, k: int, metric: Any = "euclidean", **params: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(distances, indices), each (m, k), by (distance, index). Q None: X, no row its own."""
+    """(distances, indices), each (m, k), by (distance, index). Q None: X, no row its own.
+
+    −1, at an infinite distance, where fewer rows can be compared with a query.
+    """
     distances, indices = [], []
     for rows, d in _to_each(X, Q, metric, params):
         first = np.argsort(d, kind="stable")[:k]
         distances.append(d[first])
-        indices.append(rows[first])
+        indices.append(np.where(np.isinf(d[first]), -1, rows[first]))
     return np.reshape(distances, (-1, k)), np.reshape(indices, (-1, k)).astype(np.intp)
 
 
@@ -90,11 +93,13 @@ def check(
     there = np.where((indices >= 0) & (indices < data.shape[0]), indices, 0)
     X, y, s = data.take(there)
     X = np.asarray(dense(X), dtype=float)
+    nobody = (indices == -1) & np.isinf(distances)
     if metric == "precomputed":  # a query's row is its distances
         true, spread = Q[whose, there], 0.0
     else:
         true = distance(X, Q[whose], metric, params)
         spread = float(np.max(distance(Q, Q[:1], metric, params), initial=0.0))
+    true = np.where(nobody, np.inf, true)
     reach = np.full(len(asked), 0.0 if radius is None else float(radius))
     if radius is None:
         np.maximum.at(reach, whose, true)

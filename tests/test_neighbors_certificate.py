@@ -285,7 +285,8 @@ def test_every_fit_of_certus_is_certified_and_verified():
 def test_an_edit_of_a_fit_of_certus_is_named():
     for model, rows, target in fits():
         if isinstance(rows, np.ndarray):
-            model.fit(rows, target)._fit_X = model._fit_X.copy()
+            model.fit(rows, target)
+            model._fit_X = model._fit_X.copy()
             model._fit_X[17, 0] += 1
             c = certus.verify(model, rows, target)
             assert c.status == "contradicted", model

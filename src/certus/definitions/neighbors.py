@@ -98,7 +98,8 @@ def check(
         true, spread = Q[whose, there], 0.0
     else:
         true = distance(X, Q[whose], metric, params)
-        spread = float(np.max(distance(Q, Q[:1], metric, params), initial=0.0))
+        apart = distance(Q, Q[:1], metric, params)
+        spread = float(np.max(apart[np.isfinite(apart)], initial=0.0))
     true = np.where(nobody, np.inf, true)
     reach = np.full(len(asked), 0.0 if radius is None else float(radius))
     if radius is None:
@@ -136,7 +137,7 @@ def check(
     return {
         "objective": float(len(wrong)), "bound": 0.0, "gap": float(len(wrong)),
         "residual": float(residual), "kind": "exact", "wrong": wrong, "answers": len(indices),
-        "far": float(np.max(np.abs(Q), initial=0.0)) / spread if spread > 0 else 0.0,
+        "far": float(np.nanmax(np.abs(Q), initial=0.0)) / spread if spread > 0 else 0.0,
     }  # fmt: skip
 
 

@@ -70,17 +70,23 @@ MAY_IMPORT = {
     "distances": {"kernels", "rows", "_config", "_pool", "_frames", *WORDS},
     "kernels": set(),
     "certificate": {
-        "audit", "rows", "definitions", "fingerprint", "_pool", "_validation", "_explain",
-        "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_separating",
-        "plotting", *WORDS,
+        "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
+        "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_neighbors",
+        "_separating", "plotting", *WORDS,
     },
+    "_data": {"rows"},
     "_export": {"definitions", *WORDS},
-    "_explain": {"root", "_explain_linear", "_explain_penalised", "_explain_classes", *WORDS},
+    "_export_neighbors": {"_export", *WORDS},
+    "_explain": {
+        "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
+        *WORDS,
+    },
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
     "_explain_penalised": {"_explain_stopping", *WORDS},
     "_explain_stopping": set(WORDS),
-    "_explain_html": {"_explain", "_explain_classes", *WORDS},
+    "_explain_neighbors": set(WORDS),
+    "_explain_html": {"_explain", "_explain_classes", "_explain_neighbors", *WORDS},
     "_validation": {"rows", "csr", "lazy", "_frames", "_labels", "_memory", *WORDS},
     "_memory": set(),
     "_labels": {"_frames", *WORDS},
@@ -360,7 +366,8 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "curvature", "distances", "duality", "inference", "linear_sums", "margins",
+    "curvature", "distances", "duality", "inference", "linear_sums", "margins", "neighbor_answers",
+    "neighbor_rows", "neighbor_votes",
     "penalised_slopes", "penalty_terms", "residual_sums", "separation", "uniqueness",
 }  # fmt: skip
 

@@ -1,14 +1,14 @@
 """Certificates, warnings and audits in words.
 
-What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py`` and
-``_explain_classes.py``.
+What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
+``_explain_classes.py`` and ``_explain_neighbors.py``.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _explain_classes, _explain_linear, _explain_penalised
+from . import _explain_classes, _explain_linear, _explain_neighbors, _explain_penalised
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["distance", "explain", "not_certified", "note", "one_line", "repeated_columns"]
 
-MARK = {"optimal": "[OK]", "stationary": "[OK]", "nearly optimal": "[!]", "not proven": "[?]"}
+MARK = {
+    "optimal": "[OK]", "stationary": "[OK]", "exact": "[OK]", "nearly optimal": "[!]",
+    "not proven": "[?]",
+}  # fmt: skip
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
+DOES_NOT_SAY = {
+    "global": "that the model is true, the data sound, or that it predicts well",
+    "exact": _explain_neighbors.DOES_NOT_SAY,
+}
 SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
     SQUARES: _explain_linear,
@@ -41,6 +48,10 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate({c.notes[-1]})")
     if c.status == "contradicted":
         return printable(f"Certificate(contradicted: {c.found['wrong'][0]})")
+    if c.kind == "exact" and not c.definition:
+        return printable(f"Certificate(not proven: {c.found['unproven']})")
+    if c.kind == "exact":
+        return printable(f"Certificate(exact: {_explain_neighbors.claim(c)})")
     if c.status == "no finite optimum":
         return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
     near = distance(c) if c.certified else _words_of(c).best(c)
@@ -65,7 +76,7 @@ def explain(c: "Certificate") -> str:
 
 def _body(c: "Certificate") -> list[tuple[str, str]]:
     wrong = c.found.get("wrong", [])
-    rows = [("Minimised", c.formula)]
+    rows = [("Claimed" if c.kind == "exact" else "Minimised", c.formula)]
     if c.status == "other rows":
         rows.append(("What is wrong", c.notes[-1]))
         rows.append(
@@ -77,6 +88,13 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("What to do", "fit again and let it finish"))
     elif c.status == "no finite optimum":
         rows += _explain_classes.no_finite_optimum(c)
+    elif c.kind == "exact" and not c.definition:
+        rows.append(("Not proven", f"{c.found['unproven']}."))
+        rows.append(("Checked by", "nothing: the answers are the search's own"))
+        return rows
+    elif c.kind == "exact":
+        words = _explain_neighbors
+        rows += words.certified(c) if c.certified else words.refused(c)
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
         rows += [("What is wrong", text) for text in wrong]
@@ -88,11 +106,10 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows += _words_of(c).refused(c)
     notes = c.notes[:-1] if c.status == "other rows" else c.notes
     rows += [("Note", f"{text}.") for text in notes]
-    rows.append(("Checked by", f"{c.definition}, from the data; the solver was not asked"))
+    asked = "answers alone are the model's" if c.kind == "exact" else "solver was not asked"
+    rows.append(("Checked by", f"{c.definition}, from the data; the {asked}"))
     if c.certified:
-        rows.append(
-            ("Does not say", "that the model is true, the data sound, or that it predicts well")
-        )
+        rows.append(("Does not say", DOES_NOT_SAY.get(c.kind, DOES_NOT_SAY["global"])))
     return rows
 
 
@@ -103,6 +120,9 @@ def note(c: "Certificate") -> str:
     if not c.certified:
         said = one_line(c)[12:-1]
         return printable(f"Not certified: {said}." if _convex(c) else f"{said.capitalize()}.")
+    if c.kind == "exact":
+        said = _explain_neighbors.note(c)
+        return printable(f"{said} (certus {__version__}, {c.definition}).")
     if not _convex(c):
         return printable(
             f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at {distance(c)}. The "
@@ -119,6 +139,8 @@ def note(c: "Certificate") -> str:
 
 def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
     """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
+    if c.kind == "exact" and c.definition:
+        return printable(f"{c.model}: {_explain_neighbors.first_wrong(c)}.")
     if c.status == "contradicted":
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
     if stopped_at is not None:

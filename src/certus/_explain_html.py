@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, distance, explain
 from ._explain_classes import separates
+from ._explain_neighbors import claim, first_wrong
 from ._words import number
 
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-ICON = {"optimal": "✔", "stationary": "✔", "nearly optimal": "◐"}
+ICON = {"optimal": "✔", "stationary": "✔", "exact": "✔", "nearly optimal": "◐"}
 # the notebook's own text colour on a tint of it: legible in light and dark alike
 STYLE = (
     "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
@@ -41,15 +42,19 @@ def html(c: "Certificate") -> str:
     icon = ICON.get(c.status, "✖")
     if c.status == "no finite optimum":
         summary = separates(c)
+    elif c.kind == "exact" and not c.definition:
+        summary = str(c.found["unproven"])
+    elif c.kind == "exact":
+        summary = first_wrong(c) if c.status == "contradicted" else claim(c)
     else:
         summary = f"objective {number(c.objective, 7)}"
-    if c.certified:
+    if c.certified and c.kind != "exact":
         summary += f", {distance(c)}"
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'
         f"<strong>{icon} {escape(c.status.capitalize())}</strong> · {escape(summary)}"
-        f"<div>minimised {_equation(c)}</div>"
+        f"<div>{'claimed' if c.kind == 'exact' else 'minimised'} {_equation(c)}</div>"
         f"<details><summary>Details</summary>"
         f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
         "</details></div>"

@@ -8,6 +8,7 @@ import ast
 import inspect
 import os
 import tempfile
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,9 @@ class Data:
 
     def _rows(self, rows):
         return self.X[rows], self.y[rows], None if self.s is None else self.s[rows]
+
+    def take(self, rows):
+        return self._rows(rows)
 
     def sample(self, count):
         n = len(self.X)
@@ -204,7 +208,12 @@ def _source(module: str, seen: set[str]) -> list[str]:
 def _literal(value: Any) -> str:
     if isinstance(value, np.ndarray):
         # repr of a Python float has all its digits
-        return f"np.array({value.tolist()!r}, dtype=float).reshape({value.shape!r})"
+        values, kind = (
+            repr(value.tolist()),
+            "float" if value.dtype.kind == "f" else value.dtype.name,
+        )
+        values = values.replace("inf", "np.inf").replace("nan", "np.nan")
+        return f"np.array({values}, dtype={kind!r}).reshape({value.shape!r})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, tuple):
@@ -225,10 +234,14 @@ def _targets(labels: Any) -> dict[str, str]:
     return {**CLASSES, "labels": CLASSES["labels"].format(classes=classes), "coding": coding}
 
 
-def script(certificate: "Certificate", name: str = "check.py") -> str:
-    c = certificate
+def require_certified(c: "Certificate") -> None:
     if not c.certified:
         raise CertificateError(f"nothing to export: the model is {c.status}")
+
+
+def script(certificate: "Certificate", name: str = "check.py") -> str:
+    c = certificate
+    require_certified(c)
     gap, near, found = c.gap, "at most {} above the best possible", "{found['gap']:.3g}"
     if c.bound is None and "convex" in c.found:
         gap, near = c.residual, "no slope is more than {} of the largest there can be"
@@ -255,7 +268,7 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
     )
 
 
-def export(certificate: "Certificate", path: Any) -> None:
+def export(certificate: "Certificate", path: Any, script: Callable[..., str] = script) -> None:
     """Write the script, whole or not at all."""
     path = Path(path)
     text = script(certificate, path.name)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -33,6 +33,7 @@ from .lazy import LazyRows
 from .rows import Rows
 
 ALWAYS_THERE = 1 << 28  # bytes that need no asking
+TAKE_MISSING = ("nan_euclidean", "gower")  # distances that leave missing values out
 LOOK_FIRST = 1 << 20  # elements up to which X is searched for NaN before the fit
 
 
@@ -97,37 +98,67 @@ def warn_of_a_column(above: int = 0) -> None:
 
 def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     """The same for a fitted model, whose columns and classes they must be."""
-    if y is None:
+    predicts = is_classifier(model) or is_regressor(model)
+    if y is None and predicts:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
-        X = _validated(model, X, reset=False)
+        if vars(model).get("_mixed"):  # categories as numbers, of which the model knows the meaning
+            X = model._read(X, reset=False)
+        else:
+            X = _validated(model, X, reset=False)
         if is_classifier(model):
             rows = _rows_of_classes(model, X, y, sample_weight)
-        else:
+        elif predicts:
             rows = _rows_of_targets(model, X, y, sample_weight)
+        else:
+            rows = Rows(X, None, weights(sample_weight, X.shape[0]))
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
-    require_finite(X, _names(model))
+    if vars(model).get("effective_metric_") not in TAKE_MISSING:
+        require_finite(X, _names(model))
     return rows
 
 
 def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    if isinstance(model.classes_, list):
+        return _rows_of_several_classes(model, X, y, sample_weight)
     classes = np.asarray(model.classes_)
     k = encode_as(read_labels(y, X.shape[0])[0], classes)
     s = weights(sample_weight, X.shape[0])
-    require_weight(classes, k, s)
+    if "_fit_X" not in vars(model):  # neighbours can do without a class
+        require_weight(classes, k, s)
     return Rows(X, k.astype(float)[:, None], s)
+
+
+def _rows_of_several_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    """Labels (n, outputs), each output with classes of its own."""
+    n, y = X.shape[0], np.asarray(from_series(y, "y"))
+    outputs = len(model.classes_)
+    if y.shape != (n, outputs):
+        raise ValueError(f"y has shape {y.shape}, the model predicts {(n, outputs)}: give its y")
+    k = [
+        encode_as(read_labels(y[:, output], n)[0], np.asarray(classes))
+        for output, classes in enumerate(model.classes_)
+    ]
+    return Rows(X, np.column_stack(k).astype(float), weights(sample_weight, n))
 
 
 def _rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     rows = _rows(model, X, y, sample_weight, None)
-    k = len(np.atleast_2d(model.coef_))
+    k = _targets(model)
     assert rows.y is not None
     if rows.y.shape[1] != k:
         raise ValueError(
             f"the model has {count(k, 'target')}, y has {rows.y.shape[1]}: give the y of the fit"
         )
     return rows
+
+
+def _targets(model: Any) -> int:
+    fitted = vars(model)
+    if "_y" in fitted:  # kept as it came: (n,) or (n, targets)
+        return 1 if np.ndim(fitted["_y"]) == 1 else int(np.shape(fitted["_y"])[1])
+    return len(np.atleast_2d(model.coef_))
 
 
 def data_for_predict(model: Any, X: Any) -> Any:

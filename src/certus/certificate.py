@@ -14,13 +14,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import audit
+from ._data import Data as _Data
 from ._pool import blas_limiter
 from ._separating import what_separates
 from ._validation import data_for_verify
 from .definitions.linear_sums import dense, few_rows
 from .exceptions import CannotVerifyError
 from .fingerprint import Fingerprint, fingerprint
-from .rows import Rows, as_floats
+from .rows import Rows
 
 if TYPE_CHECKING:
     from ._watching import TracePoint
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 TOL = 1e-6  # residual up to which a fit is optimal
 NEARLY = 1e-3  # … nearly optimal
 SAME = 1e-9  # relative, of the objective on the same rows
-CERTIFIED = ("optimal", "stationary")  # the states that hold the claim of their kind
-WORTH_SHARING = 1 << 20  # elements of X that threads shall share
+CERTIFIED = ("optimal", "stationary", "exact")  # the states that hold the claim of their kind
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 
@@ -53,14 +53,16 @@ class Certificate:
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
-        of a global optimum.
+        of a global optimum. "exact": there is nothing to minimise; ``objective`` counts the
+        sampled answers that are wrong.
     status : str
-        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "nearly optimal" (≤
-        1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
-        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
-        could be shown), "contradicted" (another fitted attribute disagrees with the data), "other
-        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
+        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "exact" (of answers),
+        "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not
+        convex), "no finite optimum" (the classes are separated, so coefficients grow without
+        limit), "not proven" (sparse rows of many columns without a penalty, or a loss or penalty of
+        your own: neither could be shown), "contradicted" (another fitted attribute, or an answer,
+        disagrees with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a
+        callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -112,11 +114,13 @@ class Certificate:
     def export(self, path: Any) -> None:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
-        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too.
+        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
+        holds the sampled answers.
         """
-        from ._export import export
+        from . import _export, _export_neighbors
 
-        export(self, path)
+        of_kind = _export_neighbors if self.kind == "exact" else _export
+        _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
         """Draw the trace: objective falling, bound rising, the gap shaded.
@@ -134,56 +138,38 @@ class Certificate:
         return html(self)
 
 
-class _Data:
-    """Rows, as a definition sees them."""
-
-    def __init__(self, rows: Rows):
-        self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
-        # of columns, one block: to make rows of them would cost more than threads save
-        self.whole = rows.sparse and rows.X.columns_only
-        edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
-        # additions in a row: those of the longest block, and the levels of the tree
-        self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
-        self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
-
-    def _block_rows(self) -> int:
-        held = isinstance(self.rows.X, np.ndarray)
-        several = 8 if held else 1  # definitions slice dense blocks as they need
-        by_columns = held and not self.rows.X.flags.c_contiguous
-        least, (n, p) = 64 if by_columns else 16, self.shape
-        rows = several * self.rows.block_rows(least)
-        if rows >= n and n * p >= WORTH_SHARING:  # long rows, and few
-            rows = max(least, -(-n // (2 if by_columns else 4)))
-        return rows
-
-    def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
-        """``square``: the statistic is p×p, so a block should not have many fewer rows."""
-        if self.whole and not how:
-            return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
-        rows = self._block_rows()
-        rows = max(rows, self.shape[1]) if square else rows
-        return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)
-
-    def sample(self, count: int) -> "_Data":
-        return _Data(self.rows.sample(count))
-
-
 def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
     """The certificate of a fitted model on rows that are known to be its own."""
-    return _certify(audit.read(model, rows), rows, tol, _feature_names(model))
+    try:
+        reading = audit.read(model, rows)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
+    return _certify(reading, rows, tol, _feature_names(model))
 
 
 def unproven(
-    model: Any, rows: Rows, formula: str, objective: float, why: str, tol: float = TOL
+    model: Any,
+    rows: Rows,
+    formula: str,
+    objective: float,
+    why: str,
+    tol: float = TOL,
+    kind: str = "stationary",
 ) -> Certificate:
     """Of a fitted model that no definition knows: its objective is its own word."""
     return Certificate(
         model=type(model).__name__, shape=rows.shape, formula=formula, definition="",
         objective=objective, bound=None, gap=float("inf"), residual=float("inf"),
-        kind="stationary", status="not proven", certified=False, tol=tol, coef_error=None,
+        kind=kind, status="not proven", certified=False, tol=tol, coef_error=None,
         seconds=0.0, fingerprint=fingerprint(rows), found={"unproven": why, "ours": True},
         feature_names=_feature_names(model),
     )  # fmt: skip
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+    return a is b or np.array_equal(a, b)
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:
@@ -204,7 +190,7 @@ def _certify(
         asked["spectrum"] = True
     with blas_limiter.for_work(rows.shape):
         found = definition.check(data, **reading.parameters, **asked, tol=tol)
-        wrong = _contradictions(reading, found)
+        wrong = [*reading.wrong, *found.get("wrong", ()), *_contradictions(reading, found)]
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")
             chosen = choice.check(data, **reading.choice, tol=tol)
@@ -217,7 +203,7 @@ def _certify(
     certified = status in CERTIFIED
     found |= {"wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours}
     found["iteration"] = reading.iteration
-    if reading.labels is not None and not certified:
+    if reading.labels is not None and not certified and kind != "exact":
         found["columns"] = _columns(rows)
     if status == "no finite optimum":
         assert reading.labels is not None
@@ -265,6 +251,8 @@ def _as_defined(rows: Rows, labels: audit.Labels | None) -> Rows:
 
 
 def _status(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> str:
+    if kind == "exact":
+        return "contradicted" if wrong else "exact"
     if found.get("separated"):
         return "no finite optimum"
     residual = found["residual"]
@@ -377,6 +365,8 @@ def _compared_with_fit(
     notes = list(certificate.notes)
     if inner.way:
         notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
+    if not reading.ours and certificate.kind == "exact":  # it keeps its rows: they were compared
+        return replace(certificate, notes=tuple(notes))
     if not reading.ours:
         notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
         if sample_weight is None:
@@ -388,8 +378,7 @@ def _compared_with_fit(
         difference = own.fingerprint.differs(certificate.fingerprint)
         moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
         edited = any(
-            not np.array_equal(value, own.parameters.get(name))
-            for name, value in reading.parameters.items()
+            not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
         )
         if difference is None and moved and not edited:
             difference = "the objective on these rows is another"

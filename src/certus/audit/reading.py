@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, linear, penalised
+from . import classifiers, linear, neighbors, penalised
 from .labels import Labels
 
 
@@ -29,6 +29,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     labels: Labels | None = None  # of a classifier
     iteration: dict[str, Any] = field(default_factory=dict)  # max_iter if it was reached, and tol
+    wrong: tuple[str, ...] = ()  # what the reader itself saw to be so
     ours: bool = True
 
 
@@ -42,6 +43,11 @@ _SHARED: dict[str, Reader] = {
     "linear_model.ElasticNet": penalised.read_elastic_net,
     "linear_model.LassoCV": penalised.read_elastic_net_cv,
     "linear_model.ElasticNetCV": penalised.read_elastic_net_cv,
+    "neighbors.NearestNeighbors": neighbors.read_k_nearest,
+    "neighbors.KNeighborsClassifier": neighbors.read_k_nearest,
+    "neighbors.KNeighborsRegressor": neighbors.read_k_nearest,
+    "neighbors.RadiusNeighborsClassifier": neighbors.read_within_radius,
+    "neighbors.RadiusNeighborsRegressor": neighbors.read_within_radius,
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {

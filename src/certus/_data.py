@@ -1,0 +1,47 @@
+"""Rows, as a definition asks for them: reduce over all, and look at a few."""
+
+from typing import Any
+
+import numpy as np
+
+from .rows import Rows, as_floats
+
+WORTH_SHARING = 1 << 20  # elements of X that threads shall share
+
+
+class Data:
+    """Rows, as a definition sees them."""
+
+    def __init__(self, rows: Rows):
+        self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
+        # of columns, one block: to make rows of them would cost more than threads save
+        self.whole = rows.sparse and rows.X.columns_only
+        edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
+        # additions in a row: those of the longest block, and the levels of the tree
+        self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
+        self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
+
+    def _block_rows(self) -> int:
+        held = isinstance(self.rows.X, np.ndarray)
+        several = 8 if held else 1  # definitions slice dense blocks as they need
+        by_columns = held and not self.rows.X.flags.c_contiguous
+        least, (n, p) = 64 if by_columns else 16, self.shape
+        rows = several * self.rows.block_rows(least)
+        if rows >= n and n * p >= WORTH_SHARING:  # long rows, and few
+            rows = max(least, -(-n // (2 if by_columns else 4)))
+        return rows
+
+    def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
+        """``square``: the statistic is p×p, so a block should not have many fewer rows."""
+        if self.whole and not how:
+            return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
+        rows = self._block_rows()
+        rows = max(rows, self.shape[1]) if square else rows
+        return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)
+
+    def sample(self, count: int) -> "Data":
+        return Data(self.rows.sample(count))
+
+    def take(self, i: np.ndarray) -> tuple[Any, Any, Any]:
+        """(X, y, s) of rows by their numbers."""
+        return self.rows.take(i).block(0, len(i))

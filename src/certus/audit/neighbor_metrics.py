@@ -1,0 +1,77 @@
+"""The distance of a model of neighbours, as its definition names it.
+
+name, parameters        or        a function of two blocks of rows, where it has no name
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+PLAIN = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
+MINKOWSKI = PLAIN | {"minkowski", "p", "sqeuclidean", "seuclidean"}
+DIRECTIONS = {"mahalanobis", "cosine", "correlation", "spearman", "phi_s", "canberra", "braycurtis"}
+# of these a point halfway between two rows may be no row at all
+OF_ROWS = {
+    "precomputed", "hamming", "matching", "gower", "nan_euclidean", "haversine", "dice", "jaccard",
+    "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
+}  # fmt: skip
+HALFWAY = MINKOWSKI | DIRECTIONS
+METRICS = sorted(MINKOWSKI | DIRECTIONS | OF_ROWS)
+PARAMETERS = ("p", "w", "V", "VI", "min_overlap")
+
+
+class Pairs:
+    """A function of two rows as one of two blocks of them."""
+
+    def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
+        self.function, self.params = function, params
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return np.array([[self.function(a, b, **self.params) for b in B] for a in A], dtype=float)
+
+
+def is_ours(model: Any) -> bool:
+    return any(cls.__module__.startswith("certus.") for cls in type(model).__mro__)
+
+
+def name_of(model: Any) -> Any:
+    name = model.effective_metric_
+    return name if isinstance(name, str) else None
+
+
+def metric_of(model: Any) -> tuple[Any, dict[str, Any]]:
+    """The distance, by name with its parameters, or as a function of two blocks of rows."""
+    distance = vars(model).get("_distance")
+    if distance is not None:
+        return _of_distance(distance)
+    metric, params = model.effective_metric_, dict(model.effective_metric_params_ or {})
+    params = {name: value for name, value in params.items() if value is not None}
+    if callable(metric):
+        return Pairs(metric, params), {}
+    if not isinstance(metric, str) or metric not in METRICS:
+        raise ValueError(f"metric={metric!r} has no definition here; these have: {METRICS}")
+    others = [name for name in params if name not in PARAMETERS]
+    if others:
+        raise ValueError(f"metric_params {others} have no definition here")
+    if metric in ("mahalanobis", "seuclidean") and not {"V", "VI"} & set(params):
+        raise ValueError(f"the V of {metric} is not kept in the model: give it in metric_params")
+    return metric, params
+
+
+def _of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
+    """Of a ``certus.distances.Distance`` that has seen the rows of the fit."""
+    if distance.name not in METRICS or "function" in vars(distance):
+        return distance.pairwise, {}
+    params = distance.parameters()
+    return distance.name, {name: value for name, value in params.items() if value is not None}
+
+
+def told(metric: Any, params: dict[str, Any]) -> str:
+    if callable(metric):
+        return "a distance of the user's"
+    if metric == "precomputed":
+        return "the distances given"
+    if metric == "minkowski":
+        return f"Minkowski distance, p = {params.get('p', 2):g}"
+    return f"{metric.replace('_', ' ').capitalize()} distance"

@@ -1,0 +1,226 @@
+"""Neighbours, of certus and scikit-learn alike: a few questions, and what the model answers.
+
+The model is asked for the neighbours of some of its own rows, as queries, so that each finds itself
+at distance 0; where votes depend on distances, also of points halfway between two rows. A copy that
+knows no column names is asked, for the rows have none here.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import is_classifier, is_regressor
+
+from .labels import Labels
+from .neighbor_metrics import HALFWAY, PLAIN, is_ours, metric_of, name_of, told
+
+QUERIES = 16
+OPERATIONS = 2e7  # on elements of X, over all queries
+A_PAIR = 3  # of them on each element, where d is a sum of powers of differences
+A_PAIR_OF_OTHERS = 24  # … where it is not
+A_PAIR_OF_USERS = 1000  # … where it is a function in Python
+ANSWERS = 100_000  # neighbours looked at
+AT_ONCE = 1 << 18  # elements compared at a time
+
+
+def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
+    """NearestNeighbors and KNeighbors*."""
+    _require_a_claim(model, rows)
+    k = model.n_neighbors
+    if k is None:
+        return read_within_radius(model, rows)
+    n = int(model.n_samples_fit_)
+    if _predicts(model) and k > n:
+        raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
+    k = min(int(k), n)
+    asked = _asked(model, rows, _count(model, rows, ANSWERS // k))
+    ask = _without_names(model)
+    d, i = ask.kneighbors(_queries(rows, asked), k)
+    answers = np.asarray(d, dtype=float).ravel(), np.asarray(i, dtype=np.intp).ravel()
+    start = np.arange(len(asked) + 1) * k
+    return _reading(model, ask, rows, asked, start, *answers, k=k)
+
+
+def read_within_radius(model: Any, rows: Any) -> dict[str, Any]:
+    """RadiusNeighbors*."""
+    _require_a_claim(model, rows)
+    ask = _without_names(model)
+    one = _asked(model, rows, 1)
+    most = ANSWERS // max(1, len(ask.radius_neighbors(_queries(rows, one))[1][0]))
+    asked = _asked(model, rows, _count(model, rows, most))
+    d, i = ask.radius_neighbors(_queries(rows, asked))
+    start = np.concatenate([[0], np.cumsum([len(part) for part in i])]).astype(np.intp)
+    answers = np.concatenate([*d, []]).astype(float), np.concatenate([*i, []]).astype(np.intp)
+    return _reading(model, ask, rows, asked, start, *answers, radius=float(model.radius))
+
+
+def _predicts(model: Any) -> bool:
+    return bool(is_classifier(model) or is_regressor(model))
+
+
+def _require_a_claim(model: Any, rows: Any) -> None:
+    if rows.s is not None and not is_ours(model):
+        raise ValueError(f"{type(model).__name__} takes no sample_weight: leave it out")
+    if issparse(rows.X) or (rows.sparse and name_of(model) == "precomputed"):
+        raise ValueError("distances given in a sparse matrix leave some out: give all of them")
+    metric_of(model)  # raises where there is no definition
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def _count(model: Any, rows: Any, most: int) -> int:
+    n, p = rows.shape
+    name = name_of(model)
+    each = A_PAIR if name in PLAIN else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
+    elements = rows.X.entries + n if rows.sparse and name in PLAIN else n * p
+    return int(max(1, min(QUERIES, OPERATIONS / (each * elements), most)))
+
+
+def _asked(model: Any, rows: Any, count: int) -> np.ndarray:
+    """(m, 2): the pairs of rows that queries lie halfway between."""
+    n = rows.shape[0]
+    # multiples of the golden ratio: in step with no pattern of the rows
+    a = np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
+    b = a.copy()
+    by_distance = vars(model).get("weights", "uniform") not in ("uniform", None)
+    if by_distance and name_of(model) in HALFWAY:
+        b[1::2] = a[: len(a) // 2 * 2 : 2]
+    return np.column_stack([a, b])
+
+
+def _queries(rows: Any, asked: np.ndarray) -> Any:
+    a, b = (rows.take(side).block(0, len(side))[0] for side in asked.T)
+    if issparse(a):
+        a, b = a.toarray(), b.toarray()
+    Q = np.where(a == b, a, a + (b - a) / 2)
+    return csr_array(Q) if rows.sparse else Q
+
+
+def _without_names(model: Any) -> Any:
+    asked = copy.copy(model)
+    vars(asked).pop("feature_names_in_", None)
+    if is_ours(model):
+        asked._asks_itself = True  # rows as it keeps them, and no complaints
+    return asked
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+def _reading(
+    model: Any,
+    ask: Any,
+    rows: Any,
+    asked: np.ndarray,
+    start: np.ndarray,
+    d: Any,
+    i: Any,
+    **how: Any,
+) -> dict[str, Any]:
+    metric, params = metric_of(model)
+    votes, labels = None, None
+    if _predicts(model):
+        votes = _votes(model, ask, rows, asked, start, d)
+    if is_classifier(model) and not isinstance(model.classes_, list):
+        labels = Labels(np.asarray(model.classes_))
+    wanted = f"{how['k']} nearest rows" if "k" in how else f"rows within {how['radius']:g}"
+    return {
+        "definition": "neighbors",
+        "formula": f"the {wanted} by {told(metric, params)}",
+        "parameters": {
+            "asked": asked, "start": start, "distances": d, "indices": i, **how,
+            "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
+        },
+        "labels": labels,
+        "wrong": _kept_otherwise(model, rows),
+    }  # fmt: skip
+
+
+def _votes(
+    model: Any, ask: Any, rows: Any, asked: np.ndarray, start: np.ndarray, d: np.ndarray
+) -> dict[str, Any]:
+    some = np.diff(start) > 0  # of no neighbours at all there is nothing to predict
+    claim: dict[str, Any] = {"weights": _weights(model, start, d), "asked": some}
+    Q = _queries(rows, asked[some])
+    said = _columns(ask.predict(Q))
+    if not is_classifier(model):
+        claim["predicted"] = _spread_out(said, some)
+        return claim
+    several = isinstance(model.classes_, list)
+    classes = [np.asarray(c) for c in (model.classes_ if several else [model.classes_])]
+    P = ask.predict_proba(Q)
+    claim["names"] = [[repr(label) for label in c.tolist()] for c in classes]
+    numbers = [_number_of(said[:, o], c) for o, c in enumerate(classes)]
+    claim["predicted"] = _spread_out(np.column_stack(numbers), some)
+    claim["probabilities"] = [_spread_out(np.asarray(p), some) for p in (P if several else [P])]
+    return claim
+
+
+def _columns(values: Any) -> np.ndarray:
+    values = np.asarray(values)
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _number_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The index of each label's class; −1: none."""
+    number = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([number.get(label, -1) for label in labels.tolist()], dtype=float)
+
+
+def _spread_out(values: np.ndarray, some: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(some), values.shape[1]))
+    out[some] = values
+    return out
+
+
+def _weights(model: Any, start: np.ndarray, d: np.ndarray) -> Any:
+    """ "uniform", "distance", or what the user's function gives for each neighbour."""
+    weights: str | Callable[..., Any] | None = model.weights
+    if weights is None or isinstance(weights, str):
+        return weights or "uniform"
+    with np.errstate(divide="ignore"):
+        counts = np.diff(start)
+        if len(set(counts)) == 1:  # k of each, side by side as the model has them
+            return np.asarray(weights(d.reshape(len(counts), -1).copy()), dtype=float).ravel()
+        parts = [d[start[t] : start[t + 1]].copy() for t in range(len(counts))]
+        return np.concatenate([np.asarray(weights(part), dtype=float) for part in parts])
+
+
+def _kept_otherwise(model: Any, rows: Any) -> tuple[str, ...]:
+    """Where what the model keeps is not what was given."""
+    kept = vars(model)
+    found = [_first_other(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
+    if kept.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
+        tree = np.asarray(kept["_tree"].data)
+        found.append(_first_other(tree, rows.X, "of the tree has", "in column"))
+    if rows.y is not None:
+        found.append(_first_other(kept.get("_y"), rows.y, "of the model has", "as target"))
+    return tuple(said for said in found if said is not None)
+
+
+def _first_other(kept: Any, given: Any, whose: str, what: str) -> str | None:
+    if kept is None or kept is given:
+        return None
+    if isinstance(kept, np.ndarray) != isinstance(given, np.ndarray):
+        return None  # rows that are made when read, or were dense in one place
+    if not isinstance(kept, np.ndarray):
+        kept, given = (csr_array((a.data, a.indices, a.indptr), a.shape) for a in (kept, given))
+        same = kept.shape == given.shape and (kept != given).nnz == 0
+        return None if same else "the model keeps other rows than were given"
+    kept = np.asarray(kept).reshape(len(kept), -1)
+    if kept.shape != given.shape:
+        return f"the model keeps {kept.shape[0]:,} rows, and {given.shape[0]:,} were given"
+    step = max(1, AT_ONCE // kept.shape[1])
+    for first in range(0, len(kept), step):
+        a, b = kept[first : first + step], given[first : first + step]
+        other = a != b
+        if other.any():
+            other &= ~((a != a) & (b != b))  # a missing value is no other value
+        if other.any():
+            i, j = np.argwhere(other)[0]
+            value, right = a[i, j], b[i, j]
+            return f"row {first + i} {whose} {value:.6g} {what} {j}, the row given {right:.6g}"
+    return None

@@ -1,0 +1,176 @@
+"""Nearest rows: which they are, and whether a model named them.
+
+    N_k(q) = the k rows of least d(x_i, q), of equal ones the first    N(q, r) = {i : d(x_i, q) ≤ r}
+
+``check`` is given what a model answered for a few queries. Each stated distance is recomputed, and
+one pass over all rows looks for one that is nearer and was not named:
+
+    d(x_i, q) ≥ reach(q) = max_{j named} d(x_j, q), or r        for every i that was not named
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.definitions.linear_sums import dense
+from certus.definitions.neighbor_answers import Answer
+from certus.definitions.neighbor_rows import Near, distance, one_after_another, power, rows_within
+from certus.definitions.neighbor_votes import what_is_wrong
+
+EPSILON = 2.0**-52
+
+
+# --- the definition, plain ------------------------------------------------------------------------
+
+
+def nearest(
+    X: Any, Q: Any, k: int, metric: Any = "euclidean", **params: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """(distances, indices), each (m, k), by (distance, index). Q None: X, no row its own.
+
+    −1, at an infinite distance, where fewer rows can be compared with a query.
+    """
+    distances, indices = [], []
+    for rows, d in _to_each(X, Q, metric, params):
+        first = np.argsort(d, kind="stable")[:k]
+        distances.append(d[first])
+        indices.append(np.where(np.isinf(d[first]), -1, rows[first]))
+    return np.reshape(distances, (-1, k)), np.reshape(indices, (-1, k)).astype(np.intp)
+
+
+def within(
+    X: Any, Q: Any, r: float, metric: Any = "euclidean", **params: Any
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """(distances, indices), an array for each query, by index. Q None: X, no row its own."""
+    found = [(d[d <= r], rows[d <= r]) for rows, d in _to_each(X, Q, metric, params)]
+    return [d for d, _ in found], [rows for _, rows in found]
+
+
+def _to_each(X: Any, Q: Any, metric: Any, params: dict[str, Any]) -> Any:
+    X = np.asarray(X)
+    every = np.arange(len(X))
+    for i, q in enumerate(X if Q is None else np.asarray(Q)):
+        d = distance(X, q[None, :], metric, params)
+        # a row is not its own neighbour
+        yield (np.delete(every, i), np.delete(d, i)) if Q is None else (every, d)
+
+
+# --- what a model answered ------------------------------------------------------------------------
+
+
+def check(
+    data: Any,
+    asked: Any,
+    start: Any,
+    distances: Any,
+    indices: Any,
+    k: int | None = None,
+    radius: float | None = None,
+    metric: Any = "euclidean",
+    metric_params: dict[str, Any] | None = None,
+    ours: bool = False,
+    votes: dict[str, Any] | None = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Are these the nearest rows (``radius`` None: the k nearest; else all within it)?
+
+    Query t is the point halfway between the rows ``asked[t] = (a, b)``; a = b is the row itself.
+    Its answer is ``distances`` and ``indices`` at start[t]:start[t + 1]. ``votes``: what a model
+    predicted from them (see ``neighbor_votes``).
+
+    Of a model of certus (``ours``) nothing but rounding is forgiven where d is a sum of powers of
+    differences, and ties go to the first row. Of others a share ``tol`` is forgiven, and any order
+    of ties.
+
+    O(m·n·p) operations for m queries.
+    """
+    params = metric_params or {}
+    exact = metric == "precomputed" or power(metric, params) is not None
+    strict = bool(exact and ours)
+    Q = queries(data, asked)
+    distances = np.where(np.isnan(distances), np.inf, distances)  # NaN: cannot be compared
+    whose = np.repeat(np.arange(len(asked)), np.diff(start))
+    there = np.where((indices >= 0) & (indices < data.shape[0]), indices, 0)
+    X, y, s = data.take(there)
+    X = np.asarray(dense(X), dtype=float)
+    nobody = (indices == -1) & np.isinf(distances)
+    if metric == "precomputed":  # a query's row is its distances
+        true, spread = Q[whose, there], 0.0
+    else:
+        true = distance(X, Q[whose], metric, params)
+        apart = distance(Q, Q[:1], metric, params)
+        spread = float(np.max(apart[np.isfinite(apart)], initial=0.0))
+    true = np.where(nobody, np.inf, true)
+    reach = np.full(len(asked), 0.0 if radius is None else float(radius))
+    if radius is None:
+        np.maximum.at(reach, whose, true)
+    finite = np.where(np.isfinite(reach), reach, 0.0)
+    # √ of what rounding leaves of ‖x‖² − 2xᵀq + ‖q‖² is how others may see d = 0
+    scale = np.maximum(finite, spread / 10)
+    if strict:
+        rounding = 8 * data.eps + (2 * data.shape[1] + 32) * EPSILON
+        may_be_off, short = rounding * np.where(np.isfinite(true), true, 0.0), rounding * finite
+    else:
+        flat = 0.0 if exact else (data.shape[1] + 64) * EPSILON
+        may_be_off, short = (tol * scale + flat)[whose], tol * finite + flat
+    left = _left_out(data, Q, reach + short, metric, params, whose * data.shape[0] + indices)
+    off = _difference(distances, true)
+    loose = max(1e-9 if data.eps <= EPSILON else 1e-5, 0.0 if ours else tol)
+    wrong, residual = [], 0.0
+    for t, (a, b) in enumerate(asked):
+        at, these = slice(start[t], start[t + 1]), left.q == t
+        answer = Answer(
+            distances[at], indices[at], true[at], off[at], may_be_off[at], reach[t], short[t],
+            left.i[these], left.d[these], data.shape[0], radius is not None, ours,
+        )  # fmt: skip
+        said = answer.wrong()
+        if said is None and strict and len(answer.earlier):
+            X_earlier = np.asarray(dense(data.take(answer.earlier)[0]), dtype=float)
+            said = answer.passed_over(X_earlier, X[at], Q[t])
+        # of a tie in another's model, another row may have voted
+        if said is None and votes is not None and (ours or not len(answer.tied)):
+            s_at = None if s is None else s[at]
+            said = what_is_wrong(votes, t, at, distances[at], y[at], s_at, ours, loose)
+        if said is not None:
+            wrong.append(f"{_name(a, b)}: {said}")
+        residual = max(residual, answer.residual(scale[t]))
+    return {
+        "objective": float(len(wrong)), "bound": 0.0, "gap": float(len(wrong)),
+        "residual": float(residual), "kind": "exact", "wrong": wrong, "answers": len(indices),
+        "far": float(np.nanmax(np.abs(Q), initial=0.0)) / spread if spread > 0 else 0.0,
+    }  # fmt: skip
+
+
+def _left_out(
+    data: Any, Q: np.ndarray, reach: Any, metric: Any, params: dict[str, Any], named: Any
+) -> Near:
+    """Rows within reach of each query that were not ``named`` (q·n + i), the nearest first."""
+    n = data.shape[0]
+    if metric == "precomputed":
+        q, i = np.nonzero(reach[:, None] >= Q)
+        near = Near(n, q, i, Q[q, i])
+    else:
+        near = data.reduce(rows_within, Q, reach, metric, params, combine=one_after_another)
+    other = np.flatnonzero(~np.isin(near.q * n + near.i, named))
+    other = other[np.lexsort((near.i[other], near.d[other], near.q[other]))]
+    return Near(n, near.q[other], near.i[other], near.d[other])
+
+
+def _difference(a: Any, b: Any) -> np.ndarray:
+    """|a − b|; of two infinities 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0.0, np.abs(a - b))
+
+
+def queries(data: Any, asked: Any) -> np.ndarray:
+    """x_a + (x_b − x_a)/2 for each pair of rows."""
+    a, b = (dense(data.take(asked[:, side])[0]) for side in (0, 1))
+    return np.asarray(halfway(a, b), dtype=float)
+
+
+def halfway(a: Any, b: Any) -> Any:
+    return np.where(a == b, a, a + (b - a) / 2)
+
+
+def _name(a: int, b: int) -> str:
+    return f"row {a}" if a == b else f"the point halfway between rows {a} and {b}"

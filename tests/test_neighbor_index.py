@@ -101,10 +101,11 @@ def test_a_tree_is_used_where_it_looks_at_few_rows(monkeypatch):
     rows.kneighbors(Q, 3)
     assert rows.algorithm == "brute"  # measured: a tree would look at most of them
     monkeypatch.setattr(index, "MANY", 10**9)
-    X, Q = draw(6000, 2)
-    _, rows = made("euclidean", X)
-    rows.kneighbors(Q, 3)
-    assert rows.algorithm == "brute"
+    for p, algorithm in ((2, "kd_tree"), (6, "brute")):  # a tree of 6 columns wants more queries
+        X, Q = draw(6000, p)
+        _, rows = made("euclidean", X)
+        rows.kneighbors(Q, 3)
+        assert rows.algorithm == algorithm
 
 
 def test_float32_rows_stay_float32():

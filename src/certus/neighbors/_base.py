@@ -117,8 +117,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         self._asks_itself = True
         try:
             found = certify(self, rows)
-        except (ValueError, AssertionError) as error:
-            # AssertionError: until audit knows neighbours
+        except ValueError as error:
             found = self._unproven(rows, str(error))
         finally:
             del self._asks_itself

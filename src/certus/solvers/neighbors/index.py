@@ -29,7 +29,8 @@ CODE = {
 }  # fmt: skip
 SAME = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}  # of Minkowski's p
 TREE_COLUMNS = 15  # up to which a tree is thought of
-MANY = 100  # queries for which a tree is built, unless it is asked for
+AT_ONCE = 5  # columns up to which a tree is built for any number of queries …
+MANY = 100  # … and beyond, for as many
 TRIAL = 32  # queries that show how much of the tree is looked at
 # A row that a tree looks at costs as much as this many rows looked at one after another (measured,
 # 100,000 rows of 3 to 12 columns): by products, or by differences
@@ -149,7 +150,8 @@ class Index:
             return False
         if self.asked == "kd_tree":
             return True
-        if p > TREE_COLUMNS or ("tree" not in self._engines and len(Q) < MANY):
+        few = p > AT_ONCE and "tree" not in self._engines and len(Q) < MANY
+        if p > TREE_COLUMNS or few:
             return False
         if self._measured is None:
             step = max(1, len(Q) // TRIAL)

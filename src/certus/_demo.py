@@ -159,6 +159,20 @@ def _separated() -> Data:
     )
 
 
+def _digits() -> Data:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return X, y
+
+
+def _satellites() -> Data:
+    """Places in metres from the centre of the Earth's orbit."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, 600)
+    return rng.normal(kind[:, None], 0.5, size=(600, 3)) + 1.5e11, kind
+
+
 def _sparse() -> Data:
     """Towns one-hot, income in dollars beside them."""
     rng = np.random.default_rng(0)
@@ -195,4 +209,7 @@ ROWS = (
     Row("separated", "linear_model.LogisticRegression", "size tells kinds apart",
         _separated, {"C": np.inf}, expects="no finite optimum"),
     Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
+    Row("neighbors", "neighbors.KNeighborsClassifier", "load_digits", _digits, expects="exact"),
+    Row("far", "neighbors.KNeighborsClassifier", "metres apart, 1.5e11 from the origin",
+        _satellites, {"algorithm": "brute"}, expects="exact"),
 )  # fmt: skip

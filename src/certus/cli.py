@@ -26,7 +26,7 @@ WIDTH = 80
 LABEL = 15  # of explain(): wrapped lines are indented by it
 INDENT = 4
 COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
-TONE = {"optimal": "good", "stationary": "good", "nearly optimal": "poor"}
+TONE = {"optimal": "good", "stationary": "good", "exact": "good", "nearly optimal": "poor"}
 # lines of explain() that say the same in every audit of the demo
 REPEATED = ("Minimised", "Note", "Checked by")
 
@@ -149,6 +149,8 @@ def _row(shown: "Shown") -> None:
     proven = "proven" if shown.right else "please report this"
     _answer("certus", shown.ours, proven)
     theirs = "an answer" if none else _times(shown.times)
+    if row.expects == "exact":
+        theirs = f"{count(int(shown.theirs.certificate.objective), 'wrong answer')}"
     _answer("scikit-learn", shown.theirs, f"{theirs}, {said}")
     for text in shown.ours.warned:
         _wrapped(text, first=INDENT, rest=INDENT)
@@ -166,8 +168,10 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
     verdict = _paint(
         f"{c.status if c.certified else c.status.upper():<17}", TONE.get(c.status, "bad")
     )
-    words = f"within {small(c.gap)} of the best possible" if c.certified else complaint
-    _say(f"{' ' * INDENT}{library:<13} {verdict} {number(c.objective, 6):>9}  {words}")
+    good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
+    if c.kind == "exact":
+        good, value = "sampled answers are those of all rows", ""
+    _say(f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}")
 
 
 def _wrapped(text: str, first: int = 0, rest: int = 0) -> None:
@@ -197,7 +201,7 @@ def _closing(shown: "list[Shown]") -> None:
     rest = f", {none} proven to have no finite optimum" if none else ""
     _say(f"certus: {ours} of {count(len(shown), 'fit')} certified{rest}.")
     _say(
-        f"scikit-learn: {len(shown) - len(wrong)} optimal, {len(wrong)} not, "
+        f"scikit-learn: {len(shown) - len(wrong)} right, {len(wrong)} not, "
         f"{len(silent)} of those without a warning."
     )
     _say(

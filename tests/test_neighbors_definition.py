@@ -154,6 +154,25 @@ def test_right_answers_are_accepted(metric, rng):
     assert wrong(X, claim(X, [0, 7, 59], metric=metric)) == []
 
 
+def test_nobody_to_name_hides_nobody_else():
+    X = np.array([[0.0, np.nan], [np.nan, np.nan], [0.5, np.nan], [3.0, np.nan], [1.0, np.nan]])
+    answer = claim(X, [0, 1], k=2, metric="nan_euclidean")
+    assert answer["indices"].tolist() == [0, 2, -1, -1]
+    answer["indices"][1], answer["distances"][1] = 3, 3 * 2**0.5
+    X[[2, 4]] = X[[4, 2]]  # the nearest is now the last row
+    answer["indices"][1] = 3
+    assert wrong(X, answer)[0].startswith("row 0: row 4 at ")
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150])
+def test_powers_of_any_order_are_right_to_rounding(size, rng):
+    X = rng.normal(size=(60, 3)) * size
+    answer = claim(X, [0, 7, 59], metric="minkowski", p=1.5)
+    answer["distances"] = np.abs(X[answer["indices"]] - X[np.repeat([0, 7, 59], 3)]) / size
+    answer["distances"] = (answer["distances"] ** 1.5).sum(axis=1) ** (1 / 1.5) * size
+    assert wrong(X, answer) == []
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e8])
 @each_power
 def test_right_answers_among_many_ties_are_accepted(metric, shift, rng):

@@ -90,17 +90,17 @@ def check(
     Q = queries(data, asked)
     distances = np.where(np.isnan(distances), np.inf, distances)  # NaN: cannot be compared
     whose = np.repeat(np.arange(len(asked)), np.diff(start))
-    there = np.where((indices >= 0) & (indices < data.shape[0]), indices, 0)
+    inside = (indices >= 0) & (indices < data.shape[0])
+    there = np.where(inside, indices, 0)
     X, y, s = data.take(there)
     X = np.asarray(dense(X), dtype=float)
-    nobody = (indices == -1) & np.isinf(distances)
     if metric == "precomputed":  # a query's row is its distances
         true, spread = Q[whose, there], 0.0
     else:
         true = distance(X, Q[whose], metric, params)
         apart = distance(Q, Q[:1], metric, params)
         spread = float(np.max(apart[np.isfinite(apart)], initial=0.0))
-    true = np.where(nobody, np.inf, true)
+    true = np.where(inside, true, np.inf)
     reach = np.full(len(asked), 0.0 if radius is None else float(radius))
     if radius is None:
         np.maximum.at(reach, whose, true)
@@ -108,12 +108,13 @@ def check(
     # √ of what rounding leaves of ‖x‖² − 2xᵀq + ‖q‖² is how others may see d = 0
     scale = np.maximum(finite, spread / 10)
     if strict:
-        rounding = 8 * data.eps + (2 * data.shape[1] + 32) * EPSILON
+        rounding = _rounding(data, metric, params)
         may_be_off, short = rounding * np.where(np.isfinite(true), true, 0.0), rounding * finite
     else:
         flat = 0.0 if exact else (data.shape[1] + 64) * EPSILON
         may_be_off, short = (tol * scale + flat)[whose], tol * finite + flat
-    left = _left_out(data, Q, reach + short, metric, params, whose * data.shape[0] + indices)
+    named = np.where(inside, whose * data.shape[0] + indices, -1)
+    left = _left_out(data, Q, reach + short, metric, params, named)
     off = _difference(distances, true)
     loose = max(1e-9 if data.eps <= EPSILON else 1e-5, 0.0 if ours else tol)
     wrong, residual = [], 0.0
@@ -139,6 +140,13 @@ def check(
         "residual": float(residual), "kind": "exact", "wrong": wrong, "answers": len(indices),
         "far": float(np.nanmax(np.abs(Q), initial=0.0)) / spread if spread > 0 else 0.0,
     }  # fmt: skip
+
+
+def _rounding(data: Any, metric: Any, params: dict[str, Any]) -> float:
+    """The relative error of a distance by any order of its sums."""
+    p = power(metric, params)
+    of_a_root = 0 if p in (None, 1, 2, np.inf) else 1500  # that of 1/p, times log Σ|x_j − q_j|^p
+    return float(8 * data.eps + (2 * data.shape[1] + 32 + of_a_root) * EPSILON)
 
 
 def _left_out(

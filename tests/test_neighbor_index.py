@@ -147,3 +147,14 @@ def test_a_large_power():
     near, order = expected(distance.pairwise(Q, X), 3)
     np.testing.assert_array_equal(numbers, order)
     np.testing.assert_allclose(found, near, rtol=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "brute"])
+def test_rows_that_a_distance_cannot_tell_apart(algorithm):
+    """Constant columns have no spread, so nothing is left of them by Mahalanobis."""
+    X = np.ones((1500, 2))
+    _, rows = made("mahalanobis", X, algorithm=algorithm)
+    found, numbers = rows.kneighbors(X[:20], 3)
+    np.testing.assert_array_equal(found, 0.0)
+    np.testing.assert_array_equal(numbers, np.tile(np.arange(3), (20, 1)))
+    assert len(rows.radius(X[:2], 0.0).rows) == 3000

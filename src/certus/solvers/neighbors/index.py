@@ -146,7 +146,7 @@ class Index:
 
     def _by_tree(self, Q: np.ndarray, k: int) -> bool:
         n, p = self.Z.shape
-        if self.asked == "brute" or n == 0:
+        if self.asked == "brute" or n == 0 or p == 0:
             return False
         if self.asked == "kd_tree":
             return True
@@ -160,7 +160,7 @@ class Index:
         return self._measured
 
     def _brute(self, queries: int) -> str:
-        enough = self.n >= FEW_ROWS and queries >= FEW_QUERIES
+        enough = self.n >= FEW_ROWS and queries >= FEW_QUERIES and self.Z.shape[1] > 0
         return "products" if self.code == SQUARES and enough else "differences"
 
     def _made(self, name: str) -> Any:

@@ -210,6 +210,6 @@ ROWS = (
         _separated, {"C": np.inf}, expects="no finite optimum"),
     Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
     Row("neighbors", "neighbors.KNeighborsClassifier", "load_digits", _digits, expects="exact"),
-    Row("far", "neighbors.KNeighborsClassifier", "metres apart, 1.5e11 from the origin",
+    Row("far", "neighbors.KNeighborsClassifier", "far from 0",
         _satellites, {"algorithm": "brute"}, expects="exact"),
 )  # fmt: skip

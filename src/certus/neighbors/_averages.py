@@ -1,0 +1,92 @@
+"""Mean losses over rows, their standard errors and intervals.
+
+    E   = (1/G) Σ_g E_g,    E_g = Σ_{i ∈ g} s_i l_i / S_g,    S_g = Σ_{i ∈ g} s_i
+    se² = (1/G²) Σ_g n_g/(n_g − 1) Σ_{i ∈ g} s_i²(l_i − E_g)² / S_g²
+
+with one group of all rows, or a group for each class (balanced error). Rows count as independent.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import beta, norm, t
+
+
+class Average(NamedTuple):
+    """For each k."""
+
+    error: np.ndarray
+    standard_error: np.ndarray
+    intervals: np.ndarray  # (len(ks), 2)
+
+
+class RowAverage:
+    """Adds up losses block by block; the same bits for the same blocks in the same order."""
+
+    def __init__(self, groups: int, columns: int):
+        self.number = np.zeros(groups)
+        self.s, self.ss = np.zeros(groups), np.zeros(groups)  # Σs, Σs²
+        self.sl, self.ssl, self.ssll = (np.zeros((groups, columns)) for _ in range(3))
+
+    def add(self, losses: np.ndarray, s: np.ndarray, group: np.ndarray) -> None:
+        """Rows with their losses (m, columns), weights and groups."""
+        for g in np.unique(group):
+            here = group == g
+            l, w = losses[here], s[here]
+            self.number[g] += np.count_nonzero(w)
+            self.s[g] += w.sum()
+            self.ss[g] += np.dot(w, w)
+            self.sl[g] += np.dot(w, l)
+            self.ssl[g] += np.dot(w * w, l)
+            self.ssll[g] += np.dot(w * w, l * l)
+
+    def mean(self) -> np.ndarray:
+        there = self.s > 0
+        return (self.sl[there] / self.s[there, None]).mean(axis=0)
+
+    def standard_error(self) -> np.ndarray:
+        there = self.s > 0
+        S, n = self.s[there, None], self.number[there, None]
+        mean = self.sl[there] / S
+        spread = self.ssll[there] - 2 * mean * self.ssl[there] + mean**2 * self.ss[there, None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # one row has no spread
+            variance = n / (n - 1) * np.maximum(spread, 0) / S**2
+        return np.sqrt(variance.sum(axis=0)) / there.sum()
+
+    def average(self, confidence: float, *, counts: bool, most: float) -> Average:
+        """``counts``: the losses are 0 or 1 and weigh the same; ``most``: no loss is larger."""
+        error, se = self.mean(), self.standard_error()
+        if counts:
+            n = int(self.number.sum())
+            intervals = clopper_pearson(np.rint(error * n), n, confidence)
+        else:
+            half = norm.ppf((1 + confidence) / 2) * se
+            intervals = np.stack([error - half, error + half], axis=1)
+        return Average(error, se, np.clip(intervals, 0, most))
+
+
+def average_of_folds(means: np.ndarray, confidence: float, most: float) -> Average:
+    """(folds, len(ks)) → the mean over folds, and its error from their spread."""
+    folds = len(means)
+    error, se = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(folds)
+    half = t.ppf((1 + confidence) / 2, folds - 1) * se
+    return Average(error, se, np.clip(np.stack([error - half, error + half], axis=1), 0, most))
+
+
+def clopper_pearson(mistakes: np.ndarray | float, n: int, confidence: float) -> np.ndarray:
+    """(…, 2): all rates that do not make so few, or so many, mistakes too improbable.
+
+    >>> clopper_pearson(0, 10, 0.95).round(4)
+    array([0.    , 0.3085])
+    """
+    x, tail = np.asarray(mistakes, dtype=float), (1 - confidence) / 2
+    with np.errstate(invalid="ignore"):
+        low = np.where(x == 0, 0.0, beta.ppf(tail, x, n - x + 1))
+        high = np.where(x == n, 1.0, beta.ppf(1 - tail, x + 1, n - x))
+    return np.stack([low, high], axis=-1)
+
+
+def share(name: str, value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError(f"{name}={value!r}: give a share between 0 and 1, such as 0.95")
+    return float(value)

@@ -38,9 +38,11 @@ class KChoice:
         Mean loss on rows left out; NaN for a k with which a row had no neighbour with a vote
         (numbers only: for classes such a row counts as wrong).
     standard_error : (m,) array
-        Of the mean: from the spread over rows, as if they were independent, or over folds.
+        Of the mean: from the spread over rows, times √2 (bootstrap: √2.5) since rows that share
+        neighbours are right or wrong together; or from the spread over folds.
     intervals : (m, 2) array
-        For ``error``: Clopper–Pearson for a share of rows; Student's t over folds; else normal.
+        For ``error``: Clopper–Pearson (with half the rows, for the same reason) for a share of
+        rows; Student's t over folds; else normal.
     best : int
         The k with the least error; of equals the smallest.
     one_standard_error : int

@@ -31,7 +31,7 @@ class BayesErrorBracket:
     R : float
         The share of rows whose nearest other row is of another class.
     interval : tuple of float
-        Clopper–Pearson for R, the rows taken as independent.
+        Clopper–Pearson for R, with n/``design_effect`` for the number of rows.
     confident : tuple of float
         The limits of R* at the ends of that interval: chance is allowed for, the number of rows is
         still taken as infinite.
@@ -41,6 +41,9 @@ class BayesErrorBracket:
     rows : int
         Rows among which it was looked for, the one itself included.
     classes : int
+    design_effect : float
+        The variance of R over that of as many independent rows. Two rows that are each other's
+        nearest are right or wrong together, so that it is 1.4 to 2 where all rows are asked.
     kind : str
         "measured": an estimate, and no proof.
     text : str
@@ -62,6 +65,7 @@ class BayesErrorBracket:
     n: int
     rows: int
     classes: int
+    design_effect: float
     text: str
     kind: str = "measured"
 
@@ -117,7 +121,7 @@ def bayes_error_bracket(
     (0.0203, 0.04)
     >>> print(bracket.text)
     The Bayes error is between 2 % and 4 % (Cover–Hart; 3 classes). One nearest neighbour is wrong
-    for 6 of 150 rows, 4 %, 95 % interval 1.5–8.5 %; at its ends the limits are 0.75 % and 8.5 %.
+    for 6 of 150 rows, 4 %, 95 % interval 0.7–12 %; at its ends the limits are 0.35 % and 12 %.
     Measured, and asymptotic: with few rows or many columns the Bayes error can lie outside.
     """
     X = points(X, metric, asking("bayes_error_bracket"))
@@ -127,11 +131,12 @@ def bayes_error_bracket(
     confidence = share("confidence", confidence)
     asked = _asked(n, sample, random_state)
     searching = Searching(X, metric, metric_params, effective_threads(threads))
-    wrong = 0
+    nearest = np.full(n, -1)
     for rows in blocks(asked, 2):
-        _, nearest = searching.others(rows, 1)
-        wrong += int(np.count_nonzero(codes[nearest[:, 0]] != codes[rows]))
-    return _bracket(wrong, len(asked), n, len(classes), confidence)
+        nearest[rows] = searching.others(rows, 1)[1][:, 0]
+    wrong = codes[nearest[asked]] != codes[asked]
+    effect = design_effect(asked, nearest, wrong)
+    return _bracket(int(wrong.sum()), len(asked), n, len(classes), confidence, effect)
 
 
 def _asked(n: int, sample: int | None, random_state: Any) -> np.ndarray:
@@ -140,9 +145,34 @@ def _asked(n: int, sample: int | None, random_state: Any) -> np.ndarray:
     return np.sort(generator(random_state).permutation(n)[:sample])
 
 
-def _bracket(wrong: int, m: int, n: int, c: int, confidence: float) -> BayesErrorBracket:
+def design_effect(asked: np.ndarray, nearest: np.ndarray, wrong: np.ndarray) -> float:
+    """Σ r_i r_j over all pairs i, j that share a row, over Σ r_i²; r = wrong − R.
+
+    Row i shares a row with j if {i, its nearest} and {j, its nearest} meet. With S_v the sum of r
+    over the pairs {i, nearest} that hold row v, Σ_v S_v² counts each r_i² twice, and once too often
+    those of two rows that are each other's nearest. At least 1 + the share of such rows, the value
+    if none but they depended on each other.
+    """
+    r = wrong - wrong.mean()
+    partner = nearest[asked]
+    mutual = nearest[partner] == asked
+    least = 1 + float(mutual.mean())
+    S, own = np.zeros(len(nearest)), np.zeros(len(nearest))
+    np.add.at(S, asked, r)
+    np.add.at(S, partner, r)
+    own[asked] = r
+    squares = float(np.dot(r, r))
+    if squares == 0:
+        return least
+    both = float(np.dot(r[mutual], own[partner[mutual]]))
+    return max(least, (float(np.dot(S, S)) - squares - both) / squares)
+
+
+def _bracket(
+    wrong: int, m: int, n: int, c: int, confidence: float, effect: float
+) -> BayesErrorBracket:
     R = wrong / m
-    low, high = (float(end) for end in clopper_pearson(wrong, m, confidence))
+    low, high = (float(end) for end in clopper_pearson(wrong / effect, m / effect, confidence))
     worst = (c - 1) / c  # guessing: no R* is above it
     lower, upper = least_bayes_error(R, c), min(R, worst)
     confident = least_bayes_error(low, c), min(high, worst)
@@ -160,7 +190,7 @@ def _bracket(wrong: int, m: int, n: int, c: int, confidence: float) -> BayesErro
         "Measured, and asymptotic: with few rows or many columns the Bayes error can lie outside."
     )
     return BayesErrorBracket(
-        lower, upper, R, (low, high), confident, confidence, m, n, c, printable(text)
+        lower, upper, R, (low, high), confident, confidence, m, n, c, effect, printable(text)
     )
 
 

@@ -524,7 +524,7 @@ def test_the_picture_shows_the_numbers():
     }
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert f"best: k = {choice.best}" in labels
-    assert any("without neighbours: 66.7, above the picture" in label for label in labels)
+    assert any("without neighbours: 66.7 ↑" in label for label in labels)
     assert dict(matplotlib.rcParams) == before
     _, ax = plt.subplots()
     assert choice.plot(ax).ax_ is ax

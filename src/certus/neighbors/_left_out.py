@@ -112,12 +112,22 @@ def _chunk(
     drawn: np.ndarray,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each resample: which of the rows it left out, and their losses."""
-    found: list[Any] = [None] * len(drawn)
+    out = [np.flatnonzero(times[rows] == 0) for times in drawn]
+    found = [np.empty((len(left), len(problem.ks))) for left in out]
+    todo = [np.arange(len(left)) for left in out]  # places in out[b], found[b]
+    known = np.arange(len(rows))  # rows whose lists are d, j
 
     def task(b: int) -> None:
-        out = np.flatnonzero(drawn[b][rows] == 0)
-        near = nearest_draws(searching, rows[out], d[out], j[out], drawn[b], problem.K)
-        found[b] = out, problem.losses(rows[out], *near, problem.ks)
+        asked = np.searchsorted(known, out[b][todo[b]])
+        enough, near, whose = nearest_draws(d[asked], j[asked], drawn[b], problem.K)
+        done = todo[b][enough]
+        found[b][done] = problem.losses(rows[out[b][done]], near, whose, problem.ks)
+        todo[b] = np.delete(todo[b], enough)
 
-    run_on_threads(task, len(drawn), problem.threads)
-    return found
+    while True:
+        run_on_threads(task, len(drawn), problem.threads)
+        known = np.unique(np.concatenate([out[b][todo[b]] for b in range(len(drawn))]))
+        if not len(known):
+            return list(zip(out, found, strict=True))
+        # the lists of these hold too few draws: longer ones
+        d, j = searching.others(rows[known], min(len(problem.X) - 1, 2 * j.shape[1]))

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from .._pool import give_up_if_stopped
-from ..distances import get_distance
 from ..solvers.neighbors.index import Index
+from ..solvers.neighbors.precomputed import Precomputed
 from ._base import WITH_MISSING
+from ._metric import distance_of, effective_metric
 from ._reading import distances_given, rows_given
 
 
@@ -41,16 +41,6 @@ def points(X: Any, metric: Any, asker: BaseEstimator) -> np.ndarray:
             "X.toarray()"
         )
     return X
-
-
-class Precomputed:
-    """An index of distances that are given: a query is its row of them."""
-
-    def kneighbors(
-        self, D: np.ndarray, k: int, *, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        nearest = np.argsort(D, axis=1, kind="stable")[:, :k]  # ties: the smallest index
-        return np.take_along_axis(D, nearest, axis=1).astype(float), nearest
 
 
 class Searching:
@@ -76,39 +66,34 @@ class Searching:
         threads: int,
         rows: np.ndarray | None = None,
     ):
-        self.X, self.rows, self.threads = X, rows, threads
+        self.X, self.rows = X, rows
         self.given = isinstance(metric, str) and metric == "precomputed"
         self.index: Any
         if self.given:
-            self.index = Precomputed()
+            self.index = Precomputed(X)
         else:
             train = X if rows is None else X[rows]
-            distance = get_distance(metric, **(metric_params or {})).prepare(train)
+            p = None if "p" in (metric_params or {}) else 2
+            distance = distance_of(*effective_metric(metric, p, metric_params)).prepare(train)
             self.index = Index(train, distance, threads=threads)
 
-    def nearest(
-        self, queries: np.ndarray, k: int, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(distances, rows): of the training rows the k nearest to each of some rows of X."""
         Q = self.X[queries]
-        return self.at(Q[:, self.rows] if self.given and self.rows is not None else Q, k, threads)
+        return self.at(Q[:, self.rows] if self.given and self.rows is not None else Q, k)
 
-    def at(
-        self, Q: np.ndarray, k: int, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The same for points that are no rows of X."""
-        d, j = self.index.kneighbors(Q, k, threads=threads or self.threads)
-        return d, j if self.rows is None else self.rows[j]
+    def at(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same for points that are no rows of X. Row −1, at infinity: none can be compared."""
+        d, j = self.index.kneighbors(Q, k)
+        return d, j if self.rows is None else np.where(j < 0, j, self.rows[j])
 
-    def others(
-        self, queries: np.ndarray, k: int, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def others(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The same of all rows but the query itself.
 
         Of the k + 1 nearest rows without the query, the first k: with many rows at distance 0 and
         ties to the smallest index, the query need not be among them.
         """
-        d, j = self.nearest(queries, k + 1, threads)
+        d, j = self.nearest(queries, k + 1)
         other = j != queries[:, None]
         other[other.all(axis=1), -1] = False
         return d[other].reshape(-1, k), j[other].reshape(-1, k)
@@ -146,36 +131,17 @@ def probable_length(k: int, n: int) -> int:
 
 
 def nearest_draws(
-    searching: Searching,
-    queries: np.ndarray,
-    d: np.ndarray,
-    j: np.ndarray,
-    drawn: np.ndarray,
-    k: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(distances, rows) of the k nearest draws to rows that were not drawn.
+    d: np.ndarray, j: np.ndarray, drawn: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(queries, distances, rows): the k nearest draws, for queries whose lists hold as many.
 
-    ``d, j`` are the queries' nearest other rows; where those hold fewer than k draws, more are
-    looked for.
+    ``d, j`` (m, length) are the nearest rows of queries that were not drawn.
     """
-    give_up_if_stopped()
-    times = drawn[j]
+    times = np.where(j < 0, k, drawn[j])  # beyond the rows that can be compared there is nothing
     total = times.sum(axis=1)
-    short = np.flatnonzero(total < k)
     enough = np.flatnonzero(total >= k)
-    out_d, out_j = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.intp)
-    if len(enough):
-        m, length = len(enough), j.shape[1]
-        repeated = np.repeat(np.arange(m * length), times[enough].ravel())
-        starts = np.cumsum(total[enough]) - total[enough]
-        first = repeated[starts[:, None] + np.arange(k)]
-        row, place = enough[first // length], first % length
-        out_d[enough], out_j[enough] = d[row, place], j[row, place]
-    if len(short):
-        longer = min(len(drawn) - 1, 2 * j.shape[1])
-        # on one thread: this is a task of the pool itself, which must not wait for others
-        more = searching.others(queries[short], longer, threads=1)
-        out_d[short], out_j[short] = nearest_draws(
-            searching, queries[short], *more, drawn=drawn, k=k
-        )
-    return out_d, out_j
+    repeated = np.repeat(np.arange(len(enough) * j.shape[1]), times[enough].ravel())
+    starts = np.cumsum(total[enough]) - total[enough]
+    first = repeated[starts[:, None] + np.arange(k)]
+    row, place = enough[first // j.shape[1]], first % j.shape[1]
+    return enough, d[row, place], j[row, place]

@@ -134,6 +134,9 @@ def bayes_error_bracket(
     nearest = np.full(n, -1)
     for rows in blocks(asked, 2):
         nearest[rows] = searching.others(rows, 1)[1][:, 0]
+    alone = asked[nearest[asked] < 0]
+    if len(alone):
+        raise ValueError(f"row {alone[0]} can be compared with no other: drop it, or impute")
     wrong = codes[nearest[asked]] != codes[asked]
     effect = design_effect(asked, nearest, wrong)
     return _bracket(int(wrong.sum()), len(asked), n, len(classes), confidence, effect)

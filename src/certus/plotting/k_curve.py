@@ -89,14 +89,12 @@ class KCurveDisplay:
             few = len(ks) if len(ks) <= 40 else 0  # each k is marked where there is room
             (self.line_,) = ax.plot(ks, error, label="error", **curve(0, few))
             self.line_.set_markevery(1)
-            self.limit_ = ax.axhline(limit, label="least + one standard error", **_thin(2))
+            self.limit_ = ax.axhline(limit, label="least + one std error", **_thin(2))
             self.baseline_ = ax.axhline(
                 scale * choice.baseline, label="without neighbours", **_thin(5)
             )
             self.best_ = self._mark(choice.best, scale, "best", 1)
-            self.smoothest_ = self._mark(
-                choice.one_standard_error, scale, "largest within one standard error", 4
-            )
+            self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
             ax.set(xlabel="neighbours, k", ylabel=LABEL[choice.scoring])
             if ks[-1] > MANY * max(ks[0], 10):
                 ax.set_xscale("log")
@@ -129,4 +127,4 @@ def _keep_the_baseline_from_flattening_the_rest(
     if baseline > high + 2 * (high - low) and high > low:
         ax.set_ylim(max(0.0, low - 0.05 * (high - low)), high + 0.1 * (high - low))
         line = next(line for line in ax.lines if line.get_label() == "without neighbours")
-        line.set_label(f"without neighbours: {number(baseline, 3)}, above the picture")
+        line.set_label(f"without neighbours: {number(baseline, 3)} ↑")

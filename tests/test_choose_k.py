@@ -1,5 +1,7 @@
 """The error for every k is that of fits without the row, one by one, in plain NumPy."""
 
+import itertools
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,15 @@ from scipy import stats
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from certus.neighbors import KChoice, _left_out, _near_rows, choose_k
+from certus.neighbors import (
+    KChoice,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    _left_out,
+    _near_rows,
+    bayes_error_bracket,
+    choose_k,
+)
 from neighbor_choices import blobs, left_out_losses, one_at_a_time
 
 ROOT = Path(__file__).parents[1]
@@ -145,6 +155,40 @@ def test_no_vote_is_a_wrong_answer_and_of_numbers_no_answer():
     assert np.isfinite(choice.error).all()
     with pytest.raises(ValueError, match="with every k some row has no neighbour with a vote"):
         choose_k(X, X[:, 0] + 0.5, [1, 2], weights=near)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_estimators_say_the_same(seed, weights):
+    X, y = blobs(seed, n=30, grid=True)
+    s = np.random.default_rng(seed).uniform(size=30)
+    ks = [1, 2, 5, 10]
+    t = X[:, 0] + y / 7
+    for cls, target, scoring in (
+        (KNeighborsClassifier, y, "error"), (KNeighborsRegressor, t, "absolute_error"),
+    ):  # fmt: skip
+        losses = np.zeros((30, len(ks)))
+        for (train, test), (c, k) in itertools.product(one_at_a_time(30), enumerate(ks)):
+            model = cls(k, weights=weights).fit(X[train], target[train], sample_weight=s[train])
+            said = model.predict(X[test])[0]
+            wrong = said != target[test[0]] if cls is KNeighborsClassifier else said - t[test[0]]
+            losses[test[0], c] = abs(float(wrong))
+        choice = choose_k(X, target, ks, weights=weights, scoring=scoring, sample_weight=s)
+        np.testing.assert_allclose(choice.error, np.average(losses, axis=0, weights=s), rtol=1e-13)
+
+
+@pytest.mark.parametrize("method", ["loo", 3, "bootstrap"])
+def test_rows_with_missing_values_have_a_metric(method):
+    X, y = blobs(0, n=60)
+    far = X + 10 * y[:, None]
+    far[3, 1] = far[8, 0] = np.nan
+    choice = choose_k(far, y, [1, 3], metric="nan_euclidean", method=method, random_state=0)
+    assert choice.error[0] < 0.1
+    far[5] = np.nan  # nobody can be compared with this one: it has no answer
+    unknown = choose_k(far, y, [1, 3], metric="nan_euclidean", method=method, random_state=0)
+    assert unknown.error[0] == pytest.approx(choice.error[0] + 1 / 60, abs=0.02)
+    with pytest.raises(ValueError, match="row 5 can be compared with no other"):
+        bayes_error_bracket(far, y, metric="nan_euclidean")
 
 
 # --- folds ----------------------------------------------------------------------------------------
@@ -491,8 +535,8 @@ def test_progress_is_told_to_the_end(method, of):
 
 def test_ctrl_c_says_how_far_it_was():
     def impatient(done, of):
-        if done >= 16:
-            raise KeyboardInterrupt
+        if done == 16:
+            signal.raise_signal(signal.SIGINT)
 
     X, y = blobs(0)
     with pytest.raises(KeyboardInterrupt) as stopped:

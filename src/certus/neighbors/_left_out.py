@@ -40,6 +40,11 @@ class Problem:
     def K(self) -> int:
         return int(self.ks[-1])
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row needs."""
+        return max(self.K, self.losses.width)
+
     def searching(self, train: np.ndarray | None = None) -> Searching:
         return Searching(self.X, self.metric, self.metric_params, self.threads, train)
 
@@ -53,7 +58,7 @@ class Problem:
 def leave_one_out(problem: Problem) -> tuple[RowAverage, int]:
     """(average, rows with another at distance 0)."""
     searching, average, twins = problem.searching(), problem.average(), 0
-    pieces = blocks(np.arange(len(problem.X)), problem.K)
+    pieces = blocks(np.arange(len(problem.X)), problem.width)
     for b, rows in enumerate(pieces):
         d, j = searching.others(rows, problem.K)
         twins += int(np.count_nonzero(d[:, 0] == 0))
@@ -67,7 +72,7 @@ def folds(problem: Problem, splits: list[tuple[np.ndarray, np.ndarray]]) -> list
     averages = []
     for f, (train, test) in enumerate(splits):
         searching, average = problem.searching(train), problem.average()
-        for rows in blocks(test, problem.K):
+        for rows in blocks(test, problem.width):
             d, j = searching.nearest(rows, problem.K)
             problem.add(average, rows, problem.losses(rows, d, j, problem.ks))
         averages.append(average)
@@ -84,7 +89,7 @@ def bootstrap(problem: Problem, drawn: np.ndarray) -> tuple[RowAverage, list[Row
     searching, average, twins = problem.searching(), problem.average(), 0
     each = [problem.average() for _ in range(B)]
     length = probable_length(problem.K, n)
-    pieces = blocks(np.arange(n), length)
+    pieces = blocks(np.arange(n), max(length, problem.width))
     for piece, rows in enumerate(pieces):
         d, j = searching.others(rows, length)
         twins += int(np.count_nonzero(d[:, 0] == 0))

@@ -64,6 +64,11 @@ class Losses(ABC):
         found = Neighbours.of_all(d, j)
         return votes(found, self.weights, self.s, signed=self.signed).reshape(d.shape)
 
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Numbers that a row needs on the way."""
+
     @abstractmethod
     def walk(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray
@@ -76,11 +81,19 @@ class Votes(Losses):
 
     signed = False
 
+    @property
+    def width(self) -> int:
+        return 4 * self.classes
+
+    def __init__(self, y: np.ndarray, s: np.ndarray | None, weights: Weights, scoring: str):
+        super().__init__(y, s, weights, scoring)
+        self.classes = int(y.max()) + 1
+
     def walk(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray
     ) -> np.ndarray:
         truth, m, at = self.y[rows], len(rows), np.arange(len(rows))
-        V = np.zeros((m, int(self.y.max()) + 1))
+        V = np.zeros((m, self.classes))
         nearest = np.full(V.shape, np.inf)  # distance of a class's nearest voter
         out = np.empty((m, len(ks)))
         column = {int(k): c for c, k in enumerate(ks)}
@@ -121,6 +134,10 @@ class Means(Losses):
     """Of numbers, (n, t)."""
 
     signed = True
+
+    @property
+    def width(self) -> int:
+        return 4 * self.y.shape[1]
 
     def walk(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray

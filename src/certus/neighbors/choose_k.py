@@ -30,7 +30,7 @@ from ._left_out import Problem, bootstrap, folds, leave_one_out
 from ._losses import CLASSIFICATION, REGRESSION, Means, Votes, checked_weights
 from ._near_rows import asking, points, resamples
 
-FEW_K, MANY_K = 20, 300  # tried where nobody says which
+FEW_K, MANY_K = 20, 100  # tried where nobody says which
 
 
 def choose_k(
@@ -62,7 +62,7 @@ def choose_k(
         With ``metric="precomputed"`` the distances between all rows, (n, n).
     y : array of shape (n,) or, for a regression, (n, targets)
     ks : whole numbers, optional
-        Numbers of neighbours to try. Default: all from 1 to 2√n, at least to 20 and at most to 300.
+        Numbers of neighbours to try. Default: all from 1 to 2√n, at least to 20 and at most to 100.
     method : {"loo", "bootstrap"}, int, splitter or list of (train, test)
         Leave-one-out; n draws with replacement, tried on the rows that were not drawn; or folds, as
         scikit-learn's ``cv``.

@@ -344,6 +344,13 @@ def test_no_wrong_answer_has_an_interval_too():
     assert choice.intervals[0, 1] == pytest.approx(1 - 0.025 ** (1 / 8))
 
 
+def test_one_row_that_counts_says_nothing_about_the_spread():
+    X, y = blobs(0)
+    choice = choose_k(X, y, [1, 3], sample_weight=np.eye(40)[0])
+    np.testing.assert_array_equal(choice.intervals, [[0, 1], [0, 1]])
+    assert np.isnan(choice.standard_error).all()
+
+
 def test_the_standard_error_is_that_of_a_mean_over_rows():
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:70], y[:70]
@@ -487,6 +494,12 @@ def test_frames_and_lists_are_read():
             "ks holds 31, and there are 30 rows .* smallest training fold",
         ),
         ({"ks": [1.5]}, "give whole numbers of neighbours"),
+        ({"ks": "1 to 9"}, "ks holds something that is no number"),
+        ({"method": []}, "method holds no fold"),
+        ({"method": [([0, 1], [])]}, "fold 0 has 2 training and 0 test rows"),
+        ({"ks": [1], "method": [([0, 1], [40])]}, "fold 0 names row 40; X has 40"),
+        ({"threads": 0}, "threads=0: give a whole number above 0"),
+        ({"y": None}, "requires y"),
         ({"ks": []}, "give whole numbers of neighbours"),
         ({"method": "lo"}, "method='lo': give one of 'loo', 'bootstrap'. Did you mean 'loo'"),
         ({"weights": "inverse"}, "weights='inverse': give one of"),
@@ -503,7 +516,7 @@ def test_frames_and_lists_are_read():
 def test_what_cannot_be_is_refused_in_words(given, said):
     X, y = blobs(0)
     with pytest.raises(ValueError, match=said):
-        choose_k(X, y, **{"ks": KS, **given})
+        choose_k(X, **{"y": y, "ks": KS, **given})
 
 
 def test_data_that_cannot_be_are_refused_in_words():

@@ -67,7 +67,7 @@ class RowAverage:
             n = self.number.sum()
             intervals = clopper_pearson(np.rint(error * n) / f, n / f, confidence)
         else:
-            half = norm.ppf((1 + confidence) / 2) * se
+            half = norm.ppf((1 + confidence) / 2) * np.where(np.isnan(se), np.inf, se)
             intervals = np.stack([error - half, error + half], axis=1)
         return Average(error, se, np.clip(intervals, 0, most))
 

@@ -15,6 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .._config import effective_threads
+from .._validation import positive_whole
 from ..solvers.neighbors.index import Index
 from ..solvers.neighbors.precomputed import Precomputed
 from ._base import WITH_MISSING
@@ -25,6 +27,11 @@ from ._reading import distances_given, rows_given
 def asking(name: str) -> BaseEstimator:
     """Who asks for rows, as messages name it; it remembers the columns of the first."""
     return type(name, (BaseEstimator,), {"fit": None})()
+
+
+def checked_threads(threads: int | None) -> int:
+    """As many as the settings allow, and at most ``threads``."""
+    return effective_threads(None if threads is None else positive_whole("threads", threads))
 
 
 def points(X: Any, metric: Any, asker: BaseEstimator) -> np.ndarray:

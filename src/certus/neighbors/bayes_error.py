@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._config import effective_threads
 from .._labels import encode, read_labels, require_two_classes
 from .._validation import positive_whole
 from .._words import count, number, printable
 from ._averages import clopper_pearson, share
-from ._near_rows import Searching, asking, blocks, generator, points
+from ._near_rows import Searching, asking, blocks, checked_threads, generator, points
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,7 +129,7 @@ def bayes_error_bracket(
     require_two_classes(classes, n)
     confidence = share("confidence", confidence)
     asked = _asked(n, sample, random_state)
-    searching = Searching(X, metric, metric_params, effective_threads(threads))
+    searching = Searching(X, metric, metric_params, checked_threads(threads))
     nearest = np.full(n, -1)
     for rows in blocks(asked, 2):
         nearest[rows] = searching.others(rows, 1)[1][:, 0]

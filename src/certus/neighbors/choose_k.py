@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from .._config import effective_threads
 from .._labels import encode, read_labels, require_two_classes
 from .._validation import as_numbers, one_of, positive_whole, target
 from .._validation import weights as row_weights
@@ -28,7 +27,7 @@ from ._averages import (
 from ._k_choice import KChoice, advice_on, best_and_smoothest, losses_without_neighbours
 from ._left_out import Problem, bootstrap, folds, leave_one_out
 from ._losses import CLASSIFICATION, REGRESSION, Means, Votes, checked_weights
-from ._near_rows import asking, points, resamples
+from ._near_rows import asking, checked_threads, points, resamples
 
 FEW_K, MANY_K = 20, 100  # tried where nobody says which
 
@@ -124,7 +123,7 @@ def choose_k(
         losses=(Means if labels is None else Votes)(y, s, weights, scoring),
         ks=ks, s=np.ones(n) if s is None else s,
         group=y if scoring == "balanced_error" else np.zeros(n, dtype=np.intp),
-        threads=effective_threads(threads), progress=watch,
+        threads=checked_threads(threads), progress=watch,
     )  # fmt: skip
     with watch:
         average, picked, twins = leaving.run(problem, confidence, random_state, s is None)
@@ -147,6 +146,8 @@ def choose_k(
 
 def _task(task: str, y: Any, n: int) -> str:
     one_of("task", task, ("auto", "classification", "regression"))
+    if y is None:
+        raise ValueError("choose_k requires y to be passed, but the target y is None")
     if task != "auto":
         return task
     try:
@@ -175,7 +176,8 @@ def _numbers_of_neighbours(ks: Any, n: int, leaving: "_Leaving") -> np.ndarray:
     if ks is None:
         most = max(FEW_K, min(MANY_K, math.ceil(2 * math.sqrt(n))))
         return np.arange(1, min(leaving.largest, most) + 1)
-    values = as_numbers(list(ks) if hasattr(ks, "__iter__") else [ks], "ks")
+    given = [ks] if isinstance(ks, str) or not hasattr(ks, "__iter__") else list(ks)
+    values = as_numbers(given, "ks")
     if values.ndim != 1 or not len(values) or (values != np.floor(values)).any():
         raise ValueError(f"ks={ks!r}: give whole numbers of neighbours, such as range(1, 31)")
     values = np.unique(values.astype(np.intp))
@@ -219,10 +221,14 @@ class _Leaving:
         splits = [
             (np.sort(_row_numbers(train)), _row_numbers(test)) for train, test in cv.split(X, y)
         ]
+        if not splits:
+            raise ValueError("method holds no fold: give (train, test) pairs of row numbers")
         for f, (train, test) in enumerate(splits):
             if not len(train) or not len(test):
                 raise ValueError(f"fold {f} has {len(train)} training and {len(test)} test rows")
-        least = min((len(train) for train, _ in splits), default=0)
+            if max(train.max(), test.max()) >= n:
+                raise ValueError(f"fold {f} names row {max(train.max(), test.max())}; X has {n:,}")
+        least = min(len(train) for train, _ in splits)
         return cls("folds", least, "the smallest training fold", "fold", splits)
 
     def run(

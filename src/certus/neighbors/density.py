@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from .._config import effective_threads
 from .._labels import encode, read_labels
 from .._validation import positive_whole
 from .._words import count, listed
 from ..exceptions import DegenerateWarning
-from ._near_rows import Searching, asking, blocks, points
+from ._near_rows import Searching, asking, blocks, checked_threads, points
 
 P_OF = {
     "euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0,
@@ -133,7 +132,7 @@ def density(
     if y is not None:
         classes, codes = encode(read_labels(y, n)[0])
     Z = X if itself else points(Q, metric, asker)
-    searching = Searching(X, metric, metric_params, effective_threads(threads))
+    searching = Searching(X, metric, metric_params, checked_threads(threads))
     radius = np.empty(len(Z))
     counts = None if classes is None else np.zeros((len(Z), len(classes)), dtype=np.intp)
     for part in blocks(np.arange(len(Z)), k):

@@ -124,7 +124,7 @@ def _keep_the_baseline_from_flattening_the_rest(
     """A baseline far above is left out of the picture, and its label says so."""
     shown = intervals[np.isfinite(intervals)]
     low, high = (shown.min(), shown.max()) if len(shown) else (0.0, baseline)
-    if baseline > high + 2 * (high - low) and high > low:
+    if baseline > high + (high - low) and high > low:
         ax.set_ylim(max(0.0, low - 0.05 * (high - low)), high + 0.1 * (high - low))
         line = next(line for line in ax.lines if line.get_label() == "without neighbours")
         line.set_label(f"without neighbours: {number(baseline, 3)} ↑")

@@ -22,6 +22,7 @@ from ..solvers.neighbors.precomputed import Precomputed
 from ._base import WITH_MISSING
 from ._metric import distance_of, effective_metric
 from ._reading import distances_given, rows_given
+from ._searching import in_order
 
 
 def asking(name: str) -> BaseEstimator:
@@ -91,7 +92,7 @@ class Searching:
 
     def at(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The same for points that are no rows of X. Row −1, at infinity: none can be compared."""
-        d, j = self.index.kneighbors(Q, k)
+        d, j = in_order(*self.index.kneighbors(Q, k))
         return d, j if self.rows is None else np.where(j < 0, j, self.rows[j])
 
     def others(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

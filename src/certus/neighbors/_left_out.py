@@ -134,5 +134,6 @@ def _chunk(
         known = np.unique(np.concatenate([out[b][todo[b]] for b in range(len(drawn))]))
         if not len(known):
             return list(zip(out, found, strict=True))
+        assert j.shape[1] < len(problem.X) - 1, "all others hold all draws"
         # the lists of these hold too few draws: longer ones
         d, j = searching.others(rows[known], min(len(problem.X) - 1, 2 * j.shape[1]))

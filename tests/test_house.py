@@ -55,7 +55,7 @@ MAY_IMPORT = {
     **{
         room: {
             "solvers", "losses", "penalties", "distances", "certificate", "fingerprint",
-            "inference", "rows", "csr", "lazy", *TOOLS,
+            "inference", "rows", "csr", "lazy", "_table", "plotting", *TOOLS,
         }
         for room in ESTIMATORS
     },

@@ -1,0 +1,284 @@
+"""How many neighbours: the error on rows left out, for every k at once.
+
+    E(k) = (1/n) Σ_i l(y_i, what the k nearest *other* rows of x_i say)
+
+The nearest K rows hold the nearest k of every k ≤ K: one search answers all of them exactly.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import LeaveOneOut, check_cv
+
+from .._labels import encode, read_labels, require_two_classes
+from .._validation import as_numbers, one_of, positive_whole, target
+from .._validation import weights as row_weights
+from .._words import count
+from ._averages import (
+    LEFT_OUT_OF_RESAMPLES,
+    LEFT_OUT_ONE_BY_ONE,
+    Average,
+    average_of_folds,
+    share,
+)
+from ._k_choice import KChoice, advice_on, best_and_smoothest, losses_without_neighbours
+from ._left_out import Problem, bootstrap, folds, leave_one_out
+from ._losses import CLASSIFICATION, REGRESSION, Means, Votes, checked_weights
+from ._near_rows import asking, checked_threads, points, resamples
+
+FEW_K, MANY_K = 20, 100  # tried where nobody says which
+
+
+def choose_k(
+    X: Any,
+    y: Any,
+    ks: Any = None,
+    *,
+    method: Any = "loo",
+    metric: Any = "euclidean",
+    metric_params: dict[str, Any] | None = None,
+    weights: Any = "uniform",
+    task: str = "auto",
+    scoring: str | None = None,
+    sample_weight: Any = None,
+    n_resamples: int = 100,
+    confidence: float = 0.95,
+    random_state: Any = None,
+    threads: int | None = None,
+    on_progress: Callable[[int, int], Any] | None = None,
+) -> KChoice:
+    """The error of k nearest neighbours on rows left out, for every k, and the k to take.
+
+    Each number is that of a fit without the row (fold, resample) and a prediction of it, exactly;
+    only the fits are spared. Ties between classes go to the one whose nearest voter is nearer.
+
+    Parameters
+    ----------
+    X : array or frame of shape (n, p)
+        With ``metric="precomputed"`` the distances between all rows, (n, n).
+    y : array of shape (n,) or, for a regression, (n, targets)
+    ks : whole numbers, optional
+        Numbers of neighbours to try. Default: all from 1 to 2√n, at least to 20 and at most to 100.
+    method : {"loo", "bootstrap"}, int, splitter or list of (train, test)
+        Leave-one-out; n draws with replacement, tried on the rows that were not drawn; or folds, as
+        scikit-learn's ``cv``.
+    metric, metric_params
+        As in ``certus.distances.get_distance``. What a metric learns from rows (Mahalanobis' V) it
+        learns from all of them, with folds from the training rows.
+    weights : {"uniform", "distance"}, callable or None
+        Of the votes.
+    task : {"auto", "classification", "regression"}
+        "auto": text and whole numbers are classes, unless there are more than max(20, n/10)
+        different ones.
+    scoring : str, optional
+        "error" (the share of wrong answers), "balanced_error" (the mean of the classes' shares) or
+        "brier" (Σ_c (p_c − 1[y = c])²) for classes; "squared_error" or "absolute_error" for
+        numbers. Default: the first.
+    sample_weight : array of shape (n,), optional
+        Multiplies a row's vote and its loss; it does not change who is near.
+    n_resamples : int
+        Of the bootstrap.
+    confidence : float
+        Of the intervals.
+    random_state : int, Generator, RandomState or None
+        For the bootstrap.
+    threads : int, optional
+        At most so many; the answer has the same bits on any number.
+    on_progress : callable, optional
+        Called as ``on_progress(done, of)`` after each block of rows, fold or few resamples.
+
+    Returns
+    -------
+    KChoice
+        ``best``, ``one_standard_error``, ``error``, ``intervals``, ``advice``, ``plot()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.neighbors import choose_k
+    >>> X, y = load_iris(return_X_y=True)
+    >>> choice = choose_k(X, y, range(1, 31))
+    >>> choice
+    KChoice(k = 19: error 2 % on rows left out one at a time, 95 % interval 0.14–8.3 %; largest k
+    within one standard error: 27)
+    >>> int(choice.best), float(choice.error[choice.ks == 1][0])
+    (19, 0.04)
+    """
+    X = points(X, metric, asking("choose_k"))
+    n = len(X)
+    task = _task(task, y, n)
+    labels, y = _targets(task, y, n)
+    possible = REGRESSION if labels is None else CLASSIFICATION
+    scoring = one_of("scoring", scoring or possible[0], possible)
+    weights, confidence = checked_weights(weights), share("confidence", confidence)
+    s = row_weights(sample_weight, n)
+    leaving = _Leaving.of(method, X, y, task, positive_whole("n_resamples", n_resamples))
+    ks = _numbers_of_neighbours(ks, n, leaving)
+    watch = _Watch(on_progress, leaving.unit)
+    problem = Problem(
+        X=X, metric=metric, metric_params=metric_params,
+        losses=(Means if labels is None else Votes)(y, s, weights, scoring),
+        ks=ks, s=np.ones(n) if s is None else s,
+        group=y if scoring == "balanced_error" else np.zeros(n, dtype=np.intp),
+        threads=checked_threads(threads), progress=watch,
+    )  # fmt: skip
+    with watch:
+        average, picked, twins = leaving.run(problem, confidence, random_state, s is None)
+    best, smoothest = best_and_smoothest(ks, average.error, average.standard_error)
+    baseline, answer = losses_without_neighbours(y, problem.s, labels, scoring)
+    known = {
+        "ks": ks, **average._asdict(), "best": best, "one_standard_error": smoothest,
+        "baseline": baseline, "method": leaving.method, "task": task, "scoring": scoring,
+        "confidence": confidence, "n": n, "picked": picked,
+    }  # fmt: skip
+    advice = advice_on(
+        known, largest=leaving.largest, classes=0 if labels is None else len(labels),
+        uniform=weights in ("uniform", None) and s is None, twins=twins, answer=answer,
+    )  # fmt: skip
+    return KChoice(**known, advice=advice)
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def _task(task: str, y: Any, n: int) -> str:
+    one_of("task", task, ("auto", "classification", "regression"))
+    if y is None:
+        raise ValueError("choose_k requires y to be passed, but the target y is None")
+    if task != "auto":
+        return task
+    try:
+        labels, _ = read_labels(y, n)
+    except ValueError:
+        try:  # numbers that are not whole, or several targets
+            target(y, n)
+        except ValueError:
+            return "classification"  # whose reader says best what is wrong with y
+        return "regression"
+    if labels.dtype.kind not in "iuf":
+        return "classification"
+    return "regression" if len(np.unique(labels)) > max(20, n / 10) else "classification"
+
+
+def _targets(task: str, y: Any, n: int) -> tuple[list[Any] | None, np.ndarray]:
+    """(labels, class index of each row), or (None, numbers (n, t))."""
+    if task == "regression":
+        return None, target(y, n)
+    classes, codes = encode(read_labels(y, n)[0])
+    require_two_classes(classes, n)
+    return classes.tolist(), codes
+
+
+def _numbers_of_neighbours(ks: Any, n: int, leaving: "_Leaving") -> np.ndarray:
+    if ks is None:
+        most = max(FEW_K, min(MANY_K, math.ceil(2 * math.sqrt(n))))
+        return np.arange(1, min(leaving.largest, most) + 1)
+    given = [ks] if isinstance(ks, str) or not hasattr(ks, "__iter__") else list(ks)
+    values = as_numbers(given, "ks")
+    if values.ndim != 1 or not len(values) or (values != np.floor(values)).any():
+        raise ValueError(f"ks={ks!r}: give whole numbers of neighbours, such as range(1, 31)")
+    values = np.unique(values.astype(np.intp))
+    if values[0] < 1:
+        raise ValueError(f"ks holds {values[0]}: at least 1 neighbour is needed")
+    if values[-1] > leaving.largest:
+        raise ValueError(
+            f"ks holds {values[-1]}, and there are {leaving.largest:,} rows to be near to "
+            f"({leaving.reason}): give at most {leaving.largest:,}"
+        )
+    return values
+
+
+# --- who is left out ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Leaving:
+    """A way of leaving rows out."""
+
+    method: str
+    largest: int  # k
+    reason: str
+    unit: str
+    splits: list[tuple[np.ndarray, np.ndarray]]
+    n_resamples: int = 0
+
+    @classmethod
+    def of(cls, method: Any, X: np.ndarray, y: np.ndarray, task: str, B: int) -> "_Leaving":
+        n = len(X)
+        if n < 2:
+            raise ValueError(f"X has {count(n, 'row')}: to leave one out at least 2 are needed")
+        if isinstance(method, LeaveOneOut):
+            method = "loo"
+        if isinstance(method, str):
+            one_of("method", method, ("loo", "bootstrap"))
+            if method == "loo":
+                return cls(method, n - 1, f"{count(n, 'row')}, without the one", "block", [])
+            return cls(method, n, f"{n:,} draws", "resample", [], B)
+        cv = check_cv(method, y, classifier=task == "classification")
+        splits = [
+            (np.sort(_row_numbers(train)), _row_numbers(test)) for train, test in cv.split(X, y)
+        ]
+        if not splits:
+            raise ValueError("method holds no fold: give (train, test) pairs of row numbers")
+        for f, (train, test) in enumerate(splits):
+            if not len(train) or not len(test):
+                raise ValueError(f"fold {f} has {len(train)} training and {len(test)} test rows")
+            if max(train.max(), test.max()) >= n:
+                raise ValueError(f"fold {f} names row {max(train.max(), test.max())}; X has {n:,}")
+        least = min(len(train) for train, _ in splits)
+        return cls("folds", least, "the smallest training fold", "fold", splits)
+
+    def run(
+        self, problem: Problem, confidence: float, random_state: Any, unweighted: bool
+    ) -> tuple[Average, np.ndarray | None, int]:
+        """(average, best k of each resample, rows with a twin)."""
+        scoring = problem.losses.scoring
+        most = {"error": 1.0, "balanced_error": 1.0, "brier": 2.0}.get(scoring, math.inf)
+        if self.method == "loo":
+            average, twins = leave_one_out(problem)
+            counts = scoring == "error" and unweighted
+            mean = average.average(confidence, LEFT_OUT_ONE_BY_ONE, counts=counts, most=most)
+            return mean, None, twins
+        if self.method == "bootstrap":
+            drawn = resamples(len(problem.X), self.n_resamples, random_state)
+            average, each, twins = bootstrap(problem, drawn)
+            means = [one.mean() for one in each if one.s.any()]  # tiny data: all rows are drawn
+            picked = [problem.ks[np.nanargmin(m)] for m in means if not np.isnan(m).all()]
+            mean = average.average(confidence, LEFT_OUT_OF_RESAMPLES, counts=False, most=most)
+            return mean, np.array(picked), twins
+        averages = folds(problem, self.splits)
+        if len(averages) == 1:
+            counts = scoring == "error" and unweighted
+            # to rows that were not fitted one fit is a fixed rule: they are independent
+            return averages[0].average(confidence, 1.0, counts=counts, most=most), None, 0
+        means = [fold.mean() for fold in averages]
+        return average_of_folds(np.array(means), confidence, most), None, 0
+
+
+def _row_numbers(rows: Any) -> np.ndarray:
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+
+
+class _Watch:
+    """Tells how far the work is, and says it when Ctrl-C ends it."""
+
+    def __init__(self, told: Callable[[int, int], Any] | None, unit: str):
+        self.told, self.unit, self.at = told, unit, (0, 0)
+
+    def __call__(self, done: int, of: int) -> None:
+        self.at = done, of
+        if self.told is not None:
+            self.told(done, of)
+
+    def __enter__(self) -> "_Watch":
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            done, of = self.at
+            where = f"after {done:,} of {count(of, self.unit)}" if of else "at its beginning"
+            error.add_note(f"choose_k stopped by you {where}; nothing was kept.")

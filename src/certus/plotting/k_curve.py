@@ -1,0 +1,130 @@
+"""How the error on rows left out changes with the number of neighbours."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._words import number
+from .style import COLOURS, curve, style
+
+if TYPE_CHECKING:
+    from ..neighbors._k_choice import KChoice
+
+LABEL = {
+    "error": "wrong answers, %",
+    "balanced_error": "wrong answers, mean over classes, %",
+    "brier": "Brier score",
+    "squared_error": "squared error",
+    "absolute_error": "absolute error",
+}
+MANY = 10  # times as many neighbours as at the start: k on a logarithmic axis
+
+
+class KCurveDisplay:
+    """Error against k, with its intervals, the best k and the smoothest that is as good.
+
+    Parameters
+    ----------
+    choice : KChoice
+        What ``certus.neighbors.choose_k`` returned.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    line_ : Line2D
+        The error of each k.
+    band_ : PolyCollection
+        The intervals.
+    best_, smoothest_ : Line2D
+        Markers at ``best`` and ``one_standard_error``.
+    limit_, baseline_ : Line2D
+        The least error plus one standard error; the error without neighbours.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.neighbors import choose_k
+    >>> display = choose_k(*load_iris(return_X_y=True), [1, 5, 9]).plot()
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('neighbours, k', 'wrong answers, %')
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+    band_: Any
+    best_: Any
+    smoothest_: Any
+    limit_: Any
+    baseline_: Any
+
+    def __init__(self, choice: "KChoice"):
+        self.choice = choice
+
+    def plot(self, ax: Any = None) -> "KCurveDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; a new figure of 600 × 400 px if not given.
+
+        Returns
+        -------
+        self
+        """
+        choice = self.choice
+        scale = 100 if LABEL[choice.scoring].endswith("%") else 1
+        ks, error = choice.ks, scale * choice.error
+        intervals = scale * choice.intervals
+        least = choice.at(choice.best)
+        limit = scale * (least["error"] + np.nan_to_num(least["standard_error"]))
+        with style() as plt:
+            self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
+            ax = self.ax_
+            self.band_ = ax.fill_between(
+                ks, intervals[:, 0], intervals[:, 1], color=COLOURS[3], alpha=0.25, linewidth=0,
+                label=f"{number(100 * choice.confidence)} % interval",
+            )  # fmt: skip
+            few = len(ks) if len(ks) <= 40 else 0  # each k is marked where there is room
+            (self.line_,) = ax.plot(ks, error, label="error", **curve(0, few))
+            self.line_.set_markevery(1)
+            self.limit_ = ax.axhline(limit, label="least + one std error", **_thin(2))
+            self.baseline_ = ax.axhline(
+                scale * choice.baseline, label="without neighbours", **_thin(5)
+            )
+            self.best_ = self._mark(choice.best, scale, "best", 1)
+            self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
+            ax.set(xlabel="neighbours, k", ylabel=LABEL[choice.scoring])
+            if ks[-1] > MANY * max(ks[0], 10):
+                ax.set_xscale("log")
+                ax.xaxis.set_major_formatter("{x:g}")
+            else:
+                ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
+            _keep_the_baseline_from_flattening_the_rest(ax, intervals, scale * choice.baseline)
+            # above the axes: the curve can be anywhere in them
+            ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        return self
+
+    def _mark(self, k: int, scale: int, name: str, i: int) -> Any:
+        look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+        (marker,) = self.ax_.plot(
+            [k], [scale * self.choice.at(k)["error"]], label=f"{name}: k = {k}", **look
+        )
+        return marker
+
+
+def _thin(i: int) -> dict[str, Any]:
+    return curve(i) | {"linewidth": 1.0}
+
+
+def _keep_the_baseline_from_flattening_the_rest(
+    ax: Any, intervals: np.ndarray, baseline: float
+) -> None:
+    """A baseline far above is left out of the picture, and its label says so."""
+    shown = intervals[np.isfinite(intervals)]
+    low, high = (shown.min(), shown.max()) if len(shown) else (0.0, baseline)
+    if baseline > high + (high - low) and high > low:
+        ax.set_ylim(max(0.0, low - 0.05 * (high - low)), high + 0.1 * (high - low))
+        line = next(line for line in ax.lines if line.get_label() == "without neighbours")
+        line.set_label(f"without neighbours: {number(baseline, 3)} ↑")

@@ -170,7 +170,7 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
     )
     good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
     if c.kind == "exact":
-        good, value = "sampled answers are those of all rows", ""
+        good, value = "every sampled answer is right", ""
     _say(f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}")
 
 

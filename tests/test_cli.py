@@ -118,10 +118,19 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X, y = row.data()
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
     kinds = {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
+    kinds["Neighbors"] = wrong_neighbours
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in (shown[row.name].ours, shown[row.name].theirs):
         truth = plain(X, y, **fit.certificate.parameters)
         assert fit.certificate.objective == pytest.approx(truth, rel=1e-6)
+
+
+def wrong_neighbours(X, _y, asked, start, distances, k, **_):
+    """Queries whose stated distances are not the least there are."""
+    stated = np.array([distances[a:b] for a, b in zip(start[:-1], start[1:], strict=True)])
+    rows = X[asked[:, 0]]
+    true = np.sqrt(((rows[:, None] - X[None]) ** 2).sum(axis=2))
+    return np.sum(~np.isclose(stated, np.sort(true, axis=1)[:, :k], rtol=1e-9).all(axis=1))
 
 
 def plain_squares(X, y, w, b, alpha, **_):

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -127,7 +128,7 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
 
 def wrong_neighbours(X, _y, asked, start, distances, k, **_):
     """Queries whose stated distances are not the least there are."""
-    stated = np.array([distances[a:b] for a, b in zip(start[:-1], start[1:], strict=True)])
+    stated = np.array([distances[a:b] for a, b in pairwise(start)])
     rows = X[asked[:, 0]]
     true = np.sqrt(((rows[:, None] - X[None]) ** 2).sum(axis=2))
     return np.sum(~np.isclose(stated, np.sort(true, axis=1)[:, :k], rtol=1e-9).all(axis=1))

@@ -37,8 +37,9 @@ ESTIMATORS = {
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
 TOOLS = {
-    "_config", "_pool", "_validation", "_labels", "_watching", "_explain", "_explain_classes",
-    "_explain_linear",
+    "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
+    "_explain_classes", "_explain_linear",
+
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -87,7 +88,8 @@ MAY_IMPORT = {
     "_explain_stopping": set(WORDS),
     "_explain_neighbors": set(WORDS),
     "_explain_html": {"_explain", "_explain_classes", "_explain_neighbors", *WORDS},
-    "_validation": {"rows", "csr", "lazy", "_frames", "_labels", "_memory", *WORDS},
+    "_validation": {"rows", "csr", "lazy", "_finite", "_frames", "_labels", "_memory", *WORDS},
+    "_finite": {"csr", "lazy", *WORDS},
     "_memory": set(),
     "_labels": {"_frames", *WORDS},
     "_separating": {"rows"},

@@ -16,6 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._finite import require_finite
 from ._frames import from_frame, from_series, holds_text, other_columns
 from ._labels import (
     encode,
@@ -26,7 +27,7 @@ from ._labels import (
     require_weight,
 )
 from ._memory import available_memory
-from ._words import count, listed
+from ._words import count
 from .csr import CSR
 from .exceptions import CannotVerifyError
 from .lazy import LazyRows
@@ -300,61 +301,6 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if not s.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all are 0")
     return s
-
-
-def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None:
-    """Raise with the columns and rows that hold NaN or infinity, if there are any."""
-    if X.dtype.kind != "f" or isinstance(X, LazyRows):  # finite by their contract
-        return
-    if isinstance(X, CSR):
-        _require_finite_entries(X, names)
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(X)
-    if not bad.any():
-        return
-    columns = np.flatnonzero(bad.any(axis=0))
-    _refuse_columns(
-        columns, [_bad_column(X[:, j], column_name(j, names, what)) for j in columns[:3]]
-    )
-
-
-def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
-    more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
-    raise ValueError(f"{'; '.join(told)}{more}: impute them or drop the rows")
-
-
-def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(X.data)
-    if bad.any():
-        columns = X.where(bad)
-        told = [_bad_column(X.column(j), column_name(j, names, "X")) for j in columns[:3]]
-        _refuse_columns(columns, told)
-
-
-def column_name(j: int, names: Sequence[str] | None, what: str = "X") -> str:
-    if what != "X":
-        return what
-    return f"column {str(names[j])!r}" if names is not None else f"column {j} of X"
-
-
-def _bad_column(x: Any, name: str) -> str:
-    told = []
-    for kind, where in (("missing value", np.isnan(x)), ("infinite value", np.isinf(x))):
-        rows = np.flatnonzero(where)
-        if len(rows):
-            short = "NaN" if kind == "missing value" else "inf"
-            which = listed([str(i) for i in rows[:6]], 5)
-            if len(rows) > 5:
-                which = f"{', '.join(map(str, rows[:5]))}, …"
-            noun = "row" if len(rows) == 1 else "rows"
-            told.append(f"{count(len(rows), kind)} ({short}; {noun} {which})")
-    return f"{name} has {' and '.join(told)}"
 
 
 def memory_for_gram(n: int, p: int, threads: int) -> None:

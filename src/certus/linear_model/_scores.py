@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._validation import data_for_predict, require_finite
+from .._finite import require_finite
+from .._validation import data_for_predict
 from ..rows import Rows
 
 

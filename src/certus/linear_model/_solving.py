@@ -3,8 +3,8 @@
 from types import TracebackType
 from typing import Any
 
+from .._finite import require_finite
 from .._pool import blas_limiter
-from .._validation import require_finite
 from ..rows import Rows
 from ..solvers.gram import NonFiniteError
 

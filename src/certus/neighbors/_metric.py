@@ -68,6 +68,6 @@ class OfReadRows(Distance):
         """X as it is."""
         return np.asarray(X)
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         """d(A_i, B_j) of all pairs."""
-        return self.distance.compare(A, A if B is None else B, threads)
+        return self.distance.compare(A, B, threads)

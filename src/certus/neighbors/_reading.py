@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._finite import require_finite
 from .._labels import encode, looks_continuous, read_outputs
-from .._validation import as_numbers, data_for_search, require_finite, warn_of_a_column
+from .._validation import as_numbers, data_for_search, warn_of_a_column
 from .._watching import CALLER
 from .._words import count
 from ..csr import CSR

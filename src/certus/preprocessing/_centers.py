@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import column_name, one_of, positive_whole
+from .._finite import column_name
+from .._validation import one_of, positive_whole
 from ..exceptions import DegenerateWarning
 
 RULES = ("quantile", "uniform")

@@ -5,7 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from .._validation import boolean, column_name, positive_whole
+from .._finite import column_name
+from .._validation import boolean, positive_whole
 from ._basis import Basis
 
 

@@ -58,7 +58,7 @@ class CoordinateRegressor(LinearRegressor):
     _counts_iterations = True
 
     def _fit_rows(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None = None,
     ) -> None:  # fmt: skip
         """``fit`` calls it, and no helper between them: warnings count their way up."""
@@ -72,13 +72,13 @@ class CoordinateRegressor(LinearRegressor):
             self.dual_gap_ = self.certificate_.gap
             self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
-        self._descend(rows, flat, alpha, l1_ratio, by_columns, problems)
+        self._descend(rows, flat, alpha, l1_ratio, problems)
 
     def _iteration(self) -> dict[str, Any]:
         return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
 
     def _descend(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None,
     ) -> None:  # fmt: skip
         assert rows.y is not None
@@ -103,7 +103,7 @@ class CoordinateRegressor(LinearRegressor):
         if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
         with Solving(self, rows):
-            problems = problems or regressions(rows, intercept, rows.S, by_columns)
+            problems = problems or regressions(rows, intercept, rows.S)
             found = self._certified_fit(
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
             )
@@ -275,7 +275,7 @@ class ElasticNet(CoordinateRegressor):
         """
         alpha, l1_ratio = self._checked()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        self._fit_rows(rows, flat, alpha, l1_ratio, columns_at_hand(X))
+        self._fit_rows(rows, flat, alpha, l1_ratio)
         return self
 
     def _checked(self) -> tuple[float, float]:
@@ -362,12 +362,6 @@ def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
         return bool(on_step(step))
 
     return told
-
-
-def columns_at_hand(X: Any) -> Any:
-    """X itself, where it is sparse and by columns already."""
-    plain = sparse.issparse(X) and X.format == "csc" and X.dtype == np.float64
-    return X if plain and X.has_canonical_format else None
 
 
 def ratio(name: str, value: Any) -> float:

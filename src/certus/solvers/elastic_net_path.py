@@ -50,11 +50,9 @@ def sums_of(rows: Rows, fit_intercept: bool) -> Gram | None:
 
 
 def regressions(
-    rows: Rows, fit_intercept: bool, divisor: float, by_columns: Any = None,
-    sums: Gram | None = None,
-) -> list[Regression]:  # fmt: skip
-    """Of each target. ``by_columns``: sparse X in CSC, ``sums``: those of all columns, if they are
-    at hand."""
+    rows: Rows, fit_intercept: bool, divisor: float, sums: Gram | None = None
+) -> list[Regression]:
+    """Of each target. ``sums``: those of all columns, if they are at hand."""
     assert rows.y is not None
     k = rows.y.shape[1]
     sums = sums or sums_of(rows, fit_intercept)
@@ -62,8 +60,7 @@ def regressions(
         H = sums.G / divisor
         found: list[Any] = [WholeGram(sums, H, t, divisor) for t in range(k)]
         return [Regression(columns, columns.yy / 2) for columns in found]
-    if rows.sparse and by_columns is None:
-        by_columns = sparse_columns.by_columns(rows)
+    by_columns = sparse_columns.by_columns(rows) if rows.sparse else None
     found = [ManyColumns(rows, t, divisor, fit_intercept, by_columns) for t in range(k)]
     if rows.sparse and found[0].far:  # block by block, with their zeros
         found = [ManyColumns(rows.dense(), t, divisor, fit_intercept) for t in range(k)]

@@ -80,6 +80,34 @@ def test_grids_that_are_none(alphas):
         Lasso.path(X, y, alphas=alphas)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5: give a number from 0"),
+        ({"l1_ratio": -0.5}, r"l1_ratio=-0\.5: give a number from 0"),
+        ({"l1_ratio": np.nan}, "l1_ratio=nan: give a number from 0"),
+        ({"max_iter": 0}, "max_iter=0: give a whole number above 0"),
+        ({"tol": -1}, "tol=-1: give a finite number that is not negative"),
+        ({"tol": np.nan}, "tol=nan: give a finite number"),
+        ({"positive": "no"}, "positive='no': give True or False"),
+        ({"return_n_iter": 1}, "return_n_iter=1: give True or False"),
+        ({"selection": "cyclical"}, "selection='cyclical': give one of"),
+        ({"coef_init": [0, np.nan, 0]}, "coef_init is nan for column 1: give finite numbers"),
+        ({"coef_init": [0, np.inf, 0]}, "coef_init is inf for column 1"),
+    ],
+)
+def test_a_path_refuses_what_an_estimator_would(wrong, said):
+    X, y = draw((20, 3))
+    with pytest.raises(ValueError, match=said):
+        ElasticNet.path(X, y, **wrong)
+
+
+def test_a_path_over_positive_coefficients_begins_with_none_below_0():
+    X, y = draw((60, 8))
+    _, coefs, _ = Lasso.path(X, y, alphas=[1e9], coef_init=-np.ones(8), positive=True)
+    assert not coefs.any()
+
+
 def test_a_path_names_the_column_of_a_frame_that_holds_no_number():
     X, y = draw((60, 8))
     X[7, 3] = np.nan

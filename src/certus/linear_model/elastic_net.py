@@ -1,6 +1,5 @@
 """Elastic net and lasso."""
 
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from ..solvers.elastic_net_path import Regression, fit_one, regressions
 from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
-from ._path import enet_path, lasso_path, of_alpha
+from ._path import enet_path, lasso_path, of_alpha, ratio
 from ._solving import Solving
 
 
@@ -362,9 +361,3 @@ def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
         return bool(on_step(step))
 
     return told
-
-
-def ratio(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
-    return float(value)

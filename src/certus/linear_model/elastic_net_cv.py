@@ -22,9 +22,9 @@ from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
 from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ._folds import refuse_without_routing
-from ._path import enet_path, grid_of, lasso_path, of_alpha
+from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
 from ._solving import Solving
-from .elastic_net import CoordinateRegressor, ratio
+from .elastic_net import CoordinateRegressor
 
 CHOICES = ("min", "1se")
 

@@ -42,6 +42,15 @@ def test_a_path_of_two_targets():
     np.testing.assert_allclose(coefs[1], alone[1], atol=1e-12)
 
 
+def test_a_path_counts_the_working_sets_of_every_target():
+    X, Y = draw((60, 8), k=2)
+    Y[:, 0] = 0.0  # nothing to do
+    *_, n_iters = ElasticNet.path(X, Y, alphas=[1.0, 0.1], return_n_iter=True)
+    *_, alone = ElasticNet.path(X, Y[:, 1], alphas=[1.0, 0.1], return_n_iter=True)
+    assert n_iters == [[0, 0], alone]
+    assert min(alone) > 0
+
+
 @wide
 def test_a_path_begins_where_it_is_told_to_target_by_target(shape):
     X, Y = draw(shape, k=2)
@@ -51,7 +60,7 @@ def test_a_path_begins_where_it_is_told_to_target_by_target(shape):
         _, coefs, gaps, _ = Lasso.path(X, Y, coef_init=coef_init, **how)
         np.testing.assert_allclose(coefs, there, atol=1e-4)
         assert (gaps <= 1e-6 * np.mean(Y**2, axis=0)[:, None]).all()
-    assert Lasso.path(X, Y, coef_init=there[:, :, 0], **how)[3] == [0]
+    assert Lasso.path(X, Y, coef_init=there[:, :, 0], **how)[3] == [[0], [0]]
     with pytest.raises(ValueError, match=r"coef_init has shape \(3,\): give"):
         Lasso.path(X, Y, coef_init=np.zeros(3))
 

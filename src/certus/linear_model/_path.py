@@ -76,8 +76,8 @@ def enet_path(
     coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
     dual_gaps : ndarray of shape (n_alphas,) or (n_targets, n_alphas)
         No coefficients have an objective that is lower by more.
-    n_iters : list of int
-        With ``return_n_iter``.
+    n_iters : list of int of length n_alphas, or such a list for each target
+        With ``return_n_iter``: working sets.
     """
     l1_ratio = ratio("l1_ratio", l1_ratio)
     for name, value in (("positive", positive), ("return_n_iter", return_n_iter)):
@@ -101,9 +101,9 @@ def enet_path(
             found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
     coefs = np.stack([np.stack([fit.w for fit in fits], axis=1) for fits in found])
     gaps = np.array([[fit.gap for fit in fits] for fits in found])
-    n_iters = [fit.n_iter for fit in found[0]]
+    n_iters: list[Any] = [[fit.n_iter for fit in fits] for fits in found]
     if flat:
-        coefs, gaps = coefs[0], gaps[0]
+        coefs, gaps, n_iters = coefs[0], gaps[0], n_iters[0]
     return (grid, coefs, gaps, n_iters) if return_n_iter else (grid, coefs, gaps)
 
 

@@ -19,12 +19,14 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
-from ..solvers.elastic_net_path import Regression, fit_one, regressions
+from ..solvers.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._path import enet_path, lasso_path, of_alpha, ratio
 from ._solving import Solving
+
+EXACT = 1e-9  # the residual that a fit reaches which looked at all columns
 
 
 class Fitted(NamedTuple):
@@ -102,7 +104,7 @@ class CoordinateRegressor(LinearRegressor):
         if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
         with Solving(self, rows):
-            problems = problems or regressions(rows, intercept, rows.S)
+            problems = problems or regressions_of_one_fit(rows, intercept, rows.S)
             found = self._certified_fit(
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
             )
@@ -118,6 +120,15 @@ class CoordinateRegressor(LinearRegressor):
         null = np.array([regression.null for regression in problems])
         nothing = np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf)
         fitted = Fitted(*nothing, null, [0] * k)
+        first = problems[0].first_fit(penalty, tol) if k == 1 and start is None else None
+        if first is not None:
+            stopped = _of_target(on_step, fitted, 0)(first.step())
+            fitted = fitted.put(0, first)
+            certificate = self._certified(rows, attributes(fitted), tol)
+            if stopped or certificate.residual <= EXACT:
+                self.dual_gap_ = certificate.gap
+                return certificate
+            start = fitted.w
         for tighter in TIGHTER:
             for t, regression in enumerate(problems):
                 told = _of_target(on_step, fitted, t)
@@ -127,15 +138,18 @@ class CoordinateRegressor(LinearRegressor):
                 fitted = fitted.put(t, found)
                 if self._watching.stopped is not None:
                     break
-            for name, value in attributes(fitted).items():
-                setattr(self, name, value)
-            certificate = certify(self, rows, tol)
+            certificate = self._certified(rows, attributes(fitted), tol)
             over = self._watching.stopped is not None or max(fitted.n_iter) >= max_iter
             lost = not np.isfinite(certificate.objective)  # there is no way from here
             if certificate.certified or over or lost:
                 break
             start = fitted.w
         return certificate
+
+    def _certified(self, rows: Rows, attributes: dict[str, Any], tol: float) -> Certificate:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        return certify(self, rows, tol)
 
     def _start(self, p: int, k: int) -> np.ndarray | None:
         """Where a warm start begins, (p, k)."""
@@ -196,7 +210,8 @@ class ElasticNet(CoordinateRegressor):
     sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The solver's own gap; that of ``certificate_`` is recomputed.
+        The solver's own gap; that of ``certificate_`` is recomputed. Where the solver looked at some
+        columns only, the certificate's.
     n_iter_ : int or list of int
         Working sets.
     solver_ : str
@@ -211,7 +226,9 @@ class ElasticNet(CoordinateRegressor):
     Notes
     -----
     O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
-    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass.
+    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass and
+    O(p²) memory; of many rows, where a fit of some says that m < p/3 columns are enough, O(n·m²),
+    and the pass of the certificate then shows that they were.
 
     Examples
     --------

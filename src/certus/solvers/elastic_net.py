@@ -30,7 +30,6 @@ SHARE = 0.1  # of the excess: the working set is left when its own excess is bel
 NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
 ENOUGH, ROUGHLY = 1e-12, 1e-7  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
-ALL = 600  # columns up to which all are taken at once
 NOTHING = np.zeros(1)
 
 
@@ -42,6 +41,9 @@ class Found(NamedTuple):
     excess: float
     n_iter: int
     b: np.ndarray = NOTHING  # (1,)
+
+    def step(self) -> Step:
+        return Step(self.n_iter, self.objective, self.bound, lambda: self)
 
     @property
     def gap(self) -> float:
@@ -149,7 +151,7 @@ def _working_set(
     columns: Any, penalty: CoordinatePenalty, found: Found, size: int
 ) -> tuple[np.ndarray, bool]:
     """Columns, ascending; and are these all that are not optimal?"""
-    if columns.p <= ALL:
+    if columns.at_once:
         return np.arange(columns.p), True
     support = np.flatnonzero(found.w)
     away = penalty.distances(found.w, -found.look.v)

@@ -210,8 +210,8 @@ class ElasticNet(CoordinateRegressor):
     sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The solver's own gap; that of ``certificate_`` is recomputed. Where the solver looked at some
-        columns only, the certificate's.
+        The solver's own gap; that of ``certificate_`` is recomputed. Where the solver looked at
+        some columns only, the certificate's.
     n_iter_ : int or list of int
         Working sets.
     solver_ : str

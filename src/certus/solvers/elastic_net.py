@@ -26,7 +26,8 @@ from .squared_columns import Look
 from .steps import OnStep, Step, ignore
 
 FIRST, FEW = 2.0, 10  # times √p columns are in the first working set; few of MCP and SCAD
-SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+SHARE = 0.1  # of the excess: the working set is left when its own excess is below …
+LAST = 0.1  # … unless it is likely the last: it adds no more than this share of the support
 NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
 ENOUGH, ROUGHLY = 1e-12, 1e-7  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
@@ -96,7 +97,11 @@ def _step(
     own = penalty.take(A)
     own = own._replace(l1=own.l1 * q, l2=own.l2 * q**2)
     u0, look = found.w[A] / q, found.look
-    Xy, enough = H @ u0 - g, max(SHARE * found.excess, goal / 2)
+    Xy, enough = H @ u0 - g, goal / 2
+    zero = A[found.w[A] == 0]
+    away = penalty.take(zero).distances(found.w[zero], -look.v[zero])
+    if np.count_nonzero(away) > LAST * (len(A) - len(zero)):
+        enough = max(SHARE * found.excess, enough)
 
     def done(u: np.ndarray, slope: np.ndarray) -> bool:
         """Is the gap small enough, were there no other columns?"""

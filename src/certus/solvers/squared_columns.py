@@ -19,7 +19,7 @@ from .working_columns import gradient_of_columns
 
 NARROW = 128  # columns that stay near the core
 ALL = 600  # columns up to which all are taken at once
-TILE = 1 << 17  # elements of columns that are read once for all of their sums
+TILE, LEAST_TILE = 1 << 17, 16  # elements, and columns, that are read once for all of their sums
 SHARED = 1 << 19  # elements from which threads are worth it
 FAR = 1e4  # deviations from 0 beyond which sparse columns are looked at about their mean
 
@@ -59,7 +59,9 @@ class WholeGram:
         return Look(max(yr - float(u @ v), 0.0), yr, v / self.q)
 
     def near(self, A: np.ndarray, look: Look) -> Near:
-        H = self.H if len(A) == self.p else self.H[np.ix_(A, A)]
+        from ..kernels.coordinate_descent import square
+
+        H = self.H if len(A) == self.p else square(self.H, A)
         return Near(H, -look.v[A] * self.q[A], self.q[A])
 
     def first_fit(self, _penalty: Any, _goal: float) -> None:
@@ -155,7 +157,7 @@ class ManyColumns:
     def _tile_by_tile(self, sums: Any, count: int) -> np.ndarray:
         """Sums of each column, (count, p), from some columns at a time, which are rows of A."""
         X, (n, p) = self.rows.X.T, self.rows.shape
-        found, step = np.empty((count, p)), max(1, TILE // max(n, 1))
+        found, step = np.empty((count, p)), max(LEAST_TILE, TILE // max(n, 1))
         tiles = [slice(start, start + step) for start in range(0, p, step)]
 
         def fill(i: int) -> None:
@@ -172,9 +174,11 @@ class ManyColumns:
         return self._columns.map(function, out)
 
     def near(self, A: np.ndarray, look: Look) -> Near:
+        from ..kernels.coordinate_descent import square
+
         at = self._slots(A)
         g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
-        return Near(self.kept.H.take(at, axis=0).take(at, axis=1), g, self.kept.q[at])
+        return Near(square(self.kept.H, at), g, self.kept.q[at])
 
     def first_fit(self, _penalty: Any, _goal: float) -> None:
         """None: as above."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import Rows, as_floats
+from ..rows import Rows
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .elastic_net import Found, solve
 from .gram import gram
@@ -162,8 +162,15 @@ class _Some:
         self.shape, self.dtype = (len(X), len(features)), X.dtype
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        some: np.ndarray = self.X[rows].T.take(self.features, axis=0).T
-        return some
+        return _taken(self.X[rows], self.features)
+
+
+def _taken(X: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Columns of X, in the order in memory that X has. Not ``take`` of rows that lie apart: it would
+    copy all of X first."""
+    by_columns = X.strides[0] == X.itemsize
+    some: np.ndarray = X.T[features].T if by_columns else X.take(features, axis=1)
+    return some
 
 
 def chunks(rows: Rows, count: int) -> Rows:
@@ -182,10 +189,9 @@ def _look_at_block(
     X: Any, y: Any, s: Any, A: np.ndarray, u: np.ndarray, b: float, mean_y: float
 ) -> tuple[Any, Any, np.ndarray]:
     """Σ s r², Σ s r(y − ȳ) and Σ s r x, r = y − xᵀw − b."""
-    by_columns = X.strides[0] == X.itemsize
-    some = X.T.take(A, axis=0) if by_columns else X[:, A].T
-    r = y[:, 0] - b - np.dot(u, as_floats(some).astype(float, copy=False))
+    r = y[:, 0] - b - np.dot(u, _taken(X, A).T.astype(float, copy=False))
     sr = r if s is None else s * r
     X = X.astype(float, copy=False)
+    by_columns = X.strides[0] == X.itemsize
     v = np.vecdot(X.T, sr) if by_columns else np.dot(sr, X)  # @ would keep other threads waiting
     return np.dot(sr, r), np.dot(sr, y[:, 0] - mean_y), v

@@ -166,8 +166,8 @@ class _Some:
 
 
 def _taken(X: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Columns of X, in the order in memory that X has. Not ``take`` of rows that lie apart: it would
-    copy all of X first."""
+    """Columns of X, in the order in memory that X has. ``take`` of rows that lie apart would copy
+    all of X first."""
     by_columns = X.strides[0] == X.itemsize
     some: np.ndarray = X.T[features].T if by_columns else X.take(features, axis=1)
     return some

@@ -177,8 +177,6 @@ def product(Z: Any, w: Any) -> Any:
 
 def transposed(Z: Any, G: Any) -> Any:
     """ZᵀG."""
-    if by_columns(Z) and G.shape[1] == 1:  # @ would keep other threads waiting
-        return np.vecdot(Z.T, np.ascontiguousarray(G[:, 0]))[:, None]
     return Z.T @ G if apart(Z) else np.dot(G.T, Z).T
 
 

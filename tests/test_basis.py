@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV
@@ -48,6 +49,18 @@ def test_frames_give_names_and_get_frames_back(X):
     assert basis.transform(pl.DataFrame(frame)).columns[-1] == "year_sigmoid_1"
     with pytest.raises(ValueError, match=r"must be in the same order .*\nIn another place"):
         basis.transform(frame[["year", "age", "dose"]])
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_lazy_rows_are_no_frame(X, output):
+    basis = GaussianBasis(2, lazy=True).fit(X)
+    said = rf"'{output}' with lazy=True: lazy rows .* cannot be a frame\. Use lazy=False"
+    with config_context(transform_output=output), pytest.raises(ValueError, match=said):
+        basis.transform(X)
+    with pytest.raises(ValueError, match=said):
+        clone(basis.set_output(transform=output)).fit_transform(X)
+    assert basis.set_output(transform="default").transform(X).shape == (60, 6)
+    assert len(basis.set_params(lazy=False).set_output(transform=output).transform(X)) == 60
 
 
 def test_names_say_the_power_and_whether_it_is_of_x_itself(X):

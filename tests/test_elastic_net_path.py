@@ -42,6 +42,15 @@ def test_a_path_of_two_targets():
     np.testing.assert_allclose(coefs[1], alone[1], atol=1e-12)
 
 
+def test_a_path_counts_the_working_sets_of_every_target():
+    X, Y = draw((60, 8), k=2)
+    Y[:, 0] = 0.0  # nothing to do
+    *_, n_iters = ElasticNet.path(X, Y, alphas=[1.0, 0.1], return_n_iter=True)
+    *_, alone = ElasticNet.path(X, Y[:, 1], alphas=[1.0, 0.1], return_n_iter=True)
+    assert n_iters == [[0, 0], alone]
+    assert min(alone) > 0
+
+
 @wide
 def test_a_path_begins_where_it_is_told_to_target_by_target(shape):
     X, Y = draw(shape, k=2)
@@ -51,7 +60,7 @@ def test_a_path_begins_where_it_is_told_to_target_by_target(shape):
         _, coefs, gaps, _ = Lasso.path(X, Y, coef_init=coef_init, **how)
         np.testing.assert_allclose(coefs, there, atol=1e-4)
         assert (gaps <= 1e-6 * np.mean(Y**2, axis=0)[:, None]).all()
-    assert Lasso.path(X, Y, coef_init=there[:, :, 0], **how)[3] == [0]
+    assert Lasso.path(X, Y, coef_init=there[:, :, 0], **how)[3] == [[0], [0]]
     with pytest.raises(ValueError, match=r"coef_init has shape \(3,\): give"):
         Lasso.path(X, Y, coef_init=np.zeros(3))
 
@@ -78,6 +87,34 @@ def test_grids_that_are_none(alphas):
     X, y = draw((20, 3))
     with pytest.raises(ValueError, match="alphas"):
         Lasso.path(X, y, alphas=alphas)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5: give a number from 0"),
+        ({"l1_ratio": -0.5}, r"l1_ratio=-0\.5: give a number from 0"),
+        ({"l1_ratio": np.nan}, "l1_ratio=nan: give a number from 0"),
+        ({"max_iter": 0}, "max_iter=0: give a whole number above 0"),
+        ({"tol": -1}, "tol=-1: give a finite number that is not negative"),
+        ({"tol": np.nan}, "tol=nan: give a finite number"),
+        ({"positive": "no"}, "positive='no': give True or False"),
+        ({"return_n_iter": 1}, "return_n_iter=1: give True or False"),
+        ({"selection": "cyclical"}, "selection='cyclical': give one of"),
+        ({"coef_init": [0, np.nan, 0]}, "coef_init is nan for column 1: give finite numbers"),
+        ({"coef_init": [0, np.inf, 0]}, "coef_init is inf for column 1"),
+    ],
+)
+def test_a_path_refuses_what_an_estimator_would(wrong, said):
+    X, y = draw((20, 3))
+    with pytest.raises(ValueError, match=said):
+        ElasticNet.path(X, y, **wrong)
+
+
+def test_a_path_over_positive_coefficients_begins_with_none_below_0():
+    X, y = draw((60, 8))
+    _, coefs, _ = Lasso.path(X, y, alphas=[1e9], coef_init=-np.ones(8), positive=True)
+    assert not coefs.any()
 
 
 def test_a_path_names_the_column_of_a_frame_that_holds_no_number():

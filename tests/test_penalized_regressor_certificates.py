@@ -95,6 +95,30 @@ def test_coefficients_that_are_not_allowed_are_named(penalty, change):
     assert c.found["infeasible"] in c.explain()
 
 
+@each_loss
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("penalty", [Simplex(2.0), Box(0.5, 1.0)], ids=repr)
+def test_a_constant_y_is_fitted_where_0_is_not_allowed(loss, penalty, fit_intercept):
+    X, _, s = drawn(35)
+    for level in (0.0, 3.0):  # the intercept alone would leave nothing
+        y = np.full(len(X), level)
+        model = PenalizedRegressor(loss, penalty, fit_intercept=fit_intercept).fit(X, y, s)
+        c = model.certificate_
+        assert c.certified
+        assert "what the allowed coefficients nearest to 0 leave" in c.explain()
+        null = penalty.prox(np.zeros((P, 1)), 1.0)
+        left = y - X @ null[:, 0]
+        b = (
+            np.linspace(left.min(), left.max(), 10001)[:, None]
+            if fit_intercept
+            else np.zeros((1, 1))
+        )
+        losses = loss.value(np.broadcast_to(y, (len(b), len(y))), (y - left) + b)
+        best = np.min(losses @ s)
+        assert c.found["null_objective"] == pytest.approx(best, rel=1e-4)
+        assert c.gap <= 1e-6 * best
+
+
 @pytest.mark.parametrize("penalty", [L1(15.0), L2(3.0), Box(-1.0, 0.8), NOT_CONVEX[0]], ids=repr)
 def test_the_certificate_is_about_all_targets(penalty):
     X, y, s = drawn(34, k=3)

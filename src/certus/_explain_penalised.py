@@ -6,7 +6,7 @@ For the words that all certificates share see ``_explain.py``.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._explain_stopping import loose, stopped_by, too_high
+from ._explain_stopping import loose, stopped_by, too_high, what_is_left
 from ._words import best_possible, listed, name_of, number, small
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     rows = [
         ("Objective", f"{number(c.objective, 7)}; the best possible is {best_possible(c.bound)}"
                       f"{_by(c)}"),
-        ("Gap", f"at most {small(c.gap)}, {small(c.residual)} of what the intercept alone leaves"),
+        ("Gap", f"at most {small(c.gap)}, {small(c.residual)} of {what_is_left(c)}"),
     ]  # fmt: skip
     if c.coef_error is not None:
         rows.append(("Coefficients", f"none is more than {small(c.coef_error)} from the optimum's"))
@@ -83,7 +83,7 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows = [("Objective", number(c.objective, 7))]
     if "unproven" in c.found:
         gain = number(c.found["at_least"], 2)
-        said = f"one step lowers the objective by {gain} of what the intercept alone leaves"
+        said = f"one step lowers the objective by {gain} of {what_is_left(c)}"
         said = "nothing that one step shows" if c.status == "not proven" else said
         return [*rows, ("Best possible", best_possible(c.bound)), ("What is wrong", said),
                 ("Why no more", c.found["unproven"]), ("What to do", to_prove_it(c))]  # fmt: skip

@@ -14,7 +14,14 @@ def too_high(c: "Certificate") -> str:
     if c.bound:
         return f"the objective is up to {number(100 * c.gap / c.bound, 2)} % too high"
     share = number(100 * c.residual, 2)
-    return f"the objective may be too high by {share} % of what the intercept alone leaves"
+    return f"the objective may be too high by {share} % of {what_is_left(c)}"
+
+
+def what_is_left(c: "Certificate") -> str:
+    """f₀, of which the residual is a share."""
+    if c.found.get("null_allowed", True):
+        return "what the intercept alone leaves"
+    return "what the allowed coefficients nearest to 0 leave"
 
 
 def stopped_by(c: "Certificate") -> str | None:

@@ -47,9 +47,9 @@ class Certificate:
         objective − bound, enlarged by all that rounding can have done: the true distance to the
         optimum is never larger. Infinite where there is no bound.
     residual : float
-        gap as a share of what the intercept alone leaves; where there is no bound, the share that
-        one more Newton step would gain, or of regression the largest slope, as a share of the
-        largest there can be.
+        gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
+        allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
+        would gain, or of regression the largest slope, as a share of the largest there can be.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known

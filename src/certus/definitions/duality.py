@@ -170,8 +170,8 @@ def product(Z: Any, w: Any) -> Any:
         return np.dot(Z, w)
     if not is_sparse(Z):
         used = np.flatnonzero(w.any(axis=1))
-        if 8 * len(used) < len(w):
-            return np.dot(np.ascontiguousarray(Z[:, used]), w[used])
+        if 4 * len(used) < len(w):  # as rows of Zᵀ: where columns lie in one piece, so do these
+            return np.dot(w[used].T, Z.T[used]).T
     return Z @ w
 
 
@@ -196,8 +196,10 @@ def squared_norms(Z: Any, s: Any) -> Any:
     if s is None:
         if is_sparse(Z):
             return np.dot(Z.data, Z.data)
-        Z = Z.T if Z.flags.f_contiguous else Z
-        return np.vdot(Z, Z) if Z.flags.c_contiguous else np.einsum("ij,ij->", Z, Z)
+        Z = Z.T if by_columns(Z) else Z
+        return np.vdot(Z, Z) if Z.flags.c_contiguous else np.vecdot(Z, Z).sum()
     if is_sparse(Z):
         return np.dot(Z.power(2).sum(axis=1), s)
+    if by_columns(Z):
+        return np.dot(Z.T * Z.T, s).sum()
     return np.dot(s, np.einsum("ij,ij->i", Z, Z))

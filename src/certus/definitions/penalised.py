@@ -160,24 +160,29 @@ class PenalisedFit:
 
     def _look_at_y(self) -> None:
         """‖ỹ‖, and f₀, the objective of the intercept alone: neither less than y's own last digits
-        make of it."""
+        make of it. Where w = 0 is not allowed, both of y − Xw for what is nearest to it."""
         sums, c_y = self.sums, self.view.c_y
         whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         b = sums.Sy / sums.S if self.fit_intercept else np.zeros_like(sums.Sy)
         least = (LAST_DIGITS * UNIT) ** 2 * whole + np.finfo(float).tiny
-        square = np.maximum(sums.Syy - b * sums.Sy, least)
+        square = sums.Syy - b * sums.Sy
+        self.null = self.term.nearest_to_zero(self.penalised)
+        w = self.null / self.q[:, None] if self.null.any() else None
+        if w is not None:
+            square = 2 * self._of_best_constant(b, SquaredResidual(), w)
+        square = np.maximum(square, least)
         self.spread = np.sqrt(square)
         total = square / 2
         if np.isfinite(self.loss.delta):
-            total = np.maximum(self._of_best_constant(b), least / 2)
-        self.null_objective = total / self.D
+            total = np.maximum(self._of_best_constant(b, self.loss, w), least / 2)
+        self.null_objective = total / self.D + self.term.value(self.null)
 
-    def _of_best_constant(self, b: Any) -> Any:
-        """min_b Σ s ℓ(y − b) by Newton's method from the mean, between the last b that was too low
-        and the last that was too high."""
+    def _of_best_constant(self, b: Any, loss: Any, w: Any) -> Any:
+        """min_b Σ s ℓ(y − b), or of y − xᵀw − b, by Newton's method from the mean, between the last
+        b that was too low and the last that was too high."""
         low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
         for _ in range(STEPS):
-            value, slope, near, _ = self.data.reduce(constant_sums, b, self.view, self.loss)
+            value, slope, near, _ = self.data.reduce(constant_sums, b, self.view, loss, w)
             step = slope / np.maximum(near, self.sums.S / 16)
             if not self.fit_intercept or (np.abs(slope * step) <= 1e-6 * value).all():
                 break
@@ -294,6 +299,7 @@ class PenalisedFit:
             "gap": float(proven.gap.sum()),
             "residual": float("inf") if self.infeasible else float(shares(proven.gap, f0).max()),
             "null_objective": float(f0.sum()),
+            "null_allowed": not self.null.any(),
             "proof": proven.proof,
             "infeasible": self.infeasible or None,
             "coef_error": None if reach is None else float(np.max(reach, initial=0.0)),
@@ -319,6 +325,7 @@ class PenalisedFit:
             "gap": float("inf"),
             "residual": float("inf") if self.infeasible else residual,
             "null_objective": float(self.null_objective.sum()),
+            "null_allowed": not self.null.any(),
             "proof": "slopes",
             "infeasible": self.infeasible or None,
             "coef_error": None,

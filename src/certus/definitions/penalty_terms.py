@@ -2,9 +2,9 @@ r"""Penalties of linear regression: their values, and what a dual point may do w
 
     pen*(v) = sup_w vᵀw − pen(w)        F(w, b) ≥ (1/D) Σ_i s_i G_i(a_i) − pen*(v)
 
-Of each: ``value``; ``excludes``, what is wrong with a w that is not allowed; ``support``, (c, t)
-with pen*(τv) ≤ τc for every 0 ≤ τ ≤ t; ``conjugate``, pen*(v) at most; ``distance``, of v_j to the
-subdifferential at w_j, at most; ``split``, (h, ε) with
+Of each: ``value``; ``excludes``, what is wrong with a w that is not allowed; ``nearest_to_zero``,
+of all that are; ``support``, (c, t) with pen*(τv) ≤ τc for every 0 ≤ τ ≤ t; ``conjugate``, pen*(v)
+at most; ``distance``, of v_j to the subdifferential at w_j, at most; ``split``, (h, ε) with
 
     pen(u) ≥ pen(w) + (v − h')ᵀ(u − w) − Σ_j ε_j      for every u and some h' with |h'_j| ≤ h_j,
 
@@ -47,6 +47,9 @@ class ElasticNetTerm:
     def excludes(self, w: Any) -> str:
         below = self.positive and (w < 0).any()
         return "a coefficient is below 0, which positive=True excludes" if below else ""
+
+    def nearest_to_zero(self, w: Any) -> Any:
+        return np.zeros_like(w)
 
     def _size(self, v: Any, error: Any) -> Any:
         return ((v if self.positive else np.abs(v)) + error) * (1 + gamma(4))
@@ -104,6 +107,9 @@ class GroupTerm:
     def excludes(self, w: Any) -> str:
         return ""
 
+    def nearest_to_zero(self, w: Any) -> Any:
+        return np.zeros_like(w)
+
     def support(self, v: Any, error: Any) -> tuple[Any, Any]:
         norms = self._norms(np.abs(v) + error) * (1 + gamma(len(v) + 8))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -147,6 +153,9 @@ class BoxTerm:
     def excludes(self, w: Any) -> str:
         outside = ((w < self.low) | (w > self.high)).any()
         return "a coefficient is outside the box that was asked for" if outside else ""
+
+    def nearest_to_zero(self, w: Any) -> Any:
+        return np.clip(np.zeros_like(w), self.low, self.high)
 
     def support(self, v: Any, error: Any) -> tuple[Any, Any]:
         with np.errstate(invalid="ignore"):
@@ -194,6 +203,9 @@ class SimplexTerm:
             return f"the coefficients do not sum to {self.total:g}, as the simplex asks"
         return ""
 
+    def nearest_to_zero(self, w: Any) -> Any:
+        return np.full_like(w, self.total / len(w))
+
     def support(self, v: Any, error: Any) -> tuple[Any, Any]:
         largest, size = (v + error).max(axis=0), (np.abs(v) + error).max(axis=0)
         most = self.total * (largest + gamma(4) * size)
@@ -227,6 +239,9 @@ class ConcaveTerm:
 
     def excludes(self, w: Any) -> str:
         return ""
+
+    def nearest_to_zero(self, w: Any) -> Any:
+        return np.zeros_like(w)
 
     def slope(self, u: Any) -> Any:
         raise NotImplementedError

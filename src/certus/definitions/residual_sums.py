@@ -90,9 +90,14 @@ def weight_sum(X: Any, y: Any, s: Any) -> tuple[Any]:
     return (float(X.shape[0]) if s is None else s.sum(),)
 
 
-def constant_sums(X: Any, y: Any, s: Any, b: Any, view: View, loss: Any) -> tuple[Any, ...]:
-    """Σ s ℓ, Σ s ℓ', the weight of rows within δ, and Σ s ℓ'², of y − b alone."""
+def constant_sums(
+    X: Any, y: Any, s: Any, b: Any, view: View, loss: Any, w: Any = None
+) -> tuple[Any, ...]:
+    """Σ s ℓ, Σ s ℓ', the weight of rows within δ, and Σ s ℓ'², of y − b, or y − xᵀw − b."""
     r = np.subtract(y, view.c_y, dtype=float) - b
+    if w is not None:
+        for part, Z in slices(X, view):
+            r[part] -= product(Z, w)
     a = loss.slope(r)
     weight = np.ones((len(y), 1)) if s is None else s[:, None]
     near = np.abs(r) <= loss.delta

@@ -94,6 +94,14 @@ def _gram_epochs(H, q, v, order, l1, l2, code, gamma, epochs, enough):
     return moved
 
 
+@kernel_in_order
+def _square(H, at, out):
+    for i in range(len(at)):
+        H_i, out_i = H[at[i]], out[i]
+        for j in range(len(at)):
+            out_i[j] = H_i[at[j]]
+
+
 @kernel
 def _dense_epoch(X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, code, gamma):
     moved = 0.0
@@ -182,6 +190,14 @@ def gram_epochs(H, q, v, order, l1, l2, epochs, enough, code=L1_L2, gamma=0.0) -
     )
 
 
+def square(H, at) -> np.ndarray:
+    """H[at, at], a copy."""
+    _inside(at, min(H.shape))
+    out = np.empty((len(at), len(at)))
+    _compiled("square")(H, at, out)
+    return out
+
+
 def dense_epoch(
     X, column, of_class, mean, h, order, R, T, P, U, M, beta, v, l1, l2, code=L1_L2, gamma=0.0
 ) -> float:
@@ -220,7 +236,7 @@ def _inside(index, size) -> None:
         raise ValueError(f"an index is outside 0 … {size - 1}")
 
 
-_KERNELS = {"gram": _gram_epochs, "dense": _dense_epoch, "sparse": _sparse_epoch}
+_KERNELS = {"gram": _gram_epochs, "square": _square, "dense": _dense_epoch, "sparse": _sparse_epoch}
 
 
 @cache
@@ -233,10 +249,12 @@ def _compiled(name):
     pairs = (read, read, v, v, read, m, m, m, m, v, v, v, v, v, whole, real)
     signature = {
         "gram": (m, v, v, read, v, v, whole, real, whole, real),
+        "square": (m, read, m),
         "dense": (m, *pairs),
         "sparse": (v, entry, entry, *pairs),
     }[name]
-    return _KERNELS[name].compile(real(*signature))
+    returned = types.none if name == "square" else real
+    return _KERNELS[name].compile(returned(*signature))
 
 
 def warm() -> None:

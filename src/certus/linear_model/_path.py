@@ -1,12 +1,19 @@
 """Fits at many penalties, each from where the one before ended: scikit-learn's path functions."""
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import as_numbers, data_for_fit
+from .._validation import (
+    as_numbers,
+    boolean,
+    data_for_fit,
+    not_negative,
+    one_of,
+    positive_whole,
+)
 from ..certificate import TOL
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net_path import Regression, path, regressions
@@ -47,7 +54,7 @@ def enet_path(
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     l1_ratio : float, default=0.5
-        Above 0.
+        l, from 0 to 1; above 0, unless ``alphas`` are given.
     eps : float, default=1e-3
         The smallest α as a share of the largest, for which all coefficients are 0.
     alphas : int or array-like of shape (n_alphas,), default=100
@@ -69,16 +76,21 @@ def enet_path(
     coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
     dual_gaps : ndarray of shape (n_alphas,) or (n_targets, n_alphas)
         No coefficients have an objective that is lower by more.
-    n_iters : list of int
-        With ``return_n_iter``.
+    n_iters : list of int of length n_alphas, or such a list for each target
+        With ``return_n_iter``: working sets.
     """
+    l1_ratio = ratio("l1_ratio", l1_ratio)
+    for name, value in (("positive", positive), ("return_n_iter", return_n_iter)):
+        boolean(name, value)
+    one_of("selection", selection, ("cyclic", "random"))
+    tol, max_iter = float(not_negative("tol", tol)), positive_whole("max_iter", max_iter)
     nobody = Nobody()
     rows, flat = data_for_fit(nobody, X, y, sample_weight)
     number = alphas if n_alphas in ("deprecated", None) else n_alphas
     code = NON_NEGATIVE if positive else L1_L2
     assert rows.y is not None
     k, p = rows.y.shape[1], rows.shape[1]
-    starts = [None] * k if coef_init is None else starts_of(coef_init, k, p)
+    starts = [None] * k if coef_init is None else starts_of(coef_init, k, p, positive)
     with Solving(nobody, rows):
         problems = regressions(rows, False, rows.S)
         grid = grid_of(problems, number, l1_ratio, eps, positive)
@@ -89,9 +101,9 @@ def enet_path(
             found.append(path(regression, penalties, min(tol, TOL), max_iter, start))
     coefs = np.stack([np.stack([fit.w for fit in fits], axis=1) for fits in found])
     gaps = np.array([[fit.gap for fit in fits] for fits in found])
-    n_iters = [fit.n_iter for fit in found[0]]
+    n_iters: list[Any] = [[fit.n_iter for fit in fits] for fits in found]
     if flat:
-        coefs, gaps = coefs[0], gaps[0]
+        coefs, gaps, n_iters = coefs[0], gaps[0], n_iters[0]
     return (grid, coefs, gaps, n_iters) if return_n_iter else (grid, coefs, gaps)
 
 
@@ -100,12 +112,24 @@ def lasso_path(X: Any, y: Any, **how: Any) -> Any:
     return enet_path(X, y, l1_ratio=1.0, **how)
 
 
-def starts_of(coef_init: Any, k: int, p: int) -> np.ndarray:
-    """Of each target, (k, p)."""
+def ratio(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
+    return float(value)
+
+
+def starts_of(coef_init: Any, k: int, p: int, positive: bool) -> np.ndarray:
+    """Of each target, (k, p); what ``positive`` excludes begins at 0."""
     w = as_numbers(coef_init, "coef_init")
     if w.shape not in ((p,), (k, p)):
         raise ValueError(f"coef_init has shape {w.shape}: give ({p},), or ({k}, {p})")
-    return np.broadcast_to(w, (k, p)).copy()
+    bad = np.argwhere(~np.isfinite(np.atleast_2d(w)))
+    if len(bad):
+        value, j = np.atleast_2d(w)[tuple(bad[0])], bad[0][1]
+        raise ValueError(
+            f"coef_init is {value} for column {j}: give finite numbers, 0 where none is known"
+        )
+    return np.broadcast_to(np.maximum(w, 0.0) if positive else w, (k, p)).copy()
 
 
 def of_alpha(alpha: float, l1_ratio: float, p: int, code: int) -> CoordinatePenalty:

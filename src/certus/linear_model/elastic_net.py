@@ -1,6 +1,5 @@
 """Elastic net and lasso."""
 
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,12 +19,14 @@ from ..exceptions import InferenceError
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.elastic_net import Found
-from ..solvers.elastic_net_path import Regression, fit_one, regressions
+from ..solvers.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.logistic import TIGHTER
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
-from ._path import enet_path, lasso_path, of_alpha
+from ._path import enet_path, lasso_path, of_alpha, ratio
 from ._solving import Solving
+
+EXACT = 1e-9  # the residual that a fit reaches which looked at all columns
 
 
 class Fitted(NamedTuple):
@@ -58,7 +59,7 @@ class CoordinateRegressor(LinearRegressor):
     _counts_iterations = True
 
     def _fit_rows(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any = None,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None = None,
     ) -> None:  # fmt: skip
         """``fit`` calls it, and no helper between them: warnings count their way up."""
@@ -72,13 +73,13 @@ class CoordinateRegressor(LinearRegressor):
             self.dual_gap_ = self.certificate_.gap
             self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
             return
-        self._descend(rows, flat, alpha, l1_ratio, by_columns, problems)
+        self._descend(rows, flat, alpha, l1_ratio, problems)
 
     def _iteration(self) -> dict[str, Any]:
         return {"solver": "auto", "tol": min(float(self.tol), TOL), "max_iter": None}
 
     def _descend(
-        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float, by_columns: Any,
+        self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None,
     ) -> None:  # fmt: skip
         assert rows.y is not None
@@ -103,7 +104,7 @@ class CoordinateRegressor(LinearRegressor):
         if getattr(self, "verbose", 0):  # of the cross-validated ones
             on_step = aloud(on_step, type(self).__name__)
         with Solving(self, rows):
-            problems = problems or regressions(rows, intercept, rows.S, by_columns)
+            problems = problems or regressions_of_one_fit(rows, intercept, rows.S)
             found = self._certified_fit(
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
             )
@@ -119,6 +120,15 @@ class CoordinateRegressor(LinearRegressor):
         null = np.array([regression.null for regression in problems])
         nothing = np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf)
         fitted = Fitted(*nothing, null, [0] * k)
+        first = problems[0].first_fit(penalty, tol) if k == 1 and start is None else None
+        if first is not None:
+            stopped = _of_target(on_step, fitted, 0)(first.step())
+            fitted = fitted.put(0, first)
+            certificate = self._certified(rows, attributes(fitted), tol)
+            if stopped or certificate.residual <= EXACT:
+                self.dual_gap_ = certificate.gap
+                return certificate
+            start = fitted.w
         for tighter in TIGHTER:
             for t, regression in enumerate(problems):
                 told = _of_target(on_step, fitted, t)
@@ -128,15 +138,18 @@ class CoordinateRegressor(LinearRegressor):
                 fitted = fitted.put(t, found)
                 if self._watching.stopped is not None:
                     break
-            for name, value in attributes(fitted).items():
-                setattr(self, name, value)
-            certificate = certify(self, rows, tol)
+            certificate = self._certified(rows, attributes(fitted), tol)
             over = self._watching.stopped is not None or max(fitted.n_iter) >= max_iter
             lost = not np.isfinite(certificate.objective)  # there is no way from here
             if certificate.certified or over or lost:
                 break
             start = fitted.w
         return certificate
+
+    def _certified(self, rows: Rows, attributes: dict[str, Any], tol: float) -> Certificate:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        return certify(self, rows, tol)
 
     def _start(self, p: int, k: int) -> np.ndarray | None:
         """Where a warm start begins, (p, k)."""
@@ -197,7 +210,8 @@ class ElasticNet(CoordinateRegressor):
     sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The solver's own gap; that of ``certificate_`` is recomputed.
+        The solver's own gap; that of ``certificate_`` is recomputed. Where the solver looked at
+        some columns only, the certificate's.
     n_iter_ : int or list of int
         Working sets.
     solver_ : str
@@ -212,7 +226,9 @@ class ElasticNet(CoordinateRegressor):
     Notes
     -----
     O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
-    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass.
+    these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass and
+    O(p²) memory; of many rows, where a fit of some says that m < p/3 columns are enough, O(n·m²),
+    and the pass of the certificate then shows that they were.
 
     Examples
     --------
@@ -275,7 +291,7 @@ class ElasticNet(CoordinateRegressor):
         """
         alpha, l1_ratio = self._checked()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        self._fit_rows(rows, flat, alpha, l1_ratio, columns_at_hand(X))
+        self._fit_rows(rows, flat, alpha, l1_ratio)
         return self
 
     def _checked(self) -> tuple[float, float]:
@@ -362,15 +378,3 @@ def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
         return bool(on_step(step))
 
     return told
-
-
-def columns_at_hand(X: Any) -> Any:
-    """X itself, where it is sparse and by columns already."""
-    plain = sparse.issparse(X) and X.format == "csc" and X.dtype == np.float64
-    return X if plain and X.has_canonical_format else None
-
-
-def ratio(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
-    return float(value)

@@ -22,9 +22,9 @@ from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
 from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ._folds import refuse_without_routing
-from ._path import enet_path, grid_of, lasso_path, of_alpha
+from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
 from ._solving import Solving
-from .elastic_net import CoordinateRegressor, columns_at_hand, ratio
+from .elastic_net import CoordinateRegressor
 
 CHOICES = ("min", "1se")
 
@@ -156,10 +156,9 @@ class ElasticNetCV(CoordinateRegressor):
             )
         refuse_without_routing(params if not _routing() else {})
         splits = self._splits(rows, sample_weight, params)
-        by_columns = columns_at_hand(X)
-        l, problems = self._choose(rows, ratios, splits, by_columns)
+        l, problems = self._choose(rows, ratios, splits)
         self._keep_ratio(l)
-        self._fit_rows(rows, flat, self.alpha_, l, by_columns, problems)
+        self._fit_rows(rows, flat, self.alpha_, l, problems)
         return self
 
     def _keep_ratio(self, l: float) -> None:
@@ -193,14 +192,14 @@ class ElasticNetCV(CoordinateRegressor):
         return folds
 
     def _choose(
-        self, rows: Rows, ratios: list[float], folds: list[Fold], by_columns: Any
+        self, rows: Rows, ratios: list[float], folds: list[Fold]
     ) -> tuple[float, list[Regression]]:
         """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
         with Solving(self, rows):
             sums = sums_of(rows, intercept)
-            problems = regressions(rows, intercept, rows.S, by_columns, sums)
+            problems = regressions(rows, intercept, rows.S, sums)
             alphas = [
                 grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
                 for l in ratios

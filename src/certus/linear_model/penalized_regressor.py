@@ -43,7 +43,7 @@ class PenalizedRegressor(LinearRegressor):
     fit_intercept : bool, default=True
     tol : float, default=1e-6
         The residual that is asked for: what F may lie above its least value, as a share of what
-        the intercept alone leaves.
+        the intercept alone leaves (with the allowed w nearest to 0, where 0 is not allowed).
     max_iter : int, default=10000
         Steps for each target.
     warm_start : bool, default=False

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._validation import boolean, data_for_transform
@@ -65,13 +66,25 @@ class Basis(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_functions), float32 for float32 X, else float64
             With ``lazy=True`` rows that are made when they are read: certus estimators take them as
-            X, NumPy and others as an array. X must stay as it is meanwhile.
+            X, NumPy and others as an array, but not as a frame. X must stay as it is meanwhile.
         """
+        if self.lazy:
+            self._refuse_frames()
         X = data_for_transform(self, X, reset=False)
         self._require_reach(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         Phi = LazyRows(X, len(self.get_feature_names_out()), dtype, self._functions())
         return Phi if self.lazy else Rows(Phi).map(_as_made, np.empty(Phi.shape, Phi.dtype))
+
+    def _refuse_frames(self) -> None:
+        """Before scikit-learn hands lazy rows to a library of frames."""
+        asked = vars(self).get("_sklearn_output_config", {})  # what set_output leaves
+        output = asked.get("transform", get_config()["transform_output"])
+        if output != "default":
+            raise ValueError(
+                f"transform output {output!r} with lazy=True: lazy rows are made when they are "
+                "read, and cannot be a frame. Use lazy=False, or set_output(transform='default')"
+            )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of Φ.

@@ -26,11 +26,11 @@ from .squared_columns import Look
 from .steps import OnStep, Step, ignore
 
 FIRST, FEW = 2.0, 10  # times √p columns are in the first working set; few of MCP and SCAD
-SHARE = 0.1  # of the excess: the working set is left when its own excess is below
+SHARE = 0.1  # of the excess: the working set is left when its own excess is below …
+LAST = 0.1  # … unless it is likely the last: it adds no more than this share of the support
 NEXT, CLOSE = 0.5, 0.9  # of the support: columns that are close to l1, but not beyond
 ENOUGH, ROUGHLY = 1e-12, 1e-7  # of what single coefficients could gain is left in any case
 ROUNDING = 4e-15  # of F: a decrease below this is none
-ALL = 600  # columns up to which all are taken at once
 NOTHING = np.zeros(1)
 
 
@@ -42,6 +42,9 @@ class Found(NamedTuple):
     excess: float
     n_iter: int
     b: np.ndarray = NOTHING  # (1,)
+
+    def step(self) -> Step:
+        return Step(self.n_iter, self.objective, self.bound, lambda: self)
 
     @property
     def gap(self) -> float:
@@ -94,7 +97,11 @@ def _step(
     own = penalty.take(A)
     own = own._replace(l1=own.l1 * q, l2=own.l2 * q**2)
     u0, look = found.w[A] / q, found.look
-    Xy, enough = H @ u0 - g, max(SHARE * found.excess, goal / 2)
+    Xy, enough = H @ u0 - g, goal / 2
+    zero = A[found.w[A] == 0]
+    away = penalty.take(zero).distances(found.w[zero], -look.v[zero])
+    if np.count_nonzero(away) > LAST * (len(A) - len(zero)):
+        enough = max(SHARE * found.excess, enough)
 
     def done(u: np.ndarray, slope: np.ndarray) -> bool:
         """Is the gap small enough, were there no other columns?"""
@@ -149,7 +156,7 @@ def _working_set(
     columns: Any, penalty: CoordinatePenalty, found: Found, size: int
 ) -> tuple[np.ndarray, bool]:
     """Columns, ascending; and are these all that are not optimal?"""
-    if columns.p <= ALL:
+    if columns.at_once:
         return np.arange(columns.p), True
     support = np.flatnonzero(found.w)
     away = penalty.distances(found.w, -found.look.v)

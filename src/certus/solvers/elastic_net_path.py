@@ -11,11 +11,12 @@ import numpy as np
 from ..rows import Rows
 from . import sparse_columns
 from .coordinate_penalty import CoordinatePenalty
-from .elastic_net import ALL, Found, solve
+from .elastic_net import Found, solve
 from .gram import Gram, gram
 from .loop import SAFETY
-from .squared_columns import Look, ManyColumns, WholeGram
+from .squared_columns import ALL, Look, ManyColumns, WholeGram
 from .steps import OnStep, ignore
+from .tall_columns import TallColumns
 
 ACCURATE = 1e-5  # times less than what is asked
 WHOLE_WORK = 2.0**36  # n·p² for which the sums of all columns are taken at once
@@ -29,8 +30,13 @@ class Regression(NamedTuple):
 
     def goal(self, tol: float) -> float:
         """The excess to reach. Where rows are not needed any more, more digits cost nothing."""
-        accurate = ACCURATE if isinstance(self.columns, WholeGram) else 1.0
+        accurate = ACCURATE if self.columns.accurate else 1.0
         return accurate * tol * self.null / SAFETY
+
+    def first_fit(self, penalty: CoordinatePenalty, tol: float) -> Found | None:
+        """Without a look at all columns, where that is likely to be enough."""
+        found: Found | None = self.columns.first_fit(penalty, self.goal(tol))
+        return found
 
     def start(self, w: np.ndarray) -> tuple[np.ndarray, Look]:
         return w, self.columns.look(w)
@@ -42,19 +48,20 @@ class Regression(NamedTuple):
         return max(found, 0.0) / l1_ratio
 
 
+def few_columns(rows: Rows) -> bool:
+    n, p = rows.shape
+    return p <= ALL and n >= p and float(n) * p * p <= WHOLE_WORK
+
+
 def sums_of(rows: Rows, fit_intercept: bool) -> Gram | None:
     """Of all columns at once, where these are few."""
-    n, p = rows.shape
-    few = p <= ALL and n >= p and float(n) * p * p <= WHOLE_WORK
-    return gram(rows, fit_intercept) if few else None
+    return gram(rows, fit_intercept) if few_columns(rows) else None
 
 
 def regressions(
-    rows: Rows, fit_intercept: bool, divisor: float, by_columns: Any = None,
-    sums: Gram | None = None,
-) -> list[Regression]:  # fmt: skip
-    """Of each target. ``by_columns``: sparse X in CSC, ``sums``: those of all columns, if they are
-    at hand."""
+    rows: Rows, fit_intercept: bool, divisor: float, sums: Gram | None = None
+) -> list[Regression]:
+    """Of each target. ``sums``: those of all columns, if they are at hand."""
     assert rows.y is not None
     k = rows.y.shape[1]
     sums = sums or sums_of(rows, fit_intercept)
@@ -62,12 +69,19 @@ def regressions(
         H = sums.G / divisor
         found: list[Any] = [WholeGram(sums, H, t, divisor) for t in range(k)]
         return [Regression(columns, columns.yy / 2) for columns in found]
-    if rows.sparse and by_columns is None:
-        by_columns = sparse_columns.by_columns(rows)
+    by_columns = sparse_columns.by_columns(rows) if rows.sparse else None
     found = [ManyColumns(rows, t, divisor, fit_intercept, by_columns) for t in range(k)]
     if rows.sparse and found[0].far:  # block by block, with their zeros
         found = [ManyColumns(rows.dense(), t, divisor, fit_intercept) for t in range(k)]
     return [Regression(columns, float(columns.y @ columns.y) / 2) for columns in found]
+
+
+def regressions_of_one_fit(rows: Rows, fit_intercept: bool, divisor: float) -> list[Regression]:
+    """The same, where only one penalty will be asked for: few columns may be enough."""
+    if few_columns(rows) and TallColumns.suits(rows):
+        columns = TallColumns(rows, divisor, fit_intercept)
+        return [Regression(columns, columns.yy / 2)]
+    return regressions(rows, fit_intercept, divisor)
 
 
 def path(

@@ -57,18 +57,19 @@ def minimise(
     on_step: OnStep = ignore,
     before: int = 0,
 ) -> Fit:
-    """Steps until the excess is tol·f₀ at most, f₀ = F of the intercept alone.
+    """Steps until the excess is tol·f₀ at most, f₀ = F of the intercept alone; where w = 0 is not
+    allowed, with what is nearest to it.
 
     ``before``: steps already made, if this goes on from an earlier call.
     """
     b, f0 = problem.null
     problem.goal = tol * f0 / SAFETY
-    nothing = np.zeros((problem.rows.shape[1], problem.outputs)), b
+    nothing = problem.null_w, b
     if start is not None and not all(np.isfinite(part).all() for part in start):
         start = None
     state = solver.init(problem, *(start or nothing))
     if start is not None and not state.objective <= f0:  # of another problem: no help?
-        fresh = solver.init(problem, *nothing)  # above f₀ too where w = 0 is not allowed
+        fresh = solver.init(problem, *nothing)
         state = state if state.objective <= fresh.objective else fresh
     iteration = before
     while True:

@@ -68,8 +68,17 @@ class Problem:
         return bool((weight_of_classes(self) > 0).all())
 
     @cached_property
+    def null_w(self) -> np.ndarray:
+        """0, or what is nearest to it where the penalty does not allow 0."""
+        w = np.zeros((self.rows.shape[1], self.outputs))
+        if self.penalty.value(w) < np.inf:
+            return w
+        nearest: np.ndarray = self.penalty.prox(w, 1.0)
+        return nearest
+
+    @cached_property
     def null(self) -> tuple[np.ndarray, float]:
-        """(b, F) of the best model with w = 0."""
+        """(b, F) of the best model with w = ``null_w``; of probabilities, with w = 0."""
         return null_model(self)
 
 
@@ -90,9 +99,11 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
         return _by_shares(weight_of_classes(problem), problem.fit_intercept)
-    s = np.ones(len(y)) if s is None else s
-    b = _best_constant(loss, y, s) if problem.fit_intercept else np.zeros(K)
-    return b, float(s @ loss.value(y, np.full(len(y), b[0])))
+    s, z = np.ones(len(y)) if s is None else s, np.zeros((len(y), K))
+    if problem.null_w.any():
+        problem.rows.map(_scores, z, problem.null_w, np.zeros(K))
+    b = _best_constant(loss, y, s, z[:, 0]) if problem.fit_intercept else np.zeros(K)
+    return b, float(s @ loss.value(y, z[:, 0] + b[0]))
 
 
 def weight_of_classes(problem: Problem) -> np.ndarray:
@@ -121,17 +132,18 @@ def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, flo
     return log - log.mean(), F
 
 
-def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """argmin_b Σ s ℓ(y, b)."""
+def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """argmin_b Σ s ℓ(y, z + b)."""
+    left = y - z
     if loss.name == "squared":
-        return np.array([s @ y / s.sum()])
-    if (y == y[0]).all() and not loss.value(y, y).any():
-        return y[:1].copy()  # to the last digit, beside which 0 would not be 0
-    # Σ s ℓ'(y, b) rises with b, from below 0 to above: halve the bracket
-    low, high = float(np.min(y)) - 1.0, float(np.max(y)) + 1.0
+        return np.array([s @ left / s.sum()])
+    if (left == left[0]).all() and not loss.value(y, z + left).any():
+        return left[:1].copy()  # to the last digit, beside which 0 would not be 0
+    # Σ s ℓ'(y, z + b) rises with b, from below 0 to above: halve the bracket
+    low, high = float(np.min(left)) - 1.0, float(np.max(left)) + 1.0
     for _ in range(200):
         middle = (low + high) / 2
-        if s @ loss.slope(y, np.full(len(y), middle)) > 0:
+        if s @ loss.slope(y, z + middle) > 0:
             high = middle
         else:
             low = middle

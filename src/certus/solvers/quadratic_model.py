@@ -103,13 +103,13 @@ def _epochs_on_support(
 ) -> bool:
     """Rounds over the v that are not 0, which change; q does not. Did they end with one whose
     largest gain was below ``enough``?"""
-    from ..kernels.coordinate_descent import gram_epochs
+    from ..kernels.coordinate_descent import gram_epochs, square
 
     A = np.flatnonzero(v)
     if not len(A):
         return True
     l1, l2, code, gamma = penalty.take(A)
-    u, slope, M = v[A], q[A], H.take(A, axis=0).take(A, axis=1)
+    u, slope, M = v[A], q[A], square(H, A)
     most = EPOCHS if penalty.convex else MORE_EPOCHS
     epochs = max(1, min(most, EPOCH_WORK // len(A) ** 2))
     moved = gram_epochs(M, slope, u, np.arange(len(A)), l1, l2, epochs, enough, code, gamma)
@@ -135,7 +135,9 @@ def _solve_on_support(
     for _ in range(max(1, min(SOLVES, SOLVE_WORK // max(1, len(A)) ** 3))):
         if not len(A):
             return
-        slope = q[A] + H[A] @ (v - start)
+        slope = q[A]
+        if (v != start).any():
+            slope += H[A] @ (v - start)
         if _walk(H, A, slope + l1[A] * np.sign(v[A]) + l2[A] * v[A], l2[A], v):
             return
         A = A[v[A] != 0]
@@ -151,8 +153,10 @@ def _walk(H: np.ndarray, A: np.ndarray, slope: np.ndarray, l2: np.ndarray, v: np
 
     On columns scaled to a diagonal of 1; a matrix without a factor ends them at once.
     """
+    from ..kernels.coordinate_descent import square
+
     scale = 1 / np.sqrt(np.diagonal(H)[A] + l2)
-    M = H.take(A, axis=0).take(A, axis=1)
+    M = square(H, A)
     M *= scale
     M *= scale[:, None]
     M.flat[:: len(A) + 1] = 1.0 + RIDGE

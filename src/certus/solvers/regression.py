@@ -44,8 +44,7 @@ class Together:
 
     def __init__(self, problems: list[Problem], on_step: OnStep):
         self.on_step, self.k = on_step, 0
-        p = problems[0].rows.shape[1]
-        self.fits = [Fit(np.zeros((p, 1)), problem.null[0], "", 0) for problem in problems]
+        self.fits = [Fit(problem.null_w, problem.null[0], "", 0) for problem in problems]
         self.objectives = [problem.null[1] for problem in problems]
         self.bounds: list[float | None] = [None] * len(problems)
 

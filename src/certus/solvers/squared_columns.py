@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pool import run_on_threads
 from ..rows import Rows, rows_of_transpose
 from .gram import Gram, NonFiniteError
 from .kept_columns import DenseColumns, SparseColumns
 from .working_columns import gradient_of_columns
 
 NARROW = 128  # columns that stay near the core
+ALL = 600  # columns up to which all are taken at once
+TILE, LEAST_TILE = 1 << 17, 16  # elements, and columns, that are read once for all of their sums
+SHARED = 1 << 19  # elements from which threads are worth it
 FAR = 1e4  # deviations from 0 beyond which sparse columns are looked at about their mean
 
 
@@ -39,6 +43,8 @@ class Near(NamedTuple):
 class WholeGram:
     """Few columns: all sums of products, after which the rows are not needed."""
 
+    accurate = at_once = True
+
     def __init__(self, sums: Gram, H: np.ndarray, target: int, divisor: float):
         self.H, self.Xy = H, sums.Xy[:, target] / divisor  # H serves all targets
         self.yy, self.p = float(sums.yy[target]) / divisor, len(sums.mean)
@@ -53,8 +59,13 @@ class WholeGram:
         return Look(max(yr - float(u @ v), 0.0), yr, v / self.q)
 
     def near(self, A: np.ndarray, look: Look) -> Near:
-        H = self.H if len(A) == self.p else self.H[np.ix_(A, A)]
+        from ..kernels.coordinate_descent import square
+
+        H = self.H if len(A) == self.p else square(self.H, A)
         return Near(H, -look.v[A] * self.q[A], self.q[A])
+
+    def first_fit(self, _penalty: Any, _goal: float) -> None:
+        """None: there is no way that is shorter."""
 
     @property
     def length(self) -> float:
@@ -72,6 +83,8 @@ class WholeGram:
 
 class ManyColumns:
     """Columns kept, and multiplied with each other, when they are first asked for."""
+
+    accurate = False
 
     def __init__(
         self, rows: Rows, target: int, divisor: float, fit_intercept: bool, by_columns: Any = None
@@ -92,6 +105,7 @@ class ManyColumns:
         )
         self.features = np.empty(0, dtype=np.intp)
         self._columns: Rows | None = None
+        self.at_once = self.p <= ALL
 
     def look(self, w: np.ndarray) -> Look:
         """One pass over X. The residuals are kept for ``near``."""
@@ -114,11 +128,44 @@ class ManyColumns:
             if self.by_columns is not None:
                 return self._of_columns(lambda x, *_: x @ r, np.empty(self.p))
             if "_moments" not in vars(self):  # the first pass looks at squares as well
-                slope = np.column_stack([r, self.root**2])
-                g, square = self.rows.but(slope).reduce(_with_squares)
-                self._moments = square, g[:, 1] ** 2 / slope[:, 1].sum()
-                return np.ascontiguousarray(g[:, 0])
+                g, total, square = self._three_sums(r, self.root**2)
+                self._moments = square, total**2 / float(self.root @ self.root)
+                return g
+            if self.in_one_piece:
+                return self._tile_by_tile(lambda A: (np.dot(A, r),), 1)[0]
             return gradient_of_columns(self.rows, r[:, None])[:, 0]
+
+    def _three_sums(self, r: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Xᵀr, Xᵀweight and Σ weight·x², column by column."""
+        if self.in_one_piece:
+            same = bool((weight == weight[0]).all())
+
+            def sums(A: np.ndarray) -> tuple[np.ndarray, ...]:
+                square = weight[0] * np.vecdot(A, A) if same else np.dot(A * A, weight)
+                return np.dot(A, r), np.dot(A, weight), square
+
+            return tuple(self._tile_by_tile(sums, 3))
+        g, square = self.rows.but(np.column_stack([r, weight])).reduce(_with_squares)
+        return np.ascontiguousarray(g[:, 0]), g[:, 1], square
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Does each column lie in one piece, so that threads can share columns?"""
+        X = self.rows.X
+        return isinstance(X, np.ndarray) and X.dtype == float and X.flags.f_contiguous
+
+    def _tile_by_tile(self, sums: Any, count: int) -> np.ndarray:
+        """Sums of each column, (count, p), from some columns at a time, which are rows of A."""
+        X, (n, p) = self.rows.X.T, self.rows.shape
+        found, step = np.empty((count, p)), max(LEAST_TILE, TILE // max(n, 1))
+        tiles = [slice(start, start + step) for start in range(0, p, step)]
+
+        def fill(i: int) -> None:
+            for at, value in enumerate(sums(X[tiles[i]])):
+                found[at, tiles[i]] = value
+
+        run_on_threads(fill, len(tiles), self.rows.threads if X.size > SHARED else 1)
+        return found
 
     def _of_columns(self, function: Any, out: np.ndarray) -> np.ndarray:
         """A function of sparse columns, which are rows of Xᵀ."""
@@ -127,9 +174,14 @@ class ManyColumns:
         return self._columns.map(function, out)
 
     def near(self, A: np.ndarray, look: Look) -> Near:
+        from ..kernels.coordinate_descent import square
+
         at = self._slots(A)
         g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
-        return Near(self.kept.H.take(at, axis=0).take(at, axis=1), g, self.kept.q[at])
+        return Near(square(self.kept.H, at), g, self.kept.q[at])
+
+    def first_fit(self, _penalty: Any, _goal: float) -> None:
+        """None: as above."""
 
     def _slots(self, features: np.ndarray) -> np.ndarray:
         new = features[self.slot[features] < 0]

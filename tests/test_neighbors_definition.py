@@ -269,7 +269,7 @@ def test_blocks_of_any_size_find_the_same(rows, rng, monkeypatch):
     answer = claim(X, [5, 400, 999])
     answer["distances"] = answer["distances"] * 2
     answer["indices"][5] = 17
-    monkeypatch.setattr(Data, "_block_rows", lambda _self: rows)
+    monkeypatch.setattr(Data, "_block_rows", lambda *_: rows)
     assert [said.split(":")[0] for said in wrong(X, answer)] == ["row 5", "row 400", "row 999"]
 
 

@@ -21,23 +21,28 @@ class Data:
         self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
-    def _block_rows(self) -> int:
+    def _block_rows(self, times: int = 1) -> int:
         held = isinstance(self.rows.X, np.ndarray)
         several = 8 if held else 1  # definitions slice dense blocks as they need
         by_columns = held and not self.rows.X.flags.c_contiguous
         least, (n, p) = 64 if by_columns else 16, self.shape
         rows = several * self.rows.block_rows(least)
-        if rows >= n and n * p >= WORTH_SHARING:  # long rows, and few
+        if rows >= n and times * n * p >= WORTH_SHARING:  # long rows, and few; or many looks
             rows = max(least, -(-n // (2 if by_columns else 4)))
         return rows
 
-    def reduce(self, statistic: Any, *args: Any, square: bool = False, **how: Any) -> Any:
-        """``square``: the statistic is p×p, so a block should not have many fewer rows."""
+    def reduce(
+        self, statistic: Any, *args: Any, square: bool = False, times: int = 1, **how: Any
+    ) -> Any:
+        """``square``: the statistic is p×p, so a block should not have many fewer rows. ``times``:
+        how often it looks at each element."""
         if self.whole and not how:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
-        rows = self._block_rows()
+        rows = self._block_rows(times)
         rows = max(rows, self.shape[1]) if square else rows
-        return self.rows.reduce(statistic, *args, block_rows=rows, square=square, **how)
+        return self.rows.reduce(
+            statistic, *args, block_rows=rows, square=square, times=times, **how
+        )
 
     def sample(self, count: int) -> "Data":
         return Data(self.rows.sample(count))

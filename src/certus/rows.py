@@ -119,13 +119,14 @@ class Rows:
         beside: Sequence[np.ndarray] = (),
         block_rows: int | None = None,
         square: bool = False,
+        times: int = 1,
     ) -> Any:
         """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
 
         ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
         ``combine(left, right)`` may overwrite ``left``. ``beside``: arrays with an entry for every
         row, cut as X is, which the statistic may also fill. ``square``: the statistic is p×p, so
-        its work grows with p².
+        its work grows with p². ``times``: how often it looks at each element.
         """
         edges = self.edges(block_rows)
 
@@ -136,7 +137,7 @@ class Rows:
         if len(edges) == 1:
             return one(0)
         tree = _Tree(len(edges), combine)
-        threads = self._useful_threads(len(edges), square)
+        threads = self._useful_threads(len(edges), square, times)
         run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
         return tree.root
 
@@ -208,9 +209,9 @@ class Rows:
         rows = self.sample(count)
         return rows.block(0, rows.shape[0])
 
-    def _useful_threads(self, blocks: int, square: bool = False) -> int:
+    def _useful_threads(self, blocks: int, square: bool = False, times: int = 1) -> int:
         n, p = self.shape
-        elements = self.X.entries if self.sparse else n * p
+        elements = times * (self.X.entries if self.sparse else n * p)
         work = elements * (1 + p // SQUARE_WORK) if square else elements
         return 1 if work < SMALL_WORK else min(self.threads, blocks)
 

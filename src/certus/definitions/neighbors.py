@@ -158,7 +158,9 @@ def _left_out(
         q, i = np.nonzero(reach[:, None] >= Q)
         near = Near(n, q, i, Q[q, i])
     else:
-        near = data.reduce(rows_within, Q, reach, metric, params, combine=one_after_another)
+        near = data.reduce(
+            rows_within, Q, reach, metric, params, combine=one_after_another, times=len(Q)
+        )
     other = np.flatnonzero(~np.isin(near.q * n + near.i, named))
     other = other[np.lexsort((near.i[other], near.d[other], near.q[other]))]
     return Near(n, near.q[other], near.i[other], near.d[other])

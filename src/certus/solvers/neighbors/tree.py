@@ -7,7 +7,7 @@ import numpy as np
 from ..._pool import run_on_threads
 from .lists import Best, Within, joined, lanes
 
-LEAF = 32  # rows of a leaf, at most: distances of that many cost as much as a step down
+LEAF = 64  # rows of a leaf, at most: distances of that many cost as much as a step down
 SHARED = 3  # levels above the subtrees that threads build
 GROUP = 256  # queries of a task
 

@@ -34,7 +34,7 @@ MANY = 100  # … and beyond, for as many
 TRIAL = 32  # queries that show how much of the tree is looked at
 # A row that a tree looks at costs as much as this many rows looked at one after another (measured,
 # 100,000 rows of 3 to 12 columns): by products, or by differences
-ROW_OF_TREE = {"products": 32, "differences": 16}
+ROW_OF_TREE = {"products": 64, "differences": 16}
 FEW_ROWS = 1024  # below which differences are as fast as products
 FEW_QUERIES = 8
 MOST_POWER = 16  # beyond which powers of ordinary numbers vanish

@@ -84,11 +84,14 @@ def _build(X, order, start, stop, low, high, root, levels):
 @kernel_in_order
 def _away(code, power, q, low, high):
     total = 0.0
+    if code == SQUARES:  # by far the most: a loop of its own
+        for j in range(len(q)):
+            d = max(max(low[j] - q[j], q[j] - high[j]), 0.0)
+            total += d * d
+        return total
     for j in range(len(q)):
         d = max(max(low[j] - q[j], q[j] - high[j]), 0.0)
-        if code == SQUARES:
-            total += d * d
-        elif code == ABSOLUTE:
+        if code == ABSOLUTE:
             total += d
         elif code == LARGEST:
             total = max(total, d)

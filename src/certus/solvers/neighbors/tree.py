@@ -8,7 +8,6 @@ from ..._pool import run_on_threads
 from .lists import Best, Within, joined, lanes
 
 LEAF = 64  # rows of a leaf, at most: distances of that many cost as much as a step down
-SHARED = 3  # levels above the subtrees that threads build
 GROUP = 256  # queries of a task
 
 
@@ -32,7 +31,7 @@ class Tree:
         self.stop[0] = n
         rows = np.array(X, dtype=float, order="C")
         arrays = rows, self.order, self.start, self.stop, self.low, self.high
-        upper = min(SHARED, levels)
+        upper = min((threads - 1).bit_length(), levels)  # a subtree for each thread
         kd_tree.build(*arrays, 0, upper)
         if levels > upper:
             roots = range(2**upper - 1, 2 ** (upper + 1) - 1)

@@ -203,6 +203,15 @@ def rows_and_queries(n, p, seed, dtype, order):
     return np.asarray(X, dtype, order=order), np.asarray(Q, dtype, order=order)
 
 
+def decaying_rows_and_queries(n, p, seed, dtype, order):
+    """The same with variances along (random) axes that fall as i^−1.4, as those of small images."""
+    rng = np.random.default_rng(seed)
+    axes, _ = np.linalg.qr(rng.standard_normal((p, p)))
+    axes *= np.arange(1, p + 1)[:, None] ** -0.7
+    X, Q = rows_and_queries(n, p, seed, np.dtype(float), "C")
+    return np.asarray(X @ axes, dtype, order=order), np.asarray(Q @ axes, dtype, order=order)
+
+
 def rows_and_weights(n, p, seed, dtype, order):
     """X normal, and n numbers between ½ and 2, of which the first p are the columns' weights."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,12 @@ The fit, the check and the queries are in the time.
 import numpy as np
 
 from benchmarks import libraries
-from benchmarks.generators import labelled_rows, rows_and_queries, rows_and_weights
+from benchmarks.generators import (
+    decaying_rows_and_queries,
+    labelled_rows,
+    rows_and_queries,
+    rows_and_weights,
+)
 from benchmarks.harness import Row, Suite
 
 K = 10
@@ -87,6 +92,8 @@ SUITE = Suite(
         row("Search p=16 1 thread", **MANY, p=16, threads=1, peers=(BRUTE, ONEDAL)),
         row("Search p=64", **MANY, p=64, peers=(BRUTE, ONEDAL)),
         row("Search p=784", **MANY, p=784, peers=(BRUTE, ONEDAL)),
+        row("Search p=784 decaying", **MANY, p=784, peers=(BRUTE, ONEDAL),
+            generator=decaying_rows_and_queries),
         row(
             "Weighted L1 all pairs", "WeightedManhattan", n=5000, p=200, params={},
             generator=rows_and_weights, objective=largest_error, least=1.0, peers=(SCIPY,),

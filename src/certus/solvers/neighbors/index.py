@@ -136,7 +136,7 @@ class Index:
     def _in_range(self, Z: np.ndarray) -> bool:
         """Do sums of powers neither overflow nor vanish? ``compare`` is right in any case."""
         known = Z is self.Z and self._reach is not None
-        reach = self._reach if known else float(np.abs(Z).max(initial=0.0))
+        reach = self._reach if known else _largest(Z)
         if Z is self.Z:
             self._reach = reach
         power = self.power if self.code in (SQUARES, POWER) else 1.0
@@ -207,3 +207,8 @@ class Index:
         if self.metric == "euclidean":
             return r * r
         return r**self.power if self.metric == "minkowski" else r
+
+
+def _largest(Z: np.ndarray) -> float:
+    """max|z|, without a copy."""
+    return float(max(Z.max(initial=0.0), -Z.min(initial=0.0)))

@@ -32,9 +32,10 @@ from .lists import LANES, Best, Within, empty, joined, lanes
 SQUARES = 0  # kernels/nearest.py
 SPARE = 6  # rows that are kept beside the k, at least
 TILE, GROUP = 1024, 256  # rows and queries of a tile of products
+MANY_COLUMNS, LARGE_GROUP = 256, 1024  # of which a product is long enough for larger tiles
 SWEPT = 64  # columns up to which products and lists are one loop
 SWEEP = 1 << 16  # rows of it between two chances to stop
-PILOT = 0.5  # share of the first queries that float32 must prove
+FIRST, PILOT = 128, 0.5  # of the first queries, the share that must be proven
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 ROOM = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}  # for whole numbers
 
@@ -104,15 +105,16 @@ class Products:
             left = np.flatnonzero(~proven)
             if not len(left):
                 return best
-            groups = lanes(len(left), LANES if search.swept else GROUP)
-            self._some(search, left[groups[0]], best, proven)
-            if proven[left[groups[0]]].mean() < PILOT:
+            self._some(search, left[:FIRST], best, proven)
+            if proven[left[:FIRST]].mean() < PILOT:
                 continue  # the others would fare no better
+            left = left[FIRST:]
+            groups = lanes(len(left), search.queries)
 
             def rest(i: int, search: Any = search, left: Any = left, groups: Any = groups) -> None:
-                self._some(search, left[groups[i + 1]], best, proven)
+                self._some(search, left[groups[i]], best, proven)
 
-            run_on_threads(rest, len(groups) - 1, self.threads)
+            run_on_threads(rest, len(groups) if len(left) else 0, self.threads)
         left = np.flatnonzero(~proven)
         if len(left):
             found = self.by_differences.nearest(np.ascontiguousarray(Q[left]), k)
@@ -188,6 +190,13 @@ class _Search(NamedTuple):
     @property
     def swept(self) -> bool:
         return bool(self.dtype == np.float32 and self.filter.p <= SWEPT)
+
+    @property
+    def queries(self) -> int:
+        """That are looked at together."""
+        if self.swept:
+            return LANES
+        return LARGE_GROUP if self.filter.p >= MANY_COLUMNS else GROUP
 
     def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """values, rows, and whether they are proven, of queries i."""

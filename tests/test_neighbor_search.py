@@ -161,7 +161,7 @@ def test_products_are_off_by_less_than_the_bound(dtype, seed):
 @pytest.mark.parametrize("threads", [1, 4])
 def test_tiles_of_any_distance(threads):
     X, Q = draw("whole", 900, 4, 30)
-    engine = Tiles.of(X, lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2), threads)
+    engine = Tiles(X, lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2), threads)
     found, expected = engine.nearest(Q, 9), brute(X, Q, 9, SUMS["absolute"][2])
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_array_equal(found.values, expected.values)
@@ -171,11 +171,12 @@ def test_tiles_of_any_distance(threads):
 
 
 def test_what_cannot_be_compared_is_no_neighbour():
-    D = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]])
-    found = Tiles.of_matrix(3, 1).nearest(D, 3)
+    X, Q = np.array([[0.0], [np.nan], [2.0]]), np.array([[-1.0], [np.nan]])
+    engine = Tiles(X, lambda A, B: np.abs(A - B.T), 1)
+    found = engine.nearest(Q, 3)
     np.testing.assert_array_equal(found.rows, [[0, 2, -1], [-1, -1, -1]])
     np.testing.assert_array_equal(found.values, [[1, 3, np.inf], [np.inf] * 3])
-    assert Tiles.of_matrix(3, 1).within(D, 9.0).edges.tolist() == [0, 2, 2]
+    assert engine.within(Q, 9.0).edges.tolist() == [0, 2, 2]
 
 
 def test_queries_in_groups_of_any_size(monkeypatch):

@@ -1,5 +1,7 @@
+import numpy as np
+
 from certus.distances import Manhattan
-from certus.neighbors import KNeighborsClassifier, NearestNeighbors, choose_k
+from certus.neighbors import NearestNeighbors, choose_k
 
 
 class Search:
@@ -25,8 +27,6 @@ class UserMetric:
 
     @staticmethod
     def metric(A, B):
-        import numpy as np
-
         return np.sqrt(np.abs(A[:, None, :] - B[None, :, :])).sum(axis=2)
 
 
@@ -45,6 +45,3 @@ class ChooseK:
     def fit(self, X, y):
         self.best_ = choose_k(X, y, ks=self.ks, method=self.cv).best
         return self
-
-
-__all__ = ["ChooseK", "KNeighborsClassifier", "Search", "UserMetric", "WeightedManhattan"]

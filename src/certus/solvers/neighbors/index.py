@@ -17,7 +17,7 @@ import numpy as np
 from ..._config import effective_threads
 from ...distances import Distance
 from .differences import Differences
-from .lists import Best, Within
+from .lists import Best, Within, those, without_own
 from .products import Products
 from .tiles import Tiles
 from .tree import Tree
@@ -59,7 +59,7 @@ class Index:
         self.X, self.distance, self.threads = X, distance, threads or effective_threads()
         self.n = X.shape[0]
         self.metric = distance.embedded_metric
-        self.asked = algorithm
+        self.asked = self.algorithm = algorithm  # the second: what ran last
         self._reach: float | None = None
         self._engines: dict[str, Any] = {}
         self._measured: bool | None = None  # is the tree faster?
@@ -71,16 +71,12 @@ class Index:
             self.code = CODE[self.metric]
             self.Z = self._embedded(X, keep=True)
 
-    @property
-    def algorithm(self) -> str:
-        """What ran last, or what was asked for."""
-        return self._last if "_last" in vars(self) else self.asked
-
     def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(distances, rows), each (queries, k), ascending. Q None: the rows themselves, each
         without itself. Rows of −1, at infinity: there are fewer that can be compared."""
-        best = self._nearest(self.X, k + 1) if Q is None else self._nearest(Q, k)
-        return best if Q is not None else self._without_themselves(best)
+        if Q is None:
+            return without_own(*self._nearest(self.X, k + 1))
+        return self._nearest(Q, k)
 
     def radius(self, Q: Any, r: float) -> Within:
         """All rows at a distance of at most r, those of a query by number."""
@@ -94,13 +90,7 @@ class Index:
             # the sum that belongs to r is rounded: look a little farther, then at the distance
             found = engine.within(queries, self._sum_of(r) * (1 + 1e-14))
             distances = self._distances(found.values)
-        keep = distances <= r
-        query = np.repeat(np.arange(len(found.edges) - 1), np.diff(found.edges))
-        if own:
-            keep &= found.rows != query
-        counts = np.bincount(query[keep], minlength=len(found.edges) - 1)
-        edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        return Within(distances[keep], found.rows[keep], edges)
+        return those(found, distances, r, own)
 
     def _nearest(self, Q: Any, k: int) -> Best:
         """With distances for values."""
@@ -110,15 +100,6 @@ class Index:
         if isinstance(engine, Tiles):
             return best
         return best._replace(values=self._distances(best.values))
-
-    def _without_themselves(self, best: Best) -> tuple[np.ndarray, np.ndarray]:
-        """If a row is not in its own list, the list is full of others that repeat it, and the last
-        goes."""
-        m, k = best.rows.shape
-        own = best.rows == np.arange(m)[:, None]
-        own[~own.any(axis=1), -1] = True
-        shape = (m, k - 1)
-        return best.values[~own].reshape(shape), best.rows[~own].reshape(shape)
 
     # --- which way ------------------------------------------------------------------------------
 
@@ -164,7 +145,7 @@ class Index:
         return "products" if self.code == SQUARES and enough else "differences"
 
     def _made(self, name: str) -> Any:
-        self._last = {"tree": "kd_tree"}.get(name, "brute")
+        self.algorithm = "kd_tree" if name == "tree" else "brute"
         if name not in self._engines:
             self._engines[name] = self._make(name)
         return self._engines[name]
@@ -172,7 +153,7 @@ class Index:
     def _make(self, name: str) -> Any:
         if name == "tiles":
             compare = self.distance.compare
-            return Tiles.of(self._read, lambda A, B: compare(A, B, 1), self.threads)
+            return Tiles(self._read, lambda A, B: compare(A, B, 1), self.threads)
         if name == "products":
             return Products(self.Z, self.threads)
         kind = Tree if name == "tree" else Differences

@@ -40,3 +40,23 @@ def joined(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Within:
         np.concatenate([part[1] for part in parts]) if parts else np.empty(0, dtype=np.intp),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.intp),
     )
+
+
+def without_own(distances: np.ndarray, rows: np.ndarray) -> Best:
+    """The k + 1 nearest of each row without itself: the k nearest others."""
+    m, k = rows.shape[0], rows.shape[1] - 1
+    keep = rows != np.arange(m)[:, None]
+    keep[keep.all(axis=1), k] = False  # the list is full of others that are as near
+    return Best(distances[keep].reshape(m, k), rows[keep].reshape(m, k))
+
+
+def those(found: Within, distances: np.ndarray, r: float, own: bool) -> Within:
+    """Of what was found a little farther than r, what is within; ``own``: query i is row i, which
+    is left out."""
+    query = np.repeat(np.arange(len(found.edges) - 1), np.diff(found.edges))
+    keep = distances <= r
+    if own:
+        keep &= found.rows != query
+    counts = np.bincount(query[keep], minlength=len(found.edges) - 1)
+    edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    return Within(distances[keep], found.rows[keep], edges)

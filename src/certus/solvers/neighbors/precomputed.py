@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .lists import Best, Within
-from .smallest import side_by_side, smallest, within, without_own
+from .lists import Best, Within, without_own
+from .smallest import side_by_side, smallest, within
 
 BLOCK = 1 << 20  # distances looked at in one go
 

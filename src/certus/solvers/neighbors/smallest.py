@@ -29,14 +29,6 @@ def smallest(D: np.ndarray, k: int) -> Best:
     return Best(values, np.where(np.isinf(values), -1, columns))
 
 
-def without_own(distances: np.ndarray, rows: np.ndarray) -> Best:
-    """The k + 1 nearest of each row without itself: the k nearest others."""
-    m, k = rows.shape[0], rows.shape[1] - 1
-    keep = rows != np.arange(m)[:, None]
-    keep[keep.all(axis=1), k] = False  # the list is full of others that are as near
-    return Best(distances[keep].reshape(m, k), rows[keep].reshape(m, k))
-
-
 def within(D: np.ndarray, r: float, own: int | None = None) -> Within:
     """All distances of at most r. ``own``: line i of D is that of column own + i, left out."""
     near = r >= D

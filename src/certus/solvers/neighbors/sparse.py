@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .lists import Best, Within
-from .smallest import side_by_side, smallest, within, without_own
+from .lists import Best, Within, those, without_own
+from .smallest import side_by_side, smallest, within
 from .sparse_products import SparseProducts, embedded
 
 BLOCK = 1 << 21  # elements of a dense block of rows
@@ -73,12 +73,7 @@ class SparseIndex:
         square = r * r if self.distance.name == "euclidean" else r
         # the square of r is rounded: look a little farther, then at the distance
         found = self.products.within(embedded(Q, self.distance.name), square * (1 + 1e-14))
-        distances = self._rooted(found.values)
-        query = np.repeat(np.arange(Q.shape[0]), np.diff(found.edges))
-        keep = (distances <= r) & ~(own & (found.rows == query))
-        counts = np.bincount(query[keep], minlength=Q.shape[0])
-        edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        return Within(distances[keep], found.rows[keep], edges)
+        return those(found, self._rooted(found.values), r, own)
 
     def _by_products(self, Q: Any) -> bool:
         if self.products is None or isinstance(Q, np.ndarray) or not _in_range(Q):

@@ -14,24 +14,14 @@ from .lists import Best, Within, empty, joined, lanes
 
 TILE = 1 << 18  # distances of a tile
 
-Pairwise = Callable[[Any, int, int], np.ndarray]  # queries, first and last row → their distances
+Pairwise = Callable[[Any, Any], np.ndarray]  # queries, rows → their distances
 
 
 class Tiles:
     """O(n) distances a query; memory for a tile of them on each thread."""
 
-    def __init__(self, pairwise: Pairwise, n: int, threads: int):
-        self.pairwise, self.n, self.threads = pairwise, n, threads
-
-    @classmethod
-    def of(cls, X: Any, pairwise: Callable[[Any, Any], np.ndarray], threads: int) -> "Tiles":
-        """Of the rows X, by ``pairwise(queries, rows)``."""
-        return cls(lambda q, a, b: pairwise(q, X[a:b]), X.shape[0], threads)
-
-    @classmethod
-    def of_matrix(cls, n: int, threads: int) -> "Tiles":
-        """Of distances that are at hand: queries are rows of the matrix of distances."""
-        return cls(lambda q, a, b: q[:, a:b], n, threads)
+    def __init__(self, X: Any, pairwise: Pairwise, threads: int):
+        self.X, self.pairwise, self.n, self.threads = X, pairwise, X.shape[0], threads
 
     def nearest(self, Q: Any, k: int) -> Best:
         from ...kernels.nearest import in_order, scan
@@ -44,7 +34,7 @@ class Tiles:
             worst = np.full(len(values), np.inf)
             for a, b in self._edges(len(values)):
                 give_up_if_stopped()
-                T = np.ascontiguousarray(self.pairwise(Q[part], a, b).T, dtype=float)
+                T = np.ascontiguousarray(self.pairwise(Q[part], self.X[a:b]).T, dtype=float)
                 scan(T, np.zeros(b - a), a, worst, values, rows)
             unfilled = rows < 0  # last, whatever their number: they are at infinity
             rows[unfilled] = self.n
@@ -63,7 +53,7 @@ class Tiles:
             found = []
             for a, b in self._edges(m):
                 give_up_if_stopped()
-                D = np.asarray(self.pairwise(Q[groups[i]], a, b), dtype=float)
+                D = np.asarray(self.pairwise(Q[groups[i]], self.X[a:b]), dtype=float)
                 query, row = np.nonzero(radius >= D)
                 found.append((D[query, row], query, row + a))
             values, query, row = (np.concatenate(part) for part in zip(*found, strict=True))

@@ -21,27 +21,29 @@ def draw(n, m, p=300, seed=0, rank=20, noise=0.1):
 
 def spy(monkeypatch):
     used = []
-    group = products._Search.group
+    group = leading.LeadingSearch.group
 
     def told(self, i):
         answer = group(self, i)
-        used.append((self.leading is not None, len(i), int(answer[2].sum())))
+        used.append((len(i), int(answer[2].sum())))
         return answer
 
-    monkeypatch.setattr(products._Search, "group", told)
+    monkeypatch.setattr(leading.LeadingSearch, "group", told)
     return used
 
 
 @pytest.mark.parametrize("noise", [0.01, 3.0])
 def test_answers_are_those_of_all_differences(noise, monkeypatch):
     monkeypatch.setattr(leading, "QUERIES", 100)
+    monkeypatch.setattr(leading, "NUMBERS", 64)
+    monkeypatch.setattr(leading, "ROOM", 200)
     X, Q = draw(4200, 300, noise=noise)
     used = spy(monkeypatch)
     found = Products(X, 2).nearest(Q, 6)
     expected = Differences(X, 0, 2.0, 2).nearest(Q, 6)
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_array_equal(found.values, expected.values)
-    asked, proven = (sum(part[i] for part in used if part[0]) for i in (1, 2))
+    asked, proven = (sum(part[i] for part in used) for i in (0, 1))
     assert asked > 0
     assert (proven > 0.9 * asked) == (noise < 1)  # where the rest hides much, others take over
 
@@ -66,5 +68,40 @@ def test_few_queries_or_columns_do_not_pay_for_axes(monkeypatch):
     X, Q = draw(4200, 50)
     used = spy(monkeypatch)
     Products(X, 1).nearest(Q, 3)
-    assert not any(part[0] for part in used)
+    assert not used
     assert leading.COLUMNS > products.SWEPT  # few columns are swept, not multiplied
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+def test_ties_and_repeated_rows_are_collected(shift, monkeypatch):
+    """Rows that repeat have equal bounds: all of them must be seen for the smallest to be named."""
+    monkeypatch.setattr(leading, "QUERIES", 100)
+    X, Q = draw(2100, 300, noise=0.01, seed=3)
+    X, Q = np.vstack([X, X]) + shift, Q + shift
+    found = Products(X, 2).nearest(Q, 5)
+    expected = Differences(X, 0, 2.0, 2).nearest(Q, 5)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_collecting_counts_what_does_not_fit():
+    from certus.kernels.nearest import collect, narrow
+
+    rng = np.random.default_rng(0)
+    T, n = rng.standard_normal((50, 7)).astype(PLAIN), rng.standard_normal(50).astype(PLAIN)
+    limit = np.linspace(-3, 3, 7).astype(PLAIN)
+    counts, rows = np.zeros(7, dtype=np.intp), np.full((7, 10), -1)
+    collect(T, n, 100, limit, counts, rows)
+    for q in range(7):
+        expected = np.flatnonzero(T[:, q] + n <= limit[q])
+        assert counts[q] == len(expected)
+        np.testing.assert_array_equal(rows[q, : min(10, counts[q])], 100 + expected[:10])
+    X, Q = rng.standard_normal((50, 20)).astype(PLAIN), rng.standard_normal((7, 20)).astype(PLAIN)
+    counts, rows = np.full(7, 10, dtype=np.intp), rng.integers(0, 50, (7, 10))
+    before = rows.copy()
+    narrow(X, n, Q, limit, counts, rows)
+    for q in range(7):
+        kept = [r for r in before[q] if float(n[r] + X[r] @ Q[q]) <= limit[q]]
+        assert list(rows[q, : counts[q]]) == kept
+    with pytest.raises(ValueError, match="not rows of X"):
+        narrow(X, n, Q, limit, counts, rows + 50)

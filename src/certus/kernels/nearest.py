@@ -4,6 +4,8 @@ A list of a query's best is a heap, the worst on top, of pairs (value, row): of 
 of the larger row is worse, so that ties go to the smallest row whatever the order of looking.
 
     scan:    value[r, q] = T[r, q] + n[r]                       T a tile of products, say −2xᵀq
+    collect: the same, and all rows whose value is at most a limit, without a heap
+    narrow:  of such rows, those of a smaller value            n[r] + xᵀq
     sweep:   value[r, q] = n[r] + xᵀq                           the products as well, few columns
     direct:  Σ_j (x_j − q_j)²,  Σ_j |x_j − q_j|,  max_j |x_j − q_j|  or  Σ_j |x_j − q_j|^power
     pairs:   the same of given pairs
@@ -71,6 +73,41 @@ def _scan(T, n, first, worst, values, rows):
                 if value < worst[q]:
                     _push(values[q], rows[q], value, first + r)
                     worst[q] = values[q, 0]
+
+
+@kernel_in_order
+def _collect(T, n, first, limit, counts, rows):
+    lanes, room = T.shape[1], rows.shape[1]
+    for r in range(len(T)):
+        line, add, below = T[r], n[r], 0
+        for q in range(lanes):
+            below += line[q] + add <= limit[q]
+        if below > 0:
+            for q in range(lanes):
+                if line[q] + add <= limit[q]:
+                    if counts[q] < room:
+                        rows[q, counts[q]] = first + r
+                    counts[q] += 1
+
+
+@kernel
+def _product(x, y):
+    total = x[0] * y[0]
+    for j in range(1, len(x)):
+        total += x[j] * y[j]
+    return total
+
+
+@kernel_in_order
+def _narrow(X, n, Q, limit, counts, rows):
+    for q in range(len(Q)):
+        kept = 0
+        for t in range(counts[q]):
+            r = rows[q, t]
+            if n[r] + _product(X[r], Q[q]) <= limit[q]:
+                rows[q, kept] = r
+                kept += 1
+        counts[q] = kept
 
 
 @kernel
@@ -197,6 +234,28 @@ def scan(T, n, first, worst, values, rows) -> None:
     _compiled("scan", T.dtype)(T, n, first, worst, values, rows)
 
 
+def collect(T, n, first, limit, counts, rows) -> None:
+    """Append to each query's rows those of the tile T whose value is at most its limit.
+
+    counts (queries,): how many there are, also where they are more than rows (queries × room) hold.
+    """
+    lanes = T.shape[1]
+    if len(n) != len(T) or not len(limit) == len(counts) == len(rows) == lanes:
+        raise ValueError(f"T {T.shape}, n {n.shape}, rows {rows.shape} do not match")
+    _compiled("collect", np.dtype(np.float32))(T, n, first, limit, counts, rows)
+
+
+def narrow(X, n, Q, limit, counts, rows) -> None:
+    """Keep of each query's rows those with n[r] + X[r]ᵀQ[q] at most its limit. In float32."""
+    some = np.arange(rows.shape[1]) < counts[:, None]
+    inside = not some.any() or rows[some].max() < len(X)
+    if X.shape[1] != Q.shape[1] or len(n) != len(X) or not len(Q) == len(counts) == len(rows):
+        raise ValueError(f"X {X.shape}, Q {Q.shape}, rows {rows.shape} do not match")
+    if not inside or counts.max(initial=0) > rows.shape[1]:
+        raise ValueError(f"rows are not rows of X {X.shape}")
+    _compiled("narrow", np.dtype(np.float32))(X, n, Q, limit, counts, rows)
+
+
 def sweep(X, n, Q, first, worst, values, rows) -> None:
     """The same with T = XQ, which is never stored: X (rows × p), Q (p × 128), p a multiple of 8,
     in float32. Queries may be fewer than 128: then worst (128,) is −inf for what is no query."""
@@ -232,7 +291,16 @@ def in_order(values, rows) -> None:
     _compiled("order", values.dtype)(values, rows)
 
 
-_KERNELS = {"scan": _scan, "sweep": _sweep, "direct": _direct, "pairs": _pairs, "order": _order}
+_KERNELS = {
+    "scan": _scan,
+    "collect": _collect,
+    "narrow": _narrow,
+    "sweep": _sweep,
+    "direct": _direct,
+    "pairs": _pairs,
+    "order": _order,
+}
+SINGLE = ("collect", "narrow", "sweep")  # in float32 only
 
 
 @cache
@@ -246,6 +314,8 @@ def _compiled(name, number):
     lists, numbers = real[:, ::1], whole[:, ::1]
     signature = {
         "scan": (of[:, ::1], line, whole, of[::1], of[:, ::1], numbers),
+        "collect": (of[:, ::1], line, whole, line, whole[::1], numbers),
+        "narrow": (read, line, read, line, whole[::1], numbers),
         "sweep": (line, whole, line, line, whole, of[::1], of[::1], of[:, ::1], numbers),
         "direct": (read, exact, whole, real, whole, real[::1], real[::1], lists, numbers),
         "pairs": (read, exact, whole, real, numbers, lists),
@@ -257,5 +327,5 @@ def _compiled(name, number):
 def warm() -> None:
     """Compile every kind, or load it from disk."""
     for name in _KERNELS:
-        for number in (np.float32, np.float64)[: 1 if name == "sweep" else 2]:
+        for number in (np.float32, np.float64)[: 1 if name in SINGLE else 2]:
             _compiled(name, np.dtype(number))

@@ -14,7 +14,7 @@ other row is among the k nearest: proven, and exact. Where it is not, float64 ta
 where even that says too little (rows that repeat, or lie close together and far from the mean) the
 differences of all rows.
 
-Of many columns, the leading ones of rotated rows are looked at first (``leading.py``).
+Of many columns, leading ones of rotated rows are looked at first (``leading.py``).
 
 Whole numbers whose sums fit are computed without any rounding: then E = 0, and ties are no trouble.
 """
@@ -27,36 +27,14 @@ import numpy as np
 from ..._pool import give_up_if_stopped, run_on_threads
 from . import leading
 from .differences import Differences
+from .filter import SQUARES, SWEPT, TILE, Filter, least, recheck
 from .lists import LANES, Best, Within, empty, joined, lanes
 
-SQUARES = 0  # kernels/nearest.py
 SPARE = 6  # rows that are kept beside the k, at least
-TILE, GROUP = 1024, 256  # rows and queries of a tile of products
+GROUP = 256  # queries of a tile of products
 MANY_COLUMNS, LARGE_GROUP = 256, 1024  # of which a product is long enough for larger tiles
-SWEPT = 64  # columns up to which products and lists are one loop
-SWEEP = 1 << 16  # rows of it between two chances to stop
 FIRST, PILOT = 128, 0.5  # of the first queries, the share that must be proven
-UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 ROOM = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}  # for whole numbers
-
-
-class Filter(NamedTuple):
-    """Rows in float32, and how far off their products are."""
-
-    copy: np.ndarray  # (n, p), p filled up with zeros
-    square: np.ndarray  # (n,): ‖x‖²
-    p: int
-    slack: float = 0.0  # times (M + ‖q‖)²: what else squared distances are off by
-
-    @property
-    def norm(self) -> float:
-        return float(np.sqrt(self.square.max(initial=0.0)))
-
-    def error(self, length: Any, dtype: np.dtype) -> Any:
-        """E for queries of these lengths."""
-        M, p = self.norm, self.p
-        E = 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + (p + 4) * M**2)
-        return E + 1e-37 * p + self.slack * (M + length) ** 2
 
 
 class Products:
@@ -121,18 +99,17 @@ class Products:
             best.values[left], best.rows[left] = found
         return best
 
-    def _searches(self, Q: np.ndarray, k: int) -> Iterator["_Search"]:
+    def _searches(self, Q: np.ndarray, k: int) -> Iterator[Any]:
         """From the cheapest to the one that proves most."""
         n, spare = len(self.X), max(SPARE, k // 2)
         if leading.pays(n, self.X.shape[1], len(Q)):
             self._leading = self._leading or leading.Leading(self)
-            m = min(n, k + leading.SPARE)
-            yield _Search(self, Q, k, m, np.dtype(np.float32), self._leading)
+            yield leading.LeadingSearch(self, Q, k, self._leading)
         for dtype, more in ((np.float32, 1), (np.float64, 4)):
             yield _Search(self, Q, k, min(n, k + more * spare), np.dtype(dtype))
 
     @staticmethod
-    def _some(search: "_Search", i: np.ndarray, best: Best, proven: np.ndarray) -> None:
+    def _some(search: Any, i: np.ndarray, best: Best, proven: np.ndarray) -> None:
         values, rows, good = search.group(i)
         best.values[i], best.rows[i], proven[i] = values, rows, good
 
@@ -180,47 +157,36 @@ class _Search(NamedTuple):
     k: int
     m: int
     dtype: np.dtype
-    leading: Any = None
-
-    @property
-    def filter(self) -> Filter:
-        found: Filter = self.of.filter if self.leading is None else self.leading.filter
-        return found
 
     @property
     def swept(self) -> bool:
-        return bool(self.dtype == np.float32 and self.filter.p <= SWEPT)
+        return bool(self.dtype == np.float32 and self.of.filter.p <= SWEPT)
 
     @property
     def queries(self) -> int:
         """That are looked at together."""
         if self.swept:
             return LANES
-        return LARGE_GROUP if self.filter.p >= MANY_COLUMNS else GROUP
+        return LARGE_GROUP if self.of.filter.p >= MANY_COLUMNS else GROUP
 
     def group(self, i: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """values, rows, and whether they are proven, of queries i."""
         of, q = self.of, np.ascontiguousarray(self.Q[i])
         Z = of.viewed(q)
-        if self.leading is not None:
-            Z = self.leading.rotated(Z)
         length = np.einsum("ij,ij->i", Z, Z)
         exact = self._without_rounding(q)
         values, rows = empty(len(q), self.m, self.dtype)
-        worst = (self._sweep if self.swept else self._scan)(Z, values, rows)
-        error = 0.0 if exact else self.filter.error(np.sqrt(length), self.dtype)
-        least = values.astype(float) + (length - error)[:, None]  # squared, what rows are away
-        order = np.argsort(least, axis=1, kind="stable")
-        least, rows = np.take_along_axis(least, order, 1), np.take_along_axis(rows, order, 1)
-        true = np.full(rows.shape, np.inf)
+        worst = self._lists(Z, values, rows)
+        error = 0.0 if exact else of.filter.error(np.sqrt(length), self.dtype)
+        bound = values.astype(float) + (length - error)[:, None]  # squared, what rows are away
+        order = np.argsort(bound, axis=1, kind="stable")
+        bound, rows = np.take_along_axis(bound, order, 1), np.take_along_axis(rows, order, 1)
         few = 2 * self.k  # enough to know about how far the k-th is
-        self._recheck(q, rows[:, :few].copy(), true[:, :few])
-        most = np.partition(true[:, :few], self.k - 1, axis=1)[:, self.k - 1 : self.k]
+        true = recheck(of.X, q, rows[:, :few].copy())
+        most = np.partition(true, self.k - 1, axis=1)[:, self.k - 1 : self.k]
         rounding = 1 + 4 * q.shape[1] * 2.0**-53
-        rest = np.where(least[:, few:] <= most * of.scale**2 * rounding, rows[:, few:], -1)
-        self._recheck(q, rest, true[:, few:])
-        order = np.lexsort((rows, true), axis=1)[:, : self.k]
-        true, rows = np.take_along_axis(true, order, 1), np.take_along_axis(rows, order, 1)
+        rest = np.where(bound[:, few:] <= most * of.scale**2 * rounding, rows[:, few:], -1)
+        true, rows = least(np.hstack([true, recheck(of.X, q, rest)]), rows, self.k)
         limit = worst.astype(float) + length - error
         kth = true[:, -1] * of.scale**2
         proven = kth <= limit if exact else kth * rounding < limit
@@ -228,52 +194,19 @@ class _Search(NamedTuple):
             proven[:] = True
         return true, rows, proven
 
-    def _recheck(self, q: np.ndarray, rows: np.ndarray, true: np.ndarray) -> None:
-        """By differences, in the user's units; rows of −1 are left as they are."""
-        from ...kernels.nearest import pairs
-
-        found = np.full(rows.shape, np.inf)
-        pairs(self.of.X, q, SQUARES, 2.0, rows, found)
-        true[:] = found
-
-    def _sweep(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Few columns: products and lists in one."""
-        from ...kernels.nearest import LANES, sweep
-
-        copy, m = self.filter.copy, len(Z)
-        Q = np.zeros((copy.shape[1], LANES), dtype=np.float32)
-        Q[: Z.shape[1], :m] = -2 * Z.T
-        worst = np.full(LANES, -np.inf, dtype=np.float32)
-        worst[:m] = np.inf
-        square = self.filter.square.astype(np.float32)
-        for a in range(0, len(copy), SWEEP):
-            give_up_if_stopped()
-            part = slice(a, a + SWEEP)
-            sweep(copy[part], square[part], Q, a, worst, values, rows)
-        return worst[:m]
-
-    def _scan(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Products by BLAS, tile by tile."""
-        from ...kernels.nearest import scan
-
-        of, columns = self.of, np.ascontiguousarray(-2 * Z.T, dtype=self.dtype)
-        square = self.filter.square.astype(self.dtype, copy=False)
-        worst = np.full(len(Z), np.inf, dtype=self.dtype)
-        T = np.empty((TILE, len(Z)), dtype=self.dtype)
-        for a in range(0, len(of.X), TILE):
-            give_up_if_stopped()
-            X = self.filter.copy[a : a + TILE]
-            if self.dtype == np.float64:
-                X = of.viewed(of.X[a : a + TILE])
-            tile = T[: len(X)]
-            np.dot(X, columns, out=tile)
-            scan(tile, square[a : a + TILE], a, worst, values, rows)
-        return worst
+    def _lists(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Filled; the worst of each."""
+        of = self.of
+        if self.swept:
+            return of.filter.sweep(Z, values, rows)
+        if self.dtype == np.float32:
+            return of.filter.scan(Z, values, rows)
+        return of.filter.scan(Z, values, rows, lambda part: of.viewed(of.X[part]))
 
     def _without_rounding(self, q: np.ndarray) -> bool:
         """Are all sums whole numbers that fit?"""
         of = self.of
-        if not of.whole or self.leading is not None or not whole_numbers(q):
+        if not of.whole or not whole_numbers(q):
             return False
         largest = max(of.largest, float(np.abs(q - of.c).max(initial=0.0)))
         return q.shape[1] * 4.0 * largest**2 < ROOM[self.dtype]

@@ -17,10 +17,11 @@ POWER = {
     "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "euclidean": 2.0, "l2": 2.0,
     "chebyshev": np.inf, "infinity": np.inf,
 }  # fmt: skip
-AT_A_TIME = 2**17  # distances worked on at a time, so that they stay in cache
+AT_A_TIME = 2**18  # distances worked on at a time, so that they stay in cache
 LONG = 32  # columns from which rows are worked on whole, and not column by column
 ROOM = 1e-9  # for rounding, in what only passes pairs on
 FEW = 8  # a pair of so many, and less, is worth being looked at alone
+BOXED = 3  # columns by which all pairs are looked at
 
 
 def power(metric: Any, params: dict[str, Any]) -> float | None:
@@ -129,22 +130,40 @@ def _perhaps(part: Any, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
     if part.shape[1] >= LONG:
         S = np.stack([_long_rows(part, q, p) for q in Q])
         return np.nonzero(_power(reach * (1 + ROOM), p)[:, None] >= S)
-    Z = np.ascontiguousarray(part.T, dtype=float)
-    first, wider = Q[:, :1], reach[:, None] * (1 + ROOM)
-    inside = Z[0] >= np.nextafter(first - wider, -np.inf)
-    inside &= Z[0] <= np.nextafter(first + wider, np.inf)
-    if np.count_nonzero(inside) * FEW > inside.size:
-        S, term = np.zeros(inside.shape), np.empty(inside.shape)
-        for z, q in zip(Z, Q.T, strict=True):
-            np.abs(np.subtract(z, q[:, None], out=term), out=term)
-            (np.maximum if p == np.inf else np.add)(S, _power(term, p), out=S)
-        inside = _power(wider, p) >= S
-    pairs = np.flatnonzero(inside)
-    q, i = np.divmod(pairs, len(part))
-    for j in range(1, len(Z)):
-        inside = np.abs(Z[j][i] - Q[q, j]) <= reach[q]
-        q, i = q[inside], i[inside]
+    wider = reach[:, None] * (1 + ROOM)
+    low, high = np.nextafter(Q - wider, -np.inf), np.nextafter(Q + wider, np.inf)
+    # x ≤ high, both rounded to float32: rounding keeps the order
+    with np.errstate(over="ignore"):
+        Z, low, high = (np.ascontiguousarray(A.T, dtype=np.float32) for A in (part, low, high))
+    inside = np.ones((len(Q), len(part)), dtype=bool)
+    for j in range(min(len(Z), BOXED)):
+        inside &= Z[j] >= low[j][:, None]
+        inside &= Z[j] <= high[j][:, None]
+        if j == 0 and np.count_nonzero(inside) * FEW > inside.size:
+            return np.nonzero(_power(wider, p) >= _sums(part, Q, p))
+    q, i = np.divmod(_where(inside.reshape(-1)), len(part))
+    for j in range(BOXED, len(Z)):
+        keep = (Z[j][i] >= low[j][q]) & (Z[j][i] <= high[j][q])
+        q, i = q[keep], i[keep]
     return q, i
+
+
+def _sums(part: Any, Q: np.ndarray, p: float) -> np.ndarray:
+    """Σ_j |x_j − q_j|^p, or the largest, of all pairs (queries × rows), column by column."""
+    S = np.zeros((len(Q), len(part)))
+    term = np.empty(S.shape)
+    for z, q in zip(np.ascontiguousarray(part.T, dtype=float), Q.T, strict=True):
+        np.abs(np.subtract(z, q[:, None], out=term), out=term)
+        (np.maximum if p == np.inf else np.add)(S, _power(term, p), out=S)
+    return S
+
+
+def _where(few: np.ndarray) -> np.ndarray:
+    """np.flatnonzero of an array that is mostly false: eight are looked at together."""
+    end = len(few) // 8 * 8
+    words = np.flatnonzero(few[:end].view(np.uint64))
+    at = (words[:, None] * 8 + np.arange(8)).reshape(-1)
+    return np.concatenate([at[few[at]], end + np.flatnonzero(few[end:])])
 
 
 def _perhaps_sparse(part: Any, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:

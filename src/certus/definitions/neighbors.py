@@ -14,7 +14,14 @@ import numpy as np
 
 from certus.definitions.linear_sums import dense
 from certus.definitions.neighbor_answers import Answer
-from certus.definitions.neighbor_rows import Near, distance, one_after_another, power, rows_within
+from certus.definitions.neighbor_rows import (
+    LONG,
+    Near,
+    distance,
+    one_after_another,
+    power,
+    rows_within,
+)
 from certus.definitions.neighbor_votes import what_is_wrong
 
 EPSILON = 2.0**-52
@@ -158,8 +165,9 @@ def _left_out(
         q, i = np.nonzero(reach[:, None] >= Q)
         near = Near(n, q, i, Q[q, i])
     else:
+        looks = len(Q) if data.shape[1] >= LONG else 1  # of few columns, looks cost little
         near = data.reduce(
-            rows_within, Q, reach, metric, params, combine=one_after_another, times=len(Q)
+            rows_within, Q, reach, metric, params, combine=one_after_another, times=looks
         )
     other = np.flatnonzero(~np.isin(near.q * n + near.i, named))
     other = other[np.lexsort((near.i[other], near.d[other], near.q[other]))]

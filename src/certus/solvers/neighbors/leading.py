@@ -113,9 +113,9 @@ class LeadingSearch(NamedTuple):
         """Drop those that are farther by products of whole rows."""
         from ...kernels.nearest import narrow
 
-        filter = self.of.filter
-        limit = self._limit(filter, Z, U)
-        narrow(filter.copy, filter.square.astype(SINGLE), (-2 * Z).astype(SINGLE), limit, counts, rows)
+        copy, square = self.of.filter.copy, self.of.filter.square.astype(SINGLE)
+        limit = self._limit(self.of.filter, Z, U)
+        narrow(copy, square, (-2 * Z).astype(SINGLE), limit, counts, rows)
 
     @staticmethod
     def _limit(filter: Filter, Z: np.ndarray, U: np.ndarray) -> np.ndarray:

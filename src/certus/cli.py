@@ -26,7 +26,10 @@ WIDTH = 80
 LABEL = 15  # of explain(): wrapped lines are indented by it
 INDENT = 4
 COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
-TONE = {"optimal": "good", "stationary": "good", "exact": "good", "nearly optimal": "poor"}
+TONE = {
+    "optimal": "good", "stationary": "good", "exact": "good", "local optimum": "good",
+    "nearly optimal": "poor",
+}  # fmt: skip
 # lines of explain() that say the same in every audit of the demo
 REPEATED = ("Minimised", "Note", "Checked by")
 
@@ -171,6 +174,8 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
     good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
     if c.kind == "exact":
         good, value = "every sampled answer is right", ""
+    if c.kind == "local":
+        good = "no step lowers it"
     _say(f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}")
 
 
@@ -270,6 +275,12 @@ def _warm(_: argparse.Namespace) -> int:
         distances,
         gram,
         kd_tree,
+        kmeans,
+        kmeans_bounds,
+        kmeans_means,
+        kmeans_small,
+        kmeans_start,
+        kmeans_walk,
         logistic,
         nearest,
         products,
@@ -277,7 +288,8 @@ def _warm(_: argparse.Namespace) -> int:
     )  # fmt: skip
 
     linear = gram, csr, products, coordinate_descent, logistic, softmax
-    for kernels in (*linear, distances, nearest, kd_tree):
+    clusters = kmeans, kmeans_bounds, kmeans_means, kmeans_small, kmeans_start, kmeans_walk
+    for kernels in (*linear, distances, nearest, kd_tree, *clusters):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

@@ -1,0 +1,331 @@
+r"""Rows to their nearest centres: float32 products, and proofs that spare most of them.
+
+Rows are in lanes: a tile holds 256 of them column by column, about c and times a power of two, so
+that one centre's products with all of them are elementwise. Of centre m in group g
+
+    v = ‖m‖² − 2mᵀz,     G1[g] = min v,   G2[g] = the next,     d² = v + ‖z‖² ± E
+
+E = e₁‖z‖ + e₂ bounds what float32 does to v (``solvers/neighbors/products.py``). Where the two
+least v are not 2E apart, differences in float64 decide:
+
+    Σ_j (x_j − μ_j)²,    of equal ones the first centre.
+
+Kept of each row are its label a, u ≥ d(x, μ_a) and, for each group, L[g] ≤ min d(x, μ_b) over the
+other centres of the group (``kmeans_bounds.py``).
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from certus.kernels._compile import float_type, kernel
+
+LANES = 256
+WIDTH = np.uint64(LANES)
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1, 9))
+ZERO = np.uint64(0)
+SIXTEEN = 16  # float32 in a line of the cache
+ROUNDED = 4.2 * 2.0**-24  # of ‖z‖², where rows and their lengths are in float32
+LOOP, BLAS, BY_ROWS = range(3)  # how products are made: few columns, many, few centres
+NOTHING, INFINITE = np.float32(0), np.float32(np.inf)
+UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
+
+
+@kernel
+def _squared(X, i, C, a, scale):
+    """Σ_j (x_j − μ_j)², times scale²."""
+    total = 0.0
+    for j in range(C.shape[1]):
+        d = (X[i, j] - C[a, j]) * scale
+        total += d * d
+    return total
+
+
+@kernel
+def _into_lanes(X, rows, m, c, scale, Z, lengths):
+    """The first m of ``rows`` into the lanes of Z (p × 256), and ‖z‖².
+
+    Sixteen rows at a time: their numbers of one column are one line of the cache.
+    """
+    p = len(c)
+    for start in range(0, m, SIXTEEN):
+        stop = min(start + SIXTEEN, m)
+        for j in range(p):
+            shift, line = c[j], Z[j]
+            for r in range(start, stop):
+                line[r] = (X[rows[r], j] - shift) * scale
+    for q in range(LANES):
+        lengths[q] = 0.0
+    for j in range(p):
+        line = Z[j]
+        for q in range(LANES):
+            lengths[q] += float(line[q]) * float(line[q])
+
+
+@kernel
+def _as_rows(X, rows, m, c, scale, Z, lengths):
+    """The same as rows of Z (256 × p), for BLAS."""
+    for r in range(m):
+        i, line, total = rows[r], Z[r], 0.0
+        for j in range(len(c)):
+            z = (X[i, j] - c[j]) * scale
+            line[j] = z
+            total += z * z
+        lengths[r] = total
+
+
+@kernel
+def _by_rows(X, rows, m, c, scale, F, z, T, lengths):
+    """Products of few centres and many columns, a row at a time: nothing is moved."""
+    k, p = F.shape
+    for r in range(m):
+        i, total = rows[r], 0.0
+        for j in range(len(c)):
+            d = (X[i, j] - c[j]) * scale
+            z[j] = d
+            total += d * d
+        lengths[r] = total
+        for a in range(0, k, 4):
+            w0, w1, w2, w3 = F[a], F[a + 1], F[a + 2], F[a + 3]
+            v0, v1, v2, v3 = NOTHING, NOTHING, NOTHING, NOTHING
+            for j in range(p):
+                v0 += w0[j] * z[j]
+                v1 += w1[j] * z[j]
+                v2 += w2[j] * z[j]
+                v3 += w3[j] * z[j]
+            T[a, r], T[a + 1, r], T[a + 2, r], T[a + 3, r] = v0, v1, v2, v3
+
+
+@kernel
+def _eight_columns(C, a, b, c, d, Z, start, line):
+    """Add columns start … start + 7 of four centres to the four parts of ``line``: their numbers
+    stay in registers, and each lane is loaded once for all four."""
+    a, b, c, d, o = a + start, b + start, c + start, d + start, start * WIDTH
+    a0, a1, a2, a3 = C[a], C[a + ONE], C[a + TWO], C[a + THREE]
+    a4, a5, a6, a7 = C[a + FOUR], C[a + FIVE], C[a + SIX], C[a + SEVEN]
+    b0, b1, b2, b3 = C[b], C[b + ONE], C[b + TWO], C[b + THREE]
+    b4, b5, b6, b7 = C[b + FOUR], C[b + FIVE], C[b + SIX], C[b + SEVEN]
+    c0, c1, c2, c3 = C[c], C[c + ONE], C[c + TWO], C[c + THREE]
+    c4, c5, c6, c7 = C[c + FOUR], C[c + FIVE], C[c + SIX], C[c + SEVEN]
+    d0, d1, d2, d3 = C[d], C[d + ONE], C[d + TWO], C[d + THREE]
+    d4, d5, d6, d7 = C[d + FOUR], C[d + FIVE], C[d + SIX], C[d + SEVEN]
+    for q in range(WIDTH):
+        at = o + q
+        z0, z1, z2, z3 = Z[at], Z[at + WIDTH], Z[at + TWO * WIDTH], Z[at + THREE * WIDTH]
+        at += FOUR * WIDTH
+        z4, z5, z6, z7 = Z[at], Z[at + WIDTH], Z[at + TWO * WIDTH], Z[at + THREE * WIDTH]
+        line[q] += a0 * z0 + a1 * z1 + a2 * z2 + a3 * z3 + a4 * z4 + a5 * z5 + a6 * z6 + a7 * z7
+        line[WIDTH + q] += (
+            b0 * z0 + b1 * z1 + b2 * z2 + b3 * z3 + b4 * z4 + b5 * z5 + b6 * z6 + b7 * z7
+        )
+        line[TWO * WIDTH + q] += (
+            c0 * z0 + c1 * z1 + c2 * z2 + c3 * z3 + c4 * z4 + c5 * z5 + c6 * z6 + c7 * z7
+        )
+        line[THREE * WIDTH + q] += (
+            d0 * z0 + d1 * z1 + d2 * z2 + d3 * z3 + d4 * z4 + d5 * z5 + d6 * z6 + d7 * z7
+        )
+
+
+@kernel
+def _take(line, start, add, centre, group, G1, G2, label):
+    """One centre's values into the two least of its group."""
+    at = group * WIDTH
+    for q in range(WIDTH):
+        v, least = line[start + q] + add, G1[at + q]
+        G2[at + q] = min(G2[at + q], max(least, v))
+        label[at + q] = centre if v < least else label[at + q]
+        G1[at + q] = min(least, v)
+
+
+@kernel
+def _in_registers(C, a, Z, T):
+    """Products of four centres from a on with all lanes."""
+    p = C.shape[1]
+    values, columns = T.reshape(-1), np.uint64(p)
+    at = np.uint64(a) * columns
+    for q in range(FOUR * WIDTH):
+        values[q] = 0.0
+    for start in range(ZERO, columns, EIGHT):
+        _eight_columns(
+            C.reshape(-1), at, at + columns, at + TWO * columns, at + THREE * columns,
+            Z.reshape(-1), start, values,
+        )  # fmt: skip
+
+
+@kernel
+def _scan(X, rows, m, c, scale, how, F, square, group, Z, z, T, G1, G2, label, lengths):
+    """Compare the first m of ``rows`` with all centres: the two least v of each group."""
+    for q in range(len(G1)):
+        G1[q], G2[q] = INFINITE, INFINITE
+    values = T.reshape(-1)
+    if how == LOOP:
+        _into_lanes(X, rows, m, c, scale, Z, lengths)
+    elif how == BLAS:
+        _as_rows(X, rows, m, c, scale, Z, lengths)
+        np.dot(F, Z.T, T)
+    else:
+        _by_rows(X, rows, m, c, scale, F, z, T, lengths)
+    for a in range(len(F)):
+        at = a
+        if how == LOOP:
+            at = a % 4
+            if at == 0:
+                _in_registers(F, a, Z, T)
+        _take(
+            values, np.uint64(at) * WIDTH, square[a], np.int32(a), np.uint64(group[a]),
+            G1, G2, label,
+        )  # fmt: skip
+
+
+@kernel
+def _decide(groups, lengths, e1, e2, G1, G2, label, best, sure, upper, low):
+    """Of each lane: whether the nearest centre is proven, which it is (in ``label``'s first group),
+    u; L of each group in G1's place; and ‖z‖² less its error, and the most that v of a nearest
+    centre may be, in ``low``."""
+    for q in range(LANES):
+        lane = np.uint64(q)
+        best[lane] = 0
+        sure[lane] = G2[lane]
+        upper[lane] = G1[lane]
+    for g in range(1, groups):
+        at, number = np.uint64(g) * WIDTH, np.int32(g)
+        for q in range(WIDTH):
+            v, w, least, second = G1[at + q], G2[at + q], upper[q], sure[q]
+            less = v < least
+            best[q] = number if less else best[q]
+            label[q] = label[at + q] if less else label[q]
+            upper[q] = min(v, least)
+            sure[q] = min(least, w) if less else min(second, v)
+    for q in range(WIDTH):
+        length, least = lengths[q], upper[q]
+        E = e1 * np.sqrt(length) + e2
+        sure[q] = (sure[q] - least) - 2 * E
+        low[q] = length - (E + ROUNDED * length)
+        low[WIDTH + q] = least + 2.0001 * E + ROUNDED * abs(least)
+        upper[q] = np.float32(np.sqrt(max(least + length + E + ROUNDED * length, 0.0))) * UP
+    for g in range(groups):
+        at, number = np.uint64(g) * WIDTH, np.int32(g)
+        for q in range(WIDTH):
+            v = G2[at + q] if best[q] == number else G1[at + q]
+            G1[at + q] = np.sqrt(max(v + low[q], NOTHING)) * DOWN
+
+
+@kernel
+def _keep(rows, m, order, G1, label, sure, upper, u, L, labels, now):
+    """What the tile says of its rows; −1 in ``now`` where it proves nothing."""
+    for r in range(m):
+        i = rows[r]
+        if sure[r] > 0:
+            now[r] = order[label[r]]
+            u[i] = upper[r]
+        else:
+            now[r] = -1
+    for g in range(len(L)):
+        for r in range(m):
+            if now[r] >= 0:
+                L[g, rows[r]] = G1[g * LANES + r]
+
+
+@kernel
+def _by_differences(X, i, C, scale, order, square, how, T, r, low, u, L):
+    """The same for row i in lane r, by differences from all centres that may be nearest."""
+    label, least, second, limit = -1, np.inf, np.inf, low[LANES + r]
+    if how != LOOP:  # others have v > limit
+        second = max(limit + low[r], 0.0)
+    for t in range(len(C)):
+        if how == LOOP or not T[t, r] + square[t] > limit:
+            a = order[t]
+            d = _squared(X, i, C, a, scale)
+            if d < least or (d == least and a < label):
+                label, least, second = a, d, min(least, second)
+            else:
+                second = min(second, d)
+    u[i] = np.float32(np.sqrt(least)) * UP
+    for g in range(len(L)):  # no group has a centre nearer than the next of all
+        L[g, i] = np.float32(np.sqrt(second)) * DOWN
+    return label
+
+
+@kernel
+def _assign(
+    X, weights, c, scale, C, how, F, square, group, order, e1, e2, first, u, L, labels, rows, count,
+    Z, z, T, G1, G2, label, best, sure, upper, low, lengths, sums, mass,
+):  # fmt: skip
+    p = X.shape[1]
+    moved, total = 0, 0.0
+    for start in range(0, count, LANES):
+        m = min(LANES, count - start)
+        these = rows[start : start + m]
+        _scan(X, these, m, c, scale, how, F, square, group, Z, z, T, G1, G2, label, lengths)
+        _decide(len(L), lengths, e1, e2, G1, G2, label, best, sure, upper, low)
+        _keep(these, m, order, G1, label, sure, upper, u, L, labels, best)
+        for r in range(m):
+            i = these[r]
+            if best[r] < 0:
+                best[r] = _by_differences(X, i, C, scale, order, square, how, T, r, low, u, L)
+            before, now = labels[i], best[r]
+            labels[i] = now
+            s = weights[i] if len(weights) else 1.0
+            if first:
+                total += s * lengths[r]
+            if first or now != before:
+                moved += 1
+                if not first:
+                    mass[before] -= s
+                    for j in range(p):
+                        sums[before, j] -= s * (X[i, j] - c[j])
+                mass[now] += s
+                for j in range(p):
+                    sums[now, j] += s * (X[i, j] - c[j])
+    return moved, total
+
+
+@cache
+def _compiled(number):
+    single, real, whole, int32 = types.float32, types.float64, types.intp, types.int32
+    X = types.Array(float_type(number), 2, "C", readonly=True)
+    line, table = (types.Array(real, d, "C", readonly=True) for d in (1, 2))
+    numbers = types.Array(whole, 1, "C", readonly=True)
+    floats, tile = single[::1], single[:, ::1]
+    F, square = (types.Array(single, d, "C", readonly=True) for d in (2, 1))
+    centres = line, real, table, whole, F, square, numbers, numbers, real, real
+    state = types.boolean, floats, tile, int32[::1], whole[::1], whole
+    scratch = (
+        tile, floats, tile, floats, floats, int32[::1], int32[::1], floats, floats, floats,
+        real[::1],
+    )  # fmt: skip
+    return _assign.compile((X, line, *centres, *state, *scratch, real[:, ::1], real[::1]))
+
+
+def assign(
+    X, weights, centres, first, state, rows, count, scratch, sums, mass
+) -> tuple[int, float]:
+    """Compare the first ``count`` of ``rows`` with all centres.
+
+    weights: (n,), or empty for ones. centres: (c, scale, C, how, F, square, group, order, e1, e2):
+    F holds −2m in float32, filled up with zeros to multiples of four and of eight, ``square`` ‖m‖²
+    with inf, group after group; ``order``: their numbers among C. state: (u (n,), L (groups, n),
+    labels (n,)), overwritten; first: labels are not yet any. sums (k, p) and mass (k,) get
+    Σ s(x − c) and Σ s of the rows that came, less those that went. (rows that moved, Σ s‖z‖²).
+    """
+    u, L, labels = state
+    n, p = X.shape
+    C, how, F, order = centres[2], centres[3], centres[4], centres[7]
+    if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
+        raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
+    if C.shape[1] != p or sums.shape != C.shape or len(F) % 4 or F.shape[1] % 8:
+        raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
+    if not scratch.fits(F, how):
+        raise ValueError(f"centres {F.shape} do not match their tiles")
+    if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):
+        raise ValueError(f"weights {weights.shape}, order {order.shape} do not match")
+    return _compiled(X.dtype)(
+        X, weights, *centres, first, u, L, labels, rows, count, *scratch.arrays, sums, mass
+    )
+
+
+def warm() -> None:
+    """Compile every kind, or load it from disk."""
+    for number in (np.float32, np.float64):
+        _compiled(np.dtype(number))

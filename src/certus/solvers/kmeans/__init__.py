@@ -1,0 +1,7 @@
+"""k-means: Lloyd's iteration by exact bounds, and starts."""
+
+from .assigning import nearest_centers
+from .fit import Fit
+from .lloyd import lloyd
+
+__all__ = ["Fit", "lloyd", "nearest_centers"]

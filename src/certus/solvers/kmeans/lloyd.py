@@ -1,0 +1,107 @@
+r"""Lloyd's iteration, to a fixed point.
+
+    a_i = argmin_k ‖x_i − μ_k‖²        μ_k = Σ_{a_i = k} s_i x_i / Σ_{a_i = k} s_i
+
+With z = x − c and the sums S_k = Σ s z, n_k = Σ s of a cluster,
+
+    J(a, c + m) = Σ s‖z‖² − Σ_k (2m_kᵀS_k − n_k‖m_k‖²),        least at the means m = S/n
+
+is known after each step without a look at the rows. Sums follow the rows that move.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...rows import Rows
+from ..steps import OnStep, Step, ignore
+from .assigning import assigner
+from .fit import GAIN, Fit
+from .refill import refill
+from .small import is_small, small
+
+
+def lloyd(
+    rows: Rows,
+    start: np.ndarray,
+    *,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    on_step: OnStep = ignore,
+) -> Fit:
+    """From the centres ``start`` until labels repeat, or centres move by no more than ``tol`` times
+    the mean variance of the columns (Σ of squares) and a step gains next to nothing.
+
+    O(n·k·p) for the first step and less for each further one; memory as ``Bounds``.
+    """
+    C = before = start.astype(rounding(rows)).astype(float)
+    if is_small(rows, len(C)):
+        found = small(rows, C, max_iter, tol, on_step)
+        if found is not None:
+            return found
+    bounds = assigner(rows, len(C))
+    sums, mass = np.zeros(C.shape), np.zeros(len(C))
+    total = J = np.inf
+    rose, refilled, converged, n_iter, variance = 0.0, 0, False, 0, 0.0
+    for n_iter in range(1, max_iter + 1):
+        change = bounds.move_to(C)
+        sums += change.sums
+        mass += change.mass
+        if n_iter == 1:
+            total = change.total
+            variance = mean_variance(rows, total, sums)
+        refilled += refill(bounds, rows, sums, mass)
+        before, C = C, means(sums, mass, C, bounds.c, rows)
+        last, J = J, max(0.0, total - spread_of_centres(sums, mass, C - bounds.c))
+        rose = max(rose, (J - last) / total if np.isfinite(last) and total > 0 else 0.0)
+        stop = on_step(Step(n_iter, J, None, partial(_so_far, C, bounds)))
+        converged = n_iter > 1 and change.moved == 0 and np.array_equal(C, before)
+        if converged or stop:
+            break
+        shift = float(((C - before) ** 2).sum())
+        if n_iter > 1 and shift <= tol * variance and last - J <= GAIN * J:
+            converged = True
+            break
+    if not np.array_equal(C, before):
+        mass += bounds.move_to(C).mass
+    own = bounds.own()
+    if converged:
+        # sums that followed the rows have gathered rounding: the means once more, about themselves
+        better = means(own.rest, mass, C, C, rows)
+        if not np.array_equal(better, C):
+            C = better
+            bounds.move_to(C)
+            own = bounds.own()
+    counted = bounds.labels if rows.s is None else bounds.labels[rows.s > 0]
+    effective = int(np.count_nonzero(np.bincount(counted)))
+    return Fit(C, bounds.labels, own.objective, n_iter, converged, refilled, effective, rose)
+
+
+def _so_far(C: np.ndarray, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
+    return C, bounds.labels
+
+
+def rounding(rows: Rows) -> Any:
+    """What centres are stored in."""
+    return np.float32 if rows.X.dtype == np.float32 else np.float64
+
+
+def means(sums: np.ndarray, mass: np.ndarray, C: np.ndarray, c: np.ndarray, rows: Rows) -> Any:
+    """c + S/n, as stored; c: one for all, or each its own. Centres of nothing stay."""
+    some = mass > 0
+    new = C.copy()
+    new[some] = np.broadcast_to(c, C.shape)[some] + sums[some] / mass[some, None]
+    return new.astype(rounding(rows)).astype(float)
+
+
+def spread_of_centres(sums: np.ndarray, mass: np.ndarray, m: np.ndarray) -> float:
+    """Σ_k 2mᵀS − n‖m‖²; of means, Σ ‖S‖²/n."""
+    return float(2 * np.vdot(m, sums) - mass @ np.einsum("ij,ij->i", m, m))
+
+
+def mean_variance(rows: Rows, total: float, sums: np.ndarray) -> float:
+    """Of the columns, on average."""
+    S = sums.sum(axis=0)
+    mass = rows.S
+    return max(0.0, total / mass - float((S / mass) @ (S / mass))) / rows.shape[1]

@@ -1,0 +1,99 @@
+"""Labels of sparse rows: products of what is there with all centres, in float64.
+
+    ‖x − μ‖² = ‖μ‖² − 2xᵀμ + ‖x‖²,   off by at most E = 2⁻⁵³((2m + 8)‖x‖M + (p + 4)M²)
+
+of a row with m entries, M = max‖μ‖. Where the two least are not 2E apart, differences decide, and
+of equal ones the first centre.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ...rows import Rows
+from .bounds import Change, Own, block_rows
+
+UNIT = 2.0**-53
+TILE = 1 << 20  # distances of a tile
+AT_A_TIME = 64  # rows that are filled up with zeros
+
+
+class SparseAssigner:
+    """O(entries·k) a step, and memory for a tile a thread."""
+
+    def __init__(self, rows: Rows, k: int):
+        (n, p), self.rows, self.k = rows.shape, rows, k
+        self.c = np.zeros(p)
+        self.labels = np.zeros(n, dtype=np.int32)
+        self.C: np.ndarray | None = None
+        self.block = block_rows(n, k)
+
+    def move_to(self, C: np.ndarray) -> Change:
+        first, self.C = self.C is None, np.array(C, dtype=float, order="C")
+        columns = np.asfortranarray(-2 * self.C.T)
+        square = np.einsum("ij,ij->i", self.C, self.C)
+        change: Change = self.rows.reduce(
+            self._block, columns, square, first,
+            beside=(self.labels,), block_rows=self.block, times=self.k,
+        )  # fmt: skip
+        return change
+
+    def _block(
+        self, X: Any, _y: Any, s: Any, labels: Any, columns: Any, square: Any, first: bool
+    ) -> Change:
+        X = csr_array(X, dtype=float)
+        n, step, now = X.shape[0], max(16, TILE // self.k), np.empty(len(labels), dtype=np.int32)
+        lengths = np.sqrt(X.multiply(X).sum(axis=1))
+        far = np.sqrt(square.max())
+        E = (
+            1.02
+            * UNIT
+            * ((2 * np.diff(X.indptr) + 8) * lengths * far + (len(columns) + 4) * far**2)
+        )
+        for a in range(0, n, step):
+            part = slice(a, min(a + step, n))
+            V = X[part] @ columns + square
+            now[part] = V.argmin(axis=1)
+            least = np.take_along_axis(V, now[part, None].astype(np.intp), 1)
+            close = (least + 2 * E[part, None] >= V).sum(axis=1) > 1
+            for i in a + np.flatnonzero(close):
+                D = X[[i]].toarray() - self.C
+                now[i] = np.einsum("ij,ij->i", D, D).argmin()
+        moved = np.flatnonzero(now != labels) if not first else np.arange(n)
+        w = np.ones(len(moved)) if s is None else s[moved]
+        came = _sums(X[moved], w, now[moved], self.k)
+        mass = np.bincount(now[moved], w, self.k)
+        if not first:
+            came -= _sums(X[moved], w, labels[moved], self.k)
+            mass -= np.bincount(labels[moved], w, self.k)
+        labels[:] = now
+        weights = np.ones(n) if s is None else s
+        total = float((weights * lengths**2).sum()) if first else 0.0
+        return Change(came, mass, len(moved), n, n, total)
+
+    def own(self) -> Own:
+        C, d2 = self.C, np.empty(len(self.labels))
+        assert C is not None
+
+        def block(X: Any, _y: Any, s: Any, labels: Any, d2: Any) -> tuple[float, np.ndarray]:
+            X, rest = csr_array(X, dtype=float), np.zeros(C.shape)
+            weights = np.ones(len(d2)) if s is None else s
+            for first in range(0, X.shape[0], AT_A_TIME):
+                part = slice(first, first + AT_A_TIME)
+                D = X[part].toarray() - C[labels[part]]
+                d2[part] = np.einsum("ij,ij->i", D, D)
+                np.add.at(rest, labels[part], weights[part, None] * D)
+            return float(weights @ d2), rest
+
+        total, rest = self.rows.reduce(block, beside=(self.labels, d2), block_rows=self.block)
+        return Own(float(total), d2, rest)
+
+    def forget(self, i: int) -> None:
+        """Nothing is kept."""
+
+
+def _sums(X: Any, w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Σ s x of each label, (k, p)."""
+    member = csr_array((w, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+    return np.asarray((member @ X).toarray())

@@ -1,0 +1,55 @@
+"""Can squares of differences between these rows be held in float64? One cheap look at X.
+
+Σ x² is finite and not tiny        ⇒  squares of differences are held
+otherwise the range of X decides:     p·S·(max − min)² must be finite, and (max − min)² not lost
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...rows import Rows
+
+LEAST = 1e-140  # differences up to which squares lose digits to underflow
+
+
+class SquaresError(ValueError):
+    """Squares of differences between these rows overflow or vanish."""
+
+
+def squares_are_held(rows: Rows) -> bool:
+    """False: X is not finite. Raises ``SquaresError``, with the remedy, where squares are not."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        (total,) = rows.reduce(_squares)
+        if np.isfinite(total) and total > LEAST**2:
+            return True
+        low, high = rows.reduce(_range, combine=_wider)
+        width = np.float64(2 * (high / 2 - low / 2).max())  # infinite, where it overflows
+        most = width**2 * rows.shape[1] * rows.S
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return False
+    if not np.isfinite(most):
+        raise SquaresError(
+            f"X reaches {max(-low.min(), high.max()):.3g}, and squares of its differences "
+            "overflow: divide it by a power of 10"
+        )
+    if 0 < width < LEAST:
+        raise SquaresError(
+            f"the values of X differ by {width:.3g} at most, and squares of that vanish: multiply "
+            "it by a power of 10"
+        )
+    return True
+
+
+def _squares(X: Any, _y: Any, _s: Any) -> tuple[float]:
+    x = (X if isinstance(X, np.ndarray) else X.data).ravel(order="K")
+    return (float(np.dot(x, x)),)
+
+
+def _range(X: Any, _y: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:
+    X = X if isinstance(X, np.ndarray) else X.toarray()
+    return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+
+
+def _wider(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+    return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])

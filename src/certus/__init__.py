@@ -12,6 +12,7 @@ from ._config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
     from . import (
+        cluster,
         distances,
         exceptions,
         linear_model,
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "check_gradient",
+    "cluster",
     "config_context",
     "distances",
     "exceptions",
@@ -50,8 +52,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "distances", "exceptions", "linear_model", "losses", "neighbors", "penalties", "plotting",
-    "preprocessing", "solvers",
+    "cluster", "distances", "exceptions", "linear_model", "losses", "neighbors", "penalties",
+    "plotting", "preprocessing", "solvers",
 )  # fmt: skip
 
 

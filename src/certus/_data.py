@@ -14,6 +14,7 @@ class Data:
 
     def __init__(self, rows: Rows):
         self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
+        self.s = rows.s
         # of columns, one block: to make rows of them would cost more than threads save
         self.whole = rows.sparse and rows.X.columns_only
         edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
@@ -32,14 +33,23 @@ class Data:
         return rows
 
     def reduce(
-        self, statistic: Any, *args: Any, square: bool = False, times: int = 1, **how: Any
+        self,
+        statistic: Any,
+        *args: Any,
+        square: bool = False,
+        times: int = 1,
+        least: int = 0,
+        **how: Any,
     ) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows. ``times``:
-        how often it looks at each element."""
+        how often it looks at each element. ``least``: rows that a block should have, if X is in
+        memory."""
         if self.whole and not how:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
         rows = self._block_rows(times)
         rows = max(rows, self.shape[1]) if square else rows
+        if isinstance(self.rows.X, np.ndarray):
+            rows = max(rows, least)
         return self.rows.reduce(
             statistic, *args, block_rows=rows, square=square, times=times, **how
         )

@@ -173,6 +173,11 @@ def _satellites() -> Data:
     return rng.normal(kind[:, None], 0.5, size=(600, 3)) + 1.5e11, kind
 
 
+def _evenly_spread() -> Data:
+    """No clusters at all: Lloyd's steps are many and small."""
+    return np.random.default_rng(0).uniform(size=(3000, 2)), None
+
+
 def _sparse() -> Data:
     """Towns one-hot, income in dollars beside them."""
     rng = np.random.default_rng(0)
@@ -212,4 +217,8 @@ ROWS = (
     Row("neighbors", "neighbors.KNeighborsClassifier", "load_digits", _digits, expects="exact"),
     Row("far", "neighbors.KNeighborsClassifier", "far from 0",
         _satellites, {"algorithm": "brute"}, expects="exact"),
+    Row("kmeans", "cluster.KMeans", "load_digits", _digits,
+        {"n_clusters": 10, "random_state": 0}, expects="local optimum"),
+    Row("many-steps", "cluster.KMeans", "evenly spread", _evenly_spread,
+        {"n_clusters": 20, "random_state": 0}, expects="local optimum"),
 )  # fmt: skip

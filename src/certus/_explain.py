@@ -1,14 +1,20 @@
 """Certificates, warnings and audits in words.
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
-``_explain_classes.py`` and ``_explain_neighbors.py``.
+``_explain_classes.py``, ``_explain_neighbors.py`` and ``_explain_clusters.py``.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _explain_classes, _explain_linear, _explain_neighbors, _explain_penalised
+from . import (
+    _explain_classes,
+    _explain_clusters,
+    _explain_linear,
+    _explain_neighbors,
+    _explain_penalised,
+)
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -19,18 +25,20 @@ __all__ = ["distance", "explain", "not_certified", "note", "one_line", "repeated
 
 MARK = {
     "optimal": "[OK]", "stationary": "[OK]", "exact": "[OK]", "nearly optimal": "[!]",
-    "not proven": "[?]",
+    "not proven": "[?]", "local optimum": "[OK]", "degenerate": "[!]",
 }  # fmt: skip
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
 DOES_NOT_SAY = {
     "global": "that the model is true, the data sound, or that it predicts well",
     "exact": _explain_neighbors.DOES_NOT_SAY,
+    "local": _explain_clusters.DOES_NOT_SAY,
 }
 SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
     SQUARES: _explain_linear,
     "certus.definitions.penalised": _explain_penalised,
     "certus.definitions.huber_regression": _explain_penalised,
+    "certus.definitions.kmeans": _explain_clusters,
 }
 
 
@@ -41,6 +49,11 @@ def _words_of(c: "Certificate") -> Any:
 def _convex(c: "Certificate") -> bool:
     """False: nothing is claimed of an optimum."""
     return bool(c.found.get("convex", True))
+
+
+def _aims_elsewhere(c: "Certificate") -> bool:
+    """It does not claim to be at an optimum, and is at none."""
+    return c.status == "not a local optimum" and "aims" in c.found["iteration"]
 
 
 def one_line(c: "Certificate") -> str:
@@ -54,8 +67,10 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate(exact: {_explain_neighbors.claim(c)})")
     if c.status == "no finite optimum":
         return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
-    near = distance(c) if c.certified else _words_of(c).best(c)
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
+    if c.kind == "local":
+        return printable(f"Certificate({status}: {_explain_clusters.claim(c)})")
+    near = distance(c) if c.certified else _words_of(c).best(c)
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
 
 
@@ -69,7 +84,8 @@ def explain(c: "Certificate") -> str:
     n, p = c.shape
     title = TITLE.get(c.status, c.status.upper())
     shape = f"{count(n, 'row')} × {count(p, 'column')}"
-    lines = [f"{MARK.get(c.status, '[!!]')} {title}   {c.model}, {shape}"]
+    mark = "[i]" if _aims_elsewhere(c) else MARK.get(c.status, "[!!]")
+    lines = [f"{mark} {title}   {c.model}, {shape}"]
     lines += [f"{label:<14} {text}" for label, text in _body(c)]
     return printable("\n".join(lines))
 
@@ -95,6 +111,8 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
     elif c.kind == "exact":
         words = _explain_neighbors
         rows += words.certified(c) if c.certified else words.refused(c)
+    elif c.kind == "local":
+        rows += _words_of(c).certified(c) if c.certified else _words_of(c).refused(c)
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
         rows += [("What is wrong", text) for text in wrong]
@@ -119,9 +137,11 @@ def note(c: "Certificate") -> str:
     n, p = c.shape
     if not c.certified:
         said = one_line(c)[12:-1]
+        if c.kind == "local":
+            return printable(f"{c.model}: {said}.")
         return printable(f"Not certified: {said}." if _convex(c) else f"{said.capitalize()}.")
-    if c.kind == "exact":
-        said = _explain_neighbors.note(c)
+    if c.kind in ("exact", "local"):
+        said = (_explain_neighbors if c.kind == "exact" else _explain_clusters).note(c)
         return printable(f"{said} (certus {__version__}, {c.definition}).")
     if not _convex(c):
         return printable(
@@ -143,6 +163,8 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
         return printable(f"{c.model}: {_explain_neighbors.first_wrong(c)}.")
     if c.status == "contradicted":
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
+    if c.kind == "local":
+        return printable(_explain_clusters.not_certified(c, stopped_at))
     if stopped_at is not None:
         return printable(_stopped(c, stopped_at))
     if not c.definition:

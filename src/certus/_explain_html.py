@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, distance, explain
 from ._explain_classes import separates
+from ._explain_clusters import claim as claim_of_clusters
 from ._explain_neighbors import claim, first_wrong
 from ._words import number
 
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-ICON = {"optimal": "✔", "stationary": "✔", "exact": "✔", "nearly optimal": "◐"}
+ICON = {
+    "optimal": "✔", "stationary": "✔", "exact": "✔", "nearly optimal": "◐", "local optimum": "◐",
+    "degenerate": "◐",
+}  # fmt: skip
 # the notebook's own text colour on a tint of it: legible in light and dark alike
 STYLE = (
     "display:inline-block;border:1px solid currentColor;border-radius:6px;padding:.4em .8em;"
@@ -42,13 +46,16 @@ def html(c: "Certificate") -> str:
     icon = ICON.get(c.status, "✖")
     if c.status == "no finite optimum":
         summary = separates(c)
+    elif c.kind == "local":
+        wrong = c.found["wrong"]
+        summary = str(wrong[0]) if c.status == "contradicted" else claim_of_clusters(c)
     elif c.kind == "exact" and not c.definition:
         summary = str(c.found["unproven"])
     elif c.kind == "exact":
         summary = first_wrong(c) if c.status == "contradicted" else claim(c)
     else:
         summary = f"objective {number(c.objective, 7)}"
-    if c.certified and c.kind != "exact":
+    if c.certified and c.kind not in ("exact", "local"):
         summary += f", {distance(c)}"
     details = escape(explain(c))
     return (

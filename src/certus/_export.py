@@ -85,13 +85,14 @@ class Data:
     def some(self, count):
         return self.sample(count)._rows(slice(None))
 
-    def reduce(self, statistic, *args, combine=None, square=False, times=1):
+    def reduce(self, statistic, *args, combine=None, beside=(), square=False, times=1, least=0):
         step = max({block}, self.shape[1] // 2) if square else {block}
         if self.sparse and not square:  # blocks get their zeros back
             step = max(16, min(step, 2**24 // self.shape[1]))
         total = None
         for start in range(0, len(self.X), step):
-            part = statistic(*self._rows(slice(start, start + step)), *args)
+            rows = slice(start, start + step)
+            part = statistic(*self._rows(rows), *(a[rows] for a in beside), *args)
             if total is None:
                 total = part
             elif combine is None:

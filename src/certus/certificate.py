@@ -17,6 +17,7 @@ from . import audit
 from ._data import Data as _Data
 from ._pool import blas_limiter
 from ._separating import what_separates
+from ._status import CERTIFIED, contradictions, status_of
 from ._validation import data_for_verify
 from .definitions.linear_sums import dense, few_rows
 from .exceptions import CannotVerifyError
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
     from ._watching import TracePoint
 
 TOL = 1e-6  # residual up to which a fit is optimal
-NEARLY = 1e-3  # … nearly optimal
 SAME = 1e-9  # relative, of the objective on the same rows
-CERTIFIED = ("optimal", "stationary", "exact")  # the states that hold the claim of their kind
-ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +47,17 @@ class Certificate:
     residual : float
         gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
-        would gain, or of regression the largest slope, as a share of the largest there can be.
+        would gain, or of regression the largest slope, as a share of the largest there can be; of
+        clusters, the share of the objective that one more step takes away.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
-        of a global optimum. "exact": there is nothing to minimise; ``objective`` counts the
-        sampled answers that are wrong.
+        of a global optimum. "local": the same of clusters, where steps are not small. "exact":
+        there is nothing to minimise; ``objective`` counts the sampled answers that are wrong.
     status : str
-        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "exact" (of answers),
+        "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
+        "not a local optimum" (of clusters), "degenerate" (fewer distinct rows than clusters: the
+        objective is 0 and cannot be lower), "exact" (of answers),
         "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not
         convex), "no finite optimum" (the classes are separated, so coefficients grow without
         limit), "not proven" (sparse rows of many columns without a penalty, or a loss or penalty of
@@ -115,11 +116,11 @@ class Certificate:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
         ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers.
+        holds the sampled answers; of clusters the centres, and it is given no y.
         """
-        from . import _export, _export_neighbors
+        from . import _export, _export_clusters, _export_neighbors
 
-        of_kind = _export_neighbors if self.kind == "exact" else _export
+        of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
         _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
@@ -178,26 +179,32 @@ def _feature_names(model: Any) -> tuple[str, ...] | None:
 
 
 def _certify(
-    reading: audit.Reading, rows: Rows, tol: float, names: tuple[str, ...] | None
+    reading: audit.Reading,
+    rows: Rows,
+    tol: float,
+    names: tuple[str, ...] | None,
+    bound: bool = False,
 ) -> Certificate:
     started = time.perf_counter()
     definition = import_module(f"certus.definitions.{reading.definition}")
     data = _Data(_as_defined(rows, reading.labels))
-    asked: dict[str, Any] = {}  # what else a model of ours claims
+    asked = dict(reading.claims)  # what else the model claims
+    if bound and reading.bound_on_demand:
+        asked["bound"] = True
     if reading.ours and reading.rank is not None:
         asked["rank"] = reading.rank
     if reading.ours and reading.spectrum:
         asked["spectrum"] = True
     with blas_limiter.for_work(rows.shape):
         found = definition.check(data, **reading.parameters, **asked, tol=tol)
-        wrong = [*reading.wrong, *found.get("wrong", ()), *_contradictions(reading, found)]
+        wrong = [*reading.wrong, *found.get("wrong", ()), *contradictions(reading, found)]
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")
             chosen = choice.check(data, **reading.choice, tol=tol)
             wrong += chosen["wrong"]
             found["loo_score"] = chosen.get("loo_score")
     kind = found.get("kind", "global")
-    status = _status(found, kind, wrong, tol)
+    status = status_of(found, kind, wrong, tol)
     if status == "stationary" and reading.parameters.get("direction") is not None:
         status = "not optimal"  # the fit saw the classes separated, up to rounding
     certified = status in CERTIFIED
@@ -212,6 +219,8 @@ def _certify(
         found["separated"] = {**facts, "proof": proof}
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)
+    if kind == "local":  # what a script needs besides
+        parameters |= {"ties": found["ties"], "bound": asked.get("bound", False)}
     formula = reading.formula
     if rows.s is None:
         formula = formula.replace("sᵢ ", "").replace("sᵢ", "")
@@ -250,21 +259,6 @@ def _as_defined(rows: Rows, labels: audit.Labels | None) -> Rows:
     return rows.but(y, s)
 
 
-def _status(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> str:
-    if kind == "exact":
-        return "contradicted" if wrong else "exact"
-    if found.get("separated"):
-        return "no finite optimum"
-    residual = found["residual"]
-    if residual <= tol:
-        return "contradicted" if wrong else "optimal" if kind == "global" else kind
-    if not found.get("convex", True):  # no optimum was claimed
-        return "not stationary"
-    if residual <= NEARLY:
-        return "nearly optimal"
-    return "not proven" if "unproven" in found and found["at_least"] <= tol else "not optimal"
-
-
 def _columns(rows: Rows) -> dict[str, np.ndarray]:
     """Mean and spread of the columns, from a few rows: for the likely cause of a bad fit."""
     X, _, _ = rows.some(few_rows(rows.shape[1]))
@@ -290,26 +284,13 @@ def _note_on_repeats(found: dict[str, Any], names: tuple[str, ...] | None) -> tu
     return (not_unique(found["not_unique"], names),) if found.get("not_unique") else ()
 
 
-def _contradictions(reading: audit.Reading, found: dict[str, Any]) -> list[str]:
-    """Fitted attributes besides the optimum that the data do not bear out."""
-    wrong = []
-    rank = found.get("rank")
-    if reading.ours and reading.rank is not None and rank is not None and rank != reading.rank:
-        wrong.append(f"rank_ is {reading.rank}, the data have rank {rank}")
-    for name, stated in reading.spectrum.items() if reading.ours else ():
-        true = np.asarray(found[name.rstrip("_")])
-        stated = np.asarray(stated, dtype=float)
-        # the least singular value may have been found by way of its square
-        lost = min(1e-15 * found["condition"] ** 2, 1e-3) if name == "condition_" else 0.0
-        atol = ATTRIBUTE_TOL * np.max(true, initial=0.0)
-        close = stated.shape == true.shape and np.allclose(stated, true, ATTRIBUTE_TOL + lost, atol)
-        if not close:
-            wrong.append(f"{name} is not what the data have")
-    return wrong
-
-
 def verify(
-    model: Any, X: Any, y: Any = None, sample_weight: Any = None, tol: float | None = None
+    model: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    tol: float | None = None,
+    bound: bool = False,
 ) -> Certificate:
     """Recompute from the data what a fitted model claims. Nothing is fitted.
 
@@ -322,6 +303,9 @@ def verify(
         The rows that the model was fitted on, with the weights that it was fitted with.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
+    bound : bool, default=False
+        Of k-means, compute a lower bound on every choice of centres too, from all eigenvalues of
+        the rows' covariance. Other models have theirs in any case, if one is known.
 
     Returns
     -------
@@ -353,7 +337,7 @@ def verify(
         reading = audit.read(inner.model, rows)
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
-    certificate = _certify(reading, rows, tol, _feature_names(inner.model))
+    certificate = _certify(reading, rows, tol, _feature_names(inner.model), bound)
     return _compared_with_fit(certificate, inner, reading, sample_weight)
 
 
@@ -376,7 +360,8 @@ def _compared_with_fit(
     difference = None
     if own is not None:
         difference = own.fingerprint.differs(certificate.fingerprint)
-        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + own.gap
+        slack = 0.0 if own.kind == "local" else own.gap
+        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
         edited = any(
             not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
         )

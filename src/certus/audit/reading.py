@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, linear, neighbors, penalised
+from . import classifiers, clusters, linear, neighbors, penalised
 from .labels import Labels
 
 
@@ -30,6 +30,8 @@ class Reading:
     labels: Labels | None = None  # of a classifier
     iteration: dict[str, Any] = field(default_factory=dict)  # max_iter if it was reached, and tol
     wrong: tuple[str, ...] = ()  # what the reader itself saw to be so
+    claims: dict[str, Any] = field(default_factory=dict)  # more parameters; certificates drop them
+    bound_on_demand: bool = False  # check(…, bound=True) computes one
     ours: bool = True
 
 
@@ -48,6 +50,9 @@ _SHARED: dict[str, Reader] = {
     "neighbors.KNeighborsRegressor": neighbors.read_k_nearest,
     "neighbors.RadiusNeighborsClassifier": neighbors.read_within_radius,
     "neighbors.RadiusNeighborsRegressor": neighbors.read_within_radius,
+    "cluster.KMeans": clusters.read_kmeans,
+    "cluster.MiniBatchKMeans": clusters.read_mini_batch,
+    "cluster.BisectingKMeans": clusters.read_bisecting,
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {

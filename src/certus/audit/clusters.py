@@ -1,0 +1,115 @@
+"""k-means, of certus and scikit-learn alike: centres, and what the model says of rows and J.
+
+Models of scikit-learn are also asked to predict some of their rows. A copy that knows no column
+names is asked, for the rows have none here.
+"""
+
+import copy
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .neighbor_metrics import is_ours
+
+FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"
+BY_TREE = "Σ sᵢ ‖xᵢ − μ‖², μ the centre of the leaf of xᵢ"
+ASKED = 2048  # rows that are predicted again
+MINI_BATCHES = "mini-batches approach an optimum, they do not reach it"
+SPLITS = "each split was optimised by itself, not the clustering as a whole"
+
+
+def read_kmeans(model: Any, rows: Any) -> dict[str, Any]:
+    return _reading(model, rows, _labels(model, rows))
+
+
+def read_mini_batch(model: Any, rows: Any) -> dict[str, Any]:
+    """After partial_fit, or without compute_labels, nothing is claimed of the rows."""
+    labels = vars(model).get("labels_")
+    if labels is None or len(labels) != rows.shape[0] or not vars(model).get("compute_labels", 1):
+        reading = _reading(model, rows, None)
+        reading["claims"].pop("inertia", None)
+    else:
+        reading = _reading(model, rows, labels)
+    if not is_ours(model):  # its starts compete on a few rows, before the work begins
+        reading["claims"]["restarts"] = None
+    reading["iteration"]["aims"] = MINI_BATCHES
+    return reading
+
+
+def read_bisecting(model: Any, rows: Any) -> dict[str, Any]:
+    """Labels are those of a tree of splits, and need not be those of the nearest centres."""
+    reading = _reading(model, rows, _labels(model, rows))
+    reading["formula"] = BY_TREE
+    reading["claims"] |= {"by_tree": True, "restarts": None}  # starts are those of a split
+    reading["iteration"]["aims"] = SPLITS
+    return reading
+
+
+def _reading(model: Any, rows: Any, labels: Any) -> dict[str, Any]:
+    centers = np.asarray(model.cluster_centers_)
+    if not np.isfinite(centers).all():
+        k, j = np.argwhere(~np.isfinite(centers))[0]
+        raise ValueError(f"cluster_centers_ holds {centers[k, j]} (centre {k}, column {j})")
+    fitted = vars(model)
+    inertia = fitted.get("inertia_")
+    claims: dict[str, Any] = {
+        "labels": labels,
+        "inertia": None if inertia is None else float(inertia),
+        "restarts": _restarts(model),
+        "rose": float(fitted.get("_rose", 0.0)),
+    }
+    if not is_ours(model):
+        claims["predicted"] = _predicted(model, rows)
+    return {
+        "definition": "kmeans",
+        "formula": FORMULA,
+        "parameters": {"centers": centers.astype(float), "ours": is_ours(model)},
+        "claims": claims,
+        "bound_on_demand": True,
+        "iteration": _iteration(model),
+    }
+
+
+def _iteration(model: Any) -> dict[str, Any]:
+    """tol, and max_iter if it was reached."""
+    fitted = vars(model)
+    reached = fitted.get("n_iter_", 0) >= fitted.get("max_iter", np.inf)
+    return {"tol": fitted.get("tol"), "max_iter": fitted["max_iter"] if reached else None}
+
+
+def _labels(model: Any, rows: Any) -> np.ndarray:
+    labels = np.asarray(model.labels_)
+    if len(labels) != rows.shape[0]:
+        raise ValueError(
+            f"labels_ has {len(labels):,} entries, X has {rows.shape[0]:,} rows: give the rows of "
+            "the fit"
+        )
+    return labels
+
+
+def _restarts(model: Any) -> Any:
+    """The objective of each start. scikit-learn keeps the best alone: known where it was one."""
+    fitted = vars(model)
+    if "restarts_" in fitted:
+        return np.asarray(fitted["restarts_"], dtype=float)
+    starts, init = fitted.get("n_init"), fitted.get("init")
+    by_chance = callable(init) or isinstance(init, str)
+    if starts == "auto":
+        starts = 1 if isinstance(init, str) and init == "k-means++" else 10
+    one = starts == 1 or not by_chance
+    return [float(model.inertia_)] if one else None
+
+
+def _predicted(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, what is predicted for them), in step with no pattern of the rows."""
+    n = rows.shape[0]
+    i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
+    X = rows.take(i).block(0, len(i))[0]
+    if rows.sparse:
+        # its loops read 32-bit indices alone
+        X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    asked = copy.copy(model)
+    vars(asked).pop("feature_names_in_", None)
+    dtype = np.asarray(model.cluster_centers_).dtype
+    return i, np.asarray(asked.predict(X.astype(dtype, copy=False)))

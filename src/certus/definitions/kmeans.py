@@ -1,0 +1,298 @@
+"""k-means: k centres, each row served by its nearest.
+
+    J(μ) = Σ_i s_i min_k ‖x_i − μ_k‖²
+
+A Lloyd step gives each row to its nearest centre and moves each centre to the mean m_k of its rows,
+by which J falls by Σ_k n_k ‖μ_k − m_k‖² (n_k the weight of cluster k), and by more where rows then
+change their centre. What no step lowers is a local optimum. Hartigan's test is stronger: would J
+fall if one row moved, and the means of its old and its new cluster with it?
+
+``check`` recomputes J, proves of every row that its label is that of the nearest centre (see
+``nearest_centers.py``), takes one more Lloyd step and makes Hartigan's test of every row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.definitions.linear_sums import UNIT, dense
+from certus.definitions.nearest_centers import Seen, guess, settle
+from certus.definitions.spectral_bound import spectral_bound
+
+AGREE = 1e-6  # restarts so close to the best, relative, found the same
+USEFUL = 0.5  # of the objective: what a weaker bound says is not worth saying
+WORTH_A_LOOK = 2**22  # labels times centres from which a few labels are looked at first
+ROWS = 512  # rows at a time
+NAMED = 3  # contradictions told of each kind
+ROSE = 1e-9  # by which sums in another order may make the objective seem to rise
+
+
+# --- the definition, plain ------------------------------------------------------------------------
+
+
+def nearest(X: Any, mu: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(labels, squared distances); of equally near centres the first."""
+    X, mu = np.asarray(X, dtype=float), np.asarray(mu, dtype=float)
+    D = np.stack([((X - m) ** 2).sum(axis=1) for m in mu])
+    return D.argmin(axis=0), D.min(axis=0)
+
+
+def objective(X: Any, mu: Any, s: Any = None) -> float:
+    d2 = nearest(X, mu)[1]
+    return float(d2.sum() if s is None else s @ d2)
+
+
+def lloyd_step(X: Any, mu: Any, s: Any = None) -> np.ndarray:
+    """Each centre at the mean of its rows; one without rows stays."""
+    X, m = np.asarray(X, dtype=float), np.array(mu, dtype=float)
+    labels, s = nearest(X, mu)[0], np.ones(len(X)) if s is None else s
+    for k in range(len(m)):
+        mine = labels == k
+        if s[mine].sum() > 0:
+            m[k] = s[mine] @ X[mine] / s[mine].sum()
+    return m
+
+
+def gain_of_move(X: Any, labels: Any, i: int, b: int, s: Any = None) -> float:
+    """By how much Σ_k Σ_{i in k} s_i ‖x_i − m_k‖², m the clusters' means, falls if i moves to b."""
+    moved = np.array(labels)
+    moved[i] = b
+    return _within(X, labels, s) - _within(X, moved, s)
+
+
+def _within(X: Any, labels: Any, s: Any) -> float:
+    X, s = np.asarray(X, dtype=float), np.ones(len(X)) if s is None else s
+    total = 0.0
+    for k in np.unique(labels[s > 0]):
+        mine = labels == k
+        mean = s[mine] @ X[mine] / s[mine].sum()
+        total += s[mine] @ ((X[mine] - mean) ** 2).sum(axis=1)
+    return total
+
+
+# --- what a model claims --------------------------------------------------------------------------
+
+
+def check(
+    data: Any,
+    centers: Any,
+    labels: Any = None,
+    inertia: float | None = None,
+    restarts: Any = None,
+    rose: float = 0.0,
+    predicted: Any = None,
+    ties: Any = None,
+    by_tree: bool = False,
+    ours: bool = False,
+    bound: bool = False,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Is J at a local optimum at these centres?
+
+    ``labels``, ``inertia``: what the model says of each row and of J. ``restarts``: J of each
+    start. ``rose``: the most by which J rose between two steps, as a share. ``predicted``: some
+    rows, and what the model answers for them. ``ties``: rows with several nearest centres, and the
+    label of each. ``by_tree``: labels are not
+    claimed to be nearest. ``bound``: compute the spectral bound too.
+
+    Of a model of certus (``ours``) a label may be off by the rounding of ‖x − μ‖², of others by
+    that of ‖x‖² − 2xᵀμ + ‖μ‖² on centred data, in their precision.
+
+    ``residual`` is what one more Lloyd step would take from J, as a share of it; an empty cluster
+    takes the row that gains most by it. O(n·k·p) operations; two such passes where the centres are
+    not the means of their rows.
+    """
+    mu = np.array(centers, dtype=float)
+    k, S = len(mu), float(data.shape[0] if data.s is None else data.s.sum())
+    forgiven = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps
+    wrong, J = [], None
+    if labels is not None:
+        labels = np.array(labels, dtype=np.intp)
+        wrong += _no_clusters(labels, k)
+    if by_tree:
+        (J,) = data.reduce(_at_labels, mu, beside=(labels,))
+    true = _labels_to_begin_with(data, mu, labels)
+    seen, weight = settle(data, mu, true, forgiven, strict=labels is None)
+    if ties is not None and np.size(ties):
+        true[ties[0]] = ties[1]
+        seen, weight = settle(data, mu, true, forgiven)
+    J = seen.J if J is None else J
+    # J of rows at their centres, but for the last digits of these
+    nothing = S * data.shape[1] * (4 * data.eps * float(np.abs(mu).max())) ** 2
+    if labels is not None and not by_tree:
+        wrong += _other_centers(data, mu, labels, true)
+    if predicted is not None:
+        wrong += _other_answers(data, mu, labels if by_tree else true, predicted, forgiven, by_tree)
+    wrong += _other_sums(data, J, nothing, inertia, restarts, rose, ours)
+    zero, used = nothing >= J, mu[weight > 0]
+    distinct = len(np.unique(used, axis=0))
+    gain = 0.0 if zero else _gain(data, mu, true, seen, weight, forgiven, J, tol, ours)
+    spread = float(np.sqrt(J / S))
+    found = {
+        "objective": J, "bound": None, "gap": float("inf"), "kind": "local", "wrong": wrong,
+        "residual": gain / J if gain else 0.0, "gain": gain, "clusters": k,
+        "at_least": ours and gain > tol * J,  # the step may gain more
+        "effective": len(used), "degenerate": distinct if zero and distinct < k else None,
+        "restarts": _agreement(restarts), "rose": rose, "by_tree": by_tree,
+        "movable": seen.movable, "move": None,
+        "ties": np.stack([seen.ties[0], true[seen.ties[0]]]),
+        "far": float(np.abs(mu).max()) / spread if spread > 0 else 0.0,
+    }  # fmt: skip
+    if seen.best.gain > gain and not zero:
+        row, to = seen.best.row, seen.best.to
+        found["move"] = {"gain": seen.best.gain, "row": row, "from": int(true[row]), "to": to}
+    rounding = (data.depth + data.shape[1] + 8) * UNIT * J
+    if zero:
+        found |= {"bound": 0.0, "gap": J}
+    elif k == 1:  # there is one mean
+        excess = float(seen.shift[0] @ seen.shift[0]) / S
+        found |= {"bound": max(0.0, J - excess - rounding), "gap": excess + 2 * rounding}
+    elif bound:
+        value, why = spectral_bound(data, k, weight @ mu / S)
+        found |= {"spectral": value, "no_bound": why}
+        if value is not None and value >= USEFUL * J:
+            found |= {"bound": value, "gap": max(0.0, J - value) + rounding}
+    return found
+
+
+def _labels_to_begin_with(data: Any, mu: Any, labels: Any) -> np.ndarray:
+    """Those of the model, or nearest centres up to rounding where there are none or where many are
+    wrong: labels are put right one by one."""
+    n, k = data.shape[0], len(mu)
+    true = np.zeros(n, dtype=np.intp) if labels is None else labels.copy()
+    if labels is None or (n * k > WORTH_A_LOOK and _many_are_wrong(data, mu, true)):
+        data.reduce(guess, mu, beside=(true,), times=k)
+    return true
+
+
+def _many_are_wrong(data: Any, mu: Any, labels: np.ndarray) -> bool:
+    i = np.unique((np.arange(ROWS) * 0.6180339887498949 % 1.0 * len(labels)).astype(np.intp))
+    seem = np.empty(len(i), dtype=np.intp)
+    guess(data.take(i)[0], None, None, seem, mu)
+    return bool(np.mean(seem != labels[i]) > 0.1)
+
+
+def _at_labels(X: Any, _y: Any, s: Any, labels: Any, mu: Any) -> tuple[float]:
+    """Σ s ‖x − μ_label‖² of a block."""
+    total = 0.0
+    for start in range(0, len(labels), ROWS):
+        part = slice(start, start + ROWS)
+        d2 = ((dense(X[part]) - mu[labels[part]]) ** 2).sum(axis=1)
+        total += float(d2.sum() if s is None else np.dot(s[part], d2))
+    return (total,)
+
+
+def _gain(
+    data: Any, mu: Any, labels: Any, seen: Seen, weight: Any, forgiven: float, J: float,
+    tol: float, ours: bool,
+) -> float:  # fmt: skip
+    """By how much one more Lloyd step lowers J: a limit from above if that is below tol·J; of a
+    model of ours, which has told that it was stopped, from below if that is above; else the fall.
+
+    The step to the means alone gains Σ_k n_k ‖μ_k − m_k‖². With δ the longest way of a centre,
+    ‖x − m‖ differs from ‖x − μ‖ by δ at most: rows that then change their centre gain at most
+    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J).
+    """
+    way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
+    kind = np.float32 if data.eps > 2 * UNIT else float  # no centre can be where no number is
+    moved = (mu + way).astype(kind).astype(float) - mu
+    left = way - moved
+    of_means = max(0.0, float(weight @ ((way * way).sum(axis=1) - (left * left).sum(axis=1))))
+    of_means += J - seen.J  # where labels were not those of nearest centres
+    refilled = seen.apart.gain if (weight == 0).any() else 0.0
+    longest = float(np.sqrt((moved * moved).sum(axis=1).max()))
+    at_most = of_means + 4 * longest * float(np.sqrt(weight.sum() * J))
+    if at_most <= tol * J and not refilled:
+        return at_most
+    if ours and of_means + refilled > tol * J:
+        return of_means + refilled
+    after = settle(data, mu + moved, labels.copy(), forgiven)[0].J
+    return max(of_means, J - after) + refilled
+
+
+def _agreement(restarts: Any) -> tuple[int, int, float] | None:
+    """How many of how many starts found the best, and how far above it the worst is, relative."""
+    if restarts is None:
+        return None
+    restarts = np.asarray(restarts, dtype=float)
+    best, worst = restarts.min(), restarts.max()
+    same = int((restarts <= best + AGREE * abs(best)).sum())
+    return same, len(restarts), float((worst - best) / best) if best > 0 else 0.0
+
+
+# --- contradictions -------------------------------------------------------------------------------
+
+
+def _no_clusters(labels: np.ndarray, k: int) -> list[str]:
+    """Labels of no centre, which are then set to 0."""
+    bad = np.flatnonzero((labels < 0) | (labels >= k))
+    said = [f"row {i} is labelled {labels[i]}, and there are {k} centres" for i in bad[:NAMED]]
+    labels[bad] = 0
+    return said
+
+
+def _distances(data: Any, mu: Any, rows: Any, labels: Any) -> np.ndarray:
+    X = np.asarray(dense(data.take(rows)[0]), dtype=float)
+    return np.asarray(np.sqrt(((X - mu[labels]) ** 2).sum(axis=1)))
+
+
+def _other_centers(data: Any, mu: Any, claimed: np.ndarray, true: np.ndarray) -> list[str]:
+    """Rows whose label is not that of their nearest centre."""
+    off = np.flatnonzero(claimed != true)
+    if not len(off):
+        return []
+    some = off[:NAMED]
+    far, near = (_distances(data, mu, some, labels[some]) for labels in (claimed, true))
+    said = [
+        f"row {i} is labelled {claimed[i]}, whose centre is {a:.6g} away; that of {true[i]} is "
+        f"{b:.6g} away"
+        for i, a, b in zip(some, far, near, strict=True)
+    ]
+    said[0] += f" ({len(off):,} such rows)" if len(off) > 1 else ""
+    return said
+
+
+def _other_answers(
+    data: Any, mu: Any, true: Any, predicted: Any, forgiven: float, by_tree: bool
+) -> list[str]:
+    """Rows that ``predict`` puts where ``labels_``, or the definition, do not."""
+    rows, answers = predicted
+    off = np.flatnonzero(answers != true[rows])
+    if by_tree or not len(off):
+        return [
+            f"predict puts row {rows[i]} in cluster {answers[i]}, labels_ in {true[rows[i]]}"
+            for i in off[:NAMED]
+        ]
+    i, answer = rows[off], answers[off]
+    a, b = (_distances(data, mu, i, label) for label in (answer, true[i]))
+    spread = np.sqrt(((mu - mu.mean(axis=0)) ** 2).sum(axis=1).max())
+    farther = np.flatnonzero(a * a - b * b > forgiven * (b + spread) ** 2 + 1e-12 * b * b)
+    said = [
+        f"predict puts row {i[j]} in cluster {answer[j]}, whose centre is {a[j]:.6g} away; that of "
+        f"{true[i[j]]} is {b[j]:.6g} away"
+        for j in farther[:NAMED]
+    ]
+    if len(farther) > 1:
+        said[0] += f" ({len(farther):,} such rows of {len(rows):,} that were asked)"
+    return said
+
+
+def _other_sums(
+    data: Any,
+    J: float,
+    nothing: float,
+    inertia: float | None,
+    restarts: Any,
+    rose: float,
+    ours: bool,
+) -> list[str]:
+    single = data.eps > 2 * UNIT  # float32: others add up in it
+    loose = 1e-9 if not single else 1e-6 if ours else min(0.1, 1e-4 + data.shape[0] * data.eps)
+    said = []
+    if inertia is not None and not abs(inertia - J) <= loose * J + nothing:
+        said.append(f"inertia_ is {inertia:.9g}, the rows say {J:.9g}")
+    if restarts is not None and min(restarts) < J * (1 - AGREE) - nothing:
+        said.append(f"a restart reached {min(restarts):.9g}, the model has {J:.9g}")
+    if rose > (ROSE if not single else loose):
+        said.append(f"the objective rose by a share of {rose:.1g} between two steps")
+    return said

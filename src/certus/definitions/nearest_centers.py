@@ -1,0 +1,218 @@
+"""Which centre is nearest to each row, and what moving one row would gain, proven for all of them.
+
+    a(i) = argmin_k ‖x_i − μ_k‖²        J = Σ_i s_i ‖x_i − μ_a(i)‖²
+
+Labels are given, and to be proven. Of a row x, its centre a and another centre b,
+
+    q = ‖x − μ_a‖² − ‖x − μ_b‖²                                  > 0: b is nearer
+    F = q + σ‖x − μ_a‖² (1/n_a + 1/n_b),   σ = s n_a/(n_a − s)   > 0: J falls by s n_b/(n_b + s)·F
+                                                                 if x alone moves from a to b
+
+(Hartigan; n_k the weight of cluster k, whose centre is its mean). Products of matrices give F up to
+a known error (``center_products.py``). Pairs that it leaves in doubt are decided by differences,
+which no distance from the origin can spoil.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.center_products import (
+    Block,
+    Centers,
+    Look,
+    of_one,
+    of_several,
+    of_sparse,
+    other_distances,
+    squares,
+)
+from certus.definitions.linear_sums import UNIT, is_sparse
+
+FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower
+TOGETHER = 512  # rows of several clusters
+MOST = 2048  # rows of one
+OF_A_CLUSTER, BLOCKS = 1024, 8  # rows of a block, so that clusters are looked at by the hundred
+ELEMENTS = 2**17  # of the rows looked at together: they stay in cache
+TILE = 2**21  # products at a time
+STRICT = 10  # passes; two or three settle any labels
+MANY = 4  # pairs a row
+
+
+class Move(NamedTuple):
+    """A row that would lower J by ``gain`` in cluster ``to``. Rows are counted in their block."""
+
+    gain: float
+    row: int
+    to: int
+
+
+NOWHERE = Move(0.0, -1, -1)
+
+
+class Seen(NamedTuple):
+    """What some of the rows say about centres and labels."""
+
+    rows: int
+    J: float  # Σ s ‖x − μ_a‖²
+    shift: Any  # Σ s (x − μ_a) over each cluster, (k, p)
+    moved: int  # labels that were wrong, and have been changed
+    movable: int  # rows whose move alone lowers J
+    best: Move  # the one that lowers it most
+    apart: Move  # the row that lowers J most where it gets a centre of its own
+    ties: Any  # (rows, others): other centres at the same distance, up to rounding
+
+
+def settle(
+    data: Any, mu: np.ndarray, labels: np.ndarray, forgiven: float = 0.0, strict: bool = False
+) -> tuple[Seen, np.ndarray]:
+    """Change ``labels`` until each is that of the nearest centre, which the last pass proves.
+
+    Returns what that pass saw, and the weights of the clusters. A label at the same distance, up to
+    rounding, stands unless ``strict``.
+    """
+    passes, m = 0, data.shape[0]
+    least = min(OF_A_CLUSTER * len(mu), -(-m // BLOCKS))
+    while True:
+        n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
+        # if rounding were not the same in each pass, strictness need not come to an end
+        centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
+        seen = data.reduce(see, centers, combine=join, beside=(labels,), times=len(mu), least=least)
+        if not seen.moved:  # each change came nearer, so there is an end
+            return seen, n
+        passes += 1
+
+
+def join(left: Seen, right: Seen) -> Seen:
+    left.shift[...] += right.shift
+    best, apart = (
+        max(a, b._replace(row=b.row + left.rows), key=lambda move: move.gain)
+        for a, b in ((left.best, right.best), (left.apart, right.apart))
+    )
+    return Seen(
+        left.rows + right.rows, left.J + right.J, left.shift, left.moved + right.moved,
+        left.movable + right.movable, best, apart,
+        np.concatenate([left.ties, right.ties + np.array([[left.rows], [0]])], axis=1),
+    )  # fmt: skip
+
+
+def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
+    """One block. Labels that are proven wrong are changed in place."""
+    (k, p), m = at.mu.shape, len(labels)
+    order = np.argsort(labels.astype(np.int16) if k < 2**15 else labels, kind="stable")
+    own = labels[order]
+    s = np.ones(m) if s is None else s[order]
+    block = Block(X, order, own, s, _leaving(s, at.n[own]), np.empty(m))
+    shift = np.zeros((k, p))
+    pairs = [np.empty((2, 0), dtype=np.intp)]
+    for start, stop in _groups(np.bincount(labels, minlength=k), 1 if is_sparse(X) else p):
+        look = of_sparse if is_sparse(X) else of_one if own[start] == own[stop - 1] else of_several
+        i, b = _doubtful(look(block, slice(start, stop), at, shift), block, start, at)
+        if len(i):
+            pairs.append(np.stack([start + i, b]))
+    i, b = np.concatenate(pairs, axis=1)
+    wrong, nearer, movable, best, ties = _decide(block, i, b, at)
+    labels[wrong] = nearer
+    alone = int((block.sigma * block.d2).argmax())
+    apart = Move(float(block.sigma[alone] * block.d2[alone]), int(order[alone]), -1)
+    return Seen(m, float(np.dot(s, block.d2)), shift, len(wrong), movable, best, apart, ties)
+
+
+def _groups(count: np.ndarray, p: int) -> Any:
+    """start:stop of rows, in the order of their labels: of one large cluster, or of small ones."""
+    most = min(MOST, max(FEW, ELEMENTS // p), max(FEW, TILE // len(count)))
+    start = stop = 0
+    for rows in count[count > 0].tolist():
+        if rows < FEW:
+            stop += rows
+            if stop - start >= min(TOGETHER, most):
+                yield start, stop
+                start = stop
+            continue
+        if stop > start:
+            yield start, stop
+        for first in range(stop, stop + rows, most):
+            yield first, min(first + most, stop + rows)
+        start = stop = stop + rows
+    if stop > start:
+        yield start, stop
+
+
+def _leaving(s: np.ndarray, n: Any) -> np.ndarray:
+    """σ; 0 for a row that is alone in its cluster."""
+    others = n - s
+    return np.divide(s * n, others, out=np.zeros(len(s)), where=others > 1e-12 * n)
+
+
+# --- what products leave in doubt -----------------------------------------------------------------
+
+
+def _doubtful(look: Look, block: Block, start: int, at: Centers) -> tuple[np.ndarray, np.ndarray]:
+    """(row, centre): pairs that differences must decide."""
+    T, t, E, near, unit = look
+    if not len(near):
+        return np.empty(0, dtype=np.intp), near
+    i = np.flatnonzero(T.max(axis=0) > -E - t)
+    F = T[:, i] + t[i]
+    pairs = F > -E
+    if np.count_nonzero(pairs) > MANY * len(i):
+        # a pair that shows a label to be wrong, or that a row gains, makes up for its others
+        at_row = start + i
+        d2, sd = block.d2[at_row], block.sigma[at_row] * block.d2[at_row]
+        q = F - unit * sd * (at.over_n[block.own[at_row]] + at.over_n[near][:, None])
+        wrong = q.max(axis=0) > 3 * E + unit * _may_be_off(d2, at)
+        pairs = ((q > -E) | ((F > -E) & (F.max(axis=0) <= E))) & ~wrong
+        pairs[q.argmax(axis=0), np.arange(len(i))] = True
+        pairs[F.argmax(axis=0), np.arange(len(i))] = True
+    b, j = np.nonzero(pairs)
+    return i[j], near[b]
+
+
+def _rounding(d2: Any, at: Centers) -> Any:
+    return 4 * (at.mu.shape[1] + 8) * UNIT * d2
+
+
+def _may_be_off(d2: Any, at: Centers) -> Any:
+    return _rounding(d2, at) + at.forgiven * (np.sqrt(d2) + np.sqrt(at.vv.max())) ** 2
+
+
+def _decide(
+    block: Block, i: np.ndarray, b: np.ndarray, at: Centers
+) -> tuple[np.ndarray, np.ndarray, int, Move, np.ndarray]:
+    """By differences: rows with a nearer centre, these centres; how many rows gain by a move, the
+    best move; and ties."""
+    order, own, s = block.order, block.own, block.s
+    d2_b = other_distances(block, i, b, at)
+    d2 = block.d2[i]
+    nearest = np.lexsort((b, d2_b, i))
+    nearest = nearest[np.diff(i[nearest], prepend=-1) > 0]  # the first of each row
+    closer = d2_b < d2 - _may_be_off(d2, at)
+    if at.strict:
+        closer = (d2_b < d2) | ((d2_b == d2) & (b < own[i]))
+    wrong = nearest[closer[nearest]]
+    F = d2 - d2_b + block.sigma[i] * d2 * (at.over_n[own[i]] + at.over_n[b])
+    F -= 8 * (at.mu.shape[1] + 8) * UNIT * (d2 + d2_b)
+    gain = s[i] * at.n[b] / np.maximum(at.n[b] + s[i], 1e-300) * F
+    best = NOWHERE
+    if (gain > 0).any():
+        most = int(gain.argmax())
+        best = Move(float(gain[most]), int(order[i[most]]), int(b[most]))
+    tie = np.abs(d2 - d2_b) <= _rounding(d2, at)
+    ties = np.stack([order[i[tie]], b[tie]])
+    return order[i[wrong]], b[wrong], len(np.unique(i[gain > 0])), best, ties
+
+
+# --- labels to begin with -------------------------------------------------------------------------
+
+
+def guess(X: Any, _y: Any, _s: Any, labels: np.ndarray, mu: np.ndarray) -> tuple[int]:
+    """The nearest centres of a block by products, up to rounding: argmax_k 2xᵀμ_k − ‖μ_k‖²."""
+    o = np.zeros(mu.shape[1]) if is_sparse(X) else mu.mean(axis=0)
+    v = mu - o
+    step = max(16, ELEMENTS // max(mu.shape))
+    for start in range(0, len(labels), step):
+        x = X[start : start + step]
+        products = x @ (2 * v.T) if is_sparse(X) else np.dot(x - o, 2 * v.T)
+        products -= squares(v)
+        products.argmax(axis=1, out=labels[start : start + step])
+    return (0,)

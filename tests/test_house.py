@@ -13,6 +13,7 @@ import pytest
 
 import certus
 from certus import (
+    cluster,
     distances,
     exceptions,
     linear_model,
@@ -72,22 +73,27 @@ MAY_IMPORT = {
     "kernels": set(),
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
-        "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_neighbors",
-        "_separating", "plotting", *WORDS,
+        "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
+        "_export_neighbors", "_separating", "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
     "_export": {"definitions", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
+    "_export_clusters": {"_export", "_explain_clusters", *WORDS},
+    "_status": set(),
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
-        *WORDS,
+        "_explain_clusters", *WORDS,
     },
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
     "_explain_penalised": {"_explain_stopping", *WORDS},
     "_explain_stopping": set(WORDS),
     "_explain_neighbors": set(WORDS),
-    "_explain_html": {"_explain", "_explain_classes", "_explain_neighbors", *WORDS},
+    "_explain_clusters": {"_explain_stopping", *WORDS},
+    "_explain_html": {
+        "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors", *WORDS,
+    },
     "_validation": {"rows", "csr", "lazy", "_finite", "_frames", "_labels", "_memory", *WORDS},
     "_finite": {"csr", "lazy", *WORDS},
     "_memory": set(),
@@ -275,6 +281,7 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
     "module",
     [
         certus,
+        cluster,
         distances,
         linear_model,
         neighbors,
@@ -368,9 +375,10 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "curvature", "distances", "duality", "inference", "linear_sums", "margins", "neighbor_answers",
-    "neighbor_rows", "neighbor_votes",
-    "penalised_slopes", "penalty_terms", "residual_sums", "separation", "uniqueness",
+    "center_products", "curvature", "distances", "duality", "gap_statistic", "inference",
+    "linear_sums", "margins", "nearest_centers", "neighbor_answers", "neighbor_rows",
+    "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums", "separation",
+    "silhouette", "spectral_bound", "stability", "uniqueness",
 }  # fmt: skip
 
 

@@ -2,5 +2,6 @@
 
 from .convergence import ConvergenceDisplay
 from .k_curve import KCurveDisplay
+from .n_clusters import NClustersDisplay
 
-__all__ = ["ConvergenceDisplay", "KCurveDisplay"]
+__all__ = ["ConvergenceDisplay", "KCurveDisplay", "NClustersDisplay"]

@@ -1,0 +1,205 @@
+"""k-means by Lloyd's steps: KMeans."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._validation import boolean, not_negative, one_of, positive_whole
+from .._watching import CALLER, watched
+from ..exceptions import DegenerateWarning
+from ..rows import Rows
+from ..solvers.kmeans import Fit, nearest_centers
+from ._base import TOO_FAR, _CenterBased
+from ._restarts import Iterate, Restarts
+from ._starting import check_init, check_n_init, starts, starts_of
+from ._telling import degenerate
+
+
+class KMeans(_CenterBased):
+    """k-means: minimise Σ sᵢ minₖ ‖xᵢ − μₖ‖² over k centres μ, from one start or several.
+
+    A drop-in for scikit-learn's class. Each row belongs to its nearest centre (of equally near ones
+    the first), each centre is the weighted mean of its rows, and these two steps are repeated until
+    neither changes anything that counts. That is a local optimum: ``certificate_`` says so, and how
+    many of the restarts found the same one. ``predict`` on the rows of the fit gives ``labels_``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        k.
+    init : {"k-means++", "random", "k-means||"}, array or callable, default="k-means++"
+        Where the steps begin. "k-means++" draws rows one by one, far from those drawn before, and
+        of several candidates takes the best (greedy); "k-means||" draws many at once in a few
+        passes, for large k; "random" draws rows. An array of shape (n_clusters, n_features) holds
+        the centres; a function ``init(X, n_clusters, random_state=…)`` returns them.
+    n_init : "auto" or int, default="auto"
+        Starts, of which the best is kept. "auto": 10 for "random" and functions, 1 otherwise.
+    max_iter : int, default=300
+        Steps of one start at most.
+    tol : float, default=1e-4
+        Steps end when the centres moved by at most this (sum of squares, relative to the mean
+        variance of the columns) *and* a step gains next to nothing, or when no row changes its
+        cluster.
+    verbose : int, default=0
+        Above 0, a line is printed for each step.
+    random_state : int, RandomState instance or None, default=None
+        What draws the starts.
+    copy_x : bool, default=True
+        Accepted for scikit-learn's sake; X is never changed.
+    algorithm : {"lloyd", "elkan"}, default="lloyd"
+        Accepted for scikit-learn's sake: both are Lloyd's steps, and what can be skipped by exact
+        bounds is skipped. The labels are the same.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        μ, in float32 where X is.
+    labels_ : ndarray of shape (n_samples,), int32
+    inertia_ : float
+        The objective.
+    n_iter_ : int
+        Steps of the start that was kept.
+    restarts_ : ndarray of shape (n_init,)
+        The objective that each start reached.
+    n_clusters_effective_ : int
+        Clusters that own rows. Fewer than ``n_clusters`` where there are fewer distinct rows.
+    certificate_ : Certificate
+        A local optimum, recomputed from the data: *one more step gains nothing*, every label is
+        that of the nearest centre, and whether the move of a single row would lower the objective.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    O(n·k·p) operations a step at most, usually far fewer after the first, and memory for a few
+    numbers a row besides X. Rows of weight 0 get a label and count for nothing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.cluster import KMeans
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = KMeans(n_clusters=3, n_init=10, random_state=0).fit(X)
+    >>> round(model.inertia_, 3), model.restarts_.shape
+    (78.851, (10,))
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+
+    @watched
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KMeans":
+        """Find the centres.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice. Starts that are given do not depend on it.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = self._rows_to_fit(X, sample_weight)
+        found = self._best_of_starts(rows)
+        unfinished = not found.converged and found.n_iter >= self.max_iter
+        if self.n_clusters_effective_ < self.n_clusters:
+            self.certificate_ = self._watching.label(self._certify_clusters(rows))
+            self._warn_of_fewer(rows)
+        else:
+            self._conclude(rows, self.max_iter if unfinished else None)
+        return self
+
+    def _check_parameters(self) -> None:
+        positive_whole("n_clusters", self.n_clusters)
+        check_init(self.init)
+        check_n_init(self.n_init)
+        positive_whole("max_iter", self.max_iter)
+        if not_negative("tol", self.tol).ndim:
+            raise ValueError(f"tol={self.tol!r}: give one number")
+        if not isinstance(self.verbose, bool):
+            not_negative("verbose", self.verbose)
+        boolean("copy_x", self.copy_x)
+        one_of("algorithm", self.algorithm, ("lloyd", "elkan"))
+
+    def _best_of_starts(self, rows: Rows) -> Fit:
+        """Run the starts, and set the fitted attributes."""
+        count = starts_of(type(self).__name__, self.init, self.n_init)
+        start = starts(self.init, rows, self.n_clusters, self.random_state)
+        watching = self._watching
+        watching.iterations(
+            lambda iterate: _of_iterate(rows, iterate),
+            lambda: self._certify_clusters(rows),
+            count * self.max_iter,
+        )
+        restarts = Restarts(type(self).__name__, watching, count, self.verbose)
+        found = restarts.run(rows, start, max_iter=self.max_iter, tol=float(self.tol))
+        if not np.isfinite(found.objective):
+            raise ValueError(f"{TOO_FAR}: give init in the units of X")
+        for name, value in _attributes(rows, found, restarts.objectives).items():
+            setattr(self, name, value)
+        return found
+
+    def _warn_of_fewer(self, rows: Rows) -> None:
+        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
+        said = degenerate(counted, self.n_clusters, self.n_clusters_effective_, self.inertia_)
+        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
+
+
+def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]:
+    return {
+        "cluster_centers_": found.centers.astype(_stored(rows)),
+        "labels_": found.labels,
+        "inertia_": float(found.objective),
+        "n_iter_": int(found.n_iter),
+        "restarts_": np.array(restarts),
+        "n_clusters_effective_": _owners(rows, found.labels),
+        "_rose": float(found.rose),
+    }
+
+
+def _of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
+    """The same for a fit that ends here: labels are those of the centres as they are stored."""
+    centers = iterate.centers.astype(_stored(rows)).astype(np.float64)
+    labels, d2 = nearest_centers(rows, centers)
+    J = float(d2.sum() if rows.s is None else (rows.s * d2).sum())
+    owners = _owners(rows, labels)
+    found = Fit(centers, labels, J, iterate.n_iter, False, 0, owners, 0.0)
+    return _attributes(rows, found, iterate.restarts)
+
+
+def _stored(rows: Rows) -> Any:
+    """What centres are stored in."""
+    return np.float32 if rows.X.dtype == np.float32 else np.float64
+
+
+def _owners(rows: Rows, labels: np.ndarray) -> int:
+    """Clusters that own rows; a row of weight 0 is none."""
+    return int(np.count_nonzero(np.bincount(labels if rows.s is None else labels[rows.s > 0])))

@@ -1,0 +1,120 @@
+"""How well k clusters describe the data, by several methods, beside what noise gives."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._words import number
+from .style import COLOURS, curve, style
+
+if TYPE_CHECKING:
+    from ..cluster._n_clusters_choice import NClustersChoice
+
+HEIGHT = 2.0  # inches of one method's panel: three are 600 × 600 px
+
+
+class NClustersDisplay:
+    """A panel for each method: its value for every k, noise, and the k that it says.
+
+    Parameters
+    ----------
+    choice : NClustersChoice
+        What ``certus.cluster.choose_n_clusters`` returned.
+
+    Attributes
+    ----------
+    ax_ : array of matplotlib Axes
+        One for each method, in the order of ``choice.methods``.
+    figure_ : Figure
+    lines_ : dict of str to Line2D
+        The values of each method.
+    noise_ : dict of str to PolyCollection
+        From the least to the largest value of noise, for silhouette and stability.
+    marks_ : dict of str to Line2D
+        The k that a method says, where it sees structure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.cluster import choose_n_clusters
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 8 * (np.arange(40) % 2)[:, None]
+    >>> choice = choose_n_clusters(X, [1, 2, 3], n_references=3, n_resamples=3, random_state=0)
+    >>> display = choice.plot()
+    >>> [ax.get_ylabel() for ax in display.ax_], display.ax_[-1].get_xlabel()
+    (['silhouette', 'gap', 'stability'], 'clusters, k')
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(self, choice: "NClustersChoice"):
+        self.choice = choice
+        self.lines_: dict[str, Any] = {}
+        self.noise_: dict[str, Any] = {}
+        self.marks_: dict[str, Any] = {}
+
+    def plot(self, ax: Any = None) -> "NClustersDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, one for each method, optional
+            Where; a new figure, 600 px wide and 200 px high for each method, if not given.
+
+        Returns
+        -------
+        self
+        """
+        methods = self.choice.methods
+        with style() as plt:
+            if ax is None:
+                size = (6.0, 0.6 + HEIGHT * len(methods))
+                self.figure_, axes = plt.subplots(
+                    len(methods), sharex=True, squeeze=False, figsize=size
+                )
+                self.ax_ = axes[:, 0]
+            else:
+                self.ax_ = np.atleast_1d(np.asarray(ax, dtype=object))
+                if len(self.ax_) != len(methods):
+                    raise ValueError(
+                        f"{len(self.ax_)} axes were given for {len(methods)} methods: give one "
+                        "for each"
+                    )
+                self.figure_ = self.ax_[0].figure
+            for panel, name in zip(self.ax_, methods, strict=True):
+                self._draw(panel, name)
+                panel.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
+            self.ax_[-1].set_xlabel("clusters, k")
+        return self
+
+    def _draw(self, ax: Any, name: str) -> None:
+        choice = self.choice
+        ks, values = choice.ks, getattr(choice, name)
+        low, high = self._limits(name)
+        shown = np.isfinite(values)
+        if name in choice.noise:
+            noise = choice.noise[name][:, shown]
+            self.noise_[name] = ax.fill_between(
+                ks[shown], noise.min(axis=0), noise.max(axis=0), color=COLOURS[3], alpha=0.25,
+                linewidth=0, label="noise",
+            )  # fmt: skip
+        interval = "± one error" if name == "gap" else f"{number(100 * choice.confidence)} %"
+        look = curve(0, len(ks)) | {"markevery": 1}
+        self.lines_[name] = ax.errorbar(
+            ks[shown], values[shown], [(values - low)[shown], (high - values)[shown]],
+            capsize=3, elinewidth=1.0, label=interval, **look,
+        )[0]  # fmt: skip
+        k = choice.says[name]
+        said = "cannot say" if k is None else "no structure" if k == 1 else f"k = {k}"
+        if k is not None and shown[ks == k].any():
+            mark = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+            (self.marks_[name],) = ax.plot([k], values[ks == k], **mark)
+        ax.set(ylabel=name)
+        ax.set_title(said, loc="right")
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
+
+    def _limits(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        if name == "gap":
+            return self.choice.gap - self.choice.gap_error, self.choice.gap + self.choice.gap_error
+        interval = getattr(self.choice, f"{name}_interval")
+        return interval[:, 0], interval[:, 1]

@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from benchmarks.generators import DATA_FILE, rows_of_a_file
 from benchmarks.harness import Options
 from benchmarks.measure import machine, version_of
 from benchmarks.suites import load_suite, suite_names
@@ -17,6 +19,8 @@ LIBRARIES = {"numpy": "numpy", "scipy": "scipy", "numba": "numba"}  # what conte
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
+    if options.data:
+        os.environ[DATA_FILE] = options.data  # which the processes of the rows inherit
     suite = selected(load_suite(options.suite), options)
     if not suite.rows:
         print(f"no row of {suite.name} matches {options.rows!r}", file=sys.stderr)
@@ -42,6 +46,7 @@ def parser():
     )
     parser.add_argument("--no-cold-start", action="store_true", help="leave that column empty")
     parser.add_argument("--no-memory", action="store_true", help="leave that column empty")
+    parser.add_argument("--data", metavar="FILE", help="numbers for the rows that take a file")
     parser.add_argument("--json", metavar="FILE", help="write all raw numbers")
     parser.add_argument("--markdown", metavar="FILE", help="write the tables between its markers")
     return parser
@@ -50,6 +55,8 @@ def parser():
 def selected(suite, options):
     """The suite with the rows, sizes and libraries that were asked for."""
     rows = [row for row in suite.rows if fnmatch(row.name.lower(), f"*{options.rows.lower()}*")]
+    if not options.data:
+        rows = [row for row in rows if row.facts()["generator"] != rows_of_a_file.__name__]
     if options.quick:
         rows = [row.divided_by_ten() for row in rows]
     contestants = suite.contestants

@@ -18,7 +18,11 @@ that the least α whose lasso is w = 0,
     λmax = max_j |x_jᵀ(y − ȳ)|/n = 1
 
 at any size and seed: α = 1/20 is λmax/20 for every library and for the quick sizes too.
+
+Clusters: y is a permutation of the rows, whose first k are the start that every library is given.
 """
+
+import os
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +33,9 @@ LASSO_DENSITY = 1e-3  # of sparse X for the lasso
 SIGNAL = 2.0  # standard deviation of z
 CLASSES = 10  # of softmax
 TRUE_FEATURES = 50  # of those with few true columns, and at most a fifth of them
+SEPARATION = 6.0  # of blobs: distance to the next one, in σ
+COPY_NOISE = 0.1  # σ of what tells copies of a row apart, in σ of all entries
+DATA_FILE = "CERTUS_BENCHMARK_DATA"  # environment variable that names the file of --data
 BLOCK_ROWS = 65_536  # y is computed in float64 without a float64 copy of all of X
 
 
@@ -225,3 +232,76 @@ def labelled_rows(n, p, seed, dtype, order):
     X = rng.standard_normal((n, p))
     y = (X[:, :2].sum(axis=1) + rng.standard_normal(n) > 0).astype(np.int64)
     return np.asarray(X, dtype, order=order), y
+
+
+def uniform_noise(n, p, seed, dtype, order):
+    """X uniform in the unit box: no clusters at all, and the slowest of all data to settle."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, p), dtype=dtype)
+    return np.asarray(X, order=order), rng.permutation(n)
+
+
+def blobs_10(n, p, seed, dtype, order):
+    return blobs(10, n, p, seed, dtype, order)
+
+
+def blobs_64(n, p, seed, dtype, order):
+    return blobs(64, n, p, seed, dtype, order)
+
+
+def blobs_256(n, p, seed, dtype, order):
+    return blobs(256, n, p, seed, dtype, order)
+
+
+def blobs_1000(n, p, seed, dtype, order):
+    return blobs(1000, n, p, seed, dtype, order)
+
+
+def blobs(count, n, p, seed, dtype, order):
+    """X = centre + σZ: centres uniform in the unit box, the next one about 6σ away at any p.
+
+    With σ the same at any p, rows of many columns as starts would leave most centres empty.
+    """
+    rng = np.random.default_rng(seed)
+    centers = rng.random((count, p))
+    squares = (centers**2).sum(axis=1)
+    d2 = squares[:, None] + squares - 2 * centers @ centers.T
+    np.fill_diagonal(d2, np.inf)
+    sigma = np.sqrt(np.median(d2.min(axis=1))) / SEPARATION
+    centers, owner = centers.astype(dtype), rng.integers(count, size=n)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    X *= dtype.type(sigma)
+    for start in range(0, n, BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        X[rows] += centers[owner[rows]]
+    return np.asarray(X, order=order), rng.permutation(n)
+
+
+def digits(n, p, seed, dtype, order):
+    """scikit-learn's 1,797 images of 8 × 8 pixels, copied with noise."""
+    from sklearn.datasets import load_digits
+
+    return copies(load_digits().data, n, p, seed, dtype, order)
+
+
+def rows_of_a_file(n, p, seed, dtype, order):
+    """The numbers in the file of --data (.npy, .csv, .csv.gz), copied with noise."""
+    path = os.environ[DATA_FILE]
+    table = np.load(path) if path.endswith(".npy") else np.loadtxt(path, delimiter=",")
+    return copies(table, n, p, seed, dtype, order)
+
+
+def copies(table, n, p, seed, dtype, order):
+    """n rows drawn from the table, each with noise of its own, and p columns of its middle.
+
+    An image has something to see in its middle, and a last column too many, as labels are, is out.
+    """
+    if table.ndim != 2 or table.shape[1] < p:
+        raise ValueError(f"the table is {table.shape}: the row of the suite asks for {p} columns")
+    rng = np.random.default_rng(seed)
+    first = (table.shape[1] - p) // 2
+    table = table[:, first : first + p]
+    X = rng.standard_normal((n, p), dtype=dtype)
+    X *= dtype.type(COPY_NOISE * table.std())
+    X += table[rng.integers(len(table), size=n)].astype(dtype)
+    return np.asarray(X, order=order), rng.permutation(n)

@@ -8,7 +8,7 @@ import contextlib
 from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
-NEIGHBORS = "benchmarks.neighbors_peers"
+NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -127,6 +127,35 @@ def scipy_neighbors():
 
 def pykdtree():
     return Contestant("pykdtree", "pykdtree", f"{NEIGHBORS}.pykdtree_peer", "pykdtree")
+
+
+def certus_kmeans():
+    return Contestant("certus", "certus", f"{KMEANS}.certus_peer", "certus", context=certus_threads)
+
+
+def sklearn_kmeans(algorithm):
+    return Contestant(
+        f"sklearn {algorithm}",
+        "sklearn",
+        f"{KMEANS}.sklearn_peer",
+        "scikit-learn",
+        params={"algorithm": algorithm},
+    )
+
+
+def sklearnex_kmeans():
+    return Contestant(
+        "sklearnex",
+        "sklearnex",
+        f"{KMEANS}.sklearnex_peer",
+        "scikit-learn-intelex",
+        ran_itself=onedal_ran,
+    )
+
+
+def faiss():
+    """Computes in float32, whatever the row's dtype: the cast is in its time."""
+    return Contestant("faiss", "faiss", f"{KMEANS}.faiss_peer", "faiss-cpu")
 
 
 def numpy():

@@ -279,6 +279,7 @@ def _warm(_: argparse.Namespace) -> int:
         kmeans_bounds,
         kmeans_means,
         kmeans_small,
+        kmeans_small_start,
         kmeans_start,
         kmeans_walk,
         logistic,
@@ -288,7 +289,15 @@ def _warm(_: argparse.Namespace) -> int:
     )  # fmt: skip
 
     linear = gram, csr, products, coordinate_descent, logistic, softmax
-    clusters = kmeans, kmeans_bounds, kmeans_means, kmeans_small, kmeans_start, kmeans_walk
+    clusters = (
+        kmeans,
+        kmeans_bounds,
+        kmeans_means,
+        kmeans_small,
+        kmeans_small_start,
+        kmeans_start,
+        kmeans_walk,
+    )
     for kernels in (*linear, distances, nearest, kd_tree, *clusters):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")

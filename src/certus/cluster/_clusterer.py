@@ -11,9 +11,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..distances import SquaredEuclidean
-from .kmeans import KMeans
+from ..rows import Rows
+from ..solvers.kmeans import lloyd, nearest_centers
+from ..solvers.kmeans.starts import plus_plus
 
 COUNTS = ("n_clusters", "n_components")  # what clusterers and mixtures call k
+TOL = 1e-4  # as KMeans has it
 RESTARTS = 10  # of the default: the k-means objective, not luck, is to be compared
 
 
@@ -22,11 +25,31 @@ class Clustering(NamedTuple):
     assign: Callable[[np.ndarray], np.ndarray]  # rows → labels
 
 
+class BestOfTen:
+    """k-means, the best of ten starts, without what else an estimator does."""
+
+    def fit(self, X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Clustering:
+        if k == 1:
+            return Clustering(_nothing(X), _nothing)
+        rows, draw = Rows(X, None, s, threads=1), np.random.RandomState(seed)
+        found = [lloyd(rows, plus_plus(rows, k, draw)[0], tol=TOL) for _ in range(RESTARTS)]
+        best = min(found, key=lambda fit: fit.objective)
+        return Clustering(
+            without_gaps(best.labels),
+            lambda Z: without_gaps(nearest_centers(Rows(Z, threads=1), best.centers)[0]),
+        )
+
+
+def clusterer(estimator: Any, weighted: bool) -> Any:
+    """``estimator`` with any number of clusters; None: k-means."""
+    return BestOfTen() if estimator is None else Clusterer(estimator, weighted)
+
+
 class Clusterer:
-    """``estimator`` with any number of clusters; None: k-means, the best of ten starts."""
+    """An estimator with any number of clusters."""
 
     def __init__(self, estimator: Any, weighted: bool):
-        self.estimator = KMeans(n_init=RESTARTS) if estimator is None else estimator
+        self.estimator = estimator
         if isinstance(self.estimator, type) or not callable(getattr(self.estimator, "fit", None)):
             raise TypeError(f"estimator={estimator!r}: give a clusterer, such as KMeans(n_init=10)")
         name, known = type(self.estimator).__name__, self.estimator.get_params()
@@ -42,7 +65,7 @@ class Clusterer:
 
     def fit(self, X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Clustering:
         if k == 1:
-            return Clustering(*(_nothing(X), _nothing))
+            return Clustering(_nothing(X), _nothing)
         model = clone(self.estimator).set_params(**{self.count: k})
         if self.seeded:
             model.set_params(random_state=seed)

@@ -22,7 +22,7 @@ from ..exceptions import DegenerateWarning
 from ..solvers.gap_statistic import Box, within
 from ..solvers.silhouette import mean_silhouettes, means_and_errors
 from ..solvers.stability import adjusted_rand
-from ._clusterer import Clusterer
+from ._clusterer import BestOfTen, Clusterer
 
 ASKED = 2000  # rows whose silhouettes are averaged: a standard error of about 0.01 at most
 SEEDS = 2**31 - 1
@@ -48,7 +48,7 @@ class References(NamedTuple):
 class Work(NamedTuple):
     """What is to be measured, and with what."""
 
-    clusterer: Clusterer
+    clusterer: BestOfTen | Clusterer
     ks: np.ndarray
     methods: Sequence[str]
     n_references: int

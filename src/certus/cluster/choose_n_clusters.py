@@ -22,7 +22,7 @@ from .._validation import as_numbers, data_for_search, one_of, positive_whole
 from .._validation import weights as row_weights
 from .._words import count, listed, magnitude
 from ..csr import CSR
-from ._clusterer import Clusterer
+from ._clusterer import clusterer
 from ._evidence import (
     Says,
     as_of_pairs,
@@ -117,7 +117,7 @@ def choose_n_clusters(
     rng = _generator(random_state)
     X, s, notes = _rows(X, sample_weight, max_rows, rng)
     asked = _numbers_of_clusters(ks)
-    clusterer = Clusterer(estimator, s is not None)
+    each = clusterer(estimator, s is not None)
     different = distinct(X, int(asked[-1]))
     ks = asked[asked <= different]
     if not len(ks):
@@ -132,7 +132,7 @@ def choose_n_clusters(
         return _of_one_k(X, s, methods, confidence, notes)
     progress = Progress(on_progress)
     work = Work(
-        clusterer, ks, methods, n_references, n_resamples,
+        each, ks, methods, n_references, n_resamples,
         effective_threads(None if threads is None else positive_whole("threads", threads)),
         progress,
     )  # fmt: skip

@@ -11,33 +11,6 @@ PART = 1024  # kernels/kmeans_start.py
 BLOCKS = 32  # at most: each costs a call a step
 
 
-class FewCandidates:
-    """The same for few rows, with nothing put off."""
-
-    def __init__(self, rows: Rows, k: int, trials: int):
-        self.X, self.s = np.asarray(rows.X, dtype=float), rows.s
-        self.scale = about(rows)[1]
-        self.centers = np.empty((k, rows.shape[1]))
-
-    def take_first(self, y: np.ndarray) -> None:
-        self.d = self._to(y)[0]
-        self.centers[0] = y
-
-    def take_best(self, number: int, Y: np.ndarray) -> int:
-        D = np.minimum(self.d, self._to(Y))
-        taken = int((D.sum(axis=1) if self.s is None else np.dot(D, self.s)).argmin())
-        self.d, self.centers[number] = D[taken], Y[taken]
-        return taken
-
-    def _to(self, Y: np.ndarray) -> np.ndarray:
-        Z = (self.X[None] - Y[:, None]) * self.scale
-        return np.asarray(np.einsum("tij,tij->ti", Z, Z))
-
-    def draw(self, uniform: np.ndarray) -> np.ndarray:
-        sums = np.cumsum(self.d if self.s is None else self.s * self.d)
-        return np.minimum(np.searchsorted(sums, uniform * sums[-1]), len(sums) - 1)
-
-
 class Candidates:
     """d (n,): the least squared distance to a centre, without the one that was chosen last: rows
     learn of it when they are read the next time. All distances are times scale²."""

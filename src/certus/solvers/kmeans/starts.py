@@ -8,14 +8,13 @@ leaves the least potential Σ s min(d, ‖x − y‖²). One look at the rows a 
 k-means++ among those, weighted by the rows that are nearest to them.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import issparse
 
 from ...rows import Rows
 from .assigning import nearest_centers
-from .candidates import Candidates, FewCandidates
+from .bounds import about
+from .candidates import Candidates
 from .lloyd import lloyd
 from .small import is_small
 
@@ -32,9 +31,17 @@ def plus_plus(
     O(n·k·trials·p), and memory for 4·(trials + 2) bytes a row. Draws as scikit-learn does.
     """
     trials = trials or 2 + int(np.log(k))
-    of: Any = (FewCandidates if is_small(rows, trials) else Candidates)(rows, k, trials)
     chosen = np.empty(k, dtype=np.intp)
     chosen[0] = first_row(rows, random_state)
+    if is_small(rows, trials):
+        from ...kernels.kmeans_small_start import small_plus_plus
+
+        uniform = random_state.uniform(size=(k - 1, trials))
+        s = np.empty(0) if rows.s is None else rows.s
+        X = np.ascontiguousarray(rows.X)
+        small_plus_plus(X, s, about(rows)[1], uniform, chosen)
+        return X[chosen].astype(float), chosen
+    of = Candidates(rows, k, trials)
     of.take_first(those(rows, chosen[:1]))
     for number in range(1, k):
         drawn = of.draw(random_state.uniform(size=trials))

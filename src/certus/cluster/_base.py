@@ -25,12 +25,12 @@ from .._watching import CALLER, Watching
 from .._words import count
 from ..certificate import Certificate, certify
 from ..distances import Euclidean
-from ..exceptions import NotCertifiedWarning
+from ..exceptions import DegenerateWarning, NotCertifiedWarning
 from ..lazy import LazyRows
 from ..rows import Rows
 from ..solvers.kmeans import nearest_centers
 from ..solvers.kmeans.squares import squares_are_held
-from ._telling import not_certified
+from ._telling import degenerate, not_certified
 
 TOO_FAR = "X and the centres are so far apart that squares of their differences overflow"
 
@@ -48,6 +48,7 @@ class _CenterBased(
     cluster_centers_: np.ndarray
     labels_: np.ndarray
     inertia_: float
+    n_clusters_effective_: int
     certificate_: Certificate
     _watching: Watching  # during fit
 
@@ -83,6 +84,13 @@ class _CenterBased(
         if not self.certificate_.certified:
             said = not_certified(self.certificate_, max_iter)
             warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
+
+    def _warn_of_fewer(self, rows: Rows) -> None:
+        """Fewer distinct rows than clusters; called by ``fit`` itself."""
+        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
+        k, formed = len(self.cluster_centers_), self.n_clusters_effective_
+        said = degenerate(counted, k, formed, self.inertia_)
+        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and give ``labels_``.

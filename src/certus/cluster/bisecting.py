@@ -12,13 +12,12 @@ from .._validation import boolean, data_for_search, not_negative, one_of, positi
 from .._watching import CALLER, watched
 from .._words import count, number, printable
 from ..certificate import Certificate
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
+from ..exceptions import NotCertifiedWarning
 from ..rows import Rows
 from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, Tree, bisect, go_down
 from ..solvers.steps import Step
 from ._base import _CenterBased
 from ._starting import check_init, starts
-from ._telling import degenerate
 from .kmeans import KMeans, _attributes, _stored
 
 
@@ -201,12 +200,6 @@ class BisectingKMeans(_CenterBased):
             "clusters"
         )
         return replace(certificate, notes=(*certificate.notes, told))
-
-    def _warn_of_fewer(self, rows: Rows) -> None:
-        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
-        k, formed = len(self.cluster_centers_), self.n_clusters_effective_
-        said = degenerate(counted, k, formed, 0.0)
-        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
     def _warn_of_splits(self, unfinished: bool) -> None:
         bad = ~self.split_certified_

@@ -1,19 +1,16 @@
 """k-means by Lloyd's steps: KMeans."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._validation import boolean, not_negative, one_of, positive_whole
-from .._watching import CALLER, watched
-from ..exceptions import DegenerateWarning
+from .._watching import watched
 from ..rows import Rows
 from ..solvers.kmeans import Fit, nearest_centers
 from ._base import TOO_FAR, _CenterBased
 from ._restarts import Iterate, Restarts
 from ._starting import check_init, check_n_init, starts, starts_of
-from ._telling import degenerate
 
 
 class KMeans(_CenterBased):
@@ -166,11 +163,6 @@ class KMeans(_CenterBased):
         for name, value in _attributes(rows, found, restarts.objectives).items():
             setattr(self, name, value)
         return found
-
-    def _warn_of_fewer(self, rows: Rows) -> None:
-        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
-        said = degenerate(counted, self.n_clusters, self.n_clusters_effective_, self.inertia_)
-        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
 
 def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]:

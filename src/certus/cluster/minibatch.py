@@ -12,14 +12,12 @@ from .._pool import blas_limiter
 from .._validation import boolean, data_for_search, not_negative, positive_whole, weights
 from .._watching import CALLER, watched
 from .._words import number, printable
-from ..exceptions import DegenerateWarning
 from ..rows import Rows
 from ..solvers.kmeans.minibatch import Running, assign, begin, best_start, minibatch, step
 from ..solvers.kmeans.squares import squares_are_held
 from ..solvers.steps import Step
 from ._base import TOO_FAR, _CenterBased
 from ._starting import check_init, check_n_init, starts, starts_of
-from ._telling import degenerate
 from .kmeans import _stored
 
 STARTS = 3  # for n_init="auto", where a start is often a bad one: the batches mend much of it
@@ -288,12 +286,6 @@ class MiniBatchKMeans(_CenterBased):
 
     def _kept_labels(self, labels: np.ndarray) -> dict[str, Any]:
         return {"labels_": labels} if self.compute_labels else {}
-
-    def _warn_of_fewer(self, rows: Rows) -> None:
-        counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
-        formed = self.n_clusters_effective_
-        said = degenerate(counted, self.n_clusters, formed, self.inertia_)
-        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
 
 def _state(running: Running, dtype: Any) -> dict[str, Any]:

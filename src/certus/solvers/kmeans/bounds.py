@@ -17,7 +17,7 @@ SAMPLE = 1024  # rows that say where the data lie
 BLOCK = 8192  # rows of a task, about
 WALK_COLUMNS, WALK_CENTRES = 3, 16  # few of the former, many of the latter: neighbours suffice
 NEIGHBOURS, PART = 12, 32  # of a centre, kept, times columns; centres of a task
-SOME = 3  # a part of the groups, one in so many: their centres are compared without the others
+SOME = 8  # a part of the groups, one in so many: their centres are compared without the others
 TIGHTEN = 0.8  # of the rows: if more are compared in the end, the next time they are at once
 MANY_BLOCKS = 64  # at most: each has sums of its own
 FEW_COLUMNS, FEW_CENTRES = 24, 24  # up to which loops are faster than BLAS
@@ -63,7 +63,7 @@ class Bounds:
         (n, p), self.rows, self.k = rows.shape, rows, k
         self.c, self.scale = about(rows)
         self.walks = p <= WALK_COLUMNS and k >= WALK_CENTRES and t is None
-        self.t = t or (1 if self.walks else min(k, max(1, p // 4), max(8, k // 8)))
+        self.t = t or (1 if self.walks else number_of_groups(k, p))
         self.labels = np.zeros(n, dtype=np.int32)
         self.u = np.empty(n, dtype=np.float32)
         self.L = np.empty((n, self.t), dtype=np.float32)
@@ -207,6 +207,11 @@ class Bounds:
             if a <= i < b:
                 self.L[a:b].reshape(self.t, b - a)[:, i - a] = 0.0
         self.u[i] = np.inf
+
+
+def number_of_groups(k: int, p: int) -> int:
+    """Bounds cost 4 bytes a group and row, X 8 bytes a column and row."""
+    return min(k, max(1, p // 4), max(8, k // 32))
 
 
 def about(rows: Rows) -> tuple[np.ndarray, float]:

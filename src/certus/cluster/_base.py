@@ -85,11 +85,11 @@ class _CenterBased(
             said = not_certified(self.certificate_, max_iter)
             warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
 
-    def _warn_of_fewer(self, rows: Rows) -> None:
+    def _warn_of_fewer(self, rows: Rows, objective: float) -> None:
         """Fewer distinct rows than clusters; called by ``fit`` itself."""
         counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
         k, formed = len(self.cluster_centers_), self.n_clusters_effective_
-        said = degenerate(counted, k, formed, self.inertia_)
+        said = degenerate(counted, k, formed, objective)
         warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from certus import rows
+from certus._data import Data
 from certus.csr import CSR
 from certus.definitions import center_products, kmeans, nearest_centers
 from certus.definitions.center_products import Centers
@@ -20,6 +21,7 @@ WAYS = {
     "all clusters together": {"FEW": 10**9, "TOGETHER": 10**9},
     "few pairs at a time": {"MANY": 0, "EXACTLY": 3, "ENTRIES_OF": 5},
     "float64 products": {"LONG": 1},
+    "small blocks": {"_block_rows": lambda self, times=1: 7},
 }
 
 
@@ -27,7 +29,8 @@ WAYS = {
 def way(request, monkeypatch):
     """How rows are looked at changes no finding."""
     for name, value in WAYS[request.param].items():
-        where = nearest_centers if name in vars(nearest_centers) else center_products
+        places = (nearest_centers, center_products, Data)
+        where = next(place for place in places if name in vars(place))
         monkeypatch.setattr(where, name, value)
     return request.param
 
@@ -138,7 +141,7 @@ def test_labels_of_no_centre_are_named():
     assert wrong[1] == "row 9 is labelled -1, and there are 3 centres"
 
 
-def test_a_tie_is_nobodys_fault_and_goes_where_the_labels_say():
+def test_a_tie_is_nobodys_fault_and_goes_where_the_labels_say(way, monkeypatch):
     X = np.array([[-3.0], [-1.0], [0.0], [1.0], [3.0]])
     mu = np.array([[-4 / 3], [2.0]])  # means, if the row at 0 is in the first
     assert check(X, mu, np.array([0, 0, 0, 1, 1]))["residual"] <= 1e-15
@@ -150,8 +153,26 @@ def test_a_tie_is_nobodys_fault_and_goes_where_the_labels_say():
         again = check(X, mu, ties=found["ties"])
         assert again["gain"] == found["gain"]
         assert again["ties"].tolist() == found["ties"].tolist()
-    # without labels, of equally near centres the first
+    # without labels, of equally near centres the first, wherever the search began
     assert check(X, mu)["ties"].tolist() == [[2], [0]]
+    monkeypatch.setattr(kmeans, "guess", lambda X, y, s, labels, mu: labels.fill(1) or (0,))
+    assert check(X, mu)["ties"].tolist() == [[2], [0]]
+
+
+def test_ties_in_later_blocks_have_their_own_row_numbers(way):
+    X = np.array([[-2.0], [2.0]] * 20 + [[0.0]])
+    found = check(X, np.array([[-2.0], [2.0]]), np.array([0, 1] * 20 + [1]))
+    assert found["ties"].tolist() == [[40], [1]]
+
+
+def test_a_small_cluster_that_would_gain_more_does_not_hide_a_nearer_centre(way):
+    X = np.repeat([0.0, 10.0, 7 + 50**0.5, 7.0], [50, 50, 1, 1])[:, None]
+    mu = np.array([[0.0], [10.0], [7 + 50**0.5]])
+    labels, _ = nearest(X, mu)
+    assert labels[-1] == 1
+    labels[-1] = 0
+    (said,) = check(X, mu, labels)["wrong"]
+    assert said.startswith("row 101 is labelled 0")
 
 
 @pytest.mark.parametrize("kind", [np.float32, float])
@@ -233,10 +254,12 @@ def test_same_bits_on_any_number_of_threads_and_nearly_in_any_block_size(monkeyp
     assert small["movable"] == one["movable"]
 
 
-@pytest.mark.parametrize("far", [0.0, 300.0])
+@pytest.mark.parametrize("far", [0.0, 300.0, 1e5])
 def test_float32_rows_are_forgiven_the_digits_that_their_centres_do_not_have(far):
     X = blobs(4, n=500, p=3, far=far).astype(np.float32)
-    mu = lloyd(X, X[[0, 200, 400]]).astype(np.float32)
+    mu = X[[0, 200, 400]]
+    for _ in range(100):
+        mu = lloyd_step(X, mu).astype(np.float32)
     labels, _ = nearest(X, mu)
     found = check(X, mu, labels)
     assert not found["wrong"]
@@ -361,7 +384,7 @@ def test_no_assignment_of_rows_is_below_the_spectral_bound(n, p, k, weighted):
     rng = np.random.default_rng(n * p)
     X = rng.normal(size=(n, p)) + 3 * rng.integers(0, 2, size=(n, 1)) + 1e4
     s = rng.uniform(0.5, 2, size=n) if weighted else None
-    value, why = spectral_bound(data(X, s), k, X.mean(axis=0))
+    value, why = spectral_bound(data(X, s), k, X[0])
     least = least_of_all(X, k, s)
     assert why == ""
     assert 0 < value <= least

@@ -36,6 +36,7 @@ OF_A_CLUSTER, BLOCKS = 1024, 8  # rows of a block, so that clusters are looked a
 ELEMENTS = 2**17  # of the rows looked at together: they stay in cache
 TILE = 2**21  # products at a time
 STRICT = 10  # passes; two or three settle any labels
+PASSES = 50  # should rounding ever lead around in a circle
 MANY = 4  # pairs a row
 
 
@@ -78,9 +79,10 @@ def settle(
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
         seen = data.reduce(see, centers, combine=join, beside=(labels,), times=len(mu), least=least)
-        if not seen.moved:  # each change came nearer, so there is an end
-            return seen, n
         passes += 1
+        # each change came nearer, so there is an end
+        if not seen.moved or passes == PASSES:
+            return seen, n
 
 
 def join(left: Seen, right: Seen) -> Seen:

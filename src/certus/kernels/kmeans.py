@@ -77,23 +77,35 @@ def _as_rows(X, rows, m, c, scale, Z, lengths):
 
 @kernel
 def _by_rows(X, rows, m, c, scale, F, z, T, lengths):
-    """Products of few centres and many columns, a row at a time: nothing is moved."""
+    """Products of few centres and many columns, two rows at a time: nothing is moved."""
     k, p = F.shape
-    for r in range(m):
-        i, total = rows[r], 0.0
+    z0, z1 = z[:p], z[p:]
+    for r in range(0, m, 2):
+        i0, i1 = rows[r], rows[min(r + 1, m - 1)]
+        total0, total1 = 0.0, 0.0
         for j in range(len(c)):
-            d = (X[i, j] - c[j]) * scale
-            z[j] = d
-            total += d * d
-        lengths[r] = total
+            d0, d1 = (X[i0, j] - c[j]) * scale, (X[i1, j] - c[j]) * scale
+            z0[j], z1[j] = d0, d1
+            total0 += d0 * d0
+            total1 += d1 * d1
+        lengths[r], lengths[min(r + 1, m - 1)] = total0, total1
         for a in range(0, k, 4):
             w0, w1, w2, w3 = F[a], F[a + 1], F[a + 2], F[a + 3]
             v0, v1, v2, v3 = NOTHING, NOTHING, NOTHING, NOTHING
+            v4, v5, v6, v7 = NOTHING, NOTHING, NOTHING, NOTHING
             for j in range(p):
-                v0 += w0[j] * z[j]
-                v1 += w1[j] * z[j]
-                v2 += w2[j] * z[j]
-                v3 += w3[j] * z[j]
+                x, y = z0[j], z1[j]
+                v0 += w0[j] * x
+                v1 += w1[j] * x
+                v2 += w2[j] * x
+                v3 += w3[j] * x
+                v4 += w0[j] * y
+                v5 += w1[j] * y
+                v6 += w2[j] * y
+                v7 += w3[j] * y
+            # of the last, odd row both are the same
+            at = min(r + 1, m - 1)
+            T[a, at], T[a + 1, at], T[a + 2, at], T[a + 3, at] = v4, v5, v6, v7
             T[a, r], T[a + 1, r], T[a + 2, r], T[a + 3, r] = v0, v1, v2, v3
 
 

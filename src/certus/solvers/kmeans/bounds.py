@@ -211,7 +211,7 @@ class Bounds:
 
 def number_of_groups(k: int, p: int) -> int:
     """Bounds cost 4 bytes a group and row, X 8 bytes a column and row."""
-    return min(k, max(1, p // 4), max(8, k // 32))
+    return min(k, max(1, p // 8), max(8, k // 32))
 
 
 def about(rows: Rows) -> tuple[np.ndarray, float]:

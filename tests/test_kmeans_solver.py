@@ -10,6 +10,7 @@ from certus.csr import CSR
 from certus.rows import Rows
 from certus.solvers.kmeans import bounds, lloyd, nearest_centers, small
 from certus.solvers.kmeans.bounds import Bounds
+from certus.solvers.kmeans.groups import groups_of, half_way
 
 
 @pytest.fixture(params=["few rows at once", "bounds"], autouse=True)
@@ -240,3 +241,25 @@ def test_it_stops_where_a_step_gains_nothing_to_speak_of():
     stopped = lloyd(Rows(X), X[:30].copy(), on_step=lambda step: step.iteration == 4)
     assert stopped.n_iter == 4
     np.testing.assert_array_equal(stopped.labels, squares(X, stopped.centers).argmin(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_half_of_the_way_is_never_too_long(seed):
+    rng = np.random.default_rng(seed)
+    m = rng.standard_normal((30, 5)) + 10.0 ** rng.uniform(-3, 6)
+    m[1] = m[0] + 10.0 ** rng.uniform(-9, 0)
+    true = np.sqrt(squares(m, m))
+    np.fill_diagonal(true, np.inf)
+    half = half_way(m)
+    assert (half <= true.min(axis=1) / 2).all()
+    assert (half[2:] >= 0.49 * true.min(axis=1)[2:]).all() or np.abs(m).max() > 1e4
+
+
+def test_groups_are_of_near_centres():
+    rng = np.random.default_rng(0)
+    far = np.repeat(100.0 * np.arange(4), 6)[:, None]
+    C = (far + rng.standard_normal((24, 3)))[rng.permutation(24)]
+    group = groups_of(C, 4)
+    assert all(np.ptp(C[group == g, 0]) < 20 for g in np.unique(group))
+    np.testing.assert_array_equal(groups_of(C, 30), np.arange(24))
+    np.testing.assert_array_equal(groups_of(C, 1), 0)

@@ -9,7 +9,7 @@ import numpy as np
 from ..._pool import blas_limiter, run_on_threads
 from ...rows import Rows
 from ..neighbors.lists import lanes
-from .groups import groups_of
+from .groups import groups_of, half_way
 
 LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans.py
 UNIT = 2.0**-24
@@ -102,13 +102,11 @@ class Bounds:
     def _moves(self, drift: np.ndarray) -> tuple[Any, ...]:
         """How far each centre and each group went, half of the way to the next centre, and what to
         try before a row is compared with all."""
-        from ...kernels.kmeans_means import separation
-
         drifts = np.zeros(self.t, dtype=np.float32)
         np.maximum.at(drifts, self.group, drift)
         half = np.zeros(self.k, dtype=np.float32)
         if not self.walks and self.k**2 <= len(self.u):
-            half = separation(self.C, self.scale)
+            half = half_way((self.C - self.c) * self.scale)
         return drift, drifts, half, self.tighten, 0 if self.how == LOOP else self.t // SOME
 
     def _walk(self, drift: np.ndarray) -> Change:

@@ -85,7 +85,7 @@ class Data:
     def some(self, count):
         return self.sample(count)._rows(slice(None))
 
-    def reduce(self, statistic, *args, combine=None, beside=(), square=False, times=1, least=0):
+    def reduce(self, statistic, *args, combine=None, beside=(), square=False, **_):
         step = max({block}, self.shape[1] // 2) if square else {block}
         if self.sparse and not square:  # blocks get their zeros back
             step = max(16, min(step, 2**24 // self.shape[1]))

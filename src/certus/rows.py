@@ -120,13 +120,15 @@ class Rows:
         block_rows: int | None = None,
         square: bool = False,
         times: int = 1,
+        most_threads: int | None = None,
     ) -> Any:
         """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
 
         ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
         ``combine(left, right)`` may overwrite ``left``. ``beside``: arrays with an entry for every
         row, cut as X is, which the statistic may also fill. ``square``: the statistic is p×p, so
-        its work grows with p². ``times``: how often it looks at each element.
+        its work grows with p². ``times``: how often it looks at each element. ``most_threads``:
+        where more would wait for each other.
         """
         edges = self.edges(block_rows)
 
@@ -138,6 +140,7 @@ class Rows:
             return one(0)
         tree = _Tree(len(edges), combine)
         threads = self._useful_threads(len(edges), square, times)
+        threads = min(threads, most_threads or threads)
         run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
         return tree.root
 

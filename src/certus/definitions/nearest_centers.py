@@ -32,6 +32,7 @@ from certus.definitions.linear_sums import UNIT, is_sparse
 FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower
 TOGETHER = 512  # rows of several clusters
 MOST = 2048  # rows of one
+WIDE = 32  # columns: work on fewer is over so soon that threads would wait for Python's lock
 OF_A_CLUSTER, BLOCKS = 1024, 8  # rows of a block, so that clusters are looked at by the hundred
 ELEMENTS = 2**17  # of the rows looked at together: they stay in cache
 TILE = 2**21  # products at a time
@@ -78,7 +79,10 @@ def settle(
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
-        seen = data.reduce(see, centers, combine=join, beside=(labels,), times=len(mu), least=least)
+        seen = data.reduce(
+            see, centers, combine=join, beside=(labels,), times=len(mu), least=least,
+            most_threads=1 if mu.shape[1] < WIDE else None,
+        )  # fmt: skip
         passes += 1
         # each change came nearer, so there is an end
         if not seen.moved or passes == PASSES:

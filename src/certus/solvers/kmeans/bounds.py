@@ -14,11 +14,12 @@ from .groups import groups_of, half_way
 LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans.py
 UNIT = 2.0**-24
 SAMPLE = 1024  # rows that say where the data lie
-BLOCK = 8192  # rows of a task, about
+BLOCK, BLOCK_BYTES = 8192, 1 << 23  # rows of a task, about
 WALK_COLUMNS, WALK_CENTRES = 3, 16  # few of the former, many of the latter: neighbours suffice
 NEIGHBOURS, PART = 12, 32  # of a centre, kept, times columns; centres of a task
 SOME = 8  # a part of the groups, one in so many: their centres are compared without the others
-TIGHTEN = 0.8  # of the rows: if more are compared in the end, the next time they are at once
+TIGHTEN, REST = 0.8, 4  # of the rows: if more are compared in the end, they are at once for a while
+TOGETHER = 64  # rows of a block and centre, where they walk
 MANY_BLOCKS = 64  # at most: each has sums of its own
 FEW_COLUMNS, FEW_CENTRES = 24, 24  # up to which loops are faster than BLAS
 
@@ -69,9 +70,11 @@ class Bounds:
         self.L = np.empty((n, self.t), dtype=np.float32)
         self.how = LOOP if p <= FEW_COLUMNS else BY_ROWS if k <= FEW_CENTRES else BLAS
         self.C: np.ndarray | None = None
-        self.block = block_rows(n, k)
+        self.block = block_rows(n, k, p)
+        if self.walks:  # rows of one label walk together
+            self.block = max(self.block, min(TOGETHER * k, -(-n // 4)))
         self.largest = max(b - a for a, b in rows.edges(self.block))
-        self.tighten = False
+        self.tighten, self.rest = False, 0  # steps without it
         self._local = threading.local()
 
     def move_to(self, C: np.ndarray) -> Change:
@@ -96,7 +99,10 @@ class Bounds:
                 beside=(self.labels, self.u, self.L), block_rows=self.block, times=self.k,
             )  # fmt: skip
         # where nearly all rows are compared in the end, their own centre need not come first
-        self.tighten = first or change.looked < TIGHTEN * change.unproven or not self.tighten
+        if self.tighten and change.looked > TIGHTEN * change.unproven:
+            self.rest = REST
+        self.rest -= 1
+        self.tighten = self.rest < 0
         return change._replace(total=change.total / self.scale**2)
 
     def _moves(self, drift: np.ndarray) -> tuple[Any, ...]:
@@ -220,9 +226,11 @@ def about(rows: Rows) -> tuple[np.ndarray, float]:
     return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -500, 500)) if size > 0 else 1.0
 
 
-def block_rows(n: int, k: int) -> int:
-    """Each block has sums of its own, k of them: blocks are a few times as long."""
-    return max(BLOCK if n > 2 * BLOCK else 1024, 4 * k, -(-n // MANY_BLOCKS))
+def block_rows(n: int, k: int, p: int) -> int:
+    """Each block has sums of its own, k of them: blocks are a few times as long. What is looked at
+    twice should still be in the cache."""
+    fits = max(1024, min(BLOCK, BLOCK_BYTES // (8 * p)))
+    return max(fits if n > 2 * fits else 1024, 4 * k, -(-n // MANY_BLOCKS))
 
 
 def rounded_up(x: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class Candidates:
         self.d = np.full(n, np.inf, dtype=np.float32)
         self.a = np.zeros(n, dtype=np.int32)
         # parts of a thousand rows, which no block cuts
-        self.block = max(block_rows(n, 1), -(-n // BLOCKS))
+        self.block = max(block_rows(n, 1, 1), -(-n // BLOCKS))
         self.edges = list(self.rows.edges(self.block))
         self.at = np.repeat(
             np.arange(len(self.edges), dtype=np.int32), [b - a for a, b in self.edges]

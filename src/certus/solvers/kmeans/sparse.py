@@ -27,7 +27,7 @@ class SparseAssigner:
         self.c = np.zeros(p)
         self.labels = np.zeros(n, dtype=np.int32)
         self.C: np.ndarray | None = None
-        self.block = block_rows(n, k)
+        self.block = block_rows(n, k, 1)
 
     def move_to(self, C: np.ndarray) -> Change:
         first, self.C = self.C is None, np.array(C, dtype=float, order="C")

@@ -260,8 +260,8 @@ def test_the_trace_is_that_of_the_start_that_was_kept_and_never_rises():
 def test_max_iter_that_ends_a_fit_is_named_with_what_a_step_would_gain():
     X = noise(0, n=2000, p=2)
     said = (
-        r"KMeans stopped at max_iter=2 before a fixed point: objective [\d.]+, and one more step "
-        r"lowers it by [\d.]+ %. Raise max_iter."
+        r"KMeans stopped at max_iter=2 before a local optimum: objective [\d.]+, and one more step "
+        r"lowers it by at least [\d.]+ %. Raise max_iter."
     )
     with pytest.warns(NotCertifiedWarning, match=said) as caught:
         model = KMeans(20, init=X[:20], max_iter=2).fit(X)

@@ -339,7 +339,7 @@ def test_a_fit_that_was_cut_short_says_what_is_left():
     said = not_certified(c, 2)
     assert re.fullmatch(
         r"KMeans stopped at max_iter=2 before a local optimum: objective [\d,.]+, and one more "
-        r"step lowers it by [\d.]+ %. Raise max_iter\.",
+        r"step lowers it by at least [\d.]+ %. Raise max_iter\.",
         said,
     )
     assert "is not at a local optimum" in not_certified(c)

@@ -172,8 +172,7 @@ def note(c: "Certificate") -> str:
 
 
 def not_certified(c: "Certificate", stopped_at: int | None) -> str:
-    falls = f"one more step lowers it by {percent(c.residual)}"
-    where = f"objective {number(c.objective, 5)}, and {falls}"
+    where = f"objective {number(c.objective, 5)}, and {best(c)}"
     if c.status == "stopped":
         return f"{c.model} stopped {c.found['stopped']}: {where}. Let it run longer."
     if stopped_at is not None:

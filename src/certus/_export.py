@@ -240,6 +240,20 @@ def require_certified(c: "Certificate") -> None:
         raise CertificateError(f"nothing to export: the model is {c.status}")
 
 
+def assembled(c: "Certificate", values: dict[str, Any], head: str, main: str, what: str) -> str:
+    """Head, definition, parameters (``what`` they are), a reader of data, and what is done."""
+    parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
+    body = "\n\n\n".join(_source(c.definition, set()))
+    return (
+        head.format(**values)
+        + "\n# --- the definition, as certus uses it ---\n\n"
+        + body
+        + f"\n\n# --- {what} ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
+        + TAIL.format(**values)
+        + main.format(**values)
+    )
+
+
 def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     require_certified(c)
@@ -257,16 +271,7 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
         "claim": near.format(repr(gap)), "what": near.format(found),
         **_targets(c.labels),
     }  # fmt: skip
-    parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
-    body = "\n\n\n".join(_source(c.definition, set()))
-    return (
-        HEAD.format(**values)
-        + "\n# --- the definition, as certus uses it ---\n\n"
-        + body
-        + f"\n\n# --- the model's parameters ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
-        + TAIL.format(**values)
-        + MAIN.format(**values)
-    )
+    return assembled(c, values, HEAD, MAIN, "the model's parameters")
 
 
 def export(certificate: "Certificate", path: Any, script: Callable[..., str] = script) -> None:

@@ -7,7 +7,7 @@ part of the claim, and are in the script.
 from typing import TYPE_CHECKING
 
 from ._explain_clusters import best, note
-from ._export import TAIL, _literal, _source, require_certified
+from ._export import assembled, require_certified
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -73,13 +73,4 @@ def script(c: "Certificate", name: str = "check.py") -> str:
         "shape": c.shape, "tol": c.tol, "name": name, "claim": f"{note(c)}; {best(c)}",
         "block": max(1024, min(2**16, 2**22 // c.shape[1])),  # with many rows of each cluster
     }  # fmt: skip
-    parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
-    body = "\n\n\n".join(_source(c.definition, set()))
-    return (
-        HEAD.format(**values)
-        + "\n# --- the definition, as certus uses it ---\n\n"
-        + body
-        + f"\n\n# --- the model's centres ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
-        + TAIL.format(**values)
-        + MAIN.format(**values)
-    )
+    return assembled(c, values, HEAD, MAIN, "the model's centres")

@@ -5,7 +5,7 @@ It reads X, and of a model that predicts also y; the rest is as in ``_export.py`
 
 from typing import TYPE_CHECKING, Any
 
-from ._export import CLASSES, TAIL, _literal, _source, require_certified
+from ._export import CLASSES, assembled, require_certified
 from .exceptions import CertificateError
 
 if TYPE_CHECKING:
@@ -92,13 +92,4 @@ def script(c: "Certificate", name: str) -> str:
         "files": "X.npy" if votes is None else "X.npy y.npy [weights.npy]",
         "outputs": 0 if votes is None else votes["predicted"].shape[1],
     }  # fmt: skip
-    parameters = ",\n".join(f"    {k!r}: {_literal(v)}" for k, v in c.parameters.items())
-    body = "\n\n\n".join(_source(c.definition, set()))
-    return (
-        HEAD.format(**values)
-        + "\n# --- the definition, as certus uses it ---\n\n"
-        + body
-        + f"\n\n# --- what the model answered ---\n\nPARAMETERS = {{\n{parameters},\n}}\n"
-        + TAIL.format(**values)
-        + MAIN.format(**values)
-    )
+    return assembled(c, values, HEAD, MAIN, "what the model answered")

@@ -19,6 +19,7 @@ from sklearn.base import (
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import estimator_html_repr
 
+from .._explain import not_certified
 from .._finite import require_finite
 from .._validation import data_for_search, weights
 from .._watching import CALLER, Watching
@@ -30,7 +31,7 @@ from ..lazy import LazyRows
 from ..rows import Rows
 from ..solvers.kmeans import nearest_centers
 from ..solvers.kmeans.squares import squares_are_held
-from ._telling import degenerate, not_certified
+from ._telling import degenerate
 
 TOO_FAR = "X and the centres are so far apart that squares of their differences overflow"
 

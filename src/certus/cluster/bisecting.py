@@ -15,10 +15,11 @@ from ..certificate import Certificate
 from ..exceptions import NotCertifiedWarning
 from ..rows import Rows
 from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, Tree, bisect, go_down
+from ..solvers.kmeans.fit import stored
 from ..solvers.steps import Step
 from ._base import _CenterBased
 from ._starting import check_init, starts
-from .kmeans import KMeans, _attributes, _stored
+from .kmeans import KMeans, _attributes
 
 
 class BisectingKMeans(_CenterBased):
@@ -236,7 +237,7 @@ class BisectingKMeans(_CenterBased):
 
 
 def _fitted(rows: Rows, found: Bisection, splits: list[tuple[float, bool]]) -> dict[str, Any]:
-    dtype, made = _stored(rows), len(found.centers) - 1
+    dtype, made = stored(rows), len(found.centers) - 1
     return {
         "cluster_centers_": found.centers.astype(dtype),
         "labels_": found.labels,

@@ -8,6 +8,7 @@ from .._validation import boolean, not_negative, one_of, positive_whole
 from .._watching import watched
 from ..rows import Rows
 from ..solvers.kmeans import Fit, nearest_centers
+from ..solvers.kmeans.fit import owners, stored
 from ._base import TOO_FAR, _CenterBased
 from ._restarts import Iterate, Restarts
 from ._starting import check_init, check_n_init, starts, starts_of
@@ -167,31 +168,20 @@ class KMeans(_CenterBased):
 
 def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]:
     return {
-        "cluster_centers_": found.centers.astype(_stored(rows)),
+        "cluster_centers_": found.centers.astype(stored(rows)),
         "labels_": found.labels,
         "inertia_": float(found.objective),
         "n_iter_": int(found.n_iter),
         "restarts_": np.array(restarts),
-        "n_clusters_effective_": _owners(rows, found.labels),
+        "n_clusters_effective_": found.effective,
         "_rose": float(found.rose),
     }
 
 
 def _of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
     """The same for a fit that ends here: labels are those of the centres as they are stored."""
-    centers = iterate.centers.astype(_stored(rows)).astype(np.float64)
+    centers = iterate.centers.astype(stored(rows)).astype(np.float64)
     labels, d2 = nearest_centers(rows, centers)
     J = float(d2.sum() if rows.s is None else (rows.s * d2).sum())
-    owners = _owners(rows, labels)
-    found = Fit(centers, labels, J, iterate.n_iter, False, 0, owners, 0.0)
+    found = Fit(centers, labels, J, iterate.n_iter, False, 0, owners(rows, labels), 0.0)
     return _attributes(rows, found, iterate.restarts)
-
-
-def _stored(rows: Rows) -> Any:
-    """What centres are stored in."""
-    return np.float32 if rows.X.dtype == np.float32 else np.float64
-
-
-def _owners(rows: Rows, labels: np.ndarray) -> int:
-    """Clusters that own rows; a row of weight 0 is none."""
-    return int(np.count_nonzero(np.bincount(labels if rows.s is None else labels[rows.s > 0])))

@@ -13,12 +13,12 @@ from .._validation import boolean, data_for_search, not_negative, positive_whole
 from .._watching import CALLER, watched
 from .._words import number, printable
 from ..rows import Rows
+from ..solvers.kmeans.fit import stored
 from ..solvers.kmeans.minibatch import Running, assign, begin, best_start, minibatch, step
 from ..solvers.kmeans.squares import squares_are_held
 from ..solvers.steps import Step
 from ._base import TOO_FAR, _CenterBased
 from ._starting import check_init, check_n_init, starts, starts_of
-from .kmeans import _stored
 
 STARTS = 3  # for n_init="auto", where a start is often a bad one: the batches mend much of it
 FITTED = ("certificate_", "labels_", "n_iter_", "n_clusters_effective_", "_random_state")
@@ -211,7 +211,7 @@ class MiniBatchKMeans(_CenterBased):
             else:
                 size = self._init_size(rows.shape[0], stacklevel=3)
                 running = begin(best_start(rows, self._start, 1, size, random_state))
-                dtype = np.dtype(_stored(rows))
+                dtype = np.dtype(stored(rows))
             step(rows, running, random_state, self.reassignment_ratio)
             _, labels, J, _ = assign(rows, running, dtype)
         found = {"inertia_": J, "_random_state": random_state, **self._kept_labels(labels)}
@@ -269,7 +269,7 @@ class MiniBatchKMeans(_CenterBased):
         self, rows: Rows, running: Running, batch_size: int, refill: bool = False
     ) -> dict[str, Any]:
         """The attributes of a fit."""
-        dtype = np.dtype(_stored(rows))
+        dtype = np.dtype(stored(rows))
         found = assign(rows, running, dtype, refill)
         return {
             **_state(running, dtype),

@@ -57,7 +57,7 @@ class _Centres(NamedTuple):
 class Bounds:
     """Labels of dense rows by exact bounds: O(n·k·p) at first, then what the bounds do not prove.
 
-    Memory for n·(t + 2) numbers of four bytes, t groups of centres, at most a quarter of X.
+    Memory for n·(t + 2) numbers of four bytes, t ≤ max(1, p/8) groups of centres.
     """
 
     def __init__(self, rows: Rows, k: int, t: int | None = None):
@@ -89,9 +89,9 @@ class Bounds:
             moves: Any = ()
         else:
             drift = rounded_up(np.sqrt((((C - before) * self.scale) ** 2).sum(axis=1)))
-            moves = self._moves(drift)
             if self.walks:
                 return self._walk(drift)
+            moves = self._moves(drift)
         centres = self._centres()
         with blas_limiter if self.how == BLAS else nullcontext():
             change: Change = self.rows.reduce(
@@ -111,7 +111,7 @@ class Bounds:
         drifts = np.zeros(self.t, dtype=np.float32)
         np.maximum.at(drifts, self.group, drift)
         half = np.zeros(self.k, dtype=np.float32)
-        if not self.walks and self.k**2 <= len(self.u):
+        if self.k**2 <= len(self.u):
             half = half_way((self.C - self.c) * self.scale)
         return drift, drifts, half, self.tighten, 0 if self.how == LOOP else self.t // SOME
 

@@ -15,9 +15,9 @@ class Candidates:
     """d (n,): the least squared distance to a centre, without the one that was chosen last: rows
     learn of it when they are read the next time. All distances are times scale²."""
 
-    def __init__(self, rows: Rows, k: int, trials: int):
+    def __init__(self, rows: Rows, k: int):
         n, p = rows.shape
-        self.rows, self.k = rows.dense(), k
+        self.rows = rows.dense()
         self.scale = about(self.rows)[1]
         self.centers = np.empty((k, p))
         self.d = np.full(n, np.inf, dtype=np.float32)

@@ -17,7 +17,7 @@ import numpy as np
 from ...rows import Rows
 from ..steps import OnStep, Step, ignore
 from .assigning import assigner
-from .fit import GAIN, Fit
+from .fit import GAIN, Fit, owners, stored
 from .refill import refill
 from .small import is_small, small
 
@@ -35,7 +35,7 @@ def lloyd(
 
     O(n·k·p) for the first step and less for each further one; memory as ``Bounds``.
     """
-    C = before = start.astype(rounding(rows)).astype(float)
+    C = before = start.astype(stored(rows)).astype(float)
     if is_small(rows, len(C)):
         found = small(rows, C, max_iter, tol, on_step)
         if found is not None:
@@ -73,8 +73,7 @@ def lloyd(
             C = better
             bounds.move_to(C)
             own = bounds.own()
-    counted = bounds.labels if rows.s is None else bounds.labels[rows.s > 0]
-    effective = int(np.count_nonzero(np.bincount(counted)))
+    effective = owners(rows, bounds.labels)
     return Fit(C, bounds.labels, own.objective, n_iter, converged, refilled, effective, rose)
 
 
@@ -82,17 +81,12 @@ def _so_far(C: np.ndarray, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     return C, bounds.labels
 
 
-def rounding(rows: Rows) -> Any:
-    """What centres are stored in."""
-    return np.float32 if rows.X.dtype == np.float32 else np.float64
-
-
 def means(sums: np.ndarray, mass: np.ndarray, C: np.ndarray, c: np.ndarray, rows: Rows) -> Any:
     """c + S/n, as stored; c: one for all, or each its own. Centres of nothing stay."""
     some = mass > 0
     new = C.copy()
     new[some] = np.broadcast_to(c, C.shape)[some] + sums[some] / mass[some, None]
-    return new.astype(rounding(rows)).astype(float)
+    return new.astype(stored(rows)).astype(float)
 
 
 def spread_of_centres(sums: np.ndarray, mass: np.ndarray, m: np.ndarray) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...rows import Rows
 from ..steps import OnStep, Step
-from .fit import GAIN, Fit
+from .fit import GAIN, Fit, owners
 
 FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 WORK = 1 << 16  # n·k·p up to which bounds and blocks cost more than they save
@@ -38,8 +38,8 @@ def small(rows: Rows, start: np.ndarray, max_iter: int, tol: float, on_step: OnS
     rises = np.diff(J[:steps], prepend=J[0])
     total = float((weights[:, None] * (X - X.mean(axis=0, dtype=float)) ** 2).sum())
     rose = max(0.0, float(rises.max()) / total) if total > 0 else 0.0
-    effective = int(np.count_nonzero(np.bincount(labels[weights > 0])))
-    return Fit(C, labels, objective, steps, ended in (SAME, SHORT), 0, effective, rose)
+    converged = ended in (SAME, SHORT)
+    return Fit(C, labels, objective, steps, converged, 0, owners(rows, labels), rose)
 
 
 def _run(

@@ -28,7 +28,7 @@ def plus_plus(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(centers, their rows). ``trials``: rows drawn at once, 2 + ⌊log k⌋ if None.
 
-    O(n·k·trials·p), and memory for 4·(trials + 2) bytes a row. Draws as scikit-learn does.
+    O(n·k·trials·p), and memory for 12 bytes a row. Draws as scikit-learn does.
     """
     trials = trials or 2 + int(np.log(k))
     chosen = np.empty(k, dtype=np.intp)
@@ -41,7 +41,7 @@ def plus_plus(
         X = np.ascontiguousarray(rows.X)
         small_plus_plus(X, s, about(rows)[1], uniform, chosen)
         return X[chosen].astype(float), chosen
-    of = Candidates(rows, k, trials)
+    of = Candidates(rows, k)
     of.take_first(those(rows, chosen[:1]))
     for number in range(1, k):
         drawn = of.draw(random_state.uniform(size=trials))

@@ -189,7 +189,8 @@ def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch
     n = np.bincount(own, s, k) + rng.uniform(0, 3, size=k)
     at = Centers.of(mu, n, False, 0.0, False)
     sigma = nearest_centers._leaving(s, n[own])
-    block = center_products.Block(X, np.arange(m), own, s, sigma, np.empty(m))
+    room = center_products.Room.of(X, m, k)
+    block = center_products.Block(X, np.arange(m), own, s, sigma, np.empty(m), room)
     looks = [(0, m, center_products.of_several)]
     for a in np.unique(own):
         where = np.flatnonzero(own == a)
@@ -228,6 +229,7 @@ def test_centres_that_are_left_out_could_not_have_mattered():
     block = center_products.Block(
         X, np.argsort(labels, kind="stable"), np.sort(labels), np.ones(len(X)),
         nearest_centers._leaving(np.ones(len(X)), n[np.sort(labels)]), np.empty(len(X)),
+        center_products.Room.of(X, len(X), len(mu)),
     )  # fmt: skip
     look = center_products.of_one(block, slice(0, int(n[0])), at, np.zeros(mu.shape))
     assert look.near.tolist() == [1]

@@ -14,7 +14,7 @@ class Data:
 
     def __init__(self, rows: Rows):
         self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
-        self.s = rows.s
+        self.s, self.threads = rows.s, rows.threads
         # of columns, one block: to make rows of them would cost more than threads save
         self.whole = rows.sparse and rows.X.columns_only
         edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())

@@ -64,7 +64,7 @@ class Data:
 
     def __init__(self, X, y, s):
         self.X, self.y, self.s, self.shape = X, y, s, X.shape
-        self.sparse = isinstance(X, Sparse)
+        self.sparse, self.threads = isinstance(X, Sparse), 1
         blocks = len(X) // {block}
         self.depth = min({block}, len(X)) + max(1, blocks).bit_length() + blocks
         self.eps = float(np.finfo(np.float32 if X.dtype == np.float32 else float).eps)

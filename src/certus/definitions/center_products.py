@@ -17,6 +17,8 @@ from certus.definitions.linear_sums import UNIT, dense, is_sparse
 EXACTLY = 2**20  # elements of pairs that differences decide at a time
 ENTRIES_OF = 2048  # pairs at a time, of sparse rows
 LONG = 4096  # columns from which float32 would leave too many pairs in doubt
+FEW_CENTERS, FEW_COLUMNS = 24, 64  # up to, and from: to round all rows costs more than it gains
+SINGLE = 2.0**-24
 LOST = 1e-3  # of ‖μ‖²: a smaller ‖x − μ‖² is not taken from sums over entries
 
 
@@ -51,6 +53,28 @@ class Block(NamedTuple):
     s: Any
     sigma: Any
     d2: Any  # ‖x − μ_a‖², filled as they are looked at
+    room: "Room | None"
+
+
+class Room(NamedTuple):
+    """For the rows looked at together, used again and again: memory that is new each time costs
+    more than what is computed in it."""
+
+    rows: Any
+    R: Any
+    B: Any  # in float32, or None: products in float64
+    T: Any
+
+    @classmethod
+    def of(cls, X: Any, m: int, k: int) -> "Room":
+        p, rows = X.shape[1], np.empty((m, X.shape[1]), X.dtype)
+        R = rows if rows.dtype == float else np.empty((m, p))
+        if p >= LONG or (FEW_CENTERS >= k and FEW_COLUMNS <= p):
+            return cls(rows, R, None, np.empty(m * k))
+        return cls(rows, R, np.empty((m, p + 2), np.float32), np.empty(m * k, np.float32))
+
+    def take(self, X: Any, rows: Any) -> np.ndarray:
+        return np.asarray(np.take(X, rows, axis=0, out=self.rows[: len(rows)], mode="clip"))
 
 
 class Look(NamedTuple):
@@ -64,13 +88,14 @@ class Look(NamedTuple):
 
 
 def squares(A: Any) -> np.ndarray:
-    return np.asarray(np.einsum("ij,ij->i", A, A))
+    return np.asarray(np.vecdot(A, A))
 
 
 def of_one(block: Block, some: slice, at: Centers, shift: Any) -> Look:
     """Rows of one cluster: o = μ_a, and near centres only."""
-    a = block.own[some.start]
-    R = block.X.take(block.order[some], axis=0) - at.mu[a]
+    a, room = block.own[some.start], block.room
+    X = room.take(block.X, block.order[some])
+    R = np.subtract(X, at.mu[a], out=room.R[: len(X)])
     d2, sigma = squares(R), block.sigma[some]
     block.d2[some] = d2
     shift[a] += np.dot(block.s[some], R)
@@ -81,12 +106,13 @@ def of_one(block: Block, some: slice, at: Centers, shift: Any) -> Look:
     near[a] = False  # a row's own is no other
     b = np.flatnonzero(near)
     sd = sigma * d2
-    return _by_products(R, r2, sd, sd * at.over_n[a], v[b], vv[b], b, at)
+    return _by_products(room, R, r2, sd, sd * at.over_n[a], v[b], vv[b], b, at)
 
 
 def of_several(block: Block, some: slice, at: Centers, shift: Any) -> Look:
     """Rows of several clusters: all centres."""
-    X, own = block.X.take(block.order[some], axis=0), block.own[some]
+    own, room = block.own[some], block.room
+    X = room.take(block.X, block.order[some])
     R = X - at.mu[own]
     d2 = squares(R)
     block.d2[some] = d2
@@ -96,23 +122,28 @@ def of_several(block: Block, some: slice, at: Centers, shift: Any) -> Look:
     sd = block.sigma[some] * d2
     u = np.subtract(X, at.o, out=R)
     uu, every = squares(u), np.arange(len(at.mu))
-    look = _by_products(u, uu.max(), sd, d2 - uu + sd * at.over_n[own], at.v, at.vv, every, at)
+    t = d2 - uu + sd * at.over_n[own]
+    look = _by_products(room, u, uu.max(), sd, t, at.v, at.vv, every, at)
     look.T[own, np.arange(len(own))] = -np.inf
     return look
 
 
 def _by_products(
-    u: Any, uu: float, sd: Any, t: Any, v: Any, vv: Any, near: Any, at: Centers
+    room: Any, u: Any, uu: float, sd: Any, t: Any, v: Any, vv: Any, near: Any, at: Centers
 ) -> Look:
     """T = 2uᵀv − ‖v‖² + σd²/n_b. ``uu``: the largest ‖u‖²."""
     if not len(near):
         return Look(np.empty((0, len(u))), t, 0.0, near, 1.0)
-    p, kind = u.shape[1], np.float32 if u.shape[1] < LONG else float
+    (m, p), over_n = u.shape, at.over_n[near]
+    most, T = over_n.max() or 1.0, room.T[: len(near) * m].reshape(len(near), m)
+    if room.B is None:
+        T = np.dot(2 * v, u.T, out=T)
+        T += over_n[:, None] * sd - vv[:, None]
+        largest = 2 * np.sqrt(uu * vv.max()) + vv.max() + most * sd.max()
+        return Look(T, t, float(5.1 * (p + 8) * UNIT * (uu + largest)), near, 1.0)
     scale = 2.0 ** -np.frexp(np.sqrt(uu))[1]  # by it nothing leaves the range of float32
     unit = scale * scale
-    over_n = at.over_n[near]
-    most = over_n.max() or 1.0
-    A, B = np.empty((len(near), p + 2), kind), np.empty((len(u), p + 2), kind)
+    A, B = np.empty((len(near), p + 2), np.float32), room.B[:m]
     np.multiply(v, 2 * scale, out=A[:, :p], casting="same_kind")
     A[:, p], A[:, p + 1] = over_n / most, -unit * vv
     np.multiply(u, scale, out=B[:, :p], casting="same_kind")
@@ -120,8 +151,8 @@ def _by_products(
     U, V = np.sqrt(unit * uu), np.sqrt(unit * vv.max())
     largest = 2 * U * V + V * V + unit * most * sd.max()
     # p + 2 products and sums of numbers that were rounded twice; t, in float64
-    E = 1.01 * (p + 8) * (np.finfo(kind).eps / 2 * largest + 4 * UNIT * (U * U + largest))
-    return Look(np.dot(A, B.T), unit * t, float(E), near, unit)
+    E = 1.01 * (p + 8) * (SINGLE * largest + 4 * UNIT * (U * U + largest))
+    return Look(np.dot(A, B.T, out=T), unit * t, float(E), near, unit)
 
 
 def of_sparse(block: Block, some: slice, at: Centers, shift: Any) -> Look:

@@ -21,6 +21,7 @@ from certus.definitions.center_products import (
     Block,
     Centers,
     Look,
+    Room,
     of_one,
     of_several,
     of_sparse,
@@ -31,10 +32,9 @@ from certus.definitions.linear_sums import UNIT, is_sparse
 
 FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower
 TOGETHER = 512  # rows of several clusters
-MOST = 2048  # rows of one
-WIDE = 32  # columns: work on fewer is over so soon that threads would wait for Python's lock
-OF_A_CLUSTER, BLOCKS = 1024, 8  # rows of a block, so that clusters are looked at by the hundred
-ELEMENTS = 2**17  # of the rows looked at together: they stay in cache
+MOST = 8192  # rows of one, which is also what a block should have of each cluster
+SHARED = 2**14  # elements: work on fewer is over so soon that threads would wait for Python's lock
+ELEMENTS = 2**19  # of the rows looked at together: fewer, and threads wait for Python's lock
 TILE = 2**21  # products at a time
 STRICT = 10  # passes; two or three settle any labels
 PASSES = 50  # should rounding ever lead around in a circle
@@ -73,15 +73,16 @@ def settle(
     Returns what that pass saw, and the weights of the clusters. A label at the same distance, up to
     rounding, stands unless ``strict``.
     """
-    passes, m = 0, data.shape[0]
-    least = min(OF_A_CLUSTER * len(mu), -(-m // BLOCKS))
+    passes, (m, p) = 0, data.shape
+    least = min(MOST * len(mu), -(-m // max(2, data.threads)))
+    at_once = min(least // len(mu), MOST) * p  # elements
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
         seen = data.reduce(
             see, centers, combine=join, beside=(labels,), times=len(mu), least=least,
-            most_threads=1 if mu.shape[1] < WIDE else None,
+            most_threads=None if data.sparse or at_once >= SHARED else 1,
         )  # fmt: skip
         passes += 1
         # each change came nearer, so there is an end
@@ -108,11 +109,15 @@ def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
     order = np.argsort(labels.astype(np.int16) if k < 2**15 else labels, kind="stable")
     own = labels[order]
     s = np.ones(m) if s is None else s[order]
-    block = Block(X, order, own, s, _leaving(s, at.n[own]), np.empty(m))
+    sparse = is_sparse(X)
+    groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p))
+    most = max((stop - start for start, stop in groups), default=0)
+    room = None if sparse else Room.of(X, most, k)
+    block = Block(X, order, own, s, _leaving(s, at.n[own]), np.empty(m), room)
     shift = np.zeros((k, p))
     pairs = [np.empty((2, 0), dtype=np.intp)]
-    for start, stop in _groups(np.bincount(labels, minlength=k), 1 if is_sparse(X) else p):
-        look = of_sparse if is_sparse(X) else of_one if own[start] == own[stop - 1] else of_several
+    for start, stop in groups:
+        look = of_sparse if sparse else of_one if own[start] == own[stop - 1] else of_several
         i, b = _doubtful(look(block, slice(start, stop), at, shift), block, start, at)
         if len(i):
             pairs.append(np.stack([start + i, b]))

@@ -76,37 +76,45 @@ def _as_rows(X, rows, m, c, scale, Z, lengths):
 
 
 @kernel
-def _by_rows(X, rows, m, c, scale, F, z, T, lengths):
-    """Products of few centres and many columns, two rows at a time: nothing is moved."""
+def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
+    """Products of few centres and many columns, four by four; z = x·unit − origin, in the precision
+    of X: a row is read once, and not moved."""
     k, p = F.shape
-    z0, z1 = z[:p], z[p:]
-    for r in range(0, m, 2):
-        i0, i1 = rows[r], rows[min(r + 1, m - 1)]
-        total0, total1 = 0.0, 0.0
-        for j in range(len(c)):
-            d0, d1 = (X[i0, j] - c[j]) * scale, (X[i1, j] - c[j]) * scale
-            z0[j], z1[j] = d0, d1
-            total0 += d0 * d0
-            total1 += d1 * d1
-        lengths[r], lengths[min(r + 1, m - 1)] = total0, total1
+    z0, z1, z2, z3 = z[:p], z[p : 2 * p], z[2 * p : 3 * p], z[3 * p :]
+    for r in range(0, m, 4):
+        for q in range(4):
+            x, line, total = X[rows[min(r + q, m - 1)]], z[q * p : (q + 1) * p], 0.0
+            for j in range(len(origin)):
+                d = x[j] * unit - origin[j]
+                line[j] = d
+                total += d * d
+            lengths[r + q] = total
         for a in range(0, k, 4):
             w0, w1, w2, w3 = F[a], F[a + 1], F[a + 2], F[a + 3]
-            v0, v1, v2, v3 = NOTHING, NOTHING, NOTHING, NOTHING
-            v4, v5, v6, v7 = NOTHING, NOTHING, NOTHING, NOTHING
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = NOTHING
+            c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = NOTHING
             for j in range(p):
-                x, y = z0[j], z1[j]
-                v0 += w0[j] * x
-                v1 += w1[j] * x
-                v2 += w2[j] * x
-                v3 += w3[j] * x
-                v4 += w0[j] * y
-                v5 += w1[j] * y
-                v6 += w2[j] * y
-                v7 += w3[j] * y
-            # of the last, odd row both are the same
-            at = min(r + 1, m - 1)
-            T[a, at], T[a + 1, at], T[a + 2, at], T[a + 3, at] = v4, v5, v6, v7
-            T[a, r], T[a + 1, r], T[a + 2, r], T[a + 3, r] = v0, v1, v2, v3
+                y0, y1, y2, y3 = z0[j], z1[j], z2[j], z3[j]
+                a0 += w0[j] * y0
+                a1 += w0[j] * y1
+                a2 += w0[j] * y2
+                a3 += w0[j] * y3
+                b0 += w1[j] * y0
+                b1 += w1[j] * y1
+                b2 += w1[j] * y2
+                b3 += w1[j] * y3
+                c0 += w2[j] * y0
+                c1 += w2[j] * y1
+                c2 += w2[j] * y2
+                c3 += w2[j] * y3
+                d0 += w3[j] * y0
+                d1 += w3[j] * y1
+                d2 += w3[j] * y2
+                d3 += w3[j] * y3
+            T[a, r], T[a, r + 1], T[a, r + 2], T[a, r + 3] = a0, a1, a2, a3
+            T[a + 1, r], T[a + 1, r + 1], T[a + 1, r + 2], T[a + 1, r + 3] = b0, b1, b2, b3
+            T[a + 2, r], T[a + 2, r + 1], T[a + 2, r + 2], T[a + 2, r + 3] = c0, c1, c2, c3
+            T[a + 3, r], T[a + 3, r + 1], T[a + 3, r + 2], T[a + 3, r + 3] = d0, d1, d2, d3
 
 
 @kernel
@@ -166,7 +174,9 @@ def _in_registers(C, a, Z, T):
 
 
 @kernel
-def _scan(X, rows, m, c, scale, how, F, square, group, Z, z, T, G1, G2, label, lengths):
+def _scan(
+    X, rows, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label, lengths
+):
     """Compare the first m of ``rows`` with all centres: the two least v of each group."""
     for q in range(len(G1)):
         G1[q], G2[q] = INFINITE, INFINITE
@@ -177,7 +187,7 @@ def _scan(X, rows, m, c, scale, how, F, square, group, Z, z, T, G1, G2, label, l
         _as_rows(X, rows, m, c, scale, Z, lengths)
         np.dot(F, Z.T, T)
     else:
-        _by_rows(X, rows, m, c, scale, F, z, T, lengths)
+        _by_rows(X, rows, m, origin, unit, F, z, T, lengths)
     for a in range(len(F)):
         at = a
         if how == LOOP:
@@ -266,10 +276,14 @@ def _assign(
 ):  # fmt: skip
     p = X.shape[1]
     moved, total = 0, 0.0
+    origin, unit = (c * scale).astype(X.dtype), X.dtype.type(scale)
     for start in range(0, count, LANES):
         m = min(LANES, count - start)
         these = rows[start : start + m]
-        _scan(X, these, m, c, scale, how, F, square, group, Z, z, T, G1, G2, label, lengths)
+        _scan(
+            X, these, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label,
+            lengths,
+        )  # fmt: skip
         _decide(len(L), lengths, e1, e2, G1, G2, label, best, sure, upper, low)
         _keep(these, m, order, G1, label, sure, upper, u, L, labels, best)
         for r in range(m):

@@ -7,7 +7,11 @@ With a its label of the step before, and the neighbours c in the order of ‖μ_
 so that the walk may end as soon as the right side is not below the second least distance that it
 saw: no centre farther on is nearer. Rows of one label walk together, in lanes. Distances are by
 differences in float64, of equal ones the first centre is taken. u and l are bounds as in
-``kmeans.py``, l one for all other centres.
+``kmeans.py``, l one for all other centres: those of a's list came nearer by no more than the
+farthest of them went, and all others are at least as far from μ_a as the last of the list.
+
+A first label is that of the centre nearest to the middle of a row's cell; cells are cut where the
+centres have their quantiles.
 """
 
 from functools import cache
@@ -18,8 +22,13 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 
 LANES = 16  # rows that walk together
+WIDTH, ZERO, ONE, TWO = (np.uint64(i) for i in (LANES, 0, 1, 2))
+# parts of a tile: three columns of the rows, and what is known of them
+Z1, Z2, LEAST, SECOND, LABEL, START = (np.uint64(LANES * i) for i in range(1, 7))
+COLUMNS, PARTS = 3, 7
 UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
 LESS = 1 - 1e-9  # more than float64 rounds
+NOTHING = np.float32(0)
 
 
 @kernel
@@ -53,7 +62,24 @@ def _neighbours(C, scale, first, last, near, gap):
 
 
 @kernel
-def _unproven(X, C, scale, gap, drift, most, u, l, labels, rows, at):
+def _cells(X, cuts, middle, labels):
+    """Labels to walk from: cell Σ_j b_j (cuts + 1)^j has b_j cuts below x_j. Cuts are one less than
+    a power of two, so that a search is the same steps for all rows."""
+    parts = np.uint64(cuts.shape[1] + 1)
+    for i in range(len(X)):
+        cell, stride = np.uint64(0), np.uint64(1)
+        for j in range(len(cuts)):
+            x, line, below, half = X[i, j], cuts[j], np.uint64(0), parts // TWO
+            while half > 0:
+                below += half if line[below + half - ONE] <= x else ZERO
+                half //= TWO
+            cell += below * stride
+            stride *= parts
+        labels[i] = middle[cell]
+
+
+@kernel
+def _unproven(X, C, scale, gap, drift, near_drift, first, u, l, labels, rows, at):
     """Let the bounds follow the centres; the rows that even their own distance does not prove, by
     label. (how many, and how many the bounds alone did not prove)."""
     unproven, count = 0, 0
@@ -61,13 +87,14 @@ def _unproven(X, C, scale, gap, drift, most, u, l, labels, rows, at):
         a = labels[i]
         half = np.float32(0.5 * gap[a, 0]) * DOWN
         u[i] = (u[i] + drift[a]) * UP
-        l[i] = (l[i] - most) * DOWN
+        beyond = np.float32(gap[a, gap.shape[1] - 1]) * DOWN - u[i]
+        l[i] = min((l[i] - near_drift[a]) * DOWN, max(beyond * DOWN, NOTHING))
         enough = max(l[i], half)
         if not u[i] < enough:
             unproven += 1
             u[i] = np.float32(np.sqrt(_squared(X, i, C, a, scale))) * UP
             rows[count] = i
-            count += not u[i] < enough
+            count += first or not u[i] < enough
     # counting: those of label a are ordered[at[a] : at[a + 1]]
     ordered = rows[len(u) :]
     for a in range(len(at)):
@@ -87,83 +114,87 @@ def _unproven(X, C, scale, gap, drift, most, u, l, labels, rows, at):
 
 
 @kernel
-def _compare(Z, C, scale, c, label, least, second, found):
+def _compare(P, c, tile):
     """One centre with all lanes: d², the two least of them, and whose the least is."""
-    for q in range(LANES):
-        found[q] = 0.0
-    for j in range(C.shape[1]):
-        y, line = C[c, j] * scale, Z[j]
-        for q in range(LANES):
-            d = line[q] - y
-            found[q] += d * d
-    for q in range(LANES):
-        d, best = found[q], least[q]
-        nearer = d < best or (d == best and c < label[q])
-        second[q] = min(second[q], max(best, d))
-        label[q] = c if nearer else label[q]
-        least[q] = min(best, d)
+    y0, y1, y2, number = P[c, 0], P[c, 1], P[c, 2], float(c)
+    for q in range(WIDTH):
+        d0, d1, d2 = tile[q] - y0, tile[Z1 + q] - y1, tile[Z2 + q] - y2
+        d, best, mine = d0 * d0 + d1 * d1 + d2 * d2, tile[LEAST + q], tile[LABEL + q]
+        first = min(mine, number) if d == best else mine
+        tile[LABEL + q] = number if d < best else first
+        tile[SECOND + q] = min(tile[SECOND + q], max(best, d))
+        tile[LEAST + q] = min(best, d)
 
 
 @kernel
-def _walk_from(a, C, scale, near, gap, Z, label, least, second, found, start):
+def _begin(P, a, tile):
+    for q in range(WIDTH):
+        tile[LEAST + q], tile[SECOND + q], tile[LABEL + q] = np.inf, np.inf, a
+
+
+@kernel
+def _walk_from(a, P, near, gap, tile):
     """The nearest centre of all lanes, which were nearest to a; the walk ends for all at once."""
-    k, most = len(C), near.shape[1]
-    for q in range(LANES):
-        least[q], second[q], label[q] = np.inf, np.inf, a
-    _compare(Z, C, scale, a, label, least, second, found)
-    for q in range(LANES):
-        start[q] = np.sqrt(least[q])
+    k, most = len(P), near.shape[1]
+    _begin(P, a, tile)
+    _compare(P, a, tile)
+    for q in range(WIDTH):
+        tile[START + q] = np.sqrt(tile[LEAST + q])
     for m in range(most):
         if m % 4 == 0 and m > 0:
             reach = 0.0
-            for q in range(LANES):
-                reach = max(reach, start[q] + np.sqrt(second[q]))
+            for q in range(WIDTH):
+                reach = max(reach, tile[START + q] + np.sqrt(tile[SECOND + q]))
             if gap[a, m] > reach:
                 return
-        _compare(Z, C, scale, near[a, m], label, least, second, found)
+        _compare(P, near[a, m], tile)
     if most == k - 1:
         return
-    for q in range(LANES):
-        if not gap[a, most - 1] > start[q] + np.sqrt(second[q]):  # the list is too short: all
-            for r in range(LANES):
-                least[r], second[r], label[r] = np.inf, np.inf, 0
-            for c in range(k):
-                _compare(Z, C, scale, c, label, least, second, found)
-            return
+    reach = 0.0
+    for q in range(WIDTH):
+        reach = max(reach, tile[START + q] + np.sqrt(tile[SECOND + q]))
+    if not gap[a, most - 1] > reach:  # the list is too short: all
+        _begin(P, 0, tile)
+        for c in range(k):
+            _compare(P, c, tile)
 
 
 @kernel
 def _walk(
-    X, weights, c, scale, C, near, gap, drift, most, u, l, labels, rows, at, Z, label, tile, sums,
-    mass,
+    X, weights, c, scale, C, P, near, gap, drift, near_drift, first, u, l, labels, rows, at, tile,
+    sums, mass,
 ):  # fmt: skip
     n, p = X.shape
-    least, second, found, start = tile[0], tile[1], tile[2], tile[3]
-    looked, unproven = _unproven(X, C, scale, gap, drift, most, u, l, labels, rows, at)
-    moved, ordered = 0, rows[n:]
+    looked, unproven = _unproven(X, C, scale, gap, drift, near_drift, first, u, l, labels, rows, at)
+    moved, total, ordered = 0, 0.0, rows[n:]
     for a in range(len(C)):
-        for first in range(at[a], at[a + 1], LANES):
-            m = min(LANES, at[a + 1] - first)
+        for begin in range(at[a], at[a + 1], LANES):
+            m = min(LANES, at[a + 1] - begin)
             for r in range(LANES):
-                i = ordered[first + (r if r < m else 0)]
+                i = ordered[begin + (r if r < m else 0)]
                 for j in range(p):
-                    Z[j, r] = X[i, j] * scale
-            _walk_from(a, C, scale, near, gap, Z, label, least, second, found, start)
+                    tile[j * LANES + r] = X[i, j] * scale
+            _walk_from(a, P, near, gap, tile)
             for r in range(m):
-                i, now = ordered[first + r], label[r]
-                u[i] = np.float32(np.sqrt(least[r])) * UP
-                l[i] = np.float32(np.sqrt(second[r])) * DOWN
-                if now != a:
+                lane = np.uint64(r)
+                i, now = ordered[begin + r], int(tile[LABEL + lane])
+                u[i] = np.float32(np.sqrt(tile[LEAST + lane])) * UP
+                l[i] = np.float32(np.sqrt(tile[SECOND + lane])) * DOWN
+                if now != a or first:
                     labels[i] = now
                     moved += 1
                     s = weights[i] if len(weights) else 1.0
-                    mass[a] -= s
                     mass[now] += s
+                    if not first:
+                        mass[a] -= s
                     for j in range(p):
-                        z = s * (X[i, j] - c[j])
-                        sums[a, j] -= z
-                        sums[now, j] += z
-    return moved, looked, unproven
+                        d = X[i, j] - c[j]
+                        sums[now, j] += s * d
+                        if first:
+                            total += s * (d * scale) ** 2
+                        else:
+                            sums[a, j] -= s * d
+    return moved, looked, unproven, total
 
 
 @cache
@@ -173,10 +204,12 @@ def _compiled(name, number):
     X = types.Array(float_type(number), 2, "C", readonly=True)
     if name == "neighbours":
         return _neighbours.compile((table, real, whole, whole, types.int32[:, ::1], real[:, ::1]))
-    lists = types.int32[:, ::1], real[:, ::1], single[::1], single
-    tile = whole[::1], whole[::1], real[:, ::1], types.int32[::1], real[:, ::1]
+    if name == "cells":
+        return _cells.compile((X, table, types.int32[::1], types.int32[::1]))
+    lists = types.int32[:, ::1], real[:, ::1], single[::1], single[::1], types.boolean
+    tile = whole[::1], whole[::1], real[::1]
     state = single[::1], single[::1], types.int32[::1], *tile, real[:, ::1], real[::1]
-    return _walk.compile((X, line, line, real, table, *lists, *state))
+    return _walk.compile((X, line, line, real, table, real[:, ::1], *lists, *state))
 
 
 def neighbours(C, scale, first, last, near, gap) -> None:
@@ -186,30 +219,43 @@ def neighbours(C, scale, first, last, near, gap) -> None:
     _compiled("neighbours", np.dtype(float))(C, scale, first, last, near, gap)
 
 
-def walk(
-    X, weights, c, scale, C, near, gap, drift, most, state, sums, mass
-) -> tuple[int, int, int]:
-    """As ``kernels.kmeans.assign``: (rows that moved, walked, were not proven by bounds alone).
+def cells(X, cuts, middle, labels) -> None:
+    """labels (n,) from the cells between cuts (p, m), ascending, m + 1 a power of two; middle: a
+    label for each cell."""
+    p, m = cuts.shape
+    if X.shape != (len(labels), p) or len(middle) != (m + 1) ** p or m & (m + 1):
+        raise ValueError(f"X {X.shape}, cuts {cuts.shape}, {len(middle)} cells do not match")
+    _compiled("cells", X.dtype)(X, cuts, middle, labels)
 
-    drift: of each centre; most: the largest of them. state: (u, l, labels), each (n,).
+
+def walk(
+    X, weights, c, scale, C, near, gap, drift, first, state, sums, mass
+) -> tuple[int, int, int, float]:
+    """As ``kernels.kmeans.assign``: (rows that moved, walked, were not proven by bounds alone,
+    Σ s‖z‖² at first).
+
+    drift: (of each centre, the most of those in its list). first: labels are a guess, u is infinite
+    and l 0. state: (u, l, labels), each (n,).
     """
     u, l, labels = state
     n, p = X.shape
     if not len(u) == len(l) == len(labels) == n or len(weights) not in (0, n):
         raise ValueError(f"X {X.shape}, u {u.shape}, weights {weights.shape} do not match")
-    if C.shape[1] != p or sums.shape != C.shape or len(near) != len(C) or len(drift) != len(C):
+    if C.shape[1] != p or p > COLUMNS or sums.shape != C.shape or len(near) != len(C) or len(drift[1]) != len(C):
         raise ValueError(f"X {X.shape}, centres {C.shape}, near {near.shape} do not match")
     if n and not 0 <= labels.min() <= labels.max() < len(C):
         raise ValueError("labels are not those of centres")
     rows, at = np.empty(2 * n, dtype=np.intp), np.empty(len(C) + 1, dtype=np.intp)
-    Z, label, tile = np.empty((p, LANES)), np.empty(LANES, dtype=np.int32), np.empty((4, LANES))
+    tile, P = np.zeros(PARTS * LANES), np.zeros((len(C), COLUMNS))
+    P[:, :p] = C * scale
     return _compiled("walk", X.dtype)(
-        X, weights, c, scale, C, near, gap, drift, most, u, l, labels, rows, at, Z, label, tile,
-        sums, mass,
+        X, weights, c, scale, C, P, near, gap, *drift, first, u, l, labels, rows, at, tile, sums,
+        mass,
     )  # fmt: skip
 
 
 def warm() -> None:
     for number in (np.float32, np.float64):
         _compiled("walk", np.dtype(number))
+        _compiled("cells", np.dtype(number))
     _compiled("neighbours", np.dtype(float))

@@ -9,7 +9,8 @@ import numpy as np
 from ..._pool import blas_limiter, run_on_threads
 from ...rows import Rows
 from ..neighbors.lists import lanes
-from .groups import groups_of, half_way
+from .fit import stored
+from .groups import cells_of, groups_of, half_way
 
 LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans.py
 UNIT = 2.0**-24
@@ -70,7 +71,7 @@ class Bounds:
         self.L = np.empty((n, self.t), dtype=np.float32)
         self.how = LOOP if p <= FEW_COLUMNS else BY_ROWS if k <= FEW_CENTRES else BLAS
         self.C: np.ndarray | None = None
-        self.block = block_rows(n, k, p)
+        self.block = block_rows(n, k, 1 if self.how == BY_ROWS else p)  # each row is read once
         if self.walks:  # rows of one label walk together
             self.block = max(self.block, min(TOGETHER * k, -(-n // 4)))
         self.largest = max(b - a for a, b in rows.edges(self.block))
@@ -81,6 +82,8 @@ class Bounds:
         """Every row to its nearest of the centres C (k, p)."""
         first, before = self.C is None, self.C
         self.C = np.array(C, dtype=float, order="C")
+        if self.walks:
+            return self._walk(None if before is None else self._drift(before))
         if first:
             self.group = groups_of(C, self.t)
             self.order = np.argsort(self.group, kind="stable")
@@ -88,10 +91,7 @@ class Bounds:
             self.place = np.argsort(self.order)
             moves: Any = ()
         else:
-            drift = rounded_up(np.sqrt((((C - before) * self.scale) ** 2).sum(axis=1)))
-            if self.walks:
-                return self._walk(drift)
-            moves = self._moves(drift)
+            moves = self._moves(self._drift(before))
         centres = self._centres()
         with blas_limiter if self.how == BLAS else nullcontext():
             change: Change = self.rows.reduce(
@@ -102,8 +102,12 @@ class Bounds:
         if self.tighten and change.looked > TIGHTEN * change.unproven:
             self.rest = REST
         self.rest -= 1
-        self.tighten = self.rest < 0
+        # few centres: to read a long row costs more than to compare it with all of them
+        self.tighten = self.rest < 0 and self.how != BY_ROWS
         return change._replace(total=change.total / self.scale**2)
+
+    def _drift(self, before: Any) -> np.ndarray:
+        return rounded_up(np.sqrt((((self.C - before) * self.scale) ** 2).sum(axis=1)))
 
     def _moves(self, drift: np.ndarray) -> tuple[Any, ...]:
         """How far each centre and each group went, half of the way to the next centre, and what to
@@ -113,13 +117,16 @@ class Bounds:
         half = np.zeros(self.k, dtype=np.float32)
         if self.k**2 <= len(self.u):
             half = half_way((self.C - self.c) * self.scale)
-        return drift, drifts, half, self.tighten, 0 if self.how == LOOP else self.t // SOME
+        return drift, drifts, half, self.tighten, self.t // SOME if self.how == BLAS else 0
 
-    def _walk(self, drift: np.ndarray) -> Change:
-        """Few columns: among the neighbours of the centre that a row was nearest to."""
-        from ...kernels.kmeans_walk import neighbours, walk
+    def _walk(self, drift: np.ndarray | None) -> Change:
+        """Few columns: among the neighbours of the centre that a row was nearest to, or, at first
+        (no ``drift``), of the one nearest to the middle of its cell."""
+        from ...kernels.kmeans_walk import cells, neighbours, walk
 
-        k, C = self.k, self.C
+        k, C, first = self.k, self.C, drift is None
+        drift = np.zeros(k, dtype=np.float32) if first else drift
+        cuts, middle = cells_of(C) if first else (None, None)
         m = min(k - 1, NEIGHBOURS * len(self.c))
         near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
         parts = lanes(k, PART)
@@ -127,29 +134,32 @@ class Bounds:
             lambda i: neighbours(C, self.scale, parts[i].start, parts[i].stop, near, gap),
             len(parts), self.rows.threads,
         )  # fmt: skip
-        most = drift.max()
+        drifts = drift, drift[near].max(axis=1)
 
         def block(X: Any, _y: Any, s: Any, labels: Any, u: Any, L: Any) -> Change:
             sums, mass = np.zeros((k, len(self.c))), np.zeros(k)
+            X, l = np.ascontiguousarray(X), L[:, 0]
+            if first:
+                cells(X, cuts, middle, labels)
+                u[:], l[:] = np.inf, 0
             found = walk(
-                np.ascontiguousarray(X), np.empty(0) if s is None else s, self.c, self.scale, C,
-                near, gap, drift, most, (u, L[:, 0], labels), sums, mass,
+                X, np.empty(0) if s is None else s, self.c, self.scale, C, near, gap, drifts, first,
+                (u, l, labels), sums, mass,
             )  # fmt: skip
-            moved, looked, unproven = found
-            return Change(sums, mass, moved, looked, unproven, 0.0)
+            return Change(sums, mass, *found)
 
         change: Change = self.rows.reduce(
             block, beside=(self.labels, self.u, self.L), block_rows=self.block, times=8
         )
-        return change
+        return change._replace(total=change.total / self.scale**2)
 
     def _centres(self) -> "_Centres":
         """What kernels want of them: −2m and ‖m‖² in float32, filled up, group after group."""
         assert self.C is not None
         k, p = self.C.shape
         m = (self.C[self.order] - self.c) * self.scale
-        # a multiple of four; groups are read four at a time, from anywhere
-        lines = -(-(k if self.how == LOOP else k + 3) // 4) * 4
+        # a multiple of four; with BLAS groups are read four at a time, from anywhere
+        lines = -(-(k + 3 if self.how == BLAS else k) // 4) * 4
         F = np.zeros((lines, -(-p // 8) * 8), dtype=np.float32)
         with np.errstate(over="ignore"):
             F[:k, :p] = -2 * m
@@ -219,11 +229,12 @@ def number_of_groups(k: int, p: int) -> int:
 
 
 def about(rows: Rows) -> tuple[np.ndarray, float]:
-    """c and a power of two: (x − c)·scale of most rows is near 0, and about 1 in size."""
+    """c, as X is stored, and a power of two: (x − c)·scale of most rows is near 0, and about 1 in
+    size."""
     X = np.asarray(rows.some(SAMPLE)[0], dtype=float)
-    c = X.mean(axis=0)
-    size = float(np.abs(X - c).max(initial=0.0))
-    return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -500, 500)) if size > 0 else 1.0
+    c = X.mean(axis=0).astype(stored(rows)).astype(float)
+    size, most = float(np.abs(X - c).max(initial=0.0)), 120 if stored(rows) == np.float32 else 500
+    return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -most, most)) if size > 0 else 1.0
 
 
 def block_rows(n: int, k: int, p: int) -> int:

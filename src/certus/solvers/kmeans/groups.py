@@ -2,6 +2,7 @@
 
 import numpy as np
 
+CELLS, TOGETHER = 4, 256  # of a centre, about; looked up together
 ROUNDS = 5
 UNIT = 2.0**-53
 
@@ -37,3 +38,24 @@ def half_way(m: np.ndarray) -> np.ndarray:
     error = 32 * (m.shape[1] + 8) * UNIT * length.max()
     half = 0.5 * np.sqrt(np.maximum(D.min(axis=1) - error, 0.0))
     return (half * (1 - 1e-6)).astype(np.float32)
+
+
+def cells_of(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(cuts (p, m), label of each cell): between quantiles of the centres, nearest to its middle."""
+    k, p = C.shape
+    parts = 2 ** max(1, round(np.log2(CELLS * k) / p))
+    share = np.arange(1, 2 * parts) / (2 * parts)
+    at = np.quantile(C, share, axis=0).T  # middles, and the cuts between them
+    o = C.mean(axis=0)
+    size = np.abs(C - o).max(initial=0.0) or 1.0
+    # ‖μ − z‖² is least where μᵀz − ½‖μ‖² is largest; rounding matters little
+    v = np.ones((k, p + 1), dtype=np.float32)
+    v[:, :p] = (C - o) / size
+    axes = np.meshgrid(*(a[::2] for a in (at - o[:, None]) / size), indexing="ij")
+    z = np.ones((parts**p, p + 1), dtype=np.float32)
+    z[:, :p] = np.stack([axis.ravel(order="F") for axis in axes], axis=1)
+    v[:, p] = -0.5 * (v[:, :p] ** 2).sum(axis=1)
+    label = np.empty(len(z), dtype=np.int32)
+    for start in range(0, len(z), TOGETHER):
+        label[start : start + TOGETHER] = np.dot(z[start : start + TOGETHER], v.T).argmax(axis=1)
+    return np.ascontiguousarray(at[:, 1::2]), label

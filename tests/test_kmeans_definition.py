@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from certus import rows
 from certus._data import Data
 from certus.csr import CSR
-from certus.definitions import center_products, kmeans, nearest_centers
+from certus.definitions import center_products, kmeans, near_centers, nearest_centers
 from certus.definitions.center_products import Centers
 from certus.definitions.kmeans import gain_of_move, lloyd_step, nearest, objective
 from certus.definitions.spectral_bound import spectral_bound
@@ -22,6 +22,8 @@ WAYS = {
     "few pairs at a time": {"MANY": 0, "EXACTLY": 3, "ENTRIES_OF": 5},
     "float64 products": {"LONG": 1},
     "small blocks": {"_block_rows": lambda self, times=1: 7},
+    "near centres": {"FROM": 0, "COLUMNS": 9},
+    "few near centres": {"FROM": 0, "COLUMNS": 9, "LIST": 1, "PAIRS": 5, "TAKEN": 3},
 }
 
 
@@ -29,7 +31,7 @@ WAYS = {
 def way(request, monkeypatch):
     """How rows are looked at changes no finding."""
     for name, value in WAYS[request.param].items():
-        places = (nearest_centers, center_products, Data)
+        places = (nearest_centers, near_centers, center_products, Data)
         where = next(place for place in places if name in vars(place))
         monkeypatch.setattr(where, name, value)
     return request.param

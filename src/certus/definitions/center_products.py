@@ -53,7 +53,7 @@ class Block(NamedTuple):
     s: Any
     sigma: Any
     d2: Any  # ‖x − μ_a‖², filled as they are looked at
-    room: "Room | None"
+    room: Any  # a Room, of dense rows
 
 
 class Room(NamedTuple):
@@ -69,7 +69,7 @@ class Room(NamedTuple):
     def of(cls, X: Any, m: int, k: int) -> "Room":
         p, rows = X.shape[1], np.empty((m, X.shape[1]), X.dtype)
         R = rows if rows.dtype == float else np.empty((m, p))
-        if p >= LONG or (FEW_CENTERS >= k and FEW_COLUMNS <= p):
+        if p >= LONG or (k <= FEW_CENTERS and p >= FEW_COLUMNS):
             return cls(rows, R, None, np.empty(m * k))
         return cls(rows, R, np.empty((m, p + 2), np.float32), np.empty(m * k, np.float32))
 

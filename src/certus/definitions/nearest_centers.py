@@ -29,13 +29,17 @@ from certus.definitions.center_products import (
     squares,
 )
 from certus.definitions.linear_sums import UNIT, is_sparse
+from certus.definitions.near_centers import Neighbors, pairs_in_doubt
 
-FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower
-TOGETHER = 512  # rows of several clusters
+FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower,
+FEW_AMIDST = 1024  # but not where most centres are near to most rows
+PROBED = 64  # rows that tell
+TOGETHER = 2048  # rows of several clusters
 MOST = 8192  # rows of one, which is also what a block should have of each cluster
 SHARED = 2**14  # elements: work on fewer is over so soon that threads would wait for Python's lock
 ELEMENTS = 2**19  # of the rows looked at together: fewer, and threads wait for Python's lock
 TILE = 2**21  # products at a time
+TAKEN, NEAR = 2**15, 16  # rows of few columns at a time, and centres they are compared with, about
 STRICT = 10  # passes; two or three settle any labels
 PASSES = 50  # should rounding ever lead around in a circle
 MANY = 4  # pairs a row
@@ -76,14 +80,20 @@ def settle(
     passes, (m, p) = 0, data.shape
     least = min(MOST * len(mu), -(-m // max(2, data.threads)))
     at_once = min(least // len(mu), MOST) * p  # elements
+    near = None if data.sparse else Neighbors.of(mu)
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
-        seen = data.reduce(
-            see, centers, combine=join, beside=(labels,), times=len(mu), least=least,
-            most_threads=None if data.sparse or at_once >= SHARED else 1,
-        )  # fmt: skip
+        if near is None:
+            seen = data.reduce(
+                see, centers, combine=join, beside=(labels,), times=len(mu), least=least,
+                most_threads=None if data.sparse or at_once >= SHARED else 1,
+            )  # fmt: skip
+        else:
+            seen = data.reduce(
+                see_near, centers, near, combine=join, beside=(labels,), times=NEAR, least=least
+            )
         passes += 1
         # each change came nearer, so there is an end
         if not seen.moved or passes == PASSES:
@@ -110,7 +120,8 @@ def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
     own = labels[order]
     s = np.ones(m) if s is None else s[order]
     sparse = is_sparse(X)
-    groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p))
+    few = FEW_AMIDST if not sparse and _amidst(X, labels, at) else FEW
+    groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p, few))
     most = max((stop - start for start, stop in groups), default=0)
     room = None if sparse else Room.of(X, most, k)
     block = Block(X, order, own, s, _leaving(s, at.n[own]), np.empty(m), room)
@@ -121,20 +132,51 @@ def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
         i, b = _doubtful(look(block, slice(start, stop), at, shift), block, start, at)
         if len(i):
             pairs.append(np.stack([start + i, b]))
-    i, b = np.concatenate(pairs, axis=1)
-    wrong, nearer, movable, best, ties = _decide(block, i, b, at)
+    return _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
+
+
+def see_near(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers, near: Neighbors) -> Seen:
+    """The same for few columns."""
+    (k, p), m = at.mu.shape, len(labels)
+    s, own, pairs = np.ones(m) if s is None else s, labels.copy(), []
+    block = Block(X, np.arange(m), own, s, _leaving(s, at.n[own]), np.empty(m), None)
+    shift = np.zeros((k, p))
+    for start in range(0, m, TAKEN):
+        part = slice(start, min(start + TAKEN, m))
+        R = X[part] - at.mu[own[part]]
+        for j in range(p):
+            shift[:, j] += np.bincount(own[part], s[part] * R[:, j], k)
+        block.d2[part] = squares(R)
+        i, b = pairs_in_doubt(X[part], own[part], block.d2[part], block.sigma[part], at, near)
+        pairs.append(np.stack([start + i, b]))
+    return _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
+
+
+def _conclude(labels: Any, block: Block, pairs: Any, at: Centers, shift: Any) -> Seen:
+    wrong, nearer, movable, best, ties = _decide(block, pairs[0], pairs[1], at)
     labels[wrong] = nearer
-    alone = int((block.sigma * block.d2).argmax())
-    apart = Move(float(block.sigma[alone] * block.d2[alone]), int(order[alone]), -1)
-    return Seen(m, float(np.dot(s, block.d2)), shift, len(wrong), movable, best, apart, ties)
+    apart = block.sigma * block.d2
+    alone = int(apart.argmax())
+    J = float(np.dot(block.s, block.d2))
+    alone_there = Move(float(apart[alone]), int(block.order[alone]), -1)
+    return Seen(len(labels), J, shift, len(wrong), movable, best, alone_there, ties)
 
 
-def _groups(count: np.ndarray, p: int) -> Any:
+def _amidst(X: Any, labels: np.ndarray, at: Centers) -> bool:
+    """Are most centres so near that no distance among centres leaves them out?"""
+    i = np.linspace(0, len(labels) - 1, min(PROBED, len(labels))).astype(np.intp)
+    a = labels[i]
+    d2 = squares(X[i] - at.mu[a])
+    between = at.vv[a, None] + at.vv - 2 * np.dot(at.v[a], at.v.T)
+    return bool(np.mean(between < 4 * d2[:, None]) > 0.5)
+
+
+def _groups(count: np.ndarray, p: int, few: int) -> Any:
     """start:stop of rows, in the order of their labels: of one large cluster, or of small ones."""
     most = min(MOST, max(FEW, ELEMENTS // p), max(FEW, TILE // len(count)))
     start = stop = 0
     for rows in count[count > 0].tolist():
-        if rows < FEW:
+        if rows < few:
             stop += rows
             if stop - start >= min(TOGETHER, most):
                 yield start, stop

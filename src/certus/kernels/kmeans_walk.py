@@ -241,7 +241,13 @@ def walk(
     n, p = X.shape
     if not len(u) == len(l) == len(labels) == n or len(weights) not in (0, n):
         raise ValueError(f"X {X.shape}, u {u.shape}, weights {weights.shape} do not match")
-    if C.shape[1] != p or p > COLUMNS or sums.shape != C.shape or len(near) != len(C) or len(drift[1]) != len(C):
+    if (
+        C.shape[1] != p
+        or p > COLUMNS
+        or sums.shape != C.shape
+        or len(near) != len(C)
+        or len(drift[1]) != len(C)
+    ):
         raise ValueError(f"X {X.shape}, centres {C.shape}, near {near.shape} do not match")
     if n and not 0 <= labels.min() <= labels.max() < len(C):
         raise ValueError("labels are not those of centres")

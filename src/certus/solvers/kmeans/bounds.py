@@ -21,7 +21,7 @@ NEIGHBOURS, PART = 12, 32  # of a centre, kept, times columns; centres of a task
 SOME = 8  # a part of the groups, one in so many: their centres are compared without the others
 TIGHTEN, REST = 0.8, 4  # of the rows: if more are compared in the end, they are at once for a while
 TOGETHER = 64  # rows of a block and centre, where they walk
-MANY_BLOCKS = 64  # at most: each has sums of its own
+MANY_BLOCKS = 32  # at most: each has sums of its own
 FEW_COLUMNS, FEW_CENTRES = 24, 24  # up to which loops are faster than BLAS
 
 
@@ -124,9 +124,10 @@ class Bounds:
         (no ``drift``), of the one nearest to the middle of its cell."""
         from ...kernels.kmeans_walk import cells, neighbours, walk
 
+        assert self.C is not None
         k, C, first = self.k, self.C, drift is None
-        drift = np.zeros(k, dtype=np.float32) if first else drift
         cuts, middle = cells_of(C) if first else (None, None)
+        drift = np.zeros(k, dtype=np.float32) if drift is None else drift
         m = min(k - 1, NEIGHBOURS * len(self.c))
         near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
         parts = lanes(k, PART)
@@ -224,8 +225,9 @@ class Bounds:
 
 
 def number_of_groups(k: int, p: int) -> int:
-    """Bounds cost 4 bytes a group and row, X 8 bytes a column and row."""
-    return min(k, max(1, p // 8), max(8, k // 32))
+    """Bounds cost 4 bytes a group and row, X 8 bytes a column and row; where loops compare, one
+    for all others costs the least."""
+    return 1 if p <= FEW_COLUMNS else min(k, p // 8, max(8, k // 32))
 
 
 def about(rows: Rows) -> tuple[np.ndarray, float]:

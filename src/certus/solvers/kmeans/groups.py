@@ -41,7 +41,8 @@ def half_way(m: np.ndarray) -> np.ndarray:
 
 
 def cells_of(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(cuts (p, m), label of each cell): between quantiles of the centres, nearest to its middle."""
+    """(cuts (p, m), label of each cell): cells between quantiles of the centres, labels nearest to
+    their middles."""
     k, p = C.shape
     parts = 2 ** max(1, round(np.log2(CELLS * k) / p))
     share = np.arange(1, 2 * parts) / (2 * parts)

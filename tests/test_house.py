@@ -377,8 +377,8 @@ def test_most_files_are_short():
 PARTS = {
     "center_products", "curvature", "distances", "duality", "gap_statistic", "inference",
     "linear_sums", "margins", "near_centers", "nearest_centers", "neighbor_answers",
-    "neighbor_rows", "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums", "separation",
-    "silhouette", "spectral_bound", "stability", "uniqueness",
+    "neighbor_rows", "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums",
+    "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
 }  # fmt: skip
 
 

@@ -1,0 +1,24 @@
+"""NCFS: weights W = w² ≥ 0 of columns by which the nearest rows agree best."""
+
+from .batches import minibatch_lbfgs, sgd
+from .fit import Fit
+from .gains import OfClasses, OfValues
+from .lbfgs import lbfgs
+from .partitions import average
+from .problem import Problem, Value
+from .references import reference_sums
+from .yang import yang
+
+__all__ = [
+    "Fit",
+    "OfClasses",
+    "OfValues",
+    "Problem",
+    "Value",
+    "average",
+    "lbfgs",
+    "minibatch_lbfgs",
+    "reference_sums",
+    "sgd",
+    "yang",
+]

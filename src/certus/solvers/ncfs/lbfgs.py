@@ -1,0 +1,126 @@
+r"""L-BFGS on W ≥ 0, on the columns that matter.
+
+    max F(W),  W ≥ 0            at a maximum ∂F/∂W_l = 0 where W_l > 0, ∂F/∂W_l ≤ 0 where W_l = 0
+
+Columns whose weight has come to 0 with ∂F/∂W < 0 are left out of all distances. When the others
+have converged, the slope of all columns confirms it, or those with ∂F/∂W > 0 come back.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..steps import OnStep, Step, ignore
+from .fit import Fit, always, violation
+from .problem import Problem, Value
+
+FIRST, MORE = 10, 3  # iterations before columns are left out for the first time; then times so many
+FEWER = 0.7  # of the columns: only if no more are left a new problem is worth its copy
+MEMORY = 10
+ROUNDS = 100
+
+
+def lbfgs(
+    problem: Problem,
+    W: np.ndarray,
+    *,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    on_step: OnStep = ignore,
+) -> Fit:
+    """From W until KKT holds up to ``tol`` (times λ, or what ``size_of_slopes`` says).
+
+    An iteration takes about one evaluation: O(n²·P) operations with P the columns that are left.
+    """
+    W = np.array(W, dtype=float)
+    value = problem.value_and_slope(W)
+    run = _Run(problem, W, value, tol * size_of_slopes(problem, value), max_iter, on_step)
+    allowed = FIRST
+    for _ in range(ROUNDS):
+        full = run.value
+        if violation(run.W, full.slope).max() <= run.tol:
+            run.converged = True
+            break
+        if run.left <= 0 or run.stopped:
+            break
+        free = np.flatnonzero((run.W > 0) | (full.slope > 0))
+        if len(free) > FEWER * problem.shape[1]:
+            free = np.arange(problem.shape[1])
+        before, F = run.n_iter, full.F
+        run.on(free, min(allowed, run.left))
+        allowed *= MORE
+        if run.n_iter == before and run.value.F <= F:
+            break  # rounding
+    if problem.scale_free:
+        run.W *= problem.shape[1] / run.W.sum()
+        run.value = problem.value_and_slope(run.W)
+        run.evaluations += 1
+    best = run.value
+    return Fit(
+        run.W, best.F, best.slope, best.q, run.n_iter, run.evaluations, run.converged, run.fell
+    )
+
+
+def size_of_slopes(problem: Problem, value: Value) -> float:
+    """What ∂F/∂W is measured by: λ; where there is none, the largest at the start."""
+    return problem.alpha or float(np.abs(value.slope).max()) or 1.0
+
+
+class _Run:
+    """A fit under way."""
+
+    def __init__(
+        self, problem: Problem, W: np.ndarray, value: Value, tol: float, max_iter: int,
+        on_step: OnStep,
+    ):  # fmt: skip
+        self.problem, self.W, self.value, self.tol = problem, W, value, tol
+        self.left, self.on_step, self.stopped, self.converged = max_iter, on_step, False, False
+        self.n_iter, self.evaluations, self.fell, self.last = 0, 1, 0.0, value.F
+        self._tell(value.F, always(W))
+
+    def _tell(self, F: float, parameters: Any) -> None:
+        self.stopped = bool(self.on_step(Step(self.n_iter, F, None, parameters))) or self.stopped
+
+    def on(self, free: np.ndarray, most: int) -> None:
+        """At most so many iterations with these columns; then all columns are looked at."""
+        whole = len(free) == self.problem.shape[1]
+        part = self.problem if whole else self.problem.restricted(free)
+        seen: dict[str, Any] = {}
+
+        def minus(w: np.ndarray) -> tuple[float, np.ndarray]:
+            value = part.value_and_slope(w)
+            self.evaluations += 1
+            seen["W"], seen["value"] = w.copy(), value
+            return -value.F, -value.slope
+
+        def spread(w: np.ndarray) -> np.ndarray:
+            W = np.zeros(self.problem.shape[1])
+            W[free] = w
+            return W
+
+        def callback(intermediate_result: Any) -> None:
+            F, w = -float(intermediate_result.fun), intermediate_result.x.copy()
+            self.n_iter += 1
+            self.left -= 1
+            scale = float(self.problem.a.sum()) or 1.0
+            self.fell = max(self.fell, (self.last - F) / scale)
+            self.last = F
+            self._tell(F, always(spread(w)))
+            if self.stopped or self.left <= 0:
+                raise StopIteration
+
+        found = minimize(
+            minus, self.W[free], jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(free),
+            callback=callback,
+            options={
+                "maxiter": most, "maxcor": MEMORY, "gtol": self.tol, "ftol": 0.0,
+                "maxfun": 20 * most,
+            },
+        )  # fmt: skip
+        self.W = spread(found.x)
+        if whole and np.array_equal(seen["W"], found.x):
+            self.value = seen["value"]
+        else:
+            self.value = self.problem.value_and_slope(self.W)
+            self.evaluations += 1

@@ -1,0 +1,194 @@
+r"""Distances D_W of some rows from all, and what they pass back to W: Σ_ij C_ij ∂D_ij/∂W_l.
+
+    L1      D = Σ W|Δ|          ∂D/∂W = |Δ|           loops over pairs (``kernels/ncfs.py``)
+    L2²     D = Σ WΔ²           ∂D/∂W = Δ²            products of matrices
+    L2      D = √(Σ WΔ²)        ∂D/∂W = Δ²/2D
+    Φ_s     D = S_δ/S_u         ∂D/∂W = (δ² − Du²)/S_u
+
+Products give Σ_ij C_ij(x_i − x_j)² = (r + c)ᵀx² − 2 Σ_i x_i(Cx)_i, with r and c the sums of C's
+rows and columns. Φ_s has δ = x_i − x_j, u = x_i + x_j, less their means weighted by W, and S their
+sums of squares weighted by W: with z = x less its mean weighted by W, and s_ij = Σ W z_i z_j,
+
+    S_δ = s_ii + s_jj − 2s_ij,        S_u = s_ii + s_jj + 2s_ij
+
+Slices of rows are small and fixed, so that any number of threads gives the same bits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..._pool import run_on_threads
+
+MOST_COLUMNS, LEAST_COLUMNS = 1024, 64  # of a task
+FEW_COLUMNS, PARTS = 512, 8  # up to which rows are shared out too, in so many parts
+LOST, PAIRS = 1e-9, 4096  # share of ‖x‖² that D may be; pairs at a time
+SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
+
+
+class Manhattan:
+    """L1: each number of X is compared with each."""
+
+    pairs_once = True
+
+    def __init__(self, X: np.ndarray):
+        self.X = X
+
+    def at(self, W: np.ndarray) -> "Manhattan":
+        new = Manhattan(self.X)
+        new.W = W.astype(self.X.dtype)
+        return new
+
+    W: Any = None
+
+    def fill(self, rows: np.ndarray, D: np.ndarray, above: bool) -> None:
+        from ...kernels.ncfs import distances
+
+        if above:
+            distances(self.X, self.X, self.W, int(rows[0]), int(rows[-1]) + 1, True, D)
+        else:
+            self.between(self.X[rows], D)
+
+    def between(self, new: np.ndarray, D: np.ndarray) -> None:
+        from ...kernels.ncfs import distances
+
+        distances(np.ascontiguousarray(new), self.X, self.W, 0, len(new), False, D)
+
+    def passed_all(self, rows: np.ndarray, C: np.ndarray, above: bool, threads: int) -> np.ndarray:
+        """Σ_ij C_ij|x_i − x_j|; above: of the pairs j > i."""
+        from ...kernels.ncfs import slope
+
+        p = self.X.shape[1]
+        size = min(MOST_COLUMNS, max(LEAST_COLUMNS, -(-p // 64) * 8))
+        least = SKIPPED * float(np.abs(C).sum()) / C.size
+        lines = -(-len(rows) // (PARTS if p <= FEW_COLUMNS else 1))
+        parts = [slice(a, a + lines) for a in range(0, len(rows), lines)]
+        g = np.zeros((len(parts), p))
+        tasks = [(i, first) for i in range(len(parts)) for first in range(0, p, size)]
+
+        def task(t: int) -> None:
+            i, first = tasks[t]
+            some, last = parts[i], min(first + size, p)
+            slope(self.X, rows[some], C[some], least, first, last, above, g[i])
+
+        run_on_threads(task, len(tasks), threads)
+        return np.asarray(g.sum(axis=0))
+
+    by_columns = True
+
+
+class SquaredEuclidean:
+    """L2², by products of matrices about the mean of all rows."""
+
+    by_columns = pairs_once = False
+    root = False
+
+    def __init__(self, X: np.ndarray):
+        self.mean = np.mean(X, axis=0, dtype=float)
+        self.X = X - self.mean
+        self.X2 = self.X**2
+
+    def at(self, W: np.ndarray) -> Any:
+        new = object.__new__(type(self))
+        new.mean, new.X, new.X2, new.W = self.mean, self.X, self.X2, W
+        new.XW, new.lengths = self.X * W, np.dot(self.X2, W)
+        return new
+
+    W: Any = None
+    XW: Any = None
+    lengths: Any = None
+
+    def fill(self, rows: np.ndarray, D: np.ndarray, above: bool) -> None:
+        self._fill(self.X[rows], self.lengths[rows], D)
+
+    def between(self, new: np.ndarray, D: np.ndarray) -> None:
+        new = new - self.mean
+        self._fill(new, np.dot(new**2, self.W), D)
+
+    def _fill(self, new: np.ndarray, lengths: np.ndarray, D: np.ndarray) -> None:
+        np.dot(new, self.XW.T, out=D)
+        D *= -2
+        D += self.lengths
+        D += lengths[:, None]
+        # where products cancel, differences decide: equal rows are at 0 exactly
+        i, j = np.nonzero(LOST * (self.lengths + lengths[:, None]) >= D)
+        for start in range(0, len(i), PAIRS):
+            some = slice(start, start + PAIRS)
+            R = new[i[some]] - self.X[j[some]]
+            D[i[some], j[some]] = np.dot(R * R, self.W)
+        if self.root:
+            np.sqrt(D, out=D)
+
+    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Σ_ij C_ij(x_i − x_j)² of a slice; C is overwritten."""
+        if self.root:
+            np.divide(C, 2 * D, out=C, where=D > 0)
+            C[D == 0] = 0
+        g = np.dot(C.sum(axis=1), self.X2[rows]) + np.dot(C.sum(axis=0), self.X2)
+        g -= 2 * np.einsum("ij,ij->j", self.X[rows], np.dot(C, self.X))
+        return np.asarray(g)
+
+
+class Euclidean(SquaredEuclidean):
+    root = True
+
+
+class PhiS:
+    """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
+
+    by_columns = pairs_once = False
+
+    def __init__(self, X: np.ndarray):
+        self.X = np.asarray(X, dtype=float)
+
+    def at(self, W: np.ndarray) -> "PhiS":
+        new = PhiS(self.X)
+        new.W = W
+        new.z = new._about_means(self.X)
+        new.z2 = new.z**2
+        new.zW, new.s = new.z * W, np.dot(new.z2, W)
+        return new
+
+    def _about_means(self, X: np.ndarray) -> np.ndarray:
+        total = self.W.sum()
+        mean = np.dot(X, self.W) / total if total > 0 else np.zeros(len(X))
+        return np.asarray(X - mean[:, None])
+
+    W: Any = None
+    z: Any = None
+    z2: Any = None
+    zW: Any = None
+    s: Any = None
+
+    def _parts(self, z: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        s = np.dot(z, self.zW.T)
+        both = own[:, None] + self.s
+        S_d, S_u = np.maximum(both - 2 * s, 0), np.maximum(both + 2 * s, 0)
+        lost = 1e-14 * both  # what rounding leaves of nothing
+        S_d[S_d <= lost], S_u[S_u <= lost] = 0, 0
+        return S_d, S_u
+
+    def fill(self, rows: np.ndarray, D: np.ndarray, above: bool) -> None:
+        self._fill(*self._parts(self.z[rows], self.s[rows]), D)
+
+    def between(self, new: np.ndarray, D: np.ndarray) -> None:
+        z = self._about_means(np.asarray(new, dtype=float))
+        self._fill(*self._parts(z, np.dot(z**2, self.W)), D)
+
+    def _fill(self, S_d: np.ndarray, S_u: np.ndarray, D: np.ndarray) -> None:
+        D[...] = np.where(S_d > 0, np.inf, 0.0)
+        np.divide(S_d, S_u, out=D, where=S_u > 0)
+
+    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        _, S_u = self._parts(self.z[rows], self.s[rows])
+        A = np.divide(C, S_u, out=np.zeros_like(C), where=S_u > 0)
+        B = A * np.where(np.isfinite(D), D, 0.0)
+        minus, plus = A - B, A + B
+        g = np.dot(minus.sum(axis=1), self.z2[rows]) + np.dot(minus.sum(axis=0), self.z2)
+        g -= 2 * np.einsum("ij,ij->j", self.z[rows], np.dot(plus, self.z))
+        return np.asarray(g)
+
+
+METRICS: dict[str, Any] = {
+    "manhattan": Manhattan, "sqeuclidean": SquaredEuclidean, "euclidean": Euclidean, "phi_s": PhiS,
+}  # fmt: skip

@@ -1,0 +1,167 @@
+r"""The objective of NCFS and its slope in W = w² ≥ 0, panel by panel of rows.
+
+    p_ij = exp(−D_ij/σ)/Σ_{k≠i} exp(−D_ik/σ),  p_ii = 0          q_i = Σ_j p_ij G_ij
+    F(W) = Σ_i a_i q_i − λ Σ_l W_l
+    ∂F/∂W_l = Σ_{i≠j} C_ij ∂D_ij/∂W_l − λ,                       C_ij = a_i p_ij (q_i − G_ij)/σ
+
+A panel holds D of some rows from all others, at most ``TILE`` numbers; where one panel holds all
+rows, pairs are looked at once. Exponentials are those of D less its least value in the row.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._config import effective_threads
+from ..._pool import blas_limiter, run_on_threads
+from .gains import OfClasses, OfValues
+from .metrics import METRICS
+
+TILE = 2**22  # numbers of a panel,
+SLICE = 2**15  # and of what a thread takes of it, about
+LEAST_LINES, LINES = 16, 64  # rows of a slice; a panel has a multiple of these
+
+
+class Value(NamedTuple):
+    F: float
+    slope: np.ndarray  # (P,): ∂F/∂W
+    q: np.ndarray  # of each row that was asked
+
+
+class Problem:
+    """Rows X (n, P), gains G, weights a of the rows, σ, λ (``alpha``) and a metric.
+
+    ``value_and_slope`` takes O(n²·P) operations and O(n·P + tile) memory.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        G: OfClasses | OfValues,
+        a: np.ndarray,
+        sigma: float,
+        alpha: float,
+        metric: str = "manhattan",
+        threads: int | None = None,
+    ):
+        self.X, self.G, self.a, self.sigma, self.metric = (
+            np.ascontiguousarray(X),
+            G,
+            a,
+            sigma,
+            metric,
+        )
+        self.scale_free = metric == "phi_s"  # W is identified up to a factor
+        self.alpha = 0.0 if self.scale_free else alpha
+        self.threads = effective_threads() if threads is None else threads
+        self.distance = METRICS[metric](self.X)
+        self.shape = X.shape
+
+    def restricted(self, columns: np.ndarray) -> "Problem":
+        """The same with some of the columns, others at W = 0."""
+        X = np.ascontiguousarray(self.X[:, columns])
+        return Problem(X, self.G, self.a, self.sigma, self.alpha, self.metric, self.threads)
+
+    def take(self, rows: np.ndarray) -> "Problem":
+        """The same of some of the rows alone, weighted as all of them."""
+        a = self.a[rows]
+        a = a * (self.a.sum() / a.sum())
+        return Problem(
+            self.X[rows], self.G.take(rows), a, self.sigma, self.alpha, self.metric, self.threads
+        )
+
+    def value(self, W: np.ndarray) -> float:
+        """F alone."""
+        return self._evaluate(W, None, False).F
+
+    def value_and_slope(self, W: np.ndarray, rows: np.ndarray | None = None) -> Value:
+        """``rows``: only these are asked for, their weights made up to those of all."""
+        return self._evaluate(W, rows, True)
+
+    def _evaluate(self, W: np.ndarray, rows: np.ndarray | None, slope: bool) -> Value:
+        n, p = self.shape
+        asked = np.arange(n) if rows is None else rows
+        a = self.a if rows is None else self.a[rows] * (self.a.sum() / self.a[rows].sum())
+        distance = self.distance.at(np.asarray(W, dtype=float))
+        q, g = np.empty(len(asked)), np.zeros(p)
+        step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
+        once = rows is None and step == n and distance.pairs_once
+        D = np.empty((step, n))
+        with blas_limiter:
+            for start in range(0, len(asked), step):
+                some = slice(start, min(start + step, len(asked)))
+                of_panel = D[: some.stop - start]
+                panel = _Panel(self, distance, asked[some], a[some], of_panel, once, slope)
+                q[some] = panel.probabilities()
+                if slope:
+                    g += panel.passed()
+        F = float(np.dot(a, q)) - self.alpha * float(np.sum(W))
+        return Value(F, g - self.alpha, q)
+
+
+class _Panel:
+    """D of some rows, then p, then C, in one place."""
+
+    def __init__(
+        self, problem: Problem, distance: Any, rows: np.ndarray, a: np.ndarray, D: np.ndarray,
+        once: bool, slope: bool,
+    ):  # fmt: skip
+        self.problem, self.distance, self.rows, self.a, self.once = problem, distance, rows, a, once
+        self.D, self.q, self.wanted = D, np.empty(len(rows)), slope
+        m, n = D.shape
+        self.slices = _slices(m, min(max(LEAST_LINES, SLICE // n), -(-m // 2)))
+        self.parts: list[Any] = [None] * len(self.slices)
+
+    def _each(self, task: Any, slices: list[slice]) -> None:
+        run_on_threads(lambda i: task(i, slices[i]), len(slices), self.problem.threads)
+
+    def probabilities(self) -> np.ndarray:
+        """q; D becomes C, unless the metric wants D for the slope."""
+        if self.once:
+            short = _slices(len(self.rows), LEAST_LINES)
+            self._each(lambda _, s: self.distance.fill(self.rows[s], self.D[s], True), short)
+            for s in short:
+                self.D[s, : s.start] = self.D[: s.start, s].T
+                corner = self.D[s, s]
+                corner[...] = np.triu(corner, 1) + np.triu(corner, 1).T
+        self._each(self._of_slice, self.slices)
+        return self.q
+
+    def _of_slice(self, number: int, s: slice) -> None:
+        rows, D, problem = self.rows[s], self.D[s], self.problem
+        if not self.once:
+            self.distance.fill(rows, D, False)
+        own = np.arange(len(rows)), rows
+        C = D if self.distance.by_columns else D.copy()
+        C[own] = np.inf
+        least = C.min(axis=1, keepdims=True)
+        C -= np.where(np.isfinite(least), least, 0.0)
+        C *= -1 / problem.sigma
+        np.exp(C, out=C)
+        if not np.isfinite(least).all():  # all others are infinitely far: none is nearer
+            alone = ~np.isfinite(least[:, 0])
+            C[alone] = 1.0
+            C[own] = 0.0
+        C /= C.sum(axis=1, keepdims=True)
+        G = problem.G.of(rows)
+        q = np.einsum("ij,ij->i", C, G)
+        self.q[s] = q
+        if not self.wanted:
+            return
+        np.subtract(q[:, None], G, out=G)
+        C *= G
+        C *= (self.a[s] / problem.sigma)[:, None]
+        C[own] = 0.0
+        if not self.distance.by_columns:
+            self.parts[number] = self.distance.passed(rows, C, D)
+
+    def passed(self) -> np.ndarray:
+        """Σ C ∂D/∂W, in an order that threads do not change."""
+        if not self.distance.by_columns:
+            return np.sum(self.parts, axis=0)
+        C = self.D + self.D.T if self.once else self.D
+        return self.distance.passed_all(self.rows, C, self.once, self.problem.threads)
+
+
+def _slices(m: int, size: int) -> list[slice]:
+    return [slice(i, min(i + size, m)) for i in range(0, m, size)]

@@ -15,7 +15,7 @@ from ..steps import OnStep, Step, ignore
 from .fit import Fit, always, violation
 from .problem import Problem, Value
 
-FIRST, MORE = 10, 3  # iterations before columns are left out for the first time; then times so many
+FIRST, MORE = 2, 3  # iterations before columns are left out for the first time; then times so many
 FEWER = 0.7  # of the columns: only if no more are left a new problem is worth its copy
 MEMORY = 10
 ROUNDS = 100

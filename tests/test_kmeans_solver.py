@@ -95,10 +95,15 @@ def test_float32_and_columns(dtype, order):
     np.testing.assert_array_equal(fit.centers, fit.centers.astype(dtype))
 
 
-@pytest.mark.parametrize("how", [bounds.LOOP, bounds.BLAS, bounds.BY_ROWS])
-@pytest.mark.parametrize("t", [1, 3, 20])
-def test_every_way_of_comparing_gives_the_same(how, t, monkeypatch):
-    X = blobs(700, 40, 20, 1)
+@pytest.mark.parametrize(
+    ("how", "t", "p"),
+    [
+        *[(how, t, 40) for how in (bounds.BLAS, bounds.BY_ROWS) for t in (1, 3, 20)],
+        *[(bounds.LOOP, 1, p) for p in (1, 4, 8, 9, 16)],  # eight columns, or sixteen
+    ],
+)
+def test_every_way_of_comparing_gives_the_same(how, t, p):
+    X = blobs(700, p, 20, 1)
     engine = Bounds(Rows(X, threads=1), 20, t)
     engine.how = how
     rng = np.random.default_rng(0)

@@ -23,11 +23,9 @@ from certus.kernels._compile import float_type, kernel
 
 LANES = 256
 WIDTH = np.uint64(LANES)
-ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1, 9))
-ZERO = np.uint64(0)
-SIXTEEN = 16  # float32 in a line of the cache
+TWO, THREE = np.uint64(2), np.uint64(3)
 ROUNDED = 4.2 * 2.0**-24  # of ‖z‖², where rows and their lengths are in float32
-LOOP, BLAS, BY_ROWS = range(3)  # how products are made: few columns, many, few centres
+LOOP, BLAS, BY_ROWS = range(3)  # how products are made: up to 16 columns, many, few centres
 NOTHING, INFINITE = np.float32(0), np.float32(np.inf)
 UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
 
@@ -44,23 +42,15 @@ def _squared(X, i, C, a, scale):
 
 @kernel
 def _into_lanes(X, rows, m, c, scale, Z, lengths):
-    """The first m of ``rows`` into the lanes of Z (p × 256), and ‖z‖².
-
-    Sixteen rows at a time: their numbers of one column are one line of the cache.
-    """
-    p = len(c)
-    for start in range(0, m, SIXTEEN):
-        stop = min(start + SIXTEEN, m)
-        for j in range(p):
-            shift, line = c[j], Z[j]
-            for r in range(start, stop):
-                line[r] = (X[rows[r], j] - shift) * scale
-    for q in range(LANES):
-        lengths[q] = 0.0
-    for j in range(p):
-        line = Z[j]
-        for q in range(LANES):
-            lengths[q] += float(line[q]) * float(line[q])
+    """The first m of ``rows`` into the lanes of Z (p × 256), and ‖z‖²."""
+    lanes = Z.reshape(-1)
+    for r in range(m):
+        x, at, total = X[rows[r]], np.uint64(r), 0.0
+        for j in range(len(c)):
+            z = (x[j] - c[j]) * scale
+            lanes[np.uint64(j) * WIDTH + at] = z
+            total += z * z
+        lengths[r] = total
 
 
 @kernel
@@ -117,34 +107,36 @@ def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
             T[a + 3, r], T[a + 3, r + 1], T[a + 3, r + 2], T[a + 3, r + 3] = d0, d1, d2, d3
 
 
-@kernel
-def _eight_columns(C, a, b, c, d, Z, start, line):
-    """Add columns start … start + 7 of four centres to the four parts of ``line``: their numbers
-    stay in registers, and each lane is loaded once for all four."""
-    a, b, c, d, o = a + start, b + start, c + start, d + start, start * WIDTH
-    a0, a1, a2, a3 = C[a], C[a + ONE], C[a + TWO], C[a + THREE]
-    a4, a5, a6, a7 = C[a + FOUR], C[a + FIVE], C[a + SIX], C[a + SEVEN]
-    b0, b1, b2, b3 = C[b], C[b + ONE], C[b + TWO], C[b + THREE]
-    b4, b5, b6, b7 = C[b + FOUR], C[b + FIVE], C[b + SIX], C[b + SEVEN]
-    c0, c1, c2, c3 = C[c], C[c + ONE], C[c + TWO], C[c + THREE]
-    c4, c5, c6, c7 = C[c + FOUR], C[c + FIVE], C[c + SIX], C[c + SEVEN]
-    d0, d1, d2, d3 = C[d], C[d + ONE], C[d + TWO], C[d + THREE]
-    d4, d5, d6, d7 = C[d + FOUR], C[d + FIVE], C[d + SIX], C[d + SEVEN]
-    for q in range(WIDTH):
-        at = o + q
-        z0, z1, z2, z3 = Z[at], Z[at + WIDTH], Z[at + TWO * WIDTH], Z[at + THREE * WIDTH]
-        at += FOUR * WIDTH
-        z4, z5, z6, z7 = Z[at], Z[at + WIDTH], Z[at + TWO * WIDTH], Z[at + THREE * WIDTH]
-        line[q] += a0 * z0 + a1 * z1 + a2 * z2 + a3 * z3 + a4 * z4 + a5 * z5 + a6 * z6 + a7 * z7
-        line[WIDTH + q] += (
-            b0 * z0 + b1 * z1 + b2 * z2 + b3 * z3 + b4 * z4 + b5 * z5 + b6 * z6 + b7 * z7
-        )
-        line[TWO * WIDTH + q] += (
-            c0 * z0 + c1 * z1 + c2 * z2 + c3 * z3 + c4 * z4 + c5 * z5 + c6 * z6 + c7 * z7
-        )
-        line[THREE * WIDTH + q] += (
-            d0 * z0 + d1 * z1 + d2 * z2 + d3 * z3 + d4 * z4 + d5 * z5 + d6 * z6 + d7 * z7
-        )
+def _comparing(columns):
+    """Four centres from a on with all lanes: their values into the two least. A kernel for each
+    number of columns, whose loop is then unrolled: nothing but the two least is stored."""
+
+    @kernel
+    def compare(C, a, square, Z, G1, G2, label):
+        a0 = np.uint64(a) * columns
+        b0, c0, d0 = a0 + columns, a0 + TWO * columns, a0 + THREE * columns
+        sa, sb, sc, sd = square[a], square[a + 1], square[a + 2], square[a + 3]
+        la, lb, lc, ld = np.int32(a), np.int32(a + 1), np.int32(a + 2), np.int32(a + 3)
+        for q in range(WIDTH):
+            va, vb, vc, vd = sa, sb, sc, sd
+            for j in range(columns):
+                z = Z[j * WIDTH + q]
+                va += C[a0 + j] * z
+                vb += C[b0 + j] * z
+                vc += C[c0 + j] * z
+                vd += C[d0 + j] * z
+            low, high = min(va, vb), min(vc, vd)
+            one, two = la if va <= vb else lb, lc if vc <= vd else ld
+            second = min(max(low, high), min(max(va, vb), max(vc, vd)))
+            v, who, least = min(low, high), one if low <= high else two, G1[q]
+            G2[q] = min(min(G2[q], second), max(least, v))
+            label[q] = who if v < least else label[q]
+            G1[q] = min(least, v)
+
+    return compare
+
+
+_eight, _sixteen = _comparing(np.uint64(8)), _comparing(np.uint64(16))
 
 
 @kernel
@@ -159,43 +151,30 @@ def _take(line, start, add, centre, group, G1, G2, label):
 
 
 @kernel
-def _in_registers(C, a, Z, T):
-    """Products of four centres from a on with all lanes."""
-    p = C.shape[1]
-    values, columns = T.reshape(-1), np.uint64(p)
-    at = np.uint64(a) * columns
-    for q in range(FOUR * WIDTH):
-        values[q] = 0.0
-    for start in range(ZERO, columns, EIGHT):
-        _eight_columns(
-            C.reshape(-1), at, at + columns, at + TWO * columns, at + THREE * columns,
-            Z.reshape(-1), start, values,
-        )  # fmt: skip
-
-
-@kernel
 def _scan(
     X, rows, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label, lengths
 ):
     """Compare the first m of ``rows`` with all centres: the two least v of each group."""
     for q in range(len(G1)):
         G1[q], G2[q] = INFINITE, INFINITE
-    values = T.reshape(-1)
     if how == LOOP:
         _into_lanes(X, rows, m, c, scale, Z, lengths)
-    elif how == BLAS:
+        centres, lanes = F.reshape(-1), Z.reshape(-1)
+        for a in range(0, len(F), 4):
+            if len(Z) == 8:
+                _eight(centres, a, square, lanes, G1, G2, label)
+            else:
+                _sixteen(centres, a, square, lanes, G1, G2, label)
+        return
+    if how == BLAS:
         _as_rows(X, rows, m, c, scale, Z, lengths)
         np.dot(F, Z.T, T)
     else:
         _by_rows(X, rows, m, origin, unit, F, z, T, lengths)
+    values = T.reshape(-1)
     for a in range(len(F)):
-        at = a
-        if how == LOOP:
-            at = a % 4
-            if at == 0:
-                _in_registers(F, a, Z, T)
         _take(
-            values, np.uint64(at) * WIDTH, square[a], np.int32(a), np.uint64(group[a]),
+            values, np.uint64(a) * WIDTH, square[a], np.int32(a), np.uint64(group[a]),
             G1, G2, label,
         )  # fmt: skip
 
@@ -342,6 +321,8 @@ def assign(
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or len(F) % 4 or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
+    if how == LOOP and (len(L) != 1 or F.shape[1] > 16):
+        raise ValueError(f"one group and up to 16 columns, not {len(L)} and {F.shape[1]}")
     if not scratch.fits(F, how):
         raise ValueError(f"centres {F.shape} do not match their tiles")
     if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):

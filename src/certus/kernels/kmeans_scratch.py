@@ -15,7 +15,7 @@ class Scratch:
         shape = {LOOP: (p, LANES), BLAS: (LANES, p), BY_ROWS: (0, 0)}[how]
         self.Z = np.zeros(shape, dtype=np.float32)
         self.z = np.zeros(4 * p if how != LOOP else 0, dtype=np.float32)
-        self.T = np.zeros((4 if how == LOOP else k, LANES), dtype=np.float32)
+        self.T = np.zeros((0 if how == LOOP else k, LANES), dtype=np.float32)
         self.G1, self.G2 = (np.empty(t * LANES, dtype=np.float32) for _ in range(2))
         self.label = np.zeros(t * LANES, dtype=np.int32)
         self.best = np.empty(LANES, dtype=np.int32)
@@ -26,7 +26,7 @@ class Scratch:
     def fits(self, F, how) -> bool:
         if how == BY_ROWS:
             return len(self.z) == 4 * F.shape[1] and len(self.T) == len(F)
-        columns, lines = self.Z.shape[how == BLAS], 4 if how == LOOP else len(F)
+        columns, lines = self.Z.shape[how == BLAS], 0 if how == LOOP else len(F)
         return columns == F.shape[1] and len(self.T) == lines
 
     @property

@@ -22,7 +22,7 @@ SOME = 8  # a part of the groups, one in so many: their centres are compared wit
 TIGHTEN, REST = 0.8, 4  # of the rows: if more are compared in the end, they are at once for a while
 TOGETHER = 64  # rows of a block and centre, where they walk
 MANY_BLOCKS = 32  # at most: each has sums of its own
-FEW_COLUMNS, FEW_CENTRES = 24, 24  # up to which loops are faster than BLAS
+FEW_COLUMNS, FEW_CENTRES = 16, 24  # up to which loops are faster than BLAS; kernels/kmeans.py
 
 
 class Change(NamedTuple):
@@ -69,7 +69,8 @@ class Bounds:
         self.labels = np.zeros(n, dtype=np.int32)
         self.u = np.empty(n, dtype=np.float32)
         self.L = np.empty((n, self.t), dtype=np.float32)
-        self.how = LOOP if p <= FEW_COLUMNS else BY_ROWS if k <= FEW_CENTRES else BLAS
+        few = p <= FEW_COLUMNS and self.t == 1
+        self.how = LOOP if few else BY_ROWS if k <= FEW_CENTRES else BLAS
         self.C: np.ndarray | None = None
         self.block = block_rows(n, k, 1 if self.how == BY_ROWS else p)  # each row is read once
         if self.walks:  # rows of one label walk together

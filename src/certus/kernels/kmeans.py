@@ -24,7 +24,8 @@ from certus.kernels._compile import float_type, kernel
 LANES = 256
 WIDTH = np.uint64(LANES)
 TWO, THREE = np.uint64(2), np.uint64(3)
-ROUNDED = 4.2 * 2.0**-24  # of ‖z‖², where rows and their lengths are in float32
+UNIT = 2.0**-24
+ROUNDED = 4.2 * UNIT  # of ‖z‖², where rows and their lengths are in float32
 LOOP, BLAS, BY_ROWS = range(3)  # how products are made: up to 16 columns, many, few centres
 NOTHING, INFINITE = np.float32(0), np.float32(np.inf)
 UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
@@ -36,6 +37,16 @@ def _squared(X, i, C, a, scale):
     total = 0.0
     for j in range(C.shape[1]):
         d = (X[i, j] - C[a, j]) * scale
+        total += d * d
+    return total
+
+
+@kernel
+def _length(X, i, c, scale):
+    """‖z‖²."""
+    total = 0.0
+    for j in range(len(c)):
+        d = (X[i, j] - c[j]) * scale
         total += d * d
     return total
 
@@ -67,44 +78,36 @@ def _as_rows(X, rows, m, c, scale, Z, lengths):
 
 @kernel
 def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
-    """Products of few centres and many columns, four by four; z = x·unit − origin, in the precision
-    of X: a row is read once, and not moved."""
+    """Products of few centres and many columns, two rows by five centres, which registers hold;
+    z = x·unit − origin, in the precision of X: a row is read once, and not moved."""
     k, p = F.shape
-    z0, z1, z2, z3 = z[:p], z[p : 2 * p], z[2 * p : 3 * p], z[3 * p :]
-    for r in range(0, m, 4):
-        for q in range(4):
-            x, line, total = X[rows[min(r + q, m - 1)]], z[q * p : (q + 1) * p], 0.0
+    z0, z1 = z[:p], z[p:]
+    for r in range(0, m, 2):
+        for q in range(2):
+            x, line, total = X[rows[min(r + q, m - 1)]], z[q * p : (q + 1) * p], X.dtype.type(0)
             for j in range(len(origin)):
                 d = x[j] * unit - origin[j]
                 line[j] = d
                 total += d * d
             lengths[r + q] = total
-        for a in range(0, k, 4):
-            w0, w1, w2, w3 = F[a], F[a + 1], F[a + 2], F[a + 3]
-            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = NOTHING
-            c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = NOTHING
+        for a in range(0, k, 5):
+            w0, w1, w2, w3, w4 = F[a], F[a + 1], F[a + 2], F[a + 3], F[a + 4]
+            a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = e0 = e1 = NOTHING
             for j in range(p):
-                y0, y1, y2, y3 = z0[j], z1[j], z2[j], z3[j]
+                y0, y1 = z0[j], z1[j]
                 a0 += w0[j] * y0
                 a1 += w0[j] * y1
-                a2 += w0[j] * y2
-                a3 += w0[j] * y3
                 b0 += w1[j] * y0
                 b1 += w1[j] * y1
-                b2 += w1[j] * y2
-                b3 += w1[j] * y3
                 c0 += w2[j] * y0
                 c1 += w2[j] * y1
-                c2 += w2[j] * y2
-                c3 += w2[j] * y3
                 d0 += w3[j] * y0
                 d1 += w3[j] * y1
-                d2 += w3[j] * y2
-                d3 += w3[j] * y3
-            T[a, r], T[a, r + 1], T[a, r + 2], T[a, r + 3] = a0, a1, a2, a3
-            T[a + 1, r], T[a + 1, r + 1], T[a + 1, r + 2], T[a + 1, r + 3] = b0, b1, b2, b3
-            T[a + 2, r], T[a + 2, r + 1], T[a + 2, r + 2], T[a + 2, r + 3] = c0, c1, c2, c3
-            T[a + 3, r], T[a + 3, r + 1], T[a + 3, r + 2], T[a + 3, r + 3] = d0, d1, d2, d3
+                e0 += w4[j] * y0
+                e1 += w4[j] * y1
+            T[a, r], T[a, r + 1], T[a + 1, r], T[a + 1, r + 1] = a0, a1, b0, b1
+            T[a + 2, r], T[a + 2, r + 1], T[a + 3, r], T[a + 3, r + 1] = c0, c1, d0, d1
+            T[a + 4, r], T[a + 4, r + 1] = e0, e1
 
 
 def _comparing(columns):
@@ -180,10 +183,10 @@ def _scan(
 
 
 @kernel
-def _decide(groups, lengths, e1, e2, G1, G2, label, best, sure, upper, low):
+def _decide(groups, lengths, e1, e2, off, G1, G2, label, best, sure, upper, low):
     """Of each lane: whether the nearest centre is proven, which it is (in ``label``'s first group),
     u; L of each group in G1's place; and ‖z‖² less its error, and the most that v of a nearest
-    centre may be, in ``low``."""
+    centre may be, in ``low``. off: share by which ‖z‖² may be off."""
     for q in range(LANES):
         lane = np.uint64(q)
         best[lane] = 0
@@ -202,9 +205,9 @@ def _decide(groups, lengths, e1, e2, G1, G2, label, best, sure, upper, low):
         length, least = lengths[q], upper[q]
         E = e1 * np.sqrt(length) + e2
         sure[q] = (sure[q] - least) - 2 * E
-        low[q] = length - (E + ROUNDED * length)
+        low[q] = length - (E + off * length)
         low[WIDTH + q] = least + 2.0001 * E + ROUNDED * abs(least)
-        upper[q] = np.float32(np.sqrt(max(least + length + E + ROUNDED * length, 0.0))) * UP
+        upper[q] = np.float32(np.sqrt(max(least + length + E + off * length, 0.0))) * UP
     for g in range(groups):
         at, number = np.uint64(g) * WIDTH, np.int32(g)
         for q in range(WIDTH):
@@ -256,6 +259,9 @@ def _assign(
     p = X.shape[1]
     moved, total = 0, 0.0
     origin, unit = (c * scale).astype(X.dtype), X.dtype.type(scale)
+    off = ROUNDED
+    if how == BY_ROWS and X.itemsize == 4:  # sums of p squares in float32
+        off += 1.01 * (p + 8) * UNIT
     for start in range(0, count, LANES):
         m = min(LANES, count - start)
         these = rows[start : start + m]
@@ -263,7 +269,7 @@ def _assign(
             X, these, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label,
             lengths,
         )  # fmt: skip
-        _decide(len(L), lengths, e1, e2, G1, G2, label, best, sure, upper, low)
+        _decide(len(L), lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
         _keep(these, m, order, G1, label, sure, upper, u, L, labels, best)
         for r in range(m):
             i = these[r]
@@ -273,7 +279,7 @@ def _assign(
             labels[i] = now
             s = weights[i] if len(weights) else 1.0
             if first:
-                total += s * lengths[r]
+                total += s * (_length(X, i, c, scale) if off > ROUNDED else lengths[r])
             if first or now != before:
                 moved += 1
                 if not first:
@@ -309,18 +315,21 @@ def assign(
     """Compare the first ``count`` of ``rows`` with all centres.
 
     weights: (n,), or empty for ones. centres: (c, scale, C, how, F, square, group, order, e1, e2):
-    F holds −2m in float32, filled up with zeros to multiples of four and of eight, ``square`` ‖m‖²
-    with inf, group after group; ``order``: their numbers among C. state: (u (n,), L (groups, n),
-    labels (n,)), overwritten; first: labels are not yet any. sums (k, p) and mass (k,) get
-    Σ s(x − c) and Σ s of the rows that came, less those that went. (rows that moved, Σ s‖z‖²).
+    F holds −2m in float32, filled up with zeros to multiples of four lines (by rows, of five) and
+    eight columns, ``square`` ‖m‖² with inf, group after group; ``order``: their numbers among C.
+    state: (u (n,), L (groups, n), labels (n,)), overwritten; first: labels are not yet any. sums
+    (k, p) and mass (k,) get Σ s(x − c) and Σ s of the rows that came, less those that went.
+    (rows that moved, Σ s‖z‖²).
     """
     u, L, labels = state
     n, p = X.shape
     C, how, F, order = centres[2], centres[3], centres[4], centres[7]
     if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
-    if C.shape[1] != p or sums.shape != C.shape or len(F) % 4 or F.shape[1] % 8:
+    if C.shape[1] != p or sums.shape != C.shape or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
+    if len(F) % (5 if how == BY_ROWS else 4):
+        raise ValueError(f"{len(F)} centres are not filled up")
     if how == LOOP and (len(L) != 1 or F.shape[1] > 16):
         raise ValueError(f"one group and up to 16 columns, not {len(L)} and {F.shape[1]}")
     if not scratch.fits(F, how):

@@ -160,8 +160,9 @@ class Bounds:
         assert self.C is not None
         k, p = self.C.shape
         m = (self.C[self.order] - self.c) * self.scale
-        # a multiple of four; with BLAS groups are read four at a time, from anywhere
-        lines = -(-(k + 3 if self.how == BLAS else k) // 4) * 4
+        # a multiple of four, by rows of five; with BLAS four are read at a time, from anywhere
+        together = 5 if self.how == BY_ROWS else 4
+        lines = -(-(k + 3 if self.how == BLAS else k) // together) * together
         F = np.zeros((lines, -(-p // 8) * 8), dtype=np.float32)
         with np.errstate(over="ignore"):
             F[:k, :p] = -2 * m

@@ -154,6 +154,23 @@ def _take(line, start, add, centre, group, G1, G2, label):
 
 
 @kernel
+def _take_four(line, start, a, square, group, G1, G2, label):
+    """Four centres' values, which follow each other, into the two least of their group."""
+    at, b, c, d = group * WIDTH, start + WIDTH, start + TWO * WIDTH, start + THREE * WIDTH
+    sa, sb, sc, sd = square[a], square[a + 1], square[a + 2], square[a + 3]
+    la, lb, lc, ld = np.int32(a), np.int32(a + 1), np.int32(a + 2), np.int32(a + 3)
+    for q in range(WIDTH):
+        va, vb, vc, vd = line[start + q] + sa, line[b + q] + sb, line[c + q] + sc, line[d + q] + sd
+        low, high = min(va, vb), min(vc, vd)
+        one, two = la if va <= vb else lb, lc if vc <= vd else ld
+        second = min(max(low, high), min(max(va, vb), max(vc, vd)))
+        v, who, least = min(low, high), one if low <= high else two, G1[at + q]
+        G2[at + q] = min(min(G2[at + q], second), max(least, v))
+        label[at + q] = who if v < least else label[at + q]
+        G1[at + q] = min(least, v)
+
+
+@kernel
 def _scan(
     X, rows, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label, lengths
 ):
@@ -174,12 +191,15 @@ def _scan(
         np.dot(F, Z.T, T)
     else:
         _by_rows(X, rows, m, origin, unit, F, z, T, lengths)
-    values = T.reshape(-1)
-    for a in range(len(F)):
-        _take(
-            values, np.uint64(a) * WIDTH, square[a], np.int32(a), np.uint64(group[a]),
-            G1, G2, label,
-        )  # fmt: skip
+    values, a = T.reshape(-1), 0
+    while a < len(F):
+        start, g = np.uint64(a) * WIDTH, np.uint64(group[a])
+        if a + 3 < len(F) and group[a + 3] == group[a]:
+            _take_four(values, start, a, square, g, G1, G2, label)
+            a += 4
+        else:
+            _take(values, start, square[a], np.int32(a), g, G1, G2, label)
+            a += 1
 
 
 @kernel

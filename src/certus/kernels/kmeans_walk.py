@@ -41,21 +41,25 @@ def _squared(X, i, C, a, scale):
 
 
 @kernel
-def _neighbours(C, scale, first, last, near, gap):
-    """The nearest others of centres first … last, ascending, and how far they are (less a bit)."""
-    k, most = len(C), near.shape[1]
+def _neighbours(columns, first, last, d, near, gap):
+    """The nearest others of centres first … last, ascending, and how far they are (less a bit).
+    columns: (3, k), in units of scale."""
+    most, x, y, z = near.shape[1], columns[0], columns[1], columns[2]
     for a in range(first, last):
+        for c in range(len(d)):
+            d0, d1, d2 = x[c] - x[a], y[c] - y[a], z[c] - z[a]
+            d[c] = d0 * d0 + d1 * d1 + d2 * d2
+        d[a] = np.inf
         for m in range(most):
             gap[a, m] = np.inf
         worst = np.inf
-        for c in range(k):
-            d = _squared(C, a, C, c, scale)
-            if d < worst and c != a:
+        for c in range(len(d)):
+            if d[c] < worst:
                 m = most - 1
-                while m > 0 and gap[a, m - 1] > d:
+                while m > 0 and gap[a, m - 1] > d[c]:
                     gap[a, m], near[a, m] = gap[a, m - 1], near[a, m - 1]
                     m -= 1
-                gap[a, m], near[a, m] = d, c
+                gap[a, m], near[a, m] = d[c], c
                 worst = gap[a, most - 1]
         for m in range(most):
             gap[a, m] = np.sqrt(gap[a, m]) * LESS
@@ -79,17 +83,16 @@ def _cells(X, cuts, middle, labels):
 
 
 @kernel
-def _unproven(X, C, scale, gap, drift, near_drift, first, u, l, labels, rows, at):
+def _unproven(X, C, scale, of, first, u, l, labels, rows, at):
     """Let the bounds follow the centres; the rows that even their own distance does not prove, by
-    label. (how many, and how many the bounds alone did not prove)."""
+    label. of: each centre's drift, the most of those in its list, half of the way to the first and
+    the way to the last of them. (how many, and how many the bounds alone did not prove)."""
     unproven, count = 0, 0
     for i in range(len(u)):
-        a = labels[i]
-        half = np.float32(0.5 * gap[a, 0]) * DOWN
-        u[i] = (u[i] + drift[a]) * UP
-        beyond = np.float32(gap[a, gap.shape[1] - 1]) * DOWN - u[i]
-        l[i] = min((l[i] - near_drift[a]) * DOWN, max(beyond * DOWN, NOTHING))
-        enough = max(l[i], half)
+        a = np.uint64(labels[i])
+        u[i] = (u[i] + of[a, 0]) * UP
+        l[i] = min((l[i] - of[a, 1]) * DOWN, max((of[a, 3] - u[i]) * DOWN, NOTHING))
+        enough = max(l[i], of[a, 2])
         if not u[i] < enough:
             unproven += 1
             u[i] = np.float32(np.sqrt(_squared(X, i, C, a, scale))) * UP
@@ -161,11 +164,10 @@ def _walk_from(a, P, near, gap, tile):
 
 @kernel
 def _walk(
-    X, weights, c, scale, C, P, near, gap, drift, near_drift, first, u, l, labels, rows, at, tile,
-    sums, mass,
+    X, weights, c, scale, C, P, near, gap, of, first, u, l, labels, rows, at, tile, sums, mass,
 ):  # fmt: skip
     n, p = X.shape
-    looked, unproven = _unproven(X, C, scale, gap, drift, near_drift, first, u, l, labels, rows, at)
+    looked, unproven = _unproven(X, C, scale, of, first, u, l, labels, rows, at)
     moved, total, ordered = 0, 0.0, rows[n:]
     for a in range(len(C)):
         for begin in range(at[a], at[a + 1], LANES):
@@ -203,10 +205,11 @@ def _compiled(name, number):
     line, table = (types.Array(real, d, "C", readonly=True) for d in (1, 2))
     X = types.Array(float_type(number), 2, "C", readonly=True)
     if name == "neighbours":
-        return _neighbours.compile((table, real, whole, whole, types.int32[:, ::1], real[:, ::1]))
+        lists = real[::1], types.int32[:, ::1], real[:, ::1]
+        return _neighbours.compile((table, whole, whole, *lists))
     if name == "cells":
         return _cells.compile((X, table, types.int32[::1], types.int32[::1]))
-    lists = types.int32[:, ::1], real[:, ::1], single[::1], single[::1], types.boolean
+    lists = types.int32[:, ::1], real[:, ::1], single[:, ::1], types.boolean
     tile = whole[::1], whole[::1], real[::1]
     state = single[::1], single[::1], types.int32[::1], *tile, real[:, ::1], real[::1]
     return _walk.compile((X, line, line, real, table, real[:, ::1], *lists, *state))
@@ -216,7 +219,9 @@ def neighbours(C, scale, first, last, near, gap) -> None:
     """Fill lines first … last of near (k, m) and gap (k, m): each centre's nearest others."""
     if near.shape != gap.shape or len(near) != len(C) or not near.shape[1] < len(C):
         raise ValueError(f"centres {C.shape}, near {near.shape}, gap {gap.shape} do not match")
-    _compiled("neighbours", np.dtype(float))(C, scale, first, last, near, gap)
+    columns = np.zeros((COLUMNS, len(C)))
+    columns[: C.shape[1]] = C.T * scale
+    _compiled("neighbours", np.dtype(float))(columns, first, last, np.empty(len(C)), near, gap)
 
 
 def cells(X, cuts, middle, labels) -> None:
@@ -254,9 +259,10 @@ def walk(
     rows, at = np.empty(2 * n, dtype=np.intp), np.empty(len(C) + 1, dtype=np.intp)
     tile, P = np.zeros(PARTS * LANES), np.zeros((len(C), COLUMNS))
     P[:, :p] = C * scale
+    half, far = 0.5 * gap[:, :1].astype(np.float32) * DOWN, gap[:, -1:].astype(np.float32) * DOWN
+    of = np.concatenate([np.stack(drift, axis=1), half, far], axis=1)
     return _compiled("walk", X.dtype)(
-        X, weights, c, scale, C, P, near, gap, *drift, first, u, l, labels, rows, at, tile, sums,
-        mass,
+        X, weights, c, scale, C, P, near, gap, of, first, u, l, labels, rows, at, tile, sums, mass,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._pool import blas_limiter
 from ...rows import Rows
 
 LEAST = 1e-140  # differences up to which squares lose digits to underflow
@@ -20,7 +21,8 @@ class SquaresError(ValueError):
 def squares_are_held(rows: Rows) -> bool:
     """False: X is not finite. Raises ``SquaresError``, with the remedy, where squares are not."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        (total,) = rows.reduce(_squares)
+        with blas_limiter:
+            (total,) = rows.reduce(_squares)
         if np.isfinite(total) and total > LEAST**2:
             return True
         low, high = rows.reduce(_range, combine=_wider)

@@ -2,10 +2,10 @@ r"""Few columns, many centres: a row walks among the neighbours of the centre it
 
 With a its label of the step before, and the neighbours c in the order of ‖μ_a − μ_c‖,
 
-    ‖x − μ_c‖ ≥ ‖μ_a − μ_c‖ − ‖x − μ_a‖
+    ‖x − μ_c‖ ≥ ‖μ_a − μ_c‖ − u,      u ≥ ‖x − μ_a‖
 
-so that the walk may end as soon as the right side is not below the second least distance that it
-saw: no centre farther on is nearer. Rows of one label walk together, in lanes. Distances are by
+so that the walk may end as soon as the right side is above the second least distance that it saw:
+no centre farther on is nearer. Rows of one label walk together, in lanes. Distances are by
 differences in float64, of equal ones the first centre is taken. u and l are bounds as in
 ``kmeans.py``, l one for all other centres: those of a's list came nearer by no more than the
 farthest of them went, and all others are at least as far from μ_a as the last of the list.
@@ -136,27 +136,30 @@ def _begin(P, a, tile):
 
 
 @kernel
+def _ended(gap, tile):
+    """Is no centre at ``gap`` or more from a nearer than the second least of any lane?
+
+    gap − u > √second, without the root.
+    """
+    nearer = 0
+    for q in range(WIDTH):
+        beyond = gap - tile[START + q]
+        nearer += 0 if beyond > 0 and beyond * beyond > tile[SECOND + q] else 1
+    return nearer == 0
+
+
+@kernel
 def _walk_from(a, P, near, gap, tile):
-    """The nearest centre of all lanes, which were nearest to a; the walk ends for all at once."""
+    """The nearest centre of all lanes, which were nearest to a and are no farther from it than
+    START says; the walk ends for all at once."""
     k, most = len(P), near.shape[1]
     _begin(P, a, tile)
     _compare(P, a, tile)
-    for q in range(WIDTH):
-        tile[START + q] = np.sqrt(tile[LEAST + q])
     for m in range(most):
-        if m % 4 == 0 and m > 0:
-            reach = 0.0
-            for q in range(WIDTH):
-                reach = max(reach, tile[START + q] + np.sqrt(tile[SECOND + q]))
-            if gap[a, m] > reach:
-                return
+        if m % 4 == 0 and m > 0 and _ended(gap[a, m], tile):
+            return
         _compare(P, near[a, m], tile)
-    if most == k - 1:
-        return
-    reach = 0.0
-    for q in range(WIDTH):
-        reach = max(reach, tile[START + q] + np.sqrt(tile[SECOND + q]))
-    if not gap[a, most - 1] > reach:  # the list is too short: all
+    if most < k - 1 and not _ended(gap[a, most - 1], tile):  # the list is too short: all
         _begin(P, 0, tile)
         for c in range(k):
             _compare(P, c, tile)
@@ -176,6 +179,7 @@ def _walk(
                 i = ordered[begin + (r if r < m else 0)]
                 for j in range(p):
                     tile[j * LANES + r] = X[i, j] * scale
+                tile[START + np.uint64(r)] = u[i]
             _walk_from(a, P, near, gap, tile)
             for r in range(m):
                 lane = np.uint64(r)

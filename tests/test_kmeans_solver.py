@@ -102,17 +102,20 @@ def test_float32_and_columns(dtype, order):
         *[(bounds.LOOP, 1, p) for p in (1, 4, 8, 9, 16)],  # eight columns, or sixteen
     ],
 )
-def test_every_way_of_comparing_gives_the_same(how, t, p):
+@pytest.mark.parametrize("k", [20, 3, 6])
+def test_every_way_of_comparing_gives_the_same(how, t, p, k):
     X = blobs(700, p, 20, 1)
-    engine = Bounds(Rows(X, threads=1), 20, t)
+    engine = Bounds(Rows(X, threads=1), k, min(t, k))
     engine.how = how
     rng = np.random.default_rng(0)
-    C = X[:20].copy()
-    for _ in range(8):
+    C = X[:k].copy()
+    for step in range(12):
         change = engine.move_to(C)
         np.testing.assert_array_equal(engine.labels, squares(X, C).argmin(axis=1))
-        C = C + 0.2 * rng.standard_normal(C.shape)
         assert change.looked <= change.unproven <= len(X)
+        some = [step // 2 % k] if step % 2 else range(k)  # each group's bound is its own
+        C = C.copy()
+        C[some] += (3.0 if step % 2 else 0.2) * rng.standard_normal((len(some), p))
 
 
 def test_bounds_hold_and_spare_work():

@@ -350,6 +350,9 @@ def assign(
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
     if len(F) % (5 if how == BY_ROWS else 4):
         raise ValueError(f"{len(F)} centres are not filled up")
+    group = centres[6]
+    if (group[1:] < group[:-1]).any() or not group[-1] < len(L):
+        raise ValueError("centres are not in the order of their groups")
     if how == LOOP and (len(L) != 1 or F.shape[1] > 16):
         raise ValueError(f"one group and up to 16 columns, not {len(L)} and {F.shape[1]}")
     if not scratch.fits(F, how):

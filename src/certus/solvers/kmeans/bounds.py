@@ -169,7 +169,7 @@ class Bounds:
             square = np.full(len(F), np.inf, dtype=np.float32)
             length = np.einsum("ij,ij->i", m, m)
             square[:k] = length
-        group, order = np.zeros(len(F), dtype=np.intp), np.zeros(len(F), dtype=np.intp)
+        group, order = np.full(len(F), self.t - 1), np.zeros(len(F), dtype=np.intp)
         group[:k], order[:k] = self.group[self.order], self.order
         far = float(np.sqrt(length.max()))
         e1, e2 = 1.02 * UNIT * (2 * p + 8) * far, 1.02 * UNIT * (p + 4) * far**2 + 1e-37 * p

@@ -85,6 +85,19 @@ class Look(NamedTuple):
     E: float
     near: Any
     unit: float
+    r: float = np.inf  # other centres have ‖v_b‖ ≥ 2r, and all rows ‖x − μ_a‖ ≤ r
+
+    def most(self) -> np.ndarray:
+        """The largest F of each row, without E and t."""
+        return np.asarray(self.T.max(axis=0) if len(self.near) else np.full(len(self.t), -np.inf))
+
+    def margins(self, most: Any, d2: Any) -> np.ndarray:
+        """Of each row, what ‖x − μ_b‖² − ‖x − μ_a‖² is not below, for any b: −F, as F ≥ q; and
+        4r(r − ‖x − μ_a‖) where ‖x − μ_b‖ ≥ 2r − ‖x − μ_a‖."""
+        of_near = -(most + self.t + self.E) / self.unit
+        if self.r == np.inf:
+            return np.asarray(of_near)
+        return np.minimum(of_near, 4 * self.r * (self.r - np.sqrt(d2)))
 
 
 def squares(A: Any) -> np.ndarray:
@@ -106,7 +119,8 @@ def of_one(block: Block, some: slice, at: Centers, shift: Any) -> Look:
     near[a] = False  # a row's own is no other
     b = np.flatnonzero(near)
     sd = sigma * d2
-    return _by_products(room, R, r2, sd, sd * at.over_n[a], v[b], vv[b], b, at)
+    look = _by_products(room, R, r2, sd, sd * at.over_n[a], v[b], vv[b], b, at)
+    return look if len(b) == len(v) - 1 else look._replace(r=float(np.sqrt(r2)))
 
 
 def of_several(block: Block, some: slice, at: Centers, shift: Any) -> Look:

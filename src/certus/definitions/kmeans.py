@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from certus.definitions.linear_sums import UNIT, dense
-from certus.definitions.nearest_centers import Seen, guess, settle
+from certus.definitions.nearest_centers import Settled, guess, settle
 from certus.definitions.spectral_bound import spectral_bound
 
 AGREE = 1e-6  # restarts so close to the best, relative, found the same
@@ -24,6 +24,8 @@ USEFUL = 0.5  # of the objective: what a weaker bound says is not worth saying
 WORTH_A_LOOK = 2**22  # labels times centres from which a few labels are looked at first
 ROWS = 512  # rows at a time
 NAMED = 3  # contradictions told of each kind
+ONE_IN = 64  # rows: if no more may change their centre, they alone are looked at
+FORGOTTEN = 1e-12  # of ‖x − μ‖²: more than differences round
 ROSE = 1e-9  # by which sums in another order may make the objective seem to rise
 
 
@@ -112,10 +114,11 @@ def check(
     if by_tree:
         (J,) = data.reduce(_at_labels, mu, beside=(labels,))
     true = _labels_to_begin_with(data, mu, labels)
-    seen, weight = settle(data, mu, true, forgiven, strict=labels is None)
+    settled = settle(data, mu, true, forgiven, strict=labels is None)
     if ties is not None and np.size(ties):
         true[ties[0]] = ties[1]
-        seen, weight = settle(data, mu, true, forgiven)
+        settled = settle(data, mu, true, forgiven)
+    seen, weight, _ = settled
     J = seen.J if J is None else J
     # J of rows at their centres, but for the last digits of these
     nothing = S * data.shape[1] * (4 * data.eps * float(np.abs(mu).max())) ** 2
@@ -126,7 +129,7 @@ def check(
     wrong += _other_sums(data, J, nothing, inertia, restarts, rose, ours)
     zero, used = nothing >= J, mu[weight > 0]
     distinct = len(np.unique(used, axis=0))
-    gain = 0.0 if zero else _gain(data, mu, true, seen, weight, forgiven, J, tol, ours)
+    gain = 0.0 if zero else _gain(data, mu, true, settled, forgiven, J, tol, ours)
     spread = float(np.sqrt(J / S))
     found = {
         "objective": J, "bound": None, "gap": float("inf"), "kind": "local", "wrong": wrong,
@@ -183,16 +186,18 @@ def _at_labels(X: Any, _y: Any, s: Any, labels: Any, mu: Any) -> tuple[float]:
 
 
 def _gain(
-    data: Any, mu: Any, labels: Any, seen: Seen, weight: Any, forgiven: float, J: float,
-    tol: float, ours: bool,
+    data: Any, mu: Any, labels: Any, settled: Settled, forgiven: float, J: float, tol: float,
+    ours: bool,
 ) -> float:  # fmt: skip
     """By how much one more Lloyd step lowers J: a limit from above if that is below tol·J; of a
     model of ours, which has told that it was stopped, from below if that is above; else the fall.
 
     The step to the means alone gains Σ_k n_k ‖μ_k − m_k‖². With δ the longest way of a centre,
     ‖x − m‖ differs from ‖x − μ‖ by δ at most: rows that then change their centre gain at most
-    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J).
+    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J). Only rows with ‖x − μ_b‖ − ‖x − μ_a‖ ≤ 2δ can change it: where they
+    are few, they alone are looked at.
     """
+    seen, weight, known = settled
     way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
     kind = np.float32 if data.eps > 2 * UNIT else float  # no centre can be where no number is
     moved = (mu + way).astype(kind).astype(float) - mu
@@ -206,8 +211,25 @@ def _gain(
         return at_most
     if ours and of_means + refilled > tol * J:
         return of_means + refilled
-    after = settle(data, mu + moved, labels.copy(), forgiven)[0].J
+    if known is not None:
+        d = np.sqrt(known[:, 0])
+        may_change = np.flatnonzero(known[:, 1] <= 4 * (d + longest) * longest + FORGOTTEN * d * d)
+        if len(may_change) * ONE_IN <= len(d):
+            return of_means + _of_changes(data, mu + moved, labels, may_change) + refilled
+    after = settle(data, mu + moved, labels.copy(), forgiven).seen.J
     return max(of_means, J - after) + refilled
+
+
+def _of_changes(data: Any, mu: Any, labels: Any, rows: Any) -> float:
+    """Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) of some rows."""
+    total = 0.0
+    for start in range(0, len(rows), ROWS):
+        some = rows[start : start + ROWS]
+        X, _, s = data.take(some)
+        X = np.asarray(dense(X), dtype=float)
+        saved = ((X - mu[labels[some]]) ** 2).sum(axis=1) - nearest(X, mu)[1]
+        total += float(saved.sum() if s is None else s @ saved)
+    return max(0.0, total)
 
 
 def _agreement(restarts: Any) -> tuple[int, int, float] | None:

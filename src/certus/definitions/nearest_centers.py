@@ -56,6 +56,12 @@ class Move(NamedTuple):
 NOWHERE = Move(0.0, -1, -1)
 
 
+class Settled(NamedTuple):
+    seen: "Seen"
+    n: Any  # Σ s of each cluster
+    known: Any  # (n, 2): ‖x − μ_a‖², and what ‖x − μ_b‖² is above that at least; or None
+
+
 class Seen(NamedTuple):
     """What some of the rows say about centres and labels."""
 
@@ -71,23 +77,21 @@ class Seen(NamedTuple):
 
 def settle(
     data: Any, mu: np.ndarray, labels: np.ndarray, forgiven: float = 0.0, strict: bool = False
-) -> tuple[Seen, np.ndarray]:
-    """Change ``labels`` until each is that of the nearest centre, which the last pass proves.
-
-    Returns what that pass saw, and the weights of the clusters. A label at the same distance, up to
-    rounding, stands unless ``strict``.
-    """
+) -> Settled:
+    """Change ``labels`` until each is that of the nearest centre, which the last pass proves, and
+    say what that saw. A label at the same distance, up to rounding, stands unless ``strict``."""
     passes, (m, p) = 0, data.shape
     least = min(MOST * len(mu), -(-m // max(2, data.threads)))
     at_once = min(least // len(mu), MOST) * p  # elements
     near = None if data.sparse else Neighbors.of(mu)
+    known = np.empty((m, 2)) if near is None else None
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
         if near is None:
             seen = data.reduce(
-                see, centers, combine=join, beside=(labels,), times=len(mu), least=least,
+                see, centers, combine=join, beside=(labels, known), times=len(mu), least=least,
                 most_threads=None if data.sparse or at_once >= SHARED else 1,
             )  # fmt: skip
         else:
@@ -97,7 +101,7 @@ def settle(
         passes += 1
         # each change came nearer, so there is an end
         if not seen.moved or passes == PASSES:
-            return seen, n
+            return Settled(seen, n, known)
 
 
 def join(left: Seen, right: Seen) -> Seen:
@@ -113,8 +117,8 @@ def join(left: Seen, right: Seen) -> Seen:
     )  # fmt: skip
 
 
-def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
-    """One block. Labels that are proven wrong are changed in place."""
+def see(X: Any, _y: Any, s: Any, labels: np.ndarray, known: np.ndarray, at: Centers) -> Seen:
+    """One block. Labels that are proven wrong are changed in place; ``known`` is filled."""
     (k, p), m = at.mu.shape, len(labels)
     order = np.argsort(labels.astype(np.int16) if k < 2**15 else labels, kind="stable")
     own = labels[order]
@@ -129,10 +133,15 @@ def see(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers) -> Seen:
     pairs = [np.empty((2, 0), dtype=np.intp)]
     for start, stop in groups:
         look = of_sparse if sparse else of_one if own[start] == own[stop - 1] else of_several
-        i, b = _doubtful(look(block, slice(start, stop), at, shift), block, start, at)
+        found = look(block, slice(start, stop), at, shift)
+        most = found.most()
+        known[order[start:stop], 1] = found.margins(most, block.d2[start:stop])
+        i, b = _doubtful(found, most, block, start, at)
         if len(i):
             pairs.append(np.stack([start + i, b]))
-    return _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
+    seen = _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
+    known[order, 0] = block.d2
+    return seen
 
 
 def see_near(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers, near: Neighbors) -> Seen:
@@ -200,12 +209,14 @@ def _leaving(s: np.ndarray, n: Any) -> np.ndarray:
 # --- what products leave in doubt -----------------------------------------------------------------
 
 
-def _doubtful(look: Look, block: Block, start: int, at: Centers) -> tuple[np.ndarray, np.ndarray]:
+def _doubtful(
+    look: Look, most: np.ndarray, block: Block, start: int, at: Centers
+) -> tuple[np.ndarray, np.ndarray]:
     """(row, centre): pairs that differences must decide."""
-    T, t, E, near, unit = look
-    if not len(near):
-        return np.empty(0, dtype=np.intp), near
-    i = np.flatnonzero(T.max(axis=0) > -E - t)
+    T, t, E, near, unit, _ = look
+    i = np.flatnonzero(most > -E - t)
+    if not len(i):
+        return i, i
     F = T[:, i] + t[i]
     pairs = F > -E
     if np.count_nonzero(pairs) > MANY * len(i):

@@ -24,7 +24,8 @@ USEFUL = 0.5  # of the objective: what a weaker bound says is not worth saying
 WORTH_A_LOOK = 2**22  # labels times centres from which a few labels are looked at first
 ROWS = 512  # rows at a time
 NAMED = 3  # contradictions told of each kind
-ONE_IN = 64  # rows: if no more may change their centre, they alone are looked at
+ONE_IN = 4  # rows: if no more may change their centre, they alone are looked at
+NOTHING = 1e-2  # of tol·J, which rounding may add to a gain
 FORGOTTEN = 1e-12  # of ‖x − μ‖²: more than differences round
 ROSE = 1e-9  # by which sums in another order may make the objective seem to rise
 
@@ -194,8 +195,8 @@ def _gain(
 
     The step to the means alone gains Σ_k n_k ‖μ_k − m_k‖². With δ the longest way of a centre,
     ‖x − m‖ differs from ‖x − μ‖ by δ at most: rows that then change their centre gain at most
-    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J). Only rows with ‖x − μ_b‖ − ‖x − μ_a‖ ≤ 2δ can change it: where they
-    are few, they alone are looked at.
+    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J). Only rows with ‖x − μ_b‖ − ‖x − μ_a‖ ≤ δ_a + δ can change it: where
+    they are few, they alone are looked at.
     """
     seen, weight, known = settled
     way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
@@ -212,24 +213,32 @@ def _gain(
     if ours and of_means + refilled > tol * J:
         return of_means + refilled
     if known is not None:
-        d = np.sqrt(known[:, 0])
-        may_change = np.flatnonzero(known[:, 1] <= 4 * (d + longest) * longest + FORGOTTEN * d * d)
-        if len(may_change) * ONE_IN <= len(d):
-            return of_means + _of_changes(data, mu + moved, labels, may_change) + refilled
+        d2, far = known[:, 0], np.sqrt((moved * moved).sum(axis=1))[labels] + longest
+        limit = (2 * np.sqrt(d2) + far) * far + FORGOTTEN * d2
+        may_change = np.flatnonzero(known[:, 1] <= limit)
+        if len(may_change) * ONE_IN <= len(labels):
+            of_changes, off = _of_changes(data, mu + moved, labels, may_change)
+            if off <= NOTHING * tol * J:
+                return of_means + of_changes + off + refilled
     after = settle(data, mu + moved, labels.copy(), forgiven).seen.J
     return max(of_means, J - after) + refilled
 
 
-def _of_changes(data: Any, mu: Any, labels: Any, rows: Any) -> float:
-    """Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) of some rows."""
-    total = 0.0
+def _of_changes(data: Any, mu: Any, labels: Any, rows: Any) -> tuple[float, float]:
+    """Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) of some rows, and by how much it may be off: by
+    ‖x − μ‖² = ‖u‖² − 2uᵀv + ‖v‖² about the centres' mean."""
+    total, off, o = 0.0, 0.0, mu.mean(axis=0)
+    v = mu - o
+    vv = (v * v).sum(axis=1)
     for start in range(0, len(rows), ROWS):
         some = rows[start : start + ROWS]
         X, _, s = data.take(some)
-        X = np.asarray(dense(X), dtype=float)
-        saved = ((X - mu[labels[some]]) ** 2).sum(axis=1) - nearest(X, mu)[1]
-        total += float(saved.sum() if s is None else s @ saved)
-    return max(0.0, total)
+        u, s = dense(X) - o, np.ones(len(some)) if s is None else s
+        nearness = np.dot(u, 2 * v.T) - vv
+        total += float(s @ (nearness.max(axis=1) - nearness[np.arange(len(some)), labels[some]]))
+        length = np.sqrt((u * u).sum(axis=1)) + np.sqrt(vv.max())
+        off += 4 * (mu.shape[1] + 8) * UNIT * float(s @ (length * length))
+    return total, off
 
 
 def _agreement(restarts: Any) -> tuple[int, int, float] | None:

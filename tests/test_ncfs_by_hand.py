@@ -93,9 +93,9 @@ def test_as_printed_no_reference_changes_with_the_weights(by_hand):
 def test_the_ascent_is_that_of_the_solver_step_by_step(by_hand):
     X, y = load_iris(return_X_y=True)
     X, heard = minmax(X), []
-    w, values = by_hand.ascend(X, y, lam=0.02, step=5.0, tol=0.0, max_iter=40)
+    w, values = by_hand.ascend(X, y, lam=0.02, step=30.0, tol=0.0, max_iter=40)
     fit = yang(
-        balanced(X, y, 0.02), np.ones(4), step=5.0, tol=0.0, max_iter=40,
+        balanced(X, y, 0.02), np.ones(4), step=30.0, tol=0.0, max_iter=40,
         on_step=lambda step: heard.append(step.objective) or False,
     )  # fmt: skip
     assert len(values) == 41

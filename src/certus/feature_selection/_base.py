@@ -1,0 +1,351 @@
+r"""What the estimators of NCFS share: from rows to a problem, to weights, to attributes.
+
+    rows ── _task ──► Task(rows, problem, scaling) ── _solve ──► Fit ── _attributes ──► weights_, …
+
+None of the three sets anything on the estimator; ``_maximise`` runs them and does.
+"""
+
+import warnings
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from .._explain import not_certified
+from .._finite import require_finite
+from .._validation import boolean, data_for_predict, not_negative, one_of, positive_whole
+from .._watching import CALLER, Watching
+from .._words import count, number, printable
+from ..certificate import TOL, Certificate, certify
+from ..csr import CSR
+from ..exceptions import DegenerateWarning, NotCertifiedWarning
+from ..rows import Rows
+from ..solvers.ncfs import (
+    Fit,
+    OfClasses,
+    OfValues,
+    Problem,
+    average,
+    lbfgs,
+    minibatch_lbfgs,
+    reference_sums,
+    sgd,
+    yang,
+)
+from ..solvers.steps import OnStep, Step, ignore
+from ._asking import FORMS, check_alpha
+from ._scaling import SCALES, Scaling, held_as, learn_scaling
+from ._selecting import check_selection, fewer_than_asked, selected
+from ._telling import fewer, nothing_selected
+
+METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
+SOLVERS: dict[str, Any] = {
+    "lbfgs": lbfgs, "yang": yang, "sgd": sgd, "minibatch-lbfgs": minibatch_lbfgs,
+}  # fmt: skip
+BATCH = {"sgd": 128, "minibatch-lbfgs": 1000}  # rows
+LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
+TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
+LEAST_TOL = 1e-12
+
+
+class Task(NamedTuple):
+    rows: Rows  # as given, y the classes' indices or numbers
+    problem: Problem  # of the columns that vary, scaled
+    scaling: Scaling
+
+
+class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
+    """Weights W of columns. ``fit`` is @watched, and ``_answers`` (n, m) is what rows say."""
+
+    alpha: Any
+    sigma: float
+    metric: str
+    form: str
+    scale: str | None
+    solver: str
+    max_iter: int
+    tol: float
+    batch_size: Any
+    step: Any
+    n_partitions: int
+    warm_start: bool
+    threshold: Any
+    n_features_to_select: Any
+    random_state: Any
+    verbose: int
+
+    weights_: np.ndarray
+    support_: np.ndarray
+    shift_: np.ndarray
+    scale_: np.ndarray
+    certificate_: Certificate
+    _fit_X: np.ndarray
+    _fit_columns: np.ndarray
+    _watching: Watching  # during fit
+
+    # --- parameters ---
+
+    def _check_parameters(self) -> None:
+        check_alpha(self.alpha)
+        real = isinstance(self.sigma, Real) and not isinstance(self.sigma, bool)
+        if not real or not 0 < float(self.sigma) < np.inf:
+            raise ValueError(f"sigma={self.sigma!r}: give a finite number above 0")
+        one_of("metric", self.metric, METRICS)
+        one_of("form", self.form, FORMS)
+        one_of("scale", self.scale, SCALES)
+        one_of("solver", self.solver, SOLVERS)
+        for name in ("max_iter", "n_partitions"):
+            positive_whole(name, getattr(self, name))
+        if not_negative("tol", self.tol).ndim:
+            raise ValueError(f"tol={self.tol!r}: give one number")
+        if not (isinstance(self.batch_size, str) and self.batch_size == "auto"):
+            positive_whole("batch_size", self.batch_size)
+        step = self.step
+        if not (isinstance(step, str) and step == "auto"):
+            real = isinstance(step, Real) and not isinstance(step, bool)
+            if not real or not 0 < float(step) < np.inf:
+                raise ValueError(f"step={step!r}: give a finite number above 0, or 'auto'")
+        boolean("warm_start", self.warm_start)
+        if not isinstance(self.verbose, bool):
+            not_negative("verbose", self.verbose)
+
+    # --- from rows to weights ---
+
+    def _task(self, rows: Rows, G: OfClasses | OfValues, a: np.ndarray, alpha: float) -> Task:
+        """The problem of rows whose gains and weights are known; λ as a number."""
+        n, p = rows.shape
+        check_selection(self.threshold, self.n_features_to_select, p)
+        scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
+        columns = scaling.columns
+        if self.metric == "phi_s" and len(columns) < 2:
+            raise ValueError(
+                f"metric='phi_s' compares patterns of at least two columns, and X has "
+                f"{count(len(columns), 'column')} that {'varies' if len(columns) == 1 else 'vary'}:"
+                " use metric='manhattan'"
+            )
+        if self.n_partitions > 1 and n < LEAST_ROWS * self.n_partitions:
+            raise ValueError(
+                f"n_partitions={self.n_partitions!r} of {count(n, 'row')}: a part needs "
+                f"{LEAST_ROWS} rows, ask for at most {n // LEAST_ROWS}"
+            )
+        if not len(columns):  # none says anything; one stands for all
+            scaling = scaling._replace(columns=np.zeros(1, dtype=np.intp))
+        X = scaling.of(rows.X, scaling.columns, held_as(rows.X))
+        threads = rows.threads
+        return Task(rows, Problem(X, G, a, float(self.sigma), alpha, self.metric, threads), scaling)
+
+    def _require_rows(self, n: int) -> None:
+        if n < LEAST_ROWS:
+            raise ValueError(
+                f"n_samples={n}: {type(self).__name__} compares each row with at least two others, "
+                f"give {LEAST_ROWS} rows or more"
+            )
+
+    def _start(self, task: Task, before: np.ndarray | None = None) -> np.ndarray:
+        """W = 1, or that of an earlier fit."""
+        columns, p = task.scaling.columns, len(task.scaling.shift)
+        if before is not None and len(before) == p and np.isfinite(before).all():
+            W = np.array(before[columns], dtype=float)
+            if not task.problem.scale_free or np.count_nonzero(W) > 1:
+                return W
+        return np.ones(len(columns))
+
+    def _solve(
+        self, problem: Problem, W: np.ndarray, *, on_step: OnStep = ignore,
+        tol: float | None = None, max_iter: int | None = None,
+    ) -> Fit:  # fmt: skip
+        """From W by the solver that was asked for."""
+        max_iter = int(self.max_iter) if max_iter is None else max_iter
+        how: dict[str, Any] = {"max_iter": max_iter}
+        draws = self.solver in BATCH
+        if not draws:
+            how["tol"] = float(self.tol) if tol is None else tol
+        else:
+            size = BATCH[self.solver] if self.batch_size == "auto" else int(self.batch_size)
+            how["batch_size"] = min(size, problem.shape[0])
+        if self.step != "auto" and self.solver in ("yang", "sgd"):
+            how["step"] = float(self.step)
+        random_state = check_random_state(self.random_state)
+        solver = SOLVERS[self.solver]
+        if draws:
+            solver = partial(solver, random_state=random_state)
+        if self.n_partitions == 1:
+            return solver(problem, W, on_step=on_step, **how)
+        return average(
+            problem, W, n_partitions=int(self.n_partitions), random_state=random_state,
+            solver=solver, on_step=on_step, **how,
+        )  # fmt: skip
+
+    def _maximise(self, task: Task, W: np.ndarray) -> Fit:
+        """Solve, set the fitted attributes and certificate_."""
+        tol, most = self._certificate_tol(), int(self.max_iter)
+        told = self._listener(task, tol)
+        self._set(task, fit := self._solve(task.problem, W, on_step=told, tol=TIGHTER[0] * tol))
+        found = certify(self, task.rows, tol)
+        for tighter in TIGHTER[1:]:
+            more = fit.converged and self._aims_at_kkt and fit.n_iter < most
+            if found.certified or not more or self._watching.stopped is not None:
+                break
+            before, left = fit.n_iter, most - fit.n_iter
+            later = _later(told, before)
+            fit = self._solve(task.problem, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
+            fit = fit._replace(n_iter=before + fit.n_iter)
+            self._set(task, fit)
+            found = certify(self, task.rows, tol)
+        self.certificate_ = self._watching.label(found)
+        return fit
+
+    @property
+    def _aims_at_kkt(self) -> bool:
+        """Yang's ascent ends where F hardly changes; batches and parts do not look at all rows."""
+        return self.solver == "lbfgs" and self.n_partitions == 1
+
+    def _certificate_tol(self) -> float:
+        return max(min(float(self.tol), TOL), LEAST_TOL)
+
+    def _listener(self, task: Task, tol: float) -> OnStep:
+        most = int(self.max_iter) if self.n_partitions == 1 else int(self.n_partitions)
+        on_step = self._watching.iterations(
+            lambda iterate: self._attributes(task, _fit_at(task.problem, *iterate)),
+            lambda: certify(self, task.rows, tol),
+            most,
+            maximised=True,
+        )
+        name = type(self).__name__
+
+        def told(step: Step) -> bool:
+            if self.verbose:
+                objective = number(step.objective, 10)
+                print(printable(f"{name}: iteration {step.iteration}, objective {objective}"))
+            iterate = step.iteration, step.parameters()
+            return on_step(step._replace(parameters=lambda: iterate))
+
+        return told
+
+    # --- attributes ---
+
+    def _set(self, task: Task, fit: Fit) -> None:
+        for name, value in self._attributes(task, fit).items():
+            setattr(self, name, value)
+
+    def _attributes(self, task: Task, fit: Fit) -> dict[str, Any]:
+        """Fitted attributes of a fit."""
+        scaling, problem = task.scaling, task.problem
+        W = np.zeros(len(scaling.shift))
+        W[scaling.columns] = fit.W
+        if problem.scale_free and W.sum() > 0:
+            W *= len(W) / W.sum()
+        used = np.flatnonzero(W)
+        X = np.ascontiguousarray(problem.X[:, np.searchsorted(scaling.columns, used)])
+        return {
+            "weights_": W,
+            "weights_in_units_": _in_units(W, scaling.scale, self.metric),
+            "support_": selected(W, self.threshold, self.n_features_to_select),
+            "objective_": float(fit.objective),
+            "alpha_": float(problem.alpha),
+            "n_iter_": int(fit.n_iter),
+            "n_evaluations_": int(fit.n_evaluations),
+            "solver_": self.solver,
+            "shift_": scaling.shift,
+            "scale_": scaling.scale,
+            "loo_score_": self._left_out_score(task, X, W[used]),
+            "_fit_X": X,
+            "_fit_columns": used,
+            "_fell": float(fit.fell),
+        }
+
+    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
+        raise NotImplementedError
+
+    def _sums(self, X: np.ndarray | None, V: np.ndarray, own: Any = None) -> np.ndarray:
+        """Σ_j p_j(x) V_j of new rows, or of the rows of the fit without themselves."""
+        X_ref, W = own if own is not None else (self._fit_X, self.weights_[self._fit_columns])
+        return reference_sums(X_ref, W, float(self.sigma), self.metric, X, V)
+
+    # --- what people are told ---
+
+    def _tell(self, fit: Fit, weak: list[str]) -> None:
+        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
+        c = self.certificate_
+        names = vars(self).get("feature_names_in_")
+        asked = fewer_than_asked(self.weights_, self.n_features_to_select)
+        if not self.support_.any():
+            weak = [*weak, nothing_selected(self.weights_, self.alpha_, fit.slope, self.threshold)]
+        elif asked is not None:
+            weak = [*weak, fewer(self.weights_, asked, names)]
+        ended = not fit.converged and fit.n_iter >= int(self.max_iter)
+        claimed = self._aims_at_kkt or c.status == "contradicted"
+        claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
+        if claimed and not c.certified:
+            said = [not_certified(c, int(self.max_iter) if ended else None), *weak]
+            warnings.warn(" ".join(said), NotCertifiedWarning, stacklevel=CALLER)
+        elif weak:
+            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
+
+    # --- new rows ---
+
+    def _scaled(self, X: Any) -> np.ndarray:
+        """New rows, as those of the fit are kept."""
+        X = self._dense(data_for_predict(self, X))
+        require_finite(X, vars(self).get("feature_names_in_"))
+        scaling = Scaling(self.shift_, self.scale_, self._fit_columns)
+        return scaling.of(X, self._fit_columns, self._fit_X.dtype)
+
+    def _dense(self, X: Any) -> Any:
+        if isinstance(X, CSR):
+            raise TypeError(
+                f"Sparse data was passed, but {type(self).__name__} compares every column of every "
+                "pair of rows: use X.toarray()"
+            )
+        return X
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """W as shares of their sum; zeros where all weights are 0."""
+        check_is_fitted(self)
+        return np.asarray(self.weights_ / (self.weights_.sum() or 1.0))
+
+    # --- for scikit-learn ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()
+
+
+def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | None:
+    """Weights of the columns as they were given; None where D is no sum over columns."""
+    if metric == "phi_s":
+        return None
+    return W / (scale if metric == "manhattan" else scale**2)
+
+
+def _fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
+    """The fit that ends here."""
+    value = problem.value_and_slope(W)
+    return Fit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)
+
+
+def _later(on_step: OnStep, before: int) -> OnStep:
+    """Steps of a solver that goes on after so many."""
+
+    def told(step: Step) -> bool:
+        return step.iteration > 0 and on_step(step._replace(iteration=before + step.iteration))
+
+    return told

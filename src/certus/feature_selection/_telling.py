@@ -1,0 +1,53 @@
+"""What a fit of NCFS warns of, in words: data and answers that hold less than was asked for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._words import count, listed, name_of, number
+
+
+def nothing_selected(W: np.ndarray, alpha: float, slope: np.ndarray, threshold: Any) -> str:
+    """No column is left; ``slope``: ∂F/∂W of those that vary."""
+    if W.any():
+        return (
+            f"No column is selected: the largest weight is {number(float(W.max()), 4)}, below "
+            f"threshold={threshold!r}. Lower the threshold."
+        )
+    gain = float(slope.max()) + alpha
+    if gain <= 0:
+        return (
+            "All weights are 0, so no column is selected: none makes the nearest rows agree better "
+            "than chance. predict answers with the shares of the classes, or the mean."
+        )
+    return (
+        "All weights are 0, so no column is selected: none gains as much as "
+        f"alpha={number(alpha, 4)} costs. Lower alpha below {number(gain, 2)}, or take it that the "
+        "columns say little of y."
+    )
+
+
+def fewer(W: np.ndarray, asked: int, names: Sequence[str] | None) -> str:
+    some = np.flatnonzero(W)
+    told = listed([name_of(int(j), names) for j in some])
+    have, are = ("has", "is") if len(some) == 1 else ("have", "are")
+    return (
+        f"n_features_to_select asks for {count(asked, 'column')}, and {len(some):,} {have} a weight "
+        f"above 0 and {are} selected: {told}. Lower alpha for more."
+    )
+
+
+def alone(classes: np.ndarray, k: np.ndarray) -> list[str]:
+    """Classes of one row."""
+    counts = np.bincount(k, minlength=len(classes))
+    single = np.flatnonzero(counts == 1)
+    if not len(single):
+        return []
+    told = [f"{classes[c].item()!r} (row {int(np.argmax(k == c))})" for c in single]
+    what = "Class" if len(single) == 1 else "Classes"
+    has, it = ("has", "it counts") if len(single) == 1 else ("have", "they count")
+    return [
+        f"{what} {listed(told)} {has} one row: no other row can speak for it, so {it} as wrong "
+        "whatever the weights. Give more rows, merge it with another class, or drop it."
+    ]

@@ -6,6 +6,7 @@ None of the three sets anything on the estimator; ``_maximise`` runs them and do
 """
 
 import warnings
+from copy import copy
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -32,7 +33,9 @@ from ..solvers.ncfs import (
     OfValues,
     Problem,
     average,
+    in_float64,
     lbfgs,
+    lbfgs_narrow,
     minibatch_lbfgs,
     reference_sums,
     sgd,
@@ -58,6 +61,20 @@ class Task(NamedTuple):
     rows: Rows  # as given, y the classes' indices or numbers
     problem: Problem  # of the columns that vary, scaled
     scaling: Scaling
+
+    def at(self, alpha: float) -> "Task":
+        """The same with another λ."""
+        problem = copy(self.problem)
+        problem.alpha = 0.0 if problem.scale_free else alpha
+        return self._replace(problem=problem)
+
+    def exact(self, columns: np.ndarray) -> np.ndarray:
+        """Columns of the problem in float64, whatever X is kept in."""
+        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(float))
+
+    @property
+    def narrow(self) -> bool:
+        return bool(self.problem.X.dtype == np.float32)
 
 
 class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
@@ -157,10 +174,11 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         return np.ones(len(columns))
 
     def _solve(
-        self, problem: Problem, W: np.ndarray, *, on_step: OnStep = ignore,
+        self, task: Task, W: np.ndarray, *, on_step: OnStep = ignore,
         tol: float | None = None, max_iter: int | None = None,
     ) -> Fit:  # fmt: skip
-        """From W by the solver that was asked for."""
+        """From W (P,) by the solver that was asked for."""
+        problem = task.problem
         max_iter = int(self.max_iter) if max_iter is None else max_iter
         how: dict[str, Any] = {"max_iter": max_iter}
         draws = self.solver in BATCH
@@ -175,6 +193,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         solver = SOLVERS[self.solver]
         if draws:
             solver = partial(solver, random_state=random_state)
+        if self._aims_at_kkt and task.narrow:
+            return lbfgs_narrow(problem, W, task.exact, on_step=on_step, **how)
         if self.n_partitions == 1:
             return solver(problem, W, on_step=on_step, **how)
         return average(
@@ -186,7 +206,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         """Solve, set the fitted attributes and certificate_."""
         tol, most = self._certificate_tol(), int(self.max_iter)
         told = self._listener(task, tol)
-        self._set(task, fit := self._solve(task.problem, W, on_step=told, tol=TIGHTER[0] * tol))
+        self._set(task, fit := self._solve(task, W, on_step=told, tol=TIGHTER[0] * tol))
         found = certify(self, task.rows, tol)
         for tighter in TIGHTER[1:]:
             more = fit.converged and self._aims_at_kkt and fit.n_iter < most
@@ -194,7 +214,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 break
             before, left = fit.n_iter, most - fit.n_iter
             later = _later(told, before)
-            fit = self._solve(task.problem, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
+            fit = self._solve(task, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
             fit = fit._replace(n_iter=before + fit.n_iter)
             self._set(task, fit)
             found = certify(self, task.rows, tol)
@@ -242,19 +262,24 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         if problem.scale_free and W.sum() > 0:
             W *= len(W) / W.sum()
         used = np.flatnonzero(W)
-        X = np.ascontiguousarray(problem.X[:, np.searchsorted(scaling.columns, used)])
+        at = np.searchsorted(scaling.columns, used)
+        X = np.ascontiguousarray(problem.X[:, at])
+        exact, F = X, fit.objective
+        if task.narrow:  # what is claimed has all its digits
+            exact = task.exact(at)
+            F = in_float64(problem, exact).value(W[used])
         return {
             "weights_": W,
             "weights_in_units_": _in_units(W, scaling.scale, self.metric),
             "support_": selected(W, self.threshold, self.n_features_to_select),
-            "objective_": float(fit.objective),
+            "objective_": float(F),
             "alpha_": float(problem.alpha),
             "n_iter_": int(fit.n_iter),
             "n_evaluations_": int(fit.n_evaluations),
             "solver_": self.solver,
             "shift_": scaling.shift,
             "scale_": scaling.scale,
-            "loo_score_": self._left_out_score(task, X, W[used]),
+            "loo_score_": self._left_out_score(task, exact, W[used]),
             "_fit_X": X,
             "_fit_columns": used,
             "_fell": float(fit.fell),

@@ -33,8 +33,8 @@ def fewer(W: np.ndarray, asked: int, names: Sequence[str] | None) -> str:
     told = listed([name_of(int(j), names) for j in some])
     have, are = ("has", "is") if len(some) == 1 else ("have", "are")
     return (
-        f"n_features_to_select asks for {count(asked, 'column')}, and {len(some):,} {have} a weight "
-        f"above 0 and {are} selected: {told}. Lower alpha for more."
+        f"n_features_to_select asks for {count(asked, 'column')}, and {len(some):,} {have} a "
+        f"weight above 0 and {are} selected: {told}. Lower alpha for more."
     )
 
 

@@ -35,7 +35,7 @@ def lbfgs(
     """
     W = np.array(W, dtype=float)
     value = problem.value_and_slope(W)
-    run = _Run(problem, W, value, tol * size_of_slopes(problem, value), max_iter, on_step)
+    run = _Run(problem, W, value, tol * size_of_slopes(problem, value.slope), max_iter, on_step)
     allowed = FIRST
     for _ in range(ROUNDS):
         full = run.value
@@ -62,9 +62,9 @@ def lbfgs(
     )
 
 
-def size_of_slopes(problem: Problem, value: Value) -> float:
+def size_of_slopes(problem: Problem, slope: np.ndarray) -> float:
     """What ∂F/∂W is measured by: λ; where there is none, the largest at the start."""
-    return problem.alpha or float(np.abs(value.slope).max()) or 1.0
+    return problem.alpha or float(np.abs(slope).max()) or 1.0
 
 
 class _Run:

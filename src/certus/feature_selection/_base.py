@@ -51,7 +51,8 @@ METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
 SOLVERS: dict[str, Any] = {
     "lbfgs": lbfgs, "yang": yang, "sgd": sgd, "minibatch-lbfgs": minibatch_lbfgs,
 }  # fmt: skip
-BATCH = {"sgd": 128, "minibatch-lbfgs": 1000}  # rows
+# rows of a batch, as (share of all, least, most): an SGD of few large batches is a plain ascent
+BATCH = {"sgd": (0.02, 10, 128), "minibatch-lbfgs": (0.5, 30, 1000)}
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
 TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
 LEAST_TOL = 1e-12
@@ -105,6 +106,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     _fit_X: np.ndarray
     _fit_columns: np.ndarray
     _watching: Watching  # during fit
+    _without_weights: str  # what is then predicted
 
     # --- parameters ---
 
@@ -185,8 +187,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         if not draws:
             how["tol"] = float(self.tol) if tol is None else tol
         else:
-            size = BATCH[self.solver] if self.batch_size == "auto" else int(self.batch_size)
-            how["batch_size"] = min(size, problem.shape[0])
+            how["batch_size"] = self._rows_of_a_batch(problem.shape[0])
         if self.step != "auto" and self.solver in ("yang", "sgd"):
             how["step"] = float(self.step)
         random_state = check_random_state(self.random_state)
@@ -201,6 +202,12 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             problem, W, n_partitions=int(self.n_partitions), random_state=random_state,
             solver=solver, on_step=on_step, **how,
         )  # fmt: skip
+
+    def _rows_of_a_batch(self, n: int) -> int:
+        if self.batch_size != "auto":
+            return min(int(self.batch_size), n)
+        share, least, most = BATCH[self.solver]
+        return min(max(int(share * n), least), most, n)
 
     def _maximise(self, task: Task, W: np.ndarray) -> Fit:
         """Solve, set the fitted attributes and certificate_."""
@@ -301,7 +308,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         names = vars(self).get("feature_names_in_")
         asked = fewer_than_asked(self.weights_, self.n_features_to_select)
         if not self.support_.any():
-            weak = [*weak, nothing_selected(self.weights_, self.alpha_, fit.slope, self.threshold)]
+            W, alpha, instead = self.weights_, self.alpha_, self._without_weights
+            weak = [*weak, nothing_selected(W, alpha, fit.slope, self.threshold, instead)]
         elif asked is not None:
             weak = [*weak, fewer(self.weights_, asked, names)]
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)

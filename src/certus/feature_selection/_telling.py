@@ -8,8 +8,10 @@ import numpy as np
 from .._words import count, listed, name_of, number
 
 
-def nothing_selected(W: np.ndarray, alpha: float, slope: np.ndarray, threshold: Any) -> str:
-    """No column is left; ``slope``: ∂F/∂W of those that vary."""
+def nothing_selected(
+    W: np.ndarray, alpha: float, slope: np.ndarray, threshold: Any, instead: str
+) -> str:
+    """No column is left. ``slope``: ∂F/∂W of those that vary; ``instead``: what is predicted."""
     if W.any():
         return (
             f"No column is selected: the largest weight is {number(float(W.max()), 4)}, below "
@@ -18,13 +20,13 @@ def nothing_selected(W: np.ndarray, alpha: float, slope: np.ndarray, threshold: 
     gain = float(slope.max()) + alpha
     if gain <= 0:
         return (
-            "All weights are 0, so no column is selected: none makes the nearest rows agree better "
-            "than chance. predict answers with the shares of the classes, or the mean."
+            "All weights are 0, so no column is selected: none makes near rows agree better than "
+            f"rows drawn by chance. What is predicted is {instead}."
         )
     return (
         "All weights are 0, so no column is selected: none gains as much as "
-        f"alpha={number(alpha, 4)} costs. Lower alpha below {number(gain, 2)}, or take it that the "
-        "columns say little of y."
+        f"alpha={number(alpha, 4)} costs. What is predicted is {instead}. Lower alpha below "
+        f"{number(gain, 2)}, or take it that the columns say little of y."
     )
 
 

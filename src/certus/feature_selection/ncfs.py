@@ -24,6 +24,7 @@ class NCFSClassifier(ClassifierMixin, NCFS):
 
     _costs: np.ndarray | None
     _fit_y: np.ndarray
+    _without_weights = "the shares of the classes"
 
     def __init__(
         self,

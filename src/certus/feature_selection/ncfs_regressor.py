@@ -25,6 +25,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
 
     epsilon_: float | None
     _fit_y: np.ndarray
+    _without_weights = "the mean of y"
 
     def __init__(
         self,

@@ -29,13 +29,13 @@ def lbfgs(
     tol: float = 1e-6,
     on_step: OnStep = ignore,
 ) -> Fit:
-    """From W until KKT holds up to ``tol`` (times λ, or what ``size_of_slopes`` says).
+    """From W until KKT holds up to ``tol`` (times ``problem.size_of_slopes()``).
 
     An iteration takes about one evaluation: O(n²·P) operations with P the columns that are left.
     """
     W = np.array(W, dtype=float)
     value = problem.value_and_slope(W)
-    run = _Run(problem, W, value, tol * size_of_slopes(problem, value.slope), max_iter, on_step)
+    run = _Run(problem, W, value, tol * problem.size_of_slopes(), max_iter, on_step)
     allowed = FIRST
     for _ in range(ROUNDS):
         full = run.value
@@ -50,21 +50,16 @@ def lbfgs(
         before, F = run.n_iter, full.F
         run.on(free, min(allowed, run.left))
         allowed *= MORE
-        if run.n_iter == before and run.value.F <= F:
+        if run.n_iter == before and run.value.F <= F and not run.without_tiny_weights():
             break  # rounding
     if problem.scale_free:
-        run.W *= problem.shape[1] / run.W.sum()
+        run.W *= problem.shape[1] / (run.W.sum() or 1.0)
         run.value = problem.value_and_slope(run.W)
         run.evaluations += 1
     best = run.value
     return Fit(
         run.W, best.F, best.slope, best.q, run.n_iter, run.evaluations, run.converged, run.fell
     )
-
-
-def size_of_slopes(problem: Problem, slope: np.ndarray) -> float:
-    """What ∂F/∂W is measured by: λ; where there is none, the largest at the start."""
-    return problem.alpha or float(np.abs(slope).max()) or 1.0
 
 
 class _Run:
@@ -124,3 +119,19 @@ class _Run:
         else:
             self.value = self.problem.value_and_slope(self.W)
             self.evaluations += 1
+
+    def without_tiny_weights(self) -> bool:
+        """Weights that L-BFGS-B leaves within ``tol`` of their bound, against the slope, to 0.
+
+        False: there are none, or F would fall.
+        """
+        tiny = (self.W > 0) & (self.tol >= self.W) & (self.value.slope < -self.tol)
+        if not tiny.any():
+            return False
+        W = np.where(tiny, 0.0, self.W)
+        value = self.problem.value_and_slope(W)
+        self.evaluations += 1
+        if value.F < self.value.F:
+            return False
+        self.W, self.value = W, value
+        return True

@@ -54,6 +54,11 @@ class Manhattan:
 
         distances(np.ascontiguousarray(new), self.X, self.W, 0, len(new), False, D)
 
+    @staticmethod
+    def size(R: float, p: int) -> float:
+        """Of ∂D/∂W, where columns are R wide."""
+        return R
+
     def passed_all(self, rows: np.ndarray, C: np.ndarray, above: bool, threads: int) -> np.ndarray:
         """Σ_ij C_ij|x_i − x_j|; above: of the pairs j > i."""
         from ...kernels.ncfs import slope
@@ -87,6 +92,10 @@ class SquaredEuclidean:
         self.mean = np.mean(X, axis=0, dtype=float)
         self.X = X - self.mean
         self.X2 = self.X**2
+
+    @staticmethod
+    def size(R: float, p: int) -> float:
+        return R * R
 
     def at(self, W: np.ndarray) -> Any:
         new = object.__new__(type(self))
@@ -132,6 +141,10 @@ class SquaredEuclidean:
 class Euclidean(SquaredEuclidean):
     root = True
 
+    @staticmethod
+    def size(R: float, p: int) -> float:
+        return R / 2
+
 
 class PhiS:
     """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
@@ -140,6 +153,10 @@ class PhiS:
 
     def __init__(self, X: np.ndarray):
         self.X = np.asarray(X, dtype=float)
+
+    @staticmethod
+    def size(R: float, p: int) -> float:
+        return 1 / p
 
     def at(self, W: np.ndarray) -> "PhiS":
         new = PhiS(self.X)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..steps import OnStep, Step, ignore
 from .fit import Fit
-from .lbfgs import lbfgs, size_of_slopes
+from .lbfgs import lbfgs
 from .problem import Problem
 
 FIRST_TOL = 1e-3  # of the fit in float32
@@ -38,11 +38,11 @@ def lbfgs_narrow(
         return stopped
 
     fit = lbfgs(problem, W, max_iter=max_iter, tol=max(tol, FIRST_TOL), on_step=heard)
-    counted = np.zeros(len(W), dtype=bool)
+    counted, unit = np.zeros(len(W), dtype=bool), problem.size_of_slopes()
     for _ in range(ROUNDS):
         if stopped or fit.n_iter >= max_iter:
             return fit._replace(converged=False)
-        close = fit.slope > -CLOSE * size_of_slopes(problem, fit.slope)
+        close = fit.slope > -CLOSE * unit
         missing = (close | (fit.W > 0)) & ~counted
         if not missing.any():
             break

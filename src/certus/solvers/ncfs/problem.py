@@ -64,11 +64,27 @@ class Problem:
 
     def take(self, rows: np.ndarray) -> "Problem":
         """The same of some of the rows alone, weighted as all of them."""
-        a = self.a[rows]
-        a = a * (self.a.sum() / a.sum())
+        a = self._made_up(rows)
         return Problem(
             self.X[rows], self.G.take(rows), a, self.sigma, self.alpha, self.metric, self.threads
         )
+
+    def _made_up(self, rows: np.ndarray) -> np.ndarray:
+        """Weights of some rows, made up to those of all; if none counts, none does."""
+        a = self.a[rows]
+        return a * (self.a.sum() / (a.sum() or 1.0))
+
+    def size_of_slopes(self) -> float:
+        """What ∂F/∂W is measured by: λ; where there is none, Σ|C| times ∂D/∂W at most, about."""
+        if self.alpha > 0:
+            return self.alpha
+        n, p = self.shape
+        span = 0.0
+        for rows in _slices(n, max(1, SLICE // n)):
+            G = self.G.of(np.arange(n)[rows])
+            span += float(np.dot(self.a[rows], np.ptp(G, axis=1)))
+        size = METRICS[self.metric].size(float(np.ptp(self.X, axis=0).max()), p)
+        return span / (2 * self.sigma) * size or 1.0
 
     def value(self, W: np.ndarray) -> float:
         """F alone."""
@@ -81,7 +97,7 @@ class Problem:
     def _evaluate(self, W: np.ndarray, rows: np.ndarray | None, slope: bool) -> Value:
         n, p = self.shape
         asked = np.arange(n) if rows is None else rows
-        a = self.a if rows is None else self.a[rows] * (self.a.sum() / self.a[rows].sum())
+        a = self.a if rows is None else self._made_up(rows)
         distance = self.distance.at(np.asarray(W, dtype=float))
         q, g = np.empty(len(asked)), np.zeros(p)
         step = min(len(asked), max(LINES, TILE // n // LINES * LINES))

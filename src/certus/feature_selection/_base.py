@@ -6,80 +6,38 @@ None of the three sets anything on the estimator; ``_maximise`` runs them and do
 """
 
 import warnings
-from copy import copy
-from functools import partial
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from .._explain import not_certified
 from .._finite import require_finite
-from .._validation import boolean, data_for_predict, not_negative, one_of, positive_whole
+from .._validation import data_for_predict
 from .._watching import CALLER, Watching
 from .._words import count, number, printable
 from ..certificate import TOL, Certificate, certify
 from ..csr import CSR
 from ..exceptions import DegenerateWarning, NotCertifiedWarning
 from ..rows import Rows
-from ..solvers.ncfs import (
-    Fit,
-    OfClasses,
-    OfValues,
-    Problem,
-    average,
-    in_float64,
-    lbfgs,
-    lbfgs_narrow,
-    minibatch_lbfgs,
-    reference_sums,
-    sgd,
-    yang,
-)
+from ..solvers.ncfs import Fit, OfClasses, OfValues, Problem, in_float64, reference_sums
 from ..solvers.steps import OnStep, Step, ignore
-from ._asking import FORMS, check_alpha
-from ._scaling import SCALES, Scaling, held_as, learn_scaling
+from ._scaling import Scaling, held_as, learn_scaling
 from ._selecting import check_selection, fewer_than_asked, selected
+from ._solving import Task, aims_at_kkt, solve
 from ._telling import fewer, nothing_selected
 
-METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
-SOLVERS: dict[str, Any] = {
-    "lbfgs": lbfgs, "yang": yang, "sgd": sgd, "minibatch-lbfgs": minibatch_lbfgs,
-}  # fmt: skip
-# rows of a batch, as (share of all, least, most): an SGD of few large batches is a plain ascent
-BATCH = {"sgd": (0.02, 10, 128), "minibatch-lbfgs": (0.5, 30, 1000)}
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
 TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
 LEAST_TOL = 1e-12
 
 
-class Task(NamedTuple):
-    rows: Rows  # as given, y the classes' indices or numbers
-    problem: Problem  # of the columns that vary, scaled
-    scaling: Scaling
-
-    def at(self, alpha: float) -> "Task":
-        """The same with another λ."""
-        problem = copy(self.problem)
-        problem.alpha = 0.0 if problem.scale_free else alpha
-        return self._replace(problem=problem)
-
-    def exact(self, columns: np.ndarray) -> np.ndarray:
-        """Columns of the problem in float64, whatever X is kept in."""
-        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(float))
-
-    @property
-    def narrow(self) -> bool:
-        return bool(self.problem.X.dtype == np.float32)
-
-
 class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
-    """Weights W of columns. ``fit`` is @watched, and ``_answers`` (n, m) is what rows say."""
+    """Weights W of columns. ``fit`` is @watched."""
 
     alpha: Any
     sigma: float
@@ -107,32 +65,6 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     _fit_columns: np.ndarray
     _watching: Watching  # during fit
     _without_weights: str  # what is then predicted
-
-    # --- parameters ---
-
-    def _check_parameters(self) -> None:
-        check_alpha(self.alpha)
-        real = isinstance(self.sigma, Real) and not isinstance(self.sigma, bool)
-        if not real or not 0 < float(self.sigma) < np.inf:
-            raise ValueError(f"sigma={self.sigma!r}: give a finite number above 0")
-        one_of("metric", self.metric, METRICS)
-        one_of("form", self.form, FORMS)
-        one_of("scale", self.scale, SCALES)
-        one_of("solver", self.solver, SOLVERS)
-        for name in ("max_iter", "n_partitions"):
-            positive_whole(name, getattr(self, name))
-        if not_negative("tol", self.tol).ndim:
-            raise ValueError(f"tol={self.tol!r}: give one number")
-        if not (isinstance(self.batch_size, str) and self.batch_size == "auto"):
-            positive_whole("batch_size", self.batch_size)
-        step = self.step
-        if not (isinstance(step, str) and step == "auto"):
-            real = isinstance(step, Real) and not isinstance(step, bool)
-            if not real or not 0 < float(step) < np.inf:
-                raise ValueError(f"step={step!r}: give a finite number above 0, or 'auto'")
-        boolean("warm_start", self.warm_start)
-        if not isinstance(self.verbose, bool):
-            not_negative("verbose", self.verbose)
 
     # --- from rows to weights ---
 
@@ -180,58 +112,26 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         tol: float | None = None, max_iter: int | None = None,
     ) -> Fit:  # fmt: skip
         """From W (P,) by the solver that was asked for."""
-        problem = task.problem
-        max_iter = int(self.max_iter) if max_iter is None else max_iter
-        how: dict[str, Any] = {"max_iter": max_iter}
-        draws = self.solver in BATCH
-        if not draws:
-            how["tol"] = float(self.tol) if tol is None else tol
-        else:
-            how["batch_size"] = self._rows_of_a_batch(problem.shape[0])
-        if self.step != "auto" and self.solver in ("yang", "sgd"):
-            how["step"] = float(self.step)
-        random_state = check_random_state(self.random_state)
-        solver = SOLVERS[self.solver]
-        if draws:
-            solver = partial(solver, random_state=random_state)
-        if self._aims_at_kkt and task.narrow:
-            return lbfgs_narrow(problem, W, task.exact, on_step=on_step, **how)
-        if self.n_partitions == 1:
-            return solver(problem, W, on_step=on_step, **how)
-        return average(
-            problem, W, n_partitions=int(self.n_partitions), random_state=random_state,
-            solver=solver, on_step=on_step, **how,
-        )  # fmt: skip
-
-    def _rows_of_a_batch(self, n: int) -> int:
-        if self.batch_size != "auto":
-            return min(int(self.batch_size), n)
-        share, least, most = BATCH[self.solver]
-        return min(max(int(share * n), least), most, n)
+        return solve(self, task, W, on_step, tol, max_iter)
 
     def _maximise(self, task: Task, W: np.ndarray) -> Fit:
         """Solve, set the fitted attributes and certificate_."""
         tol, most = self._certificate_tol(), int(self.max_iter)
-        told = self._listener(task, tol)
-        self._set(task, fit := self._solve(task, W, on_step=told, tol=TIGHTER[0] * tol))
+        told, aims = self._listener(task, tol), aims_at_kkt(self)
+        fit = self._solve(task, W, on_step=told, tol=TIGHTER[0] * tol if aims else None)
+        self._set(task, fit)
         found = certify(self, task.rows, tol)
-        for tighter in TIGHTER[1:]:
-            more = fit.converged and self._aims_at_kkt and fit.n_iter < most
-            if found.certified or not more or self._watching.stopped is not None:
+        for tighter in TIGHTER[1:] if aims else ():
+            ended = not fit.converged or fit.n_iter >= most
+            if found.certified or ended or self._watching.stopped is not None:
                 break
-            before, left = fit.n_iter, most - fit.n_iter
-            later = _later(told, before)
+            before, later = fit, _later(told, fit.n_iter)
+            left = most - fit.n_iter
             fit = self._solve(task, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
-            fit = fit._replace(n_iter=before + fit.n_iter)
-            self._set(task, fit)
+            self._set(task, fit := _together(before, fit))
             found = certify(self, task.rows, tol)
         self.certificate_ = self._watching.label(found)
         return fit
-
-    @property
-    def _aims_at_kkt(self) -> bool:
-        """Yang's ascent ends where F hardly changes; batches and parts do not look at all rows."""
-        return self.solver == "lbfgs" and self.n_partitions == 1
 
     def _certificate_tol(self) -> float:
         return max(min(float(self.tol), TOL), LEAST_TOL)
@@ -313,7 +213,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         elif asked is not None:
             weak = [*weak, fewer(self.weights_, asked, names)]
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)
-        claimed = self._aims_at_kkt or c.status == "contradicted"
+        claimed = aims_at_kkt(self) or c.status == "contradicted"
         claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
         if claimed and not c.certified:
             said = [not_certified(c, int(self.max_iter) if ended else None), *weak]
@@ -373,6 +273,15 @@ def _fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
     """The fit that ends here."""
     value = problem.value_and_slope(W)
     return Fit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)
+
+
+def _together(before: Fit, after: Fit) -> Fit:
+    """The fit that went on where another had ended."""
+    return after._replace(
+        n_iter=before.n_iter + after.n_iter,
+        n_evaluations=before.n_evaluations + after.n_evaluations,
+        fell=max(before.fell, after.fell),
+    )
 
 
 def _later(on_step: OnStep, before: int) -> OnStep:

@@ -268,7 +268,8 @@ class NCFSClassifier(ClassifierMixin, NCFS):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._choice(self.predict_proba(X))]
+        chosen = self._choice(self.predict_proba(X))
+        return self.classes_[chosen]
 
 
 def _codes(rows: Rows) -> np.ndarray:

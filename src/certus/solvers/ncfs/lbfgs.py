@@ -3,7 +3,8 @@ r"""L-BFGS on W ≥ 0, on the columns that matter.
     max F(W),  W ≥ 0            at a maximum ∂F/∂W_l = 0 where W_l > 0, ∂F/∂W_l ≤ 0 where W_l = 0
 
 Columns whose weight has come to 0 with ∂F/∂W < 0 are left out of all distances. When the others
-have converged, the slope of all columns confirms it, or those with ∂F/∂W > 0 come back.
+have converged, the slope of all columns confirms it, or those with ∂F/∂W > 0 come back. With L2, F
+has kinks at W_l = 0 that outweigh its slope: see ``Problem.kinks``.
 """
 
 from typing import Any
@@ -19,6 +20,7 @@ FIRST, MORE = 2, 3  # iterations before columns are left out for the first time;
 FEWER = 0.7  # of the columns: only if no more are left a new problem is worth its copy
 MEMORY = 10
 ROUNDS = 100
+HALVES = 30  # of a weight that is tried
 
 
 def lbfgs(
@@ -39,14 +41,19 @@ def lbfgs(
     allowed = FIRST
     for _ in range(ROUNDS):
         full = run.value
-        if violation(run.W, full.slope).max() <= run.tol:
-            run.converged = True
+        kinks = run.kinks()
+        able = kinks >= -run.tol  # a weight that leaves 0 there would cost more than slopes tell
+        settled = np.where(able, violation(run.W, full.slope), 0.0).max() <= run.tol
+        run.converged = bool(settled and kinks.max() <= run.tol)
+        if run.converged or run.left <= 0 or run.stopped:
             break
-        if run.left <= 0 or run.stopped:
+        if settled:
+            if run.lifted(kinks):
+                continue
             break
-        free = np.flatnonzero((run.W > 0) | (full.slope > 0))
-        if len(free) > FEWER * problem.shape[1]:
-            free = np.arange(problem.shape[1])
+        free = np.flatnonzero(able & ((run.W > 0) | (full.slope > 0)))
+        if len(free) > FEWER * np.count_nonzero(able):
+            free = np.flatnonzero(able)
         before, F = run.n_iter, full.F
         run.on(free, min(allowed, run.left))
         allowed *= MORE
@@ -119,6 +126,28 @@ class _Run:
         else:
             self.value = self.problem.value_and_slope(self.W)
             self.evaluations += 1
+
+    def kinks(self) -> np.ndarray:
+        """(P,): F changes by so much times √W_l if W_l leaves 0."""
+        kinks = self.problem.kinks(self.W)
+        if kinks is None:
+            return np.zeros(len(self.W))
+        self.evaluations += 1
+        return np.where(self.W > 0, 0.0, kinks)
+
+    def lifted(self, kinks: np.ndarray) -> bool:
+        """A weight from 0 to where F is larger, whatever the slope says."""
+        l = int(kinks.argmax())
+        W, w = self.W.copy(), kinks[l] / (2 * max(-self.value.slope[l], self.tol))
+        for _ in range(HALVES):
+            W[l] = w * w
+            value = self.problem.value_and_slope(W)
+            self.evaluations += 1
+            if value.F > self.value.F:
+                self.W, self.value = W, value
+                return True
+            w /= 2
+        return False
 
     def without_tiny_weights(self) -> bool:
         """Weights that L-BFGS-B leaves within ``tol`` of their bound, against the slope, to 0.

@@ -145,6 +145,24 @@ class Euclidean(SquaredEuclidean):
     def size(R: float, p: int) -> float:
         return R / 2
 
+    def kinks(self, W: np.ndarray) -> Any:
+        new = self.at(W)
+        new.__class__ = Kinks
+        return new
+
+
+class Kinks(Euclidean):
+    """√(Σ WΔ²) of rows at distance 0, which grows as |w_l||Δ_l| once W_l = w_l² does."""
+
+    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Σ_ij C_ij|x_i − x_j| of the pairs at distance 0."""
+        i, j = np.nonzero((D == 0) & (C != 0))
+        g = np.zeros(self.X.shape[1])
+        for start in range(0, len(i), PAIRS):
+            some = slice(start, start + PAIRS)
+            g += np.dot(C[i[some], j[some]], np.abs(self.X[rows[i[some]]] - self.X[j[some]]))
+        return g
+
 
 class PhiS:
     """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""

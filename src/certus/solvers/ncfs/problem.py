@@ -94,11 +94,19 @@ class Problem:
         """``rows``: only these are asked for, their weights made up to those of all."""
         return self._evaluate(W, rows, True)
 
-    def _evaluate(self, W: np.ndarray, rows: np.ndarray | None, slope: bool) -> Value:
+    def kinks(self, W: np.ndarray) -> np.ndarray | None:
+        """(P,): F grows by so much times √W_l from W_l = 0; None where F is smooth."""
+        if self.metric != "euclidean":
+            return None
+        return self._evaluate(W, None, True, self.distance.kinks(W)).slope + self.alpha
+
+    def _evaluate(
+        self, W: np.ndarray, rows: np.ndarray | None, slope: bool, distance: Any = None
+    ) -> Value:
         n, p = self.shape
         asked = np.arange(n) if rows is None else rows
         a = self.a if rows is None else self._made_up(rows)
-        distance = self.distance.at(np.asarray(W, dtype=float))
+        distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
         q, g = np.empty(len(asked)), np.zeros(p)
         step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
         once = rows is None and step == n and distance.pairs_once

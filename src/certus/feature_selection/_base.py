@@ -29,7 +29,7 @@ from ..solvers.steps import OnStep, Step, ignore
 from ._scaling import Scaling, held_as, learn_scaling
 from ._selecting import check_selection, fewer_than_asked, selected
 from ._solving import Task, aims_at_kkt, solve
-from ._telling import fewer, nothing_selected
+from ._telling import fewer, gathered, nothing_selected
 
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
 TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
@@ -212,6 +212,7 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             weak = [*weak, nothing_selected(W, alpha, fit.slope, self.threshold, instead)]
         elif asked is not None:
             weak = [*weak, fewer(self.weights_, asked, names)]
+        weak = [*weak, *gathered(self.weights_, self.metric, names)]
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)
         claimed = aims_at_kkt(self) or c.status == "contradicted"
         claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)

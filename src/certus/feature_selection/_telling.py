@@ -7,6 +7,8 @@ import numpy as np
 
 from .._words import count, listed, name_of, number
 
+ALL = 1 - 1e-6  # of the weight
+
 
 def nothing_selected(
     W: np.ndarray, alpha: float, slope: np.ndarray, threshold: Any, instead: str
@@ -28,6 +30,18 @@ def nothing_selected(
         f"alpha={number(alpha, 4)} costs. What is predicted is {instead}. Lower alpha below "
         f"{number(gain, 2)}, or take it that the columns say little of y."
     )
+
+
+def gathered(W: np.ndarray, metric: str, names: Sequence[str] | None) -> list[str]:
+    """Patterns of one column: Φ_s = 0/0."""
+    largest = int(W.argmax())
+    if metric != "phi_s" or W[largest] < ALL * W.sum():
+        return []
+    return [
+        f"F has no maximum with metric='phi_s' here: it rises while all weight gathers in "
+        f"{name_of(largest, names)}, and a pattern needs several columns. Use another metric, a "
+        "larger sigma, or fewer columns."
+    ]
 
 
 def fewer(W: np.ndarray, asked: int, names: Sequence[str] | None) -> str:

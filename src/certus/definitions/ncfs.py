@@ -190,7 +190,7 @@ def check(
         "objective": F, "bound": None, "gap": float("inf"), "kind": "local", "maximised": True,
         "residual": float(violated[worst]) / unit, "unit": unit, "penalised": lam > 0,
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
-        "kink": bool(kink[worst]), "columns": int(np.count_nonzero(W)),
+        "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
         "constant": int(np.count_nonzero(~view.varies)), "score": score, "degenerate": None,
         "wrong": wrong + other_claims(claims, view, W, F, size, score, auto, y),
     }  # fmt: skip

@@ -19,6 +19,9 @@ that the least α whose lasso is w = 0,
 
 at any size and seed: α = 1/20 is λmax/20 for every library and for the quick sizes too.
 
+Columns that tell two classes apart: x = 1.5 y + ε in ten columns and ε in all others, then each is
+shifted and scaled to [0, 1].
+
 Clusters: y is a permutation of the rows, whose first k are the start that every library is given.
 """
 
@@ -33,6 +36,7 @@ LASSO_DENSITY = 1e-3  # of sparse X for the lasso
 SIGNAL = 2.0  # standard deviation of z
 CLASSES = 10  # of softmax
 TRUE_FEATURES = 50  # of those with few true columns, and at most a fifth of them
+TELLING, SHIFT = 10, 1.5  # columns that differ between two classes, and by how many σ
 SEPARATION = 6.0  # of blobs: distance to the next one, in σ
 COPY_NOISE = 0.1  # σ of what tells copies of a row apart, in σ of all entries
 DATA_FILE = "CERTUS_BENCHMARK_DATA"  # environment variable that names the file of --data
@@ -232,6 +236,17 @@ def labelled_rows(n, p, seed, dtype, order):
     X = rng.standard_normal((n, p))
     y = (X[:, :2].sum(axis=1) + rng.standard_normal(n) > 0).astype(np.int64)
     return np.asarray(X, dtype, order=order), y
+
+
+def columns_that_tell(n, p, seed, dtype, order):
+    """Normal columns scaled to [0, 1]; the mean of the first ten is not that of the other class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    X[:, : min(TELLING, max(p // 5, 1))] += dtype.type(SHIFT) * y[:, None].astype(dtype)
+    X -= X.min(axis=0)
+    X /= X.max(axis=0)
+    return np.asarray(X, order=order), y
 
 
 def uniform_noise(n, p, seed, dtype, order):

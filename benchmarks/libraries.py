@@ -9,6 +9,7 @@ from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
+NCFS = "benchmarks.ncfs_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -156,6 +157,19 @@ def sklearnex_kmeans():
 def faiss():
     """Computes in float32, whatever the row's dtype: the cast is in its time."""
     return Contestant("faiss", "faiss", f"{KMEANS}.faiss_peer", "faiss-cpu")
+
+
+def certus_ncfs():
+    return Contestant("certus", "certus", f"{NCFS}.certus_peer", "certus", context=certus_threads)
+
+
+def ncfs():
+    """Compiled anew in each process."""
+    return Contestant("ncfs", "ncfs", f"{NCFS}.ncfs_peer", "ncfs")
+
+
+def ncafs():
+    return Contestant("ncafs", "ncafs", f"{NCFS}.ncafs_peer", "ncafs")
 
 
 def numpy():

@@ -344,26 +344,84 @@ def test_loops_over_four_by_four_rows_miss_none(n, P):
     rng = np.random.default_rng(n)
     X, Y, W = rng.normal(size=(n, P)), rng.normal(size=(n + 3, P)), rng.uniform(size=P)
     D = np.full((n, n + 3), np.nan)
-    kernels.distances(X, Y, W, 0, n, False, D)
+    kernels.distances(X, Y, W, D)
     truth = np.array([[(W * abs(x - y)).sum() for y in Y] for x in X])
     np.testing.assert_allclose(D, truth, rtol=1e-12)
     D = np.full((n, n), np.nan)
-    kernels.distances(X, X, W, 0, n, True, D)
+    for start in reversed(range(0, n, 16)):  # in any order
+        kernels.distances_once(X, W, start, min(start + 16, n), D)
+    np.fill_diagonal(D, 0)
     truth = np.array([[(W * abs(x - y)).sum() for y in X] for x in X])
-    np.testing.assert_allclose(np.triu(D, 1), np.triu(truth, 1), rtol=1e-12)
+    np.testing.assert_allclose(D, truth, rtol=1e-12)
     C, g = rng.normal(size=(n, n)), np.zeros(P)
     kernels.slope(X, np.arange(n), C, 0.0, 0, P, False, g)
     truth = np.einsum("ij,ijl->l", C, abs(X[:, None] - X))
     np.testing.assert_allclose(g, truth, atol=1e-11 * max(1e-300, abs(truth).max()))
+    g = np.zeros(P)
+    for start in range(0, n, 16):
+        kernels.fold(C, start, min(start + 16, n))
+    for start in range(0, n, 12):
+        rows = np.arange(start, min(start + 12, n))
+        kernels.slope(X, rows, C[rows], 0.0, 0, P, True, g)
+    np.testing.assert_allclose(g, truth, atol=1e-11 * max(1e-300, abs(truth).max()))
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(70, 9)), rng.normal(size=(70, 70))
+    C[rng.uniform(size=C.shape) < 0.8] *= 1e-9
+    C[:20] *= 1e-9  # whole blocks of rows
+    truth = np.einsum("ij,ijl->l", np.triu(C) if above else C, abs(X[:, None] - X))
+    g = np.zeros(9)
+    kernels.slope(X, np.arange(70), C, 1e-6, 0, 9, above, g)
+    np.testing.assert_allclose(g, truth, atol=1e-5)
+    assert not np.allclose(g, truth, atol=1e-13, rtol=0)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 64])
+def test_the_pull_of_pairs_is_the_equation(n):
+    rng = np.random.default_rng(n)
+    D, codes, a = 20 * rng.uniform(size=(n, n)), rng.integers(2, size=n), rng.uniform(size=n)
+    gains = rng.normal(size=(2, 2))
+    D[0] = np.inf  # all others are infinitely far: none is nearer
+    rows, E = np.arange(n), np.where(np.isinf(D), 1.0, np.exp(-D / 0.7))
+    np.fill_diagonal(E, 0)
+    p, G = E / E.sum(axis=1, keepdims=True), gains[codes][:, codes]
+    q = (p * G).sum(axis=1)
+    truth = a[:, None] * p * (q[:, None] - G) / 0.7
+    for G_object in (OfClasses(codes, gains), OfValues(codes, lambda u, v: -gains[u, v])):
+        C = D.copy()
+        found = G_object.ask(C, rows, a, 0.7, True)
+        np.testing.assert_allclose(found.q, q, rtol=1e-13)
+        np.testing.assert_allclose(C, truth, rtol=1e-11, atol=1e-15)
+        np.testing.assert_allclose(found.size, np.abs(truth).sum(axis=1), atol=1e-13)
+        alone = G_object.ask(D.copy(), rows, a, 0.7, False)
+        assert alone.q.tolist() == found.q.tolist()
 
 
 def test_kernels_refuse_what_does_not_match():
     X, W, D = np.zeros((4, 3)), np.zeros(3), np.zeros((4, 4))
     with pytest.raises(ValueError, match="do not match"):
-        kernels.distances(X, X, W[:2], 0, 4, False, D)
+        kernels.distances(X, X, W[:2], D)
+    with pytest.raises(ValueError, match="do not match"):
+        kernels.distances_once(X, W, 0, 4, D[:3])
     with pytest.raises(ValueError, match="rows 0 to 5 of 4"):
-        kernels.distances(X, X, W, 0, 5, False, np.zeros((5, 4)))
+        kernels.distances_once(X, W, 0, 5, D)
+    with pytest.raises(ValueError, match="rows 3 to 2 of 4"):
+        kernels.fold(D, 3, 2)
+    with pytest.raises(ValueError, match="not square"):
+        kernels.fold(D[:3], 0, 2)
     with pytest.raises(ValueError, match="do not match"):
         kernels.slope(X, np.arange(3), D, 0.0, 0, 3, False, np.zeros(3))
     with pytest.raises(ValueError, match="does not have"):
         kernels.slope(X, np.array([0, 1, 2, 4]), D, 0.0, 0, 3, False, np.zeros(3))
+    rows, a = np.arange(4), np.ones(4)
+    with pytest.raises(ValueError, match="do not match"):
+        OfClasses(np.array([0, 1, 2, 0]), np.eye(2)).ask(D, rows, a, 1.0, True)
+    with pytest.raises(ValueError, match="do not match"):
+        OfClasses(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows[:3], a, 1.0, True)
+    with pytest.raises(ValueError, match="does not have"):
+        OfClasses(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows + 1, a, 1.0, True)
+    with pytest.raises(ValueError, match="does not match"):
+        OfValues(np.zeros(3), np.subtract).ask(D[:3], rows[:3], a[:3], 1.0, True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         cluster,
         distances,
         exceptions,
+        feature_selection,
         linear_model,
         losses,
         neighbors,
@@ -34,6 +35,7 @@ __all__ = [
     "config_context",
     "distances",
     "exceptions",
+    "feature_selection",
     "get_config",
     "linear_model",
     "losses",
@@ -52,8 +54,8 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "cluster", "distances", "exceptions", "linear_model", "losses", "neighbors", "penalties",
-    "plotting", "preprocessing", "solvers",
+    "cluster", "distances", "exceptions", "feature_selection", "linear_model", "losses",
+    "neighbors", "penalties", "plotting", "preprocessing", "solvers",
 )  # fmt: skip
 
 

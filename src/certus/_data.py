@@ -14,7 +14,7 @@ class Data:
 
     def __init__(self, rows: Rows):
         self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
-        self.s, self.threads = rows.s, rows.threads
+        self.y, self.s, self.threads = rows.y, rows.s, rows.threads
         # of columns, one block: to make rows of them would cost more than threads save
         self.whole = rows.sparse and rows.X.columns_only
         edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
@@ -39,23 +39,30 @@ class Data:
         square: bool = False,
         times: int = 1,
         least: int = 0,
+        most: int | None = None,
         **how: Any,
     ) -> Any:
         """``square``: the statistic is p×p, so a block should not have many fewer rows. ``times``:
         how often it looks at each element. ``least``: rows that a block should have, if X is in
-        memory."""
+        memory. ``most``: rows that it may have."""
         if self.whole and not how:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
         rows = self._block_rows(times)
         rows = max(rows, self.shape[1]) if square else rows
         if isinstance(self.rows.X, np.ndarray):
             rows = max(rows, least)
+        rows = min(rows, most or rows)
         return self.rows.reduce(
             statistic, *args, block_rows=rows, square=square, times=times, **how
         )
 
     def sample(self, count: int) -> "Data":
         return Data(self.rows.sample(count))
+
+    def all_rows(self) -> Any:
+        """X as one dense array; no copy if it is one of floats."""
+        X = self.rows.X[: self.shape[0]]
+        return as_floats(X if isinstance(X, np.ndarray) else X.toarray())
 
     def take(self, i: np.ndarray) -> tuple[Any, Any, Any]:
         """(X, y, s) of rows by their numbers."""

@@ -1,7 +1,8 @@
 """Certificates, warnings and audits in words.
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
-``_explain_classes.py``, ``_explain_neighbors.py`` and ``_explain_clusters.py``.
+``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py`` and
+``_explain_ncfs.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from . import (
     _explain_classes,
     _explain_clusters,
     _explain_linear,
+    _explain_ncfs,
     _explain_neighbors,
     _explain_penalised,
 )
@@ -31,7 +33,6 @@ TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITT
 DOES_NOT_SAY = {
     "global": "that the model is true, the data sound, or that it predicts well",
     "exact": _explain_neighbors.DOES_NOT_SAY,
-    "local": _explain_clusters.DOES_NOT_SAY,
 }
 SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
@@ -39,6 +40,7 @@ WORDS = {  # of a definition; of classifiers where it is not named
     "certus.definitions.penalised": _explain_penalised,
     "certus.definitions.huber_regression": _explain_penalised,
     "certus.definitions.kmeans": _explain_clusters,
+    "certus.definitions.ncfs": _explain_ncfs,
 }
 
 
@@ -69,7 +71,7 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
     if c.kind == "local":
-        return printable(f"Certificate({status}: {_explain_clusters.claim(c)})")
+        return printable(f"Certificate({status}: {_words_of(c).claim(c)})")
     near = distance(c) if c.certified else _words_of(c).best(c)
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
 
@@ -90,9 +92,16 @@ def explain(c: "Certificate") -> str:
     return printable("\n".join(lines))
 
 
+def verb(c: "Certificate") -> str:
+    """What was done with the formula."""
+    if c.kind == "exact":
+        return "claimed"
+    return "maximised" if c.maximised else "minimised"
+
+
 def _body(c: "Certificate") -> list[tuple[str, str]]:
     wrong = c.found.get("wrong", [])
-    rows = [("Claimed" if c.kind == "exact" else "Minimised", c.formula)]
+    rows = [(verb(c).capitalize(), c.formula)]
     if c.status == "other rows":
         rows.append(("What is wrong", c.notes[-1]))
         rows.append(
@@ -127,7 +136,8 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
     asked = "answers alone are the model's" if c.kind == "exact" else "solver was not asked"
     rows.append(("Checked by", f"{c.definition}, from the data; the {asked}"))
     if c.certified:
-        rows.append(("Does not say", DOES_NOT_SAY.get(c.kind, DOES_NOT_SAY["global"])))
+        of_kind = _words_of(c).DOES_NOT_SAY if c.kind == "local" else DOES_NOT_SAY.get(c.kind)
+        rows.append(("Does not say", of_kind or DOES_NOT_SAY["global"]))
     return rows
 
 
@@ -141,7 +151,7 @@ def note(c: "Certificate") -> str:
             return printable(f"{c.model}: {said}.")
         return printable(f"Not certified: {said}." if _convex(c) else f"{said.capitalize()}.")
     if c.kind in ("exact", "local"):
-        said = (_explain_neighbors if c.kind == "exact" else _explain_clusters).note(c)
+        said = (_explain_neighbors if c.kind == "exact" else _words_of(c)).note(c)
         return printable(f"{said} (certus {__version__}, {c.definition}).")
     if not _convex(c):
         return printable(
@@ -164,7 +174,7 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
     if c.status == "contradicted":
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
     if c.kind == "local":
-        return printable(_explain_clusters.not_certified(c, stopped_at))
+        return printable(_words_of(c).not_certified(c, stopped_at))
     if stopped_at is not None:
         return printable(_stopped(c, stopped_at))
     if not c.definition:

@@ -3,9 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._explain import SQUARES, distance, explain
+from ._explain import SQUARES, WORDS, distance, explain, verb
 from ._explain_classes import separates
-from ._explain_clusters import claim as claim_of_clusters
 from ._explain_neighbors import claim, first_wrong
 from ._words import number
 
@@ -48,7 +47,7 @@ def html(c: "Certificate") -> str:
         summary = separates(c)
     elif c.kind == "local":
         wrong = c.found["wrong"]
-        summary = str(wrong[0]) if c.status == "contradicted" else claim_of_clusters(c)
+        summary = str(wrong[0]) if c.status == "contradicted" else WORDS[c.definition].claim(c)
     elif c.kind == "exact" and not c.definition:
         summary = str(c.found["unproven"])
     elif c.kind == "exact":
@@ -61,7 +60,7 @@ def html(c: "Certificate") -> str:
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'
         f"<strong>{icon} {escape(c.status.capitalize())}</strong> · {escape(summary)}"
-        f"<div>{'claimed' if c.kind == 'exact' else 'minimised'} {_equation(c)}</div>"
+        f"<div>{verb(c)} {_equation(c)}</div>"
         f"<details><summary>Details</summary>"
         f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'
         "</details></div>"

@@ -75,6 +75,10 @@ class Data:
     def take(self, rows):
         return self._rows(rows)
 
+    def all_rows(self):
+        X = self.X[:]
+        return X if X.dtype in (np.float32, np.float64) else X.astype(float)
+
     def sample(self, count):
         n = len(self.X)
         if count >= n:

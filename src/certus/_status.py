@@ -12,7 +12,7 @@ ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 def status_of(found: dict[str, Any], kind: str, wrong: list[str], tol: float) -> str:
     if kind == "local":
-        return _of_clusters(found, wrong, tol)
+        return _of_a_local_optimum(found, wrong, tol)
     if kind == "exact":
         return "contradicted" if wrong else "exact"
     if found.get("separated"):
@@ -27,12 +27,12 @@ def status_of(found: dict[str, Any], kind: str, wrong: list[str], tol: float) ->
     return "not proven" if "unproven" in found and found["at_least"] <= tol else "not optimal"
 
 
-def _of_clusters(found: dict[str, Any], wrong: list[str], tol: float) -> str:
+def _of_a_local_optimum(found: dict[str, Any], wrong: list[str], tol: float) -> str:
     if wrong:
         return "contradicted"
     if not found["residual"] <= tol:
         return "not a local optimum"
-    return "local optimum" if found["degenerate"] is None else "degenerate"
+    return "local optimum" if found.get("degenerate") is None else "degenerate"
 
 
 def contradictions(reading: Any, found: dict[str, Any]) -> list[str]:

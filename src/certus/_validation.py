@@ -157,8 +157,9 @@ def _rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
 
 def _targets(model: Any) -> int:
     fitted = vars(model)
-    if "_y" in fitted:  # kept as it came: (n,) or (n, targets)
-        return 1 if np.ndim(fitted["_y"]) == 1 else int(np.shape(fitted["_y"])[1])
+    kept = fitted.get("_y", fitted.get("_fit_y"))
+    if kept is not None:  # as it came: (n,) or (n, targets)
+        return 1 if np.ndim(kept) == 1 else int(np.shape(kept)[1])
     return len(np.atleast_2d(model.coef_))
 
 

@@ -57,7 +57,8 @@ class Watching:
         self.trace: list[TracePoint] = []
         self.stopped: str | None = None  # by whom, and when
         self.best: Any = None
-        self.least = float("inf")
+        self.least = float("inf")  # objective, of its sign
+        self.sign = 1
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
         self.certify: Callable[[], Certificate] | None = None
         self.parts = 0  # fits that came before the one that is kept
@@ -80,13 +81,16 @@ class Watching:
         attributes: Callable[[Any], dict[str, Any]],
         certify: Callable[[], "Certificate"],
         max_iter: int | None = None,
+        *,
+        maximised: bool = False,
     ) -> "Watching":
         """Watch a solver: what this returns is its ``on_step``.
 
         ``attributes(parameters)`` gives the fitted attributes of a step's parameters; ``certify()``
-        the certificate of the estimator once they are set.
+        the certificate of the estimator once they are set. ``maximised``: the best objective is the
+        largest.
         """
-        self.attributes, self.certify = attributes, certify
+        self.attributes, self.certify, self.sign = attributes, certify, -1 if maximised else 1
         self.begin(max_iter)
         self.context.max_subtasks = None if max_iter is None else self.parts + max_iter
         self.started = time.perf_counter()
@@ -105,8 +109,9 @@ class Watching:
         """One step is done; True: stop."""
         seconds = time.perf_counter() - self.started
         self.trace.append(TracePoint(step.iteration, seconds, step.objective, step.bound))
-        if self.best is None or step.objective < self.least or math.isnan(self.least):
-            self.best, self.least = step.parameters(), step.objective
+        objective = self.sign * step.objective
+        if self.best is None or objective < self.least or math.isnan(self.least):
+            self.best, self.least = step.parameters(), objective
         stop = step.iteration > 0 and self._callbacks_say_stop(step)
         if stop:
             self.stopped = f"by a callback after {count(step.iteration, 'iteration')}"

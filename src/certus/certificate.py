@@ -38,7 +38,7 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        What the model minimises, at its parameters.
+        What the model minimises (NCFS: maximises), at its parameters.
     bound : float or None
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
@@ -48,22 +48,24 @@ class Certificate:
         gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
         would gain, or of regression the largest slope, as a share of the largest there can be; of
-        clusters, the share of the objective that one more step takes away.
+        clusters, the share of the objective that one more step takes away; of NCFS, the slope that
+        violates its condition most, as a share of α.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
-        of a global optimum. "local": the same of clusters, where steps are not small. "exact":
-        there is nothing to minimise; ``objective`` counts the sampled answers that are wrong.
+        of a global optimum. "local": the same of clusters, where steps are not small, and of
+        weights of columns (NCFS), where the objective is maximised. "exact": there is nothing to
+        minimise; ``objective`` counts the sampled answers that are wrong.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
-        "not a local optimum" (of clusters), "degenerate" (fewer distinct rows than clusters: the
-        objective is 0 and cannot be lower), "exact" (of answers),
-        "nearly optimal" (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not
-        convex), "no finite optimum" (the classes are separated, so coefficients grow without
-        limit), "not proven" (sparse rows of many columns without a penalty, or a loss or penalty of
-        your own: neither could be shown), "contradicted" (another fitted attribute, or an answer,
-        disagrees with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a
-        callback, before the optimum).
+        "not a local optimum" (of clusters and of NCFS), "degenerate" (fewer distinct rows than
+        clusters: the objective is 0 and cannot be lower), "exact" (of answers), "nearly optimal"
+        (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
+        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
+        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
+        could be shown), "contradicted" (another fitted attribute, or an answer, disagrees with the
+        data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the
+        optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -95,6 +97,11 @@ class Certificate:
     feature_names: tuple[str, ...] | None = field(default=None, repr=False)
     labels: audit.Labels | None = field(default=None, repr=False)  # of a classifier
 
+    @property
+    def maximised(self) -> bool:
+        """Is a larger objective the better one?"""
+        return bool(self.found.get("maximised", False))
+
     def __repr__(self) -> str:
         from ._explain import one_line
 
@@ -116,15 +123,17 @@ class Certificate:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
         ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, and it is given no y.
+        holds the sampled answers; of clusters the centres, and it is given no y; of NCFS the
+        weights.
         """
-        from . import _export, _export_clusters, _export_neighbors
+        from . import _export, _export_clusters, _export_ncfs, _export_neighbors
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
+        of_kind = _export_ncfs if self.definition.endswith(".ncfs") else of_kind
         _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
-        """Draw the trace: objective falling, bound rising, the gap shaded.
+        """Draw the trace: objective falling, bound rising, the gap shaded. What is maximised rises.
 
         ``how`` as in ``certus.plotting.ConvergenceDisplay.plot``, which this returns. A fit that
         did not iterate has nothing to draw, which is a ``CertificateError``.
@@ -210,7 +219,7 @@ def _certify(
     certified = status in CERTIFIED
     found |= {"wrong": wrong, "claimed_rank": reading.rank, "ours": reading.ours}
     found["iteration"] = reading.iteration
-    if reading.labels is not None and not certified and kind != "exact":
+    if reading.labels is not None and not certified and kind not in ("exact", "local"):
         found["columns"] = _columns(rows)
     if status == "no finite optimum":
         assert reading.labels is not None
@@ -219,7 +228,7 @@ def _certify(
         found["separated"] = {**facts, "proof": proof}
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)
-    if kind == "local":  # what a script needs besides
+    if "ties" in found:  # what a script needs besides
         parameters |= {"ties": found["ties"], "bound": asked.get("bound", False)}
     formula = reading.formula
     if rows.s is None:

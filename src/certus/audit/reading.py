@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, clusters, linear, neighbors, penalised
+from . import classifiers, clusters, linear, ncfs, neighbors, penalised
 from .labels import Labels
 
 
@@ -61,6 +61,9 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
         "linear_model.PenalizedClassifier": classifiers.read_penalized,
         "linear_model.PenalizedRegressor": penalised.read_penalized_regressor,
+        "feature_selection.NCFSClassifier": ncfs.read_classifier,
+        "feature_selection.NCFSClassifierCV": ncfs.read_classifier_cv,
+        "feature_selection.NCFSRegressor": ncfs.read_regressor,
     },
     "sklearn": {
         **_SHARED,

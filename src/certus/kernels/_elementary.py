@@ -18,6 +18,7 @@ from certus.kernels._compile import kernel_in_order
 LOG2E = 1 / math.log(2.0)
 LOG2 = 0.693147180369123816490  # its first 32 bits, so that k·LOG2 is exact …
 LOG2_REST = 1.90821492927058770002e-10
+WHOLE = 1.5 * 2**52  # the last bits of k + WHOLE are those of k as a whole number
 LEAST = -708.0  # below which 2ᵏ is no ordinary number
 I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13 = (1 / math.factorial(i) for i in range(2, 14))
 O1, O2, O3, O4, O5, O6, O7, O8 = (1 / (2 * i + 1) for i in range(1, 9))
@@ -26,12 +27,13 @@ O9, O10, O11, O12, O13, O14, O15, O16 = (1 / (2 * i + 1) for i in range(9, 17))
 
 @intrinsic
 def _power_of_two(typingctx, k):
-    """2ᵏ, by its bits."""
+    """2ᵏ, by its bits. (Few CPUs turn vectors of numbers into whole ones.)"""
 
     def codegen(context, builder, signature, args):
         i64, double = ir.IntType(64), ir.DoubleType()
-        exponent = builder.add(builder.fptosi(args[0], i64), i64(1023))
-        return builder.bitcast(builder.shl(exponent, i64(52)), double)
+        whole = builder.bitcast(builder.fadd(args[0], double(WHOLE)), i64)
+        exponent = builder.shl(builder.add(whole, i64(1023)), i64(52))
+        return builder.bitcast(exponent, double)
 
     return types.float64(types.float64), codegen
 
@@ -40,7 +42,7 @@ def _power_of_two(typingctx, k):
 def exp_below(x):
     """eˣ for x ≤ 0; e⁻⁷⁰⁸ below that."""
     x = LEAST if x < LEAST else x  # NaN stays
-    k = math.floor(x * LOG2E + 0.5)
+    k = (x * LOG2E + WHOLE) - WHOLE
     r = (x - k * LOG2) - k * LOG2_REST
     q = ((((I13 * r + I12) * r + I11) * r + I10) * r + I9) * r + I8
     q = (((((q * r + I7) * r + I6) * r + I5) * r + I4) * r + I3) * r + I2

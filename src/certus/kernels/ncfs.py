@@ -2,9 +2,9 @@ r"""Weighted L1 distances of all pairs of rows, and what they pass back to the w
 
     D_ij = Σ_l W_l |x_il − x_jl|            g_l = Σ_ij C_ij |x_il − x_jl|
 
-Sixteen pairs of four and four rows at a time, so that each number of X is loaded for four pairs; at
-most 1,024 columns at a time, so that rows stay in cache. Sums over these are in the precision of X,
-others in float64.
+Pairs of four rows and four, or two, at a time, so that each number of X is loaded for several
+pairs; at most 1,024 columns at a time, so that rows stay in cache. Sums over these are in the
+precision of X, others in float64.
 """
 
 from functools import cache
@@ -15,7 +15,8 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 
 COLUMNS = 1024  # at a time
-ROWS = 64  # rows of the other side, at a time
+ROWS = 64  # rows of the other side, at a time; of slopes 128 was slower where columns are few
+LINE = 8  # numbers of a line of cache
 
 
 @kernel
@@ -69,86 +70,171 @@ def _one(X, Y, W, i, j, first, last):
 
 @kernel
 def _distances(X, Y, W, start, stop, above, D):
-    """Rows start … stop of X with all of Y, or with those above (j > i, and some others)."""
+    """Rows start … stop of X with all of Y, to D (stop − start, n); above: with those from start
+    on, to D (n, n), of which only columns from start on are touched."""
     n, p = Y.shape
+    top, left = (0, start) if above else (start, 0)
+    D[start - top : stop - top, left:] = 0.0
     for first in range(0, p, COLUMNS):
         last = min(first + COLUMNS, p)
-        for tile in range(start // 4 * 4 if above else 0, n, ROWS):
+        for tile in range(left, n, ROWS):
             end = min(tile + ROWS, n)
             whole = tile + (end - tile) // 4 * 4
             for i in range(start, stop - 3, 4):
                 for j in range(tile, whole, 4):
                     if not above or j + 3 > i:
-                        _four_by_four(X, Y, W, i, j, first, last, D, i - start)
+                        _four_by_four(X, Y, W, i, j, first, last, D, i - top)
                 for q in range(i, i + 4):
                     for j in range(whole, end):
-                        D[q - start, j] += _one(X, Y, W, q, j, first, last)
+                        D[q - top, j] += _one(X, Y, W, q, j, first, last)
             for i in range(start + (stop - start) // 4 * 4, stop):
                 for j in range(tile, end):
-                    D[i - start, j] += _one(X, Y, W, i, j, first, last)
+                    D[i - top, j] += _one(X, Y, W, i, j, first, last)
+
+
+@kernel
+def _mirror(D, start, stop):
+    """D_ji = D_ij of rows start … stop and all j > i."""
+    for i in range(start, stop):
+        for j in range(i + 1, stop):
+            D[j, i] = D[i, j]
+    for tile in range(stop, len(D), LINE):
+        for j in range(tile, min(tile + LINE, len(D))):
+            for i in range(start, stop):
+                D[j, i] = D[i, j]
+
+
+@kernel
+def _fold(D, start, stop):
+    """D_ij += D_ji of rows start … stop and all j > i."""
+    for i in range(start, stop):
+        for j in range(i + 1, stop):
+            D[i, j] += D[j, i]
+    for tile in range(stop, len(D), LINE):
+        for i in range(start, stop):
+            for j in range(tile, min(tile + LINE, len(D))):
+                D[i, j] += D[j, i]
+
+
+@kernel
+def _four_rows(X, i, j, C, r, first, last, part):
+    """Add C_ij|x_i − x_j| of four rows i (lines r … of C) and one row j."""
+    y, kind = X[j, first:last], X.dtype.type
+    x0, x1 = X[i[r], first:last], X[i[r + 1], first:last]
+    x2, x3 = X[i[r + 2], first:last], X[i[r + 3], first:last]
+    c0, c1, c2, c3 = kind(C[r, j]), kind(C[r + 1, j]), kind(C[r + 2, j]), kind(C[r + 3, j])
+    for l in range(len(y)):
+        v = y[l]
+        part[l] += (c0 * abs(x0[l] - v) + c1 * abs(x1[l] - v)) + (
+            c2 * abs(x2[l] - v) + c3 * abs(x3[l] - v)
+        )
+
+
+@kernel
+def _four_by_two(X, i, j, k, C, r, first, last, part):
+    """Of four rows i and two rows j and k."""
+    y, z, kind = X[j, first:last], X[k, first:last], X.dtype.type
+    x0, x1 = X[i[r], first:last], X[i[r + 1], first:last]
+    x2, x3 = X[i[r + 2], first:last], X[i[r + 3], first:last]
+    c0, c1, c2, c3 = kind(C[r, j]), kind(C[r + 1, j]), kind(C[r + 2, j]), kind(C[r + 3, j])
+    d0, d1, d2, d3 = kind(C[r, k]), kind(C[r + 1, k]), kind(C[r + 2, k]), kind(C[r + 3, k])
+    for l in range(len(y)):
+        u0, u1, u2, u3, v, w = x0[l], x1[l], x2[l], x3[l], y[l], z[l]
+        part[l] += (
+            (c0 * abs(u0 - v) + c1 * abs(u1 - v)) + (c2 * abs(u2 - v) + c3 * abs(u3 - v))
+        ) + ((d0 * abs(u0 - w) + d1 * abs(u1 - w)) + (d2 * abs(u2 - w) + d3 * abs(u3 - w)))
+
+
+@kernel
+def _one_row(X, i, line, least, first, last, start, end, part):
+    """Of one row i and rows start … end."""
+    x = X[i, first:last]
+    for j in range(start, end):
+        if abs(line[j]) > least:
+            y, c = X[j, first:last], X.dtype.type(line[j])
+            for l in range(len(x)):
+                part[l] += c * abs(x[l] - y[l])
 
 
 @kernel
 def _slope(X, rows, C, least, first, last, above, part, near, g):
-    """Columns first … last of g; C (rows, n). Pairs with |C_ij| ≤ least are left out."""
-    n, m = len(X), last - first
+    """Columns first … last of g; C (rows, n). Pairs with |C_ij| ≤ least are left out, if those of
+    the same j and of rows beside i are."""
+    n, m, fours = len(X), last - first, len(rows) // 4 * 4
     for tile in range(0, n, ROWS):
         end = min(tile + ROWS, n)
         for l in range(m):
             part[l] = 0
-        for r in range(len(rows)):
-            i, line, count = rows[r], C[r], 0
-            for j in range(max(tile, i + 1) if above else tile, end):
+        for r in range(0, fours, 4):
+            start, count = tile, 0
+            if above:  # rows stand one after the other
+                start = max(tile, rows[r] + 4)
+                for q in range(r, r + 4):
+                    begin = max(tile, rows[q] + 1)
+                    _one_row(X, rows[q], C[q], least, first, last, begin, min(start, end), part)
+            for j in range(start, end):
                 near[count] = j
-                count += abs(line[j]) > least
-            x = X[i, first:last]
-            for t in range(0, count - 3, 4):
-                j0, j1, j2, j3 = near[t], near[t + 1], near[t + 2], near[t + 3]
-                y0, y1, y2, y3 = (
-                    X[j0, first:last], X[j1, first:last], X[j2, first:last], X[j3, first:last],
-                )  # fmt: skip
-                kind = X.dtype.type
-                c0, c1, c2, c3 = kind(line[j0]), kind(line[j1]), kind(line[j2]), kind(line[j3])
-                for l in range(m):
-                    u = x[l]
-                    part[l] += (c0 * abs(u - y0[l]) + c1 * abs(u - y1[l])) + (
-                        c2 * abs(u - y2[l]) + c3 * abs(u - y3[l])
-                    )
-            for t in range(count // 4 * 4, count):
-                y, c = X[near[t], first:last], X.dtype.type(line[near[t]])
-                for l in range(m):
-                    part[l] += c * abs(x[l] - y[l])
+                large = max(abs(C[r, j]), abs(C[r + 1, j]), abs(C[r + 2, j]), abs(C[r + 3, j]))
+                count += large > least
+            for t in range(0, count - 1, 2):
+                _four_by_two(X, rows, near[t], near[t + 1], C, r, first, last, part)
+            if count % 2:
+                _four_rows(X, rows, near[count - 1], C, r, first, last, part)
+        for r in range(fours, len(rows)):
+            start = max(tile, rows[r] + 1) if above else tile
+            _one_row(X, rows[r], C[r], least, first, last, start, end, part)
         for l in range(m):
             g[first + l] += part[l]
 
 
 @cache
-def _compiled(name, number):
-    real, whole, kind = types.float64, types.intp, float_type(number)
+def _compiled(name, number=np.float64):
+    real, whole, flag, kind = types.float64, types.intp, types.boolean, float_type(number)
     X, W = types.Array(kind, 2, "C", readonly=True), types.Array(kind, 1, "C", readonly=True)
-    table = real[:, ::1]
-    if name == "distances":
-        return _distances.compile((X, X, W, whole, whole, types.boolean, table))
-    rows, flag = types.Array(whole, 1, "C", readonly=True), types.boolean
-    C = types.Array(real, 2, "C", readonly=True)
-    return _slope.compile((X, rows, C, real, whole, whole, flag, kind[::1], whole[::1], real[::1]))
+    rows = types.Array(whole, 1, "C", readonly=True)
+    table, fixed = real[:, ::1], types.Array(real, 2, "C", readonly=True)
+    kernels = {
+        "distances": (_distances, (X, X, W, whole, whole, flag, table)),
+        "mirror": (_mirror, (table, whole, whole)),
+        "fold": (_fold, (table, whole, whole)),
+        "slope": (
+            _slope,
+            (X, rows, fixed, real, whole, whole, flag, kind[::1], whole[::1], real[::1]),
+        ),
+    }
+    function, signature = kernels[name]
+    return function.compile(signature)
 
 
-def distances(X, Y, W, start, stop, above, D) -> None:
-    """D (stop − start, n) of rows start … stop of X and all of Y (n, p); above: those with j > i at
-    least, others 0."""
-    n, p = Y.shape
-    if D.shape != (stop - start, n) or not X.shape[1] == len(W) == p or X.dtype != Y.dtype:
+def distances(X, Y, W, D) -> None:
+    """D (m, n) of all rows of X (m, p) and Y (n, p)."""
+    if D.shape != (len(X), len(Y)) or not X.shape[1] == len(W) == Y.shape[1] or X.dtype != Y.dtype:
         raise ValueError(f"X {X.shape}, Y {Y.shape}, W {W.shape}, D {D.shape} do not match")
-    if not 0 <= start <= stop <= len(X):
-        raise ValueError(f"rows {start} to {stop} of {len(X)}")
-    D[...] = 0
-    _compiled("distances", X.dtype)(X, Y, W, start, stop, above, D)
+    _compiled("distances", X.dtype)(X, Y, W, 0, len(X), False, D)
+
+
+def distances_once(X, W, start, stop, D) -> None:
+    """D_ij and D_ji of rows start … stop and all j > i; D (n, n). What others do, with other
+    starts, does not touch these."""
+    n, p = X.shape
+    if D.shape != (n, n) or len(W) != p:
+        raise ValueError(f"X {X.shape}, W {W.shape}, D {D.shape} do not match")
+    _require_rows(start, stop, n)
+    _compiled("distances", X.dtype)(X, X, W, start, stop, True, D)
+    _compiled("mirror")(D, start, stop)
+
+
+def fold(D, start, stop) -> None:
+    """D_ij += D_ji of rows start … stop and all j > i; D (n, n)."""
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"D {D.shape} is not square")
+    _require_rows(start, stop, len(D))
+    _compiled("fold")(D, start, stop)
 
 
 def slope(X, rows, C, least, first, last, above, g) -> None:
-    """Add to columns first … last of g what the pairs of ``rows`` with all rows (above: with later
-    ones) pass back; C (rows, n)."""
+    """Add to columns first … last of g what the pairs of ``rows`` with all rows pass back (above:
+    of rows one after the other, with later ones); C (rows, n)."""
     n, p = X.shape
     if C.shape != (len(rows), n) or len(g) != p or not 0 <= first <= last <= p:
         raise ValueError(f"X {X.shape}, C {C.shape}, g {g.shape} do not match")
@@ -158,8 +244,15 @@ def slope(X, rows, C, least, first, last, above, g) -> None:
     _compiled("slope", X.dtype)(X, rows, C, least, first, last, above, part, near, g)
 
 
+def _require_rows(start, stop, n) -> None:
+    if not 0 <= start <= stop <= n:
+        raise ValueError(f"rows {start} to {stop} of {n}")
+
+
 def warm() -> None:
     """Compile every kind, or load it from disk."""
+    for name in ("mirror", "fold"):
+        _compiled(name)
     for number in (np.float32, np.float64):
         for name in ("distances", "slope"):
             _compiled(name, np.dtype(number))

@@ -4,6 +4,7 @@ from .batches import minibatch_lbfgs, sgd
 from .fit import Fit
 from .gains import OfClasses, OfValues
 from .lbfgs import lbfgs
+from .narrow import in_float64, lbfgs_narrow
 from .partitions import average
 from .problem import Problem, Value
 from .references import reference_sums
@@ -16,7 +17,9 @@ __all__ = [
     "Problem",
     "Value",
     "average",
+    "in_float64",
     "lbfgs",
+    "lbfgs_narrow",
     "minibatch_lbfgs",
     "reference_sums",
     "sgd",

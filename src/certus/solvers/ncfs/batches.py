@@ -1,9 +1,10 @@
 r"""For many rows: a few of them at a time.
 
-    SGD                   w ← w + η_t ∂F_B/∂w,   η_t = η/(1 + t/T);   the mean of the last half
+    SGD                   w ← w + η_t ∂F_B/∂w,   η_t = η/(1 + t/T);   the mean of all, weighted by t
     mini-batch L-BFGS     W ← W + ρ_t (W_B − W), ρ_t = 1/(1 + t/T),   W_B after a few steps on F_B
 
-T is the number of batches in a pass over the rows. In SGD all rows are there to answer and those of
+T is the number of batches in a pass over the rows. Passes end when none of the last few gained more
+than a small share of all that was gained. In SGD all rows are there to answer and those of
 batch B are asked, with the weight of all, so that the slope of F_B is that of F on average. A batch
 of L-BFGS is a problem of its own rows.
 """
@@ -21,6 +22,7 @@ from .problem import Problem, Value
 STEPS = 2.0 ** np.arange(-6, 5, 2)  # first steps that are tried, times 1/max|∂F/∂W|
 TRIAL = 5  # batches of a trial
 INNER = 5  # iterations on a batch
+PATIENCE, GAINED = 3, 0.01  # passes, and what one must gain as a share of all
 
 
 def sgd(
@@ -33,31 +35,46 @@ def sgd(
     random_state: Any = None,
     on_step: OnStep = ignore,
 ) -> Fit:
-    """``max_iter`` passes over the rows. ``step``: η; None: tried on a few batches."""
+    """``max_iter`` passes over the rows at most. ``step``: η; None: tried on a few batches."""
     rng = check_random_state(random_state)
     w = np.sqrt(np.asarray(W, dtype=float))
-    n = problem.shape[0]
-    batches = max(1, n // batch_size)
+    asked = np.flatnonzero(problem.a)  # the others have no say in F
+    batches = max(1, len(asked) // batch_size)
     evaluations = 0
     if step is None:
-        step, evaluations = _first_step(problem, w, _drawn(n, batches, rng)[:TRIAL])
-    mean, count, t, stopped, n_iter = np.zeros_like(w), 0, 0, False, 0
+        step, evaluations = _first_step(problem, w, _drawn(asked, batches, rng)[:TRIAL])
+    mean, t, plateau = w, 0, _Plateau()
     for n_iter in range(1, max_iter + 1):
-        for rows in _drawn(n, batches, rng):
+        F = 0.0
+        for rows in _drawn(asked, batches, rng):
             value = problem.value_and_slope(w * w, rows)
             w = _ascended(w, step / (1 + t / batches), value)
-            evaluations, t = evaluations + 1, t + 1
-            if n_iter > max_iter // 2:
-                mean, count = mean + w, count + 1
-        at = (mean / count if count else w) ** 2
-        stopped = bool(on_step(Step(n_iter, value.F, None, always(at))))
-        if stopped:
+            F, evaluations, t = F + value.F / batches, evaluations + 1, t + 1
+            mean = mean + (w - mean) * 2 / (t + 1)
+        if on_step(Step(n_iter, F, None, always(mean * mean))) or plateau.reached(F):
             break
-    return _finished(problem, at, n_iter, evaluations, not stopped)
+    return _finished(problem, mean * mean, n_iter, evaluations, plateau.there)
 
 
-def _drawn(n: int, batches: int, rng: Any) -> list[np.ndarray]:
-    return [np.sort(part) for part in np.array_split(rng.permutation(n), batches)]
+class _Plateau:
+    """Have the last passes gained next to nothing?"""
+
+    def __init__(self) -> None:
+        self.first, self.best, self.since = -np.inf, -np.inf, 0
+        self.there = False
+
+    def reached(self, F: float) -> bool:
+        if not np.isfinite(self.first):
+            self.first = self.best = F
+            return False
+        gain = F - self.best
+        self.since = 0 if gain > GAINED * (self.best - self.first) else self.since + 1
+        self.best, self.there = max(self.best, F), self.since >= PATIENCE
+        return self.there
+
+
+def _drawn(rows: np.ndarray, batches: int, rng: Any) -> list[np.ndarray]:
+    return [np.sort(part) for part in np.array_split(rng.permutation(rows), batches)]
 
 
 def _ascended(w: np.ndarray, step: float, value: Value) -> np.ndarray:
@@ -90,13 +107,15 @@ def minibatch_lbfgs(
     random_state: Any = None,
     on_step: OnStep = ignore,
 ) -> Fit:
-    """``max_iter`` passes over the rows; each batch is a problem of its own rows."""
+    """``max_iter`` passes over the rows at most; each batch is a problem of its own rows."""
     rng = check_random_state(random_state)
     W, n = np.array(W, dtype=float), problem.shape[0]
-    batches, evaluations, t, stopped, n_iter = max(1, n // batch_size), 0, 0, False, 0
+    batches, evaluations, t, plateau = max(1, n // batch_size), 0, 0, _Plateau()
     for n_iter in range(1, max_iter + 1):
         F = 0.0
-        for rows in _drawn(n, batches, rng):
+        for rows in _drawn(np.arange(n), batches, rng):
+            if not problem.a[rows].any():
+                continue
             part = lbfgs(problem.take(rows), W, max_iter=INNER)
             W = W + (part.W - W) / (1 + t / batches)
             evaluations, t, F = (
@@ -104,10 +123,9 @@ def minibatch_lbfgs(
                 t + 1,
                 F + part.objective / batches,
             )
-        stopped = bool(on_step(Step(n_iter, F, None, always(W))))
-        if stopped:
+        if on_step(Step(n_iter, F, None, always(W))) or plateau.reached(F):
             break
-    return _finished(problem, W, n_iter, evaluations, not stopped)
+    return _finished(problem, W, n_iter, evaluations, plateau.there)
 
 
 def _finished(problem: Problem, W: np.ndarray, n_iter: int, evaluations: int, ended: bool) -> Fit:

@@ -28,7 +28,8 @@ def average(
 ) -> Fit:
     """Rows are drawn into parts; of classes, each part has its share. ``how``: for the solver."""
     rng = check_random_state(random_state)
-    parts, total = _parts(problem, n_partitions, rng), np.zeros(problem.shape[1])
+    parts = [rows for rows in _parts(problem, n_partitions, rng) if problem.a[rows].any()]
+    total = np.zeros(problem.shape[1])
     done, n_iter, evaluations, converged = 0, 0, 0, True
     for rows in parts:
         fit = solver(problem.take(rows), W, **how)

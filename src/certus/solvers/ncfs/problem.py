@@ -20,6 +20,8 @@ from .metrics import METRICS
 TILE = 2**22  # numbers of a panel,
 SLICE = 2**15  # and of what a thread takes of it, about
 LEAST_LINES, LINES = 16, 64  # rows of a slice; a panel has a multiple of these
+EXPONENTIAL = 16  # columns that take as long as the exponential of a pair
+FEW = 2**22  # pairs × columns that one thread has done before others wake
 
 
 class Value(NamedTuple):
@@ -64,11 +66,27 @@ class Problem:
 
     def take(self, rows: np.ndarray) -> "Problem":
         """The same of some of the rows alone, weighted as all of them."""
-        a = self.a[rows]
-        a = a * (self.a.sum() / a.sum())
+        a = self._made_up(rows)
         return Problem(
             self.X[rows], self.G.take(rows), a, self.sigma, self.alpha, self.metric, self.threads
         )
+
+    def _made_up(self, rows: np.ndarray) -> np.ndarray:
+        """Weights of some rows, made up to those of all; if none counts, none does."""
+        a = self.a[rows]
+        return a * (self.a.sum() / (a.sum() or 1.0))
+
+    def size_of_slopes(self) -> float:
+        """What ∂F/∂W is measured by: λ; where there is none, Σ|C| times ∂D/∂W at most, about."""
+        if self.alpha > 0:
+            return self.alpha
+        n, p = self.shape
+        span = 0.0
+        for rows in _slices(n, max(1, SLICE // n)):
+            G = self.G.of(np.arange(n)[rows])
+            span += float(np.dot(self.a[rows], np.ptp(G, axis=1)))
+        size = METRICS[self.metric].size(float(np.ptp(self.X, axis=0).max()), p)
+        return span / (2 * self.sigma) * size or 1.0
 
     def value(self, W: np.ndarray) -> float:
         """F alone."""
@@ -78,11 +96,19 @@ class Problem:
         """``rows``: only these are asked for, their weights made up to those of all."""
         return self._evaluate(W, rows, True)
 
-    def _evaluate(self, W: np.ndarray, rows: np.ndarray | None, slope: bool) -> Value:
+    def kinks(self, W: np.ndarray) -> np.ndarray | None:
+        """(P,): F grows by so much times √W_l from W_l = 0; None where F is smooth."""
+        if self.metric != "euclidean":
+            return None
+        return self._evaluate(W, None, True, self.distance.kinks(W)).slope + self.alpha
+
+    def _evaluate(
+        self, W: np.ndarray, rows: np.ndarray | None, slope: bool, distance: Any = None
+    ) -> Value:
         n, p = self.shape
         asked = np.arange(n) if rows is None else rows
-        a = self.a if rows is None else self.a[rows] * (self.a.sum() / self.a[rows].sum())
-        distance = self.distance.at(np.asarray(W, dtype=float))
+        a = self.a if rows is None else self._made_up(rows)
+        distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
         q, g = np.empty(len(asked)), np.zeros(p)
         step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
         once = rows is None and step == n and distance.pairs_once
@@ -107,60 +133,46 @@ class _Panel:
         once: bool, slope: bool,
     ):  # fmt: skip
         self.problem, self.distance, self.rows, self.a, self.once = problem, distance, rows, a, once
-        self.D, self.q, self.wanted = D, np.empty(len(rows)), slope
+        self.D, self.wanted = D, slope
+        self.q, self.size = np.empty((2, len(rows)))  # size: Σ_j |C_ij|
         m, n = D.shape
+        few = m * n * (problem.shape[1] + EXPONENTIAL) < FEW
+        self.threads = 1 if few else problem.threads
         self.slices = _slices(m, min(max(LEAST_LINES, SLICE // n), -(-m // 2)))
+        self.short = _slices(m, LEAST_LINES)
         self.parts: list[Any] = [None] * len(self.slices)
 
     def _each(self, task: Any, slices: list[slice]) -> None:
-        run_on_threads(lambda i: task(i, slices[i]), len(slices), self.problem.threads)
+        run_on_threads(lambda i: task(i, slices[i]), len(slices), self.threads)
 
     def probabilities(self) -> np.ndarray:
         """q; D becomes C, unless the metric wants D for the slope."""
         if self.once:
-            short = _slices(len(self.rows), LEAST_LINES)
-            self._each(lambda _, s: self.distance.fill(self.rows[s], self.D[s], True), short)
-            for s in short:
-                self.D[s, : s.start] = self.D[: s.start, s].T
-                corner = self.D[s, s]
-                corner[...] = np.triu(corner, 1) + np.triu(corner, 1).T
+            self._each(lambda _, s: self.distance.fill_once(s.start, s.stop, self.D), self.short)
         self._each(self._of_slice, self.slices)
         return self.q
 
     def _of_slice(self, number: int, s: slice) -> None:
         rows, D, problem = self.rows[s], self.D[s], self.problem
         if not self.once:
-            self.distance.fill(rows, D, False)
-        own = np.arange(len(rows)), rows
+            self.distance.fill(rows, D)
         C = D if self.distance.by_columns else D.copy()
-        C[own] = np.inf
-        least = C.min(axis=1, keepdims=True)
-        C -= np.where(np.isfinite(least), least, 0.0)
-        C *= -1 / problem.sigma
-        np.exp(C, out=C)
-        if not np.isfinite(least).all():  # all others are infinitely far: none is nearer
-            alone = ~np.isfinite(least[:, 0])
-            C[alone] = 1.0
-            C[own] = 0.0
-        C /= C.sum(axis=1, keepdims=True)
-        G = problem.G.of(rows)
-        q = np.einsum("ij,ij->i", C, G)
-        self.q[s] = q
-        if not self.wanted:
-            return
-        np.subtract(q[:, None], G, out=G)
-        C *= G
-        C *= (self.a[s] / problem.sigma)[:, None]
-        C[own] = 0.0
-        if not self.distance.by_columns:
+        answer = problem.G.ask(C, rows, self.a[s], problem.sigma, self.wanted)
+        self.q[s], self.size[s] = answer
+        if self.wanted and not self.distance.by_columns:
             self.parts[number] = self.distance.passed(rows, C, D)
 
     def passed(self) -> np.ndarray:
         """Σ C ∂D/∂W, in an order that threads do not change."""
         if not self.distance.by_columns:
             return np.sum(self.parts, axis=0)
-        C = self.D + self.D.T if self.once else self.D
-        return self.distance.passed_all(self.rows, C, self.once, self.problem.threads)
+        if self.once:
+            from ...kernels.ncfs import fold
+
+            self._each(lambda _, s: fold(self.D, s.start, s.stop), self.short)
+        return self.distance.passed_all(
+            self.rows, self.D, float(self.size.sum()), self.once, self.threads
+        )
 
 
 def _slices(m: int, size: int) -> list[slice]:

@@ -1,0 +1,169 @@
+"""NCFS of certus: weights of columns, and what the model says of F, of scales and of its rows.
+
+What follows from the weights alone (``support_``, ``weights_in_units_``) is looked at here; what
+needs the rows, in ``definitions/ncfs.py``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .labels import Labels
+
+DISTANCE = {
+    "manhattan": "Σ W|xᵢ − xⱼ|", "sqeuclidean": "Σ W(xᵢ − xⱼ)²",
+    "euclidean": "√(Σ W(xᵢ − xⱼ)²)", "phi_s": "phi_s(xᵢ, xⱼ; W)",
+}  # fmt: skip
+OF: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np.median}
+BATCHES = "mini-batches approach an optimum, they do not reach it"
+AIMS = {
+    "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0",
+    "sgd": BATCHES, "minibatch-lbfgs": BATCHES,
+}  # fmt: skip
+PARTS = "the weights are the mean of {} parts of the rows, each optimised by itself"
+NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
+FELL = {"float32": 1e-6}  # of Σa: what rounding may seem to take from F in a step; else 1e-9
+
+
+def read_classifier(model: Any, rows: Any) -> dict[str, Any]:
+    classes = np.asarray(model.classes_)
+    K, of_rows, notes = len(classes), "sᵢ ", []
+    gains, gain = np.eye(K), "[yᵢ = yⱼ]"
+    if model.loss is not None:
+        gains, gain = -_costs(model.loss, classes), "loss(yᵢ, yⱼ)"
+    prior = _prior(model.prior, classes)
+    if prior is not None:
+        of_rows = "aᵢ "
+        told = "of its class" if isinstance(prior, str) else "of its class, times the class's share"
+        notes.append(f"aᵢ is the weight of a row as a share {told}")
+    reading = _reading(model, rows, of_rows, gain)
+    reading["parameters"] |= {"gains": gains, "prior": prior}
+    return {**reading, "labels": Labels(classes), "notes": tuple(notes)}
+
+
+def read_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
+    reading = read_classifier(model, rows)
+    reading["claims"]["claims"].pop("auto_alpha", None)
+    return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
+
+
+def read_regressor(model: Any, rows: Any) -> dict[str, Any]:
+    loss = model.loss
+    gain = {"absolute": "|yᵢ − yⱼ|", "squared": "(yᵢ − yⱼ)²"}.get(str(loss), "loss(yᵢ, yⱼ)")
+    reading = _reading(model, rows, "sᵢ ", gain)
+    epsilon = vars(model).get("epsilon_")
+    reading["parameters"] |= {"loss": loss, "epsilon": epsilon}
+    if loss == "epsilon_insensitive":
+        if isinstance(model.epsilon, str):
+            reading["claims"]["claims"]["auto_epsilon"] = float(epsilon)
+        elif epsilon != model.epsilon:
+            reading["wrong"] += (f"epsilon_ is {epsilon}, epsilon={model.epsilon} was asked for",)
+        reading["notes"] = (f"loss(yᵢ, yⱼ) = max(|yᵢ − yⱼ| − {epsilon:.6g}, 0)",)
+    return reading
+
+
+def _reading(model: Any, rows: Any, of_rows: str, gain: str) -> dict[str, Any]:
+    W, fitted = np.asarray(model.weights_, dtype=float), vars(model)
+    shift, scale = (np.asarray(fitted[name], dtype=float) for name in ("shift_", "scale_"))
+    for name, values in (("weights_", W), ("shift_", shift), ("scale_", scale)):
+        if values.shape != (rows.shape[1],) or not np.isfinite(values).all():
+            raise ValueError(f"{name} must hold a finite number for each of the columns")
+    if not (scale > 0).all():
+        raise ValueError(
+            f"scale_ of column {np.argmin(scale)} is {scale.min()}: it must be above 0"
+        )
+    alpha, sigma = float(model.alpha_), float(model.sigma)
+    claims: dict[str, Any] = {
+        "objective": float(model.objective_), "loo_score": float(model.loo_score_),
+        "scaling": model.scale, "kept": (model._fit_X, model._fit_columns, model._fit_y),
+    }  # fmt: skip
+    wrong, asked = _of_weights(model, W, scale), fitted.get("alpha")
+    if isinstance(asked, str) and model.metric != "phi_s":
+        claims["auto_alpha"] = alpha
+    elif asked is not None and alpha != (0.0 if model.metric == "phi_s" else float(asked)):
+        wrong.append(f"alpha_ is {alpha:.9g}, alpha={asked!r} was asked for")
+    by = "" if sigma == 1 else f"/{sigma:.4g}"
+    n = "n" if rows.s is None else "Σ sᵢ"
+    mean = f"1/{n} " if model.form == "mean" else ""
+    sign = "" if gain.startswith("[") else "−"
+    times = "" if alpha == 1 else f"{alpha:.4g} "
+    penalty = "" if alpha == 0 else f" − {times}Σ W"
+    return {
+        "definition": "ncfs",
+        "formula": f"{sign}{mean}Σ {of_rows}pᵢⱼ {gain}{penalty} over W ≥ 0, pᵢⱼ ~ "
+        f"exp(−{DISTANCE[model.metric]}{by})",
+        "parameters": {
+            "W": W, "sigma": sigma, "alpha": alpha, "metric": model.metric, "shift": shift,
+            "scale": scale, "mean": model.form == "mean",
+        },
+        "claims": {"claims": claims},
+        "iteration": _iteration(model),
+        "wrong": (*wrong, *_on_the_way(model, rows)),
+    }  # fmt: skip
+
+
+def _costs(loss: Any, classes: np.ndarray) -> np.ndarray:
+    """What it costs if class j answers for class i."""
+    if callable(loss):
+        loss = loss(classes[:, None], classes[None, :])
+    return np.array(np.broadcast_to(np.asarray(loss, dtype=float), (len(classes),) * 2))
+
+
+def _prior(prior: Any, classes: np.ndarray) -> Any:
+    """None, "balanced", or the share of each class."""
+    if isinstance(prior, str):
+        shares = {"empirical": None, "balanced": "balanced"}
+        return shares.get(prior, np.full(len(classes), 1 / len(classes)))
+    if isinstance(prior, dict):
+        prior = [prior[label] for label in classes.tolist()]
+    pi = np.asarray(prior, dtype=float)
+    return pi / pi.sum()
+
+
+def _iteration(model: Any) -> dict[str, Any]:
+    """tol, max_iter if it was reached, and what the solver aims at if not at a local optimum."""
+    fitted = vars(model)
+    reached = fitted.get("n_iter_", 0) >= model.max_iter
+    iteration = {"tol": model.tol, "max_iter": model.max_iter if reached else None}
+    aims = AIMS.get(fitted.get("solver_", model.solver))
+    if model.n_partitions > 1:
+        aims = PARTS.format(model.n_partitions)
+    return iteration | ({} if aims is None else {"aims": aims})
+
+
+def _on_the_way(model: Any, rows: Any) -> list[str]:
+    """F of a fit by L-BFGS never falls."""
+    fell = float(vars(model).get("_fell", 0.0))
+    if "aims" in _iteration(model) or fell <= FELL.get(str(rows.X.dtype), 1e-9):
+        return []
+    return [f"the objective fell by a share of {fell:.1g} between two steps"]
+
+
+def _of_weights(model: Any, W: np.ndarray, scale: np.ndarray) -> list[str]:
+    """Which columns are selected, and weights in the units of the columns."""
+    said, units = [], vars(model).get("weights_in_units_")
+    if model.metric == "phi_s":
+        if units is not None:
+            said.append("weights_in_units_ is not None, and phi_s is no sum over columns")
+    else:
+        true = W / (scale if model.metric == "manhattan" else scale**2)
+        if units is None or not np.allclose(units, true, rtol=1e-9, atol=0.0):
+            said.append("weights_in_units_ is not weights_ in the units of the columns")
+    if not np.array_equal(model.support_, _selected(W, model)):
+        said.append("support_ is not what threshold and n_features_to_select make of weights_")
+    return said
+
+
+def _selected(W: np.ndarray, model: Any) -> np.ndarray:
+    count = model.n_features_to_select
+    if count is not None:
+        whole = not isinstance(count, float | np.floating)
+        most = int(count) if whole else max(1, int(count * len(W)))
+        largest = np.argsort(-W, kind="stable")[:most]
+        return np.isin(np.arange(len(W)), largest) & (W > 0)
+    times, _, of = str(model.threshold).rpartition("*")
+    if of.strip() in OF:
+        least = float(times or 1.0) * float(OF[of.strip()](W))
+    else:
+        least = float(model.threshold)
+    return np.asarray((W > 0) & (least <= W))

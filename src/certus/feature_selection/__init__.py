@@ -1,0 +1,6 @@
+"""Selection of columns by weights that a certificate comes with: NCFS for classes and numbers."""
+
+from .ncfs import NCFSClassifier
+from .ncfs_regressor import NCFSRegressor
+
+__all__ = ["NCFSClassifier", "NCFSRegressor"]

@@ -1,0 +1,294 @@
+r"""What the estimators of NCFS share: from rows to a problem, to weights, to attributes.
+
+    rows ── _task ──► Task(rows, problem, scaling) ── _solve ──► Fit ── _attributes ──► weights_, …
+
+None of the three sets anything on the estimator; ``_maximise`` runs them and does.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from .._explain import not_certified
+from .._finite import require_finite
+from .._validation import data_for_predict
+from .._watching import CALLER, Watching
+from .._words import count, number, printable
+from ..certificate import TOL, Certificate, certify
+from ..csr import CSR
+from ..exceptions import DegenerateWarning, NotCertifiedWarning
+from ..rows import Rows
+from ..solvers.ncfs import Fit, OfClasses, OfValues, Problem, in_float64, reference_sums
+from ..solvers.steps import OnStep, Step, ignore
+from ._scaling import Scaling, held_as, learn_scaling
+from ._selecting import check_selection, fewer_than_asked, selected
+from ._solving import Task, aims_at_kkt, solve
+from ._telling import fewer, gathered, nothing_selected
+
+LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
+TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
+LEAST_TOL = 1e-12
+
+
+class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
+    """Weights W of columns. ``fit`` is @watched."""
+
+    alpha: Any
+    sigma: float
+    metric: str
+    form: str
+    scale: str | None
+    solver: str
+    max_iter: int
+    tol: float
+    batch_size: Any
+    step: Any
+    n_partitions: int
+    warm_start: bool
+    threshold: Any
+    n_features_to_select: Any
+    random_state: Any
+    verbose: int
+
+    weights_: np.ndarray
+    support_: np.ndarray
+    shift_: np.ndarray
+    scale_: np.ndarray
+    certificate_: Certificate
+    _fit_X: np.ndarray
+    _fit_columns: np.ndarray
+    _watching: Watching  # during fit
+    _without_weights: str  # what is then predicted
+
+    # --- from rows to weights ---
+
+    def _task(self, rows: Rows, G: OfClasses | OfValues, a: np.ndarray, alpha: float) -> Task:
+        """The problem of rows whose gains and weights are known; λ as a number."""
+        n, p = rows.shape
+        check_selection(self.threshold, self.n_features_to_select, p)
+        scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
+        columns = scaling.columns
+        if self.metric == "phi_s" and len(columns) < 2:
+            raise ValueError(
+                f"metric='phi_s' compares patterns of at least two columns, and X has "
+                f"{count(len(columns), 'column')} that {'varies' if len(columns) == 1 else 'vary'}:"
+                " use metric='manhattan'"
+            )
+        if self.n_partitions > 1 and n < LEAST_ROWS * self.n_partitions:
+            raise ValueError(
+                f"n_partitions={self.n_partitions!r} of {count(n, 'row')}: a part needs "
+                f"{LEAST_ROWS} rows, ask for at most {n // LEAST_ROWS}"
+            )
+        if not len(columns):  # none says anything; one stands for all
+            scaling = scaling._replace(columns=np.zeros(1, dtype=np.intp))
+        X = scaling.of(rows.X, scaling.columns, held_as(rows.X))
+        threads = rows.threads
+        return Task(rows, Problem(X, G, a, float(self.sigma), alpha, self.metric, threads), scaling)
+
+    def _require_rows(self, n: int) -> None:
+        if n < LEAST_ROWS:
+            raise ValueError(
+                f"n_samples={n}: {type(self).__name__} compares each row with at least two others, "
+                f"give {LEAST_ROWS} rows or more"
+            )
+
+    def _start(self, task: Task, before: np.ndarray | None = None) -> np.ndarray:
+        """W = 1, or that of an earlier fit."""
+        columns, p = task.scaling.columns, len(task.scaling.shift)
+        if before is not None and len(before) == p and np.isfinite(before).all():
+            W = np.array(before[columns], dtype=float)
+            if not task.problem.scale_free or np.count_nonzero(W) > 1:
+                return W
+        return np.ones(len(columns))
+
+    def _solve(
+        self, task: Task, W: np.ndarray, *, on_step: OnStep = ignore,
+        tol: float | None = None, max_iter: int | None = None,
+    ) -> Fit:  # fmt: skip
+        """From W (P,) by the solver that was asked for."""
+        return solve(self, task, W, on_step, tol, max_iter)
+
+    def _maximise(self, task: Task, W: np.ndarray) -> Fit:
+        """Solve, set the fitted attributes and certificate_."""
+        tol, most = self._certificate_tol(), int(self.max_iter)
+        told, aims = self._listener(task, tol), aims_at_kkt(self)
+        fit = self._solve(task, W, on_step=told, tol=TIGHTER[0] * tol if aims else None)
+        self._set(task, fit)
+        found = certify(self, task.rows, tol)
+        for tighter in TIGHTER[1:] if aims else ():
+            ended = not fit.converged or fit.n_iter >= most
+            if found.certified or ended or self._watching.stopped is not None:
+                break
+            before, later = fit, _later(told, fit.n_iter)
+            left = most - fit.n_iter
+            fit = self._solve(task, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
+            self._set(task, fit := _together(before, fit))
+            found = certify(self, task.rows, tol)
+        self.certificate_ = self._watching.label(found)
+        return fit
+
+    def _certificate_tol(self) -> float:
+        return max(min(float(self.tol), TOL), LEAST_TOL)
+
+    def _listener(self, task: Task, tol: float) -> OnStep:
+        most = int(self.max_iter) if self.n_partitions == 1 else int(self.n_partitions)
+        on_step = self._watching.iterations(
+            lambda iterate: self._attributes(task, _fit_at(task.problem, *iterate)),
+            lambda: certify(self, task.rows, tol),
+            most,
+            maximised=True,
+        )
+        name = type(self).__name__
+
+        def told(step: Step) -> bool:
+            if self.verbose:
+                objective = number(step.objective, 10)
+                print(printable(f"{name}: iteration {step.iteration}, objective {objective}"))
+            iterate = step.iteration, step.parameters()
+            return on_step(step._replace(parameters=lambda: iterate))
+
+        return told
+
+    # --- attributes ---
+
+    def _set(self, task: Task, fit: Fit) -> None:
+        for name, value in self._attributes(task, fit).items():
+            setattr(self, name, value)
+
+    def _attributes(self, task: Task, fit: Fit) -> dict[str, Any]:
+        """Fitted attributes of a fit."""
+        scaling, problem = task.scaling, task.problem
+        W = np.zeros(len(scaling.shift))
+        W[scaling.columns] = fit.W
+        if problem.scale_free and W.sum() > 0:
+            W *= len(W) / W.sum()
+        used = np.flatnonzero(W)
+        at = np.searchsorted(scaling.columns, used)
+        X = np.ascontiguousarray(problem.X[:, at])
+        exact, F = X, fit.objective
+        if task.narrow:  # what is claimed has all its digits
+            exact = task.exact(at)
+            F = in_float64(problem, exact).value(W[used])
+        return {
+            "weights_": W,
+            "weights_in_units_": _in_units(W, scaling.scale, self.metric),
+            "support_": selected(W, self.threshold, self.n_features_to_select),
+            "objective_": float(F),
+            "alpha_": float(problem.alpha),
+            "n_iter_": int(fit.n_iter),
+            "n_evaluations_": int(fit.n_evaluations),
+            "solver_": self.solver,
+            "shift_": scaling.shift,
+            "scale_": scaling.scale,
+            "loo_score_": self._left_out_score(task, exact, W[used]),
+            "_fit_X": X,
+            "_fit_columns": used,
+            "_fell": float(fit.fell),
+        }
+
+    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
+        raise NotImplementedError
+
+    def _sums(self, X: np.ndarray | None, V: np.ndarray, own: Any = None) -> np.ndarray:
+        """Σ_j p_j(x) V_j of new rows, or of the rows of the fit without themselves."""
+        X_ref, W = own if own is not None else (self._fit_X, self.weights_[self._fit_columns])
+        return reference_sums(X_ref, W, float(self.sigma), self.metric, X, V)
+
+    # --- what people are told ---
+
+    def _tell(self, fit: Fit, weak: list[str]) -> None:
+        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
+        c = self.certificate_
+        names = vars(self).get("feature_names_in_")
+        asked = fewer_than_asked(self.weights_, self.n_features_to_select)
+        if not self.support_.any():
+            W, alpha, instead = self.weights_, self.alpha_, self._without_weights
+            weak = [*weak, nothing_selected(W, alpha, fit.slope, self.threshold, instead)]
+        elif asked is not None:
+            weak = [*weak, fewer(self.weights_, asked, names)]
+        weak = [*weak, *gathered(self.weights_, self.metric, names)]
+        ended = not fit.converged and fit.n_iter >= int(self.max_iter)
+        claimed = aims_at_kkt(self) or c.status == "contradicted"
+        claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
+        if claimed and not c.certified:
+            said = [not_certified(c, int(self.max_iter) if ended else None), *weak]
+            warnings.warn(" ".join(said), NotCertifiedWarning, stacklevel=CALLER)
+        elif weak:
+            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
+
+    # --- new rows ---
+
+    def _scaled(self, X: Any) -> np.ndarray:
+        """New rows, as those of the fit are kept."""
+        X = self._dense(data_for_predict(self, X))
+        require_finite(X, vars(self).get("feature_names_in_"))
+        scaling = Scaling(self.shift_, self.scale_, self._fit_columns)
+        return scaling.of(X, self._fit_columns, self._fit_X.dtype)
+
+    def _dense(self, X: Any) -> Any:
+        if isinstance(X, CSR):
+            raise TypeError(
+                f"Sparse data was passed, but {type(self).__name__} compares every column of every "
+                "pair of rows: use X.toarray()"
+            )
+        return X
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """W as shares of their sum; zeros where all weights are 0."""
+        check_is_fitted(self)
+        return np.asarray(self.weights_ / (self.weights_.sum() or 1.0))
+
+    # --- for scikit-learn ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()
+
+
+def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | None:
+    """Weights of the columns as they were given; None where D is no sum over columns."""
+    if metric == "phi_s":
+        return None
+    return W / (scale if metric == "manhattan" else scale**2)
+
+
+def _fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
+    """The fit that ends here."""
+    value = problem.value_and_slope(W)
+    return Fit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)
+
+
+def _together(before: Fit, after: Fit) -> Fit:
+    """The fit that went on where another had ended."""
+    return after._replace(
+        n_iter=before.n_iter + after.n_iter,
+        n_evaluations=before.n_evaluations + after.n_evaluations,
+        fell=max(before.fell, after.fell),
+    )
+
+
+def _later(on_step: OnStep, before: int) -> OnStep:
+    """Steps of a solver that goes on after so many."""
+
+    def told(step: Step) -> bool:
+        return step.iteration > 0 and on_step(step._replace(iteration=before + step.iteration))
+
+    return told

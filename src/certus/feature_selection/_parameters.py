@@ -1,0 +1,43 @@
+"""Parameters of NCFS that do not depend on the data, checked before these are looked at."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._validation import boolean, not_negative, one_of, positive_whole
+from ._asking import FORMS
+from ._scaling import SCALES
+from ._solving import SOLVERS
+
+METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
+
+
+def check_parameters(model: Any) -> None:
+    """Raise with the name, the value and what is allowed."""
+    if not _above_zero(model.sigma):
+        raise ValueError(f"sigma={model.sigma!r}: give a finite number above 0")
+    one_of("metric", model.metric, METRICS)
+    one_of("form", model.form, FORMS)
+    one_of("scale", model.scale, SCALES)
+    one_of("solver", model.solver, SOLVERS)
+    for name in ("max_iter", "n_partitions"):
+        positive_whole(name, getattr(model, name))
+    if not_negative("tol", model.tol).ndim:
+        raise ValueError(f"tol={model.tol!r}: give one number")
+    if not _auto(model.batch_size):
+        positive_whole("batch_size", model.batch_size)
+    if not (_auto(model.step) or _above_zero(model.step)):
+        raise ValueError(f"step={model.step!r}: give a finite number above 0, or 'auto'")
+    boolean("warm_start", model.warm_start)
+    if not isinstance(model.verbose, bool):
+        not_negative("verbose", model.verbose)
+
+
+def _auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _above_zero(value: Any) -> bool:
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and 0 < float(value) < np.inf

@@ -1,0 +1,263 @@
+"""NCFS for numbers: weights of columns by which the nearest rows have nearly the same y."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+
+from .._validation import data_for_fit, warn_of_a_column
+from .._watching import watched
+from ..rows import Rows
+from ..solvers.ncfs import OfValues
+from ._asking import check_alpha, loss_of_values
+from ._base import NCFS
+from ._parameters import check_parameters
+from ._scaling import blocks
+from ._solving import Task
+
+
+class NCFSRegressor(RegressorMixin, NCFS):
+    r"""Which columns tell y: neighbourhood component feature selection for numbers.
+
+    Weights W ≥ 0 of the columns are learned so that near rows have nearly the same y: maximise
+
+        F(W) = −Σᵢ aᵢ Σⱼ pᵢⱼ loss(yᵢ, yⱼ) − λ Σₗ Wₗ,     pᵢⱼ ∝ exp(−D_W(xᵢ, xⱼ)/σ),  j ≠ i
+
+    pᵢⱼ is the chance that row i asks row j for its y. Columns that help less than λ costs get the
+    weight 0. W is w² of MATLAB's fsrnca. The fitted model selects columns (``transform``) and
+    predicts: a new row asks the rows of the fit.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        λ: what a weight of 1 costs, in units of the loss. "auto": Σa/n times the mean loss of all
+        pairs of rows, so that it does not depend on the unit of y. No effect with "phi_s".
+    sigma : float, default=1.0
+        σ: how near "near" is.
+    metric : {"manhattan", "sqeuclidean", "euclidean", "phi_s"}, default="manhattan"
+        D_W, as in :class:`NCFSClassifier`.
+    loss : {"absolute", "squared", "epsilon_insensitive"} or callable, default="absolute"
+        |yᵢ − yⱼ|, (yᵢ − yⱼ)², max(|yᵢ − yⱼ| − ε, 0), or a function of two arrays that broadcasts.
+    epsilon : float or "auto", default="auto"
+        ε. "auto": the interquartile range of y divided by 13.49, a tenth of the spread of normal y.
+    form : {"sum", "mean"}, default="sum"
+        aᵢ = sᵢ, or sᵢ/Σs.
+    scale : {"minmax", "standard", None}, default="minmax"
+        Columns are compared after x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or as
+        they are. A column that never changes weighs 0.
+    solver : {"lbfgs", "yang", "sgd", "minibatch-lbfgs"}, default="lbfgs"
+        "lbfgs": L-BFGS on W ≥ 0, all rows at once; it alone ends at a local optimum. "yang": the
+        ascent of the paper. For many rows: "sgd" asks a few rows at a time, "minibatch-lbfgs"
+        solves problems of a few rows; both approach an optimum and do not reach it.
+    max_iter : int, default=1000
+        Iterations at most; of "sgd" and "minibatch-lbfgs" passes over the rows, which end by
+        themselves when they gain no more.
+    tol : float, default=1e-6
+        "lbfgs" ends when the slope violates its conditions by at most ``tol``·λ, and never above
+        1e-6; "yang" when F changes by less than ``tol``·Σa.
+    batch_size : int or "auto", default="auto"
+        Rows of a batch. "auto": 2 % of the rows, 10 to 128, for "sgd"; half of them, at most 1,000,
+        for "minibatch-lbfgs".
+    step : float or "auto", default="auto"
+        The first step of "yang" (0.01) and of "sgd" (tried on a few batches).
+    n_partitions : int, default=1
+        Above 1: rows are drawn into so many parts and ``weights_`` is the mean of their weights,
+        for a share 1/n_partitions of the time. No optimum is claimed of it.
+    warm_start : bool, default=False
+        Begin at ``weights_`` of the fit before, if it had as many columns; else at W = 1. In "yang"
+        and "sgd" a weight of 0 stays 0.
+    threshold : float or str, default="0.01*max"
+        Columns with a weight above 0 and of at least this are selected: a number, or "c*max",
+        "c*mean", "c*median" of the weights.
+    n_features_to_select : int, float or None, default=None
+        Instead of ``threshold``: how many columns, or which share of them, of the largest weights
+        (of equal ones the first). Columns of weight 0 are never selected.
+    random_state : int, RandomState instance or None, default=None
+        Draws batches and parts.
+    verbose : int, default=0
+        Above 0, a line is printed for each step.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features,)
+        W, of the scaled columns, so that they can be compared.
+    weights_in_units_ : ndarray of shape (n_features,) or None
+        The same for columns as they were given: D = Σ ``weights_in_units_``·|Δ| ("manhattan") or
+        Σ ``weights_in_units_``·Δ². None for "phi_s".
+    feature_importances_ : ndarray of shape (n_features,)
+        W/ΣW.
+    support_ : ndarray of shape (n_features,) of bool
+        What is selected.
+    objective_ : float
+        F.
+    alpha_ : float
+        λ.
+    loo_score_ : float
+        R² of what the other rows predict, rows weighted as in ``fit``.
+    n_iter_, n_evaluations_ : int
+        Steps of the solver, and how often it computed F.
+    solver_ : str
+        What ran.
+    shift_, scale_ : ndarray of shape (n_features,)
+        Of the columns.
+    certificate_ : Certificate
+        F, recomputed from the data, and that no small change of W raises it: ∂F/∂Wₗ = 0 where
+        Wₗ > 0 and ∂F/∂Wₗ ≤ 0 where Wₗ = 0, up to 1e-6 λ. A local optimum: F may have others. That
+        sign confirms the columns that were dropped. It does not say that the columns matter for
+        rows that were not seen.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+    epsilon_ : float or None
+        ε, if the loss has one.
+
+    Notes
+    -----
+    O(n²·P) operations for F and its slope, P the columns that are left, some tens of times; memory
+    for one scaled copy of X and a few million numbers. float32 stays float32. A new row costs
+    O(n·p), p the columns with weight.
+
+    ``sample_weight`` says how much a row counts that is asked, not how much it says: weight 2 is
+    not the row twice, which would also be its own nearest neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.feature_selection import NCFSRegressor
+    >>> X = np.random.default_rng(0).uniform(size=(200, 6))
+    >>> y = np.sin(6 * X[:, 1]) + X[:, 4]
+    >>> model = NCFSRegressor().fit(X, y)
+    >>> model.get_support(indices=True)
+    array([1, 4])
+    >>> bool(model.loo_score_ > 0.9)
+    True
+    """
+
+    epsilon_: float | None
+    _fit_y: np.ndarray
+    _without_weights = "the mean of y"
+
+    def __init__(
+        self,
+        alpha: Any = "auto",
+        *,
+        sigma: float = 1.0,
+        metric: str = "manhattan",
+        loss: Any = "absolute",
+        epsilon: Any = "auto",
+        form: str = "sum",
+        scale: str | None = "minmax",
+        solver: str = "lbfgs",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        batch_size: Any = "auto",
+        step: Any = "auto",
+        n_partitions: int = 1,
+        warm_start: bool = False,
+        threshold: Any = "0.01*max",
+        n_features_to_select: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.alpha = alpha
+        self.sigma = sigma
+        self.metric = metric
+        self.loss = loss
+        self.epsilon = epsilon
+        self.form = form
+        self.scale = scale
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.step = step
+        self.n_partitions = n_partitions
+        self.warm_start = warm_start
+        self.threshold = threshold
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NCFSRegressor":
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            s: how much the loss of a row counts. It does not change what the row says of others, so
+            weight 2 is not the row twice.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        before = vars(self).get("weights_") if self.warm_start else None
+        rows, flat = data_for_fit(self, X, y, sample_weight)
+        if not flat:
+            warn_of_a_column()
+        task = self._prepare(rows)
+        self._fit_y = _values(rows)
+        self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
+        fit = self._maximise(task, self._start(task, before))
+        self._tell(fit, [])
+        return self
+
+    def _prepare(self, rows: Rows, alpha: float | None = None) -> Task:
+        """The problem of rows; ``alpha``: λ, if not the parameter's."""
+        n = rows.shape[0]
+        self._require_rows(n)
+        self._dense(rows.X)
+        y = _values(rows)
+        loss, _ = loss_of_values(self.loss, self.epsilon, y)
+        a = np.ones(n) if rows.s is None else rows.s
+        a = a / a.sum() if self.form == "mean" else a
+        G = OfValues(y, loss)
+        if alpha is None:
+            check_alpha(self.alpha)
+            auto = isinstance(self.alpha, str)
+            alpha = _mean_loss(G) * float(a.sum()) / n if auto else float(self.alpha)
+        return self._task(rows, G, a, alpha)
+
+    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
+        """R² of what the other rows say."""
+        y, mean = self._fit_y, self._fit_y.mean()
+        said = self._sums(None, (y - mean)[:, None], own=(X, W))[:, 0] + mean
+        return float(r2_score(y, said, sample_weight=task.rows.s))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Σⱼ pⱼ(x) yⱼ: the mean of y in the neighbourhood.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        X = self._scaled(X)
+        y, mean = self._fit_y, self._fit_y.mean()
+        return self._sums(X, (y - mean)[:, None])[:, 0] + mean
+
+
+def _values(rows: Rows) -> np.ndarray:
+    assert rows.y is not None
+    if rows.y.shape[1] != 1:
+        raise ValueError(
+            f"y should be a 1d array, got {rows.y.shape[1]} targets: each is a model of its own "
+            "(sklearn.multioutput.MultiOutputRegressor)"
+        )
+    return rows.y[:, 0]
+
+
+def _mean_loss(G: OfValues) -> float:
+    """Over all pairs, so that λ is in the units of the loss; 1 where all y are equal."""
+    n, total = len(G.y), 0.0
+    for some in blocks(n, n):
+        total -= float(G.of(np.arange(some.start, some.stop)).sum())
+    return total / (n * (n - 1)) or 1.0

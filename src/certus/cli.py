@@ -137,9 +137,9 @@ def _demo(chosen: argparse.Namespace) -> int:
     for each in shown:
         if chosen.all_details:
             _details(each.row.name, each.ours.certificate, skip=())
-            _details(each.row.name, each.theirs.certificate, skip=())
-        elif not each.theirs.certificate.certified:
-            _details(each.row.name, each.theirs.certificate, skip=REPEATED)
+        theirs = each.theirs
+        if theirs is not None and (chosen.all_details or not theirs.certificate.certified):
+            _details(each.row.name, theirs.certificate, () if chosen.all_details else REPEATED)
     _closing(shown)
     return 0 if all(each.right for each in shown) else 1
 
@@ -147,17 +147,26 @@ def _demo(chosen: argparse.Namespace) -> int:
 def _row(shown: "Shown") -> None:
     row, n = shown.row, shown.ours.certificate.shape[0]
     _say(f"{_paint(f'{row.name:<11}', 'strong')} {row.call}: {row.about}, {count(n, 'row')}")
-    said = "with a warning" if shown.theirs.warned else "no warning"
-    none = row.expects == "no finite optimum"
     proven = "proven" if shown.right else "please report this"
     _answer("certus", shown.ours, proven)
-    theirs = "an answer" if none else _times(shown.times)
-    if row.expects == "exact":
-        theirs = f"{count(int(shown.theirs.certificate.objective), 'wrong answer')}"
-    _answer("scikit-learn", shown.theirs, f"{theirs}, {said}")
+    if shown.theirs is None:
+        _say(f"{' ' * INDENT}{'scikit-learn':<13} has no such model")
+    else:
+        _answer("scikit-learn", shown.theirs, _complaint(shown))
     for text in shown.ours.warned:
         _wrapped(text, first=INDENT, rest=INDENT)
     _say()
+
+
+def _complaint(shown: "Shown") -> str:
+    """What is wrong with scikit-learn's answer, should it be refused."""
+    assert shown.theirs is not None
+    said = "with a warning" if shown.theirs.warned else "no warning"
+    if shown.row.expects == "exact":
+        wrong = count(int(shown.theirs.certificate.objective), "wrong answer")
+        return f"{wrong}, {said}"
+    none = shown.row.expects == "no finite optimum"
+    return f"{'an answer' if none else _times(shown.times)}, {said}"
 
 
 def _times(times: float) -> str:
@@ -175,7 +184,7 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
     if c.kind == "exact":
         good, value = "every sampled answer is right", ""
     if c.kind == "local":
-        good = "no step lowers it"
+        good = f"no step {'raises' if c.found.get('maximised') else 'lowers'} it"
     _say(f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}")
 
 
@@ -199,14 +208,15 @@ def _details(name: str, certificate: "Certificate", skip: tuple[str, ...]) -> No
 
 
 def _closing(shown: "list[Shown]") -> None:
-    wrong = [each for each in shown if not each.theirs.certificate.certified]
-    silent = [each for each in wrong if not each.theirs.warned]
+    theirs = [each.theirs for each in shown if each.theirs is not None]
+    wrong = [fit for fit in theirs if not fit.certificate.certified]
+    silent = [fit for fit in wrong if not fit.warned]
     ours = sum(each.ours.certificate.certified for each in shown)
     none = sum(each.right and not each.ours.certificate.certified for each in shown)
     rest = f", {none} proven to have no finite optimum" if none else ""
     _say(f"certus: {ours} of {count(len(shown), 'fit')} certified{rest}.")
     _say(
-        f"scikit-learn: {len(shown) - len(wrong)} right, {len(wrong)} not, "
+        f"scikit-learn: {len(theirs) - len(wrong)} right, {len(wrong)} not, "
         f"{len(silent)} of those without a warning."
     )
     _say(

@@ -40,8 +40,7 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear",
-
+    "_explain_classes", "_explain_linear", "_scoring",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -102,6 +101,7 @@ MAY_IMPORT = {
     "_memory": set(),
     "_labels": {"_frames", *WORDS},
     "_separating": {"rows"},
+    "_scoring": set(),
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr", "lazy"},

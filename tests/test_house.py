@@ -40,8 +40,7 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear",
-
+    "_explain_classes", "_explain_linear", "_scoring",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -75,16 +74,17 @@ MAY_IMPORT = {
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
         "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
-        "_export_neighbors", "_separating", "_status", "plotting", *WORDS,
+        "_export_ncfs", "_export_neighbors", "_separating", "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
     "_export": {"definitions", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
+    "_export_ncfs": {"_export", "_explain_ncfs", *WORDS},
     "_status": set(),
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
-        "_explain_clusters", *WORDS,
+        "_explain_clusters", "_explain_ncfs", *WORDS,
     },
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
@@ -92,6 +92,7 @@ MAY_IMPORT = {
     "_explain_stopping": set(WORDS),
     "_explain_neighbors": set(WORDS),
     "_explain_clusters": {"_explain_stopping", *WORDS},
+    "_explain_ncfs": {"_explain_stopping", *WORDS},
     "_explain_html": {
         "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors", *WORDS,
     },
@@ -100,6 +101,7 @@ MAY_IMPORT = {
     "_memory": set(),
     "_labels": {"_frames", *WORDS},
     "_separating": {"rows"},
+    "_scoring": set(),
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr", "lazy"},
@@ -378,9 +380,10 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "center_products", "curvature", "distances", "duality", "gap_statistic", "inference",
-    "linear_sums", "margins", "near_centers", "nearest_centers", "neighbor_answers",
-    "neighbor_rows", "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums",
-    "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
+    "linear_sums", "margins", "ncfs_asked", "ncfs_claims", "ncfs_pairs", "near_centers",
+    "nearest_centers", "neighbor_answers", "neighbor_rows", "neighbor_votes", "penalised_slopes",
+    "penalty_terms", "residual_sums", "separation", "silhouette", "spectral_bound", "stability",
+    "uniqueness",
 }  # fmt: skip
 
 

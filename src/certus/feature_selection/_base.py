@@ -68,8 +68,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     # --- from rows to weights ---
 
-    def _task(self, rows: Rows, G: OfClasses | OfValues, a: np.ndarray, alpha: float) -> Task:
-        """The problem of rows whose gains and weights are known; λ as a number."""
+    def _scaling(self, rows: Rows) -> Scaling:
+        """Of rows that are looked at for the first time."""
         n, p = rows.shape
         check_selection(self.threshold, self.n_features_to_select, p)
         scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
@@ -86,7 +86,13 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 f"{LEAST_ROWS} rows, ask for at most {n // LEAST_ROWS}"
             )
         if not len(columns):  # none says anything; one stands for all
-            scaling = scaling._replace(columns=np.zeros(1, dtype=np.intp))
+            return scaling._replace(columns=np.zeros(1, dtype=np.intp))
+        return scaling
+
+    def _task(
+        self, rows: Rows, scaling: Scaling, G: OfClasses | OfValues, a: np.ndarray, alpha: float
+    ) -> Task:
+        """The problem of rows whose gains and weights are known; λ as a number."""
         X = scaling.of(rows.X, scaling.columns, held_as(rows.X))
         threads = rows.threads
         return Task(rows, Problem(X, G, a, float(self.sigma), alpha, self.metric, threads), scaling)

@@ -60,7 +60,8 @@ def alone(classes: np.ndarray, k: np.ndarray) -> list[str]:
     single = np.flatnonzero(counts == 1)
     if not len(single):
         return []
-    told = [f"{classes[c].item()!r} (row {int(np.argmax(k == c))})" for c in single]
+    labels = classes.tolist()
+    told = [f"{labels[c]!r} (row {int(np.argmax(k == c))})" for c in single]
     what = "Class" if len(single) == 1 else "Classes"
     has, it = ("has", "it counts") if len(single) == 1 else ("have", "they count")
     return [

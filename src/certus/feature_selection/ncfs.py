@@ -224,7 +224,7 @@ class NCFSClassifier(ClassifierMixin, NCFS):
             auto = isinstance(self.alpha, str)
             alpha = unit * float(a.sum()) / len(k) if auto else float(self.alpha)
         gains = np.eye(len(classes)) if L is None else -L
-        return self._task(rows, OfClasses(k, gains), a, alpha)
+        return self._task(rows, self._scaling(rows), OfClasses(k, gains), a, alpha)
 
     def _keep_classes(self, task: Task, classes: np.ndarray) -> None:
         self.classes_, self._fit_y = classes, _codes(task.rows)

@@ -198,6 +198,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         check_parameters(self)
         before = vars(self).get("weights_") if self.warm_start else None
         rows, flat = data_for_fit(self, X, y, sample_weight)
+        _values(rows)
         if not flat:
             warn_of_a_column()
         task = self._prepare(rows)
@@ -216,12 +217,12 @@ class NCFSRegressor(RegressorMixin, NCFS):
         loss, _ = loss_of_values(self.loss, self.epsilon, y)
         a = np.ones(n) if rows.s is None else rows.s
         a = a / a.sum() if self.form == "mean" else a
-        G = OfValues(y, loss)
+        G, scaling = OfValues(y, loss), self._scaling(rows)
         if alpha is None:
             check_alpha(self.alpha)
             auto = isinstance(self.alpha, str)
             alpha = _mean_loss(G) * float(a.sum()) / n if auto else float(self.alpha)
-        return self._task(rows, G, a, alpha)
+        return self._task(rows, scaling, G, a, alpha)
 
     def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
         """R² of what the other rows say."""

@@ -1,11 +1,9 @@
 """Cross-validated classifiers: their grid, their folds, and the score on rows left out."""
 
-from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import make_scorer
 
 from ..rows import Rows
 
@@ -73,21 +71,7 @@ def values_of_l(given: Any) -> np.ndarray:
     return values
 
 
-def refuse_without_routing(params: dict[str, Any]) -> None:
-    if params:
-        raise ValueError(
-            f"{', '.join(params)} can be passed only with "
-            "sklearn.set_config(enable_metadata_routing=True)"
-        )
-
-
 # --- scores ---------------------------------------------------------------------------------------
-
-
-def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:
-    """The entries of some rows, where ``value`` has one for each of n; else the value itself."""
-    values = np.asarray(value)
-    return values[rows] if values.ndim and len(values) == n else value
 
 
 def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:
@@ -100,23 +84,3 @@ def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> f
     if scorer is None:
         return float(model.score(X, y, sample_weight=rows.s))
     return float(scorer(model, X, y, **params))
-
-
-def knowing_classes(scorer: Any, classes: np.ndarray) -> Any:
-    """The scorer with all classes for its labels: a fold need not hold each of them."""
-    own = vars(scorer) if "_score_func" in getattr(scorer, "__dict__", {}) else None
-    if own is None:  # somebody's function
-        return scorer
-    asks = signature(own["_score_func"]).parameters
-    if "labels" not in asks:
-        return scorer
-    told: dict[str, Any] = {"labels": classes}
-    of_one_class = own["_kwargs"].get("average", "binary") == "binary"
-    if len(classes) == 2 and "pos_label" in asks and of_one_class:
-        told["pos_label"] = classes[-1]
-    return make_scorer(
-        own["_score_func"],
-        response_method=own["_response_method"],
-        greater_is_better=own["_sign"] == 1,
-        **{**told, **own["_kwargs"]},
-    )

@@ -7,6 +7,7 @@ from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from .._scoring import refuse_without_routing
 from .._validation import (
     boolean,
     data_for_fit,
@@ -21,7 +22,6 @@ from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
 from ..solvers.elastic_net_cv import Fold, fold_errors
 from ..solvers.elastic_net_path import Regression, regressions, sums_of
-from ._folds import refuse_without_routing
 from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
 from ._solving import Solving
 from .elastic_net import CoordinateRegressor

@@ -1,14 +1,12 @@
 """Logistic regression with its penalty chosen by cross-validation."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from .._labels import class_weights
+from .._scoring import ScoredByChoice, of_rows
 from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import watched
 from ..exceptions import InferenceError
@@ -23,9 +21,6 @@ from ._folds import (
     Grid,
     Paths,
     fold_score,
-    knowing_classes,
-    of_rows,
-    refuse_without_routing,
     values_of_C,
     values_of_l,
 )
@@ -42,7 +37,7 @@ from .logistic import (
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
 
 
-class LogisticRegressionCV(LogisticRegression):
+class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     r"""Logistic regression with C and l chosen by the score on rows left out.
 
     At each pair of ``Cs`` and ``l1_ratios``, and for each fold's training rows, minimise
@@ -119,7 +114,6 @@ class LogisticRegressionCV(LogisticRegression):
     coefs_paths_: Any
     scores_: Any
     certificate_: Any
-    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def __init__(
         self,
@@ -240,17 +234,6 @@ class LogisticRegressionCV(LogisticRegression):
             values_of_C(self.Cs), ratios if fixed is None else np.full_like(ratios, fixed), given
         )
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
-        """What goes to the splitter and to the scorer."""
-        if get_config()["enable_metadata_routing"]:
-            found = process_routing(self, "fit", sample_weight=sample_weight, **params)
-            return {"split": found.splitter.split, "score": found.scorer.score}
-        refuse_without_routing(params)
-        return {
-            "split": {},
-            "score": {} if sample_weight is None else {"sample_weight": sample_weight},
-        }
-
     # --- folds ---
 
     def _paths(
@@ -343,51 +326,5 @@ class LogisticRegressionCV(LogisticRegression):
 
     # --- scores ---
 
-    def _scorer(self) -> Any:
-        default = self.scoring is None or self.scoring == "warn"
-        return get_scorer("accuracy" if default else self.scoring)
-
-    def _scorer_of_folds(self) -> Any:
-        """None: accuracy, by the weights of the fit."""
-        if self.scoring is None or self.scoring == "warn":
-            return None
-        return knowing_classes(self._scorer(), self.classes_)
-
-    def score(self, X: Any, y: Any, *, sample_weight: Any = None, **score_params: Any) -> float:
-        """The score that ``scoring`` names.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-        **score_params : dict
-            For the scorer, with scikit-learn's metadata routing enabled.
-
-        Returns
-        -------
-        float
-        """
-        params = dict(score_params)
-        if sample_weight is not None:
-            params["sample_weight"] = sample_weight
-        if get_config()["enable_metadata_routing"]:
-            params = process_routing(self, "score", **params).scorer.score
-        else:
-            refuse_without_routing(score_params)
-        return float(self._scorer()(self, X, y, **params))
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Routes of what the scorer and the splitter ask for."""
-        to_score = (
-            MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
-        )
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                splitter=self.cv,
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-            .add(scorer=self._scorer(), method_mapping=to_score)
-        )
+    def _by_default(self) -> bool:
+        return self.scoring is None or self.scoring == "warn"

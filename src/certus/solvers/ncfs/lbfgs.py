@@ -7,18 +7,17 @@ have converged, the slope of all columns confirms it, or those with ∂F/∂W > 
 has kinks at W_l = 0 that outweigh its slope: see ``Problem.kinks``.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ..steps import OnStep, Step, ignore
 from .fit import Fit, always, violation
+from .leg import CUTS, stride, walk
 from .problem import Problem, Value
 
-FIRST, MORE = 2, 3  # iterations before columns are left out for the first time; then times so many
-FEWER = 0.7  # of the columns: only if no more are left a new problem is worth its copy
-MEMORY = 10
+MANY, STRIDES = 500, 4  # columns, from which on SciPy takes longer to begin than an evaluation does
 ROUNDS = 100
 HALVES = 30  # of a weight that is tried
 
@@ -35,13 +34,9 @@ def lbfgs(
 
     An iteration takes about one evaluation: O(n²·P) operations with P the columns that are left.
     """
-    W = np.array(W, dtype=float)
-    value = problem.value_and_slope(W)
-    run = _Run(problem, W, value, tol * problem.size_of_slopes(), max_iter, on_step)
-    allowed = FIRST
+    run = _Run(problem, np.array(W, dtype=float), tol, max_iter, on_step)
     for _ in range(ROUNDS):
-        full = run.value
-        kinks = run.kinks()
+        full, kinks = run.value, run.kinks()
         able = kinks >= -run.tol  # a weight that leaves 0 there would cost more than slopes tell
         settled = np.where(able, violation(run.W, full.slope), 0.0).max() <= run.tol
         run.converged = bool(settled and kinks.max() <= run.tol)
@@ -51,18 +46,13 @@ def lbfgs(
             if run.lifted(kinks):
                 continue
             break
-        free = np.flatnonzero(able & ((run.W > 0) | (full.slope > 0)))
-        if len(free) > FEWER * np.count_nonzero(able):
-            free = np.flatnonzero(able)
-        before, F = run.n_iter, full.F
-        run.on(free, min(allowed, run.left))
-        allowed *= MORE
-        if run.n_iter == before and run.value.F <= F and not run.without_tiny_weights():
+        before = run.n_iter
+        run.climb(np.flatnonzero(able & ((run.W > 0) | (full.slope > 0))))
+        if run.n_iter == before and run.value.F <= full.F and not run.without_tiny_weights():
             break  # rounding
     if problem.scale_free:
         run.W *= problem.shape[1] / (run.W.sum() or 1.0)
-        run.value = problem.value_and_slope(run.W)
-        run.evaluations += 1
+        run.look()
     best = run.value
     return Fit(
         run.W, best.F, best.slope, best.q, run.n_iter, run.evaluations, run.converged, run.fell
@@ -70,62 +60,58 @@ def lbfgs(
 
 
 class _Run:
-    """A fit under way."""
+    """A fit under way: W, and F with its slope there."""
 
-    def __init__(
-        self, problem: Problem, W: np.ndarray, value: Value, tol: float, max_iter: int,
-        on_step: OnStep,
-    ):  # fmt: skip
-        self.problem, self.W, self.value, self.tol = problem, W, value, tol
+    value: Value
+
+    def __init__(self, problem: Problem, W: np.ndarray, tol: float, max_iter: int, on_step: OnStep):
+        self.problem, self.W, self.tol = problem, W, tol * problem.size_of_slopes()
         self.left, self.on_step, self.stopped, self.converged = max_iter, on_step, False, False
-        self.n_iter, self.evaluations, self.fell, self.last = 0, 1, 0.0, value.F
-        self._tell(value.F, always(W))
+        self.n_iter, self.evaluations, self.fell = 0, 0, 0.0
+        self.look()
+        self.last = self.value.F
+        self._tell(self.last, always(W))
+
+    def look(self) -> None:
+        """At all columns."""
+        self.value = self.problem.value_and_slope(self.W)
+        self.evaluations += 1
 
     def _tell(self, F: float, parameters: Any) -> None:
         self.stopped = bool(self.on_step(Step(self.n_iter, F, None, parameters))) or self.stopped
 
-    def on(self, free: np.ndarray, most: int) -> None:
-        """At most so many iterations with these columns; then all columns are looked at."""
-        whole = len(free) == self.problem.shape[1]
-        part = self.problem if whole else self.problem.restricted(free)
-        seen: dict[str, Any] = {}
+    def climb(self, free: np.ndarray) -> None:
+        """With these columns, and fewer and fewer of them, until KKT holds; then look at all."""
+        F, slope, going_on, strides = self.value.F, self.value.slope[free], True, STRIDES
+        while going_on and len(free):
+            whole = len(free) == self.problem.shape[1]
+            part = self.problem if whole else self.problem.restricted(free)
+            heard, leg = partial(self._heard, free), None
+            if len(free) > MANY and strides:
+                strides -= 1
+                leg = stride(part, self.W[free], F, slope, heard)
+                self.evaluations += CUTS * (leg is None)
+            if leg is None:
+                leg = walk(part, self.W[free], F, slope, self.tol, self.left, heard)
+            self.W, F = self._spread(free, leg.W), leg.F
+            self.evaluations += leg.evaluations
+            counts = (leg.W > 0) | (leg.slope > 0)
+            free, slope = free[counts], leg.slope[counts]
+            going_on = leg.shrunk and self.left > 0 and not self.stopped
+        self.look()
 
-        def minus(w: np.ndarray) -> tuple[float, np.ndarray]:
-            value = part.value_and_slope(w)
-            self.evaluations += 1
-            seen["W"], seen["value"] = w.copy(), value
-            return -value.F, -value.slope
+    def _heard(self, free: np.ndarray, F: float, w: np.ndarray) -> bool:
+        self.n_iter += 1
+        self.left -= 1
+        self.fell = max(self.fell, (self.last - F) / (float(self.problem.a.sum()) or 1.0))
+        self.last = F
+        self._tell(F, always(self._spread(free, w)))
+        return self.stopped or self.left <= 0
 
-        def spread(w: np.ndarray) -> np.ndarray:
-            W = np.zeros(self.problem.shape[1])
-            W[free] = w
-            return W
-
-        def callback(intermediate_result: Any) -> None:
-            F, w = -float(intermediate_result.fun), intermediate_result.x.copy()
-            self.n_iter += 1
-            self.left -= 1
-            scale = float(self.problem.a.sum()) or 1.0
-            self.fell = max(self.fell, (self.last - F) / scale)
-            self.last = F
-            self._tell(F, always(spread(w)))
-            if self.stopped or self.left <= 0:
-                raise StopIteration
-
-        found = minimize(
-            minus, self.W[free], jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(free),
-            callback=callback,
-            options={
-                "maxiter": most, "maxcor": MEMORY, "gtol": self.tol, "ftol": 0.0,
-                "maxfun": 20 * most,
-            },
-        )  # fmt: skip
-        self.W = spread(found.x)
-        if whole and np.array_equal(seen["W"], found.x):
-            self.value = seen["value"]
-        else:
-            self.value = self.problem.value_and_slope(self.W)
-            self.evaluations += 1
+    def _spread(self, free: np.ndarray, w: np.ndarray) -> np.ndarray:
+        W = np.zeros(self.problem.shape[1])
+        W[free] = w
+        return W
 
     def kinks(self) -> np.ndarray:
         """(P,): F changes by so much times √W_l if W_l leaves 0."""

@@ -23,6 +23,7 @@ from ..._pool import run_on_threads
 MOST_COLUMNS, LEAST_COLUMNS = 1024, 128  # of a task; 64 were slower by a fifth
 FEW_COLUMNS, PARTS = 512, 8  # up to which rows are shared out too, in so many parts
 LOST, PAIRS = 1e-9, 4096  # share of ‖x‖² that D may be; pairs at a time
+WORTH_A_COPY = 0.75  # share of columns with weight, up to which D is of a copy of these
 SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
 
 
@@ -35,25 +36,32 @@ class Manhattan:
         self.X = X
 
     def at(self, W: np.ndarray) -> "Manhattan":
-        new = Manhattan(self.X)
-        new.W = W.astype(self.X.dtype)
+        new, used = Manhattan(self.X), np.flatnonzero(W)
+        new.used = used if len(used) <= WORTH_A_COPY * len(W) else np.arange(len(W))
+        new.W = W[new.used].astype(self.X.dtype)
+        new.Z = self.X if len(new.used) == len(W) else np.ascontiguousarray(self.X[:, used])
         return new
 
-    W: Any = None
+    used: Any = None  # columns that D is of,
+    W: Any = None  # their weights,
+    Z: Any = None  # and their numbers
 
     def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
-        self.between(self.X[rows], D)
+        self._between(self.Z[rows], D)
 
     def fill_once(self, start: int, stop: int, D: np.ndarray) -> None:
         """Of rows start … stop and later ones, both ways."""
         from ...kernels.ncfs import distances_once
 
-        distances_once(self.X, self.W, start, stop, D)
+        distances_once(self.Z, self.W, start, stop, D)
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
+        self._between(new if len(self.used) == new.shape[1] else new[:, self.used], D)
+
+    def _between(self, new: np.ndarray, D: np.ndarray) -> None:
         from ...kernels.ncfs import distances
 
-        distances(np.ascontiguousarray(new), self.X, self.W, D)
+        distances(np.ascontiguousarray(new), self.Z, self.W, D)
 
     @staticmethod
     def size(R: float, p: int) -> float:

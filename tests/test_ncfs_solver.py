@@ -408,10 +408,15 @@ def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 64])
-def test_the_pull_of_pairs_is_the_equation(n):
+@pytest.mark.parametrize("K", [1, 2, 3, -3])
+def test_the_pull_of_pairs_is_the_equation(n, K):
     rng = np.random.default_rng(n)
-    D, codes, a = 20 * rng.uniform(size=(n, n)), rng.integers(2, size=n), rng.uniform(size=n)
-    gains = rng.normal(size=(2, 2))
+    gains = rng.normal(size=(abs(K), abs(K)))
+    if K < 0:  # all other classes are alike
+        gains = np.where(np.eye(-K, dtype=bool), gains, gains[:, :1])
+        gains[0, 1:] = 0.3
+    D, codes = 20 * rng.uniform(size=(n, n)), rng.integers(abs(K), size=n)
+    a = rng.uniform(size=n)
     D[0] = np.inf  # all others are infinitely far: none is nearer
     rows, E = np.arange(n), np.where(np.isinf(D), 1.0, np.exp(-D / 0.7))
     np.fill_diagonal(E, 0)

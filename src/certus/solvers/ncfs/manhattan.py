@@ -15,6 +15,10 @@ from ..._pool import run_on_threads
 # columns, up to which pairs are looped over: float64 took 5.6 ns a pair instead of 6.4 for D of 32
 # columns and 9.0 instead of 13 for slopes of 64, but 12 instead of 10 for D of 64
 FEW, FEW_OF_SLOPE = 32, 64
+FEWEST, IN_CACHE = (
+    16,
+    2**20,
+)  # columns, up to which pairs are looked at twice if not all of D is near
 MOST_COLUMNS, LEAST_COLUMNS = 1024, 128  # of a task; 64 were slower by a fifth
 SHARED_COLUMNS, PARTS = 512, 8  # up to which rows are shared out too, in so many parts
 WORTH_A_COPY = 0.75  # share of columns with weight, up to which D is of a copy of these
@@ -22,11 +26,21 @@ SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
 
 
 class Manhattan:
-    by_columns = pairs_once = True
+    keeps_D, least_lines = False, 4
 
     def __init__(self, X: np.ndarray):
-        self.X, p = X, X.shape[1]
-        self.lines = np.ascontiguousarray(X.T) if p <= FEW_OF_SLOPE else None
+        self.X = X
+        self.lines = np.ascontiguousarray(X.T) if X.shape[1] <= FEW_OF_SLOPE else None
+
+    @property
+    def by_columns(self) -> bool:
+        """Slopes are taken of panels, whose tasks are columns; else of slices."""
+        return self.lines is None
+
+    @property
+    def pairs_once(self) -> bool:
+        n, p = self.X.shape
+        return p > FEWEST or n * n <= IN_CACHE
 
     @staticmethod
     def size(R: float, p: int) -> float:
@@ -58,6 +72,14 @@ class Manhattan:
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
         self.side.between(new[:, self.used], D)
+
+    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Σ_ij C_ij|x_i − x_j| of a slice."""
+        from ...kernels.ncfs_few import slope
+
+        g = np.zeros(self.X.shape[1])
+        slope(self.lines, rows, C, False, g)
+        return g
 
     def passed_all(
         self, rows: np.ndarray, C: np.ndarray, total: float, above: bool, threads: int

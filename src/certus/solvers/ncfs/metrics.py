@@ -26,8 +26,8 @@ LOST, PAIRS = 1e-9, 4096  # share of ‖x‖² that D may be; pairs at a time
 class SquaredEuclidean:
     """L2², by products of matrices about the mean of all rows."""
 
-    by_columns = pairs_once = False
-    root = False
+    by_columns = pairs_once = keeps_D = False
+    root, least_lines = False, 16
 
     def __init__(self, X: np.ndarray):
         self.mean = np.mean(X, axis=0, dtype=float)
@@ -80,7 +80,7 @@ class SquaredEuclidean:
 
 
 class Euclidean(SquaredEuclidean):
-    root = True
+    root = keeps_D = True
 
     @staticmethod
     def size(R: float, p: int) -> float:
@@ -108,7 +108,7 @@ class Kinks(Euclidean):
 class PhiS:
     """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
 
-    by_columns = pairs_once = False
+    by_columns, pairs_once, keeps_D, least_lines = False, False, True, 16
 
     def __init__(self, X: np.ndarray):
         self.X = np.asarray(X, dtype=float)

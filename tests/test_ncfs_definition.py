@@ -131,8 +131,8 @@ def test_the_slope_is_that_of_differences_with_duplicates_and_ties(metric, seed)
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@mp.workdps(40)
 def test_the_slope_has_the_digits_of_a_derivative_in_forty(metric):
-    mp.mp.dps = 40
     X, codes, a, W = case(1, n=6, P=3)
     G = gains_of_classes(codes)
     numbers = in_digits(X, G, a)

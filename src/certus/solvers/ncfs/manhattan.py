@@ -26,7 +26,7 @@ SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
 
 
 class Manhattan:
-    keeps_D, least_lines = False, 4
+    keeps_D, least_lines = False, 32  # 4 were slower by a quarter
 
     def __init__(self, X: np.ndarray):
         self.X = X

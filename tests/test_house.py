@@ -342,6 +342,14 @@ def test_every_estimator_states_what_it_minimises(name):
     assert "certificate_" in doc
 
 
+@pytest.mark.parametrize("name", [n for n in feature_selection.__all__ if n[:4] == "NCFS"])
+def test_every_selector_states_what_it_maximises(name):
+    doc = inspect.getdoc(getattr(feature_selection, name))
+    first = doc.split("Parameters\n")[0].lower()
+    assert "maximise" in first
+    assert "certificate_" in doc
+
+
 @pytest.mark.parametrize("name", exceptions.__all__)
 def test_exceptions_and_warnings_are_what_their_names_say(name):
     cls = getattr(exceptions, name)

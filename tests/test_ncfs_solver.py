@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris, load_wine
 
 from certus.kernels import ncfs as kernels
+from certus.kernels import ncfs_few as few_kernels
 from certus.solvers.ncfs import (
     OfClasses,
     OfValues,
@@ -92,8 +93,11 @@ def test_losses_between_values_give_the_same_as_loops(metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n", [3, 64, 130])
-def test_panels_slices_and_threads_change_nothing(metric, n, monkeypatch):
-    X, codes, a, W = case(2, n=max(n, 8), P=70, duplicates=False)
+@pytest.mark.parametrize("P", [6, 70])
+def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
+    X, codes, a, W = case(2, n=max(n, 8), P=P, duplicates=False)
+    W[1] = 0
+    monkeypatch.setattr(problem_module, "FEW", 1)  # several threads at once
 
     def value(threads):
         return Problem(
@@ -366,6 +370,30 @@ def test_loops_over_four_by_four_rows_miss_none(n, P):
     np.testing.assert_allclose(g, truth, atol=1e-11 * max(1e-300, abs(truth).max()))
 
 
+@pytest.mark.parametrize(("n", "P"), [(1, 1), (4, 9), (67, 5), (600, 3)])
+def test_loops_over_pairs_of_few_columns_give_the_same(n, P):
+    rng = np.random.default_rng(n)
+    X, Y, W = rng.normal(size=(n, P)), rng.normal(size=(n + 3, P)), rng.uniform(size=P)
+    S, T = np.ascontiguousarray(X.T), np.ascontiguousarray(Y.T)
+    D, truth = np.full((2, n, n + 3), np.nan)
+    few_kernels.distances(S, T, W, D)
+    kernels.distances(X, Y, W, truth)
+    np.testing.assert_allclose(D, truth, rtol=1e-12)
+    D, truth = np.zeros((2, n, n))
+    for start in reversed(range(0, n, 16)):
+        few_kernels.distances_once(S, W, start, min(start + 16, n), D)
+    kernels.distances_once(X, W, 0, n, truth)
+    np.fill_diagonal(D, 0)
+    np.fill_diagonal(truth, 0)
+    np.testing.assert_allclose(D, truth, rtol=1e-12)
+    C = rng.normal(size=(n, n))
+    for above in (False, True):
+        g, truth = np.zeros((2, P))
+        few_kernels.slope(S, np.arange(n), C, above, g)
+        kernels.slope(X, np.arange(n), C, 0.0, 0, P, above, truth)
+        np.testing.assert_allclose(g, truth, atol=1e-11 * max(1, abs(truth).max()))
+
+
 @pytest.mark.parametrize("above", [True, False])
 def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
     rng = np.random.default_rng(0)
@@ -380,10 +408,15 @@ def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 64])
-def test_the_pull_of_pairs_is_the_equation(n):
+@pytest.mark.parametrize("K", [1, 2, 3, -3])
+def test_the_pull_of_pairs_is_the_equation(n, K):
     rng = np.random.default_rng(n)
-    D, codes, a = 20 * rng.uniform(size=(n, n)), rng.integers(2, size=n), rng.uniform(size=n)
-    gains = rng.normal(size=(2, 2))
+    gains = rng.normal(size=(abs(K), abs(K)))
+    if K < 0:  # all other classes are alike
+        gains = np.where(np.eye(-K, dtype=bool), gains, gains[:, :1])
+        gains[0, 1:] = 0.3
+    D, codes = 20 * rng.uniform(size=(n, n)), rng.integers(abs(K), size=n)
+    a = rng.uniform(size=n)
     D[0] = np.inf  # all others are infinitely far: none is nearer
     rows, E = np.arange(n), np.where(np.isinf(D), 1.0, np.exp(-D / 0.7))
     np.fill_diagonal(E, 0)
@@ -416,6 +449,17 @@ def test_kernels_refuse_what_does_not_match():
         kernels.slope(X, np.arange(3), D, 0.0, 0, 3, False, np.zeros(3))
     with pytest.raises(ValueError, match="does not have"):
         kernels.slope(X, np.array([0, 1, 2, 4]), D, 0.0, 0, 3, False, np.zeros(3))
+    for call in (
+        lambda: few_kernels.distances(X.T, X.T, W[:2], D),
+        lambda: few_kernels.distances_once(X.T, W, 0, 4, D[:3]),
+        lambda: few_kernels.slope(X.T, np.arange(3), D, True, np.zeros(3)),
+    ):
+        with pytest.raises(ValueError, match="do not match"):
+            call()
+    with pytest.raises(ValueError, match="rows 0 to 5 of 4"):
+        few_kernels.distances_once(X.T, W, 0, 5, D)
+    with pytest.raises(ValueError, match="does not have"):
+        few_kernels.slope(X.T, np.array([0, 1, 2, 4]), D, True, np.zeros(3))
     rows, a = np.arange(4), np.ones(4)
     with pytest.raises(ValueError, match="do not match"):
         OfClasses(np.array([0, 1, 2, 0]), np.eye(2)).ask(D, rows, a, 1.0, True)

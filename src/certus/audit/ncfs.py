@@ -43,7 +43,10 @@ def read_classifier(model: Any, rows: Any) -> dict[str, Any]:
 
 def read_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
     reading = read_classifier(model, rows)
-    reading["claims"]["claims"].pop("auto_alpha", None)
+    chosen = float(model.alphas_[model.chosen_index_])
+    if model.alpha_ != chosen:
+        said = f"alpha_ is {model.alpha_:.9g}, alphas_[chosen_index_] is {chosen:.9g}"
+        reading["wrong"] = (*reading["wrong"], said)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
 
 
@@ -57,7 +60,8 @@ def read_regressor(model: Any, rows: Any) -> dict[str, Any]:
         if isinstance(model.epsilon, str):
             reading["claims"]["claims"]["auto_epsilon"] = float(epsilon)
         elif epsilon != model.epsilon:
-            reading["wrong"] += (f"epsilon_ is {epsilon}, epsilon={model.epsilon} was asked for",)
+            said = f"epsilon_ is {epsilon}, epsilon={model.epsilon} was asked for"
+            reading["wrong"] = (*reading["wrong"], said)
         reading["notes"] = (f"loss(yᵢ, yⱼ) = max(|yᵢ − yⱼ| − {epsilon:.6g}, 0)",)
     return reading
 

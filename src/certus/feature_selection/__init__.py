@@ -1,6 +1,7 @@
 """Selection of columns by weights that a certificate comes with: NCFS for classes and numbers."""
 
 from .ncfs import NCFSClassifier
+from .ncfs_cv import NCFSClassifierCV
 from .ncfs_regressor import NCFSRegressor
 
-__all__ = ["NCFSClassifier", "NCFSRegressor"]
+__all__ = ["NCFSClassifier", "NCFSClassifierCV", "NCFSRegressor"]

@@ -15,7 +15,7 @@ from .._words import number
 from ..rows import Rows
 
 SCALES = ("minmax", "standard", None)
-AT_ONCE = 1 << 20  # elements that are scaled in one go
+AT_ONCE = 1 << 17  # elements that are scaled in one go: they stay in cache
 LARGEST = {np.dtype(np.float32): 1e30, np.dtype(np.float64): 1e150}  # sums and squares are held
 
 

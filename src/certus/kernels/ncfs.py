@@ -219,16 +219,20 @@ def distances_once(X, W, start, stop, D) -> None:
     n, p = X.shape
     if D.shape != (n, n) or len(W) != p:
         raise ValueError(f"X {X.shape}, W {W.shape}, D {D.shape} do not match")
-    _require_rows(start, stop, n)
+    _require_square(D, start, stop)
     _compiled("distances", X.dtype)(X, X, W, start, stop, True, D)
+    mirror(D, start, stop)
+
+
+def mirror(D, start, stop) -> None:
+    """D_ji = D_ij of rows start … stop and all j > i; D (n, n)."""
+    _require_square(D, start, stop)
     _compiled("mirror")(D, start, stop)
 
 
 def fold(D, start, stop) -> None:
     """D_ij += D_ji of rows start … stop and all j > i; D (n, n)."""
-    if D.shape[0] != D.shape[1]:
-        raise ValueError(f"D {D.shape} is not square")
-    _require_rows(start, stop, len(D))
+    _require_square(D, start, stop)
     _compiled("fold")(D, start, stop)
 
 
@@ -244,9 +248,11 @@ def slope(X, rows, C, least, first, last, above, g) -> None:
     _compiled("slope", X.dtype)(X, rows, C, least, first, last, above, part, near, g)
 
 
-def _require_rows(start, stop, n) -> None:
-    if not 0 <= start <= stop <= n:
-        raise ValueError(f"rows {start} to {stop} of {n}")
+def _require_square(D, start, stop) -> None:
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"D {D.shape} is not square")
+    if not 0 <= start <= stop <= len(D):
+        raise ValueError(f"rows {start} to {stop} of {len(D)}")
 
 
 def warm() -> None:

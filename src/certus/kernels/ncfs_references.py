@@ -3,8 +3,7 @@ r"""From distances of rows to all others to the pull of each pair, in place.
     e_ij = exp(−(D_ij − min_k D_ik)/σ), j ≠ i        q_i = Σ_j e_ij G_ij / Σ_j e_ij
     C_ij = a_i e_ij (q_i − G_ij) / (σ Σ_j e_ij)
 
-A line of D is read and written three times, in cache. If all others are infinitely far, none is
-nearer: e = 1.
+A line of D is read a few times, in cache. If all others are infinitely far, none is nearer: e = 1.
 """
 
 from functools import cache
@@ -17,8 +16,8 @@ from certus.kernels._elementary import exp_below
 
 
 @kernel
-def _exponentials(line, i, rate):
-    """e in place of D, and its sum; rate = 1/σ."""
+def _least(line, i):
+    """The least of D beside D_ii, which becomes ∞. Where there is none, D = 0."""
     line[i] = np.inf
     a = b = c = d = np.inf
     for j in range(0, len(line) - 3, 4):
@@ -26,10 +25,18 @@ def _exponentials(line, i, rate):
         c, d = min(c, line[j + 2]), min(d, line[j + 3])
     for j in range(len(line) // 4 * 4, len(line)):
         a = min(a, line[j])
-    least, total = min(min(a, b), min(c, d)), 0.0
+    least = min(min(a, b), min(c, d))
     if least == np.inf:
-        line[:] = 1.0
-        least = 1.0
+        line[:] = 0.0
+        line[i] = np.inf
+        least = 0.0
+    return least
+
+
+@kernel
+def _exponentials(line, i, rate):
+    """e in place of D, and its sum; rate = 1/σ."""
+    least, total = _least(line, i), 0.0
     for j in range(len(line)):
         e = exp_below((least - line[j]) * rate)
         line[j] = e
@@ -40,7 +47,34 @@ def _exponentials(line, i, rate):
 
 
 @kernel
+def _of_two(D, rows, a, rate, codes, own, other, pulls, q, size):
+    """G_ij = own of the class of i, or other of it."""
+    for r in range(len(rows)):
+        line, c = D[r], codes[rows[r]]
+        least, total, hits = _least(line, rows[r]), 0.0, 0.0
+        for j in range(len(line)):
+            e = exp_below((least - line[j]) * rate)
+            line[j] = e
+            total += e
+            hits += e if codes[j] == c else 0.0
+        total -= line[rows[r]]
+        hits -= line[rows[r]]
+        line[rows[r]] = 0.0
+        hit, g, sum_of_pulls = hits / total, own[c] - other[c], 0.0
+        q[r] = other[c] + hit * g
+        if pulls:
+            factor = a[r] * rate / total * g
+            if_own, if_other = (hit - 1.0) * factor, hit * factor
+            for j in range(len(line)):
+                pull = line[j] * (if_own if codes[j] == c else if_other)
+                line[j] = pull
+                sum_of_pulls += abs(pull)
+        size[r] = sum_of_pulls
+
+
+@kernel
 def _of_classes(D, rows, a, rate, codes, gains, pulls, q, size):
+    """G_ij = gains[codes_i, codes_j]."""
     for r in range(len(rows)):
         line, of = D[r], gains[codes[rows[r]]]
         total, mean, sum_of_pulls = _exponentials(line, rows[r], rate), 0.0, 0.0
@@ -51,9 +85,9 @@ def _of_classes(D, rows, a, rate, codes, gains, pulls, q, size):
         if pulls:
             factor = a[r] * rate / total
             for j in range(len(line)):
-                c = line[j] * ((mean - of[codes[j]]) * factor)
-                line[j] = c
-                sum_of_pulls += abs(c)
+                pull = line[j] * ((mean - of[codes[j]]) * factor)
+                line[j] = pull
+                sum_of_pulls += abs(pull)
         size[r] = sum_of_pulls
 
 
@@ -69,9 +103,9 @@ def _of_values(D, rows, a, rate, G, pulls, q, size):
         if pulls:
             factor = a[r] * rate / total
             for j in range(len(line)):
-                c = line[j] * ((mean - of[j]) * factor)
-                line[j] = c
-                sum_of_pulls += abs(c)
+                pull = line[j] * ((mean - of[j]) * factor)
+                line[j] = pull
+                sum_of_pulls += abs(pull)
         size[r] = sum_of_pulls
 
 
@@ -80,11 +114,14 @@ def _compiled(name):
     real, whole, flag = types.float64, types.intp, types.boolean
     table, G = real[:, ::1], types.Array(real, 2, "C", readonly=True)
     numbers, rows = (types.Array(kind, 1, "C", readonly=True) for kind in (real, whole))
-    out = real[::1]
-    if name == "classes":
-        signature = (table, rows, numbers, real, rows, G, flag, out, out)
-        return _of_classes.compile(signature)
-    return _of_values.compile((table, rows, numbers, real, G, flag, out, out))
+    first, last = (table, rows, numbers, real), (flag, real[::1], real[::1])
+    kernels = {
+        "two": (_of_two, (rows, numbers, numbers)),
+        "classes": (_of_classes, (rows, G)),
+        "values": (_of_values, (G,)),
+    }
+    function, signature = kernels[name]
+    return function.compile((*first, *signature, *last))
 
 
 def of_classes(D, rows, a, sigma, codes, gains, pulls, q, size) -> None:
@@ -97,7 +134,10 @@ def of_classes(D, rows, a, sigma, codes, gains, pulls, q, size) -> None:
         len(codes) and not 0 <= codes.min() <= codes.max() < min(gains.shape)
     ):
         raise ValueError(f"codes {codes.shape} and gains {gains.shape} do not match D {D.shape}")
-    _compiled("classes")(D, rows, a, 1.0 / sigma, codes, gains, pulls, q, size)
+    rate, own, other = 1.0 / sigma, np.diag(gains).copy(), np.roll(gains, -1, axis=1).diagonal()
+    if np.all((gains == other[:, None]) | np.eye(len(gains), dtype=bool)):
+        return _compiled("two")(D, rows, a, rate, codes, own, other.copy(), pulls, q, size)
+    return _compiled("classes")(D, rows, a, rate, codes, gains, pulls, q, size)
 
 
 def of_values(D, rows, a, sigma, G, pulls, q, size) -> None:
@@ -117,6 +157,6 @@ def _require(D, rows, a, q, size) -> None:
 
 
 def warm() -> None:
-    """Compile both, or load them from disk."""
-    for name in ("classes", "values"):
+    """Compile all, or load them from disk."""
+    for name in ("two", "classes", "values"):
         _compiled(name)

@@ -1,7 +1,8 @@
 """Pictures of fits and certificates, by scikit-learn's Display convention; needs matplotlib."""
 
+from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay
 from .k_curve import KCurveDisplay
 from .n_clusters import NClustersDisplay
 
-__all__ = ["ConvergenceDisplay", "KCurveDisplay", "NClustersDisplay"]
+__all__ = ["AlphaCurveDisplay", "ConvergenceDisplay", "KCurveDisplay", "NClustersDisplay"]

@@ -1,6 +1,8 @@
 """How a fit came to its optimum: the objective falls, the bound rises, the optimum lies between.
 
 f(w_t) ≥ f* ≥ bound_t,    so  excess_t = f(w_t) − f* ≤ f(w_t) − (the best bound known)
+
+An objective that is maximised rises, and what it lacks is counted from the largest that was found.
 """
 
 import math
@@ -110,7 +112,7 @@ class ConvergenceDisplay:
                 _keep_first_bounds_from_flattening_the_rest(self.ax_, f)
             self.ax_.set(xlabel=X_LABEL[x], ylabel="objective", title=self.name or "")
             _whole_ticks(self.ax_, plt, x)
-            self.ax_.legend(loc="upper right")
+            self.ax_.legend(loc="lower right" if f[-1] > f[0] else "upper right")
         return self
 
     @classmethod
@@ -121,7 +123,7 @@ class ConvergenceDisplay:
         ax: Any = None,
         x: Literal["iterations", "seconds"] = "iterations",
     ) -> "ConvergenceDisplay":
-        """Several fits of one problem: how far each was above the best possible, on a log scale.
+        """Several fits of one problem: how far each was from the best possible, on a log scale.
 
         Parameters
         ----------
@@ -133,7 +135,8 @@ class ConvergenceDisplay:
         certificates = {name: model.certificate_ for name, model in models.items()}
         _require_one_problem(certificates)
         told = [c.bound for c in certificates.values() if c.bound is not None]
-        least = min(c.objective for c in certificates.values())
+        sign = -1 if any(c.maximised for c in certificates.values()) else 1
+        least = min(sign * c.objective for c in certificates.values())
         best = min(max(told, default=least), least)
         floor = max(1e-16 * abs(best), 1e-300)  # nothing smaller can be drawn or known
         traces = {
@@ -145,16 +148,15 @@ class ConvergenceDisplay:
         with style() as plt:
             display.figure_, display.ax_ = _axes(plt, ax)
             for i, (name, trace) in enumerate(traces.items()):
-                excess = [max(float(point[2]) - best, floor) for point in trace]
+                excess = [max(sign * float(point[2]) - best, floor) for point in trace]
                 look = curve(i, len(trace))
                 if len(trace) == 1:
                     marker = MARKERS[i % len(MARKERS)]
                     look |= {"linestyle": "none", "marker": marker, "markersize": 9}
                 (line,) = display.ax_.plot(_along(trace, x), excess, label=name, **look)
                 display.lines_[name] = line
-            display.ax_.set(
-                xlabel=X_LABEL[x], ylabel="objective − best possible, at most", yscale="log"
-            )
+            what = "objective − best possible, at most" if sign > 0 else "largest found − objective"
+            display.ax_.set(xlabel=X_LABEL[x], ylabel=what, yscale="log")
             _whole_ticks(display.ax_, plt, x)
             # above the axes: curves can be anywhere in them
             display.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)

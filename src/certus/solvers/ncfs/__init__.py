@@ -6,6 +6,7 @@ from .gains import OfClasses, OfValues
 from .lbfgs import lbfgs
 from .narrow import in_float64, lbfgs_narrow
 from .partitions import average
+from .path import both_ways, grid, one_way, strongest
 from .problem import Problem, Value
 from .references import reference_sums
 from .yang import yang
@@ -17,11 +18,15 @@ __all__ = [
     "Problem",
     "Value",
     "average",
+    "both_ways",
+    "grid",
     "in_float64",
     "lbfgs",
     "lbfgs_narrow",
     "minibatch_lbfgs",
+    "one_way",
     "reference_sums",
     "sgd",
+    "strongest",
     "yang",
 ]

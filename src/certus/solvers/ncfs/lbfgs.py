@@ -15,11 +15,13 @@ import numpy as np
 from ..steps import OnStep, Step, ignore
 from .fit import Fit, always, violation
 from .leg import CUTS, stride, walk
+from .newton import MOST_COLUMNS, newton
 from .problem import Problem, Value
 
 MANY, STRIDES = 500, 4  # columns, from which on SciPy takes longer to begin than an evaluation does
 ROUNDS = 100
 HALVES = 30  # of a weight that is tried
+ROUGH = 30  # iterations at a time, where F may turn within little
 
 
 def lbfgs(
@@ -47,7 +49,12 @@ def lbfgs(
                 continue
             break
         before = run.n_iter
-        run.climb(np.flatnonzero(able & ((run.W > 0) | (full.slope > 0))))
+        free = np.flatnonzero(able & ((run.W > 0) | (full.slope > 0)))
+        rough = problem.metric == "euclidean"
+        if rough and before > 0 and len(free) <= MOST_COLUMNS:
+            run.climb(free, newton)
+        else:
+            run.climb(free, most=ROUGH if rough else None)
         if run.n_iter == before and run.value.F <= full.F and not run.without_tiny_weights():
             break  # rounding
     if problem.scale_free:
@@ -80,9 +87,10 @@ class _Run:
     def _tell(self, F: float, parameters: Any) -> None:
         self.stopped = bool(self.on_step(Step(self.n_iter, F, None, parameters))) or self.stopped
 
-    def climb(self, free: np.ndarray) -> None:
+    def climb(self, free: np.ndarray, walk: Any = walk, most: int | None = None) -> None:
         """With these columns, and fewer and fewer of them, until KKT holds; then look at all."""
         F, slope, going_on, strides = self.value.F, self.value.slope[free], True, STRIDES
+        end = 0 if most is None else max(0, self.left - most)
         while going_on and len(free):
             whole = len(free) == self.problem.shape[1]
             part = self.problem if whole else self.problem.restricted(free)
@@ -92,12 +100,12 @@ class _Run:
                 leg = stride(part, self.W[free], F, slope, heard)
                 self.evaluations += CUTS * (leg is None)
             if leg is None:
-                leg = walk(part, self.W[free], F, slope, self.tol, self.left, heard)
+                leg = walk(part, self.W[free], F, slope, self.tol, self.left - end, heard)
             self.W, F = self._spread(free, leg.W), leg.F
             self.evaluations += leg.evaluations
             counts = (leg.W > 0) | (leg.slope > 0)
             free, slope = free[counts], leg.slope[counts]
-            going_on = leg.shrunk and self.left > 0 and not self.stopped
+            going_on = leg.shrunk and self.left > end and not self.stopped
         self.look()
 
     def _heard(self, free: np.ndarray, F: float, w: np.ndarray) -> bool:

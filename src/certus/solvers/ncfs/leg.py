@@ -88,7 +88,8 @@ def stride(
     for cut in range(CUTS):
         new = np.maximum(W + t * slope, 0.0)
         value = part.value_and_slope(new)
-        if value.F - F > RISE * float(np.dot(slope, new - W)):
+        rise = value.F - F
+        if rise > RISE * float(np.dot(slope, new - W)):
             heard(value.F, new)
             return Leg(new, value.F, value.slope, cut + 1, True)
         t *= CUT

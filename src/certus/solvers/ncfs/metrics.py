@@ -1,6 +1,6 @@
 r"""Distances D_W of some rows from all, and what they pass back to W: Σ_ij C_ij ∂D_ij/∂W_l.
 
-    L1      D = Σ W|Δ|          ∂D/∂W = |Δ|           loops over pairs (``kernels/ncfs.py``)
+    L1      D = Σ W|Δ|          ∂D/∂W = |Δ|           loops over pairs (``manhattan.py``)
     L2²     D = Σ WΔ²           ∂D/∂W = Δ²            products of matrices
     L2      D = √(Σ WΔ²)        ∂D/∂W = Δ²/2D
     Φ_s     D = S_δ/S_u         ∂D/∂W = (δ² − Du²)/S_u
@@ -18,87 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from .manhattan import Manhattan
 
-MOST_COLUMNS, LEAST_COLUMNS = 1024, 128  # of a task; 64 were slower by a fifth
-FEW_COLUMNS, PARTS = 512, 8  # up to which rows are shared out too, in so many parts
 LOST, PAIRS = 1e-9, 4096  # share of ‖x‖² that D may be; pairs at a time
-WORTH_A_COPY = 0.75  # share of columns with weight, up to which D is of a copy of these
-SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
-
-
-class Manhattan:
-    """L1: each number of X is compared with each."""
-
-    pairs_once = True
-
-    def __init__(self, X: np.ndarray):
-        self.X = X
-
-    def at(self, W: np.ndarray) -> "Manhattan":
-        new, used = Manhattan(self.X), np.flatnonzero(W)
-        new.used = used if len(used) <= WORTH_A_COPY * len(W) else np.arange(len(W))
-        new.W = W[new.used].astype(self.X.dtype)
-        new.Z = self.X if len(new.used) == len(W) else np.ascontiguousarray(self.X[:, used])
-        return new
-
-    used: Any = None  # columns that D is of,
-    W: Any = None  # their weights,
-    Z: Any = None  # and their numbers
-
-    def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
-        self._between(self.Z[rows], D)
-
-    def fill_once(self, start: int, stop: int, D: np.ndarray) -> None:
-        """Of rows start … stop and later ones, both ways."""
-        from ...kernels.ncfs import distances_once
-
-        distances_once(self.Z, self.W, start, stop, D)
-
-    def between(self, new: np.ndarray, D: np.ndarray) -> None:
-        self._between(new if len(self.used) == new.shape[1] else new[:, self.used], D)
-
-    def _between(self, new: np.ndarray, D: np.ndarray) -> None:
-        from ...kernels.ncfs import distances
-
-        distances(np.ascontiguousarray(new), self.Z, self.W, D)
-
-    @staticmethod
-    def size(R: float, p: int) -> float:
-        """Of ∂D/∂W, where columns are R wide."""
-        return R
-
-    def passed_all(
-        self, rows: np.ndarray, C: np.ndarray, total: float, above: bool, threads: int
-    ) -> np.ndarray:
-        """Σ_ij C_ij|x_i − x_j|; above: of the pairs j > i. ``total``: Σ|C|."""
-        from ...kernels.ncfs import slope
-
-        p = self.X.shape[1]
-        size = min(MOST_COLUMNS, max(LEAST_COLUMNS, -(-p // 64) * 8))
-        least = SKIPPED * total / C.size
-        lines = -(-len(rows) // (PARTS if p <= FEW_COLUMNS else 1))
-        lines = -(-lines // 4) * 4
-        parts = [slice(a, a + lines) for a in range(0, len(rows), lines)]
-        g = np.zeros((len(parts), p))
-        tasks = [(i, first) for i in range(len(parts)) for first in range(0, p, size)]
-
-        def task(t: int) -> None:
-            i, first = tasks[t]
-            some, last = parts[i], min(first + size, p)
-            slope(self.X, rows[some], C[some], least, first, last, above, g[i])
-
-        run_on_threads(task, len(tasks), threads)
-        return np.asarray(g.sum(axis=0))
-
-    by_columns = True
 
 
 class SquaredEuclidean:
     """L2², by products of matrices about the mean of all rows."""
 
-    by_columns = pairs_once = False
-    root = False
+    by_columns = pairs_once = keeps_D = False
+    root, least_lines = False, 16
 
     def __init__(self, X: np.ndarray):
         self.mean = np.mean(X, axis=0, dtype=float)
@@ -151,7 +80,7 @@ class SquaredEuclidean:
 
 
 class Euclidean(SquaredEuclidean):
-    root = True
+    root = keeps_D = True
 
     @staticmethod
     def size(R: float, p: int) -> float:
@@ -179,7 +108,7 @@ class Kinks(Euclidean):
 class PhiS:
     """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
 
-    by_columns = pairs_once = False
+    by_columns, pairs_once, keeps_D, least_lines = False, False, True, 16
 
     def __init__(self, X: np.ndarray):
         self.X = np.asarray(X, dtype=float)

@@ -4,8 +4,8 @@ r"""The objective of NCFS and its slope in W = w² ≥ 0, panel by panel of rows
     F(W) = Σ_i a_i q_i − λ Σ_l W_l
     ∂F/∂W_l = Σ_{i≠j} C_ij ∂D_ij/∂W_l − λ,                       C_ij = a_i p_ij (q_i − G_ij)/σ
 
-A panel holds D of some rows from all others, at most ``TILE`` numbers; where one panel holds all
-rows, pairs are looked at once. Exponentials are those of D less its least value in the row.
+A panel is some rows beside all others, at most ``TILE`` pairs; where one panel holds all rows, each
+pair can be looked at once. Exponentials are those of D less its least value in the row.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from .metrics import METRICS
 
 TILE = 2**22  # numbers of a panel,
 SLICE = 2**15  # and of what a thread takes of it, about
-LEAST_LINES, LINES = 16, 64  # rows of a slice; a panel has a multiple of these
+LEAST_LINES, LINES = 16, 64  # rows of a slice of pairs once; a panel has a multiple of these
 EXPONENTIAL = 16  # columns that take as long as the exponential of a pair
 FEW = 2**22  # pairs × columns that one thread has done before others wake
 
@@ -112,12 +112,11 @@ class Problem:
         q, g = np.empty(len(asked)), np.zeros(p)
         step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
         once = rows is None and step == n and distance.pairs_once
-        D = np.empty((step, n))
+        D = np.empty((step, n)) if once or distance.by_columns else None
         with blas_limiter:
             for start in range(0, len(asked), step):
                 some = slice(start, min(start + step, len(asked)))
-                of_panel = D[: some.stop - start]
-                panel = _Panel(self, distance, asked[some], a[some], of_panel, once, slope)
+                panel = _Panel(self, distance, asked[some], a[some], D, once, slope)
                 q[some] = panel.probabilities()
                 if slope:
                     g += panel.passed()
@@ -126,19 +125,20 @@ class Problem:
 
 
 class _Panel:
-    """D of some rows, then p, then C, in one place."""
+    """D of some rows, then e, then C, in one place: in D, of which slopes are taken once it is full
+    (of pairs looked at once, or column by column), or in slices that stay in cache."""
 
     def __init__(
-        self, problem: Problem, distance: Any, rows: np.ndarray, a: np.ndarray, D: np.ndarray,
-        once: bool, slope: bool,
+        self, problem: Problem, distance: Any, rows: np.ndarray, a: np.ndarray,
+        D: np.ndarray | None, once: bool, slope: bool,
     ):  # fmt: skip
         self.problem, self.distance, self.rows, self.a, self.once = problem, distance, rows, a, once
-        self.D, self.wanted = D, slope
-        self.q, self.size = np.empty((2, len(rows)))  # size: Σ_j |C_ij|
-        m, n = D.shape
+        m, n = len(rows), problem.shape[0]
+        self.D, self.wanted = None if D is None else D[:m], slope
+        self.q, self.size = np.empty((2, m))  # size: Σ_j |C_ij|
         few = m * n * (problem.shape[1] + EXPONENTIAL) < FEW
         self.threads = 1 if few else problem.threads
-        self.slices = _slices(m, min(max(LEAST_LINES, SLICE // n), -(-m // 2)))
+        self.slices = _slices(m, min(max(distance.least_lines, SLICE // n), -(-m // 2)))
         self.short = _slices(m, LEAST_LINES)
         self.parts: list[Any] = [None] * len(self.slices)
 
@@ -153,25 +153,28 @@ class _Panel:
         return self.q
 
     def _of_slice(self, number: int, s: slice) -> None:
-        rows, D, problem = self.rows[s], self.D[s], self.problem
+        rows, problem = self.rows[s], self.problem
+        D = np.empty((len(rows), problem.shape[0])) if self.D is None else self.D[s]
         if not self.once:
             self.distance.fill(rows, D)
-        C = D if self.distance.by_columns else D.copy()
+        C = D.copy() if self.distance.keeps_D else D
         answer = problem.G.ask(C, rows, self.a[s], problem.sigma, self.wanted)
         self.q[s], self.size[s] = answer
-        if self.wanted and not self.distance.by_columns:
+        if self.wanted and self.D is None:
             self.parts[number] = self.distance.passed(rows, C, D)
 
     def passed(self) -> np.ndarray:
         """Σ C ∂D/∂W, in an order that threads do not change."""
-        if not self.distance.by_columns:
+        if self.D is None:
             return np.sum(self.parts, axis=0)
         if self.once:
             from ...kernels.ncfs import fold
 
             self._each(lambda _, s: fold(self.D, s.start, s.stop), self.short)
-        return self.distance.passed_all(
-            self.rows, self.D, float(self.size.sum()), self.once, self.threads
+        return np.asarray(
+            self.distance.passed_all(
+                self.rows, self.D, float(self.size.sum()), self.once, self.threads
+            )
         )
 
 

@@ -1,0 +1,141 @@
+"""How the score on rows left out, and the number of columns, change with λ."""
+
+from typing import Any
+
+import numpy as np
+
+from .._words import number
+from .style import COLOURS, curve, style
+
+
+class AlphaCurveDisplay:
+    """Mean score ± one standard error against λ, with the best λ, the one taken, and columns.
+
+    Parameters
+    ----------
+    alphas : (A,) array
+        λ, the strongest first.
+    mean, error : (A,) arrays
+        Of the folds' scores: mean and standard error.
+    n_selected : (A, folds) array of int
+        How many columns each fold selected.
+    best, chosen : int
+        Which λ has the best mean, and which was taken.
+    score : str
+        What the score is called.
+    baseline : float
+        The mean score without columns.
+
+    Attributes
+    ----------
+    ax_, columns_ax_ : matplotlib Axes
+        Of scores, and of numbers of columns on the right.
+    figure_ : Figure
+    line_, columns_ : Line2D
+        Mean scores; mean numbers of columns.
+    band_ : PolyCollection
+        ± one standard error.
+    best_, chosen_ : Line2D
+        Markers; one where both are the same λ.
+    limit_, baseline_ : Line2D
+        The best mean less one standard error; the score without columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.feature_selection import NCFSClassifierCV
+    >>> model = NCFSClassifierCV(alphas=[0.1, 1.0, 10.0], cv=3).fit(*load_iris(return_X_y=True))
+    >>> display = model.plot()
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel(), display.columns_ax_.get_ylabel()
+    ('penalty, λ', 'accuracy on rows left out', 'columns selected')
+    """
+
+    ax_: Any
+    columns_ax_: Any
+    figure_: Any
+    line_: Any
+    columns_: Any
+    band_: Any
+    best_: Any
+    chosen_: Any
+    limit_: Any
+    baseline_: Any
+
+    def __init__(
+        self, alphas: np.ndarray, mean: np.ndarray, error: np.ndarray, n_selected: np.ndarray, *,
+        best: int, chosen: int, score: str, baseline: float,
+    ):  # fmt: skip
+        self.alphas, self.mean, self.error, self.n_selected = alphas, mean, error, n_selected
+        self.best, self.chosen, self.score, self.baseline = best, chosen, score, baseline
+
+    def plot(self, ax: Any = None) -> "AlphaCurveDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; a new figure of 600 × 400 px if not given.
+
+        Returns
+        -------
+        self
+        """
+        alphas, mean, error = self.alphas, self.mean, self.error
+        with style() as plt:
+            self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
+            ax = self.ax_
+            self.columns_ax_ = self._draw_columns(plt)
+            self.band_ = ax.fill_between(
+                alphas, mean - error, mean + error, color=COLOURS[3], alpha=0.25, linewidth=0,
+                label="± one std error",
+            )  # fmt: skip
+            look = curve(0, len(alphas)) | {"markevery": 1}
+            (self.line_,) = ax.plot(alphas, mean, label="mean of folds", **look)
+            limit = float(mean[self.best] - error[self.best])
+            self.limit_ = ax.axhline(limit, label="best − one std error", **_thin(2))
+            self.baseline_ = ax.axhline(self.baseline, label="without columns", **_thin(5))
+            one = self.best == self.chosen
+            self.chosen_ = self._mark(self.chosen, "best and taken" if one else "taken", 1)
+            self.best_ = self.chosen_ if one else self._mark(self.best, "best", 4)
+            ax.set(xlabel="penalty, λ", ylabel=f"{self.score} on rows left out", xscale="log")
+            self._keep_the_baseline_from_flattening_the_rest()
+            handles = [*ax.get_legend_handles_labels()[0], self.columns_]
+            ax.legend(
+                handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2
+            )
+        return self
+
+    def _draw_columns(self, plt: Any) -> Any:
+        ax = self.ax_.twinx()
+        look = curve(6) | {"linewidth": 1.2, "drawstyle": "steps-mid"}
+        counts = self.n_selected.mean(axis=1)
+        (self.columns_,) = ax.plot(self.alphas, counts, label="columns, mean of folds", **look)
+        ax.set(ylabel="columns selected")
+        if counts.max() > 200 and counts[counts > 0].min(initial=1) < 0.05 * counts.max():
+            ax.set_yscale("symlog", linthresh=1)
+        else:
+            ax.set_ylim(0, max(1.0, 1.05 * float(counts.max())))
+            ax.yaxis.set_major_locator(plt.MaxNLocator(integer=True, nbins=6))
+        ax.grid(visible=False)
+        ax.spines["right"].set_visible(True)
+        # scores lie above the columns' line
+        self.ax_.set_zorder(ax.get_zorder() + 1)
+        self.ax_.patch.set_visible(False)
+        return ax
+
+    def _mark(self, a: int, name: str, i: int) -> Any:
+        look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+        label = f"{name}: λ = {number(float(self.alphas[a]), 3)}"
+        (marker,) = self.ax_.plot([self.alphas[a]], [self.mean[a]], label=label, **look)
+        return marker
+
+    def _keep_the_baseline_from_flattening_the_rest(self) -> None:
+        """A baseline far below is left out of the picture, and its label says so."""
+        low, high = np.nanmin(self.mean - self.error), np.nanmax(self.mean + self.error)
+        if self.baseline < low - (high - low) and high > low:
+            self.ax_.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
+            self.baseline_.set_label(f"without columns: {number(self.baseline, 3)} ↓")
+
+
+def _thin(i: int) -> dict[str, Any]:
+    return curve(i) | {"linewidth": 1.0}

@@ -1,11 +1,14 @@
 """NCFSClassifierCV: choices, scores without a leak, the last fit, what is told."""
 
+import inspect
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -540,6 +543,49 @@ def test_ctrl_c_in_the_last_fit_keeps_the_best_so_far():
 
 
 # --- among others ---------------------------------------------------------------------------------
+
+
+def test_every_parameter_and_fitted_attribute_is_documented():
+    model = small().fit(pd.DataFrame(clear()[0], columns=list("abcde")), clear()[1])
+    doc = inspect.getdoc(NCFSClassifierCV)
+    fitted = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    for name in [*inspect.signature(NCFSClassifierCV).parameters, *fitted]:
+        assert name in doc, f"{name} is not documented"
+
+
+def test_its_parameters_are_those_of_a_classifier_but_for_alpha():
+    own, plain = NCFSClassifierCV().get_params(), NCFSClassifier().get_params()
+    assert set(plain) - set(own) == {"alpha", "warm_start"}
+    more = {"alphas": 20, "cv": 5, "choice": "1se", "scoring": None, "n_jobs": None}
+    shared = {name: value for name, value in plain.items() if name in own}
+    assert own == {**shared, **more}
+
+
+def test_a_copy_predicts_the_same_bits_and_a_clone_knows_nothing():
+    X, y = clear()
+    model = small().fit(X, y)
+    twin = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+    assert str(twin.table()) == str(model.table())
+    assert certus.verify(twin, X, y).certified
+    assert not [name for name in vars(clone(model)) if name.endswith("_")]
+
+
+def test_weights_are_routed_to_the_fit_and_to_a_scorer_that_asks():
+    X, y = clear(n=90)
+    X[:, :2] *= 0.5
+    s = np.random.default_rng(0).uniform(0, 3, size=90)
+    scorer = make_scorer(f1_score, average="macro")
+    with sklearn.config_context(enable_metadata_routing=True):
+        heard = small(scoring=scorer.set_score_request(sample_weight=True))
+        deaf = small(
+            scoring=make_scorer(f1_score, average="macro").set_score_request(sample_weight=False)
+        )
+        for model in (heard, deaf):
+            model.set_fit_request(sample_weight=True).fit(X, y, sample_weight=s)
+    np.testing.assert_array_equal(heard.n_selected_, deaf.n_selected_)
+    assert np.abs(heard.scores_ - deaf.scores_).max() > 1e-3
+    np.testing.assert_array_equal(heard.n_selected_, small().fit(X, y, s).n_selected_)
 
 
 NOT_COPIES = {

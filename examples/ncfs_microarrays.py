@@ -1,4 +1,4 @@
-"""Few genes, or all: k nearest neighbours after NCFS and before, scaling and selection in the folds.
+"""Few genes, or all: k nearest neighbours after NCFS and before, selection inside the folds.
 
     python examples/ncfs_microarrays.py FOLDER
 

@@ -249,7 +249,7 @@ def test_nearly_collinear_columns(condition, cov):
     at = np.array([[1.0], [2.0], [-3.0]]), np.array([0.5])
     found = fitted(X, y, cov=cov, at=at)
     np.testing.assert_allclose(
-        found.standard_errors, exact_errors(X, y, *at, cov), rtol=max(1e-8, 1e-14 * condition)
+        found.standard_errors, exact_errors(X, y, *at, cov), rtol=max(1e-8, 1e-15 * condition)
     )
 
 

@@ -59,7 +59,7 @@ def infer_logistic(
     if not l2:
         require_rows(n, rank)
     M = N if cov == "classical" else likelihood.squared_gradients(theta, B)
-    errors, covariance = _in_users_units(likelihood, inverse, B @ M @ B.T)
+    errors, covariance = _in_users_units(likelihood, inverse, M)
     coef = np.vstack([b, w]) if fit_intercept else w
     return Estimates(
         n=n,
@@ -101,16 +101,20 @@ def _penalty_root(likelihood: Likelihood, l2: float) -> np.ndarray:
 
 
 def _in_users_units(
-    likelihood: Likelihood, inverse: Inverse, cov: np.ndarray
+    likelihood: Likelihood, inverse: Inverse, M: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(standard errors (m, K − 1), covariance) of (b, w) = Tθ; NaN where rows do not determine."""
+    """(standard errors (m, K − 1), covariance) of (b, w) = Tθ; NaN where rows do not determine.
+
+    (TB) M (TB)ᵀ, not T (B M Bᵀ) Tᵀ: what cancels in b does so before it is squared.
+    """
     K, m, first = likelihood.n_classes, likelihood.m, int(likelihood.intercept)
     # of w the unit is taken out: in the user's units a square might underflow
     T = likelihood.T
     unit = np.concatenate([[1.0] * first, likelihood.unscale])
     T = np.kron(np.eye(K - 1), T / unit[:, None])
     unit = np.tile(unit, K - 1)
-    cov = T @ cov @ T.T
+    TB = T @ inverse.B
+    cov = TB @ M @ TB.T
     cov = (cov + cov.T) / 2
     errors = unit * np.sqrt(np.maximum(np.diagonal(cov), 0.0))
     with np.errstate(over="ignore", under="ignore"):

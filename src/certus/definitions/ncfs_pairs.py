@@ -24,7 +24,7 @@ import numpy as np
 from certus.definitions.linear_sums import gamma
 
 PANEL = 2**14  # numbers at a time that stay near the core, in float64,
-WIDE = 2**16  # and in float32
+WIDE = 2**17  # and in float32
 TERMS = 128  # added up in float32 at most
 LONG = 2**12  # numbers of some rows, up to which they are taken column by column
 TILE = 2**20  # numbers of z at a time, for products

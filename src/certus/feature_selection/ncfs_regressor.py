@@ -259,6 +259,6 @@ def _values(rows: Rows) -> np.ndarray:
 def _mean_loss(G: OfValues) -> float:
     """Over all pairs, so that λ is in the units of the loss; 1 where all y are equal."""
     n, total = len(G.y), 0.0
-    for some in blocks(n, n):
+    for some in blocks(n, max(1, n // 8)):
         total -= float(G.of(np.arange(some.start, some.stop)).sum())
     return total / (n * (n - 1)) or 1.0

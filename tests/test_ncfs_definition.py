@@ -225,7 +225,8 @@ def test_losses_between_values_are_as_printed(metric, loss, way):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_any_number_of_threads_finds_the_same_bits(metric, kind, monkeypatch):
-    monkeypatch.setattr(ncfs_asked, "LINES", 16)
+    for name in ("LEAST_LINES", "LINES"):
+        monkeypatch.setattr(ncfs_asked, name, 16)
     X, codes, s, W = case(4, n=150, P=100, zeros=True)
     one, *others = (
         check(X.astype(kind), codes, W, 1.0, 0.2, metric, s, threads=t) for t in (1, 2, 3)

@@ -18,7 +18,7 @@ from certus.definitions.ncfs_pairs import METRICS, PANEL, TERMS, Pairs
 
 LEFT = 1e-3  # of λ, shared by all pairs: what rough sums may leave out
 FEW_COLUMNS = 64  # without weight: fewer are summed in float64 at once
-LEAST_LINES, LINES, PAIRS = 64, 256, 2**18  # rows at a time, and pairs
+LEAST_LINES, LINES, PAIRS = 128, 256, 2**18  # rows at a time, and pairs
 SHARED = 2**22  # numbers compared, from which threads share the rows
 TABLE, CHEAP = 2**21, 32  # distances that are kept at most, if of more columns than this
 SINGLE = 2.0**-24  # relative error of one float32 operation
@@ -107,7 +107,7 @@ class Asked:
         n = len(self.a)
         lines = max(LEAST_LINES, min(LINES, PAIRS // n))
         if n * n * columns >= SHARED:
-            lines = min(lines, max(LEAST_LINES // 4, -(-n // 4)))
+            lines = min(lines, max(LEAST_LINES // 8, -(-n // 4)))
         beside = (np.arange(n), *beside)
         return data.reduce(
             statistic, self, lines, beside=beside, times=n, most=lines, combine=_added, **how

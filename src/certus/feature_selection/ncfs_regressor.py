@@ -202,7 +202,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         if not flat:
             warn_of_a_column()
         task = self._prepare(rows)
-        self._fit_y = _values(rows)
+        self._fit_y = _values(rows).copy()  # which the person may change
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
         fit = self._maximise(task, self._start(task, before))
         self._tell(fit, [])

@@ -1,53 +1,97 @@
-"""Few genes, or all: k nearest neighbours after NCFS and before, selection inside the folds.
+"""Few genes of many: nearest neighbours on all genes of a microarray, and on those NCFS selects.
 
-    python examples/ncfs_microarrays.py FOLDER
+    python examples/ncfs_microarrays.py FOLDER golub alon
 
-FOLDER holds microarrays as .npz files with X (samples × genes) and y (kinds).
+FOLDER has files NAME.npz with X (rows × genes) and y (their classes). In each of ten times ten
+folds, scaling and selection see the other nine alone. Accuracies have Wilson's interval for as many
+rows; the difference is between the same rows, its interval a bootstrap of rows, 95 % both.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from certus.feature_selection import NCFSClassifier
 from certus.neighbors import KNeighborsClassifier
 
 
-def compare(X, y, repeats=2, folds=5, seed=0):
-    """(accuracies of all columns, of selected ones, how many were selected), one for each fold."""
-    found = []
+def neighbours(X, y, new, k):
+    """What the k nearest rows say, by L1; without a column, the most frequent class."""
+    if X.shape[1] == 0:
+        labels, counts = np.unique(y, return_counts=True)
+        return np.full(len(new), labels[counts.argmax()])
+    return KNeighborsClassifier(k, p=1).fit(X, y).predict(new)
+
+
+def study(X, y, alphas, k=3, folds=10, repeats=10):
+    """(share right of each row, columns selected in each fold) of all columns, None, and each λ."""
+    right = {alpha: np.zeros(len(y)) for alpha in (None, *alphas)}
+    selected = {alpha: [] for alpha in right}
     for train, test in RepeatedStratifiedKFold(
-        n_splits=folds, n_repeats=repeats, random_state=seed
+        n_splits=folds, n_repeats=repeats, random_state=0
     ).split(X, y):
-        plain = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3)).fit(X[train], y[train])
-        selector = NCFSClassifier().fit(X[train], y[train])
-        few = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3))
-        few.fit(selector.transform(X[train]), y[train])
-        found.append(
-            (
-                plain.score(X[test], y[test]),
-                few.score(selector.transform(X[test]), y[test]),
-                selector.score(X[test], y[test]),
-                selector.support_.sum(),
+        for alpha in right:
+            if alpha is None:
+                low, high = X[train].min(axis=0), X[train].max(axis=0)
+                columns = high > low
+                Z = (X[:, columns] - low[columns]) / (high - low)[columns]
+            else:
+                model = NCFSClassifier(alpha).fit(X[train], y[train])
+                columns = model.get_support()
+                Z = (X[:, columns] - model.shift_[columns]) / model.scale_[columns]
+            said = neighbours(Z[train], y[train], Z[test], k)
+            right[alpha][test] += (said == y[test]) / repeats
+            selected[alpha].append(int(columns.sum()))
+    return right, selected
+
+
+def wilson(share, n, z=1.96):
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return middle - half, middle + half
+
+
+def bootstrap(difference, draws=10_000):
+    rng = np.random.default_rng(0)
+    n = len(difference)
+    means = difference[rng.integers(n, size=(draws, n))].mean(axis=1)
+    return np.percentile(means, [2.5, 97.5])
+
+
+def lines(name, X, y, right, selected):
+    """A table's lines."""
+    before = right[None]
+    for alpha, shares in right.items():
+        accuracy, (low, high) = shares.mean(), wilson(shares.mean(), len(y))
+        what = "all genes" if alpha is None else f"NCFS, λ = {alpha:g}"
+        few, many = np.percentile(selected[alpha], [25, 75])
+        genes = f"{np.median(selected[alpha]):,.0f}" + (
+            "" if few == many else f" ({few:.0f}–{many:.0f})"
+        )
+        gain = (
+            ""
+            if alpha is None
+            else "{:+.3f} ({:+.3f} to {:+.3f})".format(
+                (shares - before).mean(), *bootstrap(shares - before)
             )
         )
-    return np.array(found)
-
-
-def main(folder):
-    print("data      rows  columns  k-NN of all   k-NN of few   NCFS itself   columns selected")
-    for path in sorted(Path(folder).glob("*.npz")):
-        with np.load(path) as data:
-            X, y = data["X"].astype(float), data["y"]
-        found = compare(X, y)
-        mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(len(found))
-        shown = "   ".join(f"{m:.3f} ± {e:.3f}" for m, e in zip(mean[:3], error[:3], strict=True))
-        print(f"{path.stem:8} {len(X):5} {X.shape[1]:8}  {shown}   {np.median(found[:, 3]):.0f}")
+        yield f"| {name} | {what} | {genes} | {accuracy:.3f} ({low:.2f}–{high:.2f}) | {gain} |"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", help="all of the folder if none is given")
+    parser.add_argument("--alphas", type=float, nargs="+", default=[1.0, 0.3, 0.1])
+    parser.add_argument("--neighbors", type=int, default=3)
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=10)
+    given = parser.parse_args()
+    print("| data | columns | genes (quartiles) | accuracy | gain |\n|---|---|---|---|---|")
+    for name in given.names or sorted(path.stem for path in given.folder.glob("*.npz")):
+        table = np.load(given.folder / f"{name}.npz")
+        X, y = table["X"].astype(float), table["y"]
+        found = study(X, y, given.alphas, given.neighbors, given.folds, given.repeats)
+        print("\n".join(lines(name, X, y, *found)), flush=True)

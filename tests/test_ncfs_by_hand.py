@@ -1,4 +1,4 @@
-"""NCFS by hand is what the fast objective, the published ascent and L-BFGS are."""
+"""NCFS by hand is what the fast objective, the published ascent and the estimator are."""
 
 import importlib.util
 import subprocess
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
+from certus.feature_selection import NCFSClassifier
 from certus.solvers.ncfs import OfClasses, Problem, lbfgs, yang
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "ncfs_by_hand.py"
@@ -114,6 +115,21 @@ def test_by_hand_wine_ends_where_l_bfgs_does(by_hand):
     fit = lbfgs(balanced(X, y, 0.02), np.ones(13))
     np.testing.assert_allclose(w**2, fit.W, atol=0.02)
     assert np.all(w[fit.W == 0] ** 2 < 1e-3)
+
+
+def test_by_hand_and_the_estimator_agree(by_hand):
+    X, y = load_wine(return_X_y=True)
+    w, values = by_hand.ascend(minmax(X), y, lam=0.02, tol=1e-10)
+    model = NCFSClassifier(0.02, prior="balanced").fit(X, y)  # scales by itself
+    np.testing.assert_allclose(model.weights_, w**2, atol=0.02)
+    assert model.objective_ == pytest.approx(values[-1], abs=1e-5)
+    assert model.certificate_.status == "local optimum"
+    how = {"solver": "yang", "step": 30.0, "max_iter": 60, "tol": 0.0}
+    with pytest.warns(UserWarning, match="max_iter=60"):
+        model = NCFSClassifier(0.02, prior="balanced", **how).fit(X, y)
+    w, values = by_hand.ascend(minmax(X), y, lam=0.02, step=30.0, max_iter=60, tol=0.0)
+    np.testing.assert_allclose(model.weights_, w**2, rtol=1e-7, atol=1e-12)
+    assert model.objective_ == pytest.approx(values[-1], rel=1e-12)
 
 
 def test_without_a_start_above_0_nothing_moves(by_hand):

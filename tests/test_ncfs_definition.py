@@ -18,8 +18,9 @@ from certus.rows import Rows
 METRICS = ["manhattan", "sqeuclidean", "euclidean", "phi_s"]
 WAYS = {
     "as they come": {},
-    "few pairs at a time": {"PANEL": 5, "TILE": 7, "BLOCK": 3, "PAIRS": 40},
-    "rough sums": {"FEW_COLUMNS": 0, "TERMS": 2, "COLUMNS": 3},
+    "few rows at a time": {"PANEL": 5, "TILE": 7, "LEAST_LINES": 1, "LINES": 3, "PAIRS": 40},
+    "rows against rows": {"LONG": 0, "PANEL": 20},
+    "rough sums": {"FEW_COLUMNS": 0, "TERMS": 2, "WIDE": 9},
     "rough sums of picked pairs": {"FEW_COLUMNS": 0, "FEW_PAIRS": 2.0, "LEFT": 1.0},
     "a table of distances": {"CHEAP": 0},
     "differences": {"NEAR": 10.0},
@@ -224,7 +225,8 @@ def test_losses_between_values_are_as_printed(metric, loss, way):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_any_number_of_threads_finds_the_same_bits(metric, kind, monkeypatch):
-    monkeypatch.setattr(ncfs_asked, "BLOCK", 16)
+    for name in ("LEAST_LINES", "LINES"):
+        monkeypatch.setattr(ncfs_asked, name, 16)
     X, codes, s, W = case(4, n=150, P=100, zeros=True)
     one, *others = (
         check(X.astype(kind), codes, W, 1.0, 0.2, metric, s, threads=t) for t in (1, 2, 3)
@@ -403,12 +405,13 @@ def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
         W *= 3
         G = gains_of_classes(codes)
         true = slope(X, W, G, s)
-        U = rng.normal(size=(30, 30 + 45))
+        pairs = ncfs_pairs.Pairs.of(50, 80, 45, 90)
+        U = rng.normal(size=(45, 30))
         Z = (X - (X.max(axis=0) + X.min(axis=0)) / 2).astype(np.float32)
-        J = ncfs_pairs.after(50, 80, 90)
-        U[~ncfs_pairs.once(50, 80, 90)] = 0
-        rough = ncfs_pairs._absolute(Z, U, J)
-        D = np.abs(X[J[:30], None] - X[J])
+        L1 = ncfs_pairs.Manhattan(Z[:, :0], np.zeros(0)).asked_for(Z[:, :0], Z, 0.0)
+        rough = L1.sums(L1.passed(U, U, pairs))[1]
+        D = np.abs(X[pairs.J[:30], None] - X[pairs.J])
+        U = pairs.spread(U)
         exact = np.einsum("ij,ijl->l", U, D)
         room = (ncfs_pairs.TERMS + 4) * ncfs_asked.SINGLE * np.abs(U).sum() * np.ptp(X, axis=0)
         assert (np.abs(rough - exact) <= room).all()
@@ -417,15 +420,23 @@ def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 9, 10])
-def test_every_pair_is_looked_at_once(n):
+def test_half_the_steps_meet_every_pair_once_and_all_of_them_twice(n):
     for lines in (1, 2, 3, n):
-        seen = np.zeros((n, n), dtype=int)
-        for start in range(0, n, lines):
-            stop = min(start + lines, n)
-            J = ncfs_pairs.after(start, stop, n)
-            i, j = np.nonzero(ncfs_pairs.once(start, stop, n))
-            np.add.at(seen, (J[i], J[j]), 1)
-        assert ((seen + seen.T) == 1 - np.eye(n, dtype=int)).all()
+        for steps in (n // 2, n - 1):
+            seen = np.zeros((n, n), dtype=int)
+            for start in range(0, n, lines):
+                pairs = ncfs_pairs.Pairs.of(start, min(start + lines, n), steps, n)
+                own, other = (np.broadcast_to(v, (steps, pairs.b)) for v in (
+                    pairs.own(np.arange(n)), pairs.other(np.arange(n))))  # fmt: skip
+                np.add.at(seen, (own, other), 1)
+                table = own * n + other + 0.0
+                matrix = pairs.spread(table)
+                assert np.array_equal(pairs.gathered(matrix), table)
+                assert np.count_nonzero(matrix) == np.count_nonzero(table)
+            met = seen + seen.T
+            opposite = (np.arange(n) - np.arange(n)[:, None]) % n == n / 2
+            expected = np.where(opposite, 2, 1) if steps == n // 2 else np.full((n, n), 2)
+            assert (met == expected * (1 - np.eye(n, dtype=int))).all()
 
 
 # --- cases of their own kind ----------------------------------------------------------------------

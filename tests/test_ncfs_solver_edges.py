@@ -145,6 +145,18 @@ def test_passes_end_when_they_gain_no_more(solver):
     assert not short.converged
 
 
+def test_no_batch_can_put_a_column_aside_for_good():
+    """Many columns: at W = 1 each row has one neighbour, and a batch knows little."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 1000))
+    X[:, :8] += 1.5 * y[:, None]
+    p = Problem(minmax(X), OfClasses(y, np.eye(2)), np.ones(200), 1.0, 1.0)
+    fit, best = sgd(p, np.ones(1000), batch_size=10, random_state=0), lbfgs(p, np.ones(1000))
+    assert best.objective - fit.objective < 0.1 * (best.objective - p.value(np.zeros(1000)))
+    assert set(np.argsort(-fit.W)[:8]) == set(range(8))
+
+
 # --- float32 --------------------------------------------------------------------------------------
 
 

@@ -1,8 +1,8 @@
 r"""Each row asks all others: p, q and what they say; then the slope of F, from U_ij = C_ij + C_ji.
 
-Distances are computed panel by panel of rows, and again for the slope; those of L1 in many columns
-are kept, if there are few rows. Columns without weight need only be shown to have no slope above 0.
-Of L1 and many columns, sums in float32 over the pairs that matter settle most of them:
+Distances are computed for a few rows at a time, and again for the slope; those of L1 in many
+columns are kept, if there are few rows. Columns without weight need only be shown to have no slope
+above 0. Of L1 and many columns, sums in float32 over the pairs that matter settle most of them:
 
     ∂F/∂W_l + (132·2⁻²⁴ Σ|U| + Σ_{left out} |U| + rounding)·max|Δ_l| ≤ 0
 
@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.linear_sums import gamma
-from certus.definitions.ncfs_pairs import METRICS, PANEL, TERMS, after, once, partners, slices
+from certus.definitions.ncfs_pairs import METRICS, PANEL, TERMS, Pairs
 
 LEFT = 1e-3  # of λ, shared by all pairs: what rough sums may leave out
 FEW_COLUMNS = 64  # without weight: fewer are summed in float64 at once
-BLOCK, PAIRS = 256, 2**19  # rows at most that share their partners, and pairs
-TABLE, CHEAP = 2**22, 32  # distances that are kept at most, if of more columns than this
+LEAST_LINES, LINES, PAIRS = 128, 256, 2**18  # rows at a time, and pairs
+SHARED = 2**22  # numbers compared, from which threads share the rows
+TABLE, CHEAP = 2**21, 32  # distances that are kept at most, if of more columns than this
 SINGLE = 2.0**-24  # relative error of one float32 operation
 
 
@@ -29,12 +30,13 @@ class OfClasses(NamedTuple):
     codes: Any  # (n,): y
     gains: Any  # (K, K)
 
-    def of(self, I: Any, J: Any) -> np.ndarray:
-        return np.take(self.gains[self.codes[I]], self.codes[J], axis=1)
+    def of(self, pairs: Pairs) -> np.ndarray:
+        at = len(self.gains) * pairs.own(self.codes) + pairs.other(self.codes)
+        return np.take(self.gains.ravel(), at)
 
-    def back(self, I: Any, J: Any) -> np.ndarray:
+    def back(self, pairs: Pairs) -> np.ndarray:
         """G_ji."""
-        return np.take(self.gains.T[self.codes[I]], self.codes[J], axis=1)
+        return OfClasses(self.codes, self.gains.T).of(pairs)
 
     @property
     def answers(self) -> np.ndarray:
@@ -54,11 +56,11 @@ class OfValues(NamedTuple):
     loss: Any
     epsilon: Any
 
-    def of(self, I: Any, J: Any) -> np.ndarray:
-        return -self._loss(self.y[I][:, None], self.y[J][None, :])
+    def of(self, pairs: Pairs) -> np.ndarray:
+        return -self._loss(pairs.own(self.y), pairs.other(self.y))
 
-    def back(self, I: Any, J: Any) -> np.ndarray:
-        return -self._loss(self.y[J][None, :], self.y[I][:, None])
+    def back(self, pairs: Pairs) -> np.ndarray:
+        return -self._loss(pairs.other(self.y), pairs.own(self.y))
 
     def _loss(self, u: Any, v: Any) -> np.ndarray:
         if callable(self.loss):
@@ -89,8 +91,7 @@ class Asked:
 
     def __init__(self, view: Any, W: Any, a: Any, G: Any, sigma: float, metric: str):
         self.view, self.W, self.a, self.G, self.sigma = view, W, a, G, sigma
-        self.metric = metric
-        self.table: Any = None
+        self.metric, self.table = metric, np.zeros((0, 0))
         used, n = np.flatnonzero(W), len(a)
         self.means = view.means(W) if metric == "phi_s" else None
         self.distance = METRICS[metric](self.columns(used), W[used])
@@ -101,75 +102,86 @@ class Asked:
         """z of ``ncfs_pairs.py``."""
         return np.asarray(self.view.about(which, self.means, dtype))
 
-    def distances(self, I: np.ndarray, J: np.ndarray) -> np.ndarray:
-        if self.table is None:
-            return np.asarray(self.distance.distances(I, J))
-        return np.asarray(self.table[I[:, None], J])
+    def reduce(self, data: Any, statistic: Any, columns: int, *beside: Any, **how: Any) -> Any:
+        """Over blocks of rows, known by their numbers; ``columns``: of each pair."""
+        n = len(self.a)
+        lines = max(LEAST_LINES, min(LINES, PAIRS // n))
+        if n * n * columns >= SHARED:
+            lines = min(lines, max(LEAST_LINES // 8, -(-n // 4)))
+        beside = (np.arange(n), *beside)
+        return data.reduce(
+            statistic, self, lines, beside=beside, times=n, most=lines, combine=_added, **how
+        )
 
     def neighbours(self, data: Any) -> OfGains:
-        n = len(self.a)
-        if self.metric == "manhattan" and n * n <= TABLE and np.count_nonzero(self.W) > CHEAP:
-            table = np.zeros((n, n))
-            data.reduce(_table, self, table, beside=(np.arange(n),), times=n, most=BLOCK)
-            self.table = table
-        beside = (np.arange(len(self.a)), self.nearest, self.total, self.q, self.said)
-        times = 1 + np.count_nonzero(self.W)
-        found: OfGains = data.reduce(_neighbours, self, beside=beside, times=times, most=BLOCK)
+        n, used = len(self.a), int(np.count_nonzero(self.W))
+        if self.metric == "manhattan" and n * (n // 2) <= TABLE and used > CHEAP:
+            table = np.zeros((n, n // 2))
+            self.reduce(data, _distances, used, table)
+            self.table = np.ascontiguousarray(table.T)
+        beside = (self.nearest, self.total, self.q, self.said)
+        found: OfGains = self.reduce(data, _neighbours, 8 + used, *beside)
         return found
 
-    def pulls(self, I: np.ndarray, J: np.ndarray, D: np.ndarray) -> np.ndarray:
+    def distances(self, pairs: Pairs) -> np.ndarray:
+        """A table of pairs. Of those that are kept, (i, i + k) is (j, j + n − k) with j = i + k."""
+        if not self.table.size:
+            return np.asarray(self.distance.distances(pairs))
+        (half, n), b = self.table.shape, pairs.b
+        D = np.empty((pairs.steps, b))
+        D[:half] = self.table[: pairs.steps, pairs.J[:b]]
+        for step in range(half + 1, pairs.steps + 1):
+            D[step - 1] = self.table[n - step - 1, pairs.J[step : step + b]]
+        return D
+
+    def pulls(self, pairs: Pairs, D: np.ndarray) -> np.ndarray:
         """U_ij = C_ij + C_ji."""
-        U = np.exp((self.nearest[I][:, None] - D) / self.sigma)
-        U *= (self.a / self.total / self.sigma)[I][:, None]
-        U *= self.q[I][:, None] - self.G.of(I, J)
-        V = np.exp((self.nearest[J] - D) / self.sigma)
-        V *= (self.a / self.total / self.sigma)[J]
-        V *= self.q[J] - self.G.back(I, J)
+        weight = self.a / self.total / self.sigma
+        U = np.exp((pairs.own(self.nearest) - D) / self.sigma)
+        U *= pairs.own(weight)
+        U *= pairs.own(self.q) - self.G.of(pairs)
+        V = np.exp((pairs.other(self.nearest) - D) / self.sigma)
+        V *= pairs.other(weight)
+        V *= pairs.other(self.q) - self.G.back(pairs)
         return np.asarray(np.add(U, V, out=U))
 
 
-def _table(_X: Any, _y: Any, _s: Any, rows: Any, asked: Asked, table: Any) -> tuple[int]:
-    """Fill D of these rows and those after them."""
-    n = len(table)
-    for some in slices(len(rows), partners(n)):
-        J = after(int(rows[some][0]), int(rows[some][-1]) + 1, n)
-        I = J[: some.stop - some.start]
-        D = asked.distance.distances(I, J)
-        table[I[:, None], J] = D
-        table[J[:, None], I] = D.T
+def _blocks(rows: np.ndarray, lines: int) -> list[tuple[slice, int, int]]:
+    """Of consecutive rows: which of them, and their numbers from … to."""
+    parts = [slice(i, min(i + lines, len(rows))) for i in range(0, len(rows), lines)]
+    return [(some, int(rows[some][0]), int(rows[some][-1]) + 1) for some in parts]
+
+
+def _distances(_X: Any, _y: Any, _s: Any, rows: Any, table: Any, asked: Asked, lines: int) -> Any:
+    """Fill (i, k): the distance of i and i + k + 1."""
+    n = len(asked.a)
+    for some, start, stop in _blocks(rows, lines):
+        table[some] = asked.distance.distances(Pairs.of(start, stop, n // 2, n)).T
     return (0,)
 
 
 def _neighbours(
-    _X: Any, _y: Any, _s: Any, rows: Any, nearest: Any, total: Any, q: Any, said: Any, asked: Asked
-) -> OfGains:
+    _X: Any, _y: Any, _s: Any, rows: Any, nearest: Any, total: Any, q: Any, said: Any,
+    asked: Asked, lines: int,
+) -> OfGains:  # fmt: skip
     """Fill nearest, total, q and said of some rows."""
-    n, V = len(asked.a), asked.G.answers
-    every, found = np.arange(n), OfGains(0.0, 0.0, 0.0)
-    for some in slices(len(rows), n):
-        I = rows[some]
-        own = np.arange(len(I)), I
-        D = asked.distances(I, every)
-        D[own] = np.inf
-        least = D.min(axis=1)
+    n, V, found = len(asked.a), asked.G.answers, OfGains(0.0, 0.0, 0.0)
+    for some, start, stop in _blocks(rows, lines):
+        pairs = Pairs.of(start, stop, n - 1, n)
+        D = asked.distances(pairs)
+        least = D.min(axis=0)
         alone = np.isinf(least)  # all others are infinitely far, and equally near
         least[alone] = 0.0
-        D[alone] = 0.0
-        E = np.exp((least[:, None] - D) / asked.sigma)
-        E[own] = 0.0
-        G = asked.G.of(I, every)
-        of_row = E.sum(axis=1)
+        D[:, alone] = 0.0
+        E = np.exp((least - D) / asked.sigma)
+        G, of_row, a = asked.G.of(pairs), E.sum(axis=0), asked.a[start:stop]
         nearest[some], total[some] = least, of_row
-        q[some] = np.einsum("ij,ij->i", E, G) / of_row
-        said[some] = np.dot(E, V) / of_row[:, None]
-        G[own] = G[own[0], (I + 1) % n]
-        high, low, a = G.max(axis=1), G.min(axis=1), asked.a[I]
-        G[own] = 0.0
-        found = OfGains(
-            found.span + float(np.dot(a, high - low)),
-            found.size + float(np.dot(a, np.maximum(np.abs(high), np.abs(low)))),
-            found.total + float(G.sum()),
-        )
+        q[some] = np.einsum("ij,ij->j", E, G) / of_row
+        said[some] = np.dot(pairs.spread(E), V[pairs.J]) / of_row[:, None]
+        high, low = G.max(axis=0), G.min(axis=0)
+        span, size = high - low, np.maximum(np.abs(high), np.abs(low))
+        part = OfGains(float(np.dot(a, span)), float(np.dot(a, size)), float(G.sum()))
+        found = _added(found, part)
     return found
 
 
@@ -193,20 +205,17 @@ def slopes(
         asked.distance.asked_for(
             asked.columns(exact), asked.columns(rough, np.float32), LEFT * unit / n**2
         )
-        lines = max(16, min(BLOCK, PAIRS // n))
-        found = data.reduce(
-            _passed, asked, lines, beside=(np.arange(n),), times=n, most=lines, combine=_added
-        )
+        found = asked.reduce(data, _passed, len(exact) + len(rough))
         # what rounding does: to all sums; by way of D to p and q; to q − G
         lost = gamma(PANEL + 2 * n) * found.size + 8 * found.wear / sigma
         lost += gamma(n + 16) * of_gains.size / sigma * found.size / (found.pull or 1.0)
-        value[exact], error = found.exact - lam, lost * asked.distance.tops()
+        error, (of_exact, of_rough) = lost * asked.distance.tops(), asked.distance.sums(found)
+        value[exact], value[rough] = of_exact - lam, of_rough - lam
         violated[exact] = np.where(
             W[exact] > 0, np.abs(value[exact]) + error, np.maximum(value[exact] + error, 0.0)
         )
         steep = (W[exact] == 0) & (found.kinks > violated[exact])
         kink[exact[steep]], violated[exact[steep]] = True, found.kinks[steep]
-        value[rough] = found.rough - lam
         loose = (TERMS + 4) * SINGLE * found.pull + found.left + 2 * lost
         in_doubt = value[rough] + loose * asked.view.reach[rough] > 0
         exact, rough = rough[in_doubt], rough[:0]
@@ -214,22 +223,19 @@ def slopes(
 
 
 def _passed(_X: Any, _y: Any, _s: Any, rows: Any, asked: Asked, lines: int) -> Any:
-    """Sums over the pairs of these rows with those after them."""
+    """Sums over the pairs of these rows with half of the others."""
     n, total = len(asked.a), None
-    h = partners(n)
-    for start in range(int(rows[0]), int(rows[-1]) + 1, lines):
-        stop = min(start + lines, int(rows[-1]) + 1)
-        J = after(start, stop, n)
-        U, D = np.zeros((stop - start, len(J))), np.full((stop - start, len(J)), np.inf)
-        for some in slices(stop - start, h + 1):
-            I, others = J[some], slice(some.start, some.stop + h)
-            d = asked.distances(I, J[others])
-            d[~once(start + some.start, start + some.stop, n)] = np.inf
-            U[some, others], D[some, others] = asked.pulls(I, J[others], d), d
-        found = asked.distance.passed(U, D, J)
+    for _, start, stop in _blocks(rows, lines):
+        pairs = Pairs.of(start, stop, n // 2, n)
+        D = asked.distances(pairs)
+        U = asked.pulls(pairs, D)
+        if n % 2 == 0:  # rows that stand opposite each other meet twice
+            U[-1, 2 * np.arange(start, stop) >= n] = 0.0
+        found = asked.distance.passed(U, D, pairs)
         total = found if total is None else _added(total, found)
     return total
 
 
 def _added(one: Any, other: Any) -> Any:
-    return type(one)(*(a + b for a, b in zip(one, other, strict=True)))
+    fields = [a + b for a, b in zip(one, other, strict=True)]
+    return tuple(fields) if type(one) is tuple else type(one)(*fields)

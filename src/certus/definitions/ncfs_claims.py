@@ -46,7 +46,8 @@ class Scaled(NamedTuple):
 
     def columns(self, which: np.ndarray) -> np.ndarray:
         """(n, len(which)), scaled."""
-        return np.asarray((self.X[:, which] - self.shift[which]) / self.scale[which], dtype=float)
+        X = np.take(self.X, which, axis=1)
+        return np.asarray((X - self.shift[which]) / self.scale[which], dtype=float)
 
     def about(self, which: np.ndarray, means: Any, dtype: Any) -> np.ndarray:
         """Each column less a number near its middle, or each row less its mean."""

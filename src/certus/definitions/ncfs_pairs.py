@@ -2,8 +2,9 @@ r"""Distances of NCFS, and what they pass back to the weights, over all pairs of
 
     D_ij = D_W(x_i, x_j)                        Σ_{i<j} U_ij ∂D_ij/∂W_l,    U_ij = C_ij + C_ji
 
-Each pair is looked at once: row i with the n/2 rows after it, the first following the last. So all
-rows have as many partners, and no n×n table exists. With z the columns about their middles,
+A table holds pairs (i, i+1), (i, i+2), … of a few rows i: one line for each step, the first rows
+following the last. Half the steps meet each pair once, so no n×n table exists. With z the columns
+about their middles,
 
     L1      |z_i − z_j| = 2 max(z_i, z_j) − z_i − z_j
     L2²     U(z_i − z_j)² = α(z_i² + z_j²) − 2β z_i z_j,     α = β = U
@@ -22,8 +23,10 @@ import numpy as np
 
 from certus.definitions.linear_sums import gamma
 
-PANEL = 2**14  # pairs at a time, whose distances stay near the core
-TERMS, COLUMNS = 128, 480  # at a time. Rows of 512 numbers would collide in the cache
+PANEL = 2**14  # numbers at a time that stay near the core, in float64,
+WIDE = 2**17  # and in float32
+TERMS = 128  # added up in float32 at most
+LONG = 2**12  # numbers of some rows, up to which they are taken column by column
 TILE = 2**20  # numbers of z at a time, for products
 FEW_PAIRS = 0.5  # of all: up to which they are picked out one by one
 NEAR = 1e-6  # D² as a share of ‖y_i‖² + ‖y_j‖², up to which differences decide
@@ -33,8 +36,9 @@ LOST = 1e-14  # of s_ii + s_jj: what rounding leaves of nothing
 class Passed(NamedTuple):
     """Of some pairs, to be added to those of others."""
 
-    exact: Any  # (m,): the sum of each column
+    exact: Any  # (m,): the sum of each column; of L1, of maxima
     rough: Any  # (k,): in float32, of columns that need only be shown to be below 0
+    ends: Any  # (2, n), of L1: Σ U of each row's pairs, for these two
     kinks: Any  # (m,): Σ U|z_i − z_j| of pairs at distance 0, where D is a root
     pull: float  # Σ |U|
     size: float  # Σ |β|
@@ -42,27 +46,49 @@ class Passed(NamedTuple):
     left: float  # Σ |U| of the pairs that the rough sums leave out
 
 
-def partners(n: int) -> int:
-    """How many rows after it a row is compared with."""
-    return n // 2
+class Pairs(NamedTuple):
+    """Rows ``J[:b]``, each with the rows that follow it: a table has a line for each step."""
+
+    J: Any  # (b + steps,): numbers of rows
+    b: int
+
+    @classmethod
+    def of(cls, start: int, stop: int, steps: int, n: int) -> "Pairs":
+        return cls(np.arange(start, stop + steps) % n, stop - start)
+
+    @property
+    def steps(self) -> int:
+        return len(self.J) - self.b
+
+    def own(self, v: np.ndarray) -> Any:
+        """Of each pair, what v has for the row."""
+        return v[self.J[: self.b]]
+
+    def other(self, v: np.ndarray) -> Any:
+        """What it has for the one that follows."""
+        return windows(v[self.J], self.b)
+
+    def spread(self, T: np.ndarray) -> np.ndarray:
+        """A table as a matrix (b, len(J)) with zeros elsewhere."""
+        w = len(self.J)
+        flat = np.zeros(self.b * (w + 1))
+        flat.reshape(self.b, w + 1)[:, 1 : 1 + self.steps] = T.T
+        return flat[: self.b * w].reshape(self.b, w)
+
+    def gathered(self, M: np.ndarray) -> np.ndarray:
+        """The table that ``spread`` makes such a matrix of."""
+        flat = np.empty(self.b * (len(self.J) + 1))
+        flat[: M.size] = M.ravel()
+        return np.ascontiguousarray(flat.reshape(self.b, -1)[:, 1 : 1 + self.steps].T)
 
 
-def after(start: int, stop: int, n: int) -> np.ndarray:
-    """Rows start … stop, and those that they are compared with."""
-    return np.arange(start, stop + partners(n)) % n
+def windows(v: np.ndarray, b: int) -> np.ndarray:
+    """v[step + i] for step = 1, 2, … and i < b: a view, lines overlap."""
+    return np.ndarray((len(v) - b, b), v.dtype, v, v.itemsize, (v.itemsize, v.itemsize))
 
 
-def once(start: int, stop: int, n: int) -> np.ndarray:
-    """(stop − start, … + n/2): which of these pairs are looked at here."""
-    h, rows = partners(n), np.arange(start, stop)
-    further = np.arange(len(rows) + h) - np.arange(len(rows))[:, None]
-    # rows that stand opposite each other would meet twice
-    mine = np.where((n % 2 == 0) & (2 * rows >= n), h - 1, h)
-    return np.asarray((further > 0) & (further <= mine[:, None]))
-
-
-def slices(count: int, width: int, size: int = PANEL) -> list[slice]:
-    """Of 0 … count, so that each times ``width`` is about ``size``."""
+def cut(count: int, width: int, size: int = PANEL) -> list[slice]:
+    """0 … count in parts, each times ``width`` about ``size``."""
     step = max(1, size // max(1, width))
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
@@ -71,8 +97,8 @@ class Manhattan:
     """``Z`` (n, m): the columns with weight, about their middles."""
 
     def __init__(self, Z: np.ndarray, W: np.ndarray):
-        self.y = np.ascontiguousarray((2 * W * Z).T)
-        self.own = self.y.sum(axis=0) / 2
+        self.y = 2 * W * Z
+        self.own = self.y.sum(axis=1) / 2
         self.error = 4 * gamma(len(W) + 4) * float((W * np.ptp(Z, axis=0)).sum())
 
     def asked_for(self, exact: np.ndarray, rough: np.ndarray, least: float) -> "Manhattan":
@@ -85,67 +111,81 @@ class Manhattan:
         """The largest ∂D/∂W of the columns that are asked for exactly."""
         return np.asarray(np.ptp(self.exact, axis=0))
 
-    def distances(self, I: Any, J: Any) -> np.ndarray:
-        D = -(self.own[I][:, None] + self.own[J])
-        room = np.empty_like(D)
-        for y in self.y:
-            np.maximum(y[I][:, None], y[J], out=room)
-            D += room
+    def distances(self, pairs: Pairs) -> np.ndarray:
+        """A table."""
+        T, b = self.y[pairs.J], pairs.b
+        D = -(pairs.own(self.own) + pairs.other(self.own))
+        if T.shape[1] * b < LONG:
+            columns = [(y[:b], windows(y, b)) for y in np.ascontiguousarray(T.T)]
+            for some in cut(pairs.steps, b):
+                room = np.empty((some.stop - some.start, b))
+                for own, other in columns:
+                    np.maximum(own, other[some], out=room)
+                    D[some] += room
+            return np.maximum(D, 0.0, out=D)
+        one, total = np.ones(T.shape[1]), np.empty(b)
+        for some in cut(b, T.shape[1]):
+            mine, of_some = T[some], total[some]
+            room = np.empty_like(mine)
+            for step, line in enumerate(D, 1):
+                np.maximum(mine, T[some.start + step : some.stop + step], out=room)
+                line[some] += np.dot(room, one, out=of_some)
         return np.maximum(D, 0.0, out=D)
 
-    def passed(self, U: np.ndarray, D: np.ndarray, J: np.ndarray) -> Passed:
-        """U (b, w) of rows J[:b] with J; their D is not asked for here."""
-        pull, left = float(np.abs(U).sum()), 0.0
-        exact, rough = _absolute(self.exact, U, J), np.zeros(0)
+    def passed(self, U: np.ndarray, D: np.ndarray, pairs: Pairs) -> Passed:
+        """U a table; D is not asked for here."""
+        pull, left, n = float(np.abs(U).sum()), 0.0, len(self.y)
+        exact, rough, ends = _maxima(self.exact, U, pairs), np.zeros(0), np.zeros((2, n))
+        np.add.at(ends[0], pairs.J, _ends(pairs.spread(U)))
         if self.rough.shape[1]:
             U = np.where(np.abs(U) > self.least, U, 0.0)
             left = pull - float(np.abs(U).sum())
-            rough = _absolute(self.rough, U, J)
-        return Passed(exact, rough, np.zeros(len(exact)), pull, pull, self.error * pull, left)
+            rough = _maxima(self.rough, U, pairs)
+            np.add.at(ends[1], pairs.J, _ends(pairs.spread(U)))
+        kinks = np.zeros(len(exact))
+        return Passed(exact, rough, ends, kinks, pull, pull, self.error * pull, left)
+
+    def sums(self, found: Passed) -> tuple[np.ndarray, np.ndarray]:
+        """Σ U|z_i − z_j| of the exact and the rough columns."""
+        exact, rough = 2 * found.exact, 2 * found.rough
+        for total, ends, Z in zip(
+            (exact, rough), found.ends, (self.exact, self.rough), strict=True
+        ):
+            for some in cut(len(total), len(Z), TILE):
+                total[some] -= np.dot(ends, Z[:, some].astype(float, copy=False))
+        return exact, rough
 
 
-def _absolute(Z: np.ndarray, U: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """Σ U|z_i − z_j| of each column."""
-    total, ends = 2 * _maxima(Z, U, J), _ends(U)
-    for some in slices(len(total), len(J), TILE):
-        total[some] -= np.dot(ends, Z[J, some].astype(float, copy=False))
+def _ends(M: np.ndarray) -> np.ndarray:
+    """Sums of each row's pairs, as the one and as the other; M a matrix."""
+    total = M.sum(axis=0)
+    total[: len(M)] += M.sum(axis=1)
     return np.asarray(total)
 
 
-def _ends(U: np.ndarray) -> np.ndarray:
-    """(w,): Σ U of each row's pairs, as the one and as the other."""
-    total = U.sum(axis=0)
-    total[: len(U)] += U.sum(axis=1)
-    return np.asarray(total)
-
-
-def _maxima(Z: np.ndarray, U: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """Σ U max(z_i, z_j) of each column, pairs of rows that are k apart together. In the precision
-    of Z for ``TERMS`` terms at most, beyond these in float64."""
-    (b, w), k = U.shape, Z.shape[1]
-    h, out, i, j = w - b, np.zeros(k), *np.nonzero(U)
-    few, lines = len(i) < FEW_PAIRS * b * h, np.zeros(b * (w + 1))
-    lines[: b * w] = U.ravel()
-    apart = np.ascontiguousarray(lines.reshape(b, w + 1)[:, 1 : 1 + h].T, dtype=Z.dtype)  # (h, b)
-    m = TERMS if Z.dtype == np.float32 else max(TERMS, PANEL // max(1, k))
-    room, more = np.empty((2, m, min(k, COLUMNS)), dtype=Z.dtype)
-    for first in range(0, k, COLUMNS):
-        T = np.ascontiguousarray(Z[J, first : first + COLUMNS])
-        of_tile, A, B = out[first : first + COLUMNS], room[:, : T.shape[1]], more[:, : T.shape[1]]
+def _maxima(Z: np.ndarray, U: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Σ U max(z_i, z_j) of each column: in the precision of Z for ``TERMS`` terms at most if that
+    is float32, beyond these in float64."""
+    k, b, single = Z.shape[1], pairs.b, Z.dtype == np.float32
+    out, u = np.zeros(k), U.astype(Z.dtype, copy=False)
+    step, i = np.nonzero(U)
+    few, size = len(i) < FEW_PAIRS * U.size, WIDE if single else PANEL
+    m = TERMS if few or single else max(TERMS, size // max(1, k))
+    for tile in cut(k, min(m, b), size):
+        T, of_tile = np.ascontiguousarray(Z[pairs.J, tile]), out[tile]
+        one, two = np.empty((2, m, T.shape[1]), dtype=Z.dtype)
         if few:
-            for t in range(0, len(i), m):
-                a, c = i[t : t + m], j[t : t + m]
-                np.take(T, a, axis=0, out=A[: len(a)], mode="clip")
-                np.take(T, c, axis=0, out=B[: len(a)], mode="clip")
-                np.maximum(A[: len(a)], B[: len(a)], out=A[: len(a)])
-                of_tile += np.dot(U[a, c].astype(Z.dtype), A[: len(a)])
+            for some in cut(len(i), 1, m):
+                A, B = one[: some.stop - some.start], two[: some.stop - some.start]
+                np.take(T, i[some], axis=0, out=A, mode="clip")
+                np.take(T, i[some] + step[some] + 1, axis=0, out=B, mode="clip")
+                of_tile += np.dot(u[step[some], i[some]], np.maximum(A, B, out=A))
             continue
-        for t in range(0, b, m):
-            some = slice(t, min(t + m, b))
-            mine, A = T[some], room[: some.stop - t, : T.shape[1]]
-            for k_apart, u in enumerate(apart[:, some], 1):
-                np.maximum(mine, T[t + k_apart : some.stop + k_apart], out=A)
-                of_tile += np.dot(u, A)
+        for some in cut(b, 1, m):
+            mine, A = T[some], one[: some.stop - some.start]
+            for after, line in enumerate(u[:, some], 1):
+                np.maximum(mine, T[some.start + after : some.stop + after], out=A)
+                of_tile += np.dot(line, A)
     return out
 
 
@@ -165,81 +205,87 @@ class SquaredEuclidean:
     def tops(self) -> np.ndarray:
         return np.asarray((2 * np.abs(self.z).max(axis=0)) ** 2)
 
-    def _both(self, I: Any, J: Any) -> np.ndarray:
-        return np.asarray(self.own[I][:, None] + self.own[J])
+    def _both(self, pairs: Pairs) -> np.ndarray:
+        return np.asarray(pairs.own(self.own) + pairs.other(self.own))
 
-    def distances(self, I: Any, J: Any) -> np.ndarray:
-        D = np.dot(self.y[I], self.y[J].T)
+    def _products(self, pairs: Pairs) -> np.ndarray:
+        y = self.y[pairs.J]
+        return pairs.gathered(np.dot(y[: pairs.b], y.T))
+
+    def distances(self, pairs: Pairs) -> np.ndarray:
+        D = self._products(pairs)
         D *= -2
-        D += self._both(I, J)
+        D += self._both(pairs)
         return np.maximum(D, 0.0, out=D)
 
-    def passed(self, U: np.ndarray, D: np.ndarray, J: np.ndarray) -> Passed:
-        I, pull = J[: len(U)], float(np.abs(U).sum())
-        exact, kinks = np.zeros((2, self.z.shape[1]))
-        alpha, beta = self.coefficients(U, D, I, J, exact, kinks)
-        ends = _ends(alpha)
-        for some in slices(len(exact), len(J), TILE):
-            T = self.z[J, some]
+    def passed(self, U: np.ndarray, D: np.ndarray, pairs: Pairs) -> Passed:
+        pull, (exact, kinks) = float(np.abs(U).sum()), np.zeros((2, self.z.shape[1]))
+        alpha, beta = self.coefficients(U, D, pairs, exact, kinks)
+        wear = float((np.abs(beta) * self.blur(D, pairs)).sum())
+        size, beta = float(np.abs(beta).sum()), pairs.spread(beta)
+        ends = _ends(pairs.spread(alpha))
+        for some in cut(len(exact), len(ends), TILE):
+            T = self.z[pairs.J, some]
             exact[some] += np.dot(ends, T * T)
-            exact[some] -= 2 * np.einsum("ij,ij->j", T[: len(I)], np.dot(beta, T))
-        size = np.abs(beta, out=beta)
-        wear = float((size * self.blur(D, I, J)).sum())
-        return Passed(exact, np.zeros(0), kinks, pull, float(size.sum()), wear, 0.0)
+            exact[some] -= 2 * np.einsum("ij,ij->j", T[: pairs.b], np.dot(beta, T))
+        return Passed(exact, np.zeros(0), np.zeros(0), kinks, pull, size, wear, 0.0)
 
-    def blur(self, D: Any, I: Any, J: Any) -> Any:
-        return self.unit * self._both(I, J)
+    def sums(self, found: Passed) -> tuple[np.ndarray, np.ndarray]:
+        return found.exact, found.rough
 
-    def coefficients(self, U: Any, D: Any, I: Any, J: Any, exact: Any, kinks: Any) -> Any:
-        """α, β."""
-        return U, U.copy()
+    def blur(self, D: Any, pairs: Pairs) -> Any:
+        return self.unit * self._both(pairs)
+
+    def coefficients(self, U: Any, D: Any, pairs: Pairs, exact: Any, kinks: Any) -> Any:
+        """α, β, as tables."""
+        return U, U
 
 
 class Euclidean(SquaredEuclidean):
     """Pairs so near that products say little of them are looked at one by one."""
 
-    def distances(self, I: Any, J: Any) -> np.ndarray:
-        D = super().distances(I, J)
-        i, j = np.nonzero(NEAR * self._both(I, J) >= D)
-        for some in slices(len(i), self.y.shape[1]):
-            R = self.y[I[i[some]]] - self.y[J[j[some]]]
-            D[i[some], j[some]] = np.einsum("ij,ij->i", R, R)
+    def distances(self, pairs: Pairs) -> np.ndarray:
+        D = super().distances(pairs)
+        step, i = np.nonzero(NEAR * self._both(pairs) >= D)
+        for some in cut(len(i), self.y.shape[1]):
+            R = self.y[pairs.J[i[some]]] - self.y[pairs.J[i[some] + step[some] + 1]]
+            D[step[some], i[some]] = np.einsum("ij,ij->i", R, R)
         return np.sqrt(D, out=D)
 
-    def blur(self, D: Any, I: Any, J: Any) -> Any:
-        return np.divide(self.unit * self._both(I, J), D, out=np.zeros_like(D), where=D > 0)
+    def blur(self, D: Any, pairs: Pairs) -> Any:
+        return np.divide(self.unit * self._both(pairs), D, out=np.zeros_like(D), where=D > 0)
 
-    def coefficients(self, U: Any, D: Any, I: Any, J: Any, exact: Any, kinks: Any) -> Any:
-        near = 1.1 * NEAR * self._both(I, J) >= D * D
+    def coefficients(self, U: Any, D: Any, pairs: Pairs, exact: Any, kinks: Any) -> Any:
+        near = 1.1 * NEAR * self._both(pairs) >= D * D
         A = np.divide(U, 2 * D, out=np.zeros_like(U), where=D > 0)
         for mine, u, power, out in (
             (near & (D > 0), A, 2, exact),
             (near & (D == 0), U, 1, kinks),
         ):
-            i, j = np.nonzero(mine & (U != 0))
-            for some in slices(len(i), self.z.shape[1]):
-                R = np.abs(self.z[I[i[some]]] - self.z[J[j[some]]])
-                out += np.dot(u[i[some], j[some]], R**power)
+            step, i = np.nonzero(mine & (U != 0))
+            for some in cut(len(i), self.z.shape[1]):
+                R = self.z[pairs.J[i[some]]] - self.z[pairs.J[i[some] + step[some] + 1]]
+                out += np.dot(u[step[some], i[some]], np.abs(R) ** power)
         A[near] = 0.0
-        return A, A.copy()
+        return A, A
 
 
 class PhiS(SquaredEuclidean):
     """``Z``: rows less their means weighted by W."""
 
-    def distances(self, I: Any, J: Any) -> np.ndarray:
-        s, both = np.dot(self.y[I], self.y[J].T), self._both(I, J)
+    def distances(self, pairs: Pairs) -> np.ndarray:
+        s, both = self._products(pairs), self._both(pairs)
         above, below = both - 2 * s, both + 2 * s
         above[above <= LOST * both], below[below <= LOST * both] = 0.0, 0.0
         D = np.where(above > 0, np.inf, 0.0)
         return np.divide(above, below, out=D, where=below > 0)
 
-    def blur(self, D: Any, I: Any, J: Any) -> Any:
+    def blur(self, D: Any, pairs: Pairs) -> Any:
         return self.unit * (1 + np.where(np.isfinite(D), D, 0.0)) ** 2
 
-    def coefficients(self, U: Any, D: Any, I: Any, J: Any, exact: Any, kinks: Any) -> Any:
+    def coefficients(self, U: Any, D: Any, pairs: Pairs, exact: Any, kinks: Any) -> Any:
         D, U = np.where(np.isfinite(D), D, 0.0), np.where(np.isfinite(D), U, 0.0)
-        twice = 2 * self._both(I, J)
+        twice = 2 * self._both(pairs)
         A = np.divide(U * (1 + D), twice, out=np.zeros_like(U), where=twice > 0)
         return A * (1 - D), A * (1 + D)
 

@@ -3,5 +3,12 @@
 from .ncfs import NCFSClassifier
 from .ncfs_cv import NCFSClassifierCV
 from .ncfs_regressor import NCFSRegressor
+from .stability import StabilitySelection, stability_selection
 
-__all__ = ["NCFSClassifier", "NCFSClassifierCV", "NCFSRegressor"]
+__all__ = [
+    "NCFSClassifier",
+    "NCFSClassifierCV",
+    "NCFSRegressor",
+    "StabilitySelection",
+    "stability_selection",
+]

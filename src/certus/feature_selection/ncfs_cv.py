@@ -46,7 +46,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
         Values of λ. A whole number: so many, evenly on a logarithmic scale, from the strongest that
         matters down to a thousandth of it. The strongest is the largest slope of Σ aᵢ Σⱼ pᵢⱼ [yᵢ =
         yⱼ] by a weight, at W = 0 and at W = 1: from there on W = 0 is a local optimum, and all
-        weights fall from W = 1.
+        weights fall from W = 1 ("euclidean" has a kink at W = 0: the slope at W = 1 alone).
     cv : int, splitter or iterable, default=5
         Folds, of whole numbers stratified.
     choice : {"1se", "best"}, default="1se"

@@ -202,7 +202,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         if not flat:
             warn_of_a_column()
         task = self._prepare(rows)
-        self._fit_y = _values(rows)
+        self._fit_y = _values(rows).copy()  # which the person may change
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
         fit = self._maximise(task, self._start(task, before))
         self._tell(fit, [])
@@ -259,6 +259,6 @@ def _values(rows: Rows) -> np.ndarray:
 def _mean_loss(G: OfValues) -> float:
     """Over all pairs, so that λ is in the units of the loss; 1 where all y are equal."""
     n, total = len(G.y), 0.0
-    for some in blocks(n, n):
+    for some in blocks(n, max(1, n // 8)):
         total -= float(G.of(np.arange(some.start, some.stop)).sum())
     return total / (n * (n - 1)) or 1.0

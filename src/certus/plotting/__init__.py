@@ -2,7 +2,14 @@
 
 from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay
+from .feature_weights import FeatureWeightsDisplay
 from .k_curve import KCurveDisplay
 from .n_clusters import NClustersDisplay
 
-__all__ = ["AlphaCurveDisplay", "ConvergenceDisplay", "KCurveDisplay", "NClustersDisplay"]
+__all__ = [
+    "AlphaCurveDisplay",
+    "ConvergenceDisplay",
+    "FeatureWeightsDisplay",
+    "KCurveDisplay",
+    "NClustersDisplay",
+]

@@ -78,8 +78,8 @@ def _drawn(rows: np.ndarray, batches: int, rng: Any) -> list[np.ndarray]:
 
 
 def _ascended(w: np.ndarray, step: float, value: Value) -> np.ndarray:
-    """A step in w; no weight may change its sign, nor more than double."""
-    return np.asarray(w * np.clip(1 + 2 * step * value.slope, 0.0, 2.0))
+    """A step in w; none may more than halve or double: what is 0 stays 0, and a batch may err."""
+    return np.asarray(w * np.clip(1 + 2 * step * value.slope, 0.5, 2.0))
 
 
 def _first_step(problem: Problem, w: np.ndarray, batches: list[np.ndarray]) -> tuple[float, int]:

@@ -1,0 +1,184 @@
+"""Weights of columns, the largest first, with intervals where there are any."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._words import count
+from .style import COLOURS, style
+
+LINE = 0.21  # inches of one column: 20 are 480 px high with the axis
+LEAST_HEIGHT = 2.0
+NAME = 28  # characters of a name
+
+
+class FeatureWeightsDisplay:
+    """A line for each of the largest columns: its weight, and how far it reaches.
+
+    Parameters
+    ----------
+    weights : (P,) array
+        Not negative.
+    names : sequence of str, optional
+        Of the columns; else "column 0", ….
+    intervals : (P, 2) array, optional
+    selected : (P,) array of bool, optional
+        Columns whose marks are filled; by default all with a weight.
+    label : str
+        What the weights are.
+    some : (P,) array of bool, optional
+        Columns that are worth a line; by default those with a weight.
+    said : str
+        What is said of those that there was no room for: so many more "have weight".
+    kinds : (str, str)
+        What filled and open marks are called.
+    mark : float, optional
+        Where a dashed line stands: the least that is selected.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    shown_ : (k,) array of int
+        The columns that are drawn, from the top down.
+    points_, open_points_ : Line2D
+        Columns that are selected, and those that are not.
+    bars_ : LineCollection
+        Intervals, or from 0 to the weight.
+    mark_ : Line2D or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from certus.feature_selection import NCFSClassifier
+    >>> from certus.plotting import FeatureWeightsDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> display = FeatureWeightsDisplay.from_estimator(NCFSClassifier().fit(X, y), n_features=3)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['flavanoids', 'proline', 'color_intensity']
+    >>> display.ax_.get_title(loc="right")
+    '3 of 13 columns; 4 more have weight'
+    """
+
+    ax_: Any
+    figure_: Any
+    shown_: np.ndarray
+    points_: Any
+    open_points_: Any
+    bars_: Any
+    mark_: Any
+
+    def __init__(
+        self, weights: Any, names: Sequence[str] | None = None, *, intervals: Any = None,
+        selected: Any = None, some: Any = None, label: str = "weight", said: str = "weight",
+        kinds: tuple[str, str] = ("selected", "not selected"), mark: float | None = None,
+    ):  # fmt: skip
+        self.weights = np.asarray(weights, dtype=float)
+        P = len(self.weights)
+        self.names = [f"column {j}" for j in range(P)] if names is None else list(map(str, names))
+        self.intervals = None if intervals is None else np.asarray(intervals, dtype=float)
+        self.selected = self.weights > 0 if selected is None else np.asarray(selected, dtype=bool)
+        self.some = self.weights > 0 if some is None else np.asarray(some, dtype=bool)
+        self.label, self.said, self.kinds, self.mark = label, said, kinds, mark
+        for what, shape in (
+            ("names", (len(self.names),)),
+            ("selected", self.selected.shape),
+            ("some", self.some.shape),
+            ("intervals", (P, 2) if self.intervals is None else self.intervals.shape),
+        ):
+            if shape != ((P, 2) if what == "intervals" else (P,)):
+                raise ValueError(f"{what} has shape {shape}, and there are {count(P, 'weight')}")
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, n_features: int = 20, ax: Any = None
+    ) -> "FeatureWeightsDisplay":
+        """Draw ``weights_`` of a fitted model, the selected columns filled.
+
+        Parameters
+        ----------
+        estimator : fitted NCFSClassifier, NCFSRegressor or NCFSClassifierCV
+        n_features : int
+            How many columns at most.
+        ax : matplotlib Axes, optional
+        """
+        names = vars(estimator).get("feature_names_in_")
+        label = "weight of the scaled column" if estimator.scale is not None else "weight"
+        display = cls(estimator.weights_, names, selected=estimator.support_, label=label)
+        return display.plot(ax, n_features=n_features)
+
+    def plot(self, ax: Any = None, *, n_features: int = 20) -> "FeatureWeightsDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; if not given a new figure, 600 px wide and high enough for the columns.
+        n_features : int
+            How many columns at most; others than ``some`` only if there are none of those.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(n_features, bool) or int(n_features) != n_features or n_features < 1:
+            raise ValueError(f"n_features={n_features!r}: give a whole number above 0")
+        self.shown_ = shown = self._largest(int(n_features))
+        with style() as plt:
+            if ax is None:
+                size = (6.0, max(LEAST_HEIGHT, LINE * len(shown) + 0.9))
+                self.figure_, self.ax_ = plt.subplots(figsize=size)
+            else:
+                self.figure_, self.ax_ = ax.figure, ax
+            ax, at = self.ax_, np.arange(len(shown))
+            low, high = self._reach(shown)
+            self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=2.5)
+            filled = self.selected[shown]
+            look = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
+            values = self.weights[shown]
+            (self.points_,) = ax.plot(values[filled], at[filled], label=self.kinds[0], **look)
+            (self.open_points_,) = ax.plot(
+                values[~filled], at[~filled], markerfacecolor="white", label=self.kinds[1], **look
+            )
+            if not filled.all():  # below the largest there is room on the right
+                ax.legend(loc="lower right", frameon=True, edgecolor="none", framealpha=0.9)
+            self.mark_ = None
+            if self.mark is not None:
+                self.mark_ = ax.axvline(self.mark, color=COLOURS[1], linestyle="--", linewidth=1.0)
+            ax.set_yticks(at, [_short(self.names[j]) for j in shown])
+            ax.set_ylim(len(shown) - 0.5, -0.5)  # the largest at the top
+            ax.set_xlim(*self._limits(shown))
+            ax.set_xlabel(self.label)
+            ax.set_title(self._says(), loc="right")
+            ax.grid(visible=False, axis="y")
+            ax.tick_params(axis="y", length=0)
+        return self
+
+    def _largest(self, most: int) -> np.ndarray:
+        high = np.zeros(len(self.weights)) if self.intervals is None else self.intervals[:, 1]
+        order = np.lexsort((-high, -self.weights))
+        some = order[self.some[order]]
+        return (some if len(some) else order)[:most]
+
+    def _reach(self, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.intervals is None:
+            return np.zeros(len(shown)), self.weights[shown]
+        return self.intervals[shown, 0], self.intervals[shown, 1]
+
+    def _limits(self, shown: np.ndarray) -> tuple[float, float]:
+        most = max(float(self._reach(shown)[1].max(initial=0.0)), self.mark or 0.0) or 1.0
+        return -0.02 * most, 1.04 * most
+
+    def _says(self) -> str:
+        """How many columns are drawn, and what of the others."""
+        P, k = len(self.weights), len(self.shown_)
+        more = int(self.some.sum() - self.some[self.shown_].sum())
+        if k == P:
+            return count(P, "column")
+        told = f"{more:,} more {'has' if more == 1 else 'have'}" if more else "no other has"
+        return f"{k:,} of {count(P, 'column')}; {told} {self.said}"
+
+
+def _short(name: str) -> str:
+    name = "".join(c if c.isprintable() else " " for c in name).replace("$", r"\$")
+    return name if len(name) <= NAME else name[: NAME - 1] + "…"

@@ -2,9 +2,9 @@ r"""Weighted L1 distances of all pairs of rows, and what they pass back to the w
 
     D_ij = Σ_l W_l |x_il − x_jl|            g_l = Σ_ij C_ij |x_il − x_jl|
 
-Pairs of four rows and four, or two, at a time, so that each number of X is loaded for several
-pairs; at most 1,024 columns at a time, so that rows stay in cache. Sums over these are in the
-precision of X, others in float64.
+Pairs of three rows and three, or four and two, at a time, so that each number of X is loaded for
+several pairs; at most 1,024 columns at a time, so that rows stay in cache. Sums over these are in
+the precision of X, others in float64.
 """
 
 from functools import cache
@@ -15,49 +15,39 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 
 COLUMNS = 1024  # at a time
-ROWS = 64  # rows of the other side, at a time; of slopes 128 was slower where columns are few
+OTHERS, ROWS = 33, 64  # rows of the other side, at a time: of distances, of slopes
 LINE = 8  # numbers of a line of cache
 
 
 @kernel
-def _four_by_four(X, Y, W, i, j, first, last, D, at):
-    """Add columns first … last of rows i … i + 3 and j … j + 3 of Y to D[at …, j …]."""
-    x0, x1 = X[i, first:last], X[i + 1, first:last]
-    x2, x3 = X[i + 2, first:last], X[i + 3, first:last]
-    y0, y1 = Y[j, first:last], Y[j + 1, first:last]
-    y2, y3 = Y[j + 2, first:last], Y[j + 3, first:last]
+def _three_by_three(X, Y, W, i, j, first, last, D, at):
+    """Add columns first … last of rows i … i + 2 and j … j + 2 of Y to D[at …, j …].
+
+    Nine sums, three numbers of X, one of Y, a weight, a difference and the mask of its sign are 16,
+    as many vectors as AVX2 has: of more, some would go by way of memory.
+    """
+    x0, x1, x2 = X[i, first:last], X[i + 1, first:last], X[i + 2, first:last]
+    y0, y1, y2 = Y[j, first:last], Y[j + 1, first:last], Y[j + 2, first:last]
     weights, zero = W[first:last], X.dtype.type(0)
-    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
-    c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = zero
+    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = zero
     for l in range(len(weights)):
-        w, u0, u1, u2, u3 = weights[l], x0[l], x1[l], x2[l], x3[l]
-        v0, v1, v2, v3 = y0[l], y1[l], y2[l], y3[l]
-        a0 += w * abs(u0 - v0)
-        a1 += w * abs(u0 - v1)
-        a2 += w * abs(u0 - v2)
-        a3 += w * abs(u0 - v3)
-        b0 += w * abs(u1 - v0)
-        b1 += w * abs(u1 - v1)
-        b2 += w * abs(u1 - v2)
-        b3 += w * abs(u1 - v3)
-        c0 += w * abs(u2 - v0)
-        c1 += w * abs(u2 - v1)
-        c2 += w * abs(u2 - v2)
-        c3 += w * abs(u2 - v3)
-        d0 += w * abs(u3 - v0)
-        d1 += w * abs(u3 - v1)
-        d2 += w * abs(u3 - v2)
-        d3 += w * abs(u3 - v3)
-    for line, s0, s1, s2, s3 in (
-        (D[at], a0, a1, a2, a3),
-        (D[at + 1], b0, b1, b2, b3),
-        (D[at + 2], c0, c1, c2, c3),
-        (D[at + 3], d0, d1, d2, d3),
-    ):
+        w, u0, u1, u2 = weights[l], x0[l], x1[l], x2[l]
+        v = y0[l]
+        a0 += w * abs(u0 - v)
+        b0 += w * abs(u1 - v)
+        c0 += w * abs(u2 - v)
+        v = y1[l]
+        a1 += w * abs(u0 - v)
+        b1 += w * abs(u1 - v)
+        c1 += w * abs(u2 - v)
+        v = y2[l]
+        a2 += w * abs(u0 - v)
+        b2 += w * abs(u1 - v)
+        c2 += w * abs(u2 - v)
+    for line, s0, s1, s2 in ((D[at], a0, a1, a2), (D[at + 1], b0, b1, b2), (D[at + 2], c0, c1, c2)):
         line[j] += s0
         line[j + 1] += s1
         line[j + 2] += s2
-        line[j + 3] += s3
 
 
 @kernel
@@ -77,17 +67,17 @@ def _distances(X, Y, W, start, stop, above, D):
     D[start - top : stop - top, left:] = 0.0
     for first in range(0, p, COLUMNS):
         last = min(first + COLUMNS, p)
-        for tile in range(left, n, ROWS):
-            end = min(tile + ROWS, n)
-            whole = tile + (end - tile) // 4 * 4
-            for i in range(start, stop - 3, 4):
-                for j in range(tile, whole, 4):
-                    if not above or j + 3 > i:
-                        _four_by_four(X, Y, W, i, j, first, last, D, i - top)
-                for q in range(i, i + 4):
+        for tile in range(left, n, OTHERS):
+            end = min(tile + OTHERS, n)
+            whole = tile + (end - tile) // 3 * 3
+            for i in range(start, stop - 2, 3):
+                for j in range(tile, whole, 3):
+                    if not above or j + 2 > i:
+                        _three_by_three(X, Y, W, i, j, first, last, D, i - top)
+                for q in range(i, i + 3):
                     for j in range(whole, end):
                         D[q - top, j] += _one(X, Y, W, q, j, first, last)
-            for i in range(start + (stop - start) // 4 * 4, stop):
+            for i in range(start + (stop - start) // 3 * 3, stop):
                 for j in range(tile, end):
                     D[i - top, j] += _one(X, Y, W, i, j, first, last)
 

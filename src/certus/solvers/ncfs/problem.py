@@ -19,7 +19,7 @@ from .metrics import METRICS
 
 TILE = 2**22  # numbers of a panel,
 SLICE = 2**15  # and of what a thread takes of it, about
-LEAST_LINES, LINES = 16, 64  # rows of a slice of pairs once; a panel has a multiple of these
+LEAST_LINES, LINES = 18, 72  # rows of a slice of pairs once; a panel has a multiple of these
 EXPONENTIAL = 16  # columns that take as long as the exponential of a pair
 FEW = 2**22  # pairs × columns that one thread has done before others wake
 

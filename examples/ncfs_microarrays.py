@@ -3,8 +3,10 @@
     python examples/ncfs_microarrays.py FOLDER golub alon
 
 FOLDER has files NAME.npz with X (rows × genes) and y (their classes). In each of ten times ten
-folds, scaling and selection see the other nine alone. Accuracies have Wilson's interval for as many
-rows; the difference is between the same rows, its interval a bootstrap of rows, 95 % both.
+folds, scaling and selection, and the choice of λ where it is chosen ("1se" and "best" of
+NCFSClassifierCV, by five folds of its own), see the other nine alone. Accuracies have Wilson's
+interval for as many rows; the difference is between the same rows, its interval a bootstrap of
+rows, 95 % both.
 """
 
 import argparse
@@ -13,8 +15,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from certus.feature_selection import NCFSClassifier
+from certus.feature_selection import NCFSClassifier, NCFSClassifierCV
 from certus.neighbors import KNeighborsClassifier
+
+ALPHAS = 3.0, 1.0, 0.3, 0.1, 0.03  # to choose from
 
 
 def neighbours(X, y, new, k):
@@ -23,6 +27,13 @@ def neighbours(X, y, new, k):
         labels, counts = np.unique(y, return_counts=True)
         return np.full(len(new), labels[counts.argmax()])
     return KNeighborsClassifier(k, p=1).fit(X, y).predict(new)
+
+
+def fitted(X, y, alpha):
+    """NCFS at a λ, or at one that is chosen as this word says."""
+    if isinstance(alpha, str):
+        return NCFSClassifierCV(ALPHAS, choice=alpha, random_state=0).fit(X, y)
+    return NCFSClassifier(alpha).fit(X, y)
 
 
 def study(X, y, alphas, k=3, folds=10, repeats=10):
@@ -38,13 +49,17 @@ def study(X, y, alphas, k=3, folds=10, repeats=10):
                 columns = high > low
                 Z = (X[:, columns] - low[columns]) / (high - low)[columns]
             else:
-                model = NCFSClassifier(alpha).fit(X[train], y[train])
+                model = fitted(X[train], y[train], alpha)
                 columns = model.get_support()
                 Z = (X[:, columns] - model.shift_[columns]) / model.scale_[columns]
             said = neighbours(Z[train], y[train], Z[test], k)
             right[alpha][test] += (said == y[test]) / repeats
             selected[alpha].append(int(columns.sum()))
     return right, selected
+
+
+def asked(word):
+    return word if word in ("1se", "best") else float(word)
 
 
 def wilson(share, n, z=1.96):
@@ -65,7 +80,8 @@ def lines(name, X, y, right, selected):
     before = right[None]
     for alpha, shares in right.items():
         accuracy, (low, high) = shares.mean(), wilson(shares.mean(), len(y))
-        what = "all genes" if alpha is None else f"NCFS, λ = {alpha:g}"
+        what = f"NCFS, λ {'chosen, ' if isinstance(alpha, str) else '= '}{alpha}"
+        what = "all genes" if alpha is None else what
         few, many = np.percentile(selected[alpha], [25, 75])
         genes = f"{np.median(selected[alpha]):,.0f}" + (
             "" if few == many else f" ({few:.0f}–{many:.0f})"
@@ -84,7 +100,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="all of the folder if none is given")
-    parser.add_argument("--alphas", type=float, nargs="+", default=[1.0, 0.3, 0.1])
+    parser.add_argument("--alphas", type=asked, nargs="+", default=[1.0, 0.3, 0.1, "1se", "best"])
     parser.add_argument("--neighbors", type=int, default=3)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=10)

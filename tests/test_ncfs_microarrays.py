@@ -37,6 +37,17 @@ def test_selection_finds_the_columns_that_tell_and_helps_neighbours(example):
     assert all(0 <= share <= 1 for shares in right.values() for share in shares)
 
 
+@pytest.mark.parametrize("choice", ["1se", "best"])
+def test_the_penalty_can_be_chosen_within_the_folds(example, choice, monkeypatch):
+    monkeypatch.setattr(example, "ALPHAS", (1.0, 0.3))
+    X, y = rows(0, n=40, P=20)
+    right, selected = example.study(X, y, [choice], folds=4, repeats=1)
+    assert right[choice].mean() >= 0.85
+    assert max(selected[choice]) <= 10
+    told = list(example.lines("made", X, y, right, selected))
+    assert f"λ chosen, {choice}" in told[1]
+
+
 def test_classes_drawn_at_random_are_not_predicted(example):
     """Selection outside of the folds finds columns that predict noise very well."""
     X, _ = rows(1, P=400)

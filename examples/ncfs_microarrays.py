@@ -1,6 +1,7 @@
 """Few genes of many: nearest neighbours on all genes of a microarray, and on those NCFS selects.
 
     python examples/ncfs_microarrays.py FOLDER golub alon
+    python examples/ncfs_microarrays.py FOLDER golub alon --alphas 1se best --repeats 3
 
 FOLDER has files NAME.npz with X (rows × genes) and y (their classes). In each of ten times ten
 folds, scaling and selection, and the choice of λ where it is chosen ("1se" and "best" of
@@ -80,8 +81,8 @@ def lines(name, X, y, right, selected):
     before = right[None]
     for alpha, shares in right.items():
         accuracy, (low, high) = shares.mean(), wilson(shares.mean(), len(y))
-        what = f"NCFS, λ {'chosen, ' if isinstance(alpha, str) else '= '}{alpha}"
-        what = "all genes" if alpha is None else what
+        how = f"chosen, {alpha}" if isinstance(alpha, str) else f"= {alpha or 0:g}"
+        what = "all genes" if alpha is None else f"NCFS, λ {how}"
         few, many = np.percentile(selected[alpha], [25, 75])
         genes = f"{np.median(selected[alpha]):,.0f}" + (
             "" if few == many else f" ({few:.0f}–{many:.0f})"
@@ -100,7 +101,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="all of the folder if none is given")
-    parser.add_argument("--alphas", type=asked, nargs="+", default=[1.0, 0.3, 0.1, "1se", "best"])
+    parser.add_argument("--alphas", type=asked, nargs="+", default=[1.0, 0.3, 0.1])
     parser.add_argument("--neighbors", type=int, default=3)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=10)

@@ -1,0 +1,138 @@
+r"""What a least-squares support vector machine says besides (β, b), from the rows.
+
+    A = [[0, rᵀ], [r, RKR + I/C]],  r = √ω        rows and columns of A are b and the rows of X
+    f⁻ⁱ(x_i) = y_i − a_i/(r_i (A⁻¹)_ii),  a = β/r                 the fit without row i, ω held
+    Σ_i ∂f(x_i)/∂y_i = n₊ − Σ_{ω_i > 0} (A⁻¹)_ii/C                the effective number of parameters
+
+A row of weight 0 has no part in the fit: f⁻ⁱ = f. The condition is λ_max/λ_min of RKR + I/C.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.definitions.kernels import gamma_of
+
+SAME_CLAIM = 1e-8  # relative, of what is recomputed
+LEFT_OUT_ROWS = 1000  # up to which fits without a row are recomputed, O(n³)
+LOST_BY_SOLVING = 1e-14  # times the condition: what two ways of solving A may differ by
+CONDITION_FACTOR = 3.0  # an estimate of it may be wrong by this
+
+
+def left_out(K: Any, y: Any, omega: Any, C: Any, f: Any, fit_intercept: bool = True) -> Any:
+    """f⁻ⁱ(x_i) (n, q), the effective number of parameters of each column, and the condition.
+
+    By A⁻¹ as it stands above. ``f``: what the fit says of all rows.
+    """
+    used = np.flatnonzero(omega > 0)
+    r, said, effective, condition = np.sqrt(omega[used]), np.array(f, dtype=float), [], []
+    inner = r[:, None] * K[np.ix_(used, used)] * r
+    first = int(fit_intercept)
+    for t, c in enumerate(np.broadcast_to(np.asarray(C, dtype=float), y.shape[1:])):
+        A = np.zeros((len(used) + first, len(used) + first))
+        A[first:, first:] = inner + np.eye(len(used)) / c
+        if fit_intercept:
+            A[0, 1:] = A[1:, 0] = r
+        inverse = np.linalg.inv(A)
+        g = np.diag(inverse)[first:]
+        a = inverse[first:, first:] @ (r * y[used, t])
+        said[used, t] = y[used, t] - a / (r * g)
+        effective.append(len(used) - float(g.sum()) / c)
+        spectrum = np.abs(np.linalg.eigvalsh(A[first:, first:]))
+        condition.append(float(spectrum.max() / spectrum.min()))
+    return said, np.array(effective), max(condition)
+
+
+def accuracy(scores: Any, y: Any, s: Any) -> float:
+    """Of ±1 columns: the share of rows, by weight, on whose side they are."""
+    if y.shape[1] == 1:
+        hits = (scores[:, 0] > 0) == (y[:, 0] > 0)
+    else:
+        hits = scores.argmax(axis=1) == y.argmax(axis=1)
+    return float(np.average(hits, weights=s))
+
+
+def r_squared(scores: Any, y: Any, s: Any) -> float:
+    """Mean over the columns of 1 − Σs(y − f)²/Σs(y − ȳ)²; of a constant y 0, or 1 if met."""
+    s = np.ones(len(y)) if s is None else s
+    error, mean = s @ (y - scores) ** 2, s @ y / s.sum()
+    spread = s @ (y - mean) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(spread > 0, 1 - error / spread, np.where(error == 0, 1.0, 0.0))
+    return float(each.mean())
+
+
+def other_claims(
+    claims: dict[str, Any], X: Any, y: Any, s: Any, omega: Any, d: Any, K: Any, C: Any,
+    fit_intercept: bool, P: float, error: float, f: Any,
+) -> list[str]:  # fmt: skip
+    """Sentences about what the data do not bear out. ``error``: what rounding leaves open of P."""
+    said = claims_of_rows(claims, X, s, d, K.gamma, P, error)
+    if not {"loo_scores", "effective", "condition"} & set(claims) or len(X) > LEFT_OUT_ROWS:
+        return said
+    scores, effective, condition = left_out(K.whole(), y, omega, C, f, fit_intercept)
+    slack = SAME_CLAIM + LOST_BY_SOLVING * condition
+    stated = claims.get("condition")
+    if stated is not None and not (
+        condition / CONDITION_FACTOR <= stated <= CONDITION_FACTOR * condition * (1 + slack)
+    ):
+        said.append(f"condition_ is {stated:.4g}, that of RKR + I/C is {condition:.4g}")
+    stated, true = claims.get("effective"), float(effective.mean())
+    if stated is not None and not abs(stated - true) <= slack * len(X):
+        said.append(f"effective_parameters_ is {stated:.9g}, the rows say {true:.9g}")
+    stated = claims.get("loo_scores")
+    if stated is not None:
+        said += _other_scores(np.reshape(stated, (len(X), -1)), scores, slack)
+        said += _other_summary(claims, np.reshape(stated, (len(X), -1)), y, s)
+    return said
+
+
+def _other_scores(stated: Any, true: Any, slack: float) -> list[str]:
+    if stated.shape != true.shape:
+        return [f"loo_scores_ has {stated.shape[1]:,} columns, not {true.shape[1]:,}"]
+    off = np.abs(stated - true)
+    if (off <= slack * max(1.0, float(np.abs(true).max()))).all():
+        return []
+    i, t = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
+    return [f"loo_scores_ of row {i} is {stated[i, t]:.9g}, without it the fit says {true[i, t]:.9g}"]
+
+
+def _other_summary(claims: dict[str, Any], scores: Any, y: Any, s: Any) -> list[str]:
+    said = []
+    for name, measure in (("loo_accuracy", accuracy), ("loo_r2", r_squared)):
+        stated = claims.get(name)
+        if stated is None:
+            continue
+        true = measure(scores, y, s)
+        if not abs(stated - true) <= SAME_CLAIM * max(1.0, abs(true)):
+            said.append(f"{name}_ is {stated:.9g}, loo_scores_ say {true:.9g}")
+    return said
+
+
+def claims_of_rows(
+    claims: dict[str, Any], X: Any, s: Any, d: Any, gamma: float, P: float, error: float
+) -> list[str]:
+    """γ, the density weights, the rows kept for new ones, and P."""
+    said = []
+    asked = claims.get("gamma")
+    if asked is not None:
+        true = gamma_of(X, s, asked)
+        if not abs(gamma - true) <= SAME_CLAIM * abs(true):
+            said.append(f"gamma_ is {gamma:.9g}, gamma={asked!r} of these rows is {true:.9g}")
+    stated = claims.get("density_weights")
+    if stated is not None:
+        off = np.flatnonzero(~(np.abs(np.asarray(stated) - d) <= SAME_CLAIM))
+        if np.shape(stated) != np.shape(d) or len(off):
+            i = off[0] if len(off) else 0
+            said.append(f"density_weights_ of row {i} is {stated[i]:.9g}, the rows say {d[i]:.9g}")
+    stated = claims.get("objective")
+    if stated is not None and not abs(stated - P) <= SAME_CLAIM * abs(P) + error:
+        said.append(f"objective_ is {stated:.9g}, the rows say {P:.9g}")
+    kept = claims.get("kept")
+    if kept is not None:
+        if kept.shape != X.shape:
+            said.append(f"X_fit_ has shape {kept.shape}, the rows have {X.shape}")
+        elif not np.array_equal(kept, X):
+            row = int(np.argmax((kept != X).any(axis=1)))
+            said.append(f"row {row} of X_fit_ is another")
+    return said

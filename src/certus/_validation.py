@@ -318,6 +318,17 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
         )
 
 
+def memory_for_kernel(n: int, matrices: int) -> None:
+    """The same for n × n matrices of float64."""
+    needed = 8 * n * n * matrices
+    free = None if needed < ALWAYS_THERE else available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"the kernel of {count(n, 'row')} needs {needed / 2**30:,.0f} GiB and "
+            f"{free / 2**30:,.0f} GiB are free: use fewer rows, or a machine with more memory"
+        )
+
+
 # --- parameters -----------------------------------------------------------------------------------
 
 

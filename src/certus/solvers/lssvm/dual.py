@@ -3,14 +3,15 @@
     min over w, b   ½‖w‖² + C/2 Σ ω_i (y_i − wᵀφ(x_i) − b)²,     w = Σ β_i φ(x_i)
 
     [[0, rᵀ], [r, H]] [b; a] = [0; r∘y],   r = √ω,  H = RKR + I/C,  β = r∘a
-    η = H⁻¹r,  ν = H⁻¹(r∘y),  b = rᵀν/rᵀη,  a = ν − ηb
+    η = H⁻¹r,  ν = H⁻¹(r∘y),  b = rᵀν/rᵀη,  a = ν − ηb       (no intercept: b = 0, a = ν)
 
-Rows of weight 0 have β = 0 and are left out. Exact leave-one-out, with ω held fixed, and the trace
-of S in f = S y follow from the diagonal of M = H⁻¹ − ηηᵀ/rᵀη alone:
+Rows of weight 0 have β = 0 and drop out. Exact leave-one-out, ω held fixed, and the trace of S in
+f = Sy need only the diagonal g of H⁻¹ − ηηᵀ/rᵀη (no intercept: of H⁻¹):
 
-    f⁻ⁱ(x_i) = y_i − a_i/(r_i M_ii)          tr S = n₊ − Σ M_ii/C
+    f⁻ⁱ(x_i) = y_i − a_i/(r_i g_i)          tr S = n₊ − Σ g_i/C,  n₊ rows of ω > 0
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ import numpy as np
 from ..cholesky import cholesky, cholesky_solve
 from .fit import Fit
 from .indefinite import Indefinite
+from .inverse import inverse_diagonal
 from .kernel import Kernel
-from .left_out import inverse_diagonal
 from .tiles import predict, weighted_gram
+
+WORTH_ESTIMATING = 1e8  # below, a condition costs no digits that anybody misses
 
 
 def solve(
@@ -35,96 +38,117 @@ def solve(
 ) -> Fit:
     """The fit of y (n, q) with weights ω ≥ 0, by Cholesky; by LDLᵀ where H is indefinite.
 
-    n³/3 operations, twice that with ``left_out``; memory for one n × n matrix (and the given one if
-    precomputed).
+    n³/3 operations, twice as many with ``left_out``. Memory: one n × n matrix, besides a given
+    (precomputed) one. The same bits on any number of threads.
     """
-    y = np.asarray(y, dtype=np.float64)
-    kept = omega > 0
+    y, kept = np.asarray(y, dtype=np.float64), omega > 0
     if not kept.any():
-        raise ValueError("all rows have weight 0: give at least one a positive weight")
-    X, Y, r = _rows(K_or_X, kernel, kept), y[kept], np.sqrt(omega[kept])
-    center = fit_intercept and kernel.name == "linear"  # moves b alone, and saves digits
-    origin = X.mean(axis=0, dtype=np.float64) if center else None
-    factor = factored(X if origin is None else X - origin, r, C, kernel, threads)
-    rhs = np.column_stack([r[:, None] * Y, r])
-    nu, eta = np.split(factor.solve(rhs), [Y.shape[1]], axis=1)
-    b, scale = np.zeros(Y.shape[1]), float(r @ eta[:, 0])
-    a = nu
-    if fit_intercept:
-        for _ in range(2):  # the second time for what rounding left of rᵀa
-            step = r @ a / scale
-            b, a = b + step, a - eta * step
+        raise ValueError("all rows have weight 0: give at least one row a positive weight")
+    X, Y, r = rows_kept(K_or_X, kernel, kept), y[kept], np.sqrt(omega[kept])
+    X, origin = without_origin(X, kernel, fit_intercept)
+    H = Factor(X, r, C, kernel, threads)
+    solved = H.solve(np.column_stack([r[:, None] * Y, r]))
+    eta = solved[:, -1]
+    a, b = split(solved[:, :-1], eta, r, fit_intercept)
     beta = np.zeros_like(y)
     beta[kept] = r[:, None] * a
-    if origin is not None:
-        b = b - origin @ (X.T @ beta[kept])
-    fit = Fit(beta, b, factor.condition, factor.negative)
-    return (
-        _left_out(fit, factor, K_or_X, y, kept, r, a, eta[:, 0], C, kernel, fit_intercept)
-        if (left_out)
-        else fit
-    )
-
-
-def _left_out(
-    fit: Fit,
-    factor: Any,
-    K_or_X: np.ndarray,
-    y: np.ndarray,
-    kept: np.ndarray,
-    r: np.ndarray,
-    a: np.ndarray,
-    eta: np.ndarray,
-    C: float,
-    kernel: Kernel,
-    fit_intercept: bool,
-) -> Fit:
-    g = factor.inverse_diagonal()
-    if fit_intercept:
-        g = g - eta**2 / (r @ eta)
+    b = moved_back(b, origin, beta[kept], X)
+    fit = Fit(beta, b, H.condition, H.indefinite)
+    if not left_out:
+        return fit
+    g = leverage(H.inverse_diagonal(), eta, r, fit_intercept)
     found = np.empty_like(y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found[kept] = y[kept] - a / (r * g)[:, None]
-    if fit_intercept and kept.sum() == 1:
-        found[kept] = np.nan  # nothing is left to fit
+    found[kept] = without_its_row(Y, a, r, g)
     if not kept.all():
-        rest = ~kept
-        new = K_or_X[rest]
-        found[rest] = predict(new, K_or_X, fit.beta, fit.b, kernel, factor.threads)
-    leverage = np.full(len(y), C)  # a row without weight adds 0 to the trace
-    leverage[kept] = g
-    return fit._replace(left_out=found, leverage=leverage, effective=float(np.sum(1 - g / C)))
+        found[~kept] = predict(K_or_X[~kept], K_or_X, beta, b, kernel, threads)
+    of_all = np.full(len(y), C, dtype=np.float64)  # 1 − g/C is what a row adds to the trace
+    of_all[kept] = g
+    return fit._replace(left_out=found, leverage=of_all, effective=float(np.sum(1 - g / C)))
 
 
-class Positive:
-    """RᵀR = H."""
+def rows_kept(K_or_X: np.ndarray, kernel: Kernel, kept: np.ndarray) -> np.ndarray:
+    if kept.all():
+        return K_or_X
+    return K_or_X[np.ix_(kept, kept)] if kernel.name == "precomputed" else K_or_X[kept]
 
-    negative = 0
 
-    def __init__(self, R: np.ndarray, condition: float, threads: int | None):
-        self.R, self.condition, self.threads = R, condition, threads
+def without_origin(X: np.ndarray, kernel: Kernel, fit_intercept: bool) -> tuple[np.ndarray, Any]:
+    """As Σβ = 0, moving the rows of a linear kernel moves b alone, and far rows lose no digits."""
+    if not (fit_intercept and kernel.name == "linear"):
+        return X, None
+    origin = X.mean(axis=0, dtype=np.float64)
+    return X - origin, origin
+
+
+def moved_back(b: np.ndarray, origin: Any, beta: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """b of the rows as they were, X + origin."""
+    if origin is None:
+        return b
+    total = np.array([math.fsum(column) for column in beta.T])  # 0 but for rounding
+    return b - origin @ (X.T @ beta) - (origin @ origin) * total
+
+
+def split(
+    nu: np.ndarray, eta: np.ndarray, r: np.ndarray, fit_intercept: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """a and b."""
+    a, b = nu, np.zeros(nu.shape[1])
+    if fit_intercept:
+        for _ in range(2):  # the second time for what rounding left of rᵀa = 0
+            step = r @ a / (r @ eta)
+            a, b = a - eta[:, None] * step, b + step
+    return a, b
+
+
+def leverage(
+    inverse_diagonal: np.ndarray, eta: np.ndarray, r: np.ndarray, fit_intercept: bool
+) -> np.ndarray:
+    """g."""
+    if not fit_intercept:
+        return inverse_diagonal
+    if len(r) == 1:
+        return np.zeros(1)  # the intercept alone fits a single row
+    return inverse_diagonal - eta**2 / (r @ eta)
+
+
+def without_its_row(y: np.ndarray, a: np.ndarray, r: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """f⁻ⁱ(x_i); NaN where no other row is left."""
+    rg = np.where(g == 0, np.nan, r * g)
+    return y - a / rg[:, None]
+
+
+class Factor:
+    """Of H = RKR + I/C, by Cholesky if it is positive definite."""
+
+    def __init__(self, X: np.ndarray, r: np.ndarray, C: float, kernel: Kernel, threads: int | None):
+        self.threads = threads
+        diagonal, pairs = kernel.diagonal(X), kernel.between(X, X)
+        self.R = weighted_gram(pairs, diagonal, r, 1 / C, threads)
+        self.negative: Indefinite | None = None
+        self.indefinite, self.condition = 0, 1 + C * float(diagonal @ r**2)
+        if cholesky(self.R, threads=threads) == 0:
+            if not kernel.semidefinite or self.condition > WORTH_ESTIMATING:
+                self.condition = _estimated(self.R, float(diagonal @ r**2) + len(r) / C)
+            return
+        self.negative = Indefinite(weighted_gram(pairs, diagonal, r, 1 / C, threads, self.R))
+        self.condition = self.negative.condition
+        # of a kernel that cannot be indefinite, the sign of eigenvalues was lost in rounding
+        self.indefinite = 0 if kernel.semidefinite else self.negative.eigenvalues
 
     def solve(self, B: np.ndarray) -> np.ndarray:
+        if self.negative is not None:
+            return self.negative.solve(B)
         return cholesky_solve(self.R, B, threads=self.threads)
 
     def inverse_diagonal(self) -> np.ndarray:
+        if self.negative is not None:
+            return self.negative.inverse_diagonal()
         return inverse_diagonal(self.R, self.threads)
 
 
-def factored(
-    X: np.ndarray, r: np.ndarray, C: float, kernel: Kernel, threads: int | None = None
-) -> Any:
-    """A factor of H = RKR + I/C."""
-    diagonal = kernel.diagonal(X)
-    pairs = kernel.between(X, X)
-    H = weighted_gram(pairs, diagonal, r, 1 / C, threads)
-    if cholesky(H, threads=threads) == 0:
-        return Positive(H, 1 + C * float(diagonal @ r**2), threads)
-    H = weighted_gram(pairs, diagonal, r, 1 / C, threads)
-    return Indefinite(H, threads)
+def _estimated(R: np.ndarray, size: float) -> float:
+    """‖H⁻¹‖₁ as LAPACK estimates it, times the trace, which no eigenvalue exceeds."""
+    from scipy.linalg import lapack
 
-
-def _rows(K_or_X: np.ndarray, kernel: Kernel, kept: np.ndarray) -> np.ndarray:
-    if kernel.name == "precomputed":
-        return K_or_X if kept.all() else K_or_X[np.ix_(kept, kept)]
-    return K_or_X if kept.all() else K_or_X[kept]
+    inverse = lapack.dpocon(R, size)[0]
+    return 1 / inverse if inverse > 0 else np.inf

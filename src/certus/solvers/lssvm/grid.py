@@ -1,18 +1,26 @@
 """Exact leave-one-out over a grid of kernels and C, without refitting.
 
-    RKR = UΛUᵀ:   H⁻¹ = U (Λ + I/C)⁻¹ Uᵀ  for every C
+    RKR = QTQᵀ, T tridiagonal:   H⁻¹ = Q (T + I/C)⁻¹ Qᵀ  for every C
 
-so one eigendecomposition for each kernel gives η, ν and the diagonal of H⁻¹ of all C by products of
-n² numbers.
+One reduction for each kernel gives η, ν and the diagonal of H⁻¹ of all C by n² operations each
+(``tridiagonal.py``; leave-one-out in ``dual.py``).
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..._config import effective_threads
+from ..._memory import available_memory
 from ..._pool import blas_limiter, run_on_threads
+from .dual import leverage, moved_back, rows_kept, solve, split, without_its_row, without_origin
 from .kernel import Kernel
+from .tiles import predict, weighted_gram
+from .tridiagonal import Eigenvectors, Tridiagonal
+
+LARGE = 4000  # rows from which a Cholesky factorisation for each of ten C is as fast
+SAFE = 1e-12  # 1/C of the trace from which T + I/C is positive definite whatever rounding did
 
 Score = Callable[[np.ndarray], float]
 
@@ -27,38 +35,65 @@ def grid(
     score: Score | None = None,
     threads: int | None = None,
 ) -> np.ndarray:
-    """(kernels, Cs, n, q): f of every row fitted without it; with ``score``, (kernels, Cs) of it."""
-    y = np.asarray(y, dtype=np.float64)
-    shape = (len(kernels), len(Cs))
+    """(kernels, Cs, n, q): f of every row when it is left out; with ``score``, (kernels, Cs) of
+    score((n, q)), which threads may call at once.
+
+    Memory: one n × n matrix for each thread (three for kernels that may be indefinite).
+    """
+    y, kept = np.asarray(y, dtype=np.float64), omega > 0
+    if not kept.any():
+        raise ValueError("all rows have weight 0: give at least one row a positive weight")
+    shape = len(kernels), len(Cs)
     found = np.empty(shape if score else (*shape, *y.shape))
+    problem = X, y, omega
+    large = kept.sum() > LARGE
+    way = _one_by_one if large else _together
 
     def one(k: int) -> None:
-        for c, left_out in enumerate(_one_kernel(X, y, omega, Cs, kernels[k], fit_intercept)):
-            found[k, c] = score(left_out) if score else left_out
+        for c, values in enumerate(way(*problem, Cs, kernels[k], fit_intercept, threads)):
+            found[k, c] = score(values) if score else values
 
     with blas_limiter:
-        run_on_threads(one, len(kernels), threads or effective_threads())
+        at_once = 1 if large else _at_once(len(y), kernels, threads or effective_threads())
+        run_on_threads(one, len(kernels), at_once)
     return found
 
 
-def _one_kernel(X, y, omega, Cs, kernel, fit_intercept):  # type: ignore
-    r = np.sqrt(omega)
-    K = kernel.gram(X, X, 1)
-    values, U = np.linalg.eigh(K * r[:, None] * r)
-    if kernel.semidefinite:
-        values = np.maximum(values, 0.0)
-    Ur, Uy, squares = U.T @ r, U.T @ (r[:, None] * y), U**2
+def _at_once(n: int, kernels: Sequence[Kernel], threads: int) -> int:
+    """Kernels for which there is memory; one if a user's function is among them."""
+    if any(callable(kernel.name) for kernel in kernels):
+        return 1
+    free = available_memory() or 0
+    return max(1, min(threads, free // max(1, 3 * 8 * n * n)))
+
+
+def _one_by_one(
+    X: Any, y: Any, omega: Any, Cs: Any, kernel: Kernel, fit_intercept: bool, threads: int | None
+) -> Any:
     for C in Cs:
-        d = 1 / (values + 1 / C)
-        g = squares @ d
-        eta, a = U @ (d * Ur), U @ (d[:, None] * Uy)
-        b = 0.0
-        if fit_intercept:
-            b = r @ a / (r @ eta)
-            a = a - eta[:, None] * b
-            g = g - eta**2 / (r @ eta)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = y - a / (r * g)[:, None]
-        if np.any(r == 0):
-            left[r == 0] = K[r == 0] @ (r[:, None] * a) + b
-        yield left
+        yield solve(X, y, omega, C, kernel, fit_intercept, True, threads).left_out
+
+
+def _together(
+    X: Any, y: Any, omega: Any, Cs: Any, kernel: Kernel, fit_intercept: bool, threads: int | None
+) -> Any:
+    kept = omega > 0
+    r, Y = np.sqrt(omega[kept]), y[kept]
+    rows, origin = without_origin(rows_kept(X, kernel, kept), kernel, fit_intercept)
+    diagonal = kernel.diagonal(rows)
+    A = weighted_gram(kernel.between(rows, rows), diagonal, r, 0.0, 1)
+    safe = kernel.semidefinite and len(r) > 1 and 1 / max(Cs) > SAFE * (diagonal @ r**2)
+    reduced = Tridiagonal(A) if safe else Eigenvectors(A, kernel.semidefinite)
+    inverses, solved = reduced.inverses(Cs, np.column_stack([r[:, None] * Y, r]))
+    for inverse, part in zip(inverses, solved, strict=True):
+        eta = part[:, -1]
+        a, b = split(part[:, :-1], eta, r, fit_intercept)
+        g = leverage(inverse, eta, r, fit_intercept)
+        values = np.empty_like(y)
+        values[kept] = without_its_row(Y, a, r, g)
+        if not kept.all():
+            beta = np.zeros_like(y)
+            beta[kept] = r[:, None] * a
+            b = moved_back(b, origin, beta[kept], rows)
+            values[~kept] = predict(X[~kept], X, beta, b, kernel, 1)
+        yield values

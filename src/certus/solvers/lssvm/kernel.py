@@ -26,6 +26,7 @@ from ...distances import SquaredEuclidean
 ROWS, COLUMNS = 128, 512  # a tile stays in the second cache
 CALLED = 1 << 20  # pairs that a user's function gets at once
 ROUNDED = 2.0**14  # ‖u‖² from which the exponent is off by 1e-11
+SYMMETRIC = 1e-8  # of the largest value
 COMPILED_FROM = 1 << 20  # pairs that are worth loading the compiler for
 
 
@@ -91,6 +92,9 @@ class Pairs:
     def tile(self, rows: slice, columns: slice) -> np.ndarray:
         raise NotImplementedError
 
+    def require_symmetric(self, rows: slice, columns: slice, tile: np.ndarray) -> None:
+        """Of a tile that reaches the diagonal; the kernels above are symmetric as they stand."""
+
 
 class Products(Pairs):
     """A function of aᵀb."""
@@ -155,6 +159,15 @@ class Called(Pairs):
         if not np.isfinite(K).all():
             raise ValueError("the kernel returned NaN or infinity: let it return finite numbers")
         return K
+
+    def require_symmetric(self, rows: slice, columns: slice, tile: np.ndarray) -> None:
+        square = tile[:, rows.start - columns.start : rows.stop - columns.start]
+        if not np.allclose(
+            square, square.T, rtol=0, atol=SYMMETRIC * np.abs(square).max(initial=0.0)
+        ):
+            raise ValueError(
+                "the kernel is not symmetric: let kernel(A, B) be the transpose of kernel(B, A)"
+            )
 
     def whole(self) -> np.ndarray:
         return self.tile(slice(0, self.shape[0]), slice(0, self.shape[1]))

@@ -160,6 +160,9 @@ def _targets(model: Any) -> int:
     kept = fitted.get("_y", fitted.get("_fit_y"))
     if kept is not None:  # as it came: (n,) or (n, targets)
         return 1 if np.ndim(kept) == 1 else int(np.shape(kept)[1])
+    if "dual_coef_" in fitted:  # (targets, n); of KernelRidge (n,) or (n, targets), without b
+        beta, b = fitted["dual_coef_"], fitted.get("intercept_")
+        return len(b) if b is not None else 1 if np.ndim(beta) == 1 else int(np.shape(beta)[1])
     return len(np.atleast_2d(model.coef_))
 
 

@@ -126,10 +126,11 @@ class Certificate:
         holds the sampled answers; of clusters the centres, and it is given no y; of NCFS the
         weights.
         """
-        from . import _export, _export_clusters, _export_ncfs, _export_neighbors
+        from . import _export, _export_clusters, _export_ncfs, _export_neighbors, _export_svm
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
         of_kind = _export_ncfs if self.definition.endswith(".ncfs") else of_kind
+        of_kind = _export_svm if self.definition in _export_svm.DEFINITIONS else of_kind
         _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
@@ -369,7 +370,7 @@ def _compared_with_fit(
     difference = None
     if own is not None:
         difference = own.fingerprint.differs(certificate.fingerprint)
-        slack = 0.0 if own.kind == "local" else own.gap
+        slack = own.gap if np.isfinite(own.gap) else 0.0
         moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
         edited = any(
             not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()

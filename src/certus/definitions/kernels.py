@@ -28,6 +28,7 @@ PRODUCTS = "rbf by products"
 PSD = ("linear", "rbf", PRODUCTS, "laplacian", "cosine")
 EXACT_SPECTRUM = 2000  # rows up to which the least eigenvalue is computed
 EPS = 2.0**-52
+WIDE_FLOAT = np.longdouble
 
 
 def gram(
@@ -146,7 +147,10 @@ class Kernel(NamedTuple):
         return K
 
     def times(self, data: Any, B: np.ndarray) -> np.ndarray:
-        """KB, tile by tile."""
+        """KB, tile by tile; of the linear kernel X(XᵀB), in the widest floats there are."""
+        if self.name == "linear":
+            X = self.Z.astype(WIDE_FLOAT)
+            return np.dot(X, np.dot(X.T, B.astype(WIDE_FLOAT))).astype(float)
         rows = np.arange(len(B))
         return data.reduce(
             kernel_products, self, B, beside=(rows,), most=ROWS, times=max(1, len(B) // 8)
@@ -155,6 +159,9 @@ class Kernel(NamedTuple):
     def products_error(self, B: np.ndarray) -> np.ndarray:
         """Bound on |K̂B − KB|, entry by entry."""
         n = len(B)
+        if self.name == "linear":  # but for the last rounding, to float64
+            unit = float(np.finfo(WIDE_FLOAT).eps)
+            return np.outer(self.h, rounded(n + len(self.Z.T) + 2, unit) * (self.h @ np.abs(B)))
         steps = COLUMNS + 2 * (n // COLUMNS) + 40  # a tile, those in a row, and the blocks
         return np.outer(self.h, (self.kappa + rounded(steps)) * (self.h @ np.abs(B)))
 

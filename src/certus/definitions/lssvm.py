@@ -24,7 +24,7 @@ from certus.definitions.density import density as density_of
 from certus.definitions.kernels import Kernel, gamma_of
 from certus.definitions.linear_sums import UNIT
 from certus.definitions.linear_sums import gamma as rounded
-from certus.definitions.lssvm_claims import other_claims
+from certus.definitions.lssvm_claims import claims_of_rows, left_out_claims
 
 LAST_DIGITS = 8 * UNIT  # of y, below which f₀ is not taken
 
@@ -146,9 +146,9 @@ def check(
     with np.errstate(divide="ignore"):  # what rounding does to P itself takes nothing from the fit
         residual = np.where(at.gap > 0, at.gap / at.null, 0.0)
     residual = np.where(np.isfinite(at.gap), residual, np.inf)
-    wrong += other_claims(
-        claims or {}, X, y, data.s, omega, d, K, C, fit_intercept, P, float(at.error.sum()), at.f
-    )
+    claims, error = claims or {}, float(at.error.sum())
+    wrong += claims_of_rows(claims, X, data.s, d, K.gamma, P, error)
+    without = left_out_claims(claims, K, y, data.s, omega, C, fit_intercept, at.f)
     return {
         "objective": P,
         "bound": max(P - gap, 0.0) if convex else None,
@@ -163,5 +163,8 @@ def check(
         "infeasible": infeasible or None,
         "separated": None,
         "left_out_rows": int(np.count_nonzero(omega == 0)),
-        "wrong": wrong,
+        "effective": without.effective,
+        "loo": without.score,
+        "loo_kind": without.kind,
+        "wrong": [*wrong, *without.wrong],
     }

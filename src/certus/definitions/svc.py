@@ -94,12 +94,11 @@ def check(
     m_error = blur + 4 * UNIT * (1 + np.abs(Kb) + np.abs(b))
     terms = np.where(m <= 1, (C_i - inside) * (1 - m), inside * (m - 1))
     of_delta = np.abs(delta) * (np.abs(Kd) + K.products_error(delta) + shift * np.abs(delta))
-    # Σβ' is 0 but for this; less of some α', and it is
-    sum_error = rounded(n + 8) * inside.sum(axis=0)
-    far = np.sqrt(of_delta.sum(axis=0)) + sum_error * float(K.h.max(initial=0.0))
-    nearest = np.where(inside > 0, np.abs(1 - m) + m_error, np.inf).min(axis=0)
-    excess = (terms + C_i * m_error).sum(axis=0) * (1 + rounded(n + 8)) + far**2 / 2
-    excess += np.where(sum_error > 0, sum_error * nearest, 0.0)
+    # Σβ' is 0 but for rounding; with this share of one class's α' less, it is
+    share = 4 * rounded(n + 8)
+    far = np.sqrt(of_delta.sum(axis=0)) + share * (K.h @ inside)
+    terms += C_i * m_error + share * inside * np.abs(1 - m)
+    excess = terms.sum(axis=0) * (1 + rounded(n + 8)) + far**2 / 2
     loss = (C_i * np.maximum(1 - m, 0.0)).sum(axis=0)
     bKb = (beta * Kb).sum(axis=0)
     P = (np.maximum(bKb, 0.0) if convex else bKb) / 2 + loss

@@ -15,15 +15,14 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ..cholesky import cholesky, cholesky_solve
 from .fit import Fit
-from .indefinite import Indefinite
+from .indefinite import Indefinite, one_norm
 from .inverse import inverse_diagonal
 from .kernel import Kernel
 from .tiles import predict, weighted_gram
-
-WORTH_ESTIMATING = 1e8  # below, a condition costs no digits that anybody misses
 
 
 def solve(
@@ -44,8 +43,8 @@ def solve(
     y, kept = np.asarray(y, dtype=np.float64), omega > 0
     if not kept.any():
         raise ValueError("all rows have weight 0: give at least one row a positive weight")
-    X, Y, r = rows_kept(K_or_X, kernel, kept), y[kept], np.sqrt(omega[kept])
-    X, origin = without_origin(X, kernel, fit_intercept)
+    given, Y, r = rows_kept(K_or_X, kernel, kept), y[kept], np.sqrt(omega[kept])
+    X, origin = without_origin(given, kernel, fit_intercept)
     H = Factor(X, r, C, kernel, threads)
     solved = H.solve(np.column_stack([r[:, None] * Y, r]))
     eta = solved[:, -1]
@@ -53,7 +52,8 @@ def solve(
     beta = np.zeros_like(y)
     beta[kept] = r[:, None] * a
     b = moved_back(b, origin, beta[kept], X)
-    fit = Fit(beta, b, H.condition, H.indefinite)
+    condition = 1 + C * float(kernel.diagonal(given) @ r**2)
+    fit = Fit(beta, b, condition if kernel.semidefinite else H.condition(), H.indefinite)
     if not left_out:
         return fit
     g = leverage(H.inverse_diagonal(), eta, r, fit_intercept)
@@ -121,19 +121,16 @@ class Factor:
     """Of H = RKR + I/C, by Cholesky if it is positive definite."""
 
     def __init__(self, X: np.ndarray, r: np.ndarray, C: float, kernel: Kernel, threads: int | None):
-        self.threads = threads
+        self.threads, self.indefinite = threads, 0
         diagonal, pairs = kernel.diagonal(X), kernel.between(X, X)
         self.R = weighted_gram(pairs, diagonal, r, 1 / C, threads)
+        self.size = 0.0 if kernel.semidefinite else one_norm(self.R)
         self.negative: Indefinite | None = None
-        self.indefinite, self.condition = 0, 1 + C * float(diagonal @ r**2)
-        if cholesky(self.R, threads=threads) == 0:
-            if not kernel.semidefinite or self.condition > WORTH_ESTIMATING:
-                self.condition = _estimated(self.R, float(diagonal @ r**2) + len(r) / C)
-            return
-        self.negative = Indefinite(weighted_gram(pairs, diagonal, r, 1 / C, threads, self.R))
-        self.condition = self.negative.condition
-        # of a kernel that cannot be indefinite, the sign of eigenvalues was lost in rounding
-        self.indefinite = 0 if kernel.semidefinite else self.negative.eigenvalues
+        if cholesky(self.R, threads=threads) != 0:
+            self.negative = Indefinite(weighted_gram(pairs, diagonal, r, 1 / C, threads, self.R))
+        # of a kernel that cannot be indefinite, rounding took the signs of eigenvalues
+        if self.negative is not None and not kernel.semidefinite:
+            self.indefinite = self.negative.eigenvalues
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         if self.negative is not None:
@@ -145,10 +142,9 @@ class Factor:
             return self.negative.inverse_diagonal()
         return inverse_diagonal(self.R, self.threads)
 
-
-def _estimated(R: np.ndarray, size: float) -> float:
-    """‖H⁻¹‖₁ as LAPACK estimates it, times the trace, which no eigenvalue exceeds."""
-    from scipy.linalg import lapack
-
-    inverse = lapack.dpocon(R, size)[0]
-    return 1 / inverse if inverse > 0 else np.inf
+    def condition(self) -> float:
+        """‖H‖₁ ‖H⁻¹‖₁, the second as LAPACK estimates it; before the factor is lost."""
+        if self.negative is not None:
+            return self.negative.condition(self.size)
+        inverse = lapack.dpocon(self.R, self.size)[0]
+        return float(1 / inverse) if inverse > 0 else np.inf

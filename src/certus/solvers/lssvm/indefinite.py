@@ -16,7 +16,6 @@ class Indefinite:
     """A factor of the symmetric H (Fortran order, upper triangle), which is overwritten."""
 
     def __init__(self, H: np.ndarray):
-        size = one_norm(H)
         with blas_limiter:
             work = int(lapack.dsytrf_lwork(len(H))[0])
             self.factor, self.pivots, info = lapack.dsytrf(H, lwork=work, overwrite_a=True)
@@ -25,11 +24,15 @@ class Indefinite:
                     "the kernel's matrix is indefinite and −1/C one of its eigenvalues (weights "
                     "included), so that the equations have no solution: change C"
                 )
-            inverse = lapack.dsycon(self.factor, self.pivots, size)[0]
-        self.condition = float(1 / inverse) if inverse > 0 else np.inf
         single = self.pivots > 0
         below = np.diagonal(self.factor)[single] < 0
         self.eigenvalues = int(below.sum() + (~single).sum() // 2)
+
+    def condition(self, size: float) -> float:
+        """‖H‖₁ ‖H⁻¹‖₁ for ‖H‖₁ = size, the second as LAPACK estimates it."""
+        with blas_limiter:
+            inverse = lapack.dsycon(self.factor, self.pivots, size)[0]
+        return float(1 / inverse) if inverse > 0 else np.inf
 
     def solve(self, B: np.ndarray) -> np.ndarray:
         """H⁻¹B."""

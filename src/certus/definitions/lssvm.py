@@ -24,6 +24,7 @@ from certus.definitions.density import density as density_of
 from certus.definitions.kernels import Kernel, gamma_of
 from certus.definitions.linear_sums import UNIT
 from certus.definitions.linear_sums import gamma as rounded
+from certus.definitions.lssvm_choice import choice_claims
 from certus.definitions.lssvm_claims import claims_of_rows, left_out_claims
 
 LAST_DIGITS = 8 * UNIT  # of y, below which f₀ is not taken
@@ -149,6 +150,10 @@ def check(
     claims, error = claims or {}, float(at.error.sum())
     wrong += claims_of_rows(claims, X, data.s, d, K.gamma, P, error)
     without = left_out_claims(claims, K, y, data.s, omega, C, fit_intercept, at.f)
+    if "choice" in claims:
+        how = {"kernel": kernel, "degree": degree, "coef0": coef0}
+        at_grid = gamma, float(C[0])
+        wrong += choice_claims(claims["choice"], X, y, data.s, omega, how, fit_intercept, at_grid)
     return {
         "objective": P,
         "bound": max(P - gap, 0.0) if convex else None,

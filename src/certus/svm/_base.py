@@ -83,13 +83,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     # --- what people are told ---
 
-    def _tell(self, c: Certificate, weak: list[str]) -> None:
-        """One warning at most; ``weak``: what else is odd."""
+    def _tell(self, weak: list[str]) -> None:
+        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
+        c = self.certificate_
         if not c.certified:
             said = " ".join([not_certified(c, None), *weak])
-            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER + 1)
+            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
         elif weak:
-            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER + 1)
+            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
 
     def _say(self, told: str) -> None:
         if self.verbose:

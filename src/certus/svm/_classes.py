@@ -35,15 +35,14 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
             omega = omega * rows.s
         return omega if density is None else density**2 * omega
 
-    def _fit_classes(
-        self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel, weak: list[str]
-    ) -> None:
+    def _fit_classes(self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel) -> list[str]:
+        """Solve and certify; what is odd."""
         k = codes(rows)
         fit = self._learn(
             rows, signs(k, len(self.classes_)), omega, C, kernel, self._wants_left_out(omega)
         )
         self._set_accuracy(rows)
-        self._conclude(rows, fit, kernel, weak)
+        return self._certify(rows, fit, kernel)
 
     def _set_accuracy(self, rows: Rows) -> None:
         f, k = self.loo_scores_, codes(rows)

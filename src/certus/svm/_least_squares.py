@@ -17,7 +17,7 @@ from ..solvers.lssvm import Fit, Kernel, solve
 from ._base import KernelMachine
 from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
 from ._parameters import check_C
-from ._telling import indefinite, odd_gamma
+from ._telling import ill_conditioned, indefinite, odd_gamma
 
 LEFT_OUT_ROWS = 1000  # up to which "auto" computes what costs half a fit more
 
@@ -72,10 +72,10 @@ class LeastSquares(KernelMachine):
         f = fit.left_out
         self.loo_scores_ = None if f is None else f[:, 0].copy() if f.shape[1] == 1 else f
 
-    def _conclude(self, rows: Rows, fit: Fit, kernel: Kernel, weak: list[str]) -> None:
-        """The certificate, and one warning at most."""
-        weak = [*weak, *odd_gamma(rows.X, kernel)]
+    def _certify(self, rows: Rows, fit: Fit, kernel: Kernel) -> list[str]:
+        """Set certificate_; what is odd."""
         self.certificate_ = self._watching.label(certify(self, rows))
+        odd = odd_gamma(rows.X, kernel)
         if self.certificate_.kind == "stationary":
-            weak = [*indefinite(self, fit.indefinite), *weak]
-        self._tell(self.certificate_, weak)
+            return [*indefinite(self, fit.indefinite), *odd]
+        return [*ill_conditioned(self), *odd]

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from .._labels import named
-from .._words import count, number, small
+from .._words import count, magnitude, number, small
 from ..rows import spread
 from ..solvers.lssvm import Kernel
 from ._kernels import name_of
 
 LOOKED_AT = 128  # rows whose kernel with all others is looked at
+MANY_DIGITS = 1e10  # condition from which rounding is worth a word
 NOTHING = 1e-8  # a kernel below this, or this near to 1, says nothing about pairs of rows
 
 
@@ -21,13 +22,14 @@ def odd_gamma(X: np.ndarray, kernel: Kernel) -> list[str]:
     at = spread(len(X), min(LOOKED_AT, len(X)))
     K = kernel.gram(np.ascontiguousarray(X[at], dtype=float), np.asarray(X, dtype=float))
     K[np.arange(len(at)), at] = np.nan
-    largest, least = np.nanmax(K), np.nanmin(K)
+    largest, least = np.median(np.nanmax(K, axis=1)), np.nanmin(K)
     gamma = f"gamma={number(kernel.gamma, 3)}"
     if largest < NOTHING:
         return [
-            f"{gamma} is so large that no row knows another (of {count(len(at), 'row')} looked at, "
-            f"the largest kernel with another row is {small(float(largest))}): every row is "
-            "learned by heart, and new rows get the intercept. Use gamma='scale', or less."
+            f"{gamma} is so large that rows know no other rows (of half of the "
+            f"{count(len(at), 'row')} looked at, every kernel with another row is below "
+            f"{small(float(largest) or NOTHING)}): they are learned by heart, and new rows get the "
+            "intercept. Use gamma='scale', or less."
         ]
     if least > 1 - NOTHING and np.ptp(X, axis=0).any():
         return [
@@ -37,13 +39,23 @@ def odd_gamma(X: np.ndarray, kernel: Kernel) -> list[str]:
     return []
 
 
+def ill_conditioned(model: Any) -> list[str]:
+    """C so large that digits are missing."""
+    if model.certificate_.certified or model.condition_ < MANY_DIGITS:
+        return []
+    return [
+        f"The system's condition is up to {magnitude(model.condition_)}, and float64 has 16 "
+        "digits: use a smaller C."
+    ]
+
+
 def indefinite(model: Any, below: int) -> list[str]:
     """``below``: eigenvalues below 0 that the solver met; 0: it met none."""
     how_many = f" ({count(below, 'eigenvalue')} below 0)" if below else ""
     return [
         f"kernel {name_of(model.kernel)} is not positive semidefinite on these rows{how_many}: "
-        "what is minimised has no minimum, and the fit is a stationary point of it. Nothing is called "
-        "optimal. Use kernel='rbf', or other parameters of the kernel."
+        "what is minimised has no minimum, and the fit is a stationary point of it. Nothing is "
+        "called optimal. Use kernel='rbf', or other parameters of the kernel."
     ]
 
 

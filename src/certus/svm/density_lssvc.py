@@ -77,7 +77,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
     objective_ : float
         What was minimised; of more than two classes the sum over them.
     condition_ : float
-        Condition of the matrix that was factored, about.
+        Of the matrix that was factored: at most this.
     effective_parameters_ : float or None
         tr S, where f = Sy are the scores of the training rows.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes), or None
@@ -167,9 +167,10 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         omega = self._weights(rows, classes, d)
         kernel, weak = self._kernel(rows), classes_without_weight(classes, codes(rows), d)
         if self.formulation == "dual":
-            self._fit_classes(rows, omega, float(self.C), kernel, weak)
+            odd = self._fit_classes(rows, omega, float(self.C), kernel)
         else:
-            self._fit_primal(rows, omega, kernel, weak)
+            odd = self._fit_primal(rows, omega, kernel)
+        self._tell([*weak, *odd])
         return self
 
     def _check_parameters(self) -> None:
@@ -189,7 +190,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
                 "change C: use epsilon=0"
             )
 
-    def _fit_primal(self, rows: Rows, omega: np.ndarray, kernel: Kernel, weak: list[str]) -> None:
+    def _fit_primal(self, rows: Rows, omega: np.ndarray, kernel: Kernel) -> list[str]:
         y, C, epsilon = signs(codes(rows), len(self.classes_)), float(self.C), float(self.epsilon)
         memory_for_kernel(rows.shape[0], 2)
         self._watching.begin()
@@ -201,4 +202,4 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         self.objective_ = float(0.5 * np.einsum("n,nq,nq->", omega, y, y - f))
         self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
         self._set_accuracy(rows)
-        self._conclude(rows, fit, kernel, weak)
+        return self._certify(rows, fit, kernel)

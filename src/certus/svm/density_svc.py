@@ -21,7 +21,9 @@ from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
 from ._parameters import check_C
 from ._telling import classes_without_weight, indefinite, odd_gamma
 
-TIGHTER = (1e-5, 1e-7, 1e-9)  # libsvm's own test is of the steepest row, not of the gap
+# libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
+# times the share of the lightest class, since its weight is what the gap is measured by
+TIGHTER = (1e-5, 1e-7, 1e-9)
 
 
 class DensityWeightedSVC(ClassifierMixin, KernelMachine):
@@ -93,8 +95,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
     Notes
     -----
     Between O(n²·p) and O(n³·p) operations in libsvm, O(n²·p) for the certificate. Rows whose
-    density is 0 take no part. Density sees the rows as they are, whatever they weigh: weight 2 is not the
-    row twice, which would be its own neighbour.
+    density is 0 take no part. Density sees the rows as they are, whatever they weigh: weight 2 is
+    not the row twice, which would be its own neighbour.
 
     Examples
     --------
@@ -179,7 +181,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         weak = odd_gamma(rows.X, kernel_of(self, self.gamma_))
         if self.certificate_.kind == "stationary":
             weak = [*indefinite(self, 0), *weak]
-        self._tell(self.certificate_, weak)
+        self._tell(weak)
         return self
 
     def _check_parameters(self) -> None:
@@ -193,8 +195,12 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
     def _solve(self, rows: Rows, times: np.ndarray) -> None:
         """Run libsvm, tighter each time, until the certificate holds."""
+        # libsvm, too, drops rows of weight 0, but then numbers support_ without them
+        used = np.flatnonzero(times > 0)
+        total = np.bincount(codes(rows), weights=times)
+        share = len(total) * total.min() / total.sum()
         for tol in TIGHTER:
-            tol = min(tol, float(self.tol)) if self.tol > 0 else tol
+            tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
             svc = SVC(
                 C=float(self.C), kernel=self.kernel, degree=int(self.degree), gamma=self.gamma_,
                 coef0=float(self.coef0), tol=tol, shrinking=bool(self.shrinking),
@@ -204,8 +210,9 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             )  # fmt: skip
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate will tell
-                svc.fit(rows.X, self.classes_[codes(rows)], times)
-            self._take(svc, rows, times)
+                svc.fit(rows.X[used], self.classes_[codes(rows)[used]], times[used])
+            self._take(svc, used)
+            self.objective_ = self._objective(rows, float(self.C) * times)
             self.certificate_ = self._watching.label(certify(self, rows))
             self._say(
                 f"tol {tol:.0e}, {count(len(self.support_), 'support vector')}, objective "
@@ -214,14 +221,13 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             if self.certificate_.certified or svc.fit_status_ != 0:
                 break
 
-    def _take(self, svc: SVC, rows: Rows, times: np.ndarray) -> None:
+    def _take(self, svc: SVC, used: np.ndarray) -> None:
         self._svc = svc
         for name in (
-            "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_",
-            "fit_status_",
+            "support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_", "fit_status_",
         ):  # fmt: skip
             setattr(self, name, getattr(svc, name))
-        self.objective_ = self._objective(rows, float(self.C) * times)
+        self.support_ = used[svc.support_]
 
     def _objective(self, rows: Rows, C: np.ndarray) -> float:
         """½βᵀKβ + Σ C_i max(0, 1 − y_i f(x_i)), summed over pairs of classes."""
@@ -255,7 +261,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
             Two classes: above 0 is ``classes_[1]``.
         """
-        f: np.ndarray = self._svc.decision_function(self._new(X))
+        X = self._new(X)
+        f: np.ndarray = self._svc.decision_function(X)
         return f
 
     def predict(self, X: Any) -> np.ndarray:
@@ -269,7 +276,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        said: np.ndarray = self._svc.predict(self._new(X))
+        X = self._new(X)
+        said: np.ndarray = self._svc.predict(X)
         return said
 
     def _new(self, X: Any) -> np.ndarray:

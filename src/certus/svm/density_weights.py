@@ -2,7 +2,7 @@ r"""How densely the rows around a row lie, as a weight.
 
     d_i = 1 − r_i / max_j r_j,     r_i the distance of row i to its k-th nearest other row
 
-0 ≤ d_i ≤ 1. The sparsest row has exactly 0. Where all k-th distances are 0, d = 1.
+0 ≤ d_i ≤ 1. The sparsest row has exactly 0. Where all r are equal, d = 1: none is denser.
 """
 
 from typing import Any
@@ -17,13 +17,15 @@ from .._words import count
 from ..distances import get_distance
 from ..solvers.neighbors.index import Index
 
+SAME = 1e-12  # relative: distances that rounding alone tells apart
+
 
 def density_weights(X: Any, k: int = 5, *, y: Any = None, metric: Any = "euclidean") -> np.ndarray:
     r"""Weights d_i = 1 − r_i/max r, r_i the distance of row i to its k-th nearest other row.
 
     Rows in crowded places weigh near 1, those far from all others near 0, and the sparsest row
-    weighs 0: it then counts for nothing. ``DensityWeightedLSSVC`` multiplies each row's loss by
-    d_i², ``DensityWeightedSVC`` by d_i.
+    weighs 0: it then counts for nothing. Where all r are equal, all weigh 1.
+    ``DensityWeightedLSSVC`` multiplies each row's loss by d_i², ``DensityWeightedSVC`` by d_i.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def density_weights(X: Any, k: int = 5, *, y: Any = None, metric: Any = "euclide
     >>> density_weights([[0.0], [1.0], [2.0], [4.0]], k=1)
     array([0.5, 0.5, 0.5, 0. ])
     >>> density_weights([[0.0], [1.0], [2.0], [4.0]], k=1, y=["a", "a", "b", "b"])
-    array([0., 0., 0., 0.])
+    array([1., 1., 1., 1.])
     """
     asker = type("density_weights", (BaseEstimator,), {"fit": None})()  # as messages name it
     X = data_for_transform(asker, X, reset=True)
@@ -96,4 +98,6 @@ def _shares(X: np.ndarray, k: int, metric: Any) -> np.ndarray:
     distances, _ = Index(X, distance, threads=effective_threads()).kneighbors(None, k)
     r = distances[:, -1]
     largest = r.max()
-    return 1.0 - r / largest if largest > 0 else np.ones(len(X))
+    if r.min() >= (1 - SAME) * largest:  # no row lies denser than another
+        return np.ones(len(X))
+    return np.asarray(1.0 - r / largest)

@@ -59,7 +59,7 @@ class LSSVC(LeastSquaresClassifier):
     objective_ : float
         What was minimised; of more than two classes the sum over them.
     condition_ : float
-        Condition of the matrix that was factored, RKR + I/C with R = diag √ω, about.
+        Of the matrix that was factored, RKR + I/C with R = diag √ω: at most this.
     effective_parameters_ : float or None
         tr S, where f = Sy are the scores of the training rows: how many parameters the fit is
         worth, the intercept among them.
@@ -137,5 +137,5 @@ class LSSVC(LeastSquaresClassifier):
         rows, classes = data_for_classification(self, X, y, sample_weight)
         rows = self._look_at(rows)
         omega = self._weights(rows, classes)
-        self._fit_classes(rows, omega, float(self.C), self._kernel(rows), [])
+        self._tell(self._fit_classes(rows, omega, float(self.C), self._kernel(rows)))
         return self

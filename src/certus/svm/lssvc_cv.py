@@ -157,7 +157,7 @@ class LSSVCCV(LeastSquaresClassifier):
             f"best {name_of_score(self.scoring)} {number(self.best_score_, 4)} at C = "
             f"{number(self.C_, 3)}, γ = {number(kernel.gamma, 3)}"
         )
-        self._fit_classes(rows, omega, self.C_, kernel, [])
+        self._tell(self._fit_classes(rows, omega, self.C_, kernel))
         return self
 
     def _wants_left_out(self, omega: np.ndarray) -> bool:

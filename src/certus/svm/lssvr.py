@@ -59,7 +59,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
     objective_ : float
         What was minimised, summed over targets.
     condition_ : float
-        Condition of the matrix that was factored, RKR + I/C with R = diag √s, about.
+        Of the matrix that was factored, RKR + I/C with R = diag √s: at most this.
     effective_parameters_ : float or None
         tr S, where f = Sy are the fitted values: how many parameters the fit is worth, the
         intercept among them.
@@ -143,7 +143,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         self.loo_r2_ = self._left_out_r2(rows)
         if self.loo_scores_ is not None and not flat:
             self.loo_scores_ = self.loo_scores_.reshape(rows.y.shape)
-        self._conclude(rows, fit, kernel, [])
+        self._tell(self._certify(rows, fit, kernel))
         return self
 
     def _left_out_r2(self, rows: Rows) -> float | None:

@@ -52,8 +52,11 @@ def solve(
     beta = np.zeros_like(y)
     beta[kept] = r[:, None] * a
     b = moved_back(b, origin, beta[kept], X)
-    condition = 1 + C * float(kernel.diagonal(given) @ r**2)
-    fit = Fit(beta, b, condition if kernel.semidefinite else H.condition(), H.indefinite)
+    if kernel.semidefinite:  # no eigenvalue of RKR exceeds its trace
+        condition = 1 + C * float(kernel.diagonal(given) @ r**2)
+    else:
+        condition = H.condition()
+    fit = Fit(beta, b, condition, H.indefinite)
     if not left_out:
         return fit
     g = leverage(H.inverse_diagonal(), eta, r, fit_intercept)

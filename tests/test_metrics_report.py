@@ -8,7 +8,7 @@ from scipy.stats import beta, norm
 from sklearn import metrics
 
 from certus.metrics import geometric_mean_score, imbalance_report
-from certus.metrics._intervals import bootstrap, exact, resamples
+from certus.metrics._intervals import bootstrap, exact, quantiles, resamples
 from certus.metrics._measures import COUNTED, Ranking, confusion, counted, losses, measured
 from metrics_cases import probable, scored
 
@@ -224,29 +224,35 @@ def test_every_exact_interval_holds_its_value():
                 assert values[name] <= high + 1e-12, name
 
 
-def coverage(how, names, *, n_positive, n_negative, repeats, threshold=0.4, B=400):
+def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4):
     """How often intervals hold what infinitely many rows of the same shares would give."""
     a, c = norm.sf(threshold - 1), norm.cdf(threshold)  # N(1, 1) against N(0, 1)
     truth = counted(n_positive * a, n_positive * (1 - a), n_negative * (1 - c), n_negative * c)
     truth["roc_auc"] = norm.cdf(1 / np.sqrt(2))
-    y = np.repeat([1, 0], [n_positive, n_negative])
+    y = np.repeat([1.0, 0.0], [n_positive, n_negative])
     held = dict.fromkeys(names, 0)
     for seed in range(repeats):
         scores = np.random.default_rng(seed).normal(size=len(y)) + y
-        report = imbalance_report(
-            y, scores, threshold, kind="scores", interval=how, n_resamples=B, random_state=seed
-        )
+        found = intervals(y, scores > threshold, scores, seed)
         for name in names:
-            low, high = report.intervals[name]
-            held[name] += low <= truth[name] <= high
+            held[name] += found[name][0] <= truth[name] <= found[name][1]
     return {name: count / repeats for name, count in held.items()}
+
+
+def exactly(y, d, scores, seed):
+    return exact(*confusion(y, d, np.ones(len(y))).astype(int).tolist(), 0.95)
+
+
+def by_resamples(y, d, scores, seed):
+    drawn = bootstrap(y, d, scores, np.ones(len(y)), probabilities=False, B=400, random_state=seed)
+    return {name: quantiles(values, 0.95) for name, values in drawn.items()}
 
 
 def test_exact_intervals_cover_at_least_as_often_as_they_say():
     names = ("sensitivity", "specificity", "g_mean", "balanced_accuracy", "mcc")
-    found = coverage("exact", names, n_positive=15, n_negative=120, repeats=300, B=2)
+    found = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
     for name, share in found.items():
-        assert share >= 0.935, name  # 0.95 less what 300 repeats can miss
+        assert share >= 0.935, name  # 0.95 less what 400 repeats can miss
 
 
 @pytest.mark.parametrize("name", ["accuracy", "precision", "f1"])
@@ -264,7 +270,7 @@ def test_exact_intervals_of_rows_drawn_at_random_cover_as_often_as_they_say(name
 
 def test_bootstrap_intervals_cover_about_as_often_as_they_say():
     names = ("sensitivity", "specificity", "f1", "g_mean", "balanced_accuracy", "mcc", "roc_auc")
-    found = coverage("bootstrap", names, n_positive=40, n_negative=200, repeats=200)
+    found = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
     for name, share in found.items():
         assert 0.88 <= share <= 0.995, (name, share)
 
@@ -282,9 +288,9 @@ def test_bootstrap_intervals_of_losses_cover_about_as_often_as_they_say():
         for k, share in ((1, 0.25), (0, 0.75)):
             weight = grid if k else 1 - grid
             truth = truth + share * (weight / weight.sum()) @ losses(np.full(100, k), grid)
-        report = imbalance_report(y, p, n_resamples=300, random_state=seed)
+        drawn = bootstrap(y, p > 0.5, p, np.ones(200), probabilities=True, B=300, random_state=seed)
         for name, value in zip(held, truth, strict=True):
-            low, high = report.intervals[name]
+            low, high = quantiles(drawn[name], 0.95)
             held[name] += low <= value <= high
     for name, count in held.items():
         assert 0.88 <= count / 150 <= 0.995, name

@@ -22,10 +22,10 @@ def choose_intervals(
     y, d, p = truth.y, said.d, said.p
     s_or_1 = np.ones(len(y)) if s is None else s
     some = s_or_1 > 0
-    cells = confusion(y, d, some.astype(float)).astype(int)
-    empty = not cells.all()  # as where one class has no rows
+    tp, fn, fp, tn = (int(cell) for cell in confusion(y, d, some.astype(float)))
+    empty = not (tp and fn and fp and tn)  # as where one class has no rows
     if s is None and (how == "exact" or empty):
-        exactly = exact(*cells.tolist(), confidence)
+        exactly = exact(tp, fn, fp, tn, confidence)
         found |= exactly
         by |= dict.fromkeys(exactly, "exact")
     elif empty:

@@ -34,7 +34,7 @@ class Truth(NamedTuple):
 
 
 def read_truth(y_true: Any, pos_label: Any = None) -> Truth:
-    n = len(y_true)
+    n = len(np.asarray(y_true))
     if n == 0:
         raise ValueError("y has no rows: give at least one")
     classes, k = encode(read_labels(y_true, n)[0])

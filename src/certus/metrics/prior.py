@@ -13,17 +13,14 @@ Class weights c make ρ_k = c_k S_k/Σ_j c_j S_j, S_k the weight of class k's ro
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._labels import class_weights, encode_as, named, read_labels
-from .._validation import weights
-from .._words import count
 from ._priors import read_prior
+from ._trained import decides_at_half, measured_on, shares_of, trained_on
 
 
 class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -52,8 +49,8 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     prevalence_, trained_prevalence_ : (K,) arrays
         π and ρ.
     threshold_ : float or None
-        The probability of the second class above which the model answers it, if it does so above
-        ½ of its own; None for more than two classes.
+        The probability of the second class that the model calls ½, above which it answers that
+        class. None for more than two classes, and for models with a threshold of their own.
     n_features_in_ : int
     feature_names_in_ : (p,) array of str
 
@@ -81,12 +78,15 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     trained_prevalence_: np.ndarray
     threshold_: float | None
 
-    def __init__(
-        self, estimator: Any = None, prevalence: Any = None, trained_prevalence: Any = None
-    ):
+    def __init__(self, estimator: Any, prevalence: Any = None, trained_prevalence: Any = None):
         self.estimator = estimator
         self.prevalence = prevalence
         self.trained_prevalence = trained_prevalence
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags  # X is for the model alone
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PriorCorrectedClassifier":
         """Fit the model, and find the shares that were not given.
@@ -107,10 +107,10 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         classes = np.asarray(model.classes_)
         rho = self.trained_prevalence
         if rho is None:
-            rho = _trained_on(model, y, sample_weight)
+            rho = trained_on(model, y, sample_weight)
         pi = self.prevalence
         if pi is None:
-            pi = _shares(y, classes, sample_weight)
+            pi = shares_of(y, classes, sample_weight)
         return self._set(model, pi, rho)
 
     def _set(self, model: Any, pi: Any, rho: Any) -> "PriorCorrectedClassifier":
@@ -119,7 +119,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         self.trained_prevalence_ = read_prior("trained_prevalence", rho, self.classes_)
         self.estimator_ = model
         self.threshold_ = None
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 and decides_at_half(model):
             self.threshold_ = float(expit(_shift(self.prevalence_, self.trained_prevalence_)))
         for name in ("n_features_in_", "feature_names_in_"):
             value = getattr(model, name, None)
@@ -203,95 +203,12 @@ def correct_prior(
             raise ValueError("give trained_prevalence, or rows to find it from, not both")
         rho = read_prior("trained_prevalence", trained_prevalence, classes)
     elif X is not None:
-        rho = _measured(model, pi, X, y, sample_weight)
+        rho = measured_on(model, pi, X, y, sample_weight)
     else:
-        rho = _trained_on(model, y, sample_weight)
+        rho = trained_on(model, y, sample_weight)
     shares = [dict(zip(classes.tolist(), share.tolist(), strict=True)) for share in (pi, rho)]
     corrected = PriorCorrectedClassifier(FrozenEstimator(model), *shares)
     return corrected._set(corrected.estimator, pi, rho)
-
-
-# --- what the model was trained on ----------------------------------------------------------------
-
-
-def _trained_on(model: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """ρ_k ∝ c_k S_k."""
-    classes = np.asarray(model.classes_)
-    last, steps = _inside(model)
-    c = getattr(last, "class_weight", None)
-    if isinstance(c, str) and c == "balanced":  # whatever y
-        return np.full(len(classes), 1 / len(classes))
-    if y is None:
-        raise ValueError(
-            "what was the model trained on? Give trained_prevalence=, or y= the labels that it was "
-            "fitted on, or X= rows of the population"
-        )
-    sampler = next((step for step in steps if callable(getattr(step, "fit_resample", None))), None)
-    if sampler is not None:
-        raise ValueError(
-            f"{type(sampler).__name__} resamples y before the model sees it: give "
-            "trained_prevalence=, e.g. 0.5 if it makes classes equal"
-        )
-    shares = _shares(y, classes, sample_weight)
-    if c is not None:
-        k = encode_as(read_labels(y, len(y))[0], classes)
-        shares = shares * class_weights(c, classes, k, weights(sample_weight, len(y)))
-    return shares / shares.sum()
-
-
-def _inside(model: Any) -> tuple[Any, list[Any]]:
-    """The classifier inside pipelines, searches and the like; and the steps before it."""
-    steps: list[Any] = []
-    while True:
-        if isinstance(model, Pipeline):
-            steps += [step for _, step in model.steps[:-1]]
-            model = model.steps[-1][1]
-        elif getattr(model, "best_estimator_", None) is not None:
-            model = model.best_estimator_
-        elif isinstance(model, FrozenEstimator):
-            model = model.estimator
-        else:
-            return model, steps
-
-
-def _shares(y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
-    n = len(y)
-    k = encode_as(read_labels(y, n)[0], classes)
-    total = np.bincount(k, weights=weights(sample_weight, n), minlength=len(classes))
-    for label, weight in zip(classes.tolist(), total, strict=True):
-        if not weight > 0:
-            raise ValueError(f"class {label!r} has no row in y: give the y of the fit")
-    return total / total.sum()
-
-
-def _measured(model: Any, pi: np.ndarray, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
-    classes = np.asarray(model.classes_)
-    if len(classes) != 2:
-        raise ValueError(
-            f"the classes are {named(classes)}, and a shift from X is for two: give "
-            "trained_prevalence=, or y= alone"
-        )
-    p = np.asarray(model.predict_proba(X), dtype=float)
-    s = weights(sample_weight, len(p))
-    s = np.ones(len(p)) if s is None else s
-    if y is not None:
-        k = encode_as(read_labels(y, len(p))[0], classes)
-        s = s * (pi / _shares(y, classes, s))[k]
-    s = s / s.sum()
-    with np.errstate(divide="ignore"):
-        z = np.log(p[:, 1]) - np.log(p[:, 0])
-    certain = float(s @ (z == np.inf)), float(s @ (z == -np.inf))
-    if not certain[0] < pi[1] < 1 - certain[1]:
-        raise ValueError(
-            f"the model gives {count(int(np.isinf(z).sum()), 'row')} of {len(p):,} a probability "
-            "of 0 or 1, which no shift changes: the mean cannot be "
-            f"{pi[1]:g}. Calibrate first (sklearn.calibration)"
-        )
-    reach = np.abs(z[np.isfinite(z)]).max() + abs(logit(pi[1])) + 40.0  # σ is 0 or 1 beyond
-    shift = brentq(lambda t: float(s @ expit(z + t)) - pi[1], -reach, reach, xtol=1e-14)
-    rho = float(expit(logit(pi[1]) - shift))
-    return np.array([1 - rho, rho])
 
 
 def _shift(pi: np.ndarray, rho: np.ndarray) -> float:

@@ -103,7 +103,7 @@ def geometric_mean_score(
     >>> geometric_mean_score([0, 0, 0, 1], [0, 0, 0, 0])  # the majority: accuracy 0.75
     0.0
     """
-    n = len(y_true)
+    n = len(np.asarray(y_true))
     y, said = read_labels(y_true, n)[0], read_labels(y_pred, n)[0]
     s = weights(sample_weight, n)
     if labels is not None:

@@ -27,7 +27,7 @@ from certus.definitions.linear_sums import gamma as rounded
 from certus.definitions.lssvm_choice import choice_claims
 from certus.definitions.lssvm_claims import claims_of_rows, left_out_claims
 
-LAST_DIGITS = 8 * UNIT  # of y, below which f₀ is not taken
+LAST_DIGITS = 2.0**14 * UNIT  # of y: a share below which it is constant, so that f₀ is not 0
 
 
 def weights_of(

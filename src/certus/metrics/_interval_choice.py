@@ -10,7 +10,9 @@ from ._measures import AREAS, COUNTED, LOSSES, MEASURES, NAN, confusion
 from ._reading import Predictions, Truth
 from ._values import two_classes
 
-FEW = 10  # rows of a class below which bootstrap intervals cover visibly less than they say
+# rows of a class below which 95 % bootstrap intervals cover less than 0.93: with 5 they cover
+# 0.78 to 0.84 (ROC area), with 10 0.91 to 0.95, with 15 and more 0.93 to 0.95
+FEW = 15
 
 
 def choose_intervals(
@@ -37,7 +39,7 @@ def choose_intervals(
     if not asked or not two_classes(truth, s_or_1):
         return found, by
     drawn = bootstrap(
-        y[some], d[some], None if p is None else p[some], s_or_1[some],
+        y[some], d[some], None if p is None else p[some], None if s is None else s[some],
         probabilities=said.kind == "probabilities", B=B, random_state=random_state,
     )  # fmt: skip
     for name in asked:

@@ -14,16 +14,16 @@ Bootstrap: rows are drawn with replacement within each class, and the interval g
 the 1 − α/2 quantile.
 """
 
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
-from sklearn.utils import check_random_state
 
-from ._measures import Ranking, confusion, counted, losses
+from ._measures import Ranking, counted, losses
 
-ELEMENTS = 1 << 20  # of resamples held at once; 8 MiB, and four times that in sums
+ELEMENTS = 1 << 20  # of resamples held at once, 8 MiB
 Interval = tuple[float, float]
 
 
@@ -40,7 +40,6 @@ def clopper_pearson(k: int, m: int, confidence: float) -> Interval:
 
 def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, Interval]:
     """Of the counted measures; no entry where there is none."""
-
     low, high = clopper_pearson(tp + tn, tp + fn + fp + tn, confidence)
     found = {"error_rate": (1 - high, 1 - low), "accuracy": (low, high)}
     for name, k, m in (
@@ -71,39 +70,49 @@ def exact_ranking(area: float, P: int, N: int, confidence: float) -> Interval:
     return clopper_pearson(k if area == 1 else 0, k, confidence)
 
 
-def resamples(y: np.ndarray, B: int, random_state: Any) -> Iterator[np.ndarray]:
-    """Blocks of (b, n): how often each row was drawn, as many draws in a class as it has rows."""
+def resamples(sizes: tuple[int, int], B: int, random_state: Any) -> Iterator[list[np.ndarray]]:
+    """Blocks of (b, m), one for each class of m rows: how often a row is among m that are drawn."""
     rng = _generator(random_state)
-    n = len(y)
-    strata = [np.flatnonzero(y == k) for k in (0, 1)]
-    step = max(1, ELEMENTS // n)
+    # a stream for each class: the draws do not depend on the size of blocks
+    streams = [np.random.default_rng(rng.integers(1 << 62, size=2)) for _ in sizes]
+    step = max(1, ELEMENTS // sum(sizes))
     for first in range(0, B, step):
         b = min(step, B - first)
-        W = np.zeros((b, n))
-        for rows in strata:
-            m = len(rows)
-            drawn = rng.randint(m, size=(b, m)) + m * np.arange(b)[:, None]
-            W[:, rows] = np.bincount(drawn.ravel(), minlength=b * m).reshape(b, m)
-        yield W
+        block = []
+        for m, stream in zip(sizes, streams, strict=True):
+            drawn = stream.integers(m, size=(b, m)) + m * np.arange(b)[:, None]
+            counts = np.bincount(drawn.ravel(), minlength=b * m)
+            block.append(counts.reshape(b, m).astype(float))
+        yield block
 
 
 def bootstrap(
-    y: np.ndarray, d: np.ndarray, p: np.ndarray | None, s: np.ndarray, *, probabilities: bool,
-    B: int, random_state: Any,
+    y: np.ndarray, d: np.ndarray, p: np.ndarray | None, s: np.ndarray | None, *,
+    probabilities: bool, B: int, random_state: Any,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """(B,) values of each measure; both classes have rows."""
     ranking = None if p is None else Ranking(y, p)
-    loss = losses(y, p) if probabilities and p is not None else None
+    strata = (
+        [np.flatnonzero(y == k) for k in (1, 0)]
+        if ranking is None
+        else [ranking.positive, ranking.negative]
+    )
+    columns = [d, ~d]
+    if probabilities and p is not None:
+        loss = losses(y, p)
+        columns += [column for column in loss.T if np.isfinite(column).all()]
+    table = np.stack(columns, axis=1).astype(float)
     parts: list[dict[str, np.ndarray]] = []
-    for W in resamples(y, B, random_state):
-        W *= s
-        part = counted(*confusion(y, d, W).T)
+    for W in resamples((len(strata[0]), len(strata[1])), B, random_state):
+        if s is not None:
+            W = [w * s[rows] for w, rows in zip(W, strata, strict=True)]
+        sums = [(w @ table[rows]).T for w, rows in zip(W, strata, strict=True)]
+        (tp, fn), (fp, tn) = sums[0][:2], sums[1][:2]
+        part = counted(tp, fn, fp, tn)
         if ranking is not None:
-            part |= ranking.areas(W)
-        if loss is not None and np.isfinite(loss).all():
-            part |= dict(zip(("brier", "log_loss"), (W @ loss).T / W.sum(axis=1), strict=True))
-        elif loss is not None:
-            part["brier"] = W @ loss[:, 0] / W.sum(axis=1)
+            part |= ranking.areas(*W)
+        total = (sums[0][2:] + sums[1][2:]) / (tp + fn + fp + tn)
+        part |= dict(zip(("brier", "log_loss"), total, strict=False))
         parts.append(part)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -114,9 +123,12 @@ def quantiles(values: np.ndarray, confidence: float) -> Interval:
     return float(low), float(high)
 
 
-def _generator(random_state: Any) -> np.random.RandomState:
-    """As scikit-learn's ``check_random_state``, which does not know Generators."""
-    if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(random_state.bit_generator)
-    rng: np.random.RandomState = check_random_state(random_state)
-    return rng
+def _generator(random_state: Any) -> np.random.Generator:
+    """A Generator from what scikit-learn's ``check_random_state`` takes, and from a Generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(1 << 32, size=4, dtype=np.uint32))
+    if random_state is None or isinstance(random_state, (numbers.Integral, np.random.Generator)):
+        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    raise ValueError(
+        f"random_state={random_state!r}: give a whole number, a Generator, a RandomState or None"
+    )

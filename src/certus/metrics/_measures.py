@@ -9,7 +9,7 @@
     PR area  = Σ (recall_t − recall_{t−1})·precision_t over thresholds t (average precision)
     Brier = Σ w(p − y)²/Σw,  log loss = −Σ w(y log p + (1 − y) log(1 − p))/Σw
 
-``measured`` takes one weight a row and asks scikit-learn; ``resampled`` takes thousands of them.
+``measured`` asks scikit-learn; ``counted`` and ``Ranking`` do the same for thousands of weightings.
 """
 
 from typing import Any
@@ -90,28 +90,29 @@ def measured(y: np.ndarray, d: np.ndarray, s: np.ndarray) -> dict[str, float]:
 
 
 class Ranking:
-    """Areas of many weightings of the same scores: rows in order of score, ties together."""
+    """Areas of many weightings of the same scores: the rows of each class, the largest first."""
 
     def __init__(self, y: np.ndarray, p: np.ndarray):
-        self.order = np.argsort(-p, kind="stable")
-        self.y = y[self.order]
-        falling = p[self.order]
-        self.starts = np.flatnonzero(np.r_[True, falling[1:] != falling[:-1]])
+        order = np.argsort(-p, kind="stable")
+        self.positive, self.negative = order[y[order] == 1], order[y[order] == 0]
+        falling, others = -p[self.positive], -p[self.negative]
+        self.above = np.searchsorted(others, falling, "left")  # negative rows that score more
+        self.level = np.searchsorted(others, falling, "right")  # … at least as much
+        self.found = np.searchsorted(falling, falling, "right") - 1  # the last positive that does
 
-    def areas(self, W: np.ndarray) -> dict[str, np.ndarray]:
-        """ROC and PR areas of each row of W (B, n)."""
-        W = W[:, self.order]
-        pos = np.add.reduceat(W * self.y, self.starts, axis=1)
-        neg = np.add.reduceat(W * (1 - self.y), self.starts, axis=1)
-        above_pos, above_neg = pos.cumsum(axis=1), neg.cumsum(axis=1)
-        P, N = above_pos[:, -1], above_neg[:, -1]
+    def areas(self, W1: np.ndarray, W0: np.ndarray) -> dict[str, np.ndarray]:
+        """ROC and PR areas, of weights (B, P) and (B, N) in the order of the rows."""
+        tp = W1.cumsum(axis=1)
+        fp = np.zeros((len(W0), W0.shape[1] + 1))
+        W0.cumsum(axis=1, out=fp[:, 1:])
+        P, N = tp[:, -1], fp[:, -1]
+        tp, beside = tp[:, self.found], fp[:, self.level]
         with np.errstate(invalid="ignore", divide="ignore"):
-            # a positive row against the negative ones below it, and half of those beside it
-            below = N[:, None] - above_neg + neg / 2
-            precision = np.where(pos > 0, above_pos / (above_pos + above_neg), 0.0)
+            above = np.einsum("bi,bi->b", W1, fp[:, self.above] + beside) / 2
+            precision = np.where(W1 > 0, tp / (tp + beside), 0.0)
             return {
-                "roc_auc": (pos * below).sum(axis=1) / (P * N),
-                "pr_auc": (pos * precision).sum(axis=1) / P,
+                "roc_auc": 1 - above / (P * N),
+                "pr_auc": np.einsum("bi,bi->b", W1, precision) / P,
             }
 
 

@@ -65,10 +65,11 @@ def values_of(
             f"{count(len(rows), 'row')} (first: {rows[0]}) of a class that was given probability "
             "0: log loss is infinite."
         )
+    sign = "−" if parts.remainder < 0 else "+"
     notes.append(
-        "Brier score = reliability − resolution + uncertainty + "
-        f"{number(parts.remainder, 2)} (left by {count(len(parts.weight), 'bin')}). Resamples add "
-        "chance to the parts, so they have no intervals."
+        f"Brier score = reliability − resolution + uncertainty {sign} "
+        f"{number(abs(parts.remainder), 2)} (left by {count(len(parts.weight), 'bin')}). "
+        "Resamples add chance to the parts, so they have no intervals."
     )
     return values, parts
 

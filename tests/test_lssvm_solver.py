@@ -207,7 +207,7 @@ def test_the_same_bits_on_any_number_of_threads(name):
         np.testing.assert_array_equal(fit.beta, fits[0].beta)
         np.testing.assert_array_equal(fit.left_out, fits[0].left_out)
         np.testing.assert_array_equal(value, values[0])
-    Cs, some = [0.1, 10.0], [KERNELS[name], Kernel("rbf", 0.1)]
+    Cs, some = [0.1, 1.0, 2.0, 3.0, 10.0], [KERNELS[name], Kernel("rbf", 0.1)]
     one, two = (grid(X[:90], Y[:90], omega[:90], Cs, some, threads=t) for t in (1, 3))
     np.testing.assert_array_equal(one, two)
 
@@ -334,7 +334,13 @@ def test_the_primal_form_has_the_same_bits_on_any_number_of_threads():
 
 # --- grids ----------------------------------------------------------------------------------------
 
-WAYS = {"tridiagonal": {}, "compiled": {}, "eigenvectors": {"SAFE": 1e9}, "Cholesky": {"LARGE": 1}}
+WAYS = {
+    "tridiagonal": {"FEW": 1},
+    "compiled": {"FEW": 1},
+    "eigenvectors": {"FEW": 1, "SAFE": 1e9},
+    "Cholesky, many rows": {"FEW": 1, "LARGE": 1},
+    "Cholesky, few C": {},
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -367,12 +373,12 @@ def test_a_grid_gives_what_its_score_says():
 
 
 def test_a_grid_of_one_row_has_no_left_out_value():
-    found = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0], [KERNELS["rbf"]])
+    found = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0] * 5, [KERNELS["rbf"]])
     assert np.isnan(found).all()
 
 
 def test_a_huge_C_in_a_grid_is_solved_without_negative_eigenvalues():
     X, Y, omega = rows(60)
     X[5:15] = X[4]
-    found = grid(X, Y, omega, [1.0, 1e18], [KERNELS["rbf"]])
+    found = grid(X, Y, omega, [1.0, 1e1, 1e2, 1e3, 1e18], [KERNELS["rbf"]])
     assert np.isfinite(found).all()

@@ -5,7 +5,7 @@
     fit and predict   the same and the scores of 10,000 other rows; F adds the largest error of some
     grid 10×10        C and γ of least leave-one-out error: F = 1 + that error, of the pair chosen
 
-numpy builds K and solves the whole system by LU. SVC minimises the hinge loss and KernelRidge has no
+numpy builds K and solves the whole system by LU. SVC minimises the hinge loss, KernelRidge has no
 intercept: each is judged by the gap of its own problem, over P of the best constant f.
 """
 

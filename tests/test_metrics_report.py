@@ -230,6 +230,16 @@ def test_every_exact_interval_holds_its_value():
                 assert values[name] <= high + 1e-12, name
 
 
+def test_what_gets_its_interval_from_two_corners_rises_with_both_shares():
+    a, c = np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41), indexing="ij")
+    for P, N in ((1, 1), (1, 50), (30, 2)):
+        inside = counted(P * a, P * (1 - a), N * (1 - c), N * c)
+        for name in ("g_mean", "balanced_accuracy", "mcc"):
+            values = inside[name][1:-1, 1:-1]
+            assert (np.diff(values, axis=0) > 0).all(), name
+            assert (np.diff(values, axis=1) > 0).all(), name
+
+
 def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4):
     """How often intervals hold what infinitely many rows of the same shares would give."""
     a, c = norm.sf(threshold - 1), norm.cdf(threshold)  # N(1, 1) against N(0, 1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._table import Table
 from .._words import count, number, printable
-from ._measures import MEASURES
+from ._measures import AREAS, COUNTED, MEASURES
 from .brier import BrierDecomposition
 
 SHORT = ("g_mean", "sensitivity", "specificity", "roc_auc")  # of a repr
@@ -104,9 +104,9 @@ class ImbalanceReport:
         )
 
     def _has(self, name: str) -> bool:
-        of_scores, of_probabilities = name.endswith("_auc"), self.decomposition is not None
-        counts = name in tuple(MEASURES)[:9]
-        return counts or of_probabilities or (of_scores and self.kind != "labels")
+        if name in AREAS:
+            return self.kind != "labels"
+        return name in COUNTED or self.kind == "probabilities"
 
     def _title(self) -> str:
         at = (

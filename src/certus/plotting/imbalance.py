@@ -124,7 +124,7 @@ class ImbalanceDisplay:
         ax.set_xlabel(f"value, {number(100 * report.confidence)} % interval")
         ax.grid(visible=False, axis="y")
         ax.tick_params(axis="y", length=0)
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
 
     def _draw_roc(self, ax: Any) -> None:
         report = self.report

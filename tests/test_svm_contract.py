@@ -29,7 +29,6 @@ from svm_cases import blobs, curve
 each_class = pytest.mark.parametrize("cls", KERNEL_MACHINES, ids=lambda cls: cls.__name__)
 EVERY = {"dual_coef_", "intercept_", "gamma_", "objective_", "n_features_in_", "certificate_"}
 OWN_NEIGHBOUR = "density: two copies of a row are each other's nearest neighbour"
-NO_DIGITS = "classes 1e7 times as heavy as others: libsvm ends at 2e-6, which is warned of"
 NOT_ITS_ROWS = "it predicts for a kernel of too few columns, which is said before NaN is"
 
 
@@ -41,9 +40,7 @@ def data(cls, seed=1, **how):
 def known_to_fail(model):
     """Checks that do not apply, with the reason."""
     if hasattr(model, "n_neighbors"):
-        why = {"check_sample_weight_equivalence_on_dense_data": OWN_NEIGHBOUR}
-        of_libsvm = isinstance(model, DensityWeightedSVC)
-        return why | ({"check_class_weight_classifiers": NO_DIGITS} if of_libsvm else {})
+        return {"check_sample_weight_equivalence_on_dense_data": OWN_NEIGHBOUR}
     return {"check_estimators_nan_inf": NOT_ITS_ROWS} if model.kernel == "precomputed" else {}
 
 

@@ -10,7 +10,7 @@ from .._words import count, number
 from ..rows import Rows
 from ..solvers.lssvm import Kernel, predict, solve_primal
 from ._classes import LeastSquaresClassifier, codes, signs
-from ._density import density_of
+from ._density import check_density, density_of
 from ._parameters import is_finite
 from ._telling import classes_without_weight
 
@@ -175,6 +175,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_density(self)
         one_of("formulation", self.formulation, ("dual", "primal"))
         epsilon = self.epsilon
         if not is_finite(epsilon) or epsilon < 0:

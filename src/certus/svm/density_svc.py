@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 
 from .._validation import boolean, data_for_classification, data_for_predict, not_negative, one_of
 from .._watching import watched
@@ -16,9 +15,11 @@ from ..rows import Rows
 from ..solvers.lssvm import predict
 from ._base import KernelMachine
 from ._classes import codes, weights_of_classes
-from ._density import density_of
+from ._density import check_density, density_of
 from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
+from ._pairs import as_dual_coef, by_pairs, one_for_each, votes
 from ._parameters import check_C
+from ._svc_solving import libsvm, objective, polished
 from ._telling import classes_without_weight, indefinite, odd_gamma
 
 # libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
@@ -35,8 +36,9 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(wᵀφ(xᵢ) + b)),        Cᵢ = C·dᵢ·sᵢ·c of its class
 
     Solved by scikit-learn's ``SVC`` (libsvm), as tightly as it takes for the duality gap, which is
-    recomputed from the data, to be 1e-6 of what the intercept alone leaves. Of more classes there
-    is such a machine for each pair of them, which vote.
+    recomputed from the data, to be 1e-6 of what the intercept alone leaves; where libsvm, whose
+    kernel is in float32, has no such digits, its answer is polished. Of more classes there is such
+    a machine for each pair of them, which vote.
 
     Parameters
     ----------
@@ -114,7 +116,9 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
     classes_: np.ndarray
     density_weights_: np.ndarray
-    _svc: SVC
+    support_: np.ndarray
+    support_vectors_: np.ndarray
+    n_support_: np.ndarray
 
     def __init__(
         self,
@@ -188,64 +192,57 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         check_C(self.C)
         check_kernel(self)
         check_gamma(self.gamma)
+        check_density(self)
         not_negative("tol", self.tol)
         boolean("shrinking", self.shrinking)
         boolean("break_ties", self.break_ties)
         one_of("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
     def _solve(self, rows: Rows, times: np.ndarray) -> None:
-        """Run libsvm, tighter each time, until the certificate holds."""
+        """Run libsvm, tighter each time, and polish its answer, until the certificate holds."""
         # libsvm, too, drops rows of weight 0, but then numbers support_ without them
         used = np.flatnonzero(times > 0)
-        total = np.bincount(codes(rows), weights=times)
-        share = len(total) * total.min() / total.sum()
+        k, K = codes(rows), len(self.classes_)
+        total = np.bincount(k, weights=times)
+        share = K * total.min() / total.sum()
         for tol in TIGHTER:
             tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
-            svc = SVC(
-                C=float(self.C), kernel=self.kernel, degree=int(self.degree), gamma=self.gamma_,
-                coef0=float(self.coef0), tol=tol, shrinking=bool(self.shrinking),
-                cache_size=self.cache_size, max_iter=self.max_iter,
-                decision_function_shape=self.decision_function_shape,
-                break_ties=self.break_ties,
-            )  # fmt: skip
+            svc = libsvm(self, tol)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate will tell
-                svc.fit(rows.X[used], self.classes_[codes(rows)[used]], times[used])
-            self._take(svc, used)
-            self.objective_ = self._objective(rows, float(self.C) * times)
-            self.certificate_ = self._watching.label(certify(self, rows))
-            self._say(
-                f"tol {tol:.0e}, {count(len(self.support_), 'support vector')}, objective "
-                f"{number(self.objective_, 10)}, residual {self.certificate_.residual:.0e}"
-            )
+                svc.fit(rows.X[used], self.classes_[k[used]], times[used])
+            self.n_iter_, self.fit_status_ = svc.n_iter_, svc.fit_status_
+            beta = np.zeros((len(k), len(svc.intercept_)))
+            support = used[svc.support_]
+            beta[support] = by_pairs(svc.dual_coef_, k[support], K)
+            self._conclude(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
             if self.certificate_.certified or svc.fit_status_ != 0:
-                break
+                return
+            kept = dict(vars(self))
+            beta, b = polished(self, rows, times, beta, svc.intercept_)
+            self._conclude(rows, times, beta, b, "polished")
+            if self.certificate_.certified:
+                return
+            if not self.certificate_.residual < kept["certificate_"].residual:
+                self.__dict__.update(kept)
 
-    def _take(self, svc: SVC, used: np.ndarray) -> None:
-        self._svc = svc
-        for name in (
-            "support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_", "fit_status_",
-        ):  # fmt: skip
-            setattr(self, name, getattr(svc, name))
-        self.support_ = used[svc.support_]
-
-    def _objective(self, rows: Rows, C: np.ndarray) -> float:
-        """½βᵀKβ + Σ C_i max(0, 1 − y_i f(x_i)), summed over pairs of classes."""
+    def _conclude(
+        self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray, how: str
+    ) -> None:
+        """Set attributes of β (n, pairs) and b, the objective and the certificate."""
         k, K = codes(rows), len(self.classes_)
-        pairs = [(1, 0)] if K == 2 else [(i, j) for i in range(K) for j in range(i + 1, K)]
-        beta = np.zeros((len(k), len(pairs)))
-        own = k[self.support_]
-        for t, (i, j) in enumerate(pairs):
-            for c, other in ((i, j), (j, i)):
-                # row of dual_coef_: the other class, without the own one
-                at, line = np.flatnonzero(own == c), 0 if K == 2 else other - (other > c)
-                beta[self.support_[at], t] = self.dual_coef_[line, at]
-        f = predict(rows.X, rows.X, beta, self.intercept_, kernel_of(self, self.gamma_))
-        total = 0.5 * float(np.sum(beta * (f - self.intercept_)))
-        for t, (i, j) in enumerate(pairs):
-            y = (k == i).astype(float) - (k == j)
-            total += float(np.sum(C * np.abs(y) * np.maximum(0.0, 1 - y * f[:, t])))
-        return total
+        there = np.flatnonzero(beta.any(axis=1))
+        self.support_ = there[np.argsort(k[there], kind="stable")].astype(np.int32)
+        self.n_support_ = np.bincount(k[there], minlength=K).astype(np.int32)
+        self.support_vectors_ = rows.X[self.support_].astype(float)
+        self.dual_coef_ = as_dual_coef(beta[self.support_], k[self.support_], K)
+        self.intercept_ = np.array(b, dtype=float)
+        self.objective_ = objective(self, rows, times, beta)
+        self.certificate_ = self._watching.label(certify(self, rows))
+        self._say(
+            f"{how}: {count(len(there), 'support vector')}, objective "
+            f"{number(self.objective_, 10)}, residual {self.certificate_.residual:.0e}"
+        )
 
     # --- new rows ---
 
@@ -261,12 +258,13 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
             Two classes: above 0 is ``classes_[1]``.
         """
-        X = self._new(X)
-        f: np.ndarray = self._svc.decision_function(X)
-        return f
+        f, K = self._of_pairs(X), len(self.classes_)
+        if K == 2:
+            return f[:, 0]
+        return f if self.decision_function_shape == "ovo" else one_for_each(f, K)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that most pairs vote for.
+        """The class that most pairs vote for; of equal ones the first, but for ``break_ties``.
 
         Parameters
         ----------
@@ -276,9 +274,14 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._new(X)
-        said: np.ndarray = self._svc.predict(X)
-        return said
+        f, K = self._of_pairs(X), len(self.classes_)
+        which = (one_for_each if self.break_ties else votes)(f, K).argmax(axis=1)
+        return self.classes_[which]
 
-    def _new(self, X: Any) -> np.ndarray:
-        return self._finite(self._dense(data_for_predict(self, X)))
+    def _of_pairs(self, X: Any) -> np.ndarray:
+        """f of new rows, (m, pairs)."""
+        X = self._finite(self._dense(data_for_predict(self, X)))
+        own = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        beta = by_pairs(self.dual_coef_, own, len(self.classes_))
+        kernel = kernel_of(self, self.gamma_)
+        return predict(X, self.support_vectors_, beta, self.intercept_, kernel)

@@ -118,8 +118,13 @@ def test_labels_of_another_kind_or_number_are_refused():
         specificity_score([0, 1], ["0", "1"])
     with pytest.raises(ValueError, match="y has 2 rows, the predictions have 3"):
         sensitivity_score([0, 1], [0, 1, 1])
-    with pytest.raises(ValueError, match="y has no rows"):
-        sensitivity_score([], [])
+    for score in (sensitivity_score, geometric_mean_score):
+        with pytest.raises(ValueError, match="y has no rows"):
+            score([], [])
+        with pytest.raises(ValueError, match="y has 2 rows, the predictions have 1"):
+            score([0, 1], [0])
+        with pytest.raises(ValueError, match="y holds 0, 1, the predictions 'a', 'b'"):
+            score([0, 1], ["a", "b"])
 
 
 def test_they_are_scorers_of_searches_and_folds():

@@ -115,6 +115,15 @@ def test_all_kinds_of_predictions_give_one_report():
         imbalance_report(pd.Series(names), pd.Series(p), pos_label="yes", random_state=0),
         imbalance_report(pl.Series(y), pl.Series(p), random_state=0),
         imbalance_report(np.where(y, 1, -1), p, random_state=0),
+        imbalance_report(y, p[:, None], random_state=0),
+        imbalance_report(
+            pd.Series(names, dtype="category"),
+            pd.DataFrame(np.c_[1 - p, p]),
+            pos_label="yes",
+            random_state=0,
+        ),
+        imbalance_report(y, pd.Series(p, dtype="Float64"), random_state=0),
+        imbalance_report(y, p.astype(object), random_state=0),
     ]
     for report in reports:
         assert report.values == reports[0].values
@@ -131,6 +140,8 @@ def test_all_kinds_of_predictions_give_one_report():
         assert labels[name] == scores[name] == reports[0][name]
     assert scores["roc_auc"] == reports[0]["roc_auc"]
     assert np.isnan(labels["roc_auc"])
+    column = imbalance_report(y, (p > 0.5).astype(int)[:, None], n_resamples=5)
+    assert (column.kind, column["mcc"]) == ("labels", labels["mcc"])
     assert np.isnan(scores["brier"])
 
 

@@ -17,12 +17,17 @@ ONES = ({0, 1}, {-1, 1})  # classes of which 1 is the positive one without a wor
 
 
 class Truth(NamedTuple):
-    """y (n,) of 0 and 1, the positive label, the other one (None: several), and all in y."""
+    """y (n,) of 0 and 1, the positive label, the other one (None: several); labels = classes[k]."""
 
     y: np.ndarray
     pos_label: Any
     neg_label: Any
     classes: np.ndarray
+    k: np.ndarray
+
+    @property
+    def labels(self) -> np.ndarray:
+        return self.classes[self.k]
 
     @property
     def positive(self) -> str:
@@ -34,14 +39,31 @@ class Truth(NamedTuple):
 
 
 def read_truth(y_true: Any, pos_label: Any = None) -> Truth:
+    classes, k = encode(read_rows(y_true))
+    labels = classes.tolist()
+    pos = _positive(labels, classes, pos_label)
+    y = np.zeros(len(k)) if pos not in labels else (k == labels.index(pos)).astype(float)
+    return Truth(y, pos, _other(labels, pos), classes, k)
+
+
+def read_rows(y_true: Any) -> np.ndarray:
+    """Labels, one a row and at least one."""
     n = len(np.asarray(y_true))
     if n == 0:
         raise ValueError("y has no rows: give at least one")
-    classes, k = encode(read_labels(y_true, n)[0])
-    labels = classes.tolist()
-    pos = _positive(labels, classes, pos_label)
-    y = np.zeros(n) if pos not in labels else (k == labels.index(pos)).astype(float)
-    return Truth(y, pos, _other(labels, pos), classes)
+    return read_labels(y_true, n)[0]
+
+
+def read_answers(y_pred: Any, y: np.ndarray) -> np.ndarray:
+    """Predicted labels, as many as y has and of its kind."""
+    n, m = len(y), len(np.asarray(y_pred))
+    if m != n:
+        raise ValueError(f"y has {count(n, 'row')}, the predictions have {m:,}")
+    said = read_labels(y_pred, n)[0]
+    known, given = (np.unique(labels) for labels in (y, said))
+    if len({isinstance(label, str) for label in (*known.tolist(), *given.tolist())}) > 1:
+        raise ValueError(f"y holds {named(known)}, the predictions {named(given)}")
+    return said
 
 
 def _positive(labels: list[Any], classes: np.ndarray, pos_label: Any) -> Any:
@@ -77,9 +99,11 @@ class Predictions(NamedTuple):
 def read_predictions(y_pred: Any, truth: Truth, kind: str, threshold: float | None) -> Predictions:
     """Labels as they are; of probabilities and scores, those above the threshold are positive."""
     one_of("kind", kind, ("auto", *KINDS))
-    values = _column(np.asarray(y_pred), truth)
+    table = _as_array(y_pred)
+    values = _column(table, truth)
     if kind == "auto":
-        kind = "probabilities" if np.ndim(y_pred) == 2 else _kind(values, truth)
+        several = table.ndim == 2 and table.shape[1] > 1
+        kind = "probabilities" if several else _kind(values, truth)
     if kind == "labels":
         if threshold is not None:
             raise ValueError(
@@ -102,13 +126,7 @@ def read_predictions(y_pred: Any, truth: Truth, kind: str, threshold: float | No
 
 def read_positive(y_pred: Any, truth: Truth) -> np.ndarray:
     """True where the predicted label is the positive one."""
-    n = len(truth.y)
-    if len(y_pred) != n:
-        raise ValueError(f"y has {count(n, 'row')}, the predictions have {len(y_pred):,}")
-    classes, k = encode(read_labels(y_pred, n)[0])
-    text = {isinstance(label, str) for label in (*classes.tolist(), *truth.classes.tolist())}
-    if len(text) > 1:
-        raise ValueError(f"y holds {named(truth.classes)}, the predictions {named(classes)}")
+    classes, k = encode(read_answers(y_pred, truth.labels))
     return np.array([label == truth.pos_label for label in classes.tolist()])[k]
 
 
@@ -119,6 +137,14 @@ def require_probabilities(p: np.ndarray) -> None:
             f"row {outside[0]} has {p[outside[0]]:g}, which is no probability "
             f"({count(len(outside), 'row')} outside of 0 to 1): give predict_proba's"
         )
+
+
+def _as_array(y_pred: Any) -> np.ndarray:
+    """Fractions that come as objects, of nullable columns, are numbers."""
+    values = np.asarray(y_pred)
+    if values.dtype.kind == "O" and {type(v) for v in values.ravel().tolist()} == {float}:
+        return values.astype(float)
+    return values
 
 
 def _column(values: np.ndarray, truth: Truth) -> np.ndarray:

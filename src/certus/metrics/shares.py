@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import recall_score
 
-from .._labels import encode, read_labels
+from .._labels import encode
 from .._validation import weights
 from .._words import count
-from ._reading import read_positive, read_truth
+from ._reading import read_answers, read_positive, read_rows, read_truth
 
 
 def sensitivity_score(
@@ -103,8 +103,8 @@ def geometric_mean_score(
     >>> geometric_mean_score([0, 0, 0, 1], [0, 0, 0, 0])  # the majority: accuracy 0.75
     0.0
     """
-    n = len(np.asarray(y_true))
-    y, said = read_labels(y_true, n)[0], read_labels(y_pred, n)[0]
+    y = read_rows(y_true)
+    n, said = len(y), read_answers(y_pred, y)
     s = weights(sample_weight, n)
     if labels is not None:
         classes = np.asarray(labels)

@@ -6,7 +6,7 @@ import pytest
 
 from certus._data import Data
 from certus.definitions import kernels, lssvm, lssvm_primal, svc
-from certus.definitions.density import density
+from certus.definitions.density import density_of
 from certus.definitions.lssvm_choice import score
 from certus.definitions.lssvm_claims import accuracy, left_out, r_squared
 from certus.rows import Rows
@@ -178,16 +178,22 @@ def test_density_is_one_less_the_share_of_the_farthest_reach(k, shift):
     X = np.round(rows(n=25)[0] * 64) / 64 + shift
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     r = np.sort(D, axis=1)[:, k]  # the row itself is first
-    assert density(X, k) == pytest.approx(1 - r / r.max(), abs=1e-14)
-    assert density(X, k).min() == 0
+    assert density_of(X, k) == pytest.approx(1 - r / r.max(), abs=1e-14)
+    assert density_of(X, k).min() == 0
     codes = np.arange(25) % 2
-    apart = density(X, k, codes)
+    apart = density_of(X, k, codes)
     for c in (0, 1):
-        assert np.array_equal(apart[codes == c], density(X[codes == c], k))
+        assert np.array_equal(apart[codes == c], density_of(X[codes == c], k))
 
 
 def test_rows_that_are_all_equal_have_density_one():
-    assert np.array_equal(density(np.full((6, 2), 0.1), 3), np.ones(6))
+    assert np.array_equal(density_of(np.full((6, 2), 0.1), 3), np.ones(6))
+
+
+def test_rows_that_all_reach_as_far_have_density_one():
+    x = np.arange(10)
+    around = np.column_stack([np.cos(0.2 * np.pi * x), np.sin(0.2 * np.pi * x)])
+    assert np.array_equal(density_of(around, 2), np.ones(10))
 
 
 # --- least squares --------------------------------------------------------------------------------
@@ -320,7 +326,7 @@ def test_a_row_of_weight_zero_has_no_coefficient():
 
 def test_classes_and_density_multiply_the_loss_of_a_row():
     X, y, s = rows(n=20)
-    c, d = np.array([0.5, 3.0]), density(X, 4)
+    c, d = np.array([0.5, 3.0]), density_of(X, 4)
     omega = s * c[(y[:, 0] > 0).astype(int)] * d**2
     beta, b = solved(kernels.gram(X, X, "rbf", 0.4), y, omega, 3.0)
     fit = {"beta": beta, "b": b, "C": 3.0, "gamma": 0.4, "class_weight": c, "density": (4, False)}

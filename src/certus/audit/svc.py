@@ -68,6 +68,8 @@ def _read_pairs(
     if dual.shape != (len(classes) - 1, len(support)) or counts.sum() != len(support):
         raise ValueError("dual_coef_, support_ and n_support_ do not fit together")
     owner = np.repeat(np.arange(len(classes)), counts)
+    if not np.array_equal(rows.y[support, 0], owner):
+        wrong = (*wrong, "the rows that support_ names are not of the classes of n_support_")
     beta = np.zeros((n, len(pairs)))
     for t, (k, l) in enumerate(pairs):
         for own, other in ((k, l), (l, k)):

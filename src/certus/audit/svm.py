@@ -35,7 +35,8 @@ def read_lssvc_cv(model: Any, rows: Any) -> dict[str, Any]:
     reading = _read_classes(model, rows, model.C_, chosen=True)
     reading["claims"]["claims"]["choice"] = {
         "scores": model.scores_, "gammas": model.gammas_, "Cs": model.Cs_,
-        "best_score": float(model.best_score_), "scoring": model.scoring,
+        "best_score": float(model.best_score_), "scoring": model.scoring, "asked_Cs": model.Cs,
+        "asked_gammas": None if asked_kernel(model) is None else model.gammas,
     }  # fmt: skip
     unseen = rows.shape[0] > LEFT_OUT_ROWS or callable(model.scoring)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}
@@ -161,8 +162,13 @@ def kernel_of(model: Any) -> dict[str, Any]:
 
 def asked_gamma(model: Any) -> Any:
     """γ as it was asked for, where the kernel has one."""
+    return None if asked_kernel(model) is None else model.gamma
+
+
+def asked_kernel(model: Any) -> str | None:
+    """The kernel, if it has a γ."""
     with_gamma = not callable(model.kernel) and model.kernel in ("rbf", "poly", "sigmoid")
-    return model.gamma if with_gamma else None
+    return str(model.kernel) if with_gamma else None
 
 
 # --- weights of classes, and words ----------------------------------------------------------------

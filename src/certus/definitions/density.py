@@ -2,8 +2,8 @@ r"""Density weights of rows: how near the k-th other row is.
 
     d_i = 1 − r_i / max_j r_j        r_i = the distance of row i to its k-th nearest other row
 
-0 ≤ d ≤ 1, and the row that lies most alone has d = 0. Where all r are 0, d = 1. With classes, other
-rows are those of the row's own class, and so is the maximum.
+0 ≤ d ≤ 1, and the row that lies most alone has d = 0. Where all r are equal, d = 1. With classes,
+other rows are those of the row's own class, and so is the maximum.
 """
 
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 AT_ONCE_PAIRS = 2**21
+EQUAL = 1e-12  # relative, of distances
 
 
-def density(X: Any, k: int, codes: Any = None) -> np.ndarray:
+def density_of(X: Any, k: int, codes: Any = None) -> np.ndarray:
     """d (n,); ``codes``: the number of each row's class, where classes are looked at apart."""
     X = np.asarray(X, dtype=float)
     d = np.empty(len(X))
@@ -22,7 +23,7 @@ def density(X: Any, k: int, codes: Any = None) -> np.ndarray:
         own = np.flatnonzero(codes == c)
         r = _reach(X[own], min(k, len(own) - 1))
         farthest = r.max()
-        d[own] = 1 - r / farthest if farthest > 0 else 1.0
+        d[own] = 1.0 if r.min() >= (1 - EQUAL) * farthest else 1 - r / farthest
     return d
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.definitions.linear_sums import gamma as rounded
+from certus.definitions.linear_sums import UNIT
 
 ROWS = COLUMNS = 256  # of a tile: it stays near the core, and few numbers are added in a row
 BLUR = 1e-9  # of K, up to which products may stand for differences
@@ -29,6 +29,11 @@ PSD = ("linear", "rbf", PRODUCTS, "laplacian", "cosine")
 EXACT_SPECTRUM = 2000  # rows up to which the least eigenvalue is computed
 EPS = 2.0**-52
 WIDE_FLOAT = np.longdouble
+
+
+def rounded(steps: float, unit: float = UNIT) -> float:
+    """The relative error of so many operations in a row, at most."""
+    return steps * unit / (1 - steps * unit)
 
 
 def gram(
@@ -102,6 +107,7 @@ class Kernel(NamedTuple):
     coef0: float
     h: np.ndarray
     kappa: float
+    eps: float = EPS  # to which K was given
 
     @classmethod
     def of(
@@ -109,13 +115,15 @@ class Kernel(NamedTuple):
     ) -> "Kernel":
         n, p = X.shape
         if callable(kernel) or kernel == "precomputed":
-            K = np.empty((n, n))
-            for i in range(0, n, ROWS):
-                K[i : i + ROWS] = X[i : i + ROWS] if kernel == "precomputed" else kernel(
-                    X[i : i + ROWS], X
-                )  # fmt: skip
+            K, eps = np.empty((n, n)), EPS
+            if kernel == "precomputed":
+                K[:], eps = X, float(np.finfo(X.dtype).eps)
+            else:
+                X = X.astype(float)
+                for i in range(0, n, ROWS):
+                    K[i : i + ROWS] = kernel(X[i : i + ROWS], X)
             h = np.sqrt(np.maximum(K.max(axis=1, initial=0.0), -K.min(axis=1, initial=0.0)))
-            return cls(K, np.empty(0), "given", gamma, degree, coef0, h, 0.0)
+            return cls(K, np.empty(0), "given", gamma, degree, coef0, h, 0.0, eps)
         Z, _, blur = _seen(X, X, kernel, gamma)
         z2 = _squares(Z)
         one, steps = np.ones(n), p + 6
@@ -183,21 +191,26 @@ class Kernel(NamedTuple):
         """A number that no eigenvalue of K is below, and is K positive semidefinite?
 
         Kernels that are so by what they are need no look. Others are if K + τI has a Cholesky
-        factor, for τ that is n·ε of the largest row sum: less cannot be told from rounding.
+        factor, for τ that is n·ε of the largest row sum: less cannot be told from rounding. Where
+        K was given in float32, ε of that is allowed.
         """
         by_name = self.name == "poly" and self.gamma >= 0 and self.coef0 >= 0
         if self.name in PSD or (by_name and float(self.degree).is_integer()):
             return 0.0, True
         K = self.whole()
         n, size = len(K), float(np.abs(K).sum(axis=1).max(initial=0.0))
+        if not np.isfinite(size):
+            return -np.inf, False
         tau = 4 * n * EPS * size
         if _has_a_factor(K, tau):
             return -tau, True
+        most = 4 * self.eps * size  # what rounding of its entries can have done
         if n <= EXACT_SPECTRUM:
-            return float(np.linalg.eigvalsh(K)[0]) - tau, False
+            least = float(np.linalg.eigvalsh(K)[0]) - tau
+            return least, least >= -most and self.eps > EPS
         while tau < size and not _has_a_factor(K, tau):
-            tau *= 100
-        return -min(tau, size), False
+            tau *= 10
+        return -min(tau, size), tau <= most and self.eps > EPS
 
 
 def _has_a_factor(K: np.ndarray, tau: float) -> bool:

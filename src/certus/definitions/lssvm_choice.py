@@ -1,9 +1,9 @@
-r"""The choice of C and γ by rows left out: scores of f⁻ⁱ(x_i), of which more is better.
+r"""The choice of C and γ by rows left out: scores of f = f⁻ⁱ(x_i), of which more is better.
 
-    accuracy             Σ s [right]/Σ s
-    balanced_accuracy    mean over the classes of Σ_c s [right]/Σ_c s;  geometric_mean: its own
-    mse                  −Σ ω (y − f)²/Σ ω, mean over the columns
-    log                  −Σ ω log(1 + e^{−yf})/Σ ω;  of more classes Σ ω log softmax(f)_y/Σ ω
+    accuracy             = Σ s [right]/Σ s
+    balanced_accuracy    = mean over the classes of Σ_c s [right]/Σ_c s;  geometric_mean: its own
+    mse                  = −Σ ω (y − f)²/Σ ω, mean over the columns
+    log                  = −Σ ω log(1 + e^{−yf})/Σ ω;  of more classes Σ ω log softmax(f)_y/Σ ω
 
 s are weights of rows, ω those and the classes'. As many scores of the grid are recomputed, spread
 over it, as cost little.
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.definitions.kernels import Kernel
+from certus.definitions.kernels import Kernel, gamma_of
 from certus.definitions.lssvm_claims import (
     LEFT_OUT_ROWS,
     LOST_BY_SOLVING,
@@ -24,6 +24,8 @@ from certus.definitions.lssvm_claims import (
 WORK = 1e8  # operations that may be spent on scores, 4n³ each: a few milliseconds
 AT_LEAST = 3
 TIE = 1e-12  # relative: scores that are the same but for rounding
+CS = 1e-2, 1e4  # where only a number of values was asked for,
+GAMMAS = 1e-2, 1e2  # and these times "scale"
 OF_SIDES = ("accuracy", "balanced_accuracy", "geometric_mean")
 
 
@@ -67,12 +69,12 @@ def choice_claims(
     gammas, Cs = (np.asarray(choice[name], dtype=float) for name in ("gammas", "Cs"))
     if scores.shape != (len(gammas), len(Cs)):
         return [f"scores_ has shape {scores.shape}, the grid {(len(gammas), len(Cs))}"]
+    said = _other_grid(choice, gammas, Cs, gamma_of(X, s), gamma_of(X, s, "auto"))
     best = float(np.nanmax(scores))
     here = np.argwhere((gammas[:, None] == at[0]) & (Cs == at[1]))
     if not len(here):
-        return ["C_ and gamma_ are not on the grid"]
+        return [*said, "C_ and gamma_ are not on the grid"]
     chosen = int(here[0][0]), int(here[0][1])
-    said = []
     if not scores[chosen] >= best - TIE * abs(best):
         said.append(f"C_ and gamma_ score {scores[chosen]:.9g}, another pair {best:.9g}")
     if choice["best_score"] != scores[chosen]:
@@ -95,6 +97,29 @@ def choice_claims(
                 f"left out say {true:.9g}"
             )
     return said[:2]
+
+
+def _other_grid(
+    choice: dict[str, Any], gammas: Any, Cs: Any, scale: float, auto: float
+) -> list[str]:
+    """Is the grid what was asked for: numbers, so many of them, or "scale" or "auto"?"""
+    said = []
+    low, high = GAMMAS
+    spans = ("Cs", Cs, CS), ("gammas", gammas, (low * scale, high * scale))
+    for name, stated, (first, last) in spans:
+        asked = choice.get(f"asked_{name}")
+        if asked is None:
+            continue
+        if isinstance(asked, str):
+            true = np.array([scale if asked == "scale" else auto])
+        elif np.ndim(asked) == 0 and float(asked).is_integer() and not isinstance(asked, float):
+            one = asked == 1
+            true = np.sqrt([first * last]) if one else np.geomspace(first, last, int(asked))
+        else:
+            true = np.unique(np.asarray(asked, dtype=float))
+        if stated.shape != true.shape or not np.allclose(stated, true, SAME_CLAIM, 0.0):
+            said.append(f"{name}_ is not the grid that {name}={asked!r} asks for")
+    return said
 
 
 def _some(shape: tuple[int, int], n: int, chosen: tuple[int, int]) -> list[tuple[int, int]]:

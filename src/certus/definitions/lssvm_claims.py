@@ -15,7 +15,7 @@ from certus.definitions.kernels import gamma_of
 
 SAME_CLAIM = 1e-8  # relative, of what is recomputed
 LEFT_OUT_ROWS = 1000  # up to which fits without a row are recomputed, O(n³)
-LOST_BY_SOLVING = 1e-14  # times the condition: what two ways of solving A may differ by
+LOST_BY_SOLVING = 1e-12  # times the condition: what two ways of solving A may differ by
 
 
 def left_out(

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from certus.definitions.density import density as density_of
-from certus.definitions.kernels import Kernel, gamma_of
+from certus.definitions.density import density_of
+from certus.definitions.kernels import Kernel, gamma_of, rounded
 from certus.definitions.linear_sums import UNIT
-from certus.definitions.linear_sums import gamma as rounded
 from certus.definitions.lssvm_claims import claims_of_rows
 
 

@@ -49,7 +49,8 @@ class Certificate:
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
         would gain, or of regression the largest slope, as a share of the largest there can be; of
         clusters, the share of the objective that one more step takes away; of NCFS, the slope that
-        violates its condition most, as a share of α.
+        violates its condition most, as a share of α. Of kernel machines, without what rounding can
+        have done to the objective itself.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known

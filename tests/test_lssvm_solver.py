@@ -132,6 +132,15 @@ def test_the_fit_solves_the_system_and_weightless_rows_drop_out(kernel, fit_inte
 
 
 @kernels
+def test_rows_of_float32_are_computed_in_float64(kernel):
+    X, Y, omega = rows()
+    X = X.astype(np.float32)
+    few, more = (solve(Z, Y, omega, C, kernel, left_out=True) for Z in (X, X.astype(float)))
+    np.testing.assert_array_equal(few.beta, more.beta)
+    np.testing.assert_array_equal(few.left_out, more.left_out)
+
+
+@kernels
 @intercepts
 def test_left_out_values_are_those_of_refits(kernel, fit_intercept):
     X, Y, omega = rows()

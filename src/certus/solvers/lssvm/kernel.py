@@ -47,15 +47,16 @@ class Kernel(NamedTuple):
 
     def between(self, A: np.ndarray, B: np.ndarray) -> "Pairs":
         """All pairs of rows of A and rows of B, to be asked for tile by tile."""
-        if callable(self.name):
-            return Called(self.name, A, B)
         if self.name == "precomputed":
             return Given(A)
-        A, B = (np.ascontiguousarray(side, dtype=np.float64) for side in (A, B))
+        same = A is B
+        B = np.ascontiguousarray(B, dtype=np.float64)
+        A = B if same else np.ascontiguousarray(A, dtype=np.float64)
+        if callable(self.name):
+            return Called(self.name, A, B)
         if self.name == "rbf":
             return exponents(A, B, self.gamma)
-        return Products(A, B, {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid}[self.name],
-                        self)  # fmt: skip
+        return Products(A, B, OF_PRODUCTS[self.name], self)
 
     def gram(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         """(m, n): K of all pairs."""
@@ -74,12 +75,12 @@ class Kernel(NamedTuple):
             return np.ones(len(A))
         if self.name == "precomputed":
             return np.array(np.diagonal(A), dtype=np.float64)
+        A = np.asarray(A, dtype=np.float64)
         if callable(self.name):
             parts = [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
             return np.concatenate([np.diagonal(Called(self.name, a, a).whole()) for a in parts])
-        A = np.asarray(A, dtype=np.float64)
         squares = np.einsum("ij,ij->i", A, A)
-        return {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid}[self.name](squares, self)
+        return OF_PRODUCTS[self.name](squares, self)
 
 
 class Pairs:
@@ -241,3 +242,6 @@ def _sigmoid(products: np.ndarray, kernel: Kernel) -> np.ndarray:
     products *= kernel.gamma
     products += kernel.coef0
     return np.tanh(products, out=products)
+
+
+OF_PRODUCTS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid}

@@ -230,6 +230,18 @@ def test_exact_shares_are_clopper_pearsons(k, m):
     np.testing.assert_allclose(found, (low, high), atol=1e-9)
 
 
+def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
+    low, high = exact(7, 3, 5, 40, 0.9)["f1"]
+    share = beta.ppf(0.05, 7, 9), beta.ppf(0.95, 8, 8)  # 7 of 15
+    np.testing.assert_allclose((low, high), [2 * J / (1 + J) for J in share], atol=1e-9)
+
+
+def test_two_shares_have_together_the_confidence_of_one():
+    """Each at √0.9: both hold with 0.9."""
+    a, c = (beta.ppf(1 - (1 - np.sqrt(0.9)) / 2, k + 1, m - k) for k, m in ((7, 10), (40, 45)))
+    assert exact(7, 3, 5, 40, 0.9)["g_mean"][1] == pytest.approx(np.sqrt(a * c), abs=1e-9)
+
+
 def test_every_exact_interval_holds_its_value():
     rng = np.random.default_rng(0)
     for _ in range(200):

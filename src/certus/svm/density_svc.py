@@ -216,7 +216,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             support = used[svc.support_]
             beta[support] = by_pairs(svc.dual_coef_, k[support], K)
             self._conclude(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
-            if self.certificate_.certified or svc.fit_status_ != 0:
+            if self.certificate_.certified:
                 return
             kept = dict(vars(self))
             beta, b = polished(self, rows, times, beta, svc.intercept_)
@@ -225,6 +225,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
                 return
             if not self.certificate_.residual < kept["certificate_"].residual:
                 self.__dict__.update(kept)
+            if svc.fit_status_ != 0:  # max_iter: no tol is reached
+                return
 
     def _conclude(
         self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray, how: str

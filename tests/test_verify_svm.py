@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -284,6 +285,27 @@ def test_scikit_learns_machine_is_optimal_once_its_tolerance_is_small(name, clas
     assert not accepted(model, X, y, s)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sparse_rows_of_scikit_learns_are_read(classes):
+    X, y = (X3[50:], Y3[50:]) if classes == 2 else (X3, Y3)
+    model = SVC(tol=1e-10).fit(csr_matrix(X), y)
+    c = certus.verify(model, csr_matrix(X), y)
+    assert c.status == certus.verify(model, X, y).status == "optimal"
+    model.dual_coef_ = model.dual_coef_ * 1.01
+    assert not accepted(model, csr_matrix(X), y)
+    ridge = KernelRidge(kernel="rbf").fit(csr_matrix(X), y)
+    assert certus.verify(ridge, csr_matrix(X), y).status == "optimal"
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rows_far_from_the_origin_are_certified(kernel):
+    X, y = VALUES
+    near = LSSVR(kernel=kernel).fit(X, y)
+    far = LSSVR(kernel=kernel).fit(X + 1e4, y)
+    assert far.certificate_.status == "optimal"
+    assert far.certificate_.objective == pytest.approx(near.certificate_.objective, rel=1e-6)
+
+
 def test_the_default_tolerance_is_named_as_the_cause():
     X, y = StandardScaler().fit_transform(X3), Y3
     c = certus.verify(SVC(tol=0.1).fit(X, y), X, y)
@@ -489,6 +511,19 @@ def test_a_script_finds_what_the_package_found(name, run, tmp_path):
     np.save(tmp_path / "y.npy", np.roll(y, 1, axis=0))
     ran = run(tmp_path, "X.npy", "y.npy", "s.npy")
     assert ran.returncode == 1, ran.stdout + ran.stderr
+
+
+def test_many_rows_are_summed_in_several_blocks(run, tmp_path):
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    y = (X[:, 0] > X[:, 1] ** 2).astype(int)
+    LSSVC().fit(X, y).certificate_.export(tmp_path / "check.py")
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    ran = run(tmp_path, "X.npy", "y.npy")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    X[1400, 0] += 1.0
+    np.save(tmp_path / "X.npy", X)
+    assert run(tmp_path, "X.npy", "y.npy").returncode == 1
 
 
 def test_a_stationary_point_is_exported_and_a_function_is_not(run, tmp_path):

@@ -117,6 +117,14 @@ def test_rows_far_from_the_origin_lose_no_digits(gamma):
     assert off < bound < 1e-8
 
 
+def test_near_rows_among_far_ones_are_told_apart_by_differences():
+    X = rows()[0]
+    X[6:] = X[:6] + 1e-5
+    K, true = kernels.gram(X, X, "rbf", 1e9), exact_gram(X, "rbf", gamma=1e9)
+    assert 0.5 < K[0, 6] < 0.9
+    assert max(abs(K[i, j] - true[i, j]) for i in range(12) for j in range(12)) < 1e-13
+
+
 @each_kernel
 @pytest.mark.parametrize("n", [7, 600])
 def test_products_by_tiles_are_those_of_the_whole_matrix_within_their_bound(kernel, n):
@@ -259,6 +267,7 @@ def test_the_gap_and_the_coefficients_bound_the_exact_optimum(kernel, size, C):
     here = exact_value(K, y, omega, C, [mp.mpf(v) for v in beta[:, 0].tolist()], mp.mpf(b[0]))
     assert least >= found["bound"]
     assert here - least <= found["gap"]
+    assert here - least <= mp.mpf(found["residual"]) * mp.mpf(found["null_objective"])
     assert abs(here - mp.mpf(found["objective"])) <= found["gap"]
     off = max(abs(mp.mpf(float(beta[i, 0])) - best[i]) for i in range(len(X)))
     assert off <= found["coef_error"]
@@ -447,6 +456,16 @@ def test_the_bound_of_the_primal_is_never_above_its_optimum(size):
     assert np.abs(beta - fit["beta"]).max() <= found["coef_error"]
 
 
+def test_the_intercept_of_the_primal_has_a_slope_of_its_own():
+    y = np.array([[1.0], [1.0], [-1.0]])
+    fit = {"beta": np.zeros((3, 1)), "C": 1.0, "kernel": "linear"}
+    X = np.zeros((3, 2))
+    assert lssvm_primal.check(data(X, y), b=[0.25], **fit)["residual"] < 1e-25  # Σy/(1 + n)
+    found = lssvm_primal.check(data(X, y), b=[0.5], **fit)
+    assert found["gap"] >= 4 * 0.25**2 / 2
+    assert found["coef_error"] >= 0.25
+
+
 @pytest.mark.parametrize(
     "wrong", [{"C": 3.3}, {"epsilon": 0.0}, {"gamma": 0.42}, {"b": np.ones(1)}], ids=str
 )
@@ -493,6 +512,11 @@ def test_two_points_have_the_margin_between_them():
     assert found["gap"] < 1e-12
     half = svc.check(data(X, codes), kernel="linear", **{**fit, "C": 0.25})
     assert half["residual"] > 0.1  # ½ is not allowed there
+    # the best w for b = 3: all conditions hold but Σβ = 0
+    beta, b = np.array([[-4.0], [0.0]]), np.array([3.0])
+    found = svc.check(data(X, codes), kernel="linear", **{**fit, "beta": beta, "b": b})
+    assert found["objective"] == 8.0
+    assert found["bound"] <= 0.5
 
 
 def test_no_other_machine_is_below_the_bound():
@@ -511,6 +535,17 @@ def test_no_other_machine_is_below_the_bound():
             bounds.append(found["bound"])
             assert values[-1] - found["gap"] <= min(values) + 1e-12
     assert max(bounds) <= min(values)
+
+
+@pytest.mark.parametrize("b", [-5.0, 0.0, 5.0])
+@pytest.mark.parametrize("side", [0, 1])
+def test_coefficients_of_one_class_alone_prove_no_more_than_is_true(side, b):
+    (X, codes, s), fit = machine(2)
+    best = svc.check(data(X, codes, s), **fit)
+    beta = np.where(codes == side, fit["beta"], 0.0)
+    found = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": np.array([b])})
+    assert found["bound"] <= best["objective"]
+    assert found["objective"] - best["objective"] <= found["gap"]
 
 
 @pytest.mark.parametrize(

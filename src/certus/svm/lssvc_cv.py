@@ -88,9 +88,9 @@ class LSSVCCV(LeastSquaresClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LSSVCCV(scoring="mse").fit(X, y)
     >>> round(model.C_, 1), round(model.gamma_, 3)
-    (464.2, 0.035)
-    >>> model.scores_.shape, model.loo_accuracy_
-    ((10, 10), 0.96)
+    (4.6, 0.829)
+    >>> model.scores_.shape, round(model.loo_accuracy_, 3)
+    ((10, 10), 0.953)
     """
 
     C_: float

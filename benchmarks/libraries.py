@@ -9,7 +9,7 @@ from benchmarks.harness import Contestant
 
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
-NCFS = "benchmarks.ncfs_peers"
+NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -170,6 +170,36 @@ def ncfs():
 
 def ncafs():
     return Contestant("ncafs", "ncafs", f"{NCFS}.ncafs_peer", "ncafs")
+
+
+def certus_lssvm():
+    return Contestant("certus", "certus", f"{LSSVM}.certus_peer", "certus", context=certus_threads)
+
+
+def numpy_lssvm():
+    return Contestant("numpy", "numpy", f"{LSSVM}.numpy_peer", "numpy")
+
+
+def sklearn_lssvm(machine):
+    return Contestant(
+        f"sklearn {machine}",
+        "sklearn",
+        f"{LSSVM}.sklearn_peer",
+        "scikit-learn",
+        params={"machine": machine},
+    )
+
+
+def grid_search_lssvm(folds):
+    """Of certus's own LSSVC, which is told its threads too."""
+    return Contestant(
+        f"GridSearchCV {folds}",
+        "sklearn",
+        f"{LSSVM}.grid_search_peer",
+        "scikit-learn",
+        params={"folds": folds},
+        context=certus_threads,
+    )
 
 
 def numpy():

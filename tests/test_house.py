@@ -19,11 +19,13 @@ from certus import (
     feature_selection,
     linear_model,
     losses,
+    metrics,
     neighbors,
     penalties,
     plotting,
     preprocessing,
     solvers,
+    svm,
 )
 
 SOURCE = Path(certus.__file__).parent
@@ -74,17 +76,19 @@ MAY_IMPORT = {
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
         "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
-        "_export_ncfs", "_export_neighbors", "_separating", "_status", "plotting", *WORDS,
+        "_export_ncfs", "_export_neighbors", "_export_svm", "_separating", "_status", "plotting",
+        *WORDS,
     },
     "_data": {"rows"},
     "_export": {"definitions", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
     "_export_ncfs": {"_export", "_explain_ncfs", *WORDS},
+    "_export_svm": {"_export", *WORDS},
     "_status": set(),
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
-        "_explain_clusters", "_explain_ncfs", *WORDS,
+        "_explain_clusters", "_explain_ncfs", "_explain_svm", *WORDS,
     },
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
@@ -93,6 +97,7 @@ MAY_IMPORT = {
     "_explain_neighbors": set(WORDS),
     "_explain_clusters": {"_explain_stopping", *WORDS},
     "_explain_ncfs": {"_explain_stopping", *WORDS},
+    "_explain_svm": {"_explain_stopping", *WORDS},
     "_explain_html": {
         "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors", *WORDS,
     },
@@ -291,8 +296,10 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
         neighbors,
         preprocessing,
         losses,
+        metrics,
         penalties,
         solvers,
+        svm,
         exceptions,
         plotting,
     ],
@@ -342,6 +349,17 @@ def test_every_estimator_states_what_it_minimises(name):
     assert "certificate_" in doc
 
 
+@pytest.mark.parametrize("name", [n for n in svm.__all__ if n != "density_weights"])
+def test_every_kernel_machine_states_what_it_minimises(name):
+    doc = inspect.getdoc(getattr(svm, name))
+    first = doc.split("Parameters\n")[0].lower()
+    assert "minimise" in first
+    assert "σ ωᵢ" in first or "σ sᵢ" in first or "σ cᵢ" in first
+    for section in ("Parameters", "Attributes", "Notes", "Examples"):
+        assert f"{section}\n{'-' * len(section)}" in doc
+    assert "certificate_" in doc
+
+
 @pytest.mark.parametrize("name", [n for n in feature_selection.__all__ if n[:4] == "NCFS"])
 def test_every_selector_states_what_it_maximises(name):
     doc = inspect.getdoc(getattr(feature_selection, name))
@@ -387,11 +405,11 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "center_products", "curvature", "distances", "duality", "gap_statistic", "inference",
-    "linear_sums", "margins", "ncfs_asked", "ncfs_claims", "ncfs_pairs", "near_centers",
-    "nearest_centers", "neighbor_answers", "neighbor_rows", "neighbor_votes", "penalised_slopes",
-    "penalty_terms", "residual_sums", "separation", "silhouette", "spectral_bound", "stability",
-    "uniqueness",
+    "center_products", "curvature", "density", "distances", "duality", "gap_statistic", "inference",
+    "kernels", "linear_sums", "lssvm_choice", "lssvm_claims", "margins", "ncfs_asked",
+    "ncfs_claims", "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers",
+    "neighbor_rows", "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums",
+    "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
 }  # fmt: skip
 
 

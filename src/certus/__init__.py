@@ -18,11 +18,13 @@ if TYPE_CHECKING:
         feature_selection,
         linear_model,
         losses,
+        metrics,
         neighbors,
         penalties,
         plotting,
         preprocessing,
         solvers,
+        svm,
     )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
@@ -39,12 +41,14 @@ __all__ = [
     "get_config",
     "linear_model",
     "losses",
+    "metrics",
     "neighbors",
     "penalties",
     "plotting",
     "preprocessing",
     "set_config",
     "solvers",
+    "svm",
     "verify",
 ]
 
@@ -55,7 +59,7 @@ _LAZY = {
 }
 _MODULES = (
     "cluster", "distances", "exceptions", "feature_selection", "linear_model", "losses",
-    "neighbors", "penalties", "plotting", "preprocessing", "solvers",
+    "metrics", "neighbors", "penalties", "plotting", "preprocessing", "solvers", "svm",
 )  # fmt: skip
 
 

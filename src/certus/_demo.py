@@ -145,6 +145,11 @@ def _cancer_kinds() -> Data:
     return X, y
 
 
+def _scaled_cancer() -> Data:
+    X, y = _cancer_kinds()
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y
+
+
 def _shifted() -> Data:
     """The pressure lies far from 0 beside its spread."""
     rng = np.random.default_rng(0)
@@ -224,6 +229,9 @@ ROWS = (
         {"n_clusters": 10, "random_state": 0}, expects="local optimum"),
     Row("many-steps", "cluster.KMeans", "evenly spread", _evenly_spread,
         {"n_clusters": 20, "random_state": 0}, expects="local optimum"),
+    Row("lssvm", "svm.LSSVC", "load_digits, ten classes", _digits, {"C": 10.0}, alone=True),
+    Row("density", "svm.DensityWeightedSVC", "load_breast_cancer, to [0, 1]", _scaled_cancer,
+        {"C": 10.0}, alone=True),
     Row("ncfs", "feature_selection.NCFSClassifier", "load_wine, columns that tell", _wine,
         expects="local optimum", alone=True),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Certificates, warnings and audits in words.
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
-``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py`` and
-``_explain_ncfs.py``.
+``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``, ``_explain_ncfs.py``
+and ``_explain_svm.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from . import (
     _explain_ncfs,
     _explain_neighbors,
     _explain_penalised,
+    _explain_svm,
 )
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
@@ -41,6 +42,9 @@ WORDS = {  # of a definition; of classifiers where it is not named
     "certus.definitions.huber_regression": _explain_penalised,
     "certus.definitions.kmeans": _explain_clusters,
     "certus.definitions.ncfs": _explain_ncfs,
+    "certus.definitions.lssvm": _explain_svm,
+    "certus.definitions.lssvm_primal": _explain_svm,
+    "certus.definitions.svc": _explain_svm,
 }
 
 
@@ -96,6 +100,8 @@ def verb(c: "Certificate") -> str:
     """What was done with the formula."""
     if c.kind == "exact":
         return "claimed"
+    if c.definition and not _convex(c) and _words_of(c) is _explain_svm:
+        return "stationary"  # what has a saddle is not minimised
     return "maximised" if c.maximised else "minimised"
 
 
@@ -193,7 +199,7 @@ def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
         )
         return printable(
             f"{c.model} {how}: objective {number(c.objective, 7)}, and "
-            f"{_explain_penalised.too_steep(c)}. See certificate_.explain()."
+            f"{_words_of(c).too_steep(c)}. See certificate_.explain()."
         )
     best = best_possible(c.bound)
     share = c.gap / c.bound if c.bound else np.inf
@@ -216,7 +222,7 @@ def _stopped(c: "Certificate", stopped_at: int) -> str:
     if not _convex(c):
         return (
             f"{c.model} stopped at max_iter={stopped_at} before a stationary point: objective "
-            f"{number(c.objective, 4)}, and {_explain_penalised.too_steep(c)}. Raise max_iter."
+            f"{number(c.objective, 4)}, and {_words_of(c).too_steep(c)}. Raise max_iter."
         )
     best = f"the best possible is {best_possible(c.bound)}"
     too_high = ""

@@ -160,6 +160,9 @@ def _targets(model: Any) -> int:
     kept = fitted.get("_y", fitted.get("_fit_y"))
     if kept is not None:  # as it came: (n,) or (n, targets)
         return 1 if np.ndim(kept) == 1 else int(np.shape(kept)[1])
+    if "dual_coef_" in fitted:  # (targets, n); of KernelRidge (n,) or (n, targets), without b
+        beta, b = fitted["dual_coef_"], fitted.get("intercept_")
+        return len(b) if b is not None else 1 if np.ndim(beta) == 1 else int(np.shape(beta)[1])
     return len(np.atleast_2d(model.coef_))
 
 
@@ -315,6 +318,17 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
             f"{product} of {count(side, 'column' if p < n else 'row')} needs "
             f"{needed / 2**30:,.0f} GiB and {free / 2**30:,.0f} GiB are free: select features "
             "first, or use a machine with more memory"
+        )
+
+
+def memory_for_kernel(n: int, matrices: int) -> None:
+    """The same for n × n matrices of float64."""
+    needed = 8 * n * n * matrices
+    free = None if needed < ALWAYS_THERE else available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"the kernel of {count(n, 'row')} needs {needed / 2**30:,.0f} GiB and "
+            f"{free / 2**30:,.0f} GiB are free: use fewer rows, or a machine with more memory"
         )
 
 

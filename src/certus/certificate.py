@@ -49,7 +49,8 @@ class Certificate:
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
         would gain, or of regression the largest slope, as a share of the largest there can be; of
         clusters, the share of the objective that one more step takes away; of NCFS, the slope that
-        violates its condition most, as a share of α.
+        violates its condition most, as a share of α. Of kernel machines, without what rounding can
+        have done to the objective itself.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
@@ -126,10 +127,11 @@ class Certificate:
         holds the sampled answers; of clusters the centres, and it is given no y; of NCFS the
         weights.
         """
-        from . import _export, _export_clusters, _export_ncfs, _export_neighbors
+        from . import _export, _export_clusters, _export_ncfs, _export_neighbors, _export_svm
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
         of_kind = _export_ncfs if self.definition.endswith(".ncfs") else of_kind
+        of_kind = _export_svm if self.definition in _export_svm.DEFINITIONS else of_kind
         _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:
@@ -369,7 +371,7 @@ def _compared_with_fit(
     difference = None
     if own is not None:
         difference = own.fingerprint.differs(certificate.fingerprint)
-        slack = 0.0 if own.kind == "local" else own.gap
+        slack = own.gap if np.isfinite(own.gap) else 0.0
         moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
         edited = any(
             not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()

@@ -285,6 +285,7 @@ def _warm(_: argparse.Namespace) -> int:
         distances,
         gram,
         kd_tree,
+        kernel_tiles,
         kmeans,
         kmeans_bounds,
         kmeans_means,
@@ -308,7 +309,7 @@ def _warm(_: argparse.Namespace) -> int:
         kmeans_start,
         kmeans_walk,
     )
-    for kernels in (*linear, distances, nearest, kd_tree, *clusters):
+    for kernels in (*linear, distances, nearest, kd_tree, *clusters, kernel_tiles):
         kernels.warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0

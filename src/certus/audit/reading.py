@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, clusters, linear, ncfs, neighbors, penalised
+from . import classifiers, clusters, linear, ncfs, neighbors, penalised, svc, svm
 from .labels import Labels
 
 
@@ -64,6 +64,11 @@ _READERS: dict[str, dict[str, Reader]] = {
         "feature_selection.NCFSClassifier": ncfs.read_classifier,
         "feature_selection.NCFSClassifierCV": ncfs.read_classifier_cv,
         "feature_selection.NCFSRegressor": ncfs.read_regressor,
+        "svm.LSSVC": svm.read_lssvc,
+        "svm.LSSVR": svm.read_lssvr,
+        "svm.LSSVCCV": svm.read_lssvc_cv,
+        "svm.DensityWeightedLSSVC": svm.read_density_lssvc,
+        "svm.DensityWeightedSVC": svc.read_density_svc,
     },
     "sklearn": {
         **_SHARED,
@@ -77,6 +82,8 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.LassoLarsIC": penalised.read_chosen_lasso_lars,
         "linear_model.SGDRegressor": penalised.read_sgd_regressor,
         "linear_model.HuberRegressor": penalised.read_huber_regressor,
+        "svm.SVC": svc.read_svc,
+        "kernel_ridge.KernelRidge": svm.read_kernel_ridge,
         "linear_model.MultiTaskLasso": penalised.several_tasks,
         "linear_model.MultiTaskLassoCV": penalised.several_tasks,
         "linear_model.MultiTaskElasticNet": penalised.several_tasks,

@@ -3,13 +3,17 @@
 from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay
 from .feature_weights import FeatureWeightsDisplay
+from .imbalance import ImbalanceDisplay
 from .k_curve import KCurveDisplay
 from .n_clusters import NClustersDisplay
+from .score_grid import ScoreGridDisplay
 
 __all__ = [
     "AlphaCurveDisplay",
     "ConvergenceDisplay",
     "FeatureWeightsDisplay",
+    "ImbalanceDisplay",
     "KCurveDisplay",
     "NClustersDisplay",
+    "ScoreGridDisplay",
 ]

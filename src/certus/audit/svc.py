@@ -1,0 +1,117 @@
+"""Support vector machines: SVC of scikit-learn, and ours on top of it.
+
+    ½‖w‖² + C Σ sᵢcᵢdᵢ [1 − yᵢ(wᵀφ(xᵢ) + b)]₊        for each pair of classes
+
+dual_coef_ is laid out as libsvm has it: of a support vector of class k, line l (line l − 1 where
+l > k) is its coefficient in the problem of classes k and l. y = 1 for the first of a pair; of two
+classes, for the second.
+"""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .classifiers import ONE_COLUMN
+from .labels import Labels
+from .svm import KNOWN, asked_gamma, class_weights, kernel_of, kernel_words, weight_words
+
+SHIFTED = (
+    "support_ counts the rows of positive weight only, which is how scikit-learn leaves rows of "
+    "weight 0 out"
+)
+OTHER_KERNELS = (
+    "with a kernel that is given, or a function, scikit-learn takes the kernels of other rows "
+    "where rows have weight 0: drop these before the fit"
+)
+PAIRS = "for each pair of classes, on their rows; the objective is the sum"
+
+
+def read_svc(model: Any, rows: Any) -> dict[str, Any]:
+    """scikit-learn's: class weights are the model's own, γ is that of all entries, unweighted."""
+    if callable(model.kernel):
+        kernel = model.kernel
+    elif model.kernel in KNOWN:
+        kernel = KNOWN[model.kernel]
+    else:
+        raise ValueError(f"SVC(kernel={model.kernel!r}) cannot be audited: its kernel is unknown")
+    weight = np.asarray(model.class_weight_, dtype=float)
+    stops = {"tol": model.tol, "max_iter": model.max_iter if model.fit_status_ else None}
+    how = {"kernel": kernel, "gamma": model.gamma, "degree": float(model.degree),
+           "coef0": float(model.coef0)}  # fmt: skip
+    reading = _read_pairs(model, rows, how, weight if (weight != 1).any() else None)
+    return {**reading, "iteration": stops}
+
+
+def read_density_svc(model: Any, rows: Any) -> dict[str, Any]:
+    weight, wrong = class_weights(model, rows)
+    reading = _read_pairs(model, rows, kernel_of(model), weight, density=True)
+    claims = {
+        "objective": float(model.objective_), "gamma": asked_gamma(model),
+        "density_weights": np.asarray(model.density_weights_, dtype=float),
+    }  # fmt: skip
+    reading["claims"] = {"claims": {name: v for name, v in claims.items() if v is not None}}
+    reading["wrong"] = (*wrong, *reading["wrong"])
+    stops = {"tol": model.tol, "max_iter": None}
+    return {**reading, "iteration": stops}
+
+
+def _read_pairs(
+    model: Any, rows: Any, kernel: dict[str, Any], weight: Any, density: bool = False
+) -> dict[str, Any]:
+    classes, (n, _) = np.asarray(model.classes_), rows.shape
+    pairs = [(1, 0)] if len(classes) == 2 else list(combinations(range(len(classes)), 2))
+    support, notes, wrong = _support(model, rows)
+    dual = model.dual_coef_
+    dual = np.asarray(dual if isinstance(dual, np.ndarray) else dual.toarray(), dtype=float)
+    counts = np.asarray(model.n_support_)
+    if dual.shape != (len(classes) - 1, len(support)) or counts.sum() != len(support):
+        raise ValueError("dual_coef_, support_ and n_support_ do not fit together")
+    owner = np.repeat(np.arange(len(classes)), counts)
+    if not np.array_equal(rows.y[support, 0], owner):
+        wrong = (*wrong, "the rows that support_ names are not of the classes of n_support_")
+    beta = np.zeros((n, len(pairs)))
+    for t, (k, l) in enumerate(pairs):
+        for own, other in ((k, l), (l, k)):
+            some = owner == own
+            line = 0 if len(classes) == 2 else other - (other > own)
+            beta[support[some], t] = dual[line, some]
+    parameters = {
+        "beta": beta, "b": np.asarray(model.intercept_, dtype=float).ravel(),
+        "pairs": np.array(pairs), "C": float(model.C), **kernel, "class_weight": weight,
+    }  # fmt: skip
+    if len(parameters["b"]) != len(pairs):
+        raise ValueError("intercept_ must hold a number for each pair of classes")
+    if density:
+        parameters["density"] = (int(model.n_neighbors), model.density == "per_class")
+    times = "" if model.C == 1 else f"{model.C:.4g} "
+    formula = f"½‖w‖² + {times}Σ {weight_words(parameters, '')} [1 − yᵢ(wᵀφ(xᵢ) + b)]₊"
+    formula = formula.replace("Σ  [", "Σ [")
+    return {
+        "definition": "svc", "formula": formula + kernel_words(parameters),
+        "parameters": parameters, "labels": Labels(classes), "wrong": wrong,
+        "notes": (*notes, ONE_COLUMN if len(pairs) == 1 else PAIRS),
+    }  # fmt: skip
+
+
+def _support(model: Any, rows: Any) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
+    """Numbers of the support vectors' rows."""
+    support = np.asarray(model.support_, dtype=np.intp)
+    kept = model.support_vectors_
+    kept = kept if isinstance(kept, np.ndarray) else kept.toarray()
+    if support.size and not 0 <= support.min() <= support.max() < rows.shape[0]:
+        raise ValueError("support_ names rows that are not there: give the rows of the fit")
+    if kept.shape != (len(support), rows.shape[1]):  # precomputed: none are kept
+        zero = rows.s is not None and not rows.s.all()
+        return support, (OTHER_KERNELS,) if zero else (), ()
+    if _same_rows(rows, support, kept):
+        return support, (), ()
+    used = np.arange(rows.shape[0]) if rows.s is None else np.flatnonzero(rows.s > 0)
+    if support.max() < len(used) and _same_rows(rows, used[support], kept):
+        return used[support], (SHIFTED,), ()
+    return support, (), ("support_vectors_ are not the rows that support_ names",)
+
+
+def _same_rows(rows: Any, i: np.ndarray, kept: np.ndarray) -> bool:
+    X = rows.take(i).block(0, len(i))[0]
+    return np.array_equal(X if isinstance(X, np.ndarray) else X.toarray(), kept)

@@ -1,0 +1,24 @@
+"""Measures for classes of unequal size, with intervals; honest probabilities and thresholds.
+
+What scikit-learn has (``recall_score``, ``roc_auc_score``, …) is not here again.
+"""
+
+from .brier import BrierDecomposition, brier_decomposition
+from .imbalance import imbalance_report
+from .prior import PriorCorrectedClassifier, correct_prior
+from .report import ImbalanceReport
+from .shares import geometric_mean_score, sensitivity_score, specificity_score
+from .thresholds import threshold_for
+
+__all__ = [
+    "BrierDecomposition",
+    "ImbalanceReport",
+    "PriorCorrectedClassifier",
+    "brier_decomposition",
+    "correct_prior",
+    "geometric_mean_score",
+    "imbalance_report",
+    "sensitivity_score",
+    "specificity_score",
+    "threshold_for",
+]

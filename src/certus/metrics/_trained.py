@@ -1,0 +1,130 @@
+"""The shares ρ of classes that a fitted model believes in, class weights counted.
+
+    ρ_k = c_k S_k/Σ_j c_j S_j,  S_k the weight of class k's rows, c_k its class weight
+
+or, from rows of the population, the ρ with which their mean probability is the prevalence π.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+
+from .._labels import class_weights, encode_as, named, read_labels
+from .._validation import weights
+from .._words import count
+from ._priors import read_prior
+
+THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+EQUAL = ("balanced", "balanced_subsample")  # class weights that make all shares 1/K, whatever y
+
+
+def trained_on(model: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """ρ from the model's parameters and the labels that it was fitted on."""
+    classes = np.asarray(model.classes_)
+    last, around = _inside(model)
+    for name in ("priors", "class_prior"):  # of naive Bayes and discriminants
+        stated = getattr(last, name, None)
+        if stated is not None:
+            return read_prior(name, stated, classes)
+    c = getattr(last, "class_weight", None)
+    if isinstance(c, str) and c in EQUAL:
+        return np.full(len(classes), 1 / len(classes))
+    if y is None:
+        raise ValueError(
+            "what was the model trained on? Give trained_prevalence=, or y= the labels that it was "
+            "fitted on, or X= rows of the population"
+        )
+    _require_plain(last, around)
+    shares = shares_of(y, classes, sample_weight)
+    if c is not None:
+        k = encode_as(read_labels(y, len(np.asarray(y)))[0], classes)
+        shares = shares * class_weights(c, classes, k, weights(sample_weight, len(k)))
+    return shares / shares.sum()
+
+
+def _inside(model: Any) -> tuple[Any, list[Any]]:
+    """The classifier inside pipelines, searches and thresholds; and all that is around it."""
+    around: list[Any] = []
+    while True:
+        around.append(model)
+        if isinstance(model, Pipeline):
+            around += [step for _, step in model.steps[:-1]]
+            model = model.steps[-1][1]
+        elif getattr(model, "best_estimator_", None) is not None:
+            model = model.best_estimator_
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif isinstance(model, THRESHOLDED):
+            model = model.estimator_
+        else:
+            return model, around[:-1]
+
+
+def decides_at_half(model: Any) -> bool:
+    """Has the model no other threshold than ½?"""
+    return not any(isinstance(wrapper, THRESHOLDED) for wrapper in _inside(model)[1])
+
+
+def _require_plain(last: Any, around: list[Any]) -> None:
+    """Refuse where the shares in y are not those that the model saw."""
+    sampler = next((w for w in around if callable(getattr(w, "fit_resample", None))), None)
+    if sampler is not None:
+        raise ValueError(
+            f"{type(sampler).__name__} resamples y before the model sees it: give "
+            "trained_prevalence=, e.g. 0.5 if it makes classes equal"
+        )
+    if isinstance(last, CalibratedClassifierCV):  # calibrated to y, whatever is inside
+        return
+    for name, value in last.get_params().items():
+        if name.endswith("__class_weight") and value is not None:
+            raise ValueError(
+                f"{name}={value!r} is inside {type(last).__name__}: give trained_prevalence=, e.g. "
+                "0.5 if it makes two classes equal"
+            )
+
+
+def shares_of(y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+    """S_k/Σ_j S_j."""
+    n = len(np.asarray(y))
+    k = encode_as(read_labels(y, n)[0], classes)
+    total = np.bincount(k, weights=weights(sample_weight, n), minlength=len(classes))
+    for label, weight in zip(classes.tolist(), total, strict=True):
+        if not weight > 0:
+            raise ValueError(f"class {label!r} has no row in y: give the y of the fit")
+    return total / total.sum()
+
+
+def measured_on(model: Any, pi: np.ndarray, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
+    classes = np.asarray(model.classes_)
+    if len(classes) != 2:
+        raise ValueError(
+            f"the classes are {named(classes)}, and a shift from X is for two: give "
+            "trained_prevalence=, or y= alone"
+        )
+    p = np.asarray(model.predict_proba(X), dtype=float)
+    s = weights(sample_weight, len(p))
+    s = np.ones(len(p)) if s is None else s
+    if y is not None:
+        k = encode_as(read_labels(y, len(p))[0], classes)
+        s = s * (pi / shares_of(y, classes, s))[k]
+    s = s / s.sum()
+    with np.errstate(divide="ignore"):
+        z = np.log(p[:, 1]) - np.log(p[:, 0])
+    ones, zeros = float(s @ (z == np.inf)), float(s @ (z == -np.inf))
+    if not ones < pi[1] < 1 - zeros:
+        raise ValueError(
+            f"the model gives {count(int(np.isinf(z).sum()), 'row')} of {len(p):,} a probability "
+            f"of 0 or 1, which no shift changes: the mean cannot be {pi[1]:g}. Calibrate first "
+            "(sklearn.calibration)"
+        )
+    reach = np.abs(z[np.isfinite(z)]).max() + abs(logit(pi[1])) + 40.0  # σ is 0 or 1 beyond
+    shift = brentq(lambda t: float(s @ expit(z + t)) - pi[1], -reach, reach, xtol=1e-14)
+    rho = float(expit(logit(pi[1]) - shift))
+    return np.array([1 - rho, rho])

@@ -1,0 +1,141 @@
+"""A report on predictions of unequal classes: measures with intervals, beside the majority."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._table import Table
+from .._words import count, number, printable
+from ._measures import AREAS, COUNTED, MEASURES
+from .brier import BrierDecomposition
+
+SHORT = ("g_mean", "sensitivity", "specificity", "roc_auc")  # of a repr
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ImbalanceReport:
+    """Measures of one set of predictions at one threshold.
+
+    Made by ``certus.metrics.imbalance_report``. ``report["g_mean"]`` is a value; printed, it is
+    its table.
+
+    Attributes
+    ----------
+    values : dict
+        error_rate, accuracy, sensitivity, specificity, precision, f1, g_mean, balanced_accuracy,
+        mcc, roc_auc, pr_auc (average precision), brier, reliability, resolution, uncertainty and
+        log_loss. NaN for what is not defined; ``notes`` says why.
+    intervals : dict
+        (low, high) of each; NaN where there is none.
+    intervals_by : dict
+        "bootstrap", "exact" or "".
+    baseline : dict
+        The same measures of always answering the larger class, with its share as probability.
+    confusion : (2, 2) array
+        Rows: negative, positive; columns: answered negative, answered positive.
+    n, n_positive, n_negative : int
+        Rows.
+    prevalence : float
+        The share of positives, by weight.
+    threshold : float or None
+        Above it a row is answered positive; None for labels.
+    kind : str
+        What the predictions are: "labels", "probabilities" or "scores".
+    pos_label : label
+    positive, negative : str
+        The classes, as they are written.
+    confidence : float
+    decomposition : BrierDecomposition or None
+        Of probabilities.
+    curves : dict
+        "roc": (false alarms, sensitivity); "pr": (recall, precision), of all thresholds.
+    notes : tuple of str
+        What is not defined and why, and what to know.
+
+    Examples
+    --------
+    >>> from certus.metrics import imbalance_report
+    >>> report = imbalance_report([0] * 8 + [1] * 2, [0] * 7 + [1, 1, 0], interval="exact")
+    >>> round(report["g_mean"], 4), report["accuracy"], report.baseline["accuracy"]
+    (0.6614, 0.8, 0.8)
+    """
+
+    values: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    intervals_by: dict[str, str]
+    baseline: dict[str, float]
+    confusion: np.ndarray
+    n: int
+    n_positive: int
+    n_negative: int
+    prevalence: float
+    threshold: float | None
+    kind: str
+    pos_label: Any
+    positive: str
+    negative: str
+    confidence: float
+    decomposition: BrierDecomposition | None
+    curves: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, measure: str) -> float:
+        if measure not in self.values:
+            raise KeyError(f"no measure {measure!r}: there are {', '.join(self.values)}")
+        return self.values[measure]
+
+    def table(self) -> Table:
+        """A line for each measure: value, interval, and the same of the majority's answer."""
+        names = [name for name in MEASURES if self._has(name)]
+        low, high = np.array([self.intervals[name] for name in names]).T
+        level = f"{number(100 * self.confidence)} % low"
+        return Table(
+            {
+                "measure": [MEASURES[name] for name in names],
+                "value": np.array([self.values[name] for name in names]).round(5),
+                level: low.round(4),
+                "high": high.round(4),
+                "majority": np.array([self.baseline[name] for name in names]).round(4),
+                "interval": [self.intervals_by[name] for name in names],
+            },
+            title=self._title(),
+            notes=self.notes,
+        )
+
+    def _has(self, name: str) -> bool:
+        if name in AREAS:
+            return self.kind != "labels"
+        return name in COUNTED or self.kind == "probabilities"
+
+    def _title(self) -> str:
+        at = (
+            "labels as given"
+            if self.threshold is None
+            else f"{self.positive} where {self.kind} are above {number(self.threshold)}"
+        )
+        return (
+            f"{count(self.n, 'row')}: {self.n_positive:,} {self.positive} (positive), "
+            f"{self.n_negative:,} {self.negative}; {at}"
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw: a ``certus.plotting.ImbalanceDisplay``."""
+        from ..plotting import ImbalanceDisplay
+
+        return ImbalanceDisplay(self).plot(ax)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        told = [self._told(name) for name in SHORT if self.values[name] == self.values[name]]
+        return printable(f"ImbalanceReport({'; '.join([*told, self._title()])})")
+
+    def _told(self, name: str) -> str:
+        low, high = self.intervals[name]
+        spread = f" ({number(low, 3)}–{number(high, 3)})" if low == low else ""
+        return f"{MEASURES[name]} {number(self.values[name], 3)}{spread}"

@@ -1,0 +1,104 @@
+"""How the score on rows left out changes with C and γ."""
+
+from typing import Any
+
+import numpy as np
+
+from .._words import number
+from .style import COLOURS, curve, style
+
+
+class ScoreGridDisplay:
+    """Scores against C and γ as shades, with the best pair; against C alone, as a curve.
+
+    Parameters
+    ----------
+    Cs, gammas : arrays
+        What was tried, ascending.
+    scores : (n_gammas, n_Cs) array
+        More is better.
+    best : (int, int)
+        Where the best is: row of γ, column of C.
+    score : str
+        What the score is called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : Figure
+    scores_ : QuadMesh or Line2D
+        The scores; a line where one γ was tried.
+    best_ : Line2D
+        The marker.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certus.svm import LSSVCCV
+    >>> display = LSSVCCV(Cs=4, gammas=3).fit(*load_iris(return_X_y=True)).plot()
+    >>> display.ax_.get_xlabel()
+    'C'
+    >>> import matplotlib.pyplot as plt; plt.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    scores_: Any
+    best_: Any
+
+    def __init__(
+        self, Cs: np.ndarray, gammas: np.ndarray, scores: np.ndarray, *,
+        best: tuple[int, int], score: str,
+    ):  # fmt: skip
+        self.Cs, self.gammas, self.scores = Cs, gammas, scores
+        self.best, self.score = best, score
+
+    def plot(self, ax: Any = None) -> "ScoreGridDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; a new figure of 600 × 400 px if not given.
+
+        Returns
+        -------
+        self
+        """
+        g, c = self.best
+        told = f"{self.score} of rows left out"
+        with style() as plt:
+            self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
+            ax = self.ax_
+            label = (
+                f"best: {number(float(self.scores[g, c]), 3)} at C = {number(float(self.Cs[c]), 3)}"
+            )
+            if len(self.gammas) == 1:
+                look = curve(0, len(self.Cs)) | {"markevery": 1}
+                (self.scores_,) = ax.plot(self.Cs, self.scores[0], **look)
+                height = self.scores[0, c]
+                ax.set(xlabel="C", ylabel=told, xscale="log")
+            else:
+                label += f", γ = {number(float(self.gammas[g]), 3)}"
+                self.scores_ = ax.pcolormesh(
+                    edges(self.Cs), edges(self.gammas), self.scores, cmap="cividis"
+                )
+                self.figure_.colorbar(self.scores_, ax=ax, label=told)
+                height = self.gammas[g]
+                ax.set(xlabel="C", ylabel="γ", xscale="log", yscale="log")
+                ax.grid(visible=False)
+            look = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+            look |= {"markeredgecolor": "white", "color": COLOURS[1]}
+            (self.best_,) = ax.plot([self.Cs[c]], [height], label=label, **look)
+            ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+        return self
+
+
+def edges(values: np.ndarray) -> np.ndarray:
+    """Of cells around ascending values, halfway in log."""
+    logs = np.log(values)
+    if len(logs) == 1:
+        return np.asarray(values * np.array([0.5, 2.0]))
+    middle = (logs[1:] + logs[:-1]) / 2
+    ends = 2 * logs[0] - middle[0], 2 * logs[-1] - middle[-1]
+    return np.exp(np.concatenate([ends[:1], middle, ends[1:]]))

@@ -1,0 +1,59 @@
+"""H = LDLᵀ for kernels that are not positive semidefinite (sigmoid, a user's).
+
+D has blocks of order 1 and 2. By Sylvester's law H has as many negative eigenvalues as D, and a
+block of order 2 has one of either sign. LAPACK does it all on one thread, for the same bits always.
+"""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ..._pool import blas_limiter
+
+COLUMNS = 512  # at a time
+
+
+class Indefinite:
+    """A factor of the symmetric H (Fortran order, upper triangle), which is overwritten."""
+
+    def __init__(self, H: np.ndarray):
+        with blas_limiter:
+            work = int(lapack.dsytrf_lwork(len(H))[0])
+            self.factor, self.pivots, info = lapack.dsytrf(H, lwork=work, overwrite_a=True)
+            if info > 0:
+                raise ValueError(
+                    "the kernel's matrix is indefinite and −1/C one of its eigenvalues (weights "
+                    "included), so that the equations have no solution: change C"
+                )
+        single = self.pivots > 0
+        below = np.diagonal(self.factor)[single] < 0
+        self.eigenvalues = int(below.sum() + (~single).sum() // 2)
+
+    def condition(self, size: float) -> float:
+        """‖H‖₁ ‖H⁻¹‖₁ for ‖H‖₁ = size, the second as LAPACK estimates it."""
+        with blas_limiter:
+            inverse = lapack.dsycon(self.factor, self.pivots, size)[0]
+        return float(1 / inverse) if inverse > 0 else np.inf
+
+    def solve(self, B: np.ndarray) -> np.ndarray:
+        """H⁻¹B."""
+        with blas_limiter:
+            return lapack.dsytrs(self.factor, self.pivots, B)[0]
+
+    def inverse_diagonal(self) -> np.ndarray:
+        """diag H⁻¹; the factor is lost."""
+        with blas_limiter:
+            inverse, _ = lapack.dsytri(self.factor, self.pivots, overwrite_a=True)
+        return np.array(np.diagonal(inverse))
+
+
+def one_norm(H: np.ndarray) -> float:
+    """‖H‖₁ of a symmetric H, from its upper triangle."""
+    sums = np.zeros(len(H))
+    for j in range(0, len(H), COLUMNS):
+        stop = min(j + COLUMNS, len(H))
+        sizes = np.abs(H[:stop, j:stop])
+        sizes[j:] = np.triu(sizes[j:])
+        sums[j:stop] += sizes.sum(axis=0)
+        sizes[j:][np.diag_indices(stop - j)] = 0.0
+        sums[:stop] += sizes.sum(axis=1)
+    return float(sums.max(initial=0.0))

@@ -1,0 +1,109 @@
+r"""What the kernel machines share: data in, one kernel, scores of new rows, the certificate told.
+
+f(x) = Σ_j β_j K(x_j, x) + b
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import estimator_html_repr
+
+from .._explain import not_certified
+from .._finite import require_finite
+from .._validation import data_for_predict
+from .._watching import CALLER, Watching
+from .._words import printable
+from ..certificate import Certificate
+from ..csr import CSR
+from ..exceptions import DegenerateWarning, NotCertifiedWarning
+from ..rows import Rows
+from ..solvers.lssvm import predict
+from ._kernels import kernel_of, require_kernel_matrix
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """A kernel and its rows. ``fit`` is @watched."""
+
+    C: float
+    kernel: Any
+    degree: int
+    gamma: Any
+    coef0: float
+    verbose: int
+
+    X_fit_: np.ndarray
+    gamma_: float
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+    certificate_: Certificate
+    _watching: Watching  # during fit
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    # --- rows ---
+
+    def _dense(self, X: Any) -> np.ndarray:
+        """X as a dense array of floats: its own where it had to be made, else the person's."""
+        if isinstance(X, CSR):
+            raise TypeError(
+                f"Sparse data was passed, but {type(self).__name__} needs dense rows: use "
+                "X.toarray(), or kernel='precomputed' with a kernel of "
+                "sklearn.metrics.pairwise, which takes sparse X"
+            )
+        X = X if isinstance(X, np.ndarray) else X[: X.shape[0]]  # lazy rows are made
+        return X if X.dtype in (np.float32, np.float64) else X.astype(float)
+
+    def _finite(self, X: np.ndarray) -> np.ndarray:
+        require_finite(X, vars(self).get("feature_names_in_"))
+        return X
+
+    def _look_at(self, rows: Rows) -> Rows:
+        """Rows of the fit: dense, finite, and a kernel matrix where they are one."""
+        X = self._finite(self._dense(rows.X))
+        require_kernel_matrix(self, X)
+        return Rows(X, rows.y, rows.s, threads=rows.threads)
+
+    def _keep(self, X: np.ndarray) -> None:
+        """The model's own copy of its rows."""
+        self.__dict__.pop("X_fit_", None)
+        if not self._precomputed:
+            self.X_fit_ = np.array(X, order="C")
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """f of new rows, (m, q)."""
+        X = self._finite(self._dense(data_for_predict(self, X)))
+        rows = X if self._precomputed else self.X_fit_
+        kernel = kernel_of(self, self.gamma_)
+        return predict(X, rows, self.dual_coef_.T, self.intercept_, kernel)
+
+    # --- what people are told ---
+
+    def _tell(self, weak: list[str]) -> None:
+        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
+        c = self.certificate_
+        if not c.certified:
+            said = " ".join([not_certified(c, None), *weak])
+            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
+        elif weak:
+            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
+
+    def _say(self, told: str) -> None:
+        if self.verbose:
+            print(printable(f"{type(self).__name__}: {told}"))
+
+    # --- for scikit-learn ---
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+    def _html_repr(self) -> str:
+        shown: str = estimator_html_repr(self)
+        certificate = vars(self).get("certificate_")
+        return shown if certificate is None else shown + certificate._repr_html_()

@@ -1,0 +1,104 @@
+r"""What the least-squares classifiers share: classes as signs, weights of rows, labels of scores.
+
+y_ik = 1 if row i is of class k, else −1: a column for each class; of two classes the second's
+
+ω_i = d_i² s_i c_i:  density (if any), weight of the row, weight of its class
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from .._labels import class_weights
+from ..rows import Rows
+from ..solvers.lssvm import Kernel
+from ._least_squares import LeastSquares
+
+
+class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
+    """Scores of classes by least squares."""
+
+    class_weight: Any
+    classes_: np.ndarray
+    class_weight_: np.ndarray
+    loo_accuracy_: float | None
+
+    def _weights(
+        self, rows: Rows, classes: np.ndarray, density: np.ndarray | None = None
+    ) -> np.ndarray:
+        """ω; sets classes_ and class_weight_."""
+        k = codes(rows)
+        self.classes_, self.class_weight_ = classes, weights_of_classes(self, classes, rows)
+        omega = self.class_weight_[k]
+        if rows.s is not None:
+            omega = omega * rows.s
+        return omega if density is None else density**2 * omega
+
+    def _fit_classes(self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel) -> list[str]:
+        """Solve and certify; what is odd."""
+        k = codes(rows)
+        fit = self._learn(
+            rows, signs(k, len(self.classes_)), omega, C, kernel, self._wants_left_out(omega)
+        )
+        self._set_accuracy(rows)
+        return self._certify(rows, fit, kernel)
+
+    def _set_accuracy(self, rows: Rows) -> None:
+        f, k = self.loo_scores_, codes(rows)
+        right = None if f is None else chosen(f) == k
+        self.loo_accuracy_ = None if right is None else float(np.average(right, weights=rows.s))
+
+    # --- new rows ---
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """f(x) = Σ β_j K(x_j, x) + b, in float64.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            With kernel="precomputed" K(new rows, rows of the fit).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: above 0 is ``classes_[1]``.
+        """
+        f = self._scores(X)
+        return f[:, 0] if f.shape[1] == 1 else f
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            With kernel="precomputed" K(new rows, rows of the fit).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        which = chosen(self.decision_function(X))
+        return self.classes_[which]
+
+
+def codes(rows: Rows) -> np.ndarray:
+    """(n,): the index of each row's class."""
+    assert rows.y is not None
+    return rows.y[:, 0].astype(np.intp)
+
+
+def signs(k: np.ndarray, K: int) -> np.ndarray:
+    """(n, q) of 1 and −1, q = 1 for two classes."""
+    return np.where(k[:, None] == np.arange(1 if K == 2 else 0, K), 1.0, -1.0)
+
+
+def chosen(f: np.ndarray) -> np.ndarray:
+    """The index of the class that scores say; of equal ones the first."""
+    return (f > 0).astype(np.intp) if f.ndim == 1 else np.asarray(f.argmax(axis=1))
+
+
+def weights_of_classes(model: Any, classes: np.ndarray, rows: Rows) -> np.ndarray:
+    c = class_weights(model.class_weight, classes, codes(rows), rows.s)
+    return np.ones(len(classes)) if c is None else c

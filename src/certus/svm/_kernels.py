@@ -1,0 +1,103 @@
+r"""Kernels as people ask for them, and as the solver takes them.
+
+    rbf exp(−γ‖x − z‖²)      linear xᵀz      poly (γxᵀz + c)^d      sigmoid tanh(γxᵀz + c)
+
+γ: "scale" is 1/(p·Var X), "auto" 1/p, as in scikit-learn. Var is that of all entries of X, each row
+counted by its sample weight, so that weight 2 is the row twice. Or the matrix itself
+("precomputed"), or a function of two sets of rows.
+"""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._validation import one_of
+from .._words import count
+from ..rows import Rows, spread
+from ..solvers.lssvm import Kernel
+from ._parameters import is_finite
+
+KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
+WITH_GAMMA = ("rbf", "poly", "sigmoid")
+TRIED = 64  # rows on which a function is looked at before the fit
+SYMMETRY = 1e-8  # of the largest entry: what rounding may tell K_ij from K_ji by
+
+
+def check_kernel(model: Any) -> None:
+    """The parameters of a kernel, but for γ."""
+    if not callable(model.kernel):
+        one_of("kernel", model.kernel, KERNELS)
+    degree, coef0 = model.degree, model.coef0
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
+        raise ValueError(f"degree={degree!r}: give a whole number above 0")
+    if not is_finite(coef0):
+        raise ValueError(f"coef0={coef0!r}: give a finite number")
+
+
+def check_gamma(gamma: Any, name: str = "gamma") -> None:
+    said = "give 'scale', 'auto' or a finite number above 0"
+    if isinstance(gamma, str):
+        one_of(name, gamma, ("scale", "auto"))
+    elif not is_finite(gamma):
+        raise ValueError(f"{name}={gamma!r}: {said}")
+    elif gamma <= 0:
+        raise ValueError(f"{name}={gamma!r} makes all rows alike, or far ones nearer: {said}")
+
+
+def gamma_of(gamma: Any, kernel: Any, rows: Rows) -> float:
+    """γ as a number; 1 where the kernel has none."""
+    if callable(kernel) or kernel not in WITH_GAMMA:
+        return 1.0
+    p = rows.shape[1]
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / p
+    variance = _variance(rows)
+    return 1.0 / (p * variance) if variance > 0 else 1.0  # all entries equal: as scikit-learn
+
+
+def _variance(rows: Rows) -> float:
+    X, s = rows.X, rows.s
+    if s is None:
+        return float(np.var(X, dtype=float))
+    S = s.sum() * rows.shape[1]
+    mean = s @ X.sum(axis=1, dtype=float) / S
+    return float(s @ np.square(X - mean).sum(axis=1) / S)
+
+
+def kernel_of(model: Any, gamma: float) -> Kernel:
+    """What the solver is given."""
+    return Kernel(model.kernel, gamma, int(model.degree), float(model.coef0))
+
+
+def name_of(kernel: Any) -> str:
+    return repr(getattr(kernel, "__name__", kernel) if callable(kernel) else kernel)
+
+
+def require_kernel_matrix(model: Any, X: np.ndarray) -> None:
+    """X of the fit is a kernel matrix, or a function gives one: square and symmetric."""
+    if callable(model.kernel):
+        some = X[spread(len(X), min(TRIED, len(X)))]
+        K = kernel_of(model, 1.0).gram(some, some)
+        _require_symmetric(K, f"kernel {name_of(model.kernel)}")
+    elif model.kernel == "precomputed":
+        n, p = X.shape
+        if n != p:
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. X has {count(n, 'row')} and "
+                f"{count(p, 'column')}: with kernel='precomputed' give K(X, X), in predict "
+                "K(new rows, rows of the fit)"
+            )
+        _require_symmetric(X, "the precomputed kernel")
+
+
+def _require_symmetric(K: np.ndarray, what: str) -> None:
+    difference = np.abs(K - K.T)
+    if difference.max(initial=0.0) > SYMMETRY * np.abs(K).max(initial=0.0):
+        i, j = np.unravel_index(int(difference.argmax()), K.shape)
+        raise ValueError(
+            f"{what} is not symmetric: it has {K[i, j]:.6g} for rows {i} and {j}, and "
+            f"{K[j, i]:.6g} for {j} and {i}"
+        )

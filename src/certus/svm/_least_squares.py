@@ -1,0 +1,81 @@
+r"""What the least-squares machines share: one system, its attributes, rows left out.
+
+    minimise ½‖w‖² + C/2 Σ ω_i e_i²,   e_i = y_i − wᵀφ(x_i) − b,   w = Σ β_i φ(x_i)
+
+At the optimum β_i = C ω_i e_i and P = ½ Σ β_i y_i, for each column of y.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._validation import boolean, memory_for_kernel, one_of
+from .._words import count, number
+from ..certificate import certify
+from ..rows import Rows
+from ..solvers.lssvm import Fit, Kernel, solve
+from ._base import KernelMachine
+from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
+from ._parameters import check_C
+from ._telling import ill_conditioned, indefinite, odd_gamma
+
+LEFT_OUT_ROWS = 1000  # up to which "auto" computes what costs half a fit more
+
+
+class LeastSquares(KernelMachine):
+    """β and b of one linear system."""
+
+    fit_intercept: bool
+    loo: Any
+    loo_scores_: np.ndarray | None
+    objective_: float
+    condition_: float
+    effective_parameters_: float | None
+
+    def _check_parameters(self) -> None:
+        check_C(self.C)
+        check_kernel(self)
+        check_gamma(self.gamma)
+        boolean("fit_intercept", self.fit_intercept)
+        if not isinstance(self.loo, bool | np.bool_):
+            one_of("loo", self.loo, ("auto", True, False))
+
+    def _wants_left_out(self, omega: np.ndarray) -> bool:
+        if np.count_nonzero(omega) < 2:  # without it there is nothing
+            return False
+        return len(omega) <= LEFT_OUT_ROWS if isinstance(self.loo, str) else bool(self.loo)
+
+    def _kernel(self, rows: Rows) -> Kernel:
+        return kernel_of(self, gamma_of(self.gamma, self.kernel, rows))
+
+    def _learn(
+        self, rows: Rows, y: np.ndarray, omega: np.ndarray, C: float, kernel: Kernel, left_out: bool
+    ) -> Fit:
+        """Solve for all columns of y, and set what follows from the solution."""
+        n = rows.shape[0]
+        memory_for_kernel(n, 2 if left_out else 1)
+        self._watching.begin()
+        self._say(f"{count(n, 'row')}, {count(y.shape[1], 'right-hand side')}")
+        fit = solve(rows.X, y, omega, C, kernel, bool(self.fit_intercept), left_out, rows.threads)
+        self._set(rows, fit, kernel)
+        self.objective_ = float(0.5 * np.einsum("nq,nq->", fit.beta, y))
+        self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
+        return fit
+
+    def _set(self, rows: Rows, fit: Fit, kernel: Kernel) -> None:
+        self._keep(rows.X)
+        self.gamma_ = float(kernel.gamma)
+        self.dual_coef_ = np.ascontiguousarray(fit.beta.T)
+        self.intercept_ = np.array(fit.b, dtype=float)
+        self.condition_ = float(fit.condition)
+        self.effective_parameters_ = None if fit.effective is None else float(fit.effective)
+        f = fit.left_out
+        self.loo_scores_ = None if f is None else f[:, 0].copy() if f.shape[1] == 1 else f
+
+    def _certify(self, rows: Rows, fit: Fit, kernel: Kernel) -> list[str]:
+        """Set certificate_; what is odd."""
+        self.certificate_ = self._watching.label(certify(self, rows))
+        odd = odd_gamma(rows.X, kernel)
+        if self.certificate_.kind == "stationary":
+            return [*indefinite(self, fit.indefinite), *odd]
+        return [*ill_conditioned(self), *odd]

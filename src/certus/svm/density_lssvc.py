@@ -1,0 +1,206 @@
+"""IDLSSVM-CIL: a least-squares SVM whose rows count by how densely they lie."""
+
+from typing import Any
+
+import numpy as np
+
+from .._validation import data_for_classification, memory_for_kernel, one_of
+from .._watching import watched
+from .._words import count, number
+from ..rows import Rows
+from ..solvers.lssvm import Kernel, predict, solve_primal
+from ._classes import LeastSquaresClassifier, codes, signs
+from ._density import check_density, density_of
+from ._parameters import is_finite
+from ._telling import classes_without_weight
+
+
+class DensityWeightedLSSVC(LeastSquaresClassifier):
+    r"""Least-squares SVM with density weights, for classes of unequal size (IDLSSVM-CIL).
+
+    Hazarika and Gupta (2021), corrected. With dᵢ = 1 − rᵢ/max r, rᵢ the distance of row i to its
+    k-th nearest other row (``density_weights``), and y = ±1: minimise
+
+        dual      ½‖w‖² + C/2 Σ ωᵢ (yᵢ − wᵀφ(xᵢ) − b)²,        ωᵢ = dᵢ²·sᵢ·c of its class
+        primal    ½(1/C + ε)‖v‖² + ½ Σ ωᵢ (yᵢ − Σⱼ vⱼK(xⱼ, xᵢ) − vₙ₊₁)²
+
+    "dual" is LSSVC with these weights. "primal" is the estimator as it was published, another one:
+    it penalises the coefficients v of the kernels, the intercept vₙ₊₁ among them, instead of w.
+    Rows far from all others, the noise, count less. Of more classes each is told from all others.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What a squared residual costs.
+    n_neighbors : int, default=5
+        k. The row itself is not counted.
+    density : {"global", "per_class"}, default="global"
+        Whether neighbours, and the largest r, are those of all rows or of the row's own class.
+    formulation : {"dual", "primal"}, default="dual"
+    epsilon : float, default=0.0
+        ε of "primal". The effective C is 1/(1/C + ε): it cannot exceed 1/ε.
+    kernel : {"rbf", "linear", "poly", "sigmoid"} or callable, default="rbf"
+        K: exp(−γ‖x − z‖²), xᵀz, (γxᵀz + coef0)^degree, tanh(γxᵀz + coef0); or a function of two
+        sets of rows that gives all their pairs.
+    degree : int, default=3
+        Of "poly".
+    gamma : {"scale", "auto"} or float, default="scale"
+        γ of "rbf", "poly" and "sigmoid", as in scikit-learn. The paper's exp(−r²/μ²) is γ = 1/μ².
+    coef0 : float, default=0.0
+        Of "poly" and "sigmoid".
+    fit_intercept : bool, default=True
+        False: b = 0. Of "primal" always True.
+    class_weight : dict, "balanced" or None, default="balanced"
+        c multiplies the loss of the class's rows. Density alone works against a small class, whose
+        rows have fewer others around them; None is the paper's.
+    loo : {"auto", True, False}, default="auto"
+        Whether to compute scores of rows left out, exactly, with ω held fixed; "auto": of up to
+        1,000 rows. Not of "primal", where a row left out would remain a kernel.
+    verbose : int, default=0
+        Above 0, what is solved is printed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    density_weights_ : ndarray of shape (n_samples,)
+        d.
+    class_weight_ : ndarray of shape (n_classes,)
+        c.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        β, or v of "primal". Two classes: ``classes_[1]`` is y = 1.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b.
+    X_fit_ : ndarray of shape (n_samples, n_features)
+        The rows xⱼ, a copy.
+    gamma_ : float
+        γ; 1 where the kernel has none.
+    objective_ : float
+        What was minimised; of more than two classes the sum over them.
+    condition_ : float
+        Of the matrix that was factored: at most this.
+    effective_parameters_ : float or None
+        tr S, where f = Sy are the scores of the training rows.
+    loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes), or None
+        ``decision_function`` of each row, of the model fitted without it.
+    loo_accuracy_ : float or None
+        The share of rows, by ``sample_weight``, that are so predicted rightly.
+    certificate_ : Certificate
+        Objective, bound and gap, recomputed from the data, density among it: *no other choice has a
+        smaller objective by more than the gap*.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    O(n²·p + n³/3) operations and one n × n matrix of memory ("primal": two). Density sees the rows
+    as they are, whatever they weigh: weight 2 is not the row twice, which would be its own
+    neighbour.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from certus.svm import DensityWeightedLSSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = MinMaxScaler().fit_transform(X[50:]), y[50:] == 1
+    >>> model = DensityWeightedLSSVC(C=10, gamma=1.0, class_weight=None).fit(X, y)
+    >>> model.intercept_.round(6)
+    array([0.196969])
+    >>> model.certificate_.status
+    'optimal'
+    """
+
+    density_weights_: np.ndarray
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        n_neighbors: int = 5,
+        density: str = "global",
+        formulation: str = "dual",
+        epsilon: float = 0.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        class_weight: Any = "balanced",
+        loo: Any = "auto",
+        verbose: int = 0,
+    ):
+        self.C = C
+        self.n_neighbors = n_neighbors
+        self.density = density
+        self.formulation = formulation
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.loo = loo
+        self.verbose = verbose
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "DensityWeightedLSSVC":
+        """Find the densities, then β and b.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels: whole numbers or text.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            s multiplies the row's loss. It does not change the density.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows = self._look_at(rows)
+        self.density_weights_ = d = density_of(self, rows, classes)
+        omega = self._weights(rows, classes, d)
+        kernel, weak = self._kernel(rows), classes_without_weight(classes, codes(rows), d)
+        if self.formulation == "dual":
+            odd = self._fit_classes(rows, omega, float(self.C), kernel)
+        else:
+            odd = self._fit_primal(rows, omega, kernel)
+        self._tell([*weak, *odd])
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_density(self)
+        one_of("formulation", self.formulation, ("dual", "primal"))
+        epsilon = self.epsilon
+        if not is_finite(epsilon) or epsilon < 0:
+            raise ValueError(f"epsilon={epsilon!r}: give a finite number that is not negative")
+        if self.formulation == "primal" and not self.fit_intercept:
+            raise ValueError(
+                "fit_intercept=False: formulation='primal' always has an intercept, which it "
+                "penalises; use formulation='dual'"
+            )
+        if self.formulation == "dual" and epsilon:
+            raise ValueError(
+                f"epsilon={epsilon!r} belongs to formulation='primal'; in 'dual' it would only "
+                "change C: use epsilon=0"
+            )
+
+    def _fit_primal(self, rows: Rows, omega: np.ndarray, kernel: Kernel) -> list[str]:
+        y, C, epsilon = signs(codes(rows), len(self.classes_)), float(self.C), float(self.epsilon)
+        memory_for_kernel(rows.shape[0], 2)
+        self._watching.begin()
+        self._say(f"{count(rows.shape[0], 'row')}, {count(y.shape[1], 'right-hand side')}")
+        fit = solve_primal(rows.X, y, omega, C, epsilon, kernel)
+        self._set(rows, fit, kernel)
+        # P = ½ Σ ωy(y − Gv) at the optimum
+        f = predict(rows.X, rows.X, fit.beta, fit.b, kernel)
+        self.objective_ = float(0.5 * np.einsum("n,nq,nq->", omega, y, y - f))
+        self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
+        self._set_accuracy(rows)
+        return self._certify(rows, fit, kernel)

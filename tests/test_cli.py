@@ -127,6 +127,7 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
     kinds = {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
     kinds |= {"Neighbors": wrong_neighbours, "KMeans": plain_clusters, "NCFS": plain_ncfs}
+    kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc}
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
         truth = plain(X, y, **fit.certificate.parameters)
@@ -152,6 +153,27 @@ def plain_ncfs(X, y, W, sigma, alpha, shift, scale, **_):
     np.fill_diagonal(D, np.inf)
     p = np.exp(D.min(axis=1, keepdims=True) - D)
     return ((p / p.sum(axis=1, keepdims=True)) * (y[:, None] == y)).sum() - alpha * W.sum()
+
+
+def plain_rbf(X, gamma):
+    return np.exp(-gamma * np.stack([((X - x) ** 2).sum(axis=1) for x in X]))
+
+
+def plain_lssvm(X, y, beta, b, C, gamma, **_):
+    """½ΣβᵀKβ + C/2 Σ(±1 − Kβ − b)², a column for each class."""
+    Kb = plain_rbf(X, gamma) @ beta
+    e = np.where(y[:, None] == np.unique(y), 1.0, -1.0) - Kb - b
+    return 0.5 * np.sum(beta * Kb) + C / 2 * np.sum(e**2)
+
+
+def plain_svc(X, y, beta, b, C, gamma, class_weight, density, **_):
+    """½βᵀKβ + Σ C_i max(0, 1 − yf), C_i = C·c·d, of two classes."""
+    D = np.sort(np.stack([np.linalg.norm(X - x, axis=1) for x in X]), axis=1)
+    r = D[:, density[0]]  # the first is the row itself
+    Kb = (plain_rbf(X, gamma) @ beta)[:, 0]
+    loss = np.maximum(0, 1 - np.where(y == 1, 1, -1) * (Kb + b))
+    C = C * np.asarray(class_weight)[y] * (1 - r / r.max())
+    return 0.5 * beta[:, 0] @ Kb + C @ loss
 
 
 def plain_squares(X, y, w, b, alpha, **_):

@@ -246,6 +246,15 @@ def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
         LSSVC(1e14).fit(np.repeat(X, 2, axis=0) + 1e-9, np.append(y, 1 - y))
 
 
+def test_a_certified_fit_whose_objective_is_half_rounding_says_so():
+    """The gap is 1e-16 of what the intercept alone leaves, which grows with C, and half of P."""
+    X, y = blobs(1)
+    with pytest.warns(DegenerateWarning, match=r"condition is up to \de.*use a smaller C"):
+        model = LSSVC(1e16, gamma=20.0).fit(X, y)
+    assert model.certificate_.certified
+    assert model.certificate_.gap > 1e-4 * model.objective_
+
+
 @pytest.mark.parametrize("cls", [LSSVC, LSSVR, DensityWeightedLSSVC])
 def test_an_indefinite_kernel_is_named_and_nothing_is_called_optimal(cls):
     X, y = data(cls)

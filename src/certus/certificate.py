@@ -38,7 +38,7 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        What the model minimises (NCFS: maximises), at its parameters.
+        What the model minimises (NCFS and mixtures: maximises), at its parameters.
     bound : float or None
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
@@ -48,8 +48,9 @@ class Certificate:
         gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
         would gain, or of regression the largest slope, as a share of the largest there can be; of
-        clusters, the share of the objective that one more step takes away; of NCFS, the slope that
-        violates its condition most, as a share of α.
+        clusters, the share of the objective that one more step takes away; of mixtures, what one
+        more EM step gains, a unit of weight; of NCFS, the slope that violates its condition most,
+        as a share of α.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
@@ -123,13 +124,20 @@ class Certificate:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
         ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, and it is given no y; of NCFS the
-        weights.
+        holds the sampled answers; of clusters the centres, and of mixtures the components, and it
+        is given no y; of NCFS the weights.
         """
-        from . import _export, _export_clusters, _export_ncfs, _export_neighbors
+        from . import (
+            _export,
+            _export_clusters,
+            _export_mixture,
+            _export_ncfs,
+            _export_neighbors,
+        )
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
-        of_kind = _export_ncfs if self.definition.endswith(".ncfs") else of_kind
+        named = {"ncfs": _export_ncfs, "mixture": _export_mixture}
+        of_kind = named.get(self.definition.rpartition(".")[2], of_kind)
         _export.export(self, path, of_kind.script)
 
     def plot(self, ax: Any = None, **how: Any) -> Any:

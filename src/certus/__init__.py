@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         feature_selection,
         linear_model,
         losses,
+        mixture,
         neighbors,
         penalties,
         plotting,
@@ -39,6 +40,7 @@ __all__ = [
     "get_config",
     "linear_model",
     "losses",
+    "mixture",
     "neighbors",
     "penalties",
     "plotting",
@@ -55,7 +57,7 @@ _LAZY = {
 }
 _MODULES = (
     "cluster", "distances", "exceptions", "feature_selection", "linear_model", "losses",
-    "neighbors", "penalties", "plotting", "preprocessing", "solvers",
+    "mixture", "neighbors", "penalties", "plotting", "preprocessing", "solvers",
 )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from scipy.linalg import solve_triangular
 
 from .em import Collapsed
 
-LEAST = 1e-14  # of a variance, in units of the data's: below it a component is a point or a plane
+LEAST = 1e-14  # of a variance, in units of the data's: below it nothing holds a component
+PIVOT = 1e-15  # of a column's variance, given the columns before it: below it there are no digits
 
 
 class Gaussians(NamedTuple):
@@ -36,6 +37,11 @@ class Holding(NamedTuple):
     epsilon: float  # imaginary rows
     D: np.ndarray  # (p,) their variances
     added: np.ndarray  # (p,) to the diagonal
+
+    @property
+    def least(self) -> float:
+        """The variance below which a component has collapsed; what is held cannot."""
+        return np.finfo(float).tiny if self.epsilon > 0 or self.added.any() else LEAST
 
 
 class Full:
@@ -68,10 +74,10 @@ class Full:
         cov[:, i, i] += hold.added
         return np.where((N + hold.epsilon > 0)[:, None, None], cov, before)
 
-    def factor(self, cov: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
         U = np.empty_like(cov)
         for i, one in enumerate(cov):
-            U[i] = _inverse_root(one, i)
+            U[i] = _inverse_root(one, i, least)
         return U, np.log(np.einsum("kii->ki", U)).sum(axis=1)
 
     def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
@@ -122,8 +128,8 @@ class Tied(Full):
     def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
         return (S + np.diag(hold.epsilon * hold.D)) / (N.sum() + hold.epsilon) + np.diag(hold.added)
 
-    def factor(self, cov: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        U = _inverse_root(cov, 0)
+    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+        U = _inverse_root(cov, 0, least)
         return U, np.log(np.diag(U)).sum(keepdims=True)
 
     def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
@@ -173,8 +179,8 @@ class Diagonal:
         cov = (S + hold.epsilon * hold.D) / _some(mass) + hold.added
         return np.where(mass > 0, cov, before)
 
-    def factor(self, cov: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        bad = ~(cov >= LEAST).all(axis=1)
+    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+        bad = ~(cov >= least).all(axis=1)
         if bad.any():
             raise Collapsed(int(np.argmax(bad)))
         U = 1 / np.sqrt(cov)
@@ -229,17 +235,17 @@ def _root(N: np.ndarray) -> np.ndarray:
     return np.sqrt(_some(N))
 
 
-def _inverse_root(cov: np.ndarray, component: int) -> np.ndarray:
+def _inverse_root(cov: np.ndarray, component: int, least: float) -> np.ndarray:
     """U, upper triangular, with UUᵀ = Σ⁻¹."""
     p = len(cov)
-    if not (np.diag(cov) >= LEAST).all():
+    if not (np.diag(cov) >= least).all():
         raise Collapsed(component)
     size = np.sqrt(np.diag(cov))
     try:
         L = np.linalg.cholesky(cov / np.multiply.outer(size, size))
     except np.linalg.LinAlgError:
         raise Collapsed(component) from None
-    if not np.diag(L).min() ** 2 >= LEAST:
+    if not np.diag(L).min() ** 2 >= PIVOT:
         raise Collapsed(component)
     U: np.ndarray = solve_triangular(L, np.eye(p), lower=True).T / size[:, None]
     return U

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..rows import Rows
 from .em import Look, responsibilities
+from .gaussian_charts import chart_of
 from .gaussian_covariances import Gaussians, Holding
-from .gaussian_ways import way_of
+from .gaussian_ways import COLUMNS, way_of
 
 BLOCK = 1 << 17  # numbers in a block's features: they stay in the second-level cache
 
@@ -23,67 +24,21 @@ class Coordinates(NamedTuple):
 
     c: np.ndarray
     q: np.ndarray
-    D: np.ndarray  # (p,) variances of x, of the columns that were kept
-    kept: np.ndarray  # columns that are not constant
-    constants: np.ndarray  # (columns of X,) the first row
-    all_kept: bool
+    kept: np.ndarray  # columns with a density
+    mean: np.ndarray  # of all columns of X: what a constant one holds
+
+    @property
+    def log_volume(self) -> np.ndarray:
+        """(p,) log q: what the density of x lacks to that of z, of an entry."""
+        return np.log(self.q)
 
     def of(self, X: np.ndarray) -> np.ndarray:
         """A block of rows as (p, rows)."""
-        X = X if self.all_kept else X[:, self.kept]
+        X = X if len(self.kept) == len(self.mean) else X[:, self.kept]
         Z = np.empty((X.shape[1], X.shape[0]))
         np.subtract(X.T, self.c[:, None], out=Z, casting="unsafe")
         Z /= self.q[:, None]
         return Z
-
-
-def coordinates(rows: Rows, one_scale: bool) -> Coordinates:
-    """From the observed entries of rows with a weight."""
-    first = _first_values(rows)
-    N, A, Q = rows.reduce(_moments, first)
-    seen = np.where(N > 0, N, 1.0)
-    c = first + A / seen
-    N, A, Q = rows.reduce(_moments, c)  # about the means: offsets cost no digits
-    D = np.maximum(Q / seen - (A / seen) ** 2, 0.0)
-    lowest, highest = rows.reduce(_extent, combine=_wider)
-    D[~(highest > lowest)] = 0.0
-    kept = np.flatnonzero(D > 0)
-    q = np.sqrt(D[kept])
-    if one_scale and len(kept):
-        q = np.full(len(kept), np.sqrt(np.mean(D[kept])))
-    return Coordinates(c[kept], q, D[kept], kept, first, len(kept) == rows.shape[1])
-
-
-def _moments(X: Any, _y: Any, s: Any, about: np.ndarray) -> tuple[Any, Any, Any]:
-    Z = X - about
-    seen = ~np.isnan(Z)
-    Z[~seen] = 0.0
-    s = np.ones(len(Z)) if s is None else s
-    return np.dot(s, seen), np.dot(s, Z), np.dot(s, Z * Z)
-
-
-def _extent(X: Any, _y: Any, s: Any) -> tuple[Any, Any]:
-    X = X if s is None else X[s > 0]
-    top, low = np.nan_to_num(X, nan=-np.inf), np.nan_to_num(X, nan=np.inf)
-    return low.min(axis=0, initial=np.inf), top.max(axis=0, initial=-np.inf)
-
-
-def _wider(left: Any, right: Any) -> tuple[Any, Any]:
-    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
-
-
-def _first_values(rows: Rows) -> np.ndarray:
-    """An observed value of each column, of a row that counts."""
-    value = np.full(rows.shape[1], np.nan)
-    for start, stop in rows.edges():
-        X, _, s = rows.block(start, stop)
-        X = X if s is None else X[s > 0]
-        for j in np.flatnonzero(np.isnan(value)):
-            seen = X[~np.isnan(X[:, j]), j]
-            value[j] = seen[0] if len(seen) else np.nan
-        if not np.isnan(value).any():
-            break
-    return value
 
 
 class Statistics(NamedTuple):
@@ -96,16 +51,25 @@ class Statistics(NamedTuple):
 
 
 class GaussianFamily:
-    """Rows, the shape of Σ, and what holds it."""
+    """Rows, the shape of Σ, and what holds it. ``way_of``: how densities are computed."""
 
-    def __init__(self, rows: Rows, at: Coordinates, shape: Any, hold: Holding):
-        self.rows, self.at, self.shape, self.hold = rows, at, shape, hold
-        self.mass = rows.S
+    def __init__(
+        self,
+        rows: Rows,
+        at: Coordinates,
+        shape: Any,
+        hold: Holding,
+        seen: np.ndarray | None = None,
+        way_of: Any = way_of,
+        least_rows: int = 128,
+    ):
+        self.rows, self.at, self.shape, self.hold, self.way_of = rows, at, shape, hold, way_of
+        self.mass, self.least_rows = rows.S, least_rows
+        # (p,) Σ s of the observed entries
+        self.seen = np.full(len(at.kept), self.mass) if seen is None else seen
 
     def look(self, theta: Gaussians, beta: float = 1.0) -> Look:
-        way = way_of(self.shape, theta)
-        with np.errstate(divide="ignore"):
-            log_pi = np.log(theta.pi)[:, None]
+        way, log_pi = self.way_of(self.shape, theta), _log(theta.pi)
 
         def of_block(X: Any, _y: Any, s: Any) -> tuple[Any, ...]:
             prepared = way.prepare(self.at.of(X))
@@ -115,37 +79,67 @@ class GaussianFamily:
             return F, R.sum(axis=1), *way.statistics(prepared, R)
 
         F, N, A, S = self._over_rows(of_block)
-        return Look(float(F), Statistics(N, A, S, way.reference))
+        return Look(float(F - self.seen @ self.at.log_volume), Statistics(N, A, S, way.reference))
+
+    def log_joint(self, theta: Gaussians) -> Any:
+        """A function of blocks of rows: log π_k p(x | θ_k), (rows, k)."""
+        way, log_pi = self.way_of(self.shape, theta), _log(theta.pi)
+
+        def of_block(X: Any, _y: Any, _s: Any) -> np.ndarray:
+            Z = self.at.of(X)
+            a: np.ndarray = way.log_density(way.prepare(Z))
+            a += log_pi - np.dot(self.at.log_volume, ~np.isnan(Z))
+            return a.T
+
+        return of_block
 
     def statistics_of(self, R: np.ndarray, about: np.ndarray) -> Statistics:
-        """Of responsibilities (n, k) that are given; ``about``: (k, p) near the means."""
+        """Of labels (n,) or responsibilities (n, k) that are given; missing entries are at the
+        columns' means. ``about``: (k, p), near the means of the components."""
+        every = np.arange(len(about))[:, None]
 
         def of_block(X: Any, _y: Any, s: Any, R: np.ndarray) -> tuple[Any, ...]:
-            R = np.ascontiguousarray(R.T, dtype=float)
+            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (R == every)
             R = R if s is None else R * s
-            return R.sum(axis=1), *self.shape.scatter(self.at.of(X), R, about)
+            Z = self.at.of(X)
+            Z[np.isnan(Z)] = 0.0
+            return R.sum(axis=1), *self.shape.scatter(Z, R, about)
 
         return Statistics(*self._over_rows(of_block, (R,)), about)
 
     def _over_rows(self, of_block: Any, beside: Any = ()) -> Any:
         p = len(self.at.kept)
-        full = self.shape.name == "full"
-        wide = p * (p + 3) // 2 if full and p <= 32 else 2 * p
-        block = max(128, BLOCK // max(wide, 1))
+        by_products = self.shape.name == "full" and p <= COLUMNS
+        wide = p * (p + 3) // 2 if by_products else 2 * p
+        block = max(self.least_rows, BLOCK // wide)
         return self.rows.reduce(of_block, beside=beside, block_rows=block, times=16)
 
     def maximise(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:
-        N, A, S, reference = statistics
-        k = len(N)
-        some = np.where(N > 0, N, 1.0)[:, None]
-        mu = np.where(N[:, None] > 0, reference + A / some, 0.0 if theta is None else theta.mu)
+        mu, S = self.about_means(statistics, theta)
         before = 1.0 if theta is None else theta.cov
-        cov = self.shape.maximise(N, self.shape.within(N, A, S), self.hold, before)
-        return self.theta(N / self.mass if k > 1 else np.ones(1), mu, cov)
+        cov = self.shape.maximise(statistics.N, S, self.hold, before)
+        return self.theta(statistics.N / statistics.N.sum(), mu, cov)
+
+    def about_means(self, statistics: Statistics, theta: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(means, scatter about them). A component of nothing stays where it is."""
+        N, A, S, reference = statistics
+        means = reference + A / np.where(N > 0, N, 1.0)[:, None]
+        stays = 0.0 if theta is None else theta.mu
+        return np.where(N[:, None] > 0, means, stays), self.shape.within(N, A, S)
 
     def theta(self, pi: np.ndarray, mu: np.ndarray, cov: np.ndarray) -> Gaussians:
-        return Gaussians(pi, mu, cov, *self.shape.factor(cov))
+        return Gaussians(pi, mu, cov, *self.shape.factor(cov, self.hold.least))
+
+    def chart(self, theta: Gaussians) -> Any:
+        """Free numbers around theta, for ascents that know gradients alone."""
+        return chart_of(self, theta)
 
     def log_prior(self, theta: Gaussians) -> float:
-        value: float = self.shape.log_prior(theta, self.hold)
-        return value
+        matrices = 1 if self.shape.shared else len(theta.pi)
+        volume = self.hold.epsilon * matrices * self.at.log_volume.sum()
+        return float(self.shape.log_prior(theta, self.hold) - volume)
+
+
+def _log(pi: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):  # a component of nothing
+        return np.log(pi)[:, None]

@@ -1,0 +1,5 @@
+"""Mixtures of distributions, under scikit-learn's names."""
+
+from .gaussian import GaussianMixture
+
+__all__ = ["GaussianMixture"]

@@ -41,6 +41,7 @@ class MeanRow(NamedTuple):
 
     a: float
     mean: Any
+    added: float = 0.0
 
 
 class CountComponents:
@@ -59,19 +60,18 @@ class CountComponents:
         elif kind == "poisson":
             self.A = self.theta.sum(axis=1)
 
-    def wrong(self) -> list[str]:
-        """Parameters that are none."""
+    def require_parameters(self) -> None:
+        """Within what is allowed, or a ValueError."""
         theta = self.theta
         at_most = np.inf if self.kind == "poisson" else 1.0
         bad = np.argwhere(~((theta >= 0) & (theta <= at_most)))
         if len(bad):
             k, j = bad[0]
-            return [f"component {k} has {theta[k, j]:g} for column {j}"]
+            raise ValueError(f"component {k} has {theta[k, j]:g} for column {j}")
         off = np.abs(theta.sum(axis=1) - 1)
         if self.kind == "multinomial" and off.max() > 1e-9:
             k = int(off.argmax())
-            return [f"the probabilities of component {k} add up to {theta[k].sum():.9g}"]
-        return []
+            raise ValueError(f"probabilities_ of component {k} add up to {theta[k].sum():.9g}")
 
     def log_densities(self, X: Any) -> np.ndarray:
         """log p(x_i|θ_k), (k, rows)."""

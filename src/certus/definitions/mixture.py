@@ -139,7 +139,9 @@ def _read(
         kept = np.setdiff1d(np.arange(len(of_data.mean)), constant)
         kind = np.float32 if single else float
         return of_columns(family, theta, kept), Prior(epsilon, of_data.variance[kept], added, kind)
-    return CountComponents(family, theta["values"]), MeanRow(epsilon, of_data.mean)
+    counts = CountComponents(family, theta["values"])
+    counts.require_parameters()
+    return counts, MeanRow(epsilon, of_data.mean)
 
 
 def _require_shares(pi: Any) -> None:

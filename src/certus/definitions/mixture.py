@@ -187,15 +187,20 @@ def _shapes(data: Any, pi: Any, theta: Any, prior: Any, n: Any) -> dict[str, Any
         "conditions": spreads[:, -1] / np.maximum(spreads[:, 0], np.finfo(float).tiny),
     }
     which = collapsed(theta, n, prior)
-    if which and theta.shape == "tied":
-        found["degenerate"] = [{**which[0], "component": None}]
+    if which and theta.shape == "tied":  # what is one's is everyone's
+        found["degenerate"] = [{**which[0], "component": None, "rows": 0, "row": None}]
     elif which:
-        row = np.arange(data.shape[0])
         count, first = data.reduce(
-            owned, pi, theta, beside=(row,), times=len(pi), combine=add_owned
+            owned,
+            pi,
+            theta,
+            beside=(np.arange(data.shape[0]),),
+            times=len(pi),
+            combine=add_owned,
         )
         found["degenerate"] = [
-            {**one, "rows": int(count[one["component"]]), "row": int(first[one["component"]])}
+            {**one, "rows": int(count[k]), "row": int(first[k]) if count[k] else None}
             for one in which
+            for k in [one["component"]]
         ]
     return found

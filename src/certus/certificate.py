@@ -62,11 +62,11 @@ class Certificate:
         "not a local optimum" (of clusters, mixtures and NCFS), "degenerate" (of clusters: fewer
         distinct rows than clusters, so that the objective is 0 and cannot be lower; of mixtures: a
         component without a spread of its own), "exact" (of answers), "nearly optimal" (≤ 1e-3),
-        "not optimal", "not stationary" (of a penalty that is not convex), "no finite optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
-        could be shown), "contradicted" (another fitted attribute, or an answer, disagrees with the
-        data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the
-        optimum).
+        "not optimal", "not stationary" (of a penalty that is not convex), "no finite optimum" (the
+        classes are separated, so coefficients grow without limit), "not proven" (sparse rows of
+        many columns without a penalty, or a loss or penalty of your own: neither could be shown),
+        "contradicted" (another fitted attribute, or an answer, disagrees with the data), "other
+        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint

@@ -26,6 +26,7 @@ import numpy as np
 from certus.definitions.missing_entries import Normal, expected_moments, observed_log_density
 
 LOG_2PI = 1.8378770664093453
+NEGLIGIBLE = 1e-30  # weight of a row in a component: it changes no digit of a sum
 LONG_WAY = 1e3  # standard deviations; a mean that moves farther gets its moments anew
 
 
@@ -97,8 +98,9 @@ class Normals:
         X = X[:, self.kept]
         out = np.empty((self.k, len(X)))
         whole, others = complete(X)
+        complete_rows = X[whole]
         for k in range(self.k):
-            Z = self._whitened(X[whole] - self.means[k], k)
+            Z = self._whitened(complete_rows - self.means[k], k)
             out[k, whole] = np.einsum("ij,ij->i", Z, Z) + self.log_det[k] + self.p * LOG_2PI
             if len(others):
                 out[k, others] = -2 * observed_log_density(X[others], self.normal(k))
@@ -117,8 +119,13 @@ class Normals:
         about = self.means if about is None else about
         a, B = np.zeros(self.means.shape), np.zeros(self.covariances.shape)
         whole, others = complete(X)
+        complete_rows = X[whole]
         for k in range(self.k):
-            D, v = X[whole] - about[k], w[k, whole]
+            v = w[k, whole]
+            some = np.flatnonzero(v > NEGLIGIBLE)
+            few = 2 * len(some) < len(v)
+            D = complete_rows[some] - about[k] if few else complete_rows - about[k]
+            v = v[some] if few else v
             a[k] = np.dot(v, D)
             self._add(B, k, D, v)
             if len(others):
@@ -131,10 +138,9 @@ class Normals:
 
     def _add(self, B: Any, k: int, D: Any, v: Any) -> None:
         """B_k += Σ v (x − c)(x − c)ᵀ, or what the shape keeps of it."""
-        if self.shape == "full":
-            B[k] += np.dot((D * v[:, None]).T, D)
-        elif self.shape == "tied":
-            B += np.dot((D * v[:, None]).T, D)
+        if self.shape in ("full", "tied"):
+            E = D * np.sqrt(v)[:, None]
+            self._put(B, k, np.dot(E.T, E))  # symmetric: half of the products
         elif self.shape == "diag":
             B[k] += np.dot(v, D * D)
         else:

@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.mixture as peers
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import certus
 from certus._explain import not_certified
 from certus.certificate import certify
+from certus.definitions.count_components import CountComponents, MeanRow
+from certus.definitions.mixture import em_step, log_likelihood
 from certus.exceptions import CannotVerifyError, CertificateError
 from certus.rows import Rows
 from mixture_cases import SHAPES, GaussianMixture, drawn, matrices, plain_likelihood
@@ -302,6 +305,55 @@ def test_a_certificate_keeps_nothing_of_each_row():
     c = certify(GaussianMixture(3).fit(X), Rows(X))
     kept = {**c.parameters, **c.found}
     assert all(np.size(value) < len(X) for value in kept.values() if isinstance(value, np.ndarray))
+
+
+# --- counts ---------------------------------------------------------------------------------------
+
+
+def counts_model(name, attribute, theta, pi, a, lower_bound):
+    """A model that is taken for one of certus."""
+    own = {"__module__": f"certus.mixture.{name.lower()}", "fit": lambda self, X: self}
+    model = type(name, (BaseEstimator,), own)()
+    model.prior, model.weights_, model.lower_bound_ = a, pi, lower_bound
+    model.lower_bounds_, model.restarts_ = [lower_bound], [lower_bound]
+    model.n_features_in_, model.max_iter, model.tol = theta.shape[1], 10, 1e-3
+    setattr(model, attribute, theta)
+    return model
+
+
+@pytest.mark.parametrize("a", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("name", "kind", "attribute", "formula"),
+    [
+        ("BernoulliMixture", "bernoulli", "probabilities_", "Σ log Σₖ πₖ Bernoulli(xᵢ; θₖ)"),
+        ("PoissonMixture", "poisson", "rates_", "Σ log Σₖ πₖ Poisson(xᵢ; λₖ)"),
+        ("MultinomialMixture", "multinomial", "probabilities_", "Σ log Σₖ πₖ Multinomial(xᵢ; θₖ)"),
+    ],
+)
+def test_mixtures_of_counts_are_read_by_their_own_formula(name, kind, attribute, formula, a):
+    rng = np.random.default_rng(0)
+    counts = 1.0 * (
+        rng.uniform(size=(200, 4)) < rng.uniform(size=(2, 4))[rng.integers(2, size=200)]
+    )
+    counts[:, 0] = 1
+    pi, prior = np.array([0.5, 0.5]), MeanRow(a, counts.mean(axis=0))
+    theta = np.stack([counts[:20].mean(axis=0), counts.mean(axis=0)])
+    theta = theta / (theta.sum(axis=1, keepdims=True) if kind == "multinomial" else 1.0)
+    theta = CountComponents(kind, theta)
+    for _ in range(3000):
+        pi, theta = em_step(counts, pi, theta, prior)
+    value = (log_likelihood(counts, pi, theta) + theta.log_prior(prior)) / 200
+    model = counts_model(name, attribute, theta.theta, pi, a, value)
+    c = certus.verify(model, counts)
+    assert (c.status, c.certified) == ("local optimum", True), c.explain()
+    law = formula.split("πₖ ")[1].split("(")[0]
+    tail = f" + a Σₖ log {law}(x̄; {'λ' if kind == 'poisson' else 'θ'}ₖ)" if a else ""
+    assert c.formula == formula + tail
+    assert ("a = 0.5 rows at x̄, the mean row" in c.explain()) == bool(a)
+    for edited in ("weights_", "lower_bound_", attribute):
+        other = counts_model(name, attribute, theta.theta, pi, a, value)
+        setattr(other, edited, 0.99 * np.asarray(getattr(other, edited)))
+        assert not certus.verify(other, counts).certified, edited
 
 
 # --- export ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What every mixture shares: rows, restarts, soft assignments, a certificate.
 
-    p(x) = Σ_k π_k p(x | θ_k)        r_k(x) = π_k p(x | θ_k) / p(x)
+p(x) = Σ_k π_k p(x | θ_k)        r_k(x) = π_k p(x | θ_k) / p(x)
 """
 
 import warnings
@@ -129,7 +129,8 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         family = self._family(rows)
         again = self.warm_start and "weights_" in vars(self)
         count = 1 if again else int(self.n_init)
-        start = self._start(family, check_random_state(self.random_state))
+        draw = check_random_state(self.random_state)
+        start = self._start(family, draw)
         watching = self._watching
         watching.iterations(
             lambda at: self._attributes(family, _of_iterate(family, at), at.restarts),
@@ -139,19 +140,17 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         )
         every = self.verbose_interval if self.verbose else 0
         restarts = Restarts(type(self).__name__, watching, count, every)
-        solve = partial(self._solve, family)
+        solve = partial(self._solve, family, draw)
         with blas_limiter.for_work(rows.shape), np.errstate(under="ignore"):
             found = restarts.run(start, solve)
         for name, value in self._attributes(family, found, restarts.objectives).items():
             setattr(self, name, value)
         return found
 
-    def _solve(self, family: Any, theta: Any, on_step: Any) -> Found:
-        theta = anneal(family, theta, self._temperatures())
+    def _solve(self, family: Any, draw: Any, theta: Any, on_step: Any) -> Found:
+        theta = anneal(family, theta, self._temperatures(), draw)
         solve = {"em": em, "lbfgs": ascend}[self.solver]
-        return solve(
-            family, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step
-        )
+        return solve(family, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
 
     def _attributes(self, family: Any, found: Found, restarts: list[float]) -> dict[str, Any]:
         return {
@@ -170,7 +169,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         ``fit`` calls it, and no helper between them: warnings count their way up.
         """
         self.certificate_ = c = self._watching.label(certify(self, rows))
-        said = collapsed(c.found.get("collapsed"), found.collapsed, int(self.n_components))
+        said = collapsed(c.found.get("degenerate"), found.collapsed, int(self.n_components))
         if said is not None:
             warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
         elif not c.certified:

@@ -67,8 +67,7 @@ def attributes(theta: Gaussians, at: Coordinates, name: str) -> dict[str, Any]:
 def fitted(model: Any, name: str) -> tuple[Coordinates, Gaussians]:
     """Of fitted attributes: coordinates about the mixture's own mean, and θ in them."""
     means, U = np.asarray(model.means_), np.asarray(model.precisions_cholesky_)
-    k, P = means.shape
-    kept = np.setdiff1d(np.arange(P), model.constant_columns_)
+    kept = np.setdiff1d(np.arange(means.shape[1]), model.constant_columns_)
     p = len(kept)
     c = np.dot(model.weights_, means[:, kept]) / np.sum(model.weights_)
     if name == "spherical":

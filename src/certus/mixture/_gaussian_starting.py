@@ -46,7 +46,9 @@ def of_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaussi
     rows = N.sum(keepdims=True) if family.shape.shared else N
     few = (rows <= (p + 1 if matrices else 1)).reshape((-1,) + (1,) * (cov.ndim - 1))
     few = few.reshape(-1)[0] if family.shape.shared else few
-    return family.theta(np.maximum(N, 1e-3) / np.maximum(N, 1e-3).sum(), mu, np.where(few, safe, cov))
+    return family.theta(
+        np.maximum(N, 1e-3) / np.maximum(N, 1e-3).sum(), mu, np.where(few, safe, cov)
+    )
 
 
 class Given:

@@ -277,7 +277,7 @@ class GaussianMixture(_Mixture):
         self._require_fitted(n_samples)
         draw = check_random_state(self.random_state)
         counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        k, P = self.means_.shape
+        k = len(self.means_)
         at, theta = fitted(self, self.covariance_type)
         C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, len(at.kept))
         X = np.repeat(self.means_, counts, axis=0)

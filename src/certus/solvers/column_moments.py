@@ -1,6 +1,6 @@
 """Means and variances of columns from the entries that are observed (not NaN), and their extent.
 
-    m_j = Σ s x_j / Σ s,   v_j = Σ s (x_j − m_j)² / Σ s        over the rows where x_j is observed
+m_j = Σ s x_j / Σ s,   v_j = Σ s (x_j − m_j)² / Σ s        over the rows where x_j is observed
 """
 
 from typing import Any, NamedTuple

@@ -1,12 +1,12 @@
-r"""Expectation and maximisation, for any family that gives sufficient statistics and their maximiser.
+r"""Expectation and maximisation, for any family with statistics and a maximiser.
 
     L(θ) = Σ_i s_i log Σ_k π_k p(x_i | θ_k)
     E    r_ik ∝ π_k p(x_i | θ_k)                          T = Σ_i s_i r_i t(x_i)
     M    θ ← argmax Σ_i s_i Σ_k r_ik log π_k p(x_i | θ_k) + log prior(θ)
 
-One look at the rows gives L at θ and, with it, the statistics of the next θ. For any responsibilities
-q, L(θ) = F(q, θ) + KL(q ‖ r): E makes the second term 0 and M raises the first, so L + log prior
-never falls. At an inverse temperature β the same holds of
+One look at the rows gives L at θ and, with it, the statistics of the next θ. For any shares q,
+L(θ) = F(q, θ) + KL(q ‖ r): E makes the second term 0 and M raises the first, so L + log prior never
+falls. At an inverse temperature β the same holds of
 
     F_β(θ) = Σ_i s_i (1/β) log Σ_k (π_k p(x_i | θ_k))^β + log prior(θ),        r_ik ∝ (π_k p)^β
 
@@ -14,6 +14,7 @@ which is flat for small β and L at β = 1. Annealing raises β in steps (Ueda &
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from .steps import OnStep, Step, ignore
 
 GAIN = 2.5e-7  # nats a row in a step: less is what a certificate calls a local optimum
 WARM = 1e-4  # nats a row in a step, at temperatures above 1: what follows moves it all again
+STIR = 0.3  # standard deviations by which centres are then moved; 0.1 left groups together
 WARM_STEPS = 50  # … and at most so many
 
 
@@ -50,6 +52,10 @@ class Family(Protocol):
     def maximise(self, statistics: Any, theta: Any) -> Any: ...
 
     def log_prior(self, theta: Any) -> float: ...
+
+    def stir(self, theta: Any, draw: np.random.RandomState, by: float) -> Any: ...
+
+    def chart(self, theta: Any) -> Any: ...
 
 
 class Found(NamedTuple):
@@ -99,14 +105,19 @@ def em(
 
 def fall(trace: Sequence[float]) -> float:
     """The most that a sequence falls from one entry to the next."""
-    return max([0.0, *(a - b for a, b in zip(trace[:-1], trace[1:], strict=True))])
+    return max([0.0, *(a - b for a, b in pairwise(trace))])
 
 
-def anneal(family: Family, theta: Any, temperatures: Sequence[float]) -> Any:
-    """Where EM at these temperatures, one after the other, leads."""
+def anneal(
+    family: Family, theta: Any, temperatures: Sequence[float], draw: np.random.RandomState
+) -> Any:
+    """Where EM at these temperatures, one after the other, leads.
+
+    Components that have become one would stay one for ever: they are stirred before the next.
+    """
     for T in temperatures:
-        found = em(family, theta, max_iter=WARM_STEPS, tol=WARM, beta=1.0 / T)
-        theta = found.theta
+        theta = em(family, theta, max_iter=WARM_STEPS, gain=WARM, beta=1.0 / T).theta
+        theta = family.stir(theta, draw, STIR)
     return theta
 
 

@@ -2,7 +2,7 @@ r"""The likelihood climbed by its slope, as an alternative to EM.
 
     max_x  L(θ(x)) + log prior(θ(x)),        x free numbers around the start
 
-The slope comes from the statistics of EM (Fisher's identity), so a step costs a look at the rows, as
+The slope comes from the statistics of EM (Fisher's identity): a step costs a look at the rows, as
 there. L-BFGS learns curvature from slopes and needs fewer looks where components overlap. EM ends
 it, so that what is returned is a fixed point of both.
 """
@@ -66,7 +66,7 @@ def ascend(
     on_step: OnStep = ignore,
 ) -> Found:
     """L-BFGS from theta until a step gains next to nothing, then EM."""
-    chart = family.chart(theta)  # type: ignore[attr-defined]
+    chart = family.chart(theta)
     climb = _Climb(family, chart, on_step, min(tol, GAIN))
     climb.value(chart.start)
     try:

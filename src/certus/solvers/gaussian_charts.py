@@ -41,6 +41,10 @@ class _Chart:
         end = self.k * (1 + self.p)
         return x[self.k : end].reshape(self.k, self.p) / self.root[:, None], x[end:]
 
+    def _slopes(self, x: Any, theta: Any, N: Any, delta: Any, within: Any) -> Any:
+        """(∂/∂u, the rest)."""
+        raise NotImplementedError
+
     def slope(self, x: np.ndarray, theta: Gaussians, statistics: Any) -> np.ndarray:
         """Of L + log prior."""
         N = statistics.N
@@ -73,7 +77,9 @@ class MatrixChart(_Chart):
 
     def theta(self, x: np.ndarray) -> Gaussians:
         u, _ = self._cut(x)
-        mu = self.base.mu + np.einsum("kij,kj->ki", np.broadcast_to(self.C, (self.k, self.p, self.p)), u)
+        mu = self.base.mu + np.einsum(
+            "kij,kj->ki", np.broadcast_to(self.C, (self.k, self.p, self.p)), u
+        )
         U = np.matmul(self.U0, self._T(x))
         roots = np.stack([solve_triangular(one, np.eye(self.p)).T for one in U])
         cov = np.matmul(roots, roots.transpose(0, 2, 1))
@@ -93,7 +99,11 @@ class MatrixChart(_Chart):
         t = G[:, self.upper[0], self.upper[1]]
         on = np.einsum("kii->ki", T * G) + (N_of + eps)[:, None]
         t[:, self.diagonal] = on
-        V = np.einsum("kji,kj->ki", np.broadcast_to(theta.U.reshape(-1, p, p), (self.k, p, p)), N[:, None] * delta)
+        V = np.einsum(
+            "kji,kj->ki",
+            np.broadcast_to(theta.U.reshape(-1, p, p), (self.k, p, p)),
+            N[:, None] * delta,
+        )
         # CᵀUUᵀ = TUᵀ, for CᵀU⁰ = I
         u = np.einsum("kij,kj->ki", np.broadcast_to(T, (self.k, p, p)), V)
         return u, (t / self.by[:, None]).ravel()

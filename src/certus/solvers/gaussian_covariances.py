@@ -4,7 +4,7 @@ r"""Covariances of four shapes: one for each component, one for all, diagonal, a
 
 The maximiser, from N_k = Σ s r and the scatter S_k about the new mean:
 
-    Σ_k = (S_k + εD) / (N_k + ε)       ε imaginary rows in each component, with the data's variances D
+    Σ_k = (S_k + εD) / (N_k + ε)       ε imaginary rows in each, with the data's variances D
     Σ_k = S_k / N_k + ρ                a number added to the diagonal, as scikit-learn does
 
 Blocks of rows are (p, rows) here, so that loops run along rows.

@@ -101,4 +101,6 @@ def _conditional(component: int, C: np.ndarray, o: np.ndarray, m: np.ndarray) ->
     W = solve_triangular(L, np.eye(len(o)), lower=True) / size if len(o) else np.empty((0, 0))
     across = np.dot(C[np.ix_(m, o)], W.T)
     const = np.log(np.diag(W)).sum() - len(o) / 2 * LOG_2PI
-    return Conditional(W, float(const), np.dot(across, W), C[np.ix_(m, m)] - np.dot(across, across.T))
+    return Conditional(
+        W, float(const), np.dot(across, W), C[np.ix_(m, m)] - np.dot(across, across.T)
+    )

@@ -99,13 +99,14 @@ class GaussianFamily:
         every = np.arange(len(about))[:, None]
 
         def of_block(X: Any, _y: Any, s: Any, R: np.ndarray) -> tuple[Any, ...]:
-            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (R == every)
+            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (every == R)
             R = R if s is None else R * s
             Z = self.at.of(X)
             Z[np.isnan(Z)] = 0.0
             return R.sum(axis=1), *self.shape.scatter(Z, R, about)
 
-        return Statistics(*self._over_rows(of_block, (R,)), about)
+        N, A, S = self._over_rows(of_block, (R,))
+        return Statistics(N, A, S, about)
 
     def _over_rows(self, of_block: Any, beside: Any = ()) -> Any:
         p = len(self.at.kept)
@@ -129,6 +130,11 @@ class GaussianFamily:
 
     def theta(self, pi: np.ndarray, mu: np.ndarray, cov: np.ndarray) -> Gaussians:
         return Gaussians(pi, mu, cov, *self.shape.factor(cov, self.hold.least))
+
+    def stir(self, theta: Gaussians, draw: np.random.RandomState, by: float) -> Gaussians:
+        """Centres a little apart."""
+        spread = np.sqrt(self.shape.diagonals(theta.cov, len(theta.mu)))
+        return theta._replace(mu=theta.mu + by * spread * draw.standard_normal(theta.mu.shape))
 
     def chart(self, theta: Gaussians) -> Any:
         """Free numbers around theta, for ascents that know gradients alone."""

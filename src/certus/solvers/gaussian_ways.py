@@ -149,8 +149,12 @@ def way_of(shape: Any, theta: Gaussians) -> Way:
     p = theta.mu.shape[1]
     if shape.name == "full" and p > COLUMNS:
         return Differences(shape, theta)
-    by_products = {"full": FullProducts, "tied": TiedProducts}.get(shape.name, DiagonalProducts)
-    return by_products(theta) if cancelled(shape, theta) <= FAR else Differences(shape, theta)
+    by_products: Any = {"full": FullProducts, "tied": TiedProducts}.get(
+        shape.name, DiagonalProducts
+    )
+    near = cancelled(shape, theta) <= FAR
+    way: Way = by_products(theta) if near else Differences(shape, theta)
+    return way
 
 
 def cancelled(shape: Any, theta: Gaussians) -> float:

@@ -1,9 +1,9 @@
 """Where EM starts: a partition of the rows, or responsibilities drawn at random.
 
-    kmeans             labels of k-means from one k-means++ start
-    k-means++          each row with the nearest of k rows that k-means++ draws
-    random_from_data   each row with the nearest of k rows drawn at random
-    random             r_ik drawn uniformly, each row's divided by their sum
+kmeans             labels of k-means from one k-means++ start
+k-means++          each row with the nearest of k rows that k-means++ draws
+random_from_data   each row with the nearest of k rows drawn at random
+random             r_ik drawn uniformly, each row's divided by their sum
 """
 
 from collections.abc import Callable

@@ -290,6 +290,22 @@ def test_missing_values_are_part_of_the_claim(shape):
         certus.verify(model, holes)
 
 
+def test_columns_that_never_change_are_left_out_and_named():
+    model = GaussianMixture(2).fit(X)
+    own = {name: getattr(model, name) for name in ("covariances_", "precisions_")}
+    own["precisions_cholesky_"] = model.precisions_cholesky_
+    for name, value in own.items():
+        setattr(model, name, np.insert(np.insert(value, 1, 0.0, axis=-1), 1, 0.0, axis=-2))
+    model.means_ = np.insert(model.means_, 1, 7.0, axis=1)
+    model.constant_columns_, model.n_features_in_ = np.array([1]), 4
+    wide = np.insert(X, 1, 7.0, axis=1)
+    c = certus.verify(model, wide)
+    assert c.certified, c.explain()
+    assert "left out, as they never change: columns 1." in c.explain()
+    wide[5, 1] = 8.0
+    assert refused(model, wide) == ["column 1 was left out as constant, and it is not"]
+
+
 def test_a_fit_that_was_cut_short_says_what_is_left():
     c = certify(GaussianMixture(3, max_iter=2).fit(X), Rows(X))
     assert re.fullmatch(

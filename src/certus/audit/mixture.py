@@ -13,6 +13,7 @@ from .clusters import ASKED
 from .neighbor_metrics import is_ours
 
 RELATIVE = 1e-6  # ε, rows of the prior where reg_covar="relative"
+NAMED = 5  # columns
 NORMAL = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
 PRIOR = {
     "tied": " − ½ε (log|C| + tr(DC⁻¹))",
@@ -39,6 +40,10 @@ def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
         "single": np.asarray(model.means_).dtype == np.float32,
     }
     reading = _reading(model, rows, formula, parameters)
+    if len(parameters["constant"]):
+        which = ", ".join(map(str, parameters["constant"][:NAMED]))
+        more = ", …" if len(parameters["constant"]) > NAMED else ""
+        reading["notes"] = (f"left out, as they never change: columns {which}{more}",)
     reading["claims"]["claims"] |= {
         name: _finite(model, f"{name}_") for name in ("precisions", "precisions_cholesky")
     }

@@ -122,6 +122,21 @@ def test_responsibilities_are_shares_and_their_level_the_log_of_a_sum():
         np.testing.assert_allclose(R, s * np.exp(beta * a - logsumexp(beta * a, axis=0)))
 
 
+@pytest.mark.parametrize("rows", [1, 255, 256, 700])
+def test_compiled_shares_are_the_same(rows):
+    from certus.kernels.em import shares
+
+    a = np.random.default_rng(rows).normal(size=(5, rows)) * 50
+    a[2] = -np.inf  # a component of nothing
+    for s, beta in ((np.random.default_rng(1).random(rows), 1.0), (None, 0.3)):
+        F, R = responsibilities(a.copy(), s, beta)
+        out = a.copy()
+        np.testing.assert_allclose(
+            shares(out, np.empty(0) if s is None else s, beta), F, rtol=1e-13
+        )
+        np.testing.assert_allclose(out, R, atol=1e-14)
+
+
 def test_fall_is_the_largest_step_down():
     assert fall([1.0, 3.0, 2.5, 4.0, 3.9]) == 0.5
     assert fall([1.0]) == 0.0

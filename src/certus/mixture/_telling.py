@@ -20,7 +20,8 @@ def collapsed(found: list[dict[str, Any]] | None, ended: int | None, k: int) -> 
     who, its = f"mixture component {component} of {k} has", "its"
     if component is None:  # one covariance for all
         who, its = "the mixture components have", "their"
-    more = f" So have {len(found) - 1} others." if found and len(found) > 1 else ""
+    others = len(found) - 1 if found else 0
+    more = f" So {'has' if others == 1 else 'have'} {others} more." if others else ""
     held = "It was held at reg_covar." if ended is None else "The step before it was kept."
     remedy = "a larger reg_covar" if ended is None else 'reg_covar="relative"'
     return printable(

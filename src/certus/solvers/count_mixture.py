@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..rows import Rows
-from .em import Look, responsibilities
+from .em import Look, shares_of
 
 BLOCK = 1 << 17  # numbers in a block of rows
 TINY = 5e-324  # for 0: where the count is 0 too, 0·log 0 = 0
@@ -104,11 +104,11 @@ class CountFamily:
         self.mass = rows.S
 
     def look(self, theta: Counts, beta: float = 1.0) -> Look:
-        log_joint = self._linear(theta)
+        log_joint, shares = self._linear(theta), shares_of(self.rows, len(theta.pi))
 
         def of_block(X: Any, _y: Any, s: Any) -> tuple[Any, ...]:
             X = np.asarray(X, dtype=float)
-            F, R = responsibilities(log_joint(X), s, beta)
+            F, R = shares(log_joint(X), s, beta)
             return F, R.sum(axis=1), np.dot(R, X)
 
         F, N, T = self._over_rows(of_block)

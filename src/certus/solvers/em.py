@@ -13,18 +13,23 @@ falls. At an inverse temperature β the same holds of
 which is flat for small β and L at β = 1. Annealing raises β in steps (Ueda & Nakano 1998).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..rows import Rows
 from .steps import OnStep, Step, ignore
 
 GAIN = 2.5e-7  # nats a row in a step: less is what a certificate calls a local optimum
 WARM = 1e-4  # nats a row in a step, at temperatures above 1: what follows moves it all again
 STIR = 0.3  # standard deviations by which centres are then moved; 0.1 left groups together
+COMPILED = 1 << 19  # shares r_ik: 5 ns each are saved in every step
 WARM_STEPS = 50  # … and at most so many
+
+
+Shares = Callable[[np.ndarray, np.ndarray | None, float], tuple[float, np.ndarray]]
 
 
 class Collapsed(ValueError):
@@ -119,6 +124,20 @@ def anneal(
         theta = em(family, theta, max_iter=WARM_STEPS, gain=WARM, beta=1.0 / T).theta
         theta = family.stir(theta, draw, STIR)
     return theta
+
+
+def shares_of(rows: Rows, k: int) -> Shares:
+    """How shares are computed: compiled where that is worth loading the compiler's cache."""
+    if rows.shape[0] * k < COMPILED:
+        return responsibilities
+    from ..kernels.em import shares
+
+    none = np.empty(0)
+
+    def compiled(a: np.ndarray, s: np.ndarray | None, beta: float) -> tuple[float, np.ndarray]:
+        return shares(a, none if s is None else s, beta), a
+
+    return compiled
 
 
 def responsibilities(a: np.ndarray, s: np.ndarray | None, beta: float) -> tuple[float, np.ndarray]:

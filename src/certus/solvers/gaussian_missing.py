@@ -67,7 +67,7 @@ class Observed:
                 out[k, pattern.rows] = given.const - 0.5 * np.einsum("ij,ij->j", V, V)
         return out
 
-    def statistics(self, prepared: tuple[np.ndarray, list[Pattern]], R: np.ndarray) -> Any:
+    def sums(self, prepared: tuple[np.ndarray, list[Pattern]], R: np.ndarray) -> Any:
         Z, patterns = prepared
         k, p = self.theta.mu.shape
         A, S = np.zeros((k, p)), np.zeros((k, p, p))
@@ -83,6 +83,9 @@ class Observed:
                 S[i] += np.dot(Y * r, Y.T)
                 S[i][np.ix_(m, m)] += r.sum() * given.cov
         return A, self.shape.of_matrices(S).copy()
+
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        return sums[0], sums[1]
 
     def _given(self, pattern: Pattern) -> list[Conditional]:
         key = pattern.missing.tobytes()

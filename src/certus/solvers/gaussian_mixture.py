@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rows import Rows
-from .em import Look, responsibilities
+from .em import Look, shares_of
 from .gaussian_charts import chart_of
 from .gaussian_covariances import Gaussians, Holding
 from .gaussian_ways import COLUMNS, way_of
@@ -70,15 +70,17 @@ class GaussianFamily:
 
     def look(self, theta: Gaussians, beta: float = 1.0) -> Look:
         way, log_pi = self.way_of(self.shape, theta), _log(theta.pi)
+        shares = shares_of(self.rows, len(theta.pi))
 
         def of_block(X: Any, _y: Any, s: Any) -> tuple[Any, ...]:
             prepared = way.prepare(self.at.of(X))
             a = way.log_density(prepared)
             a += log_pi
-            F, R = responsibilities(a, s, beta)
-            return F, R.sum(axis=1), *way.statistics(prepared, R)
+            F, R = shares(a, s, beta)
+            return F, R.sum(axis=1), *way.sums(prepared, R)
 
-        F, N, A, S = self._over_rows(of_block)
+        F, N, *sums = self._over_rows(of_block)
+        A, S = way.statistics(tuple(sums))
         return Look(float(F - self.seen @ self.at.log_volume), Statistics(N, A, S, way.reference))
 
     def log_joint(self, theta: Gaussians) -> Any:

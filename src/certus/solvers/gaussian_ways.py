@@ -29,7 +29,13 @@ class Way(Protocol):
 
     def log_density(self, prepared: np.ndarray) -> np.ndarray: ...
 
-    def statistics(self, prepared: np.ndarray, R: np.ndarray) -> tuple[Any, Any]: ...
+    def sums(self, prepared: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
+        """Of a block; blocks are added up."""
+        ...
+
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        """(Σ r z, Σ r zzᵀ) about ``reference``, from the sums over all blocks."""
+        ...
 
 
 class Differences:
@@ -49,9 +55,12 @@ class Differences:
         out += self.const
         return out
 
-    def statistics(self, Z: np.ndarray, R: np.ndarray) -> tuple[Any, Any]:
-        scatter: tuple[Any, Any] = self.shape.scatter(Z, R, self.theta.mu)
+    def sums(self, Z: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
+        scatter: tuple[Any, ...] = self.shape.scatter(Z, R, self.theta.mu)
         return scatter
+
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        return sums[0], sums[1]
 
 
 class _Products:
@@ -69,6 +78,9 @@ class _Products:
         out = np.dot(self.Theta, features)
         out += self.const
         return out
+
+    def sums(self, features: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
+        return (np.dot(R, features.T),)
 
 
 class FullProducts(_Products):
@@ -90,13 +102,12 @@ class FullProducts(_Products):
         features[at:] = Z
         return features
 
-    def statistics(self, features: np.ndarray, R: np.ndarray) -> tuple[Any, Any]:
-        p = self.p
-        sums = np.dot(R, features.T)
-        S = np.empty((len(R), p, p))
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        p, (T,) = self.p, sums
+        S = np.empty((len(T), p, p))
         i, j = np.triu_indices(p)
-        S[:, i, j] = S[:, j, i] = sums[:, :-p]
-        return sums[:, -p:].copy(), S
+        S[:, i, j] = S[:, j, i] = T[:, :-p]
+        return T[:, -p:], S
 
 
 class DiagonalProducts(_Products):
@@ -113,9 +124,9 @@ class DiagonalProducts(_Products):
         features[p:] = Z
         return features
 
-    def statistics(self, features: np.ndarray, R: np.ndarray) -> tuple[Any, Any]:
-        sums = np.dot(R, features.T)
-        return sums[:, self.p :].copy(), sums[:, : self.p].copy()
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        (T,) = sums
+        return T[:, self.p :], T[:, : self.p]
 
 
 class TiedProducts:
@@ -139,9 +150,12 @@ class TiedProducts:
         out -= np.einsum("ij,ij->j", V, V) / 2
         return out
 
-    def statistics(self, Z: np.ndarray, R: np.ndarray) -> tuple[Any, Any]:
+    def sums(self, Z: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
         Y = Z * np.sqrt(R.sum(axis=0))
         return np.dot(R, Z.T), np.dot(Y, Y.T)
+
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        return sums[0], sums[1]
 
 
 def way_of(shape: Any, theta: Gaussians) -> Way:

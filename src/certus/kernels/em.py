@@ -1,6 +1,6 @@
 """Shares of rows in components from log πp, in one pass over a block.
 
-    top = max_k a_k      r_k = s exp(a_k − top) / Σ exp(a − top)      level = top + log Σ exp(a − top)
+    top = max_k a_k    t = Σ_k exp(a_k − top)    r_k = s exp(a_k − top)/t    level = top + log t
 
 Blocks are (k, rows), so that loops run along rows, in stretches that stay in the first-level cache.
 """

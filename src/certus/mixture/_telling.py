@@ -25,6 +25,6 @@ def collapsed(found: list[dict[str, Any]] | None, ended: int | None, k: int) -> 
     held = "It was held at reg_covar." if ended is None else "The step before it was kept."
     remedy = "a larger reg_covar" if ended is None else 'reg_covar="relative"'
     return printable(
-        f"{who} collapsed onto {onto}: {its} likelihood has no maximum. {held}{more} Do not compare "
-        f"BIC; use fewer components or {remedy}."
+        f"{who} collapsed onto {onto}: {its} likelihood has no maximum. {held}{more} Do not "
+        f"compare BIC; use fewer components or {remedy}."
     )

@@ -18,7 +18,8 @@ import numpy as np
 from .gaussian_covariances import Gaussians
 
 FAR = 1e5  # |μ|ᵀ|Σ⁻¹||μ| + p: products then lose about 2e-11 of a row's log density
-COLUMNS = 32  # up to which p(p + 1)/2 products a row are worth their memory
+COLUMNS = 64  # up to which the p(p + 1)/2 products of a row stay in cache
+FEW = 4  # columns a component: more do not pay for the products (p=32, k=16: 24 % less time)
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -160,8 +161,7 @@ class TiedProducts:
 
 def way_of(shape: Any, theta: Gaussians) -> Way:
     """Products where they keep the digits and cost less, else differences."""
-    p = theta.mu.shape[1]
-    if shape.name == "full" and p > COLUMNS:
+    if shape.name == "full" and not products_pay(*theta.mu.shape):
         return Differences(shape, theta)
     by_products: Any = {"full": FullProducts, "tied": TiedProducts}.get(
         shape.name, DiagonalProducts
@@ -169,6 +169,11 @@ def way_of(shape: Any, theta: Gaussians) -> Way:
     near = cancelled(shape, theta) <= FAR
     way: Way = by_products(theta) if near else Differences(shape, theta)
     return way
+
+
+def products_pay(k: int, p: int) -> bool:
+    """Of full covariances: do k components pay for the products of a row?"""
+    return p <= COLUMNS and FEW * k >= p
 
 
 def cancelled(shape: Any, theta: Gaussians) -> float:

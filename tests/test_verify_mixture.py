@@ -84,10 +84,11 @@ def test_the_default_tol_stops_before_a_local_optimum_and_by_how_much():
 
 @pytest.mark.parametrize("shape", ["diag", "tied", "spherical"])
 def test_far_from_the_origin_scikit_learn_is_caught(shape):
-    """N(0, 1) + 1e8: what it fits, if it does not raise, is never a local optimum."""
+    """N(0, 1) + 1e8, or N(0, 16): what it fits, if it does not raise, is never an optimum."""
     caught = 0
-    for seed in range(40):
-        far = np.random.default_rng(seed).normal(size=(1000, 1 + seed % 3)) + 1e8
+    for seed in range(24):
+        spread = (1, 4)[seed % 2]
+        far = 1e8 + spread * np.random.default_rng(seed).normal(size=(1000, 1 + seed % 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -97,11 +98,11 @@ def test_far_from_the_origin_scikit_learn_is_caught(shape):
         c = certus.verify(model, far)
         assert not c.certified
         text = c.explain()
-        assert "the rows lie 1e8 times their spread from the origin" in text
+        assert re.search(r"the rows lie (1e8|[23]e7) times their spread from the origin", text)
         assert "subtract the column means first, or use certus.mixture.GaussianMixture" in text
         assert certus.verify(fitted(far - 1e8, k=1, covariance_type=shape), far - 1e8).certified
         caught += 1
-    assert caught >= 3
+    assert caught >= 8
 
 
 def test_far_from_the_origin_full_covariances_hold():

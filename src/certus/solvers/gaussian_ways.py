@@ -17,7 +17,7 @@ import numpy as np
 
 from .gaussian_covariances import Gaussians
 
-FAR = 1e5  # |μ|ᵀ|Σ⁻¹||μ| + p: products then lose about 2e-11 of a row's log density
+FAR = 1e7  # |μ|ᵀ|Σ⁻¹||μ| + p: at 5e7, products lost 3e-10 nats a row and 2e-8 of Σ
 COLUMNS = 64  # up to which the p(p + 1)/2 products of a row stay in cache
 FEW = 4  # columns a component: more do not pay for the products (p=32, k=16: 24 % less time)
 LOG_2PI = float(np.log(2 * np.pi))

@@ -310,6 +310,31 @@ def test_a_finished_fit_gains_nothing_and_an_unfinished_one_what_it_gains(shape)
 
 
 @each_shape
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 3.0])
+def test_of_a_stopped_fit_the_gain_is_known_from_below(shape, missing, epsilon, monkeypatch):
+    X = drawn(15, n=100)
+    X, s = with_holes(X) if missing else X, weights(100)
+    looks = []
+    monkeypatch.setattr(
+        mixture, "gained", lambda *args: looks.append(1) or mixture_sums.gained(*args)
+    )
+    for steps in (0, 1, 5, 20):
+        pi, theta, _ = fitted(X, 2, shape, s, steps=steps, epsilon=epsilon)
+        exact = check(X, pi, theta, s, epsilon=epsilon)
+        looks.clear()
+        found = check(X, pi, theta, s, epsilon=epsilon, stopped=True)
+        assert -1e-9 <= found["gain"] <= exact["gain"] * (1 + 1e-9) + 1e-9
+        assert bool(looks) == ("at_least" not in found)
+        if steps < 2:
+            assert found["at_least"]
+            assert found["residual"] > 0.02 * exact["residual"]
+    pi, theta, _ = fitted(X, 2, shape, s, epsilon=epsilon)
+    found = check(X, pi, theta, s, epsilon=epsilon, stopped=True, tol=1e-6)
+    assert "at_least" not in found
+
+
+@each_shape
 def test_what_is_said_besides_is_held_against_the_parameters(shape):
     X = drawn(16)
     pi, theta, _ = fitted(X, 2, shape)

@@ -45,7 +45,8 @@ def _gains(c: "Certificate") -> str:
     if c.residual <= c.tol:
         return f"gains {_at_most(c)}"
     if c.found["ascent"]:
-        return f"raises it by {number(c.residual, 2)} a row"
+        least = "at least " if c.found.get("at_least") else ""
+        return f"raises it by {least}{number(c.residual, 2)} a row"
     return f"changes it by {number(c.found['gain'] / c.found['weight'], 2)} a row"
 
 

@@ -88,7 +88,11 @@ def _reading(model: Any, rows: Any, formula: str, parameters: dict[str, Any]) ->
         "definition": "mixture",
         "formula": formula,
         "parameters": {"weights": weights, "ours": ours, **parameters},
-        "claims": {"claims": claims, "answers": None if ours else _answers(model, rows)},
+        "claims": {
+            "claims": claims,
+            "answers": None if ours else _answers(model, rows),
+            "stopped": ours and not fitted.get("converged_", True),
+        },
         "iteration": _ended_by(model),
     }
 

@@ -35,6 +35,7 @@ from certus.definitions.mixture_sums import (
 )
 from certus.definitions.normal_components import Prior, of_columns
 
+ENOUGH = 2.0  # times tol: more than rounding takes from a gain that is known from below
 NORMAL = ("full", "tied", "diag", "spherical")  # shapes of covariances
 
 
@@ -83,6 +84,7 @@ def check(
     ours: bool = False,
     claims: Any = None,
     answers: Any = None,
+    stopped: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Is the objective at a local optimum at these parameters?
@@ -90,7 +92,8 @@ def check(
     ``family``: the shape of covariances, or the kind of counts. ``theta``: means and covariances,
     or ``values``. ``epsilon``: rows of the prior. ``constant``: columns that never change and are
     left out. ``single``: means are kept in float32. ``claims``: what else the model says.
-    ``answers``: (rows, their log densities, their components), as the model answers.
+    ``answers``: (rows, their log densities, their components), as the model answers. ``stopped``:
+    it tells itself that it ended too early, and what a step gains need be known from below alone.
 
     ``residual`` is what one more EM step gains, a unit of weight. Two passes of O(n·k·p²)
     operations (O(n·k·p) of diagonal covariances and of counts).
@@ -117,7 +120,8 @@ def check(
         "empty": [int(k) for k in np.flatnonzero(moments.n <= UNIT * S)], "weight": S,
         "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
     }  # fmt: skip
-    found |= _step(data, pi, theta_k, prior, moments, again, S, how)
+    limit = ENOUGH * tol if stopped and family in NORMAL and not added else float("inf")
+    found |= _step(data, pi, theta_k, prior, moments, again, S, limit, how)
     if family in NORMAL:
         found |= _shapes(data, pi, theta_k, prior, moments.n)
     found["wrong"] = contradicted(theta_k, found, claims, ours)
@@ -160,22 +164,35 @@ def _no_mixture(said: str, k: int) -> dict[str, Any]:
 
 
 def _step(
-    data: Any, pi: Any, theta: Any, prior: Any, moments: Any, again: Any, S: float, how: Any
-) -> dict[str, Any]:
-    """One more EM step: what it gains, and how far it goes."""
+    data: Any, pi: Any, theta: Any, prior: Any, moments: Any, again: Any, S: float, limit: float,
+    how: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """One more EM step: what it gains, and how far it goes.
+
+    F rises by at least S times that way, and L by no less than F (normal components): where that
+    is above the limit, rows are not looked at again.
+    """
     shares = moments.n / moments.n.sum()
     try:
         after = theta.maximised(moments, prior, again)
     except ValueError:  # a component without spread: the likelihood has no maximum
         return {"gain": float("inf"), "residual": float("inf")}
+    measured = prior.added or limit < float("inf")
+    way = _way(pi, theta, shares, after) if measured else 0.0
+    if way > limit:
+        return {"gain": way * S, "residual": way, "at_least": True}
     (gain,) = data.reduce(gained, shares, after, **how)
     gain += after.log_prior(prior) - theta.log_prior(prior)
     if not prior.added:
         return {"gain": gain, "residual": max(0.0, gain) / S}
+    return {"gain": gain, "residual": max(abs(gain) / S, way)}
+
+
+def _way(pi: Any, theta: Any, shares: Any, after: Any) -> float:
+    """Σ_k π'_k KL(p(·|θ'_k) ‖ p(·|θ_k)) + KL(π' ‖ π)."""
     some = (shares > 0) & (pi > 0)
-    way = float(np.dot(shares, theta.divergences(after)))
-    way += float((shares[some] * np.log(shares[some] / pi[some])).sum())
-    return {"gain": gain, "residual": max(abs(gain) / S, way), "way": way}
+    of_shares = float((shares[some] * np.log(shares[some] / pi[some])).sum())
+    return of_shares + float(np.dot(shares, theta.divergences(after)))
 
 
 def _shapes(data: Any, pi: Any, theta: Any, prior: Any, n: Any) -> dict[str, Any]:

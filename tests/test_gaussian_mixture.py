@@ -8,7 +8,9 @@ from scipy.special import logsumexp
 import certus
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.mixture import GaussianMixture
+from certus.mixture._gaussian_parts import fitted
 from certus.solvers import gaussian_mixture, gaussian_ways
+from certus.solvers.gaussian_covariances import COVARIANCES
 from gaussian_cases import TYPES, blobs, likelihood, log_joint, log_prior, matrices, plain_em
 
 each_type = pytest.mark.parametrize("covariance_type", TYPES)
@@ -217,9 +219,11 @@ def test_other_blocks_and_other_ways_give_the_same_answer(covariance_type, monke
     usual = fit(X, covariance_type)
     monkeypatch.setattr(gaussian_mixture, "BLOCK", 1)
     small = fit(X, covariance_type)
-    monkeypatch.setattr(gaussian_ways, "FAR", 0.0)
-    by_differences = fit(X, covariance_type)
-    for other in (small, by_differences):
+    others = [small]
+    for far in (0.0, 12.0):  # differences for all, or for some components only
+        monkeypatch.setattr(gaussian_ways, "FAR", far)
+        others.append(fit(X, covariance_type))
+    for other in others:
         np.testing.assert_allclose(other.means_, usual.means_, rtol=1e-8)
         np.testing.assert_allclose(other.lower_bound_, usual.lower_bound_, rtol=1e-12)
 
@@ -238,3 +242,29 @@ def test_scikit_learn_finds_the_same(covariance_type):
     np.testing.assert_allclose(ours.bic(X), theirs.bic(X), rtol=1e-6)
     np.testing.assert_allclose(ours.aic(X), theirs.aic(X), rtol=1e-6)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_components_may_go_different_ways(covariance_type):
+    """Products near 0, differences far from it: the same statistics about other points."""
+    X = blobs(15, apart=4.0)
+    model = fit(X, covariance_type, max_iter=1000)
+    at, theta = fitted(model, covariance_type)
+    shape = COVARIANCES[covariance_type]
+    Z = at.of(X)
+    R = np.ascontiguousarray(model.predict_proba(X).T)
+    exact = gaussian_ways.Differences(shape, theta)
+    kind = gaussian_ways.FullProducts
+    kind = kind if covariance_type == "full" else gaussian_ways.DiagonalProducts
+    mixed = gaussian_ways.Apart(shape, theta, np.array([False, True, False]), kind)
+    np.testing.assert_allclose(
+        mixed.log_density(mixed.prepare(Z)), exact.log_density(Z), rtol=1e-9, atol=1e-9
+    )
+    N = R.sum(axis=1)
+    means, scatter = [], []
+    for way in (mixed, exact):
+        A, S = way.statistics(way.sums(way.prepare(Z), R))
+        means.append(way.reference + A / N[:, None])
+        scatter.append(shape.within(N, A, S))
+    np.testing.assert_allclose(*means, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(*scatter, rtol=1e-8, atol=1e-9)

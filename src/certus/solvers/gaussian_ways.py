@@ -8,7 +8,8 @@ are one product of matrices each, with half the multiplications of Σ_k Uᵀ(z �
 φ = (z_i², z) alone. Digits are lost as (|μ|ᵀ|Σ⁻¹||μ|)·10⁻¹⁶: a centre far from 0 in its own
 units, or columns that all but repeat each other.
 
-*Differences*: z − μ_k first, for each k. Nothing is lost, wherever the centres are.
+*Differences*: z − μ_k first, for each k. Nothing is lost, wherever the centres are. Components may
+go either way, each for itself.
 """
 
 from typing import Any, Protocol
@@ -159,15 +160,49 @@ class TiedProducts:
         return sums[0], sums[1]
 
 
+class Apart:
+    """Products for the components that are near, differences for those that are far."""
+
+    def __init__(self, shape: Any, theta: Gaussians, far: np.ndarray, by_products: Any):
+        self.far, self.near = np.flatnonzero(far), np.flatnonzero(~far)
+        self.products = by_products(Gaussians(*(part[self.near] for part in theta)))
+        self.differences = Differences(shape, Gaussians(*(part[self.far] for part in theta)))
+        self.reference = np.where(far[:, None], theta.mu, 0.0)
+
+    def prepare(self, Z: np.ndarray) -> Any:
+        return Z, self.products.prepare(Z)
+
+    def log_density(self, prepared: Any) -> np.ndarray:
+        Z, features = prepared
+        out = np.empty((len(self.reference), Z.shape[1]))
+        out[self.near] = self.products.log_density(features)
+        out[self.far] = self.differences.log_density(Z)
+        return out
+
+    def sums(self, prepared: Any, R: np.ndarray) -> tuple[Any, ...]:
+        Z, features = prepared
+        near: tuple[Any, ...] = self.products.sums(features, R[self.near])
+        return *near, *self.differences.sums(Z, R[self.far])
+
+    def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
+        near, far = self.products.statistics(sums[:1]), sums[1:]
+        A, S = (np.empty((len(self.reference), *part.shape[1:])) for part in near)
+        for whole, of_near, of_far in zip((A, S), near, far, strict=True):
+            whole[self.near], whole[self.far] = of_near, of_far
+        return A, S
+
+
 def way_of(shape: Any, theta: Gaussians) -> Way:
     """Products where they keep the digits and cost less, else differences."""
-    if shape.name == "full" and not products_pay(*theta.mu.shape):
+    far = cancelled(shape, theta) > FAR
+    k, p = theta.mu.shape
+    if shape.shared:
+        return Differences(shape, theta) if far.any() else TiedProducts(theta)
+    full = shape.name == "full"
+    if far.all() or (full and not products_pay(k - int(far.sum()), p)):
         return Differences(shape, theta)
-    by_products: Any = {"full": FullProducts, "tied": TiedProducts}.get(
-        shape.name, DiagonalProducts
-    )
-    near = cancelled(shape, theta) <= FAR
-    way: Way = by_products(theta) if near else Differences(shape, theta)
+    by_products: Any = FullProducts if full else DiagonalProducts
+    way: Way = Apart(shape, theta, far, by_products) if far.any() else by_products(theta)
     return way
 
 
@@ -176,12 +211,12 @@ def products_pay(k: int, p: int) -> bool:
     return p <= COLUMNS and FEW * k >= p
 
 
-def cancelled(shape: Any, theta: Gaussians) -> float:
-    """What is added up to an expected p: |μ|ᵀ|Σ⁻¹||μ| and the same of a deviation, at most."""
+def cancelled(shape: Any, theta: Gaussians) -> np.ndarray:
+    """(k,) what is added up to an expected p: |μ|ᵀ|Σ⁻¹||μ| and the same of a deviation, at most."""
     k, p = theta.mu.shape
     size = np.abs(theta.mu) + np.sqrt(shape.diagonals(theta.cov, k))
     if theta.U.ndim == 2 and not shape.shared:
-        return float(np.einsum("kp,kp->k", size**2, theta.U**2).max())
+        return np.asarray(np.einsum("kp,kp->k", size**2, theta.U**2))
     U = np.broadcast_to(theta.U, (k, p, p))
     P = np.abs(np.matmul(U, U.transpose(0, 2, 1)))
-    return float(np.einsum("ki,kij,kj->k", size, P, size).max())
+    return np.asarray(np.einsum("ki,kij,kj->k", size, P, size))

@@ -302,7 +302,7 @@ def test_columns_that_never_change_are_left_out_and_named():
     wide = np.insert(X, 1, 7.0, axis=1)
     c = certus.verify(model, wide)
     assert c.certified, c.explain()
-    assert "left out, as they never change: columns 1." in c.explain()
+    assert "left out, for column 1 never changes." in c.explain()
     wide[5, 1] = 8.0
     assert refused(model, wide) == ["column 1 was left out as constant, and it is not"]
 

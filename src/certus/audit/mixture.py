@@ -31,19 +31,20 @@ def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
     if relative:
         formula += PRIOR["tied" if shape == "tied" else "other"]
     theta = {"means": _finite(model, "means_"), "covariances": _finite(model, "covariances_")}
+    constant = np.asarray(vars(model).get("constant_columns_", ()), dtype=np.intp)
     parameters = {
         "family": shape,
         "theta": theta,
         "epsilon": RELATIVE if relative else 0.0,
         "added": added,
-        "constant": np.asarray(vars(model).get("constant_columns_", ()), dtype=np.intp),
+        "constant": constant,
         "single": np.asarray(model.means_).dtype == np.float32,
     }
     reading = _reading(model, rows, formula, parameters)
-    if len(parameters["constant"]):
-        which = ", ".join(map(str, parameters["constant"][:NAMED]))
-        more = ", …" if len(parameters["constant"]) > NAMED else ""
-        reading["notes"] = (f"left out, as they never change: columns {which}{more}",)
+    if len(constant):
+        which = ", ".join(map(str, constant[:NAMED])) + (", …" if len(constant) > NAMED else "")
+        told = "column {} never changes" if len(constant) == 1 else "columns {} never change"
+        reading["notes"] = (f"left out, for {told.format(which)}",)
     reading["claims"]["claims"] |= {
         name: _finite(model, f"{name}_") for name in ("precisions", "precisions_cholesky")
     }

@@ -117,8 +117,7 @@ def check(
         "objective": L + theta_k.log_prior(prior), "bound": None, "gap": float("inf"),
         "kind": "local", "maximised": True, "components": len(pi), "likelihood": L,
         "ascent": not added, "restarts": agreement(claims.get("restarts")),
-        "empty": [int(k) for k in np.flatnonzero(moments.n <= UNIT * S)], "weight": S,
-        "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
+        "weight": S, "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
     }  # fmt: skip
     limit = ENOUGH * tol if stopped and family in NORMAL and not added else float("inf")
     found |= _step(data, pi, theta_k, prior, moments, again, S, limit, how)
@@ -158,7 +157,7 @@ def _no_mixture(said: str, k: int) -> dict[str, Any]:
     return {
         "objective": float("nan"), "bound": None, "gap": float("inf"), "kind": "local",
         "maximised": True, "residual": float("inf"), "gain": float("inf"), "components": k,
-        "ascent": True, "restarts": None, "empty": [], "degenerate": None, "conditions": None,
+        "ascent": True, "restarts": None, "degenerate": None, "conditions": None,
         "far": 0.0, "wrong": [said],
     }  # fmt: skip
 

@@ -116,8 +116,8 @@ def check(
     found = {
         "objective": L + theta_k.log_prior(prior), "bound": None, "gap": float("inf"),
         "kind": "local", "maximised": True, "components": len(pi), "likelihood": L,
-        "ascent": not added, "restarts": agreement(claims.get("restarts")),
-        "weight": S, "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
+        "ascent": not added, "restarts": agreement(claims.get("restarts")), "weight": S,
+        "degenerate": None, "conditions": None, "far": 0.0, "single": single or data.eps > 2 * UNIT,
     }  # fmt: skip
     limit = ENOUGH * tol if stopped and family in NORMAL and not added else float("inf")
     found |= _step(data, pi, theta_k, prior, moments, again, S, limit, how)

@@ -26,8 +26,7 @@ from ..solvers.em import Found, anneal, em
 from ..solvers.em_lbfgs import ascend
 from ._restarts import Iterate, Restarts
 from ._telling import collapsed
-
-TEMPERATURES = (8.0, 4.0, 2.0, 1.4)  # annealing=True
+from ._temperatures import temperatures
 
 
 class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
@@ -84,19 +83,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         if not isinstance(self.verbose, bool):
             not_negative("verbose", self.verbose)
         positive_whole("verbose_interval", self.verbose_interval)
-        self._temperatures()
-
-    def _temperatures(self) -> tuple[float, ...]:
-        if self.annealing is None or self.annealing is False:
-            return ()
-        if self.annealing is True:
-            return TEMPERATURES
-        T = not_negative("annealing", self.annealing).ravel()
-        if not (len(T) and (T >= 1).all() and (np.diff(T) < 0).all()):
-            raise ValueError(
-                f"annealing={self.annealing!r}: give True, or temperatures that fall towards 1"
-            )
-        return tuple(float(t) for t in T)
+        temperatures(self.annealing)
 
     def _dense(self, X: Any, reset: bool) -> Any:
         X = data_for_search(self, X, reset=reset)
@@ -148,7 +135,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         return found
 
     def _solve(self, family: Any, draw: Any, theta: Any, on_step: Any) -> Found:
-        theta = anneal(family, theta, self._temperatures(), draw)
+        theta = anneal(family, theta, temperatures(self.annealing), draw)
         solve = {"em": em, "lbfgs": ascend}[self.solver]
         return solve(family, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
 

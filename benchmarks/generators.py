@@ -292,6 +292,27 @@ def blobs(count, n, p, seed, dtype, order):
     return np.asarray(X, order=order), rng.permutation(n)
 
 
+def gaussians_16(n, p, seed, dtype, order):
+    return gaussians(16, n, p, seed, dtype, order)
+
+
+def gaussians_32(n, p, seed, dtype, order):
+    return gaussians(32, n, p, seed, dtype, order)
+
+
+def gaussians(count, n, p, seed, dtype, order):
+    """X = centre + A z: components that overlap, with covariances AAᵀ of their own."""
+    rng = np.random.default_rng(seed)
+    centers = 2 * rng.standard_normal((count, p))
+    A = rng.standard_normal((count, p, p)) / np.sqrt(p) + 0.3 * np.eye(p)
+    owner = rng.integers(count, size=n)
+    X = np.empty((n, p), dtype=dtype)
+    for i in range(count):
+        rows = owner == i
+        X[rows] = centers[i] + rng.standard_normal((int(rows.sum()), p)) @ A[i].T
+    return np.asarray(X, order=order), rng.permutation(n)
+
+
 def digits(n, p, seed, dtype, order):
     """scikit-learn's 1,797 images of 8 × 8 pixels, copied with noise."""
     from sklearn.datasets import load_digits

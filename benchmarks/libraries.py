@@ -10,6 +10,7 @@ from benchmarks.harness import Contestant
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
+MIXTURE = "benchmarks.mixture_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -157,6 +158,20 @@ def sklearnex_kmeans():
 def faiss():
     """Computes in float32, whatever the row's dtype: the cast is in its time."""
     return Contestant("faiss", "faiss", f"{KMEANS}.faiss_peer", "faiss-cpu")
+
+
+def certus_mixture():
+    peer = f"{MIXTURE}.certus_peer"
+    return Contestant("certus", "certus", peer, "certus", context=certus_threads)
+
+
+def sklearn_mixture():
+    return Contestant("sklearn", "sklearn", f"{MIXTURE}.sklearn_peer", "scikit-learn")
+
+
+def onedal_mixture():
+    """By daal4py: scikit-learn-intelex has no mixtures."""
+    return Contestant("oneDAL", "daal4py", f"{MIXTURE}.onedal_peer", "daal4py")
 
 
 def certus_ncfs():

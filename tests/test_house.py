@@ -20,6 +20,7 @@ from certus import (
     linear_model,
     losses,
     metrics,
+    mixture,
     neighbors,
     penalties,
     plotting,
@@ -76,8 +77,8 @@ MAY_IMPORT = {
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
         "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
-        "_export_ncfs", "_export_neighbors", "_export_svm", "_separating", "_status", "plotting",
-        *WORDS,
+        "_export_mixture", "_export_ncfs", "_export_neighbors", "_export_svm", "_separating",
+        "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
     "_export": {"definitions", *WORDS},
@@ -85,10 +86,11 @@ MAY_IMPORT = {
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
     "_export_ncfs": {"_export", "_explain_ncfs", *WORDS},
     "_export_svm": {"_export", *WORDS},
+    "_export_mixture": {"_export", "_explain_mixture", *WORDS},
     "_status": set(),
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
-        "_explain_clusters", "_explain_ncfs", "_explain_svm", *WORDS,
+        "_explain_clusters", "_explain_mixture", "_explain_ncfs", "_explain_svm", *WORDS,
     },
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
@@ -98,6 +100,7 @@ MAY_IMPORT = {
     "_explain_clusters": {"_explain_stopping", *WORDS},
     "_explain_ncfs": {"_explain_stopping", *WORDS},
     "_explain_svm": {"_explain_stopping", *WORDS},
+    "_explain_mixture": {"_explain_stopping", *WORDS},
     "_explain_html": {
         "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors", *WORDS,
     },
@@ -293,6 +296,7 @@ def test_a_fit_and_its_audit_load_neither_compiler_nor_frames_nor_plots():
         distances,
         feature_selection,
         linear_model,
+        mixture,
         neighbors,
         preprocessing,
         losses,
@@ -405,10 +409,11 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "center_products", "curvature", "density", "distances", "duality", "gap_statistic", "inference",
-    "kernels", "linear_sums", "lssvm_choice", "lssvm_claims", "margins", "ncfs_asked",
-    "ncfs_claims", "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers",
-    "neighbor_rows", "neighbor_votes", "penalised_slopes", "penalty_terms", "residual_sums",
+    "center_products", "count_components", "curvature", "density", "distances", "duality",
+    "gap_statistic", "inference", "kernels", "linear_sums", "lssvm_choice", "lssvm_claims",
+    "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
+    "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
+    "neighbor_votes", "normal_components", "penalised_slopes", "penalty_terms", "residual_sums",
     "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         linear_model,
         losses,
         metrics,
+        mixture,
         neighbors,
         penalties,
         plotting,
@@ -42,6 +43,7 @@ __all__ = [
     "linear_model",
     "losses",
     "metrics",
+    "mixture",
     "neighbors",
     "penalties",
     "plotting",
@@ -59,7 +61,7 @@ _LAZY = {
 }
 _MODULES = (
     "cluster", "distances", "exceptions", "feature_selection", "linear_model", "losses",
-    "metrics", "neighbors", "penalties", "plotting", "preprocessing", "solvers", "svm",
+    "metrics", "mixture", "neighbors", "penalties", "plotting", "preprocessing", "solvers", "svm",
 )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Certificates, warnings and audits in words.
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
-``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``, ``_explain_ncfs.py``
-and ``_explain_svm.py``.
+``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``,
+``_explain_mixture.py``, ``_explain_ncfs.py`` and ``_explain_svm.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from . import (
     _explain_classes,
     _explain_clusters,
     _explain_linear,
+    _explain_mixture,
     _explain_ncfs,
     _explain_neighbors,
     _explain_penalised,
@@ -41,6 +42,7 @@ WORDS = {  # of a definition; of classifiers where it is not named
     "certus.definitions.penalised": _explain_penalised,
     "certus.definitions.huber_regression": _explain_penalised,
     "certus.definitions.kmeans": _explain_clusters,
+    "certus.definitions.mixture": _explain_mixture,
     "certus.definitions.ncfs": _explain_ncfs,
     "certus.definitions.lssvm": _explain_svm,
     "certus.definitions.lssvm_primal": _explain_svm,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._finite import require_finite
@@ -115,8 +115,10 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
             rows = Rows(X, None, weights(sample_weight, X.shape[0]))
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
+    names = _names(model)
     if vars(model).get("effective_metric_") not in TAKE_MISSING:
-        require_finite(X, _names(model))
+        missing = isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
+        require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
     return rows
 
 

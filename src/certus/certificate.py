@@ -38,7 +38,7 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        What the model minimises (NCFS: maximises), at its parameters.
+        What the model minimises (NCFS and mixtures: maximises), at its parameters.
     bound : float or None
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
@@ -48,9 +48,10 @@ class Certificate:
         gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
         allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
         would gain, or of regression the largest slope, as a share of the largest there can be; of
-        clusters, the share of the objective that one more step takes away; of NCFS, the slope that
-        violates its condition most, as a share of α. Of kernel machines, without what rounding can
-        have done to the objective itself.
+        clusters, the share of the objective that one more step takes away; of mixtures, what one
+        more EM step gains, a unit of weight; of NCFS, the slope that violates its condition most,
+        as a share of α. Of kernel machines, without what rounding can have done to the objective
+        itself.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
@@ -59,14 +60,14 @@ class Certificate:
         minimise; ``objective`` counts the sampled answers that are wrong.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
-        "not a local optimum" (of clusters and of NCFS), "degenerate" (fewer distinct rows than
-        clusters: the objective is 0 and cannot be lower), "exact" (of answers), "nearly optimal"
-        (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
-        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, or a loss or penalty of your own: neither
-        could be shown), "contradicted" (another fitted attribute, or an answer, disagrees with the
-        data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the
-        optimum).
+        "not a local optimum" (of clusters, mixtures and NCFS), "degenerate" (of clusters: fewer
+        distinct rows than clusters, so that the objective is 0 and cannot be lower; of mixtures: a
+        component without a spread of its own), "exact" (of answers), "nearly optimal" (≤ 1e-3),
+        "not optimal", "not stationary" (of a penalty that is not convex), "no finite optimum" (the
+        classes are separated, so coefficients grow without limit), "not proven" (sparse rows of
+        many columns without a penalty, or a loss or penalty of your own: neither could be shown),
+        "contradicted" (another fitted attribute, or an answer, disagrees with the data), "other
+        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -124,13 +125,21 @@ class Certificate:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
         ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, and it is given no y; of NCFS the
-        weights.
+        holds the sampled answers; of clusters the centres, and of mixtures the components, and it
+        is given no y; of NCFS the weights.
         """
-        from . import _export, _export_clusters, _export_ncfs, _export_neighbors, _export_svm
+        from . import (
+            _export,
+            _export_clusters,
+            _export_mixture,
+            _export_ncfs,
+            _export_neighbors,
+            _export_svm,
+        )
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
-        of_kind = _export_ncfs if self.definition.endswith(".ncfs") else of_kind
+        named = {"ncfs": _export_ncfs, "mixture": _export_mixture}
+        of_kind = named.get(self.definition.rpartition(".")[2], of_kind)
         of_kind = _export_svm if self.definition in _export_svm.DEFINITIONS else of_kind
         _export.export(self, path, of_kind.script)
 

@@ -165,6 +165,8 @@ def _complaint(shown: "Shown") -> str:
     if shown.row.expects == "exact":
         wrong = count(int(shown.theirs.certificate.objective), "wrong answer")
         return f"{wrong}, {said}"
+    if shown.theirs.certificate.maximised:
+        return f"{number(shown.below, 2)} a row too low, {said}"
     none = shown.row.expects == "no finite optimum"
     return f"{'an answer' if none else _times(shown.times)}, {said}"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, clusters, linear, ncfs, neighbors, penalised, svc, svm
+from . import classifiers, clusters, linear, mixture, ncfs, neighbors, penalised, svc, svm
 from .labels import Labels
 
 
@@ -53,6 +53,7 @@ _SHARED: dict[str, Reader] = {
     "cluster.KMeans": clusters.read_kmeans,
     "cluster.MiniBatchKMeans": clusters.read_mini_batch,
     "cluster.BisectingKMeans": clusters.read_bisecting,
+    "mixture.GaussianMixture": mixture.read_gaussian,
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {
@@ -69,6 +70,9 @@ _READERS: dict[str, dict[str, Reader]] = {
         "svm.LSSVCCV": svm.read_lssvc_cv,
         "svm.DensityWeightedLSSVC": svm.read_density_lssvc,
         "svm.DensityWeightedSVC": svc.read_density_svc,
+        "mixture.BernoulliMixture": mixture.read_bernoulli,
+        "mixture.PoissonMixture": mixture.read_poisson,
+        "mixture.MultinomialMixture": mixture.read_multinomial,
     },
     "sklearn": {
         **_SHARED,

@@ -1,0 +1,131 @@
+"""Mixtures of certus, and scikit-learn's GaussianMixture: shares, components, what else is said.
+
+scikit-learn adds reg_covar to the diagonal of covariances. Its models are also asked for the log
+densities and the components of some of their rows.
+"""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from .clusters import ASKED
+from .neighbor_metrics import is_ours
+
+RELATIVE = 1e-6  # ε, rows of the prior where reg_covar="relative"
+NAMED = 5  # columns
+NORMAL = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
+PRIOR = {
+    "tied": " − ½ε (log|C| + tr(DC⁻¹))",
+    "other": " − ½ε Σₖ (log|Cₖ| + tr(DCₖ⁻¹))",
+}
+COUNTS = "Σ sᵢ log Σₖ πₖ {name}(xᵢ; {theta}ₖ)"
+MEAN_ROW = " + a Σₖ log {name}(x̄; {theta}ₖ)"
+
+
+def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
+    shape, reg = model.covariance_type, model.reg_covar
+    relative = isinstance(reg, str)
+    added = 0.0 if relative or reg is None else float(reg)
+    formula = NORMAL.format(C="C" if shape == "tied" else "Cₖ")
+    if relative:
+        formula += PRIOR["tied" if shape == "tied" else "other"]
+    theta = {"means": _finite(model, "means_"), "covariances": _finite(model, "covariances_")}
+    constant = np.asarray(vars(model).get("constant_columns_", ()), dtype=np.intp)
+    parameters = {
+        "family": shape,
+        "theta": theta,
+        "epsilon": RELATIVE if relative else 0.0,
+        "added": added,
+        "constant": constant,
+        "single": np.asarray(model.means_).dtype == np.float32,
+    }
+    reading = _reading(model, rows, formula, parameters)
+    if len(constant):
+        which = ", ".join(map(str, constant[:NAMED])) + (", …" if len(constant) > NAMED else "")
+        told = "column {} never changes" if len(constant) == 1 else "columns {} never change"
+        reading["notes"] = (f"left out, for {told.format(which)}",)
+    reading["claims"]["claims"] |= {
+        name: _finite(model, f"{name}_") for name in ("precisions", "precisions_cholesky")
+    }
+    return reading
+
+
+def read_bernoulli(model: Any, rows: Any) -> dict[str, Any]:
+    return _counts(model, rows, "bernoulli", "probabilities_", "Bernoulli", "θ")
+
+
+def read_poisson(model: Any, rows: Any) -> dict[str, Any]:
+    return _counts(model, rows, "poisson", "rates_", "Poisson", "λ")
+
+
+def read_multinomial(model: Any, rows: Any) -> dict[str, Any]:
+    return _counts(model, rows, "multinomial", "probabilities_", "Multinomial", "θ")
+
+
+def _counts(
+    model: Any, rows: Any, family: str, attribute: str, name: str, theta: str
+) -> dict[str, Any]:
+    a = float(model.prior or 0.0)
+    formula = COUNTS.format(name=name, theta=theta)
+    if a:
+        formula += MEAN_ROW.format(name=name, theta=theta)
+    values = {"values": _finite(model, attribute)}
+    return _reading(model, rows, formula, {"family": family, "theta": values, "epsilon": a})
+
+
+def _reading(model: Any, rows: Any, formula: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    fitted, ours, weights = vars(model), is_ours(model), _finite(model, "weights_")
+    trace = fitted.get("lower_bounds_")
+    claims: dict[str, Any] = {
+        "shares": float(weights.sum()),
+        "lower_bound": float(model.lower_bound_),
+        "trace": None if trace is None else np.asarray(trace, dtype=float),
+        "tol": fitted.get("tol"),
+        "restarts": _restarts(model),
+        "fell": float(fitted.get("_fell", 0.0)),
+    }
+    return {
+        "definition": "mixture",
+        "formula": formula,
+        "parameters": {"weights": weights, "ours": ours, **parameters},
+        "claims": {
+            "claims": claims,
+            "answers": None if ours else _answers(model, rows),
+            "stopped": ours and not fitted.get("converged_", True),
+        },
+        "iteration": _ended_by(model),
+    }
+
+
+def _finite(model: Any, name: str) -> np.ndarray:
+    values = np.asarray(getattr(model, name), dtype=float)
+    if not np.isfinite(values).all():
+        where = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(f"{name} holds {values[tuple(where)]} (at {', '.join(map(str, where))})")
+    return values
+
+
+def _restarts(model: Any) -> Any:
+    """What each start reached. scikit-learn keeps the best alone: known where it was one."""
+    fitted = vars(model)
+    if "restarts_" in fitted:
+        return np.asarray(fitted["restarts_"], dtype=float)
+    return [float(model.lower_bound_)] if fitted.get("n_init") == 1 else None
+
+
+def _ended_by(model: Any) -> dict[str, Any]:
+    """tol, and max_iter if it was reached."""
+    fitted = vars(model)
+    reached = not fitted.get("converged_", True)
+    return {"tol": fitted.get("tol"), "max_iter": fitted.get("max_iter") if reached else None}
+
+
+def _answers(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rows, their log densities, their components), in step with no pattern of the rows."""
+    n = rows.shape[0]
+    i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
+    X = rows.take(i).block(0, len(i))[0]
+    asked = copy.copy(model)
+    vars(asked).pop("feature_names_in_", None)  # the rows have none here
+    return i, np.asarray(asked.score_samples(X), dtype=float), np.asarray(asked.predict(X))

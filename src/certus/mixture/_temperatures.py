@@ -1,0 +1,29 @@
+"""The temperatures of deterministic annealing: what ``annealing`` means.
+
+T_1 > T_2 > … ≥ 1,   r_k ∝ (π_k p_k)^(1/T)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._validation import not_negative
+
+USUAL = (
+    8.0,
+    4.0,
+    2.0,
+    1.4,
+)  # annealing=True; from 4 on, groups that shared a centre stayed together
+
+
+def temperatures(annealing: Any) -> tuple[float, ...]:
+    """None and False: no temperatures; True: the usual ones."""
+    if annealing is None or annealing is False:
+        return ()
+    if annealing is True:
+        return USUAL
+    T = not_negative("annealing", annealing).ravel()
+    if not (len(T) and (T >= 1).all() and (np.diff(T) < 0).all()):
+        raise ValueError(f"annealing={annealing!r}: give True, or temperatures that fall towards 1")
+    return tuple(float(t) for t in T)

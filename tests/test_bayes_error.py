@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
 
+from certus._shares import clopper_pearson
 from certus.neighbors import bayes_error_bracket
-from certus.neighbors._averages import clopper_pearson
 from certus.neighbors.bayes_error import design_effect, least_bayes_error
 from neighbor_choices import blobs, nearest
 

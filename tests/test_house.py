@@ -43,7 +43,7 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear", "_scoring",
+    "_explain_classes", "_explain_linear", "_scoring", "_shares",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -110,6 +110,7 @@ MAY_IMPORT = {
     "_labels": {"_frames", *WORDS},
     "_separating": {"rows"},
     "_scoring": set(),
+    "_shares": set(),
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr", "lazy"},

@@ -21,6 +21,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from certus._shares import wilson
 from certus.feature_selection import (
     NCFSClassifier,
     NCFSRegressor,
@@ -28,7 +29,6 @@ from certus.feature_selection import (
     stability_selection,
 )
 from certus.feature_selection._resampling import resamples
-from certus.feature_selection.stability import wilson
 
 
 def relevant(seed, n=60, P=12):

@@ -18,12 +18,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils import check_random_state
 
 from .._config import config_context, effective_threads
 from .._pool import blas_limiter, run_on_threads
+from .._shares import wilson
 from .._validation import data_for_search, positive_whole
 from .._validation import weights as row_weights
 from .._words import count, number
@@ -157,17 +157,6 @@ def _without_other_half(done: np.ndarray) -> int:
     even = len(done) // 2 * 2
     pairs = done[:even].reshape(-1, 2).sum(axis=1)
     return int((pairs == 1).sum() + done[even:].sum())
-
-
-def wilson(successes: np.ndarray, of: int, confidence: float) -> np.ndarray:
-    """(P, 2): intervals of shares; Wilson, 1927."""
-    z = float(norm.ppf((1 + confidence) / 2))
-    f = successes / of
-    middle = (f + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * np.sqrt(f * (1 - f) / of + z * z / (4 * of * of))
-    low = np.where(successes == 0, 0.0, middle - half)
-    high = np.where(successes == of, 1.0, middle + half)
-    return np.clip(np.stack([low, high], axis=1), 0.0, 1.0)
 
 
 def _about_false_selections(

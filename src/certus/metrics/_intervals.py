@@ -19,28 +19,23 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
+from .._shares import clopper_pearson
 from ._measures import Ranking, counted, losses
 
 ELEMENTS = 1 << 20  # of resamples held at once, 8 MiB
 Interval = tuple[float, float]
 
 
-def clopper_pearson(k: int, m: int, confidence: float) -> Interval:
-    """Of k of m rows.
-
-    >>> [round(end, 4) for end in clopper_pearson(0, 10, 0.95)]
-    [0.0, 0.3085]
-    """
-    tail = (1 - confidence) / 2
-    low = 0.0 if k == 0 else float(betaincinv(k, m - k + 1, tail))
-    return low, 1.0 if k == m else float(betaincinv(k + 1, m - k, 1 - tail))
+def share(k: int, m: int, confidence: float) -> Interval:
+    """Of k of m rows."""
+    low, high = clopper_pearson(k, m, confidence)
+    return float(low), float(high)
 
 
 def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, Interval]:
     """Of the counted measures; no entry where there is none."""
-    low, high = clopper_pearson(tp + tn, tp + fn + fp + tn, confidence)
+    low, high = share(tp + tn, tp + fn + fp + tn, confidence)
     found = {"error_rate": (1 - high, 1 - low), "accuracy": (low, high)}
     for name, k, m in (
         ("sensitivity", tp, tp + fn),
@@ -49,14 +44,14 @@ def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, In
         ("f1", tp, tp + fp + fn),
     ):
         if m:
-            found[name] = clopper_pearson(k, m, confidence)
+            found[name] = share(k, m, confidence)
     if "f1" in found:
         J = found["f1"]
         found["f1"] = (2 * J[0] / (1 + J[0]), 2 * J[1] / (1 + J[1]))
     if not (tp + fn and tn + fp):
         return found
-    a = clopper_pearson(tp, tp + fn, confidence**0.5)
-    c = clopper_pearson(tn, tn + fp, confidence**0.5)
+    a = share(tp, tp + fn, confidence**0.5)
+    c = share(tn, tn + fp, confidence**0.5)
     P, N = tp + fn, tn + fp
     ends = [counted(P * x, P * (1 - x), N * (1 - z), N * z) for x, z in zip(a, c, strict=True)]
     for name in ("g_mean", "balanced_accuracy", "mcc"):
@@ -67,7 +62,7 @@ def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, In
 def exact_ranking(area: float, P: int, N: int, confidence: float) -> Interval:
     """Of a ROC area of 1 or 0: min(P, N) pairs that share no row all agree, k of k."""
     k = min(P, N)
-    return clopper_pearson(k if area == 1 else 0, k, confidence)
+    return share(k if area == 1 else 0, k, confidence)
 
 
 def resamples(sizes: tuple[int, int], B: int, random_state: Any) -> Iterator[list[np.ndarray]]:
@@ -127,8 +122,10 @@ def _generator(random_state: Any) -> np.random.Generator:
     """A Generator from what scikit-learn's ``check_random_state`` takes, and from a Generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 32, size=4, dtype=np.uint32))
-    if random_state is None or isinstance(random_state, (numbers.Integral, np.random.Generator)):
-        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    if isinstance(random_state, numbers.Integral):
+        random_state = int(random_state)
+    if random_state is None or isinstance(random_state, int | np.random.Generator):
+        return np.random.default_rng(random_state)
     raise ValueError(
         f"random_state={random_state!r}: give a whole number, a Generator, a RandomState or None"
     )

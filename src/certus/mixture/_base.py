@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state, estimator_html_repr
@@ -64,6 +65,10 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     def _log_joint(self, rows: Rows) -> Any:
         """A function of blocks: log π_k p(x | θ_k) of the fitted model, (rows, k)."""
+        raise NotImplementedError
+
+    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
+        """A row of each of these components, which are sorted."""
         raise NotImplementedError
 
     def _n_parameters(self) -> int:
@@ -180,13 +185,36 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         labels: np.ndarray = self.fit(X, sample_weight=sample_weight).predict(X)
         return labels
 
-    def _require_fitted(self, n_samples: Any) -> None:
+    # --- drawn rows ---
+
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Rows drawn from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            The component of each.
+        """
+        return self._sample(n_samples, self._drawn)
+
+    def _sample(
+        self, n_samples: Any, drawn: Callable[[Any, np.ndarray], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
             raise ValueError(
                 f"Invalid value for 'n_samples': {n_samples!r}. The sampling requires at least "
                 "one sample"
             )
+        draw = check_random_state(self.random_state)
+        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        y = np.repeat(np.arange(len(counts)), counts)
+        return drawn(draw, y), y
 
     # --- new rows ---
 
@@ -221,11 +249,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        a = self._joint(X)
-        a -= a.max(axis=1, keepdims=True)
-        np.exp(a, out=a)
-        a /= a.sum(axis=1, keepdims=True)
-        return a
+        return np.asarray(softmax(self._joint(X), axis=1))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """log p(x) of each row.
@@ -238,10 +262,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        a = self._joint(X)
-        top = a.max(axis=1)
-        level: np.ndarray = top + np.log(np.exp(a - top[:, None]).sum(axis=1))
-        return level
+        return np.asarray(logsumexp(self._joint(X), axis=1))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log p(x).

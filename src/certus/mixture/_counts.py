@@ -1,12 +1,13 @@
 """Mixtures of rows that count: what Bernoulli, Poisson and multinomial components share."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._finite import column_name, require_finite
 from .._validation import not_negative
+from .._watching import watched
 from ..rows import Rows
 from ..solvers.count_mixture import CountFamily, Counts
 from ..solvers.mixture_starts import STARTS
@@ -51,6 +52,28 @@ class _CountMixture(_Mixture):
         self.verbose_interval = verbose_interval
         self.solver = solver
         self.annealing = annealing
+
+    @watched
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the components.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Numbers from 0 on, of Bernoulli components up to 1 (shares count as such).
+        y : ignored
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows = self._rows_to_fit(X, sample_weight)
+        found = self._fit(rows)
+        self._conclude(rows, found)
+        return self
 
     def _check_parameters(self) -> None:
         self._check_common(STARTS)

@@ -68,16 +68,16 @@ class Given:
             self.precisions = _check_precisions(self.precisions, name)
         self.complete = all(x is not None for x in (self.pi, self.means, self.precisions))
 
-    def put(self, family: GaussianFamily, theta: Gaussians | None) -> Gaussians:
-        """What was given, and theta for the rest."""
+    def put(self, family: GaussianFamily, theta: Any) -> Gaussians:
+        """What was given, and theta for the rest; None where there is none."""
         at, kept = self.at, self.at.kept
-        pi = theta.pi if self.pi is None else self.pi  # type: ignore[union-attr]
+        pi = theta.pi if self.pi is None else self.pi
         if self.means is None:
-            mu = theta.mu  # type: ignore[union-attr]
+            mu = theta.mu
         else:
             mu = (self.means[:, kept] - at.c) / at.q
         if self.precisions is None:
-            cov = theta.cov  # type: ignore[union-attr]
+            cov = theta.cov
         else:
             cov = self._covariances(len(pi))
         return family.theta(pi, mu, cov)

@@ -1,11 +1,7 @@
 """BernoulliMixture: components of columns that are 0 or 1."""
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._watching import watched
 from ..solvers.count_mixture import Bernoulli
 from ._counts import _CountMixture
 
@@ -89,45 +85,6 @@ class BernoulliMixture(_CountMixture):
     attribute = "probabilities_"
     most = 1.0
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "BernoulliMixture":
-        """Find the components.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            0 and 1 (shares between them count as such).
-        y : ignored
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        found = self._fit(rows)
-        self._conclude(rows, found)
-        return self
-
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-            The component of each.
-        """
-        self._require_fitted(n_samples)
-        draw = check_random_state(self.random_state)
-        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        y = np.repeat(np.arange(len(counts)), counts)
-        return (
-            draw.uniform(size=(len(y), self.probabilities_.shape[1])) < self.probabilities_[y]
-        ) * 1.0, y
+    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
+        theta = self.probabilities_[y]
+        return (draw.uniform(size=theta.shape) < theta).astype(float)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._finite import column_name, require_finite
 from .._validation import not_negative, one_of
@@ -259,34 +258,15 @@ class GaussianMixture(_Mixture):
         cov: int = COVARIANCES[self.covariance_type].numbers(k, p)
         return cov + k * p + k - 1
 
-    # --- new rows ---
-
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-            The component of each.
-        """
-        self._require_fitted(n_samples)
-        draw = check_random_state(self.random_state)
-        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        k = len(self.means_)
+    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
         at, theta = fitted(self, self.covariance_type)
-        C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, len(at.kept))
-        X = np.repeat(self.means_, counts, axis=0)
-        start = 0
-        for i, n in enumerate(counts):
-            Z = np.dot(draw.standard_normal((n, len(at.kept))), np.linalg.cholesky(C[i]).T)
-            X[start : start + n, at.kept] += Z * at.q
-            start += n
-        return X, np.repeat(np.arange(k), counts)
+        k, p = len(self.means_), len(at.kept)
+        C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, p)
+        X = self.means_[y]
+        for i, matrix in enumerate(C):
+            Z = draw.standard_normal((np.count_nonzero(y == i), p))
+            X[np.ix_(y == i, at.kept)] += np.dot(Z, np.linalg.cholesky(matrix).T) * at.q
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

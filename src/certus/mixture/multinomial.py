@@ -1,12 +1,8 @@
 """MultinomialMixture: components of rows of counts whose total says nothing."""
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._validation import positive_whole
-from .._watching import watched
 from ..solvers.count_mixture import Multinomial
 from ._counts import _CountMixture
 
@@ -89,28 +85,6 @@ class MultinomialMixture(_CountMixture):
     kind = Multinomial()
     attribute = "probabilities_"
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MultinomialMixture":
-        """Find the components.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            Numbers from 0 on.
-        y : ignored
-        sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        found = self._fit(rows)
-        self._conclude(rows, found)
-        return self
-
     def sample(self, n_samples: int = 1, n_trials: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the mixture.
 
@@ -126,13 +100,13 @@ class MultinomialMixture(_CountMixture):
         y : ndarray of shape (n_samples,)
             The component of each.
         """
-        self._require_fitted(n_samples)
-        draw = check_random_state(self.random_state)
-        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        y = np.repeat(np.arange(len(counts)), counts)
         positive_whole("n_trials", n_trials)
-        X = [draw.multinomial(n_trials, self.probabilities_[k]) for k in y]
-        return np.array(X, dtype=float), y
+
+        def drawn(draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
+            rows = [draw.multinomial(n_trials, self.probabilities_[k]) for k in y]
+            return np.array(rows, dtype=float)
+
+        return self._sample(n_samples, drawn)
 
     def _n_parameters(self) -> int:
         return super()._n_parameters() - len(self.weights_)  # probabilities add up to 1

@@ -11,7 +11,9 @@ together: f is larger.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta, norm, t
+from scipy.stats import norm, t
+
+from .._shares import clopper_pearson
 
 # Variance of the mean loss over that of independent losses, in 150 to 300 samples of 200 rows each,
 # 1 to 8 columns, labels with noise, two normal classes and a regression, k = 1 to 25
@@ -78,21 +80,6 @@ def average_of_folds(means: np.ndarray, confidence: float, most: float) -> Avera
     error, se = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(folds)
     half = t.ppf((1 + confidence) / 2, folds - 1) * se
     return Average(error, se, np.clip(np.stack([error - half, error + half], axis=1), 0, most))
-
-
-def clopper_pearson(mistakes: np.ndarray | float, n: float, confidence: float) -> np.ndarray:
-    """(…, 2): all rates that do not make so few, or so many, mistakes too improbable.
-
-    Of dependent rows: both numbers divided by f (Korn & Graubard 1998).
-
-    >>> clopper_pearson(0, 10, 0.95).round(4)
-    array([0.    , 0.3085])
-    """
-    x, tail = np.asarray(mistakes, dtype=float), (1 - confidence) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(x == 0, 0.0, beta.ppf(tail, x, n - x + 1))
-        high = np.where(x == n, 1.0, beta.ppf(1 - tail, x + 1, n - x))
-    return np.stack([low, high], axis=-1)
 
 
 def share(name: str, value: float) -> float:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from .._labels import encode, read_labels, require_two_classes
+from .._shares import clopper_pearson
 from .._validation import positive_whole
 from .._words import count, number, printable
-from ._averages import clopper_pearson, share
+from ._averages import share
 from ._near_rows import Searching, asking, blocks, checked_threads, generator, points
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..rows import Rows
-from .steps import OnStep, Step, ignore
+from .steps import OnStep, Step, always, ignore
 
 GAIN = 2.5e-7  # nats a row in a step: less is what a certificate calls a local optimum
 WARM = 1e-4  # nats a row in a step, at temperatures above 1: what follows moves it all again
@@ -94,7 +94,7 @@ def em(
         look = family.look(theta, beta)
         F = look.F + family.log_prior(theta)
         trace.append(F)
-        stop = on_step(Step(n_iter, F, None, lambda theta=theta: theta))  # type: ignore[misc]
+        stop = on_step(Step(n_iter, F, None, always(theta)))
         if n_iter > 0:
             converged = abs(F - trace[-2]) <= min(tol, gain) * family.mass
         if stop or converged or n_iter >= max_iter or not np.isfinite(F):

@@ -21,3 +21,8 @@ OnStep = Callable[[Step], bool]
 def ignore(step: Step) -> bool:
     """Nobody listens."""
     return False
+
+
+def always(parameters: Any) -> Callable[[], Any]:
+    """The parameters as they are now, for who asks later."""
+    return lambda: parameters

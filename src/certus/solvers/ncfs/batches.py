@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..steps import OnStep, Step, ignore
-from .fit import Fit, always
+from ..steps import OnStep, Step, always, ignore
+from .fit import Fit
 from .lbfgs import lbfgs
 from .problem import Problem, Value
 

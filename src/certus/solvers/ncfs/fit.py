@@ -1,6 +1,5 @@
 """What a fit of NCFS is."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,3 @@ class Fit(NamedTuple):
 def violation(W: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """KKT of max F over W ≥ 0: |∂F/∂W| where W > 0, its positive part where W = 0."""
     return np.where(W > 0, np.abs(slope), np.maximum(slope, 0.0))
-
-
-def always(W: np.ndarray) -> Callable[[], np.ndarray]:
-    """W as it is now, for who asks later."""
-    return lambda: W

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..steps import OnStep, Step, ignore
-from .fit import Fit, always, violation
+from ..steps import OnStep, Step, always, ignore
+from .fit import Fit, violation
 from .leg import CUTS, stride, walk
 from .newton import MOST_COLUMNS, newton
 from .problem import Problem, Value

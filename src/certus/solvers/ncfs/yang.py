@@ -7,8 +7,8 @@ until F changes by less than ``tol`` times Σa. A step is taken whether F rises 
 
 import numpy as np
 
-from ..steps import OnStep, Step, ignore
-from .fit import Fit, always
+from ..steps import OnStep, Step, always, ignore
+from .fit import Fit
 from .problem import Problem
 
 RISE, FALL = 1.01, 0.4

@@ -53,13 +53,11 @@ class LeastSquares(KernelMachine):
     ) -> Fit:
         """Solve for all columns of y, and set what follows from the solution."""
         n = rows.shape[0]
-        memory_for_kernel(n, 2 if left_out else 1)
+        memory_for_kernel(n, 1)
         self._watching.begin()
         self._say(f"{count(n, 'row')}, {count(y.shape[1], 'right-hand side')}")
         fit = solve(rows.X, y, omega, C, kernel, bool(self.fit_intercept), left_out, rows.threads)
         self._set(rows, fit, kernel)
-        self.objective_ = float(0.5 * np.einsum("nq,nq->", fit.beta, y))
-        self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
         return fit
 
     def _set(self, rows: Rows, fit: Fit, kernel: Kernel) -> None:
@@ -67,7 +65,8 @@ class LeastSquares(KernelMachine):
         self.gamma_ = float(kernel.gamma)
         self.dual_coef_ = np.ascontiguousarray(fit.beta.T)
         self.intercept_ = np.array(fit.b, dtype=float)
-        self.condition_ = float(fit.condition)
+        self.objective_, self.condition_ = float(fit.objective), float(fit.condition)
+        self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
         self.effective_parameters_ = None if fit.effective is None else float(fit.effective)
         f = fit.left_out
         self.loo_scores_ = None if f is None else f[:, 0].copy() if f.shape[1] == 1 else f

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._validation import data_for_classification, memory_for_kernel, one_of
 from .._watching import watched
-from .._words import count, number
+from .._words import count
 from ..rows import Rows
-from ..solvers.lssvm import Kernel, predict, solve_primal
+from ..solvers.lssvm import Kernel, solve_primal
 from ._classes import LeastSquaresClassifier, codes, signs
 from ._density import check_density, density_of
 from ._parameters import is_finite
@@ -198,9 +198,5 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         self._say(f"{count(rows.shape[0], 'row')}, {count(y.shape[1], 'right-hand side')}")
         fit = solve_primal(rows.X, y, omega, C, epsilon, kernel)
         self._set(rows, fit, kernel)
-        # P = ½ Σ ωy(y − Gv) at the optimum
-        f = predict(rows.X, rows.X, fit.beta, fit.b, kernel)
-        self.objective_ = float(0.5 * np.einsum("n,nq,nq->", omega, y, y - f))
-        self._say(f"objective {number(self.objective_, 10)}, condition {fit.condition:.1e}")
         self._set_accuracy(rows)
         return self._certify(rows, fit, kernel)

@@ -56,7 +56,8 @@ def solve(
         condition = 1 + C * float(kernel.diagonal(given) @ r**2)
     else:
         condition = H.condition()
-    fit = Fit(beta, b, condition, H.indefinite)
+    P = 0.5 * float(np.einsum("nq,nq->", beta, y))  # ½βᵀKβ + ½Σβe, and Kβ + b + e = y, Σβ = 0
+    fit = Fit(beta, b, P, condition, H.indefinite)
     if not left_out:
         return fit
     g = leverage(H.inverse_diagonal(), eta, r, fit_intercept)

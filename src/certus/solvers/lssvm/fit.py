@@ -10,6 +10,7 @@ class Fit(NamedTuple):
 
     beta: np.ndarray  # (n, q)
     b: np.ndarray  # (q,)
+    objective: float  # what is minimised, summed over targets
     condition: float  # of H: at most 1 + C Σ ω_i K_ii; κ₁, estimated, if K may be indefinite
     indefinite: int  # negative eigenvalues of H
     left_out: np.ndarray | None = None  # (n, q): f of row i fitted without row i; NaN: no other row

@@ -51,7 +51,8 @@ def solve_primal(
         slope = G.T @ (omega[:, None] * e) - delta * v
         v += cholesky_solve(R, slope, threads=threads)
         e = y - G @ v
-    fit = Fit(v[:-1], v[-1], size / delta, 0)
+    P = 0.5 * float(np.einsum("n,nq,nq->", omega, y, e))  # as δ‖v‖² = Σ ω(Gv)e at the optimum
+    fit = Fit(v[:-1], v[-1], P, size / delta, 0)
     if not left_out:
         return fit
     h = omega * squared_lengths(R, G, threads)

@@ -219,11 +219,9 @@ def test_other_blocks_and_other_ways_give_the_same_answer(covariance_type, monke
     usual = fit(X, covariance_type)
     monkeypatch.setattr(gaussian_mixture, "BLOCK", 1)
     small = fit(X, covariance_type)
-    others = [small]
-    for far in (0.0, 12.0):  # differences for all, or for some components only
-        monkeypatch.setattr(gaussian_ways, "FAR", far)
-        others.append(fit(X, covariance_type))
-    for other in others:
+    monkeypatch.setattr(gaussian_ways, "FAR", 0.0)  # no products
+    monkeypatch.setattr(gaussian_ways, "COMPILED", 0)
+    for other in (small, fit(X, covariance_type)):
         np.testing.assert_allclose(other.means_, usual.means_, rtol=1e-8)
         np.testing.assert_allclose(other.lower_bound_, usual.lower_bound_, rtol=1e-12)
 
@@ -244,25 +242,23 @@ def test_scikit_learn_finds_the_same(covariance_type):
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_components_may_go_different_ways(covariance_type):
-    """Products near 0, differences far from it: the same statistics about other points."""
+@each_type
+def test_compiled_loops_and_products_agree_with_differences(covariance_type):
     X = blobs(15, apart=4.0)
     model = fit(X, covariance_type, max_iter=1000)
     at, theta = fitted(model, covariance_type)
     shape = COVARIANCES[covariance_type]
     Z = at.of(X)
     R = np.ascontiguousarray(model.predict_proba(X).T)
-    exact = gaussian_ways.Differences(shape, theta)
-    kind = gaussian_ways.FullProducts
-    kind = kind if covariance_type == "full" else gaussian_ways.DiagonalProducts
-    mixed = gaussian_ways.Apart(shape, theta, np.array([False, True, False]), kind)
-    np.testing.assert_allclose(
-        mixed.log_density(mixed.prepare(Z)), exact.log_density(Z), rtol=1e-9, atol=1e-9
-    )
     N = R.sum(axis=1)
+    exact = gaussian_ways.Differences(shape, theta)
+    tied = covariance_type == "tied"
+    other = gaussian_ways.TiedProducts(theta) if tied else gaussian_ways.Compiled(theta)
+    np.testing.assert_allclose(
+        other.log_density(other.prepare(Z)), exact.log_density(Z), rtol=1e-9, atol=1e-9
+    )
     means, scatter = [], []
-    for way in (mixed, exact):
+    for way in (other, exact):
         A, S = way.statistics(way.sums(way.prepare(Z), R))
         means.append(way.reference + A / N[:, None])
         scatter.append(shape.within(N, A, S))

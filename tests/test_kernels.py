@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from certus.kernels import _compile, _gram_tiles
+from certus.kernels import _compile, _gram_tiles, _vectors
 from certus.kernels.gram import gram_sums, mirror
 
 P = (1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 100, 129)
@@ -226,7 +226,7 @@ def test_one_bad_value_shows_in_its_column_and_in_no_other(bad, row, column):
 
 
 def test_no_compiler_flag_assumes_that_numbers_are_finite():
-    for flags in (_compile.OPTIONS["fastmath"], _gram_tiles._FUSE):
+    for flags in (_compile.OPTIONS["fastmath"], _vectors.FUSE):
         assert set(flags) <= {"reassoc", "contract"}
 
 

@@ -99,11 +99,13 @@ def test_the_example_by_hand_runs_on_numpy_alone():
     assert done.stdout.count("J = ") == 5
 
 
-def test_the_picture_of_the_cost_is_drawn(tmp_path):
+@pytest.mark.parametrize("model", ["kmeans", "mixture"])
+def test_the_picture_of_the_cost_is_drawn(model, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "cost.png"
+    small = ["--rows", "3000", "--columns", "3"]
     done = subprocess.run(
-        [sys.executable, EXAMPLES / "kmeans_cost.py", picture, "--rows", "3000", "--columns", "3"],
+        [sys.executable, EXAMPLES / "cost.py", model, picture, *small],
         capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert done.stdout.count("growing as rows^") == 2
@@ -111,7 +113,7 @@ def test_the_picture_of_the_cost_is_drawn(tmp_path):
 
 
 def test_the_slope_of_a_straight_line_is_one():
-    spec = importlib.util.spec_from_file_location("cost", EXAMPLES / "kmeans_cost.py")
+    spec = importlib.util.spec_from_file_location("cost", EXAMPLES / "cost.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     n = np.array([10.0, 100, 1000, 10_000])

@@ -21,7 +21,8 @@ def minus_log_likelihood(row, X, y):
     def F(model):
         total = 0.0
         for start in range(0, len(X), BLOCK_ROWS):
-            a = log_joint(X[start : start + BLOCK_ROWS].astype(np.float64), model)
+            x = X[start : start + BLOCK_ROWS].astype(np.float64)
+            a = log_joint(x, model, row.params["covariance_type"])
             top = a.max(axis=1)
             total += float((top + np.log(np.exp(a - top[:, None]).sum(axis=1))).sum())
         return -total / len(X)
@@ -29,27 +30,24 @@ def minus_log_likelihood(row, X, y):
     return F
 
 
-def log_joint(x, model):
+def log_joint(x, model, covariance_type):
     """By differences: one component after the other."""
     k, p = model.means_.shape
     out = np.empty((len(x), k))
     for i in range(k):
-        L = np.linalg.cholesky(matrix(model.covariances_, i, k, p))
+        L = np.linalg.cholesky(MATRIX[covariance_type](model.covariances_, i, p))
         z = np.linalg.solve(L, (x - model.means_[i]).T)
         half = np.log(np.diag(L)).sum() + p / 2 * np.log(2 * np.pi)
         out[:, i] = np.log(model.weights_[i]) - half - (z**2).sum(axis=0) / 2
     return out
 
 
-def matrix(covariances, i, k, p):
-    """Σ_i, whatever shape they are stored in."""
-    shapes = {
-        (k, p, p): lambda: covariances[i],
-        (p, p): lambda: covariances,
-        (k, p): lambda: np.diag(covariances[i]),
-        (k,): lambda: covariances[i] * np.eye(p),
-    }
-    return shapes[covariances.shape]()
+MATRIX = {  # Σ_i, whatever shape they are stored in
+    "full": lambda C, i, p: C[i],
+    "tied": lambda C, i, p: C,
+    "diag": lambda C, i, p: np.diag(C[i]),
+    "spherical": lambda C, i, p: C[i] * np.eye(p),
+}
 
 
 CERTUS, SKLEARN, ONEDAL = (

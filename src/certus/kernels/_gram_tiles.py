@@ -7,7 +7,6 @@ one strip by WIDTH strips; `_tile` sums one of them, in LLVM IR because Numba ha
 variables.
 """
 
-import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -15,9 +14,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from certus.kernels._compile import kernel
+from certus.kernels._vectors import BYTES, F64, I32, I64, LANES, VECTOR, ZERO, Emitter
 
-# Doubles per vector. 4 suits AVX2 as well as NEON, where LLVM splits it into two registers.
-LANES = 8 if llvmlite.binding.get_host_cpu_features().get("avx512f", False) else 4
 # A tile is LANES × WIDTH vectors. 8 × 3: 24 of the 32 registers, 86 of 89 GFLOPS; 8 × 2 and
 # 12 × 2 reached 60 and 65, for the core loads one vector a cycle and multiplies two.
 WIDTH = 3
@@ -150,51 +148,6 @@ def _tiles(pack, rows, p, strips, G, edge, edge_strip, last, ahead, stop):
 
 # ------------------------------------------------------------------------- hand-written LLVM IR
 
-_F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-_BYTES = ir.IntType(8).as_pointer()
-_VECTOR = ir.VectorType(_F64, LANES)
-_FUSE = ("contract",)  # an FMA where the CPU has one; llvm.fma would call libm where it has not
-
-
-class _Emitter:
-    """Writes instructions at the builder's place; plain ints among the operands are constants."""
-
-    def __init__(self, context, builder):
-        self.context, self.builder = context, builder
-
-    def data(self, kind, array):
-        return self.context.make_array(kind)(self.context, self.builder, array).data
-
-    def times(self, value, factor):
-        return self.builder.mul(value, _I64(factor) if isinstance(factor, int) else factor)
-
-    def at(self, pointer, *offsets):
-        for offset in offsets:
-            offset = _I64(offset) if isinstance(offset, int) else offset
-            pointer = self.builder.gep(pointer, [offset])
-        return pointer
-
-    def load(self, pointer, scalar=_F64):
-        kind = ir.VectorType(scalar, LANES).as_pointer()
-        vector = self.builder.load(self.builder.bitcast(pointer, kind))
-        vector.align = 8 if scalar == _F64 else 4  # of an element: any row may start anywhere
-        return vector
-
-    def store(self, vector, pointer):
-        pointer = self.builder.bitcast(pointer, _VECTOR.as_pointer())
-        self.builder.store(vector, pointer).align = 8
-
-    def broadcast(self, scalar):
-        lane0 = self.builder.insert_element(_VECTOR(ir.Undefined), scalar, _I32(0))
-        mask = ir.VectorType(_I32, LANES)([0] * LANES)
-        return self.builder.shuffle_vector(lane0, _VECTOR(ir.Undefined), mask)
-
-    def prefetch(self, pointer, write, locality):
-        kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
-        function = self.builder.module.declare_intrinsic("llvm.prefetch", [_BYTES], kind)
-        pointer = self.builder.bitcast(pointer, _BYTES)
-        self.builder.call(function, [pointer, _I32(write), _I32(locality), _I32(1)])
-
 
 @intrinsic
 def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
@@ -203,11 +156,11 @@ def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
 
     def codegen(context, builder, signature, args):
         x, i, j, cx, scale, pack, at = args
-        emit, scalar = _Emitter(context, builder), context.get_data_type(X.dtype)
+        emit, scalar = Emitter(context, builder), context.get_data_type(X.dtype)
         by_row, by_column = cgutils.unpack_tuple(
             builder, context.make_array(X)(context, builder, x).strides
         )
-        start = builder.bitcast(emit.data(X, x), _BYTES)
+        start = builder.bitcast(emit.data(X, x), BYTES)
         start = emit.at(start, emit.times(i, by_row), emit.times(j, by_column))
         if X.layout == "C":
             x = emit.load(start, scalar)
@@ -216,8 +169,8 @@ def _pack_vector(typingctx, X, i, j, cx, scale, pack, at):
             for lane in range(LANES):
                 address = emit.at(start, emit.times(by_column, lane))
                 value = builder.load(builder.bitcast(address, scalar.as_pointer()))
-                x = builder.insert_element(x, value, _I32(lane))
-        x = x if scalar == _F64 else builder.fpext(x, _VECTOR)
+                x = builder.insert_element(x, value, I32(lane))
+        x = x if scalar == F64 else builder.fpext(x, VECTOR)
         shift = emit.load(emit.at(emit.data(signature.args[3], cx), j))
         # Nothing here writes to cx: LLVM may keep it in a register over the rows.
         shift.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -242,46 +195,45 @@ def _tile(typingctx, pack, a, b, apart, rows, C, c, ldc, ahead):
 
     def codegen(context, builder, signature, args):
         pack, a, b, apart, rows, C, c, ldc, ahead = args
-        emit = _Emitter(context, builder)
+        emit = Emitter(context, builder)
         pack, C = emit.data(signature.args[0], pack), emit.data(signature.args[5], C)
         strips = [builder.add(b, emit.times(apart, v)) for v in range(WIDTH)]
         left, *right = [emit.at(pack, emit.times(strip, STRIP)) for strip in (a, *strips)]
         columns = [emit.times(apart, v * LANES) for v in range(WIDTH)]
         C_next = emit.at(C, c, emit.times(ldc, WIDTH * LANES))
-        ahead = builder.inttoptr(ahead, _BYTES)
+        ahead = builder.inttoptr(ahead, BYTES)
 
         entry, loop = builder.block, builder.append_basic_block("rows")
         done = builder.append_basic_block("add")
         builder.branch(loop)
         builder.position_at_end(loop)
-        r = builder.phi(_I64)
-        sums = [[builder.phi(_VECTOR) for _ in range(WIDTH)] for _ in range(LANES)]
+        r = builder.phi(I64)
+        sums = [[builder.phi(VECTOR) for _ in range(WIDTH)] for _ in range(LANES)]
         new = [list(row) for row in sums]
 
         for byte in range(0, UNROLL * AHEAD, LINE):
             emit.prefetch(emit.at(ahead, emit.times(r, AHEAD), byte), write=0, locality=2)
-        turn = builder.udiv(r, _I64(UNROLL))  # four cache lines in each row of C
-        row, line = builder.lshr(turn, _I64(2)), builder.and_(turn, _I64(3))
+        turn = builder.udiv(r, I64(UNROLL))  # four cache lines in each row of C
+        row, line = builder.lshr(turn, I64(2)), builder.and_(turn, I64(3))
         next_line = emit.at(C_next, emit.times(row, ldc), emit.times(line, LINE // 8))
         emit.prefetch(next_line, write=1, locality=3)
 
         for u in range(UNROLL):
-            row = emit.times(builder.add(r, _I64(u)), LANES)
+            row = emit.times(builder.add(r, I64(u)), LANES)
             vectors = [emit.load(emit.at(strip, row)) for strip in right]
             for m in range(LANES):
                 scalar = emit.broadcast(builder.load(emit.at(left, row, m)))
                 for v in range(WIDTH):
-                    product = builder.fmul(scalar, vectors[v], flags=_FUSE)
-                    new[m][v] = builder.fadd(new[m][v], product, flags=_FUSE)
+                    new[m][v] = emit.add_product(new[m][v], scalar, vectors[v])
 
-        following = builder.add(r, _I64(UNROLL))
+        following = builder.add(r, I64(UNROLL))
         builder.cbranch(builder.icmp_signed("<", following, rows), loop, done)
-        r.add_incoming(_I64(0), entry)
+        r.add_incoming(I64(0), entry)
         r.add_incoming(following, loop)
         builder.position_at_end(done)
         for m in range(LANES):
             for v in range(WIDTH):
-                sums[m][v].add_incoming(_VECTOR([0.0] * LANES), entry)
+                sums[m][v].add_incoming(ZERO, entry)
                 sums[m][v].add_incoming(new[m][v], loop)
                 target = emit.at(C, c, emit.times(ldc, m), columns[v])
                 emit.store(builder.fadd(emit.load(target), new[m][v]), target)

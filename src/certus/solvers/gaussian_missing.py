@@ -39,7 +39,7 @@ class Conditional(NamedTuple):
 class Observed:
     """A way to look at rows: by patterns of missing entries, about the means."""
 
-    def __init__(self, shape: Any, theta: Gaussians):
+    def __init__(self, shape: Any, theta: Gaussians, _rows: int):
         k, p = theta.mu.shape
         self.shape, self.theta, self.reference = shape, theta, theta.mu
         self.matrices = shape.matrices(theta.cov, k, p)

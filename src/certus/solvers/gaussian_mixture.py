@@ -14,7 +14,7 @@ from ..rows import Rows
 from .em import Look, shares_of
 from .gaussian_charts import chart_of
 from .gaussian_covariances import Gaussians, Holding
-from .gaussian_ways import products_pay, way_of
+from .gaussian_ways import way_of
 
 BLOCK = 1 << 18  # numbers in a block's features; p=64, k=32: half took 8 % longer, twice 20 %
 
@@ -69,7 +69,7 @@ class GaussianFamily:
         self.seen = np.full(len(at.kept), self.mass) if seen is None else seen
 
     def look(self, theta: Gaussians, beta: float = 1.0) -> Look:
-        way, log_pi = self.way_of(self.shape, theta), _log(theta.pi)
+        way, log_pi = self._way(theta), _log(theta.pi)
         shares = shares_of(self.rows, len(theta.pi))
 
         def of_block(X: Any, _y: Any, s: Any) -> tuple[Any, ...]:
@@ -83,9 +83,12 @@ class GaussianFamily:
         A, S = way.statistics(tuple(sums))
         return Look(float(F - self.seen @ self.at.log_volume), Statistics(N, A, S, way.reference))
 
+    def _way(self, theta: Gaussians) -> Any:
+        return self.way_of(self.shape, theta, self.rows.shape[0])
+
     def log_joint(self, theta: Gaussians) -> Any:
         """A function of blocks of rows: log π_k p(x | θ_k), (rows, k)."""
-        way, log_pi = self.way_of(self.shape, theta), _log(theta.pi)
+        way, log_pi = self._way(theta), _log(theta.pi)
 
         def of_block(X: Any, _y: Any, _s: Any) -> np.ndarray:
             Z = self.at.of(X)
@@ -111,10 +114,7 @@ class GaussianFamily:
         return Statistics(N, A, S, about)
 
     def _over_rows(self, of_block: Any, k: int, beside: Any = ()) -> Any:
-        p = len(self.at.kept)
-        by_products = self.shape.name == "full" and products_pay(k, p)
-        wide = p * (p + 3) // 2 if by_products else 2 * p
-        block = max(self.least_rows, BLOCK // wide)
+        block = max(self.least_rows, BLOCK // (2 * len(self.at.kept) + k))
         return self.rows.reduce(of_block, beside=beside, block_rows=block, times=16)
 
     def maximise(self, statistics: Statistics, theta: Gaussians | None) -> Gaussians:

@@ -1,9 +1,11 @@
-"""What a step of k-means costs: seconds against the number of rows, which is a straight line.
+"""What a step costs: seconds against the number of rows, which is a straight line.
 
-Uniform noise, where steps are many and skip the least. The seconds are those of a whole fit, its
-checks and certificate in it, divided by its steps.
+    kmeans    uniform noise, where steps are many and skip the least
+    mixture   full covariances, from rows of the data
 
-Run it: python examples/kmeans_cost.py cost.png  (needs matplotlib)
+The seconds are those of a whole fit, its checks and certificate in it, divided by its steps.
+
+Run it: python examples/cost.py kmeans cost.svg  (needs matplotlib)
 """
 
 import argparse
@@ -14,13 +16,27 @@ import numpy as np
 
 from certus.cluster import KMeans
 from certus.exceptions import NotCertifiedWarning
+from certus.mixture import GaussianMixture
 
 
-def seconds_a_step(X, k, steps=20, repeats=3):
+def kmeans(X, k):
+    return KMeans(k, init=X[:k], n_init=1, max_iter=20, tol=0)
+
+
+def mixture(X, k):
+    return GaussianMixture(
+        k, max_iter=20, tol=0, means_init=X[:k], init_params="random_from_data", random_state=0
+    )
+
+
+MODELS = {"kmeans": (kmeans, (8, 64)), "mixture": (mixture, (4, 16))}
+
+
+def seconds_a_step(model_of, X, k, repeats=3):
     """The best of some fits, which all take the same steps."""
     best = np.inf
     for _ in range(repeats):
-        model = KMeans(k, init=X[:k], n_init=1, max_iter=steps, tol=0)
+        model = model_of(X, k)
         begin = time.perf_counter()
         model.fit(X)
         best = min(best, (time.perf_counter() - begin) / model.n_iter_)
@@ -33,7 +49,7 @@ def slope(rows, seconds):
     return np.polyfit(np.log(rows[half]), np.log(seconds[half]), 1)[0]
 
 
-def draw(curves, picture):
+def draw(curves, picture, title):
     import matplotlib
 
     matplotlib.use("Agg")
@@ -43,26 +59,28 @@ def draw(curves, picture):
     for k, (rows, seconds) in curves.items():
         (line,) = ax.loglog(rows, seconds, "o-", label=f"k = {k}")
         ax.loglog(rows, seconds[-1] * rows / rows[-1], ":", color=line.get_color(), alpha=0.6)
-    ax.set(xlabel="rows", ylabel="seconds a step", title="Dotted: in proportion to the rows")
+    ax.set(xlabel="rows", ylabel="seconds a step", title=f"{title}; dotted: in proportion to rows")
     ax.grid(alpha=0.3)
     ax.legend()
-    figure.savefig(picture, dpi=150)
+    figure.savefig(picture, dpi=150, metadata={"Date": None} if picture.endswith("svg") else None)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("picture", help="file to draw to, e.g. cost.png")
+    parser.add_argument("model", choices=MODELS)
+    parser.add_argument("picture", help="file to draw to, e.g. cost.svg")
     parser.add_argument("--rows", type=int, default=1_000_000, help="the most of them")
     parser.add_argument("--columns", type=int, default=16)
     given = parser.parse_args()
     warnings.simplefilter("ignore", NotCertifiedWarning)  # 20 steps are not meant to arrive
     X = np.random.default_rng(0).random((given.rows, given.columns))
     rows = np.unique(np.geomspace(given.rows / 1000, given.rows, 7).astype(int).clip(100))
-    seconds_a_step(X[: rows[0]], 8, repeats=1)  # compiles
+    model_of, ks = MODELS[given.model]
+    seconds_a_step(model_of, X, ks[0], repeats=1)  # compiles
     curves = {}
-    for k in (8, 64):
-        seconds = np.array([seconds_a_step(X[:n], k) for n in rows])
+    for k in ks:
+        seconds = np.array([seconds_a_step(model_of, X[:n], k) for n in rows])
         curves[k] = rows, seconds
         print(f"k = {k}: {seconds[-1]:.2e} s a step of {rows[-1]:,} rows,", end=" ")
         print(f"growing as rows^{slope(rows, seconds):.2f}")
-    draw(curves, given.picture)
+    draw(curves, given.picture, f"{given.model}, {given.columns} columns")

@@ -281,38 +281,14 @@ def _kernel_folder() -> tuple[str, bool]:
 
 def _warm(_: argparse.Namespace) -> int:
     started = time.perf_counter()
-    from .kernels import (
-        coordinate_descent,
-        csr,
-        distances,
-        gram,
-        kd_tree,
-        kernel_tiles,
-        kmeans,
-        kmeans_bounds,
-        kmeans_means,
-        kmeans_small,
-        kmeans_small_start,
-        kmeans_start,
-        kmeans_walk,
-        logistic,
-        nearest,
-        products,
-        softmax,
-    )  # fmt: skip
+    from importlib import import_module
+    from pkgutil import iter_modules
 
-    linear = gram, csr, products, coordinate_descent, logistic, softmax
-    clusters = (
-        kmeans,
-        kmeans_bounds,
-        kmeans_means,
-        kmeans_small,
-        kmeans_small_start,
-        kmeans_start,
-        kmeans_walk,
-    )
-    for kernels in (*linear, distances, nearest, kd_tree, *clusters, kernel_tiles):
-        kernels.warm()
+    from . import kernels
+
+    for module in iter_modules(kernels.__path__):
+        if not module.name.startswith("_"):
+            import_module(f"{kernels.__name__}.{module.name}").warm()
     print(f"Kernels are ready: {time.perf_counter() - started:.1f} s.")
     return 0
 

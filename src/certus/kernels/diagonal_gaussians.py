@@ -93,3 +93,10 @@ def _sum_four(z0, z1, z2, z3, mu, v, four):
         s3 += x3 * y3
     four[0], four[1], four[2], four[3] = a0, a1, a2, a3
     four[4], four[5], four[6], four[7] = s0, s1, s2, s3
+
+
+def warm() -> None:
+    """Compile, or load from disk."""
+    Z, mu, w = np.zeros((2, 3)), np.zeros((1, 2)), np.ones((1, 3))
+    squares(Z, mu, mu, np.empty((1, 3)))
+    moments(Z, w, mu, np.empty((1, 2)), np.empty((1, 2)))

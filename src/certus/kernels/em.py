@@ -53,3 +53,8 @@ def shares(a, s, beta):
             for i in range(m):
                 x[i] *= total[i]
     return F / beta
+
+
+def warm() -> None:
+    """Compile, or load from disk."""
+    shares(np.zeros((1, 2)), np.empty(0), 1.0)

@@ -179,9 +179,9 @@ class Bounds:
         self, X: Any, _y: Any, s: Any, labels: Any, u: Any, L: Any,
         centres: "_Centres", first: bool, moves: Any,
     ) -> Change:  # fmt: skip
+        from ...kernels._kmeans_scratch import Scratch
         from ...kernels.kmeans import assign
         from ...kernels.kmeans_bounds import prove
-        from ...kernels.kmeans_scratch import Scratch
 
         n, (F, square, group, order, e1, e2) = len(u), centres
         if not hasattr(self._local, "scratch"):

@@ -252,6 +252,13 @@ def test_k_without_a_bic_are_told_and_warnings_are_not():
     assert "BIC            –: " in choice.explain()
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_very_few_rows_have_an_answer(n):
+    choice = choose_n_clusters(blobs(0)[:n], methods=ALL, random_state=0, **FEW)
+    assert choice.explain()
+    assert np.isnan(choice.bic[-1])
+
+
 def test_a_slip_in_its_name_is_told():
     with pytest.raises(ValueError, match="Did you mean 'bic'"):
         choose_n_clusters(blobs(0), [1, 2], methods=["bci"])

@@ -180,7 +180,8 @@ class NClustersChoice:
             noise = np.full(len(self.ks), np.nan)
             if curve.noise is not None:
                 noise = curve.noise.mean(axis=0)
-            half = (curve.high - curve.low) / 2
+            with np.errstate(invalid="ignore"):  # an infinite gap has no interval
+                half = (curve.high - curve.low) / 2
             chosen = self.ks == (self.says[name] or -1)
             columns[name if curve.noise is None else f"{name} (noise)"] = [
                 _cell(*known) for known in zip(curve.values, half, noise, chosen, strict=True)

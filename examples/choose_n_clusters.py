@@ -1,4 +1,4 @@
-"""How many clusters? Three methods beside what noise gives, on blobs and on noise.
+"""How many clusters? Three methods beside what noise gives, on blobs and on noise; BIC on strips.
 
 Run it: python examples/choose_n_clusters.py clusters.png  (needs matplotlib)
 """
@@ -18,6 +18,12 @@ def blobs(rows, seed=0):
     return rng.normal(size=(rows, 2)) + CENTERS[np.arange(rows) % 3]
 
 
+def strips(rows, seed=0):
+    """Two long clusters side by side, which k-means cuts across."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, 2)) * [6, 1] + np.array([[0, 0], [0, 6]])[np.arange(rows) % 2]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("picture", help="file to draw to, e.g. clusters.png")
@@ -30,3 +36,5 @@ if __name__ == "__main__":
     choice.plot().figure_.savefig(given.picture)
     noise = np.random.default_rng(1).uniform(size=(given.rows, 2))
     print(choose_n_clusters(noise, range(1, 8), random_state=0, **how).explain())
+    of_strips = strips(given.rows)
+    print(choose_n_clusters(of_strips, range(1, 4), methods="bic", random_state=0, **how).explain())

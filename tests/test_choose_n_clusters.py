@@ -560,3 +560,4 @@ def test_the_example_draws_its_picture(tmp_path):
     assert picture.stat().st_size > 5000
     assert "3 clusters: " in done.stdout
     assert "No structure: " in done.stdout
+    assert "2 clusters: bic alone was asked" in done.stdout

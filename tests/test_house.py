@@ -46,6 +46,10 @@ TOOLS = {
     "_explain_classes", "_explain_linear", "_scoring", "_shares",
     *WORDS,
 }  # fmt: skip
+OF_ESTIMATORS = {
+    "solvers", "losses", "penalties", "distances", "certificate", "fingerprint", "inference",
+    "rows", "csr", "lazy", "_table", "plotting", *TOOLS,
+}  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
 MAY_IMPORT = {
     "root": {
@@ -57,13 +61,8 @@ MAY_IMPORT = {
     "_demo": {*ESTIMATORS, *TOP, *WORDS},
     "reporting": {"model_files", *ESTIMATORS, *TOP, *WORDS},
     "model_files": {*ESTIMATORS, *TOP, *WORDS},
-    **{
-        room: {
-            "solvers", "losses", "penalties", "distances", "certificate", "fingerprint",
-            "inference", "rows", "csr", "lazy", "_table", "plotting", *TOOLS,
-        }
-        for room in ESTIMATORS
-    },
+    **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
+    "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "inference": {"_table", *WORDS},
     "_table": WORDS,
     "solvers": {

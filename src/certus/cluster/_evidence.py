@@ -4,9 +4,10 @@
     gap          the least k with Gap(k) ≥ Gap(k + 1) − s_{k+1}
     stability    the k of the least I(k) = (1 − stability(k)) / (1 − that of noise), if it is below
                  all that noise reaches; of nearly equal ones the largest
+    bic          the k of the least BIC, if (BIC(1) − BIC(k))/n is above all that noise reaches
 
 Noise is B uniform samples in the box of the data. A method that finds nothing says k = 1. Where
-there is nothing, silhouette and stability say more than 1 with probability 1/(B + 1).
+there is nothing, each but the gap says more than 1 with probability 1/(B + 1).
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ import numpy as np
 from .._words import listed, number
 
 NEARLY = 0.1  # of I: with blobs far apart, also too few clusters are stable, and I is 0 for both
+
+NO_BIC = "some component collapses, or as many numbers are fitted as there are rows"
 
 
 class Says(NamedTuple):
@@ -78,6 +81,22 @@ def from_stability(ks: np.ndarray, mean: np.ndarray, noise: np.ndarray) -> Says:
     return Says(int(ks[chosen]), f"halves of the rows agree {there}")
 
 
+def from_gains(ks: np.ndarray, gain: np.ndarray, noise: np.ndarray, shape: np.ndarray) -> Says:
+    """``gain`` (m,), ``noise`` (B, m): (BIC(1) − BIC(k))/n, NaN where there is no BIC; ``shape``
+    (m,): of the covariances."""
+    known = np.flatnonzero((ks > 1) & np.isfinite(gain))
+    if not len(known):
+        return Says(None, f"mixtures of several components have none: {NO_BIC}")
+    best = int(known[gain[known].argmax()])
+    most = float(np.nanmax(noise[:, ks > 1], initial=0.0))
+    here = f"{number(gain[best], 2)} a row over one component at k = {ks[best]}"
+    if gain[best] <= 0:
+        return Says(1, "it is least for one component")
+    if gain[best] <= most:
+        return Says(1, f"the most that it gains, {here}, is within what noise gains, {_two(most)}")
+    return Says(int(ks[best]), f"it gains {here} ({shape[best]} covariances); noise {_two(most)}")
+
+
 def as_of_pairs(noise: np.ndarray, R: int) -> np.ndarray:
     """(B, pairs, m) → (B, m): means over the pairs, spread as if each were over R pairs.
 
@@ -131,8 +150,11 @@ NOTHING = {
     "silhouette": "silhouettes are no larger than those of noise",
     "gap": "the gap statistic prefers 1",
     "stability": "no k is stable",
+    "bic": "BIC prefers one component",
 }
-WEIGHT = ("stability", "silhouette", "gap")  # whose k is taken where each says another
+# Whose k is taken where as many say another. BIC is last: it counts components, and a cluster that
+# is no ellipsoid has several.
+WEIGHT = ("stability", "silhouette", "gap", "bic")
 
 
 def most_named(seen: Mapping[str, int]) -> int:

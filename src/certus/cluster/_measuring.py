@@ -2,6 +2,7 @@
 
     data         log W_k, silhouettes                   the table
     halves       ARI of the clusters that two disjoint halves find, on all rows
+    mixtures     BIC of k Gaussians
     references   the same of B uniform samples in the box of the data: what noise gives
 
 Every piece of work has a seed of its own, drawn beforehand: the same bits on any number of threads.
@@ -23,6 +24,7 @@ from ..solvers.gap_statistic import Box, within
 from ..solvers.silhouette import mean_silhouettes, means_and_errors
 from ..solvers.stability import adjusted_rand
 from ._clusterer import BestOfTen, Clusterer
+from ._mixtures import NONE, Bic, bic_of
 
 ASKED = 2000  # rows whose silhouettes are averaged: a standard error of about 0.01 at most
 SEEDS = 2**31 - 1
@@ -35,6 +37,9 @@ class Measured(NamedTuple):
     silhouette: np.ndarray  # (m,)
     silhouette_error: np.ndarray  # (m,)
     stability: np.ndarray  # (pairs, m)
+    bic: np.ndarray  # (m,)
+    bic_shape: np.ndarray  # (m,) str, of Σ
+    bic_gain: np.ndarray  # (m,)
 
 
 class References(NamedTuple):
@@ -43,6 +48,7 @@ class References(NamedTuple):
     W: np.ndarray  # (B, m)
     silhouette: np.ndarray  # (B, m)
     stability: np.ndarray  # (B, pairs, m)
+    bic_gain: np.ndarray  # (B, m)
 
 
 class Work(NamedTuple):
@@ -63,7 +69,9 @@ class Work(NamedTuple):
         pairs = pairs_of_a_reference(R)
         own, halves, drawn = (rng.randint(SEEDS, size=size) for size in (len(self.ks), R, B))
         asked = rng.permutation(len(X))[:ASKED] if len(X) > ASKED else None
-        self.progress.of = len(self.ks) + R + B
+        mixed = self._mixed_ks()
+        mixtures = rng.randint(SEEDS, size=len(mixed))
+        self.progress.of = len(self.ks) + R + len(mixed) + B
         labels = np.zeros((len(X), len(self.ks)), dtype=np.intp)
 
         def fit(t: int) -> None:
@@ -72,11 +80,16 @@ class Work(NamedTuple):
         self._do(fit, len(self.ks))
         stability = np.full((R, len(self.ks)), np.nan)
         box = Box.of(X, s)
-        shapes = (B, len(self.ks)), (B, len(self.ks)), (B, pairs, len(self.ks))
+        each = B, len(self.ks)
+        shapes = each, each, (B, pairs, len(self.ks)), each
         noise = References(*(np.full(shape, np.nan) for shape in shapes))
+        bics = [NONE] * len(mixed)
 
         def split(r: int) -> None:
             stability[r] = self._agreement(X, s, np.random.RandomState(halves[r]))
+
+        def mix(t: int) -> None:
+            bics[t] = bic_of(X, mixed[t], s, int(mixtures[t]))
 
         def refer(b: int) -> None:
             rng = np.random.RandomState(drawn[b])
@@ -88,19 +101,38 @@ class Work(NamedTuple):
                 noise.silhouette[b, several] = mean_silhouettes(Z, labels, s, asked, 1)
             for r in range(pairs):
                 noise.stability[b, r] = self._agreement(Z, s, rng)
+            if mixed:
+                seeds = rng.randint(SEEDS, size=len(mixed))
+                of_noise = [bic_of(Z, k, s, int(u)) for k, u in zip(mixed, seeds, strict=True)]
+                noise.bic_gain[b] = self._bics(of_noise, s, len(X))[2]
 
         with warnings.catch_warnings():
-            # about halves and noise, which nobody has asked for
+            # about halves, noise and mixtures, which nobody has asked for
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DegenerateWarning)
             self._do(split, R)
+            self._do(mix, len(mixed))
             self._do(refer, B)
         W = np.array([within(X, own, s) for own in labels.T])
         mean, error = (np.full(len(self.ks), np.nan) for _ in range(2))
         if "silhouette" in self.methods:
             several, labels = clusterings(labels)
             mean[several], error[several] = means_and_errors(X, labels, s, asked, self.threads)
-        return Measured(W, mean, error, stability), noise
+        return Measured(W, mean, error, stability, *self._bics(bics, s, len(X))), noise
+
+    def _mixed_ks(self) -> list[int]:
+        """How many components are mixed: 1, which gains are measured from, and ks."""
+        return [int(k) for k in np.union1d([1], self.ks)] if "bic" in self.methods else []
+
+    def _bics(
+        self, found: list[Bic], s: np.ndarray | None, rows: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(BIC, shape of Σ, gain a row) for each of ks."""
+        asked = found[-len(self.ks) :] if found else [NONE] * len(self.ks)
+        bic = np.array([one.value for one in asked])
+        of_one = found[0].value if found else np.nan
+        n = rows if s is None else float(s.sum())
+        return bic, np.array([one.shape for one in asked]), (of_one - bic) / n
 
     def _do(self, task: Callable[[int], None], number: int) -> None:
         def one(i: int) -> None:

@@ -2,14 +2,24 @@
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._table import WIDTH, Table
 from .._words import count, number, printable
 
-METHODS = ("silhouette", "gap", "stability")
+METHODS = ("silhouette", "gap", "stability", "bic")
+DEFAULT = METHODS[:3]  # mixtures take several times as long as these together
+
+
+class Curve(NamedTuple):
+    """For each k: more is better, and noise (B, m) shows what is nothing."""
+
+    values: np.ndarray
+    low: np.ndarray  # interval; NaN where there is none
+    high: np.ndarray
+    noise: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +54,15 @@ class NClustersChoice:
         same, 0: as by chance. NaN for k = 1, and where halves hold too few different rows.
     stability_interval : (m, 2) array
         For the mean over more splits of the same rows; Student's t.
+    bic : (m,) array
+        −2L + m log n of k Gaussians, the least over the shapes of their covariances. NaN where
+        every mixture has a collapsed component or as many numbers as there are rows.
+    bic_gain : (m,) array
+        (BIC(1) − BIC(k))/n.
+    bic_shape : (m,) array of str
+        ``covariance_type`` of the mixtures; "" where there is no BIC.
     noise : dict of str to (B, m) array
-        "silhouette", "stability" and "objective" of the B samples of noise.
+        "silhouette", "stability", "bic_gain" and "objective" of the B samples of noise.
     methods : tuple of str
     confidence : float
         Of the intervals.
@@ -79,6 +96,9 @@ class NClustersChoice:
     gap_error: np.ndarray
     stability: np.ndarray
     stability_interval: np.ndarray
+    bic: np.ndarray
+    bic_gain: np.ndarray
+    bic_shape: np.ndarray
     noise: dict[str, np.ndarray]
     methods: tuple[str, ...]
     confidence: float
@@ -94,12 +114,26 @@ class NClustersChoice:
         t = found[0]
         return {name: float(values[t]) for name, values in self._columns().items()}
 
+    def curve(self, method: str) -> Curve:
+        """What a method compares between k."""
+        if method == "gap":
+            return Curve(self.gap, self.gap - self.gap_error, self.gap + self.gap_error, None)
+        if method == "bic":
+            unknown = np.full(len(self.ks), np.nan)
+            return Curve(self.bic_gain, unknown, unknown, self.noise["bic_gain"])
+        low, high = getattr(self, f"{method}_interval").T
+        return Curve(getattr(self, method), low, high, self.noise[method])
+
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {"objective": self.objective}
         for name in self.methods:
             columns[name] = getattr(self, name)
             if name == "gap":
                 columns["gap_error"] = self.gap_error
+                continue
+            if name == "bic":
+                noise = self.noise["bic_gain"].mean(axis=0)
+                columns |= {"bic_gain": self.bic_gain, "bic_gain_noise": noise}
                 continue
             low, high = getattr(self, f"{name}_interval").T
             mean = self.noise[name].mean(axis=0)
@@ -127,29 +161,35 @@ class NClustersChoice:
         for name in self.methods:
             told = self.says[name]
             said = "–" if told is None else "no structure" if told == 1 else f"k = {told}"
-            lines += _paragraph(name.capitalize(), f"{said}: {self.why[name]}")
+            lines += _paragraph(HEADINGS[name], f"{said}: {self.why[name]}")
         lines += ["", str(self._summary()), ""]
         for note in self.notes:
             lines += _paragraph("Note", note)
         lines += _paragraph("Noise", NOISE)
-        lines += _paragraph("Does not say", DOES_NOT_SAY)
+        beside = COMPONENTS if "bic" in self.methods else ""
+        lines += _paragraph("Does not say", DOES_NOT_SAY + beside)
         return printable("\n".join(lines))
 
     def _summary(self) -> Table:
         """What fits on a terminal: values with half their intervals, each method's k marked."""
         columns: dict[str, Any] = {"k": self.ks, "objective": self.objective}
+        if len(self.methods) == len(METHODS):
+            del columns["objective"]  # no room
         for name in self.methods:
-            values, half = getattr(self, name), self.gap_error
+            curve = self.curve(name)
             noise = np.full(len(self.ks), np.nan)
-            if name != "gap":
-                half = np.ptp(getattr(self, f"{name}_interval"), axis=1) / 2
-                noise = self.noise[name].mean(axis=0)
+            if curve.noise is not None:
+                noise = curve.noise.mean(axis=0)
+            with np.errstate(invalid="ignore"):  # an infinite gap has no interval
+                half = (curve.high - curve.low) / 2
             chosen = self.ks == (self.says[name] or -1)
-            columns[name if name == "gap" else f"{name} (noise)"] = [
-                _cell(*known) for known in zip(values, half, noise, chosen, strict=True)
+            columns[name if curve.noise is None else f"{name} (noise)"] = [
+                _cell(*known) for known in zip(curve.values, half, noise, chosen, strict=True)
             ]
         percent = f"{number(100 * self.confidence)} %"
         what = f"± half a {percent} interval (gap: one error)"
+        if "bic" in self.methods:
+            what += "; bic: (BIC(1) − BIC(k))/n"
         return Table(columns, title=f"{self._title()}, {what}; * the method's own k")
 
     def _title(self) -> str:
@@ -169,12 +209,15 @@ DOES_NOT_SAY = (
     "that clusters are of another kind than compact groups around means, that there are no smaller "
     "groups inside, or that they mean something."
 )
+COMPONENTS = " Components of BIC are Gaussian: a cluster that is skewed has several."
+HEADINGS = {"silhouette": "Silhouette", "gap": "Gap", "stability": "Stability", "bic": "BIC"}
 
 
 def _cell(value: float, half: float, noise: float, mark: bool) -> str:
     if np.isnan(value):
         return "–  "
-    text = f"{value:.2f} ± {half:.2f}" if np.isfinite(value) else number(value)
+    text = f"{value:.2f}" if np.isfinite(value) else number(value)
+    text += f" ± {half:.2f}" if np.isfinite(half) else ""
     return f"{text}{'' if np.isnan(noise) else f' ({noise:.2f})'} {'*' if mark else ' '}"
 
 

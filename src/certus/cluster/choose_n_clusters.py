@@ -1,8 +1,9 @@
-"""How many clusters: three answers to one question, and what they say together.
+"""How many clusters: answers of several methods to one question, and what they say together.
 
     silhouette   are rows nearer to their own cluster than to the next one?
     gap          are clusters more compact than those of data without any?
     stability    do two halves of the rows find the same ones?
+    bic          are several Gaussians likelier than one, at a price for each number fitted?
 
 Each is compared with the same on noise, uniform samples in the box of the data, so that the answer
 can be "no structure".
@@ -13,19 +14,17 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from .._config import effective_threads
-from .._finite import require_finite
-from .._validation import as_numbers, data_for_search, one_of, positive_whole
-from .._validation import weights as row_weights
-from .._words import count, listed, magnitude
-from ..csr import CSR
+from .._validation import positive_whole
+from .._words import count, listed
+from ._asked import generator, methods_of, numbers_of_clusters, rows_of
 from ._clusterer import clusterer
 from ._evidence import (
+    NO_BIC,
     Says,
     as_of_pairs,
+    from_gains,
     from_gaps,
     from_silhouettes,
     from_stability,
@@ -33,16 +32,14 @@ from ._evidence import (
     verdict,
 )
 from ._measuring import Measured, Progress, References, Work, distinct
-from ._n_clusters_choice import METHODS, NClustersChoice
-
-UNEVEN = 100.0  # times the spread of another column: that one hardly counts
+from ._n_clusters_choice import DEFAULT, NClustersChoice
 
 
 def choose_n_clusters(
     X: Any,
     ks: Any = range(1, 11),
     *,
-    methods: Iterable[str] = METHODS,
+    methods: Iterable[str] = DEFAULT,
     estimator: Any = None,
     n_references: int = 20,
     n_resamples: int = 20,
@@ -65,19 +62,21 @@ def choose_n_clusters(
     ks : whole numbers
         Numbers of clusters to try. Keep 1 and a few more than you expect: the gap statistic
         compares each k with the next. Those above the number of different rows are left out.
-    methods : some of "silhouette", "gap", "stability"
+    methods : some of "silhouette", "gap", "stability", "bic"
+        Default: the first three. "bic" fits Gaussian mixtures, whatever the ``estimator``: for
+        clusters that overlap or are long, at several times the cost of the others.
     estimator : clusterer, optional
         With a parameter ``n_clusters`` or ``n_components``. Default: k-means, the best of ten
         starts. Rows of the other half are given to clusters by its ``predict``, or where it has
         none by the nearest mean of a cluster.
     n_references : int
-        Samples of noise, at least 2. Where there is no structure, silhouette and stability each
-        find some by chance with probability 1/(n_references + 1).
+        Samples of noise, at least 2. Where there is no structure, silhouette, stability and BIC
+        each find some by chance with probability 1/(n_references + 1).
     n_resamples : int
         Pairs of halves for the stability; noise gets a fifth as many for each sample.
     sample_weight : array of shape (n,), optional
-        How often a row counts in fits, silhouettes, W_k and agreement. A half is a half of the
-        rows, whatever they weigh.
+        How often a row counts in fits, silhouettes, W_k, agreement and BIC, whose n is their sum. A
+        half is a half of the rows, whatever they weigh.
     max_rows : int or None
         Of more rows a random sample of so many is clustered; None: all. Silhouettes are averaged
         over at most 2,000 rows, each compared with all.
@@ -87,8 +86,8 @@ def choose_n_clusters(
     threads : int, optional
         At most so many; the answer has the same bits on any number.
     on_progress : callable, optional
-        Called as ``on_progress(done, of)`` after each k, pair of halves and sample of noise, by
-        the thread that did it.
+        Called as ``on_progress(done, of)`` after each k, pair of halves, mixture and sample of
+        noise, by the thread that did it.
 
     Returns
     -------
@@ -107,16 +106,22 @@ def choose_n_clusters(
     (True, 1)
     >>> choice.verdict.split(":")[0]
     'no structure'
+
+    Two long clusters side by side, which k-means cuts across:
+
+    >>> long = rng.normal(size=(120, 2)) * [6, 1] + np.repeat([[0, 0], [0, 6]], 60, axis=0)
+    >>> choose_n_clusters(long, range(1, 4), **few, methods="bic", random_state=0)
+    NClustersChoice(2 clusters: bic alone was asked)
     """
-    methods = _methods(methods)
+    methods = methods_of(methods)
     if positive_whole("n_references", n_references) < 2:
         raise ValueError("n_references=1: give at least 2, their spread is needed")
     positive_whole("n_resamples", n_resamples)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence!r}: give a share between 0 and 1, such as 0.95")
-    rng = _generator(random_state)
-    X, s, notes = _rows(X, sample_weight, max_rows, rng)
-    asked = _numbers_of_clusters(ks)
+    rng = generator(random_state)
+    X, s, notes = rows_of(X, sample_weight, max_rows, rng)
+    asked = numbers_of_clusters(ks)
     each = clusterer(estimator, s is not None)
     different = distinct(X, int(asked[-1]))
     ks = asked[asked <= different]
@@ -160,11 +165,15 @@ def _choice(
         "silhouette": lambda: from_silhouettes(ks, found.silhouette, noise.silhouette),
         "gap": lambda: from_gaps(ks, gap, gap_error),
         "stability": lambda: from_stability(ks, stability, noise_stability),
+        "bic": lambda: from_gains(ks, found.bic_gain, noise.bic_gain, found.bic_shape),
     }
     says = {name: each[name]() for name in methods}
     k, told = verdict(says)
     if "gap" in methods and ks[0] > 1:
         notes.append("1 is not among ks, so that the gap statistic could not prefer it.")
+    none = [str(k) for k in ks[np.isnan(found.bic)]]
+    if "bic" in methods and none:
+        notes.append(f"There is no BIC of k = {listed(none)}: {NO_BIC}.")
     if k is not None and k == ks[-1]:
         notes.append(f"{k} is the largest k that was tried: try more.")
     return NClustersChoice(
@@ -176,7 +185,11 @@ def _choice(
             np.stack([found.silhouette - half, found.silhouette + half], axis=1), -1, 1
         ),
         gap=gap, gap_error=gap_error, stability=stability, stability_interval=stability_interval,
-        noise={"silhouette": noise.silhouette, "stability": noise_stability, "objective": noise.W},
+        bic=found.bic, bic_gain=found.bic_gain, bic_shape=found.bic_shape,
+        noise={
+            "silhouette": noise.silhouette, "stability": noise_stability, "objective": noise.W,
+            "bic_gain": noise.bic_gain,
+        },
         methods=methods, confidence=confidence, n=n, notes=tuple(notes),
     )  # fmt: skip
 
@@ -213,81 +226,7 @@ def _of_one_k(
         ks=np.array([1]), objective=np.array([W]), silhouette=unknown,
         silhouette_interval=np.full((1, 2), np.nan), gap=unknown, gap_error=unknown,
         stability=unknown, stability_interval=np.full((1, 2), np.nan),
-        noise=dict.fromkeys(("silhouette", "stability", "objective"), unknown[None]),
+        bic=unknown, bic_gain=unknown, bic_shape=np.array([""]),
+        noise=dict.fromkeys(("silhouette", "stability", "objective", "bic_gain"), unknown[None]),
         methods=methods, confidence=confidence, n=len(X), notes=tuple(notes),
     )  # fmt: skip
-
-
-# --- what is asked --------------------------------------------------------------------------------
-
-
-def _methods(methods: Iterable[str]) -> tuple[str, ...]:
-    given = [methods] if isinstance(methods, str) else list(methods)
-    if not given:
-        raise ValueError(f"methods is empty: give some of {', '.join(map(repr, METHODS))}")
-    for method in given:
-        one_of("methods", method, METHODS)
-    return tuple(method for method in METHODS if method in given)
-
-
-def _numbers_of_clusters(ks: Any) -> np.ndarray:
-    given = [ks] if isinstance(ks, str) or not hasattr(ks, "__iter__") else list(ks)
-    values = as_numbers(given, "ks")
-    if values.ndim != 1 or not len(values) or not (values == np.floor(values)).all():
-        raise ValueError(f"ks={ks!r}: give whole numbers of clusters, such as range(1, 11)")
-    values = np.unique(values.astype(np.intp))
-    if values[0] < 1:
-        raise ValueError(f"ks holds {values[0]}: at least 1 cluster is needed")
-    return values
-
-
-def _rows(
-    X: Any, sample_weight: Any, max_rows: int | None, rng: np.random.RandomState
-) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """(X, weights or None, notes) of the rows that count, at most ``max_rows``."""
-    asker = type("choose_n_clusters", (BaseEstimator,), {"fit": None})()
-    X = data_for_search(asker, X, reset=True)
-    if isinstance(X, CSR):
-        raise TypeError(
-            "Sparse data was passed, but choose_n_clusters needs a dense array, since noise is "
-            "dense: use X.toarray(), or reduce the columns with TruncatedSVD"
-        )
-    X = np.asarray(X)
-    require_finite(X, vars(asker).get("feature_names_in_"))
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    s = row_weights(sample_weight, len(X))
-    rows = np.arange(len(X)) if s is None else np.flatnonzero(s)
-    notes = []
-    if max_rows is not None and len(rows) > positive_whole("max_rows", max_rows):
-        notes.append(f"A random sample of {max_rows:,} of {count(len(rows), 'row')} was clustered.")
-        rows = np.sort(rng.permutation(rows)[:max_rows])
-    if len(rows) < len(X):
-        X, s = X[rows], None if s is None else s[rows]
-    _require_squares(X)
-    spread = X.std(axis=0, dtype=np.float64)
-    low, high = spread[spread > 0].min(initial=np.inf), spread.max()
-    if high > UNEVEN * low:
-        notes.append(
-            f"Spreads of the columns differ by a factor of {magnitude(float(high / low))}: the "
-            "narrow ones hardly count. Scale the columns first, unless their units are comparable."
-        )
-    return X, s, notes
-
-
-def _require_squares(X: np.ndarray) -> None:
-    half = X.max(axis=0).astype(np.float64) / 2 - X.min(axis=0).astype(np.float64) / 2
-    widest = float(half.max())  # a whole one could overflow
-    if 0 < widest < 1e-140 or widest > 1e150:
-        raise ValueError(
-            f"the values of a column of X differ by up to {widest:.2g}, and squares of that are "
-            "out of range: multiply X by a power of 10"
-        )
-
-
-def _generator(random_state: Any) -> np.random.RandomState:
-    """As scikit-learn's ``check_random_state``, which does not know Generators."""
-    if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(random_state.bit_generator)
-    rng: np.random.RandomState = check_random_state(random_state)
-    return rng

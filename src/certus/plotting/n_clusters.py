@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..cluster._n_clusters_choice import NClustersChoice
 
 HEIGHT = 2.0  # inches of one method's panel: three are 600 × 600 px
+NAMES = {"bic": "gain of BIC a row"}  # where a panel shows another number than the method's name
 
 
 class NClustersDisplay:
@@ -29,7 +30,7 @@ class NClustersDisplay:
     lines_ : dict of str to Line2D
         The values of each method.
     noise_ : dict of str to PolyCollection
-        From the least to the largest value of noise, for silhouette and stability.
+        From the least to the largest value of noise, for all but the gap.
     marks_ : dict of str to Line2D
         The k that a method says, where it sees structure.
 
@@ -89,16 +90,16 @@ class NClustersDisplay:
 
     def _draw(self, ax: Any, name: str) -> None:
         choice = self.choice
-        ks, values = choice.ks, getattr(choice, name)
-        low, high = self._limits(name)
+        ks, (values, low, high, noise) = choice.ks, choice.curve(name)
         shown = np.isfinite(values)
-        if name in choice.noise:
-            noise = choice.noise[name][:, shown]
+        if noise is not None:
+            noise = noise[:, shown]
             self.noise_[name] = ax.fill_between(
                 ks[shown], noise.min(axis=0), noise.max(axis=0), color=COLOURS[3], alpha=0.25,
                 linewidth=0, label="noise",
             )  # fmt: skip
-        interval = "± one error" if name == "gap" else f"{number(100 * choice.confidence)} %"
+        percent = f"{number(100 * choice.confidence)} %"
+        interval = {"gap": "± one error", "bic": "data"}.get(name, percent)
         look = curve(0, len(ks)) | {"markevery": 1}
         self.lines_[name] = ax.errorbar(
             ks[shown], values[shown], [(values - low)[shown], (high - values)[shown]],
@@ -109,12 +110,6 @@ class NClustersDisplay:
         if k is not None and shown[ks == k].any():
             mark = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
             (self.marks_[name],) = ax.plot([k], values[ks == k], **mark)
-        ax.set(ylabel=name)
+        ax.set(ylabel=NAMES.get(name, name))
         ax.set_title(said, loc="right")
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
-
-    def _limits(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        if name == "gap":
-            return self.choice.gap - self.choice.gap_error, self.choice.gap + self.choice.gap_error
-        interval = getattr(self.choice, f"{name}_interval")
-        return interval[:, 0], interval[:, 1]

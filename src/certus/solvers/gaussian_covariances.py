@@ -13,7 +13,6 @@ Blocks of rows are (p, rows) here, so that loops run along rows.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .em import Collapsed
 
@@ -75,9 +74,7 @@ class Full:
         return np.where((N + hold.epsilon > 0)[:, None, None], cov, before)
 
     def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        U = np.empty_like(cov)
-        for i, one in enumerate(cov):
-            U[i] = _inverse_root(one, i, least)
+        U = _inverse_roots(cov, least)
         return U, np.log(np.einsum("kii->ki", U)).sum(axis=1)
 
     def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
@@ -129,7 +126,7 @@ class Tied(Full):
         return (S + np.diag(hold.epsilon * hold.D)) / (N.sum() + hold.epsilon) + np.diag(hold.added)
 
     def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        U = _inverse_root(cov, 0, least)
+        (U,) = _inverse_roots(cov[None], least)
         return U, np.log(np.diag(U)).sum(keepdims=True)
 
     def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
@@ -235,17 +232,28 @@ def _root(N: np.ndarray) -> np.ndarray:
     return np.sqrt(_some(N))
 
 
-def _inverse_root(cov: np.ndarray, component: int, least: float) -> np.ndarray:
-    """U, upper triangular, with UUᵀ = Σ⁻¹."""
-    p = len(cov)
-    if not (np.diag(cov) >= least).all():
-        raise Collapsed(component)
-    size = np.sqrt(np.diag(cov))
+def _inverse_roots(cov: np.ndarray, least: float) -> np.ndarray:
+    """U_k, upper triangular, with UUᵀ = Σ_k⁻¹."""
+    diagonal = np.einsum("kii->ki", cov)
+    _require((diagonal >= least).all(axis=1))
+    size = np.sqrt(diagonal)
+    scaled = cov / (size[:, :, None] * size[:, None, :])
     try:
-        L = np.linalg.cholesky(cov / np.multiply.outer(size, size))
+        L = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:
-        raise Collapsed(component) from None
-    if not np.diag(L).min() ** 2 >= PIVOT:
-        raise Collapsed(component)
-    U: np.ndarray = solve_triangular(L, np.eye(p), lower=True).T / size[:, None]
-    return U
+        L = np.stack([_cholesky(one) for one in scaled])
+    _require(np.einsum("kii->ki", L).min(axis=1, initial=np.inf) ** 2 >= PIVOT)
+    inverse = np.tril(np.linalg.solve(L, np.broadcast_to(np.eye(cov.shape[1]), L.shape)))
+    return np.asarray(inverse.transpose(0, 2, 1) / size[:, :, None])
+
+
+def _require(fine: np.ndarray) -> None:
+    if not fine.all():
+        raise Collapsed(int(np.argmin(fine)))
+
+
+def _cholesky(C: np.ndarray) -> np.ndarray:
+    try:
+        return np.asarray(np.linalg.cholesky(C))
+    except np.linalg.LinAlgError:
+        return np.zeros_like(C)

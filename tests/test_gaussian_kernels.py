@@ -27,13 +27,14 @@ def differences(Z, mu):
 
 
 @pytest.mark.parametrize(("p", "k", "n"), SHAPES)
-def test_squares_are_those_of_whitened_differences(p, k, n):
+def test_log_densities_are_those_of_whitened_differences(p, k, n):
     Z, mu, _, rng = problem(p, k, n)
     U = np.triu(rng.normal(size=(k, p, p)))
     out = np.full((k, n), np.nan)
-    gaussians.squares(Z, mu, gaussians.pack(U), out)
+    b = rng.normal(size=k)
+    gaussians.log_densities(Z, mu, gaussians.pack(U), b, out)
     V = np.einsum("kji,kjr->kir", U, differences(Z, mu))
-    np.testing.assert_allclose(out, (V**2).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(out, b[:, None] - (V**2).sum(axis=1) / 2, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.1, 0.0])
@@ -73,10 +74,12 @@ def test_diagonal_ones_too(p, k, n):
     Z, mu, w, rng = problem(p, k, n)
     u = rng.normal(size=(k, p))
     out, A, S = np.full((k, n), np.nan), np.full((k, p), np.nan), np.full((k, p), np.nan)
-    diagonal_gaussians.squares(Z, mu, u, out)
+    b = rng.normal(size=k)
+    diagonal_gaussians.log_densities(Z, mu, u, b, out)
     diagonal_gaussians.moments(Z, w, mu, A, S)
     Y = differences(Z, mu)
-    np.testing.assert_allclose(out, ((Y * u[:, :, None]) ** 2).sum(axis=1), rtol=1e-12)
+    half = ((Y * u[:, :, None]) ** 2).sum(axis=1) / 2
+    np.testing.assert_allclose(out, b[:, None] - half, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(A, np.einsum("kr,kjr->kj", w, Y), rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(S, np.einsum("kr,kjr->kj", w, Y**2), rtol=1e-11)
 
@@ -89,9 +92,10 @@ def test_kernels_of_normal_components_stay_inside_their_arrays(tmp_path):
             Z, mu, w = np.ones((p, n)), np.zeros((2, p)), np.ones((2, n))
             w[1, 5:] = 0.0
             out, A, S = np.empty((2, n)), np.empty((2, p)), np.empty((2, p, p))
-            gaussians.squares(Z, mu, gaussians.pack(np.stack([np.eye(p)] * 2)), out)
+            U = gaussians.pack(np.stack([np.eye(p)] * 2))
+            gaussians.log_densities(Z, mu, U, np.zeros(2), out)
             gaussians.moments(Z, w, mu, A, S)
-            diagonal_gaussians.squares(Z, mu, np.ones((2, p)), out)
+            diagonal_gaussians.log_densities(Z, mu, np.ones((2, p)), np.zeros(2), out)
             diagonal_gaussians.moments(Z, w, mu, A, S[0, :2] if p > 1 else np.empty((2, p)))
         print("fine")
     """

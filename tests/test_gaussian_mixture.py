@@ -255,7 +255,7 @@ def test_compiled_loops_and_products_agree_with_differences(covariance_type):
     tied = covariance_type == "tied"
     other = gaussian_ways.TiedProducts(theta) if tied else gaussian_ways.Compiled(theta)
     np.testing.assert_allclose(
-        other.log_density(other.prepare(Z)), exact.log_density(Z), rtol=1e-9, atol=1e-9
+        other.log_joint(other.prepare(Z)), exact.log_joint(Z), rtol=1e-9, atol=1e-9
     )
     means, scatter = [], []
     for way in (other, exact):

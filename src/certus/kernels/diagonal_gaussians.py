@@ -1,6 +1,6 @@
 """Densities and moments of normal components with diagonal covariances, by differences.
 
-    d_kr = Σ_j ((z_jr − μ_kj) u_kj)²
+    a_kr = b_k − ½ Σ_j ((z_jr − μ_kj) u_kj)²
     A_kj = Σ_r w_kr (z_jr − μ_kj)        S_kj = Σ_r w_kr (z_jr − μ_kj)²
 
 Loops run along rows, four columns at a time, in stretches that stay in cache.
@@ -15,33 +15,35 @@ SIDE = 4  # columns at a time
 
 
 @kernel
-def squares(Z, mu, u, out):
-    """out[k, r] = d_kr, Z of shape (p, rows)."""
+def log_densities(Z, mu, u, b, out):
+    """out[k, r] = a_kr, Z of shape (p, rows)."""
     p, n = Z.shape
     whole = p - p % SIDE
+    half = np.sqrt(0.5)
     for start in range(0, n, STRETCH):
         stop = min(start + STRETCH, n)
         for c in range(len(mu)):
             d = out[c, start:stop]
-            d[:] = 0.0
+            d[:] = b[c]
+            v = half * u[c]
             for j in range(0, whole, SIDE):
                 z0, z1 = Z[j, start:stop], Z[j + 1, start:stop]
                 z2, z3 = Z[j + 2, start:stop], Z[j + 3, start:stop]
-                _add_four(z0, z1, z2, z3, mu[c, j : j + SIDE], u[c, j : j + SIDE], d)
+                _take_four(z0, z1, z2, z3, mu[c, j : j + SIDE], v[j : j + SIDE], d)
             for j in range(whole, p):
-                z, m, v = Z[j, start:stop], mu[c, j], u[c, j]
+                z, m, last = Z[j, start:stop], mu[c, j], v[j]
                 for r in range(len(d)):
-                    y = (z[r] - m) * v
-                    d[r] += y * y
+                    y = (z[r] - m) * last
+                    d[r] -= y * y
 
 
 @kernel
-def _add_four(z0, z1, z2, z3, mu, u, d):
+def _take_four(z0, z1, z2, z3, mu, u, d):
     m0, m1, m2, m3 = mu[0], mu[1], mu[2], mu[3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     for r in range(len(d)):
         y0, y1, y2, y3 = (z0[r] - m0) * u0, (z1[r] - m1) * u1, (z2[r] - m2) * u2, (z3[r] - m3) * u3
-        d[r] += (y0 * y0 + y1 * y1) + (y2 * y2 + y3 * y3)
+        d[r] -= (y0 * y0 + y1 * y1) + (y2 * y2 + y3 * y3)
 
 
 @kernel
@@ -98,5 +100,5 @@ def _sum_four(z0, z1, z2, z3, mu, v, four):
 def warm() -> None:
     """Compile, or load from disk."""
     Z, mu, w = np.zeros((2, 3)), np.zeros((1, 2)), np.ones((1, 3))
-    squares(Z, mu, mu, np.empty((1, 3)))
+    log_densities(Z, mu, mu, np.zeros(1), np.empty((1, 3)))
     moments(Z, w, mu, np.empty((1, 2)), np.empty((1, 2)))

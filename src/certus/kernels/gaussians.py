@@ -1,6 +1,6 @@
 """Densities and moments of normal components, by differences to each one's own mean.
 
-    d_kr = ‖U_kᵀ(z_r − μ_k)‖²
+    a_kr = b_k − ½‖U_kᵀ(z_r − μ_k)‖²
     A_k = Σ_r w_kr (z_r − μ_k)        S_k = Σ_r w_kr (z_r − μ_k)(z_r − μ_k)ᵀ
 
 U is upper triangular, S symmetric: half of a matrix product's multiplications each. Rows stand in
@@ -44,8 +44,8 @@ def pack(U):
 
 
 @kernel
-def squares(Z, mu, packed, out):
-    """out[k, r] = d_kr, Z of shape (p, rows)."""
+def log_densities(Z, mu, packed, b, out):
+    """out[k, r] = a_kr, Z of shape (p, rows)."""
     p, n = Z.shape
     half = (p + 1) // 2
     Y = np.zeros(2 * half * STRIP)
@@ -66,7 +66,7 @@ def squares(Z, mu, packed, out):
                 _add_squares(Y, packed, at, t + 1, total)
                 at += 4 * (t + 1)
             for r in range(m):
-                out[c, start + r] = total[r]
+                out[c, start + r] = b[c] - 0.5 * total[r]
 
 
 @kernel
@@ -361,5 +361,5 @@ def _add_products(typingctx, W, i, Y, j, strips, stride, sums, at):
 def warm() -> None:
     """Compile, or load from disk."""
     Z, mu, w = np.zeros((2, 3)), np.zeros((1, 2)), np.ones((1, 3))
-    squares(Z, mu, pack(np.zeros((1, 2, 2))), np.empty((1, 3)))
+    log_densities(Z, mu, pack(np.zeros((1, 2, 2))), np.zeros(1), np.empty((1, 3)))
     moments(Z, w, mu, np.empty((1, 2)), np.empty((1, 2, 2)))

@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 
 from .em import Collapsed
 from .gaussian_covariances import Gaussians
-from .gaussian_ways import LOG_2PI
+from .gaussian_ways import LOG_2PI, log_shares
 
 
 class Pattern(NamedTuple):
@@ -57,7 +57,7 @@ class Observed:
             patterns.append(Pattern(rows, np.flatnonzero(~missing), np.flatnonzero(missing)))
         return Z, patterns
 
-    def log_density(self, prepared: tuple[np.ndarray, list[Pattern]]) -> np.ndarray:
+    def log_joint(self, prepared: tuple[np.ndarray, list[Pattern]]) -> np.ndarray:
         Z, patterns = prepared
         out = np.empty((len(self.theta.mu), Z.shape[1]))
         for pattern in patterns:
@@ -65,6 +65,7 @@ class Observed:
             for k, given in enumerate(self._given(pattern)):
                 V = np.dot(given.W, z - self.theta.mu[k, pattern.observed][:, None])
                 out[k, pattern.rows] = given.const - 0.5 * np.einsum("ij,ij->j", V, V)
+        out += log_shares(self.theta)[:, None]
         return out
 
     def sums(self, prepared: tuple[np.ndarray, list[Pattern]], R: np.ndarray) -> Any:

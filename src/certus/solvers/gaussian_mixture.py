@@ -69,14 +69,12 @@ class GaussianFamily:
         self.seen = np.full(len(at.kept), self.mass) if seen is None else seen
 
     def look(self, theta: Gaussians, beta: float = 1.0) -> Look:
-        way, log_pi = self._way(theta), _log(theta.pi)
+        way = self._way(theta)
         shares = shares_of(self.rows, len(theta.pi))
 
         def of_block(X: Any, _y: Any, s: Any) -> tuple[Any, ...]:
             prepared = way.prepare(self.at.of(X))
-            a = way.log_density(prepared)
-            a += log_pi
-            F, R = shares(a, s, beta)
+            F, R = shares(way.log_joint(prepared), s, beta)
             return F, R.sum(axis=1), *way.sums(prepared, R)
 
         F, N, *sums = self._over_rows(of_block, len(theta.pi))
@@ -88,12 +86,12 @@ class GaussianFamily:
 
     def log_joint(self, theta: Gaussians) -> Any:
         """A function of blocks of rows: log π_k p(x | θ_k), (rows, k)."""
-        way, log_pi = self._way(theta), _log(theta.pi)
+        way = self._way(theta)
 
         def of_block(X: Any, _y: Any, _s: Any) -> np.ndarray:
             Z = self.at.of(X)
-            a: np.ndarray = way.log_density(way.prepare(Z))
-            a += log_pi - np.dot(self.at.log_volume, ~np.isnan(Z))
+            a: np.ndarray = way.log_joint(way.prepare(Z))
+            a -= np.dot(self.at.log_volume, ~np.isnan(Z))
             return a.T
 
         return of_block
@@ -146,8 +144,3 @@ class GaussianFamily:
         matrices = 1 if self.shape.shared else len(theta.pi)
         volume = self.hold.epsilon * matrices * self.at.log_volume.sum()
         return float(self.shape.log_prior(theta, self.hold) - volume)
-
-
-def _log(pi: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):  # a component of nothing
-        return np.log(pi)[:, None]

@@ -26,7 +26,9 @@ class Way(Protocol):
 
     def prepare(self, Z: np.ndarray) -> np.ndarray: ...
 
-    def log_density(self, prepared: np.ndarray) -> np.ndarray: ...
+    def log_joint(self, prepared: np.ndarray) -> np.ndarray:
+        """log π_k N(z | μ_k, Σ_k), (k, rows)."""
+        ...
 
     def sums(self, prepared: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
         """Of a block; blocks are added up."""
@@ -42,13 +44,12 @@ class Differences:
 
     def __init__(self, shape: Any, theta: Gaussians):
         self.shape, self.theta, self.reference = shape, theta, theta.mu
-        p = theta.mu.shape[1]
-        self.const = (theta.log_det - p / 2 * LOG_2PI)[:, None]
+        self.const = constants(theta)[:, None]
 
     def prepare(self, Z: np.ndarray) -> np.ndarray:
         return Z
 
-    def log_density(self, Z: np.ndarray) -> np.ndarray:
+    def log_joint(self, Z: np.ndarray) -> np.ndarray:
         out: np.ndarray = self.shape.squares(Z, self.theta)
         out *= -0.5
         out += self.const
@@ -72,16 +73,14 @@ class Compiled:
         self.kernels: Any = gaussians if full else diagonal_gaussians
         self.U = gaussians.pack(theta.U) if full else theta.U
         self.mu, self.reference, self.shape = theta.mu, theta.mu, theta.cov.shape
-        self.const = (theta.log_det - theta.mu.shape[1] / 2 * LOG_2PI)[:, None]
+        self.const = constants(theta)
 
     def prepare(self, Z: np.ndarray) -> np.ndarray:
         return Z
 
-    def log_density(self, Z: np.ndarray) -> np.ndarray:
+    def log_joint(self, Z: np.ndarray) -> np.ndarray:
         out = np.empty((len(self.mu), Z.shape[1]))
-        self.kernels.squares(Z, self.mu, self.U, out)
-        out *= -0.5
-        out += self.const
+        self.kernels.log_densities(Z, self.mu, self.U, self.const, out)
         return out
 
     def sums(self, Z: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
@@ -102,12 +101,12 @@ class TiedProducts:
         self.p, self.U = theta.mu.shape[1], theta.U
         self.centers = np.dot(theta.mu, theta.U)
         squares = np.einsum("kp,kp->k", self.centers, self.centers)
-        self.const = (theta.log_det - self.p / 2 * LOG_2PI - squares / 2)[:, None]
+        self.const = (constants(theta) - squares / 2)[:, None]
 
     def prepare(self, Z: np.ndarray) -> np.ndarray:
         return Z
 
-    def log_density(self, Z: np.ndarray) -> np.ndarray:
+    def log_joint(self, Z: np.ndarray) -> np.ndarray:
         V = np.dot(self.U.T, Z)
         out = np.dot(self.centers, V)
         out += self.const
@@ -120,6 +119,17 @@ class TiedProducts:
 
     def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
         return sums[0], sums[1]
+
+
+def constants(theta: Gaussians) -> np.ndarray:
+    """(k,) log π + log|U| − (p/2) log 2π."""
+    out: np.ndarray = log_shares(theta) + theta.log_det - theta.mu.shape[1] / 2 * LOG_2PI
+    return out
+
+
+def log_shares(theta: Gaussians) -> np.ndarray:
+    with np.errstate(divide="ignore"):  # a component of nothing
+        return np.log(theta.pi)
 
 
 def way_of(shape: Any, theta: Gaussians, rows: int) -> Way:

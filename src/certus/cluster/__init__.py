@@ -4,5 +4,13 @@ from .bisecting import BisectingKMeans
 from .choose_n_clusters import NClustersChoice, choose_n_clusters
 from .kmeans import KMeans
 from .minibatch import MiniBatchKMeans
+from .tree import Tree
 
-__all__ = ["BisectingKMeans", "KMeans", "MiniBatchKMeans", "NClustersChoice", "choose_n_clusters"]
+__all__ = [
+    "BisectingKMeans",
+    "KMeans",
+    "MiniBatchKMeans",
+    "NClustersChoice",
+    "Tree",
+    "choose_n_clusters",
+]

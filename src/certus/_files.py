@@ -1,7 +1,6 @@
 """Files that are there whole or not at all."""
 
-import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,12 @@ from typing import Any
 def write_whole(path: Any, text: str) -> None:
     """The text as a file in UTF-8; what was there stays until all of it is written."""
     path = Path(path)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    # opened by name, so that others may read it as they may read any new file of the user
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        os.replace(draft, path)
+        draft.replace(path)
     except BaseException:
-        os.unlink(draft)
+        draft.unlink(missing_ok=True)
         raise

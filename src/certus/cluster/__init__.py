@@ -1,5 +1,6 @@
 """Clusters of rows, under scikit-learn's names."""
 
+from ..plotting.dendrogram import plot_dendrogram
 from .bisecting import BisectingKMeans
 from .choose_n_clusters import NClustersChoice, choose_n_clusters
 from .kmeans import KMeans
@@ -13,4 +14,5 @@ __all__ = [
     "NClustersChoice",
     "Tree",
     "choose_n_clusters",
+    "plot_dendrogram",
 ]

@@ -199,8 +199,11 @@ class Tree:
     def _cut(self, n_clusters: Any, height: Any) -> tuple[np.ndarray, str | None]:
         """(labels of rows, why they are arbitrary)."""
         undone, arbitrary = self._undone(n_clusters, height)
+        return self._labels(undone), arbitrary
+
+    def _labels(self, undone: np.ndarray) -> np.ndarray:
         labels = runs(self._shape, undone)
-        return by_first_row(labels if self.rows is None else labels[self.rows]), arbitrary
+        return by_first_row(labels if self.rows is None else labels[self.rows])
 
     def _undone(self, n_clusters: Any, height: Any) -> tuple[np.ndarray, str | None]:
         """(is each merge undone?, why that is arbitrary)."""

@@ -44,6 +44,7 @@ WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
     "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files",
+    "_memory",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}

@@ -126,10 +126,10 @@ def _texts(at: At, words: Words, orientation: str, rotated: bool) -> list[str]:
                 lower = 1.2 * font if down > 0 else -0.5 * font
                 out.append(_text(x, y + lower, text, "middle", font, colour))
         else:
-            side, away = ("start", 4) if orientation == "left" else ("end", -4)
+            side, away = ("start", 4.0) if orientation == "left" else ("end", -4.0)
             out.append(_text(x + away, y + font * 0.35, text, side, font, colour))
-    for text, place, h, colour in words.numbers:
-        x, y = at(place, h)
+    for text, at_place, h, colour in words.numbers:
+        x, y = at(at_place, h)
         side = "end" if orientation == "left" else "start"
         dx, dy = -4 if side == "end" else 4, SIZE if orientation == "bottom" else -4
         out.append(_text(x + dx, y + dy, text, side, SIZE, colour))

@@ -5,8 +5,7 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from certus.distances import get_distance
-from certus.solvers.linkage import METHODS, agglomerate, agglomerate_distances, bytes_needed
+from certus.solvers.linkage import METHODS, agglomerate, agglomerate_distances
 
 REDUCIBLE = [m for m in METHODS if m not in ("centroid", "median")]
 each_method = pytest.mark.parametrize("method", METHODS)

@@ -4,6 +4,7 @@ from ..plotting.dendrogram import plot_dendrogram
 from .agglomerative import AgglomerativeClustering
 from .bisecting import BisectingKMeans
 from .choose_n_clusters import NClustersChoice, choose_n_clusters
+from .divisive import DivisiveClustering
 from .kmeans import KMeans
 from .linkage import linkage
 from .minibatch import MiniBatchKMeans
@@ -12,6 +13,7 @@ from .tree import Tree
 __all__ = [
     "AgglomerativeClustering",
     "BisectingKMeans",
+    "DivisiveClustering",
     "KMeans",
     "MiniBatchKMeans",
     "NClustersChoice",

@@ -22,9 +22,8 @@ def distances_of(model: Any, X: Any) -> np.ndarray:
     own = np.flatnonzero(np.diag(D) > ROUNDING * most)
     if len(own):
         i = int(own[0])
-        hint = (
-            " If these are similarities s, give 1 − s" if D[i, i] >= (1 - ROUNDING) * most else ""
-        )
+        largest = D[i, i] >= (1 - ROUNDING) * most
+        hint = " If these are similarities s, give 1 − s" if largest else ""
         raise ValueError(f"the distance of row {i} to itself is {D[i, i]:g}, not 0.{hint}")
     i, j = _uneven(D, most)
     if i >= 0:

@@ -74,9 +74,9 @@ def check(
     """
     merges = np.asarray(merges, dtype=float)
     n = _leaves(data, merges, metric, columns)
-    found = {
+    found: dict[str, Any] = {
         "objective": 0.0, "bound": 0.0, "gap": 0.0, "residual": 0.0, "kind": "exact", "wrong": [],
-        "merges": n - 1, "sampled": 0, "heights": 0, "inversions": [], "far": 0.0, "leaves": n,
+        "merges": n - 1, "sampled": 0, "heights": 0, "inversions": [], "far": 0.0, "top": 0.0,
     }  # fmt: skip
     wrong = what_is_no_tree(merges, n)
     h = merges[:, 2] if merges.shape[1] > 2 else None
@@ -95,7 +95,8 @@ def check(
         h, seen = _compared(rows, tree, method, h, precision, ours, every, budget, tol)
         found |= {name: seen[name] for name in ("residual", "sampled", "heights", "inversions")}
         wrong += seen["wrong"]
-        found["far"] = _far(rows, h)
+        found["top"] = float(np.nanmax(h, initial=0.0))
+        found["far"] = _far(rows, found["top"])
     if labels is not None and (known or threshold is None):
         wrong += wrong_labels(tree, h, labels, n_clusters, threshold)
     return _told(found, wrong)
@@ -134,7 +135,7 @@ def _compared(
     """(heights claimed, or else as found, and NaN where not looked at; what was seen)."""
     n, wrong = tree.n, []
     vectors = method in SQUARED and rows.power == 2
-    link = Centers(rows, tree, method) if vectors else Members(rows, tree, method, h)
+    link: Any = Centers(rows, tree, method) if vectors else Members(rows, tree, method, h)
     if n <= LARGEST and n * n * (rows.p + 16) <= every:
         looks = every_merge(link, tree, method)
     else:
@@ -203,8 +204,7 @@ def _nearer(look: Look, tree: Hierarchy) -> str:
     return said + f"{tree.name(look.c)} and {tree.name(look.c2)} are {look.least:.6g} apart"
 
 
-def _far(rows: Any, h: Any) -> float:
+def _far(rows: Any, top: float) -> float:
     """How many times as far from the origin as from each other the rows lie."""
-    top = float(np.nanmax(h, initial=0.0))
     vectors = isinstance(rows, Vectors) and rows.X.dtype.kind == "f" and rows.exact
     return float(np.nanmax(np.abs(rows.X), initial=0.0)) / top if vectors and top > 0 else 0.0

@@ -4,7 +4,8 @@
 
 That is enough where heights cannot fall (single, complete, average, weighted, ward: two clusters
 that are nearest to each other stay so, whatever is joined elsewhere). Of centroid and median the
-two must be the least pair of all, d(A, B) ≤ d(C, C').
+two must be the least pair of all, d(A, B) ≤ d(C, C'). Of single linkage the smaller of the two is
+enough: its least distance to any other row is an edge of the least spanning tree.
 
 ``every_merge`` follows the tree from its leaves with all distances at hand; ``some_merges`` makes
 those that each look needs.
@@ -140,7 +141,8 @@ class Nearest:
 
 def chosen(cost: Any, method: str, most: int, budget: float) -> np.ndarray:
     """Merges to look at: spread over all, in step with no pattern, as many as can be paid for."""
-    count, spent, taken = len(cost), 0.0, []
+    count, spent = len(cost), 0.0
+    taken: list[int] = []
     cost = cost * (1.0 if method in MONOTONE else (2 + OTHERS) / 2)
     for t in dict.fromkeys(
         (np.arange(4 * most) * 0.6180339887498949 % 1.0 * count).astype(int).tolist()
@@ -160,7 +162,9 @@ def some_merges(link: Any, tree: Hierarchy, method: str, merges: Any) -> list[Lo
 def _look_at(link: Any, tree: Hierarchy, method: str, t: int) -> Look:
     alive = tree.alive(t)
     a, b = tree.pairs[t]
-    asked = [a, b]
+    if method == "single" and tree.size[b] < tree.size[a]:
+        a, b = b, a
+    asked = [a] if method == "single" else [a, b]
     if method not in MONOTONE:
         places = (np.arange(OTHERS) * 0.6180339887498949 % 1.0 * len(alive)).astype(int)
         asked += alive[np.unique(places)].tolist()

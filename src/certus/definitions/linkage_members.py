@@ -59,7 +59,8 @@ class Members:
 
     def cost(self) -> np.ndarray:
         """Distances of rows that a look at each merge needs."""
-        return self.tree.size[self.tree.pairs].sum(axis=1) * self.tree.n
+        sizes = self.tree.size[self.tree.pairs]
+        return self.tree.n * (sizes.min(axis=1) if self.method == "single" else sizes.sum(axis=1))
 
     def weights(self, cluster: int) -> Any:
         """u of its rows, in the order of the leaves."""

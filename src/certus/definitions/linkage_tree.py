@@ -72,9 +72,8 @@ def hierarchy(merges: Any, n: int) -> Hierarchy:
         depth[a] = depth[b] = depth[n + t] + 1
     order = np.empty(n, dtype=np.intp)
     order[start[:n]] = np.arange(n)
-    return Hierarchy(
-        n, pairs, parent, *(np.array(v, dtype=np.intp) for v in (size, start, depth)), order
-    )
+    sizes, starts, depths = (np.array(v, dtype=np.intp) for v in (size, start, depth))
+    return Hierarchy(n, pairs, parent, sizes, starts, depths, order)
 
 
 def wrong_sizes(tree: Hierarchy, claimed: Any) -> list[str]:

@@ -9,6 +9,7 @@ from .kmeans import KMeans
 from .linkage import linkage
 from .minibatch import MiniBatchKMeans
 from .tree import Tree
+from .variables import VariableClustering
 
 __all__ = [
     "AgglomerativeClustering",
@@ -18,6 +19,7 @@ __all__ = [
     "MiniBatchKMeans",
     "NClustersChoice",
     "Tree",
+    "VariableClustering",
     "choose_n_clusters",
     "linkage",
     "plot_dendrogram",

@@ -2,9 +2,8 @@
 
     X ── divide by scale ──► rows ──► d(·,·) ──► merges          D ──► merges
 
-Where a distance is Euclidean between other rows (Mahalanobis, weights), these are taken, and the
-linkages that need no matrix need none. Single linkage keeps the order of distances alone, so it
-takes the same way for their squares.
+Where a distance is Euclidean between other rows (Mahalanobis, weights), the linkages that need no
+matrix need none. Single linkage keeps the order of distances alone: squares will do as well.
 """
 
 from typing import Any, NamedTuple
@@ -37,12 +36,21 @@ class Problem(NamedTuple):
     kept: Any  # as given, for new rows and the certificate; an array unless categories are held
     scale: np.ndarray | None
     distance: Distance | None  # that has seen the rows; None: given distances
+    metric: Any  # by name, or the distance where it learnt from the rows
     mixed: bool  # do columns hold categories?
     told: list[Told]
 
     @property
     def n(self) -> int:
         return int(self.kept.shape[0])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """As the definition takes them: numbers, not divided by scale."""
+        if not self.mixed:
+            return np.asarray(self.kept)
+        assert self.distance is not None
+        return self.distance.read(self.kept)
 
 
 def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
@@ -51,7 +59,8 @@ def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
     if isinstance(model.metric, str) and model.metric == "precomputed":
         if not (scale is None or scale is False):
             raise ValueError("scale is for columns of rows: given distances have none")
-        return Problem(distances_of(model, X), None, None, False, _of_given(method))
+        given = distances_of(model, X)
+        return Problem(given, None, None, "precomputed", False, _of_given(method))
     distance = get_distance(model.metric, **params)
     if distance.name == "gower" and _may_hold_categories(X):
         ready = distance.prepare(X)
@@ -59,7 +68,7 @@ def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
             if not (scale is None or scale is False):
                 raise ValueError("metric='gower' divides by ranges itself: leave scale out")
             validate_data(model, X, reset=True, skip_check_array=True)
-            return Problem(X, None, ready, True, _of_centers(method, ready))
+            return Problem(X, None, ready, ready, True, _of_centers(method, ready))
     rows = rows_of(model, X, reset=True, missing=distance.missing)
     if isinstance(model.metric, str) and looks_like_distances(rows):
         raise ValueError(
@@ -72,12 +81,14 @@ def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
     if scale is None and distance.name in WITH_UNITS and params.get("w") is None:
         told += units_differ(rows, vars(model).get("feature_names_in_"))
     scaled = divided(rows, s)
-    distance = distance.prepare(scaled)
+    ready = distance.prepare(scaled)
+    metric = model.metric if ready is distance else ready
+    distance = ready
     told += _of_centers(method, distance)
     flags = [text for _, _, text in distance.flags(scaled)]
     if flags:
         told.append(("; ".join(flags), DegenerateWarning))
-    return Problem(rows, s, distance, False, told)
+    return Problem(rows, s, distance, metric, False, told)
 
 
 def params_of(metric_params: Any) -> dict[str, Any]:
@@ -167,15 +178,12 @@ def grow(
     require_memory(problem, method, dtype)
     if problem.distance is None:
         return agglomerate_distances(problem.kept, method, **how)
-    distance = problem.distance
-    rows = distance.read(divided(problem.kept, problem.scale))
-    kind = _as_vectors(problem, method)
-    if kind is None:
-        merges = agglomerate(rows, method, _OfReadRows(distance), **how)
+    if problem.mixed:
+        read = problem.distance.read(problem.kept)
+        merges = agglomerate(read, method, _OfReadRows(problem.distance), **how)
     else:
-        merges = agglomerate(distance.embed(rows), method, None, **how)
-        if kind == "sqeuclidean":
-            merges[:, 2] **= 2
+        scaled = divided(problem.kept, problem.scale)
+        merges = agglomerate(scaled, method, problem.distance, **how)
     unknown = np.flatnonzero(np.isnan(merges[:, 2]))
     if len(unknown):
         raise ValueError("some rows have no distance: they share no known value with others")

@@ -153,19 +153,34 @@ def leaves(n: int) -> str:
     return "1 leaf" if n == 1 else f"{n:,} leaves"
 
 
-def tie_at(heights: np.ndarray, n_clusters: int) -> str | None:
-    """Why the cut into so many clusters is arbitrary, if it is."""
-    undone = len(heights) - (n_clusters - 1)  # the first merge that is undone
-    if n_clusters == 1 or undone == 0:
+def tie_at(merges: np.ndarray, n_clusters: int, from_above: bool) -> str | None:
+    """Why the cut into so many clusters is arbitrary, if it is.
+
+    A tree made from below could have made any of several equal merges first. One made from above
+    could have undone another first only if that was not a part of what it undid.
+    """
+    heights, n = merges[:, 2], len(merges) + 1
+    undone = n - n_clusters  # the first merge that is undone
+    if n_clusters in (1, n):
         return None
     low, high = heights[undone - 1], heights[undone]
-    if abs(high - low) > AS_EQUAL * max(high, low):
+    same = np.flatnonzero(np.abs(heights - high) <= AS_EQUAL * high)
+    if abs(high - low) > AS_EQUAL * max(high, low) or (
+        from_above and not _exchangeable(merges, same, undone)
+    ):
         return None
-    same = np.flatnonzero(np.abs(heights - high) <= AS_EQUAL * max(high, low))
-    m = len(heights) + 1
-    least, most = m - int(same[-1]) - 1, m - int(same[0])
+    least, most = n - int(same[-1]) - 1, n - int(same[0])
     return (
         f"merges {listed([str(t) for t in same], 4)} have the same height, "
         f"{number(float(high))}, and {count(n_clusters, 'cluster')} lie between them: which of "
         f"these merges are undone is arbitrary. {least} and {most} clusters are not"
     )
+
+
+def _exchangeable(merges: np.ndarray, same: np.ndarray, undone: int) -> bool:
+    """Could one of these merges stay in place of another?"""
+    n, pairs = len(merges) + 1, merges[:, :2].astype(np.intp)
+    made_by = {int(part): t for t in range(undone, n - 1) for part in pairs[t]}
+    could_go = [w for w in same if w < undone and n + w in made_by]
+    could_stay = [u for u in same if u >= undone and (pairs[u] < n + undone).all()]
+    return any(made_by[n + w] != u for w in could_go for u in could_stay)

@@ -68,6 +68,8 @@ class AgglomerativeClustering(TreeClusterer):
         1.
     scale_ : ndarray of shape (n_features,) or None
         What columns were divided by.
+    certificate_ : Certificate
+        Which merges were recomputed from the rows, and that they are those of the definition.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -135,7 +137,7 @@ class AgglomerativeClustering(TreeClusterer):
         """
         self._check_parameters()
         problem = read_problem(self, X, self.linkage, self.scale)
-        self._require_rows(problem.n)
+        self._require(problem.n, "n_samples")
         self._watching.begin(None)
         merges = grow(
             problem, self.linkage, dtype_of(self.dtype), effective_threads(), self._merge_heard
@@ -144,6 +146,7 @@ class AgglomerativeClustering(TreeClusterer):
         self.children_ = merges[:, :2].astype(np.intp)
         self.distances_ = merges[:, 2].copy()
         self.n_connected_components_ = 1
+        self._certify_tree(problem.rows)
         self._tell(told)
         return self
 

@@ -50,6 +50,8 @@ class DivisiveClustering(TreeClusterer):
     divisive_coefficient_ : float
         The mean of 1 − (diameter of the last cluster that held row i and others)/(that of all
         rows): near 1 where there are clusters, and larger for more rows. NaN for equal rows.
+    certificate_ : Certificate
+        Which splits were recomputed from the rows, and that they are those of the definition.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -106,11 +108,12 @@ class DivisiveClustering(TreeClusterer):
         self._check_cut()
         dtype = dtype_of(self.dtype)
         problem = read_problem(self, X, "diana", self.scale)
-        self._require_rows(problem.n)
+        self._require(problem.n, "n_samples")
         self._watching.begin(None)
         merges = divide(_all_distances(problem, dtype), self._merge_heard)
         told = problem.told + self._plant(problem, merges, "diana")
         self.divisive_coefficient_ = _coefficient(merges)
+        self._certify_tree(problem.rows)
         self._tell(told)
         return self
 

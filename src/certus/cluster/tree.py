@@ -25,6 +25,8 @@ from ._tree_shape import (
 )
 from ._tree_writing import newick
 
+FROM_ABOVE = ("diana", "bisecting")  # methods that split
+
 
 class Tree:
     """A tree of clusters: n leaves and n − 1 merges of two clusters each, in SciPy's layout.
@@ -53,10 +55,12 @@ class Tree:
         Of the leaves, for pictures and files.
     rows : array-like of shape (n_samples,) of int, optional
         The leaf of every row, where leaves hold several. None: row i is leaf i.
+    dtype : {"float64", "float32"}, optional
+        Of the distances that heights come from: how many digits a check may expect.
 
     Attributes
     ----------
-    merges, method, metric, metric_params, scale, X, names, rows
+    merges, method, metric, metric_params, scale, X, names, rows, dtype
         As given; merges in float64.
 
     Notes
@@ -87,12 +91,14 @@ class Tree:
         X: Any = None,
         names: Any = None,
         rows: Any = None,
+        dtype: Any = None,
     ):
         n = len(merges) + 1
         self.rows = None if rows is None else _leaves_of_rows(rows, n)
         sizes = None if self.rows is None else np.bincount(self.rows, minlength=n)
         self.merges = checked_merges(np.reshape(merges, (-1, 4)) if n == 1 else merges, sizes)
         self.method, self.metric, self.metric_params = method, metric, metric_params
+        self.dtype = None if dtype is None else np.dtype(dtype).name
         self.scale = None if scale is None else np.asarray(scale, dtype=np.float64)
         self.X = X
         self.names = None if names is None else np.asarray(names).astype(str)
@@ -220,7 +226,7 @@ class Tree:
                 f"number from 1 to {self.n_leaves}"
             )
         undone = np.arange(self.n_leaves - 1) >= self.n_leaves - n_clusters
-        return undone, tie_at(self.heights, int(n_clusters))
+        return undone, tie_at(self.merges, int(n_clusters), self.method in FROM_ABOVE)
 
     # --- new rows ---
 

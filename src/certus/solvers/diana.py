@@ -5,9 +5,10 @@
     row with the largest  mean d(i, rest) − mean d(i, S)  follows, as long as that is above 0
 
 Sums of distances to the rest and to S change by one row of D for each row that moves, so a move is
-O(|C|). Sums of a part are those of the whole minus what went; they are taken anew when a part is
-half as large as where they were last taken, so that rounding cannot add up. The farthest row of
-each is kept, and looked for again only where it went to the other side.
+O(|C|). Sums of a part are those of the whole minus what went; they are taken anew when a part has
+half the rows, or a thousandth of the sums, of where they were last taken, so that rounding of what
+went does not outweigh what stayed. The farthest row of each is kept, and looked for again only where
+it went to the other side.
 """
 
 import heapq
@@ -19,13 +20,15 @@ from .steps import OnStep, Step, always, ignore
 
 ROUNDING = 16 * np.finfo(float).eps  # of the mean distance: a gain below is none
 
+FADED = 2.0**-10  # of the sums: three of sixteen digits are lost by then
+
 
 class _Part(NamedTuple):
     rows: np.ndarray  # ascending
     sums: np.ndarray  # Σ_j d(i, j) over the part
     far: np.ndarray  # max_j d(i, j)
     at: np.ndarray  # and the row j
-    taken: int  # rows when sums were last taken from distances
+    taken: tuple[int, float]  # rows and largest sum when sums were last taken from distances
 
 
 def divide(D: np.ndarray, on_step: OnStep = ignore) -> np.ndarray:
@@ -61,7 +64,7 @@ def _measured(D: np.ndarray, rows: np.ndarray) -> _Part:
         d = D[i, rows].astype(np.float64)
         sums[k], at[k] = d.sum(), rows[d.argmax()]
         far[k] = d.max()
-    return _Part(rows, sums, far, at, m)
+    return _Part(rows, sums, far, at, (m, float(sums.max())))
 
 
 def _split(D: np.ndarray, part: _Part) -> tuple[_Part, _Part]:
@@ -87,8 +90,9 @@ def _split(D: np.ndarray, part: _Part) -> tuple[_Part, _Part]:
 
 
 def _part_of(D: np.ndarray, part: _Part, inside: np.ndarray, sums: np.ndarray) -> _Part:
-    rows = part.rows[inside]
-    if 2 * len(rows) <= part.taken:
+    rows, left = part.rows[inside], sums[inside]
+    many, large = part.taken
+    if 2 * len(rows) <= many or float(left.max()) < FADED * large:
         return _measured(D, rows)
     far, at = part.far[inside], part.at[inside]
     here = np.zeros(part.rows[-1] + 1, dtype=bool)
@@ -97,7 +101,7 @@ def _part_of(D: np.ndarray, part: _Part, inside: np.ndarray, sums: np.ndarray) -
         d = D[rows[k], rows]
         j = int(d.argmax())
         far[k], at[k] = d[j], rows[j]
-    return _Part(rows, sums[inside], far, at, part.taken)
+    return _Part(rows, left, far, at, part.taken)
 
 
 def _as_merges(n: int, splits: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:

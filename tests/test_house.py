@@ -43,7 +43,8 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear", "_scoring", "_shares",
+    "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files",
+    "_memory",
     *WORDS,
 }  # fmt: skip
 TOP = {"root", "certificate", "_config", "_pool", "_validation", "_explain", "rows", "kernels"}
@@ -81,7 +82,7 @@ MAY_IMPORT = {
         "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
-    "_export": {"definitions", *WORDS},
+    "_export": {"definitions", "_files", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
     "_export_ncfs": {"_export", "_explain_ncfs", *WORDS},
@@ -111,6 +112,7 @@ MAY_IMPORT = {
     "_separating": {"rows"},
     "_scoring": set(),
     "_shares": set(),
+    "_files": set(),
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr", "lazy"},
@@ -118,7 +120,7 @@ MAY_IMPORT = {
     "lazy": set(),
     "_pool": {"_config"},
     "_watching": {*WORDS},
-    "plotting": {*WORDS},
+    "plotting": {"_files", *WORDS},
     "derivatives": {"_mistakes", *WORDS},
     "_mistakes": {*WORDS},
     "_config": set(),

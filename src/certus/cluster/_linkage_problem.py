@@ -1,0 +1,220 @@
+"""What a tree is grown from: rows and their distance, or distances, read and checked.
+
+    X ── divide by scale ──► rows ──► d(·,·) ──► merges          D ──► merges
+
+Where a distance is Euclidean between other rows (Mahalanobis, weights), these are taken, and the
+linkages that need no matrix need none. Single linkage keeps the order of distances alone, so it
+takes the same way for their squares.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .._finite import require_finite
+from .._memory import available_memory
+from .._validation import data_for_search
+from .._words import count, number
+from ..csr import CSR
+from ..distances import Distance, get_distance
+from ..exceptions import DegenerateWarning, NotEuclideanWarning
+from ..lazy import LazyRows
+from ..solvers.linkage import METHODS, agglomerate, agglomerate_distances, bytes_needed
+from ..solvers.steps import OnStep, ignore
+from ._given_distances import distances_of, looks_like_distances
+from ._units import WITH_UNITS, Told, scale_of, units_differ
+
+OF_CENTERS = ("centroid", "median", "ward")
+DTYPES = {"float64": np.float64, "float32": np.float32}
+ALWAYS_THERE = 1 << 28  # bytes that need no asking
+MISSING = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
+
+
+class Problem(NamedTuple):
+    """Rows or distances. ``told``: what the person should hear."""
+
+    kept: Any  # as given, for new rows and the certificate; an array unless categories are held
+    scale: np.ndarray | None
+    distance: Distance | None  # that has seen the rows; None: given distances
+    mixed: bool  # do columns hold categories?
+    told: list[Told]
+
+    @property
+    def n(self) -> int:
+        return int(self.kept.shape[0])
+
+
+def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
+    """X of a fit. ``model`` has ``metric`` and ``metric_params``, and learns its columns."""
+    params = params_of(model.metric_params)
+    if isinstance(model.metric, str) and model.metric == "precomputed":
+        if not (scale is None or scale is False):
+            raise ValueError("scale is for columns of rows: given distances have none")
+        return Problem(distances_of(model, X), None, None, False, _of_given(method))
+    distance = get_distance(model.metric, **params)
+    if distance.name == "gower" and _may_hold_categories(X):
+        ready = distance.prepare(X)
+        if vars(ready)["_categorical"].any():
+            if not (scale is None or scale is False):
+                raise ValueError("metric='gower' divides by ranges itself: leave scale out")
+            validate_data(model, X, reset=True, skip_check_array=True)
+            return Problem(X, None, ready, True, _of_centers(method, ready))
+    rows = rows_of(model, X, reset=True, missing=distance.missing)
+    if isinstance(model.metric, str) and looks_like_distances(rows):
+        raise ValueError(
+            f"X is square ({len(rows)} × {len(rows)}), symmetric and 0 on its diagonal: it looks "
+            "like distances. Say metric='precomputed' if it is; if these are rows, give the "
+            "distance as an object, e.g. metric=certus.distances.Euclidean()"
+        )
+    s = scale_of(scale, rows)
+    told: list[Told] = []
+    if scale is None and distance.name in WITH_UNITS and params.get("w") is None:
+        told += units_differ(rows, vars(model).get("feature_names_in_"))
+    scaled = divided(rows, s)
+    distance = distance.prepare(scaled)
+    told += _of_centers(method, distance)
+    flags = [text for _, _, text in distance.flags(scaled)]
+    if flags:
+        told.append(("; ".join(flags), DegenerateWarning))
+    return Problem(rows, s, distance, False, told)
+
+
+def params_of(metric_params: Any) -> dict[str, Any]:
+    if not (metric_params is None or isinstance(metric_params, dict)):
+        raise ValueError(f"metric_params={metric_params!r}: give a dict, or None")
+    return dict(metric_params or {})
+
+
+def divided(X: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    return X if scale is None else X / scale
+
+
+def rows_of(model: Any, X: Any, *, reset: bool, missing: bool) -> np.ndarray:
+    """X as float64 in C order, finite but for NaN where ``missing`` values have a meaning."""
+    X = data_for_search(model, X, reset=reset)
+    if isinstance(X, CSR):
+        raise TypeError(
+            f"Sparse data was passed, but {type(model).__name__} compares all columns of all rows: "
+            "use X.toarray()"
+        )
+    X = X[0 : X.shape[0]] if isinstance(X, LazyRows) else X
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    names = vars(model).get("feature_names_in_")
+    try:
+        require_finite(np.where(np.isnan(rows), 0.0, rows) if missing else rows, names)
+    except ValueError as error:
+        raise ValueError(str(error) + (MISSING if "NaN" in str(error) else "")) from None
+    return rows
+
+
+def _may_hold_categories(X: Any) -> bool:
+    if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
+        table = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
+        return table.ndim == 2 and table.size > 0 and table.dtype.kind in "OUT"
+    return not hasattr(X, "nnz") and len(X.shape) == 2 and min(X.shape) > 0
+
+
+def _of_given(method: str) -> list[Told]:
+    if method not in OF_CENTERS:
+        return []
+    return [(
+        f"linkage='{method}' compares centres, and given distances have none: the tree means "
+        "something only if they are Euclidean. Give the rows, or use 'average'",
+        NotEuclideanWarning,
+    )]  # fmt: skip
+
+
+def _of_centers(method: str, distance: Distance) -> list[Told]:
+    if method not in OF_CENTERS or distance.embedded_metric == "euclidean":
+        return []
+    return [(
+        f"linkage='{method}' compares centres, and metric '{distance.name}' has none: the tree "
+        "means something only for Euclidean distances. Use 'average', or a Euclidean metric",
+        NotEuclideanWarning,
+    )]  # fmt: skip
+
+
+# --- growing --------------------------------------------------------------------------------------
+
+
+def dtype_of(dtype: Any) -> Any:
+    """float64 or float32."""
+    name = "float64" if dtype is None else getattr(dtype, "__name__", str(dtype))
+    if name not in DTYPES:
+        raise ValueError(f"dtype={dtype!r}: give 'float64', 'float32' or None")
+    return DTYPES[name]
+
+
+class _OfReadRows(Distance):
+    """The same distance of rows that it has read."""
+
+    def __init__(self, distance: Distance):
+        self.distance, self.name, self.missing = distance, distance.name, distance.missing
+
+    def read(self, X: Any) -> np.ndarray:
+        return np.asarray(X)
+
+    def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
+        return self.distance.compare(A, B, threads)
+
+
+def grow(
+    problem: Problem, method: str, dtype: Any, threads: int, on_step: OnStep = ignore
+) -> np.ndarray:
+    """The merges; refused before anything is allocated where they would not fit in memory."""
+    how = {"dtype": dtype, "threads": threads, "on_step": on_step}
+    require_memory(problem, method, dtype)
+    if problem.distance is None:
+        return agglomerate_distances(problem.kept, method, **how)
+    distance = problem.distance
+    rows = distance.read(divided(problem.kept, problem.scale))
+    kind = _as_vectors(problem, method)
+    if kind is None:
+        merges = agglomerate(rows, method, _OfReadRows(distance), **how)
+    else:
+        merges = agglomerate(distance.embed(rows), method, None, **how)
+        if kind == "sqeuclidean":
+            merges[:, 2] **= 2
+    unknown = np.flatnonzero(np.isnan(merges[:, 2]))
+    if len(unknown):
+        raise ValueError("some rows have no distance: they share no known value with others")
+    return merges
+
+
+def _as_vectors(problem: Problem, method: str) -> str | None:
+    """The distance of ``embed``-ed rows that can take the place of this one, if any."""
+    assert problem.distance is not None
+    kind = problem.distance.embedded_metric
+    if kind == "euclidean" or (kind == "sqeuclidean" and method == "single"):
+        return kind
+    return None
+
+
+def require_memory(problem: Problem, method: str, dtype: Any) -> None:
+    """MemoryError that names the bytes, what is free, and what would fit."""
+    n, p = problem.n, int(problem.kept.shape[1])
+    given = problem.distance is None
+    vectors = not given and _as_vectors(problem, method) is not None
+    needed = bytes_needed(n, p, method, vectors, dtype)
+    free = None if needed < ALWAYS_THERE else available_memory()
+    if free is None or needed <= free:
+        return
+    fits = [
+        f"linkage='{other}'"
+        for other in METHODS
+        if not given
+        and other != method
+        and bytes_needed(n, p, other, _as_vectors(problem, other) is not None, dtype) <= free
+    ]
+    if dtype is not np.float32 and bytes_needed(n, p, method, vectors, np.float32) <= free:
+        fits.append("dtype='float32'")
+    would = f"What would fit: {', '.join(fits)}" if fits else "Use fewer rows, e.g. a sample"
+    raise MemoryError(
+        f"{method} linkage of {count(n, 'row')} needs {_gib(needed)} and {_gib(free)} are free. "
+        f"{would}"
+    )
+
+
+def _gib(size: int) -> str:
+    return f"{number(size / 2**30, 3)} GiB"

@@ -131,7 +131,9 @@ def _compared(rows: Any, tree: Hierarchy, h: Any, budget: float, tol: float) -> 
             said = f"is split at {h[t]:.6g}, but its diameter is {diameter:.6g}"
             wrong.append(f"merge {t}: {name} {said}")
         in_a = np.arange(size[t]) < tree.size[a]
-        if not (_follows(D, in_a, forgiven) or _follows(D, ~in_a, forgiven)):
+        first = tree.start[n + t]
+        number = tree.order[first : first + size[t]]
+        if not any(_follows(D, S, forgiven, number) for S in (in_a, ~in_a)):
             into = f"{tree.name(a)} and {tree.name(b)}"
             wrong.append(
                 f"merge {t}: {name} is split into {into}, which is not how DIANA splits it"
@@ -148,30 +150,29 @@ def _inside(rows: Any, first: int, size: int) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _follows(D: Any, splinter: Any, forgiven: float) -> bool:
-    """Does the rule, ties taken as they help, end with this splinter?"""
+def _follows(D: Any, splinter: Any, forgiven: float, number: Any) -> bool:
+    """Does the rule end with this splinter, if ties go to the smallest number, or to the largest
+    of gains that rounding alone made different?"""
+    return any(_ends_with(D, splinter, forgiven, prefer) for prefer in (-number, None))
+
+
+def _ends_with(D: Any, splinter: Any, forgiven: float, prefer: Any) -> bool:
     m = len(D)
     to_rest, to_S, out = D.sum(axis=1), np.zeros(m), np.zeros(m, dtype=bool)
-    mean = to_rest / max(1, m - 1)
-    first = np.flatnonzero(splinter & (mean >= mean.max() - forgiven))
-    if not len(first):
-        return False
-    i = int(first[np.argmax(mean[first])])
-    while True:
+    gain, allowed = to_rest / max(1, m - 1), True
+    while allowed:
+        near = np.flatnonzero(splinter & ~out & (gain >= gain.max() - forgiven))
+        if not len(near):
+            return False
+        i = int(near[np.argmax((gain if prefer is None else prefer)[near])])
         out[i] = True
         to_S += D[i]
         to_rest -= D[i]
-        left, moved = m - int(out.sum()), int(out.sum())
-        if left <= 1:
+        moved = int(out.sum())
+        if m - moved <= 1:
             return bool((out == splinter).all())
-        gain = np.where(out, -np.inf, to_rest / (left - 1) - to_S / moved)
-        best = float(gain.max())
-        done = bool((out == splinter).all())
-        if best <= forgiven and done:
-            return True
-        if best < -forgiven or done:
-            return False
-        near = np.flatnonzero(splinter & ~out & (gain >= best - forgiven))
-        if not len(near):
-            return False
-        i = int(near[np.argmax(gain[near])])
+        gain = np.where(out, -np.inf, to_rest / (m - moved - 1) - to_S / moved)
+        if (out == splinter).all():
+            return bool(gain.max() <= forgiven)
+        allowed = bool(gain.max() >= -forgiven)
+    return False

@@ -36,6 +36,7 @@ LOOKS = 200  # merges looked at, if not all are
 EVERY = 2**25  # elements: n²(p + 16) up to which all merges are looked at, .1 to .3 s
 LARGEST = 2048  # rows of which all distances are held: 34 MB
 BUDGET = 2.0**26  # elements compared for looks at some merges, and again for heights, .1 to .2 s
+A_PAIR = 24  # elements that looking up the two rows of a pair is worth
 NAMED = 20  # sentences; the rest is counted
 
 
@@ -148,7 +149,7 @@ def _compared(
     elif len(looks) < n - 1:
         count = tree.size[tree.pairs].prod(axis=1)
         cheap = np.argsort(count, kind="stable")
-        cheap = np.sort(cheap[np.cumsum(count[cheap]) * (rows.p + 4) <= budget])
+        cheap = np.sort(cheap[np.cumsum(count[cheap]) * (rows.p + A_PAIR) <= budget])
         true[cheap] = link.heights(cheap)
     claimed = true if h is None else h
     at = np.flatnonzero(~np.isnan(true))
@@ -187,17 +188,18 @@ def _forgiven(
     share = (tol + 4 * precision * (1 + means)) * d
     if method in SQUARED:
         high = highest_inside(tree, d)
-        lost = 8 * precision * (rows.p + 8 + joins) * high
-        # of d², and so of d = √d² at most √ of it
-        return np.maximum(
-            share, np.minimum(lost * high / np.where(d > 0, d, 1.0), np.sqrt(lost * high))
-        )
+        lost = 8 * precision * (rows.p + 8 + joins)
+        # of high², so √lost·high of d = √d² at most, and lost·high²/d where d is not so small
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            times = np.fmin(lost * (high / d), np.sqrt(lost))
+        return np.maximum(share, times * high)
     flat = 0.0 if rows.exact else (rows.p + 64) * EPSILON
     return np.asarray(share + min(flat, tol * float(d.max())))
 
 
 def _nearer(look: Look, tree: Hierarchy) -> str:
     a, b = tree.pairs[look.t]
+    look = look._replace(c=look.c2, c2=look.c) if look.c2 in (a, b) else look
     said = f"merge {look.t} joins {tree.name(a)} and {tree.name(b)}, {look.d:.6g} apart, but "
     if look.c in (a, b):
         return said + f"{tree.name(look.c2)} is {look.least:.6g} from {tree.name(look.c)}"

@@ -7,8 +7,8 @@
 Sums of distances to the rest and to S change by one row of D for each row that moves, so a move is
 O(|C|). Sums of a part are those of the whole minus what went; they are taken anew when a part has
 half the rows, or a thousandth of the sums, of where they were last taken, so that rounding of what
-went does not outweigh what stayed. The farthest row of each is kept, and looked for again only where
-it went to the other side.
+went does not outweigh what stayed. The farthest row of each is kept, and looked for again only
+where it went to the other side.
 """
 
 import heapq

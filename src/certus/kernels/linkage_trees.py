@@ -1,6 +1,7 @@
-"""Merges of rows, by one row of each side, as merges of numbered clusters.
+"""Numbers and sizes of the clusters that merges make: cluster n + t is what merge t made.
 
-Cluster n + t is what merge t made. Union–find with path halving: next to O(1) a merge.
+    number    from one row of either side; union–find with path halving, next to O(1) a merge
+    sizes     from the numbers of both clusters
 """
 
 from functools import cache
@@ -20,9 +21,9 @@ def _root(parent, i):
 
 
 @kernel
-def _number(n, pairs, parent, name, size, merges):
-    for t in range(len(pairs)):
-        a, b = _root(parent, pairs[t, 0]), _root(parent, pairs[t, 1])
+def _number(merges, n, parent, name, size):
+    for t in range(len(merges)):
+        a, b = _root(parent, int(merges[t, 0])), _root(parent, int(merges[t, 1]))
         if size[a] < size[b]:
             a, b = b, a
         merges[t, 0], merges[t, 1] = min(name[a], name[b]), max(name[a], name[b])
@@ -32,21 +33,45 @@ def _number(n, pairs, parent, name, size, merges):
         merges[t, 3] = size[a]
 
 
-def number(n, pairs, merges) -> None:
-    """Fill columns 0, 1 and 3 of ``merges`` from ``pairs`` of rows, in their order."""
-    if len(pairs) and not 0 <= pairs.min() <= pairs.max() < n:
-        raise ValueError(f"pairs are not of {n} rows")
-    parent, name = np.arange(n), np.arange(n)
-    _compiled()(n, pairs, parent, name, np.ones(n, dtype=np.intp), merges)
+@kernel
+def _sizes(merges, n):
+    for t in range(len(merges)):
+        total = 0.0
+        for side in range(2):
+            c = int(merges[t, side])
+            total += 1.0 if c < n else merges[c - n, 3]
+        merges[t, 3] = total
+
+
+def number(n, merges) -> None:
+    """merges (count × 4) of n rows: columns 0 and 1 become numbers, column 3 sizes."""
+    _check(merges, n)
+    room = np.arange(n), np.arange(n), np.ones(n, dtype=np.intp)
+    _compiled("number")(merges, n, *room)
+
+
+def sizes(n, merges) -> None:
+    """merges (count × 4) of n rows: column 3 becomes sizes."""
+    _check(merges, n + len(merges))
+    _compiled("sizes")(merges, n)
+
+
+def _check(merges, most):
+    if len(merges) and not 0 <= merges[:, :2].min() <= merges[:, :2].max() < most:
+        raise ValueError(f"merges are not of clusters below {most}")
+
+
+_KERNELS = {"number": _number, "sizes": _sizes}
 
 
 @cache
-def _compiled():
-    i = types.intp[::1]
-    signature = types.void(types.intp, types.intp[:, ::1], i, i, i, types.float64[:, ::1])
-    return _number.compile(signature)
+def _compiled(name):
+    i, whole, merges = types.intp[::1], types.intp, types.float64[:, ::1]
+    signature = {"number": (merges, whole, i, i, i), "sizes": (merges, whole)}[name]
+    return _KERNELS[name].compile(types.void(*signature))
 
 
 def warm() -> None:
-    """Compile, or load from disk."""
-    _compiled()
+    """Compile every kind, or load it from disk."""
+    for name in _KERNELS:
+        _compiled(name)

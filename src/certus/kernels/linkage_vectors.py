@@ -340,7 +340,7 @@ def generic(c, steps, pairs, heights) -> None:
 
 def compact(c) -> None:
     """Forget the dead."""
-    moved = np.empty(c.state[0], dtype=np.intp)
+    moved = np.empty(c.state[0], dtype=np.int32)
     _compiled("compact", c.X.dtype, c.panels.dtype)(
         c.X.shape[1], c.number, c.at, c.mass, c.part, c.panels, c.value, c.nn, c.weight, c.least,
         moved, c.state,
@@ -367,14 +367,15 @@ def _compiled(name, number, narrow):
     of, lane = (types.float32 if one == np.float32 else real for one in (number, narrow))
     X = types.Array(of, 2, "C", readonly=True)
     r, i, l, m, pairs = real[::1], whole[::1], lane[::1], real[:, ::1], whole[:, ::1]
-    arrays = (X, r, m, i, i, r, l, l, real, real, real)
+    k = types.int32[::1]  # of clusters: half the memory
+    arrays = (X, r, m, k, k, r, l, l, real, real, real)
     room = (r, l, l, l)
     result, signature = {
         "prim": (whole, (X, l, r, real, real, whole, whole, whole, r, l, i, i, r, l, l, pairs, r,
                          i)),
-        "first": (types.void, (*arrays, whole, whole, *room, i, r, i)),
-        "generic": (types.void, (*arrays, *room, i, r, i, r, r, r, i, i, whole, r, pairs, r)),
-        "compact": (types.void, (whole, i, i, r, l, l, r, i, r, r, i, i)),
+        "first": (types.void, (*arrays, whole, whole, *room, i, r, k)),
+        "generic": (types.void, (*arrays, *room, i, r, k, r, r, r, k, i, whole, r, pairs, r)),
+        "compact": (types.void, (whole, k, k, r, l, l, r, k, r, r, k, i)),
     }[name]  # fmt: skip
     return _KERNELS[name].compile(result(*signature))
 

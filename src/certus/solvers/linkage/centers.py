@@ -36,11 +36,12 @@ class Centers:
         self.slots = -(-(n + room(n)) // LANES) * LANES
         chunks = self.slots // LANES
         self.C = np.empty((n // 2 + 1, p))
-        self.number, self.at = np.arange(self.slots), np.full(self.slots, -1, dtype=np.intp)
+        self.number = np.arange(self.slots, dtype=np.int32)
+        self.at = np.full(self.slots, -1, dtype=np.int32)
         self.mass, self.weight = np.ones(self.slots), np.ones(self.slots)
-        self.value, self.nn = np.full(self.slots, np.inf), np.full(self.slots, -1, dtype=np.intp)
+        self.value, self.nn = np.full(self.slots, np.inf), np.full(self.slots, -1, dtype=np.int32)
         self.least = np.full(chunks, np.inf)
-        self.free = np.arange(len(self.C))[::-1].copy()
+        self.free = np.arange(len(self.C), dtype=np.int32)[::-1].copy()
         self.state = np.array([n, len(self.C), n])
         self.grow, self.seen = np.array(GROW[method]), np.zeros(2, dtype=np.intp)
         self.part = np.empty(0)

@@ -11,7 +11,6 @@ All are exact: they give the tree of the definition, up to rounding and to the c
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,24 +127,24 @@ def _of_rows(X: np.ndarray, method: str, squared: bool, threads: int, on_step: O
         found = (
             boruvka.edges_by_rounds(X, threads) if few(*X.shape) else prim.edges_of_rows(X, steps)
         )
-        tree = partial(merging.by_height, n)
+        tree = merging.by_height
     else:
         found = centers.merges_of_rows(X, method, steps, threads)
-        tree = partial(merging.as_they_came, n)
+        tree = merging.as_they_came
     return merging.gathered(found if squared else _roots(found), tree, n, on_step)
 
 
 def _of_matrix(D: np.ndarray, method: str, threads: int, on_step: OnStep) -> np.ndarray:
     n = matrix.rows_of(D)
     steps = -(-n // PARTS)
-    tree = partial(merging.by_height, n)
+    tree = merging.by_height
     if method == "single":
         return merging.gathered(prim.edges_of_distances(D, steps), tree, n, on_step)
     if method in chain.CODES:
         found = chain.merges_of_matrix(D, method, steps, threads)
     else:
         found = matrix.least_pairs(D, method, steps, threads)
-        tree = partial(merging.as_they_came, n)
+        tree = merging.as_they_came
     return merging.gathered(_roots(found) if method in OF_CENTERS else found, tree, n, on_step)
 
 

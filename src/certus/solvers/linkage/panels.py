@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 LANES = 64  # as in the kernel
-BLOCK = 64 * LANES  # rows at a time
+BLOCK = 8 * LANES  # rows at a time
 # Of the rows that pass by, so many may be measured, and so many more for each search: beyond, the
 # filter is too coarse (tight groups far apart) and goes to float64. A row measured costs as much as
 # ten that pass by.

@@ -27,7 +27,8 @@ def read_ours(model: Any, rows: Any) -> dict[str, Any]:
     for name, part in (("children_", merges[:, :2]), ("distances_", merges[:, 2])):
         if name in fitted and not np.array_equal(fitted[name], part):
             wrong.append(f"{name} is not what tree_ has")
-    reading = _reading(tree, rows, merges, _cut(model))
+    # the distance that has seen the rows knows what it learnt of them
+    reading = _reading(tree, rows, merges, _cut(model), fitted.get("_distance"))
     reading["wrong"] = (*wrong, *_counts(model))
     return reading
 
@@ -36,8 +37,11 @@ def read_variables(model: Any, rows: Any) -> dict[str, Any]:
     """Columns: by 1 − c or 1 − |c| of their cosine or correlation."""
     tree = model.tree_
     reading = _reading(tree, rows, np.asarray(tree.merges, dtype=float), _cut(model), model.metric)
-    absolute = bool(vars(model).get("absolute", False))
-    reading["parameters"] |= {"columns": True, "absolute": absolute}
+    absolute = bool(model.absolute)
+    reading["parameters"] |= {
+        "columns": True, "absolute": absolute,
+        "representatives": np.asarray(model.representatives_),
+    }  # fmt: skip
     reading["formula"] = _formula(tree.method, model.metric, {}, None, True, absolute)
     reading["wrong"] = _counts(model)
     return reading
@@ -92,10 +96,11 @@ def _reading(
         }
         known = ", ".join(AGGLOMERATIVE)
         raise ValueError(why.get(method, f"method={method!r} is none of {known} and diana"))
-    metric, params = _metric(tree.metric if metric is None else metric, tree.metric_params, rows)
+    scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
+    metric = tree.metric if metric is None else metric
+    metric, params = _metric(metric, tree.metric_params, rows, scale)
     if metric == "precomputed":
         _require_distances(rows.shape, len(merges) + 1)
-    scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
     parameters = {
         "merges": merges, "metric": metric, "metric_params": params, "scale": scale,
         "ours": True, **cut,
@@ -140,7 +145,9 @@ def _counts(model: Any) -> tuple[str, ...]:
     return (f"n_clusters_ is {said}, and there are {found} labels",)
 
 
-def _metric(metric: Any, params: dict[str, Any] | None, rows: Any) -> tuple[Any, dict[str, Any]]:
+def _metric(
+    metric: Any, params: dict[str, Any] | None, rows: Any, scale: Any = None
+) -> tuple[Any, dict[str, Any]]:
     """A name with its parameters; None for what has no definition."""
     if hasattr(metric, "parameters") and hasattr(metric, "pairwise"):
         metric, params = of_distance(metric)
@@ -155,7 +162,7 @@ def _metric(metric: Any, params: dict[str, Any] | None, rows: Any) -> tuple[Any,
     if metric in ESTIMATED and not {"V", "VI"} & set(given):
         X = rows.block(0, rows.shape[0])[0]
         X = np.asarray(X.toarray() if rows.sparse else X, dtype=float)
-        X = X - X.mean(axis=0)
+        X = (X - X.mean(axis=0)) / (1.0 if scale is None else scale)
         given["V"] = X.var(axis=0, ddof=1) if metric == "seuclidean" else np.cov(X.T)
     if metric == "gower" and "ranges" not in given:
         raise ValueError("the ranges of gower are not kept in the tree: give a prepared Distance")

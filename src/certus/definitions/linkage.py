@@ -36,7 +36,7 @@ LOOKS = 200  # merges looked at, if not all are
 EVERY = 2**25  # elements: n²(p + 16) up to which all merges are looked at, .1 to .3 s
 LARGEST = 2048  # rows of which all distances are held: 34 MB
 BUDGET = 2.0**26  # elements compared for looks at some merges, and again for heights, .1 to .2 s
-A_PAIR = 24  # elements that looking up the two rows of a pair is worth
+A_PAIR = 8  # elements that looking up the two rows of a pair is worth
 NAMED = 20  # sentences; the rest is counted
 
 
@@ -52,6 +52,7 @@ def check(
     labels: Any = None,
     n_clusters: int | None = None,
     threshold: float | None = None,
+    representatives: Any = None,
     precision: float = EPSILON,
     ours: bool = False,
     every: float = EVERY,
@@ -64,8 +65,9 @@ def check(
     ``metric``: a name of ``distances.py``, "precomputed" (the data are distances: square, or those
     above the diagonal in one column), or None for one that has no definition. ``scale`` divides the
     columns. ``columns``: the leaves are columns. ``absolute``: distances are 1 − |1 − d|.
-    ``labels`` are the cut into ``n_clusters``, or at ``threshold``. ``precision``: ε of the floats
-    that the model worked in.
+    ``labels`` are the cut into ``n_clusters``, or at ``threshold``; ``representatives`` the leaf of
+    each label with the least sum of distances to the others of its label. ``precision``: ε of the
+    floats that the model worked in.
 
     A height may be off by tol·d and by what rounding does (``forgiven``), and no cluster may be
     nearer than the one that was joined by more than that, so ties may go either way.
@@ -96,6 +98,8 @@ def check(
         h, seen = _compared(rows, tree, method, h, precision, ours, every, budget, tol)
         found |= {name: seen[name] for name in ("residual", "sampled", "heights", "inversions")}
         wrong += seen["wrong"]
+        if representatives is not None:
+            wrong += _wrong_representatives(rows, tree, labels, representatives, tol)
         found["top"] = float(np.nanmax(h, initial=0.0))
         found["far"] = _far(rows, found["top"])
     if labels is not None and (known or threshold is None):
@@ -204,6 +208,25 @@ def _nearer(look: Look, tree: Hierarchy) -> str:
     if look.c in (a, b):
         return said + f"{tree.name(look.c2)} is {look.least:.6g} from {tree.name(look.c)}"
     return said + f"{tree.name(look.c)} and {tree.name(look.c2)} are {look.least:.6g} apart"
+
+
+def _wrong_representatives(
+    rows: Any, tree: Hierarchy, labels: Any, representatives: Any, tol: float
+) -> list[str]:
+    wrong, at = [], np.argsort(tree.order)
+    for label, claimed in enumerate(np.asarray(representatives).tolist()):
+        own = np.flatnonzero(np.asarray(labels) == label)
+        if claimed not in own:
+            wrong.append(f"representative {claimed} is none of the leaves labelled {label}")
+            continue
+        total = np.array([rows.pairs(np.full(len(own), i), at[own]).sum() for i in at[own]])
+        best, said = int(total.argmin()), total[own == claimed][0]
+        if said > total[best] * (1 + tol) + len(own) * (rows.p + 64) * EPSILON:
+            wrong.append(
+                f"representative {claimed} of label {label} is {said:.6g} from the others in all, "
+                f"leaf {own[best]} only {total[best]:.6g}"
+            )
+    return wrong
 
 
 def _far(rows: Any, top: float) -> float:

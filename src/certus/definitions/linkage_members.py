@@ -22,6 +22,7 @@ from certus.definitions.linkage_tree import Hierarchy
 EXTREME = {"single": np.minimum, "complete": np.maximum}
 HALVES = ("weighted", "median")
 SQUARED = ("centroid", "median", "ward")
+SMALL_MERGE = 128  # pairs of a merge, up to which it costs less among others than alone
 
 
 # --- the definition, plain ------------------------------------------------------------------------
@@ -111,28 +112,28 @@ class Members:
     def heights(self, merges: Any) -> np.ndarray:
         """Of some merges, from all pairs of rows between the two clusters of each, in tiles."""
         tree, step = self.tree, max(1, TILE // self.rows.p)
-        A, B = self.tree.pairs[merges].T
+        A, B = tree.pairs[merges].T
         count = tree.size[A] * tree.size[B]
-        last = np.cumsum(count)
-        out = np.empty(len(merges))
-        first = 0
-        while first < len(merges):
-            stop = max(first + 1, int(np.searchsorted(last, last[first] - count[first] + step)))
-            out[first:stop] = self._of_some(A[first:stop], B[first:stop], step)
-            first = stop
-        return self._of(out, A, B)
+        mean = np.empty(len(merges))
+        for m in np.flatnonzero(count > SMALL_MERGE):
+            mean[m] = self._of_large(int(A[m]), int(B[m]), step)
+        few = np.flatnonzero(count <= SMALL_MERGE)
+        for part in np.split(few, np.flatnonzero(np.diff(np.cumsum(count[few]) // step)) + 1):
+            mean[part] = self._of_few(A[part], B[part])
+        return self._of(mean, A, B)
 
-    def _of_some(self, A: Any, B: Any, step: int) -> np.ndarray:
+    def _of_few(self, A: Any, B: Any) -> np.ndarray:
+        """Pairs of many small merges, one after another."""
         tree = self.tree
         count = tree.size[A] * tree.size[B]
         start = np.cumsum(count) - count
-        if len(A) == 1 and count[0] > step:
-            return np.array([self._of_large(int(A[0]), int(B[0]), step)])
         of = np.repeat(np.arange(len(A)), count)
         k = np.arange(len(of)) - start[of]
         width = tree.size[B][of]
         i, j = tree.start[A][of] + k // width, tree.start[B][of] + k % width
         d = self.rows.pairs(i, j)
+        if not len(A):
+            return d
         if self.method in EXTREME:
             return np.asarray(EXTREME[self.method].reduceat(d, start))
         d = d * d if self.method in SQUARED else d

@@ -52,8 +52,17 @@ class Vectors:
         A, B = self.X[i], self.X[j]
         if self.power is None:
             return self._finished(paired(A, B, self.metric, **self.params))
-        D = A - B if self.over is None else (A - B) / self.over
-        return self._finished(by_powers(D, np.zeros((1, self.p)), self.power))
+        A -= B
+        if self.over is not None:
+            A /= self.over
+        if self.power == 2:
+            with np.errstate(over="ignore", under="ignore"):
+                d = np.sqrt(np.einsum("ij,ij->i", A, A))
+            odd = np.flatnonzero(~((d > REACH[0]) & (d < REACH[1])))
+            if len(odd):
+                d[odd] = by_powers(A[odd], np.zeros((1, self.p)), 2.0)
+            return self._finished(d)
+        return self._finished(by_powers(A, np.zeros((1, self.p)), self.power))
 
     def _finished(self, d: Any) -> np.ndarray:
         d = 1 - np.abs(1 - d) if self.absolute else d

@@ -1,6 +1,6 @@
 """A tree of merges: is it one, in which order do its leaves stand, which clusters are alive when.
 
-    merge t joins clusters a, b < n + t and makes cluster n + t        clusters below n are rows
+    cluster n + t = a ∪ b, a, b < n + t, made by merge t        clusters below n are rows
 
 Rows in the order of the leaves make every cluster a slice: its members are order[start:start+size].
 Cluster c is alive at merge t if it was made before t and is joined at t or later.

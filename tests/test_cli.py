@@ -56,7 +56,9 @@ def test_demo_prints_a_block_for_every_row(capsys):
     out = capsys.readouterr().out
     for row in _demo.ROWS:
         verdict = row.expects if row.expects in CERTIFIED else row.expects.upper()
-        block = rf"^{row.name} +\w+\(.*\n(?: {{12}}.*\n)*    certus +{verdict} .*\n    scikit-learn "
+        block = (
+            rf"^{row.name} +\w+\(.*\n(?: {{12}}.*\n)*    certus +{verdict} .*\n    scikit-learn "
+        )
         assert re.search(block, out, re.M)
     assert out.endswith("print(certus.verify(model, X, y).explain())\n")
     assert "about the arithmetic, not about your data" in out

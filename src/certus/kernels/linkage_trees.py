@@ -1,7 +1,7 @@
 """Numbers and sizes of the clusters that merges make: cluster n + t is what merge t made.
 
-    number    from one row of either side; union–find with path halving, next to O(1) a merge
-    sizes     from the numbers of both clusters
+number    from one row of either side; union–find with path halving, next to O(1) a merge
+sizes     from the numbers of both clusters
 """
 
 from functools import cache

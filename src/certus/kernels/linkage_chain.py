@@ -23,40 +23,37 @@ from numba import types
 from certus.kernels._compile import kernel
 
 COMPLETE, AVERAGE, WEIGHTED, WARD = range(4)
-LANES = 64
-WIDTH = np.uint64(LANES)
+WIDTH = np.uint64(128)
+ZERO = np.float32(0)
 
 
 @kernel
-def _nearest(row, mask, m, value, block):
-    """(least, its first place) of row[:m] + mask: a minimum a lane, and the block it is of."""
-    whole = np.uint64(m) // WIDTH
-    for q in range(WIDTH):
-        value[q], block[q] = np.inf, 0
-    for k in range(whole):
-        at, number = k * WIDTH, value.dtype.type(k)
+def _nearest(row, m):
+    """(least, its first place) of row[:m]. How many of a block are below the least so far is a sum,
+    which vectorises; a running minimum would not."""
+    least, place, number = row.dtype.type(np.inf), 0, np.uint64(m)
+    for k in range(number // WIDTH):
+        at, below = k * WIDTH, 0
         for q in range(WIDTH):
-            v = row[at + q] + mask[at + q]
-            nearer = v < value[q]
-            value[q] = v if nearer else value[q]
-            block[q] = number if nearer else block[q]
-    least, place = np.inf, -1
-    for q in range(LANES):
-        at = int(block[q]) * LANES + q
-        if value[q] < least or (value[q] == least and at < place):
-            least, place = float(value[q]), at
-    for t in range(int(whole) * LANES, m):
-        if row[t] + mask[t] < least:
-            least, place = float(row[t]), t
-    return least, place
+            below += row[at + q] < least
+        if below > 0:
+            for q in range(WIDTH):
+                if row[at + q] < least:
+                    least, place = row[at + q], np.intp(at + q)
+    for t in range(number - number % WIDTH, number):
+        if row[t] < least:
+            least, place = row[t], np.intp(t)
+    return float(least), place
 
 
 @kernel
 def _catch_up(code, row, n, missed, now, log, h):
-    """Apply merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows."""
+    """Apply merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows; the dead are
+    infinitely far, or NaN."""
     for k in range(missed, now):
         c, d = log[k, 0], log[k, 1]
         a, b = float(row[c]), float(row[d])
+        row[d] = np.inf
         if code == COMPLETE:
             row[c] = max(a, b)
         elif code == AVERAGE:
@@ -71,17 +68,17 @@ def _catch_up(code, row, n, missed, now, log, h):
 @kernel
 def _join(code, A, B, m, na, nb, h, size):
     """Row A becomes that of A ∪ B."""
+    half, share = A.dtype.type(0.5), A.dtype.type(na / (na + nb))
     if code == COMPLETE:
         for j in range(m):
-            A[j] = max(A[j], B[j])
+            A[j] = max(A[j], B[j]) + ZERO  # as a store on a condition it would not vectorise
     elif code == AVERAGE:
-        share = na / (na + nb)
         for j in range(m):
-            a, b = float(A[j]), float(B[j])
+            a, b = A[j], B[j]
             A[j] = max(b + share * (a - b), min(a, b))
     elif code == WEIGHTED:
         for j in range(m):
-            A[j] = 0.5 * (float(A[j]) + float(B[j]))
+            A[j] = half * (A[j] + B[j])
     else:
         for j in range(m):
             a, b, nc = float(A[j]), float(B[j]), size[j]
@@ -89,14 +86,14 @@ def _join(code, A, B, m, na, nb, h, size):
 
 
 @kernel
-def _chain(D, place, size, row, height, mask, done, log, h, chain, state, steps, code, value, block,
-           pairs, heights):  # fmt: skip
+def _chain(D, place, size, row, height, alive, done, log, h, chain, state, steps, code, pairs,
+           heights):  # fmt: skip
     """``steps`` more merges. state: clusters on the chain, merges in the log, a slot below which
     all are dead, slots."""
     m = state[3]
     for step in range(steps):
         if state[0] == 0:
-            while mask[state[2]] != 0.0:
+            while not alive[state[2]]:
                 state[2] += 1
             chain[0], state[0] = state[2], 1
         while True:
@@ -104,7 +101,7 @@ def _chain(D, place, size, row, height, mask, done, log, h, chain, state, steps,
             A = D[place[top]]
             _catch_up(code, A, size[top], done[top], state[1], log, h)
             done[top] = state[1]
-            least, near = _nearest(A, mask, m, value, block)
+            least, near = _nearest(A, m)
             if state[0] > 1:
                 before = chain[state[0] - 2]
                 if A[before] <= least:  # a tie goes back
@@ -117,7 +114,7 @@ def _chain(D, place, size, row, height, mask, done, log, h, chain, state, steps,
         A, B = D[place[a]], D[place[b]]
         _catch_up(code, D[place[near]], size[near], done[near], state[1], log, h)
         _join(code, A, B, m, size[a], size[b], apart, size)
-        A[a] = np.inf
+        A[a] = A[b] = np.inf
         k = state[1]
         log[k, 0], log[k, 1], h[k, 0] = a, b, apart
         h[k, 1], h[k, 2] = size[a], size[b]
@@ -128,7 +125,7 @@ def _chain(D, place, size, row, height, mask, done, log, h, chain, state, steps,
         heights[step] = max(apart, max(height[a], height[b]))
         height[a] = heights[step]
         size[a] += size[b]
-        mask[b] = np.inf
+        alive[b] = False
 
 
 @kernel
@@ -147,10 +144,9 @@ def chain(M, code, steps, pairs, heights) -> None:
 
     M: the arrays of solvers/linkage/chain.py.
     """
-    room = np.empty(LANES, dtype=M.D.dtype), np.empty(LANES, dtype=M.D.dtype)
     _compiled("chain", M.D.dtype)(
-        M.D, M.place, M.size, M.row, M.height, M.mask, M.done, M.log, M.h, M.chain, M.state, steps,
-        code, *room, pairs, heights,
+        M.D, M.place, M.size, M.row, M.height, M.alive, M.done, M.log, M.h, M.chain, M.state, steps,
+        code, pairs, heights,
     )  # fmt: skip
 
 
@@ -168,11 +164,10 @@ _KERNELS = {"chain": _chain, "compact": _compact}
 def _compiled(name, number):
     real, whole = types.float64, types.intp
     of = types.float32 if number == np.float32 else real
-    D, l, r, i, pairs, m = (
-        of[:, ::1], of[::1], real[::1], whole[::1], whole[:, ::1], real[:, ::1],
-    )  # fmt: skip
+    D, r, i, pairs, m = of[:, ::1], real[::1], whole[::1], whole[:, ::1], real[:, ::1]
+    alive = types.boolean[::1]
     signature = {
-        "chain": (D, i, r, i, r, l, i, pairs, m, i, i, whole, whole, l, l, pairs, r),
+        "chain": (D, i, r, i, r, alive, i, pairs, m, i, i, whole, whole, pairs, r),
         "compact": (D, i, r, i, pairs, m, whole, i, whole, whole, whole),
     }[name]
     return _KERNELS[name].compile(types.void(*signature))

@@ -17,32 +17,26 @@ from numba import types
 from certus.kernels._compile import kernel
 
 CENTROID, MEDIAN = range(2)
-LANES = 64
-WIDTH = np.uint64(LANES)
+WIDTH = np.uint64(128)
 
 
 @kernel
-def _nearest(row, m, value, block):
-    """(least, its first place) of row[:m]: a minimum in each lane, and the block it is of."""
-    whole = np.uint64(m) // WIDTH
-    for q in range(WIDTH):
-        value[q], block[q] = np.inf, 0
-    for k in range(whole):
-        at, number = k * WIDTH, value.dtype.type(k)
+def _nearest(row, m):
+    """(least, its first place) of row[:m]. How many of a block are below the least so far is a sum,
+    which vectorises; a running minimum would not."""
+    least, place, number = row.dtype.type(np.inf), 0, np.uint64(m)
+    for k in range(number // WIDTH):
+        at, below = k * WIDTH, 0
         for q in range(WIDTH):
-            v = row[at + q]
-            nearer = v < value[q]
-            value[q] = v if nearer else value[q]
-            block[q] = number if nearer else block[q]
-    least, place = np.inf, 0
-    for q in range(LANES):
-        at = int(block[q]) * LANES + q
-        if value[q] < least or (value[q] == least and at < place):
-            least, place = float(value[q]), at
-    for t in range(int(whole) * LANES, m):
+            below += row[at + q] < least
+        if below > 0:
+            for q in range(WIDTH):
+                if row[at + q] < least:
+                    least, place = row[at + q], np.intp(at + q)
+    for t in range(number - number % WIDTH, number):
         if row[t] < least:
-            least, place = float(row[t]), t
-    return least, place
+            least, place = row[t], np.intp(t)
+    return float(least), place
 
 
 @kernel
@@ -68,43 +62,42 @@ def _join(row, last, best, link, mask):
 
 
 @kernel
-def _prim_square(D, last, steps, best, link, mask, value, block, edges, heights):
+def _prim_square(D, last, steps, best, link, mask, edges, heights):
     for step in range(steps):
         _join(D[last], last, best, link, mask)
-        least, t = _nearest(best, len(best), value, block)
+        least, t = _nearest(best, len(best))
         edges[step, 0], edges[step, 1], heights[step] = link[t], t, least
         best[t], mask[t], last = np.inf, np.inf, t
     return last
 
 
 @kernel
-def _prim_condensed(D, last, steps, best, link, mask, value, block, edges, heights, row):
+def _prim_condensed(D, last, steps, best, link, mask, edges, heights, row):
     for step in range(steps):
         _unfold(D, len(best), last, row)
         _join(row, last, best, link, mask)
-        least, t = _nearest(best, len(best), value, block)
+        least, t = _nearest(best, len(best))
         edges[step, 0], edges[step, 1], heights[step] = link[t], t, least
         best[t], mask[t], last = np.inf, np.inf, t
     return last
 
 
 @kernel
-def _search(D, start, stop, value, block, least, nn):
+def _search(D, start, stop, least, nn):
     for s in range(start, stop):
         D[s, s] = np.inf
-        least[s], nn[s] = _nearest(D[s], len(D), value, block)
+        least[s], nn[s] = _nearest(D[s], len(D))
 
 
 @kernel
-def _generic(D, code, size, number, outdated, least, nn, steps, first, narrow, of_narrow, value,
-             block, pairs, heights):  # fmt: skip
+def _generic(D, code, size, number, outdated, least, nn, steps, first, pairs, heights):
     m = len(D)
     for step in range(steps):
-        h, s = _nearest(least, m, value, block)
+        h, s = _nearest(least, m)
         while outdated[s]:
-            least[s], nn[s] = _nearest(D[s], m, narrow, of_narrow)
+            least[s], nn[s] = _nearest(D[s], m)
             outdated[s] = False
-            h, s = _nearest(least, m, value, block)
+            h, s = _nearest(least, m)
         t = nn[s]
         pairs[step, 0], pairs[step, 1] = min(number[s], number[t]), max(number[s], number[t])
         heights[step] = h
@@ -135,8 +128,7 @@ def _generic(D, code, size, number, outdated, least, nn, steps, first, narrow, o
 
 def prim(D, last, steps, best, link, mask, edges, heights) -> int:
     """``steps`` more rows join the tree; the last of them. D: square, or condensed."""
-    room = np.empty(LANES), np.empty(LANES)
-    given = (D, last, steps, best, link, mask, *room, edges, heights)
+    given = (D, last, steps, best, link, mask, edges, heights)
     if D.ndim == 1:
         row = np.full(len(best), np.inf, dtype=D.dtype)
         return _compiled("condensed", D.dtype)(*given, row)
@@ -145,16 +137,13 @@ def prim(D, last, steps, best, link, mask, edges, heights) -> int:
 
 def search(D, start, stop, least, nn) -> None:
     """The nearest of rows start … stop − 1; the diagonal becomes infinite."""
-    room = np.empty(LANES, dtype=D.dtype), np.empty(LANES, dtype=D.dtype)
-    _compiled("search", D.dtype)(D, start, stop, *room, least, nn)
+    _compiled("search", D.dtype)(D, start, stop, least, nn)
 
 
 def generic(D, code, size, number, outdated, least, nn, steps, first, pairs, heights) -> None:
     """``steps`` more merges: numbers and squared heights; the first makes cluster ``first``."""
-    narrow = np.empty(LANES, dtype=D.dtype), np.empty(LANES, dtype=D.dtype)
-    room = np.empty(LANES), np.empty(LANES)
     _compiled("generic", D.dtype)(
-        D, code, size, number, outdated, least, nn, steps, first, *narrow, *room, pairs, heights
+        D, code, size, number, outdated, least, nn, steps, first, pairs, heights
     )
 
 
@@ -172,13 +161,12 @@ def _compiled(name, number):
     of = types.float32 if number == np.float32 else real
     square, line = (types.Array(of, k, "C", readonly=True) for k in (2, 1))
     D, l, r, i, b = of[:, ::1], of[::1], real[::1], whole[::1], types.boolean[::1]
-    tree = (whole, whole, r, i, r, r, r, whole[:, ::1], r)
+    tree = (whole, whole, r, i, r, whole[:, ::1], r)
     result, signature = {
         "square": (whole, (square, *tree)),
         "condensed": (whole, (line, *tree, l)),
-        "search": (types.void, (D, whole, whole, l, l, r, i)),
-        "generic": (types.void, (D, whole, r, i, b, r, i, whole, whole, l, l, r, r,
-                                 whole[:, ::1], r)),
+        "search": (types.void, (D, whole, whole, r, i)),
+        "generic": (types.void, (D, whole, r, i, b, r, i, whole, whole, whole[:, ::1], r)),
     }[name]  # fmt: skip
     return _KERNELS[name].compile(result(*signature))
 

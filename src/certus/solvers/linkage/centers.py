@@ -18,7 +18,7 @@ import numpy as np
 
 from ..._pool import run_on_threads
 from .merging import Merges
-from .panels import LANES, Scale, error_of, panels_of, scale_of, too_coarse
+from .panels import LANES, error_of, panels_of, scale_of, too_coarse
 
 GROW = {"centroid": (0.0, 1.0), "median": (0.0, 0.0), "ward": (1.0, 1.0)}  # of 1/w and of g
 ROOM = 1 / 16  # of the slots may be dead before the living move together
@@ -44,27 +44,22 @@ class Centers:
         self.free = np.arange(len(self.C), dtype=np.int32)[::-1].copy()
         self.state = np.array([n, len(self.C), n])
         self.grow, self.seen = np.array(GROW[method]), np.zeros(2, dtype=np.intp)
-        self.part = np.empty(0)
+        self.part = np.where(np.arange(self.slots) < n, 1.0, DEAD)
         self.use(np.float32)
 
     def use(self, dtype: Any) -> None:
         """Panels of that type."""
-        n, p = self.X.shape
-        used = self.state[0]
+        used, p = int(self.state[0]), self.X.shape[1]
         self.e, self.kappa = error_of(self.of, p, dtype)
-        part = np.full(self.slots, DEAD, dtype=dtype)
-        if len(self.part):
-            alive, merged = self.part[:used] > 0, self.at[:used] >= 0
-            part[:used][alive] = 1 / self.mass[:used][alive]
-            rows = np.empty((used, p))
-            rows[merged] = self.C[self.at[:used][merged]]
-            rows[~merged] = self.X[self.number[:used][~merged]] - self.middle
-            centred = Scale(np.zeros(p), self.scale, self.of.R)
-            self.panels = panels_of(rows, centred, self.slots // LANES, dtype)
-        else:
-            part[:n] = 1.0
-            self.panels = panels_of(self.X, self.of, self.slots // LANES, dtype)
-        self.part = part
+        self.part = np.where(self.part > 0, 1 / self.mass, DEAD).astype(dtype)
+        self.panels = np.empty(0, dtype=dtype)  # the old ones make room
+        self.panels = panels_of(self._scaled, used, p, self.slots // LANES, dtype)
+
+    def _scaled(self, slots: slice) -> np.ndarray:
+        at = self.at[slots]
+        rows = np.where(at < 0, self.number[slots], 0)
+        x = self.X[rows] - self.middle
+        return np.where((at < 0)[:, None], x, self.C[np.maximum(at, 0)]) * self.scale
 
 
 def room(alive: int) -> int:
@@ -84,7 +79,10 @@ def merges_of_rows(X: np.ndarray, method: str, steps: int, threads: int) -> Iter
         g = groups - 1 - i
         kernel.first(c, g * GROUP, min((g + 1) * GROUP, n), seen[g])
 
-    run_on_threads(search, groups, threads)
+    search(0)
+    if too_coarse(seen[-1], GROUP):
+        c.use(np.float64)
+    run_on_threads(lambda i: search(i + 1), groups - 1, threads)
     c.seen += seen.sum(axis=0)
     c.least[:] = c.value.reshape(-1, LANES).min(axis=1)
     searches, left, dead, highest = n, n - 1, 0, 0.0

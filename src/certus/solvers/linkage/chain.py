@@ -30,7 +30,7 @@ class Chain:
 
     def renew(self, slots: int, length: int) -> None:
         """All rows are up to date."""
-        self.mask = np.zeros(slots, dtype=self.D.dtype)  # infinite: dead
+        self.alive = np.ones(slots, dtype=bool)
         self.done = np.zeros(slots, dtype=np.intp)  # merges of the log that a row has applied
         most = slots - int(KEEP * slots) + 1
         self.log, self.h = np.empty((most, 2), dtype=np.intp), np.empty((most, 3))
@@ -40,7 +40,7 @@ class Chain:
         """Forget the dead slots."""
         from ...kernels import linkage_chain as kernel
 
-        kept = np.flatnonzero(self.mask == 0)
+        kept = np.flatnonzero(self.alive)
         m, length = len(kept), int(self.state[0])
         run_on_threads(
             lambda i: kernel.compact(self, code, kept, i * ROWS, min((i + 1) * ROWS, m)),
@@ -60,7 +60,7 @@ def merges_of_matrix(D: np.ndarray, method: str, steps: int, threads: int) -> It
 
     M, code, left = Chain(D), CODES[method], len(D) - 1
     while left > 0:
-        slots = len(M.mask)
+        slots = len(M.alive)
         count = min(steps, left, left + 1 - int(KEEP * slots))
         pairs, heights = np.empty((count, 2), dtype=np.intp), np.empty(count)
         kernel.chain(M, code, count, pairs, heights)

@@ -4,6 +4,7 @@ What such a filter may miss a row by is e = 2uR and κ = (p + 8)u (kernels/linka
 u the rounding of float32 or float64 and R the largest norm.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,20 +36,14 @@ def scale_of(X: np.ndarray) -> Scale:
     return Scale(middle, scale, R * scale)
 
 
-def panels_of(X: np.ndarray, of: Scale, chunks: int, dtype: Any) -> np.ndarray:
-    """(chunks, p, LANES), flat."""
-    n, p = X.shape
+def panels_of(
+    take: Callable[[slice], np.ndarray], n: int, p: int, chunks: int, dtype: Any
+) -> np.ndarray:
+    """(chunks, p, LANES), flat, of n rows; take: some of them, centred and scaled."""
     panels = np.zeros((chunks, p, LANES), dtype=dtype)
-    for start in range(0, n, BLOCK):
-        rows = (X[start : start + BLOCK] - of.middle) * of.scale
-        full = len(rows) // LANES
-        first = start // LANES
-        panels[first : first + full] = (
-            rows[: full * LANES].reshape(full, LANES, p).transpose(0, 2, 1)
-        )
-        rest = len(rows) - full * LANES
-        if rest:
-            panels[first + full, :, :rest] = rows[full * LANES :].T
+    for start in range(0, n, LANES):
+        rows = take(slice(start, min(start + LANES, n)))
+        panels[start // LANES, :, : len(rows)] = rows.T
     return panels.reshape(-1)
 
 

@@ -31,7 +31,11 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
     row[:m] = np.arange(1, n)
     scale = np.concatenate([[of.scale], of.middle * of.scale])
     dtype: Any = np.float32
-    panels = panels_of(X[1:], of, chunks, dtype)
+
+    def outside(rows: slice) -> np.ndarray:
+        return (X[row[:m][rows]] - of.middle) * of.scale
+
+    panels = panels_of(outside, m, p, chunks, dtype)
     limit = np.full(len(best), -1.0, dtype=dtype)
     limit[:m] = np.inf
     e, kappa = error_of(of, p, dtype)
@@ -47,9 +51,9 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
         searches += count
         yield edges, heights
         if dtype == np.float32 and too_coarse(seen, searches):
-            dtype = np.float64
+            dtype, panels = np.float64, panels[:0]
             e, kappa = error_of(of, p, dtype)
-            panels = panels_of(X[row[:m]], of, chunks, dtype)
+            panels = panels_of(outside, m, p, chunks, dtype)
             limit = np.full(len(best), -1.0)
             limit[:m] = (np.sqrt(best[:m]) * of.scale + e) ** 2 * (1 + kappa)
 

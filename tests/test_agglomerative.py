@@ -10,7 +10,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import cdist, pdist, squareform
 
 import certus
-from certus.cluster import AgglomerativeClustering, Tree, linkage
+from certus.cluster import AgglomerativeClustering, DivisiveClustering, Tree, linkage
 from certus.distances import Euclidean, Gower, Manhattan, names
 from certus.exceptions import DegenerateWarning, NotEuclideanWarning, UnitsWarning
 from tree_cases import INVERTED, METHODS, rows, same_clusters
@@ -400,8 +400,8 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch):
         small = vectors and method in ("single", "ward", "centroid", "median")
         return 1 << 20 if small else needs[np.dtype(dtype).name]
 
-    monkeypatch.setattr("certus.cluster._linkage_problem.bytes_needed", bytes_needed)
-    monkeypatch.setattr("certus.cluster._linkage_problem.available_memory", lambda: 60 << 30)
+    monkeypatch.setattr("certus.cluster._growing.bytes_needed", bytes_needed)
+    monkeypatch.setattr("certus.cluster._growing.available_memory", lambda: 60 << 30)
     with pytest.raises(MemoryError) as error:
         AgglomerativeClustering(linkage="average").fit(rows(1))
     assert str(error.value) == (
@@ -426,10 +426,36 @@ def test_ctrl_c_leaves_the_model_as_it_was(monkeypatch):
     def stop(*args, on_step, **how):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("certus.cluster._linkage_problem.agglomerate", stop)
+    monkeypatch.setattr("certus.cluster._growing.agglomerate", stop)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(n_clusters=5).fit(X)
     np.testing.assert_array_equal(model.labels_, before)
+
+
+@each_method
+@pytest.mark.parametrize(("factor", "how"), [(1e200, "divide"), (1e-200, "multiply")])
+def test_numbers_whose_squares_cannot_be_held_are_refused(method, factor, how):
+    if method in ("complete", "average", "weighted"):
+        linkage(rows(1) * factor, method, "manhattan")
+        return
+    with pytest.raises(ValueError, match=rf"can square: {how} X by a power of 10"):
+        linkage(rows(1) * factor, method)
+
+
+def test_rows_without_a_distance_are_refused():
+    X = rows(1)
+    X[3, 0] = X[5, 1:] = np.nan
+    for model in (AgglomerativeClustering(linkage="average"), DivisiveClustering()):
+        with pytest.raises(ValueError, match="two rows have no distance: they share no known"):
+            model.set_params(metric="nan_euclidean").fit(X)
+    X[3] = np.nan
+    with pytest.raises(ValueError) as error:
+        linkage(X, "average", "nan_euclidean")
+    assert str(error.value) == "1 row without a known value (row 3): drop what cannot be compared"
+    with pytest.raises(ValueError, match="beyond what float32 can hold"):
+        linkage(rows(1) * 1e39, "average", dtype="float32")
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        linkage(rows(1), "average", lambda A, B: np.full((len(A), len(B)), np.inf))
 
 
 def test_names_are_reached_from_the_root():

@@ -12,21 +12,16 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._finite import require_finite
-from .._memory import available_memory
 from .._validation import data_for_search
-from .._words import count, number
+from .._words import count, listed
 from ..csr import CSR
 from ..distances import Distance, get_distance
 from ..exceptions import DegenerateWarning, NotEuclideanWarning
 from ..lazy import LazyRows
-from ..solvers.linkage import METHODS, agglomerate, agglomerate_distances, bytes_needed
-from ..solvers.steps import OnStep, ignore
 from ._given_distances import distances_of, looks_like_distances
 from ._units import WITH_UNITS, Told, scale_of, units_differ
 
 OF_CENTERS = ("centroid", "median", "ward")
-DTYPES = {"float64": np.float64, "float32": np.float32}
-ALWAYS_THERE = 1 << 28  # bytes that need no asking
 MISSING = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
 
 
@@ -70,6 +65,13 @@ def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
             validate_data(model, X, reset=True, skip_check_array=True)
             return Problem(X, None, ready, ready, True, _of_centers(method, ready))
     rows = rows_of(model, X, reset=True, missing=distance.missing)
+    unknown = np.flatnonzero(np.isnan(rows).all(axis=1)) if distance.missing else np.empty(0)
+    if len(unknown):
+        which = listed([str(i) for i in unknown])
+        raise ValueError(
+            f"{count(len(unknown), 'row')} without a known value (row {which}): drop what cannot "
+            "be compared"
+        )
     if isinstance(model.metric, str) and looks_like_distances(rows):
         raise ValueError(
             f"X is square ({len(rows)} × {len(rows)}), symmetric and 0 on its diagonal: it looks "
@@ -144,85 +146,3 @@ def _of_centers(method: str, distance: Distance) -> list[Told]:
         "means something only for Euclidean distances. Use 'average', or a Euclidean metric",
         NotEuclideanWarning,
     )]  # fmt: skip
-
-
-# --- growing --------------------------------------------------------------------------------------
-
-
-def dtype_of(dtype: Any) -> Any:
-    """float64 or float32."""
-    name = "float64" if dtype is None else getattr(dtype, "__name__", str(dtype))
-    if name not in DTYPES:
-        raise ValueError(f"dtype={dtype!r}: give 'float64', 'float32' or None")
-    return DTYPES[name]
-
-
-class _OfReadRows(Distance):
-    """The same distance of rows that it has read."""
-
-    def __init__(self, distance: Distance):
-        self.distance, self.name, self.missing = distance, distance.name, distance.missing
-
-    def read(self, X: Any) -> np.ndarray:
-        return np.asarray(X)
-
-    def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-        return self.distance.compare(A, B, threads)
-
-
-def grow(
-    problem: Problem, method: str, dtype: Any, threads: int, on_step: OnStep = ignore
-) -> np.ndarray:
-    """The merges; refused before anything is allocated where they would not fit in memory."""
-    how = {"dtype": dtype, "threads": threads, "on_step": on_step}
-    require_memory(problem, method, dtype)
-    if problem.distance is None:
-        return agglomerate_distances(problem.kept, method, **how)
-    if problem.mixed:
-        read = problem.distance.read(problem.kept)
-        merges = agglomerate(read, method, _OfReadRows(problem.distance), **how)
-    else:
-        scaled = divided(problem.kept, problem.scale)
-        merges = agglomerate(scaled, method, problem.distance, **how)
-    unknown = np.flatnonzero(np.isnan(merges[:, 2]))
-    if len(unknown):
-        raise ValueError("some rows have no distance: they share no known value with others")
-    return merges
-
-
-def _as_vectors(problem: Problem, method: str) -> str | None:
-    """The distance of ``embed``-ed rows that can take the place of this one, if any."""
-    assert problem.distance is not None
-    kind = problem.distance.embedded_metric
-    if kind == "euclidean" or (kind == "sqeuclidean" and method == "single"):
-        return kind
-    return None
-
-
-def require_memory(problem: Problem, method: str, dtype: Any) -> None:
-    """MemoryError that names the bytes, what is free, and what would fit."""
-    n, p = problem.n, int(problem.kept.shape[1])
-    given = problem.distance is None
-    vectors = not given and _as_vectors(problem, method) is not None
-    needed = bytes_needed(n, p, method, vectors, dtype)
-    free = None if needed < ALWAYS_THERE else available_memory()
-    if free is None or needed <= free:
-        return
-    fits = [
-        f"linkage='{other}'"
-        for other in METHODS
-        if not given
-        and other != method
-        and bytes_needed(n, p, other, _as_vectors(problem, other) is not None, dtype) <= free
-    ]
-    if dtype is not np.float32 and bytes_needed(n, p, method, vectors, np.float32) <= free:
-        fits.append("dtype='float32'")
-    would = f"What would fit: {', '.join(fits)}" if fits else "Use fewer rows, e.g. a sample"
-    raise MemoryError(
-        f"{method} linkage of {count(n, 'row')} needs {_gib(needed)} and {_gib(free)} are free. "
-        f"{would}"
-    )
-
-
-def _gib(size: int) -> str:
-    return f"{number(size / 2**30, 3)} GiB"

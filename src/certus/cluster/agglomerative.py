@@ -9,7 +9,8 @@ from .._config import effective_threads
 from .._validation import boolean, one_of
 from .._watching import watched
 from ..solvers.linkage import METHODS
-from ._linkage_problem import dtype_of, grow, read_problem
+from ._growing import dtype_of, grow
+from ._linkage_problem import read_problem
 from ._tree_clusterer import TreeClusterer
 
 

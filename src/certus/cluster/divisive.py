@@ -9,7 +9,8 @@ from .._memory import available_memory
 from .._watching import watched
 from .._words import count, number
 from ..solvers.diana import divide
-from ._linkage_problem import ALWAYS_THERE, Problem, divided, dtype_of, read_problem
+from ._growing import ALWAYS_THERE, dtype_of, require_reach, rows_read
+from ._linkage_problem import Problem, read_problem
 from ._tree_clusterer import TreeClusterer
 
 
@@ -131,11 +132,10 @@ def _all_distances(problem: Problem, dtype: Any) -> np.ndarray:
             f"{number(free / 2**30, 3)} GiB are free. Use BisectingKMeans, which needs none of "
             "them, or fewer rows"
         )
-    rows = problem.distance.read(divided(problem.kept, problem.scale))
-    D = problem.distance.compare(rows, rows, effective_threads())
-    if np.isnan(D).any():
-        i, j = (int(k[0]) for k in np.nonzero(np.isnan(D)))
-        raise ValueError(f"rows {i} and {j} have no known value in common, so no distance")
+    rows = rows_read(problem)
+    with np.errstate(over="ignore"):
+        D = problem.distance.compare(rows, rows, effective_threads())
+    require_reach(float(D.max(initial=0.0)), dtype, False)
     return D.astype(dtype, copy=False)
 
 

@@ -11,7 +11,8 @@ from .._config import effective_threads
 from .._validation import one_of
 from .._words import printable
 from ..solvers.linkage import METHODS
-from ._linkage_problem import dtype_of, grow, read_problem
+from ._growing import dtype_of, grow
+from ._linkage_problem import read_problem
 
 
 class _Asked(BaseEstimator):

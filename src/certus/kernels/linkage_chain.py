@@ -20,11 +20,16 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel
+from certus.kernels._compile import OPTIONS, kernel
 
 COMPLETE, AVERAGE, WEIGHTED, WARD = range(4)
 WIDTH = np.uint64(128)
 ZERO = np.float32(0)
+
+
+def _as_written(function):
+    """No sum is fused or reordered: a distance has the same bits in both rows that hold it."""
+    return kernel(function, {**OPTIONS, "fastmath": False})
 
 
 @kernel
@@ -46,7 +51,7 @@ def _nearest(row, m):
     return np.float64(least), place
 
 
-@kernel
+@_as_written
 def _catch_up(code, row, n, missed, now, log, h):
     """Apply merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows; the dead are
     infinitely far, or NaN. The same arithmetic as in ``_join``."""
@@ -66,7 +71,7 @@ def _catch_up(code, row, n, missed, now, log, h):
             row[c] = max(((na + n) * a + (nb + n) * b - n * h[k, 0]) / (na + nb + n), min(a, b))
 
 
-@kernel
+@_as_written
 def _join(code, A, B, m, na, nb, h, size):
     """Row A becomes that of A ∪ B."""
     half, share = A.dtype.type(0.5), A.dtype.type(na / (na + nb))
@@ -150,8 +155,8 @@ def chain(M, code, steps, pairs, heights) -> None:
     M: the arrays of solvers/linkage/chain.py.
     """
     _compiled("chain", M.D.dtype)(
-        M.D, M.place, M.size, M.row, M.height, M.alive, M.on, M.done, M.log, M.h, M.chain, M.state, steps,
-        code, pairs, heights,
+        M.D, M.place, M.size, M.row, M.height, M.alive, M.on, M.done, M.log, M.h, M.chain, M.state,
+        steps, code, pairs, heights,
     )  # fmt: skip
 
 

@@ -283,8 +283,12 @@ def test_bytes_needed_are_enough_and_not_much_more(method, p):
     needed = bytes_needed(3000, p, method, True)
     assert 0.4 * needed < of_rows <= needed
     of_distances = peak_of(lambda: agglomerate_distances(D, method))
-    needed = bytes_needed(3000, p, method, False)
+    needed = bytes_needed(3000, 0, method, False)
     assert 0.4 * needed < of_distances <= needed
+    distance = get_distance("cityblock")
+    of_other_rows = peak_of(lambda: agglomerate(X, method, distance))
+    needed = bytes_needed(3000, p, method, False)
+    assert 0.4 * needed < of_other_rows <= needed
 
 
 def test_rows_without_a_matrix_take_memory_in_proportion_to_them():

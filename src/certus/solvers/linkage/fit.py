@@ -103,12 +103,13 @@ def agglomerate_distances(
 def bytes_needed(n: int, p: int, method: str, vectors: bool, dtype: Any = np.float64) -> int:
     """Bytes at the peak, besides X or the given distances.
 
-    vectors: rows with Euclidean distances are at hand. Where a matrix is needed it is square: half
-    of it would do, but the chain is several times as fast on whole rows.
+    p: columns; 0 where distances are given, of which single linkage makes no copy. vectors: rows
+    with Euclidean distances are at hand. Where a matrix is needed it is square: half of it would
+    do, but the chain is several times as fast on whole rows.
     """
     merges = (4 + 4 + 4) * 8 * n
-    if method == "single":
-        return merges + (8 * p + 6 * 8) * n if vectors else merges + 5 * 8 * n
+    if method == "single" and (vectors or p == 0):
+        return merges + (8 * p + 6 * 8) * n
     if vectors and method in OF_CENTERS:
         panels, found = int((1 + centers.ROOM) * 8 * p * n), 4 * p * n
         return merges + panels + found + 12 * 8 * n

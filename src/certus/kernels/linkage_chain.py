@@ -20,11 +20,16 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from certus.kernels._compile import kernel
+from certus.kernels._compile import OPTIONS, kernel
 
 COMPLETE, AVERAGE, WEIGHTED, WARD = range(4)
 WIDTH = np.uint64(128)
 ZERO = np.float32(0)
+
+
+def _as_written(function):
+    """No sum is fused or reordered: a distance has the same bits in both rows that hold it."""
+    return kernel(function, {**OPTIONS, "fastmath": False})
 
 
 @kernel
@@ -43,29 +48,30 @@ def _nearest(row, m):
     for t in range(number - number % WIDTH, number):
         if row[t] < least:
             least, place = row[t], np.intp(t)
-    return float(least), place
+    return np.float64(least), place
 
 
-@kernel
+@_as_written
 def _catch_up(code, row, n, missed, now, log, h):
     """Apply merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows; the dead are
-    infinitely far, or NaN."""
+    infinitely far, or NaN. The same arithmetic as in ``_join``."""
+    half = row.dtype.type(0.5)
     for k in range(missed, now):
         c, d = log[k, 0], log[k, 1]
-        a, b = float(row[c]), float(row[d])
+        a, b = row[c], row[d]
         row[d] = np.inf
         if code == COMPLETE:
             row[c] = max(a, b)
         elif code == AVERAGE:
-            row[c] = max(b + h[k, 1] * (a - b), min(a, b))
+            row[c] = max(b + row.dtype.type(h[k, 1]) * (a - b), min(a, b))
         elif code == WEIGHTED:
-            row[c] = 0.5 * (a + b)
+            row[c] = half * (a + b)
         else:
             na, nb = h[k, 1], h[k, 2]
             row[c] = max(((na + n) * a + (nb + n) * b - n * h[k, 0]) / (na + nb + n), min(a, b))
 
 
-@kernel
+@_as_written
 def _join(code, A, B, m, na, nb, h, size):
     """Row A becomes that of A ∪ B."""
     half, share = A.dtype.type(0.5), A.dtype.type(na / (na + nb))
@@ -81,12 +87,12 @@ def _join(code, A, B, m, na, nb, h, size):
             A[j] = half * (A[j] + B[j])
     else:
         for j in range(m):
-            a, b, nc = float(A[j]), float(B[j]), size[j]
+            a, b, nc = np.float64(A[j]), np.float64(B[j]), size[j]
             A[j] = max(((na + nc) * a + (nb + nc) * b - nc * h) / (na + nb + nc), min(a, b))
 
 
 @kernel
-def _chain(D, place, size, row, height, alive, done, log, h, chain, state, steps, code, pairs,
+def _chain(D, place, size, row, height, alive, on, done, log, h, chain, state, steps, code, pairs,
            heights):  # fmt: skip
     """``steps`` more merges. state: clusters on the chain, merges in the log, a slot below which
     all are dead, slots."""
@@ -95,7 +101,7 @@ def _chain(D, place, size, row, height, alive, done, log, h, chain, state, steps
         if state[0] == 0:
             while not alive[state[2]]:
                 state[2] += 1
-            chain[0], state[0] = state[2], 1
+            chain[0], state[0], on[state[2]] = state[2], 1, True
         while True:
             top = chain[state[0] - 1]
             A = D[place[top]]
@@ -107,10 +113,14 @@ def _chain(D, place, size, row, height, alive, done, log, h, chain, state, steps
                 if A[before] <= least:  # a tie goes back
                     near = before
                     break
-            chain[state[0]] = near
+            if on[near]:  # only if rounding made d(A, C) and d(C, A) differ: as good as a tie
+                break
+            chain[state[0]], on[near] = near, True
             state[0] += 1
-        state[0] -= 2
-        a, b, apart = min(top, near), max(top, near), float(A[near])
+        while on[near] or on[top]:
+            state[0] -= 1
+            on[chain[state[0]]] = False
+        a, b, apart = min(top, near), max(top, near), np.float64(A[near])
         A, B = D[place[a]], D[place[b]]
         _catch_up(code, D[place[near]], size[near], done[near], state[1], log, h)
         _join(code, A, B, m, size[a], size[b], apart, size)
@@ -145,8 +155,8 @@ def chain(M, code, steps, pairs, heights) -> None:
     M: the arrays of solvers/linkage/chain.py.
     """
     _compiled("chain", M.D.dtype)(
-        M.D, M.place, M.size, M.row, M.height, M.alive, M.done, M.log, M.h, M.chain, M.state, steps,
-        code, pairs, heights,
+        M.D, M.place, M.size, M.row, M.height, M.alive, M.on, M.done, M.log, M.h, M.chain, M.state,
+        steps, code, pairs, heights,
     )  # fmt: skip
 
 
@@ -167,7 +177,7 @@ def _compiled(name, number):
     D, r, i, pairs, m = of[:, ::1], real[::1], whole[::1], whole[:, ::1], real[:, ::1]
     alive = types.boolean[::1]
     signature = {
-        "chain": (D, i, r, i, r, alive, i, pairs, m, i, i, whole, whole, pairs, r),
+        "chain": (D, i, r, i, r, alive, alive, i, pairs, m, i, i, whole, whole, pairs, r),
         "compact": (D, i, r, i, pairs, m, whole, i, whole, whole, whole),
     }[name]
     return _KERNELS[name].compile(types.void(*signature))

@@ -36,7 +36,7 @@ def _nearest(row, m):
     for t in range(number - number % WIDTH, number):
         if row[t] < least:
             least, place = row[t], np.intp(t)
-    return float(least), place
+    return np.float64(least), place
 
 
 @kernel
@@ -55,7 +55,7 @@ def _unfold(D, n, i, row):
 def _join(row, last, best, link, mask):
     """Those that are nearer to ``last`` than to the tree; mask: infinite for rows in the tree."""
     for t in range(len(best)):
-        v = float(row[t]) + mask[t]
+        v = np.float64(row[t]) + mask[t]
         nearer = v < best[t]
         best[t] = v if nearer else best[t]
         link[t] = last if nearer else link[t]
@@ -110,10 +110,11 @@ def _generic(D, code, size, number, outdated, least, nn, steps, first, pairs, he
         for x in range(m):
             if size[x] == 0.0 or x in (s, t):
                 continue
-            d = max(float(T[x]) + share * (float(S[x]) - float(T[x])) - loss, 0.0)
+            a, b = np.float64(S[x]), np.float64(T[x])
+            d = max(b + share * (a - b) - loss, 0.0)
             S[x] = D[x, s] = d
             D[x, t] = np.inf
-            d = float(S[x])
+            d = np.float64(S[x])  # as it is stored
             if d < lowest:
                 lowest, nearest = d, x
             if d < least[x] or (d == least[x] and outdated[x]):

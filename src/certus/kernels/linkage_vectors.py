@@ -92,7 +92,7 @@ def _least_of(values, chunk, least):
 def _apart(X, i, k):
     total = 0.0
     for j in range(X.shape[1]):
-        d = float(X[i, j]) - float(X[k, j])
+        d = np.float64(X[i, j]) - np.float64(X[k, j])
         total += d * d
     return total
 
@@ -155,7 +155,7 @@ def _center_of(X, middle, C, number, at, s, x):
     """The centre of slot s, about the middle of all rows."""
     k = at[s]
     for j in range(len(x)):
-        x[j] = C[k, j] if k >= 0 else float(X[number[s], j]) - middle[j]
+        x[j] = C[k, j] if k >= 0 else np.float64(X[number[s], j]) - middle[j]
 
 
 @kernel
@@ -169,7 +169,7 @@ def _to(X, middle, C, number, at, t, x):
     else:
         i = number[t]
         for j in range(len(x)):
-            d = (float(X[i, j]) - middle[j]) - x[j]
+            d = (np.float64(X[i, j]) - middle[j]) - x[j]
             total += d * d
     return total
 

@@ -25,7 +25,7 @@ class Chain:
         self.D = D
         self.place, self.row = np.arange(n), np.arange(n)  # of each slot; row: one of its rows
         self.size, self.height = np.ones(n), np.zeros(n)
-        self.chain = np.empty(n + 1, dtype=np.intp)
+        self.chain, self.on = np.empty(n + 1, dtype=np.intp), np.zeros(n, dtype=bool)
         self.renew(n, 0)
 
     def renew(self, slots: int, length: int) -> None:
@@ -49,7 +49,7 @@ class Chain:
         )
         self.chain[:length] = np.searchsorted(kept, self.chain[:length])
         self.place, self.row = self.place[kept], self.row[kept]
-        self.size, self.height = self.size[kept], self.height[kept]
+        self.size, self.height, self.on = self.size[kept], self.height[kept], self.on[kept]
         self.renew(m, length)
 
 

@@ -20,6 +20,7 @@ from . import boruvka, centers, chain, matrix, merging, prim
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 OF_CENTERS = ("centroid", "median", "ward")  # their rule is about squared distances
+IN_RANGE = 1e-100
 PARTS = 100  # in which a listener hears of the merges
 # Columns up to which a tree is thought of, and rows, times 2^p, from which it is faster (measured
 # with one thread, uniform and in groups: at p = 8 level from 25,000 rows, at p = 5 from 2,000)
@@ -102,12 +103,13 @@ def agglomerate_distances(
 def bytes_needed(n: int, p: int, method: str, vectors: bool, dtype: Any = np.float64) -> int:
     """Bytes at the peak, besides X or the given distances.
 
-    vectors: rows with Euclidean distances are at hand. Where a matrix is needed it is square: half
-    of it would do, but the chain is several times as fast on whole rows.
+    p: columns; 0 where distances are given, of which single linkage makes no copy. vectors: rows
+    with Euclidean distances are at hand. Where a matrix is needed it is square: half of it would
+    do, but the chain is several times as fast on whole rows.
     """
     merges = (4 + 4 + 4) * 8 * n
-    if method == "single":
-        return merges + (8 * p + 6 * 8) * n if vectors else merges + 5 * 8 * n
+    if method == "single" and (vectors or p == 0):
+        return merges + (8 * p + 6 * 8) * n
     if vectors and method in OF_CENTERS:
         panels, found = int((1 + centers.ROOM) * 8 * p * n), 4 * p * n
         return merges + panels + found + 12 * 8 * n
@@ -122,6 +124,12 @@ def few(n: int, p: int) -> bool:
 
 def _of_rows(X: np.ndarray, method: str, squared: bool, threads: int, on_step: OnStep) -> Any:
     n = len(X)
+    most = max(-float(X.min()), float(X.max()))
+    if most > 0 and not IN_RANGE < most < 1 / IN_RANGE:  # squares would over- or underflow
+        unit = 2.0 ** np.floor(np.log2(most))
+        merges = _of_rows(X / unit, method, squared, threads, on_step)
+        merges[:, 2] *= unit * unit if squared else unit
+        return merges
     steps = -(-n // PARTS)
     if method == "single":
         found = (

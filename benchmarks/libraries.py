@@ -10,7 +10,7 @@ from benchmarks.harness import Contestant
 TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches the limit is used
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
-MIXTURE = "benchmarks.mixture_peers"
+MIXTURE, LINKAGE = "benchmarks.mixture_peers", "benchmarks.linkage_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -172,6 +172,37 @@ def sklearn_mixture():
 def onedal_mixture():
     """By daal4py: scikit-learn-intelex has no mixtures."""
     return Contestant("oneDAL", "daal4py", f"{MIXTURE}.onedal_peer", "daal4py")
+
+
+def certus_linkage(number="float64"):
+    """number: of the matrix of distances, where there is one."""
+    return Contestant(
+        "certus" if number == "float64" else f"certus {number}",
+        "certus",
+        f"{LINKAGE}.certus_peer",
+        "certus",
+        params={"number": number},
+        context=certus_threads,
+    )
+
+
+def scipy_linkage():
+    return Contestant("scipy", "scipy", f"{LINKAGE}.scipy_peer", "scipy")
+
+
+def fastcluster(form):
+    """form: "linkage", which makes a matrix of distances, or "linkage_vector", which makes none."""
+    return Contestant(
+        f"fastcluster {form}",
+        "fastcluster",
+        f"{LINKAGE}.fastcluster_peer",
+        "fastcluster",
+        params={"form": form},
+    )
+
+
+def sklearn_linkage():
+    return Contestant("sklearn", "sklearn", f"{LINKAGE}.sklearn_peer", "scikit-learn")
 
 
 def certus_ncfs():

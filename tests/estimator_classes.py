@@ -10,6 +10,7 @@ REGRESSORS = [cls for cls in CLASSES if is_regressor(cls())]
 CLASSIFIERS = [cls for cls in CLASSES if is_classifier(cls())]
 SEVERAL = [cls for cls in REGRESSORS if get_tags(cls()).target_tags.multi_output]
 CLUSTERERS = [cluster.KMeans, cluster.MiniBatchKMeans, cluster.BisectingKMeans]
+TREES = [cluster.AgglomerativeClustering, cluster.DivisiveClustering, cluster.VariableClustering]
 SELECTORS = [feature_selection.NCFSClassifier, feature_selection.NCFSRegressor]
 KERNEL_MACHINES = [
     svm.LSSVC, svm.LSSVR, svm.LSSVCCV, svm.DensityWeightedLSSVC, svm.DensityWeightedSVC,

@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -131,3 +132,11 @@ def test_ridge_by_hand_is_the_estimators(by_hand, points):
     model = Ridge(alpha=0.1).fit(bumps, y)
     np.testing.assert_allclose(w, model.coef_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(b, model.intercept_, rtol=1e-10)
+
+
+def test_the_example_of_a_hierarchy_draws_its_tree(tmp_path, monkeypatch, capsys):
+    picture = tmp_path / "wine.svg"
+    monkeypatch.setattr("sys.argv", ["hierarchy.py", str(picture)])
+    runpy.run_path(str(ROOT / "examples" / "hierarchy.py"), run_name="__main__")
+    assert picture.read_text("utf-8").startswith("<svg")
+    assert "flavanoids stands for" in capsys.readouterr().out

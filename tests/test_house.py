@@ -43,7 +43,8 @@ ESTIMATORS = {
 WORDS = {"_words", "exceptions"}
 TOOLS = {
     "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear", "_scoring", "_shares",
+    "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files",
+    "_memory",
     *WORDS,
 }  # fmt: skip
 OF_ESTIMATORS = {
@@ -76,21 +77,24 @@ MAY_IMPORT = {
     "certificate": {
         "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
         "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
-        "_export_mixture", "_export_ncfs", "_export_neighbors", "_export_svm", "_separating",
-        "_status", "plotting", *WORDS,
+        "_export_linkage", "_export_mixture", "_export_ncfs", "_export_neighbors", "_export_svm",
+        "_separating", "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
-    "_export": {"definitions", *WORDS},
+    "_export": {"definitions", "_files", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
+    "_export_linkage": {"_export", "_explain_linkage", *WORDS},
     "_export_ncfs": {"_export", "_explain_ncfs", *WORDS},
     "_export_svm": {"_export", *WORDS},
     "_export_mixture": {"_export", "_explain_mixture", *WORDS},
     "_status": set(),
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
-        "_explain_clusters", "_explain_mixture", "_explain_ncfs", "_explain_svm", *WORDS,
+        "_explain_clusters", "_explain_linkage", "_explain_mixture", "_explain_ncfs",
+        "_explain_svm", *WORDS,
     },
+    "_explain_linkage": set(WORDS),
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
     "_explain_penalised": {"_explain_stopping", *WORDS},
@@ -110,6 +114,7 @@ MAY_IMPORT = {
     "_separating": {"rows"},
     "_scoring": set(),
     "_shares": set(),
+    "_files": set(),
     "_frames": set(WORDS),
     "fingerprint": {"rows"},
     "rows": {"_config", "_pool", "csr", "lazy"},
@@ -117,7 +122,7 @@ MAY_IMPORT = {
     "lazy": set(),
     "_pool": {"_config"},
     "_watching": {*WORDS},
-    "plotting": {*WORDS},
+    "plotting": {"_files", *WORDS},
     "derivatives": {"_mistakes", *WORDS},
     "_mistakes": {*WORDS},
     "_config": set(),
@@ -410,7 +415,8 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "center_products", "count_components", "curvature", "density", "distances", "duality",
-    "gap_statistic", "inference", "kernels", "linear_sums", "lssvm_choice", "lssvm_claims",
+    "gap_statistic", "inference", "kernels", "linear_sums", "linkage_centers", "linkage_looks",
+    "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
     "neighbor_votes", "normal_components", "penalised_slopes", "penalty_terms", "residual_sums",

@@ -198,6 +198,14 @@ def _arrivals() -> Data:
     return 1.7e9 + np.random.default_rng(0).normal(0, 60, size=(500, 1)), None
 
 
+def _spectra() -> Data:
+    """Three substances whose spectra differ in the eighth digit."""
+    rng = np.random.default_rng(0)
+    kind, shape = rng.integers(0, 3, 300), 1 + np.abs(np.sin(np.linspace(0, 9, 50)))
+    own, noise = rng.normal(size=(3, 50)), rng.normal(size=(300, 50))
+    return shape * (1 + 1e-8 * own[kind] + 3e-9 * noise), kind
+
+
 def _sparse() -> Data:
     """Towns one-hot, income in dollars beside them."""
     rng = np.random.default_rng(0)
@@ -241,6 +249,8 @@ ROWS = (
         {"n_clusters": 10, "random_state": 0}, expects="local optimum"),
     Row("many-steps", "cluster.KMeans", "evenly spread", _evenly_spread,
         {"n_clusters": 20, "random_state": 0}, expects="local optimum"),
+    Row("tree", "cluster.AgglomerativeClustering", "spectra alike to 8 digits", _spectra,
+        {"n_clusters": 3, "metric": "cosine", "linkage": "average"}, expects="exact"),
     Row("mixture", "mixture.GaussianMixture", "Unix times", _arrivals,
         {"covariance_type": "diag"}, expects="local optimum"),
     Row("lssvm", "svm.LSSVC", "load_digits, ten classes", _digits, {"C": 10.0}, alone=True),

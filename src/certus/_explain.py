@@ -2,7 +2,7 @@
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
 ``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``,
-``_explain_mixture.py``, ``_explain_ncfs.py`` and ``_explain_svm.py``.
+``_explain_linkage.py``, ``_explain_mixture.py``, ``_explain_ncfs.py`` and ``_explain_svm.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from . import (
     _explain_classes,
     _explain_clusters,
     _explain_linear,
+    _explain_linkage,
     _explain_mixture,
     _explain_ncfs,
     _explain_neighbors,
@@ -32,15 +33,15 @@ MARK = {
     "not proven": "[?]", "local optimum": "[OK]", "degenerate": "[!]",
 }  # fmt: skip
 TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
-DOES_NOT_SAY = {
-    "global": "that the model is true, the data sound, or that it predicts well",
-    "exact": _explain_neighbors.DOES_NOT_SAY,
-}
+DOES_NOT_SAY = "that the model is true, the data sound, or that it predicts well"
 SQUARES = "certus.definitions.least_squares"
 WORDS = {  # of a definition; of classifiers where it is not named
     SQUARES: _explain_linear,
     "certus.definitions.penalised": _explain_penalised,
     "certus.definitions.huber_regression": _explain_penalised,
+    "certus.definitions.neighbors": _explain_neighbors,
+    "certus.definitions.linkage": _explain_linkage,
+    "certus.definitions.diana": _explain_linkage,
     "certus.definitions.kmeans": _explain_clusters,
     "certus.definitions.mixture": _explain_mixture,
     "certus.definitions.ncfs": _explain_ncfs,
@@ -69,10 +70,10 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate({c.notes[-1]})")
     if c.status == "contradicted":
         return printable(f"Certificate(contradicted: {c.found['wrong'][0]})")
-    if c.kind == "exact" and not c.definition:
+    if c.kind == "exact" and c.status == "not proven":
         return printable(f"Certificate(not proven: {c.found['unproven']})")
     if c.kind == "exact":
-        return printable(f"Certificate(exact: {_explain_neighbors.claim(c)})")
+        return printable(f"Certificate(exact: {_words_of(c).claim(c)})")
     if c.status == "no finite optimum":
         return printable(f"Certificate(no finite optimum: {_explain_classes.separates(c)})")
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
@@ -125,10 +126,7 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("Not proven", f"{c.found['unproven']}."))
         rows.append(("Checked by", "nothing: the answers are the search's own"))
         return rows
-    elif c.kind == "exact":
-        words = _explain_neighbors
-        rows += words.certified(c) if c.certified else words.refused(c)
-    elif c.kind == "local":
+    elif c.kind in ("exact", "local"):
         rows += _words_of(c).certified(c) if c.certified else _words_of(c).refused(c)
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
@@ -141,11 +139,11 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows += _words_of(c).refused(c)
     notes = c.notes[:-1] if c.status == "other rows" else c.notes
     rows += [("Note", f"{text}.") for text in notes]
-    asked = "answers alone are the model's" if c.kind == "exact" else "solver was not asked"
+    asked = _words_of(c).ASKED if c.kind == "exact" else "solver was not asked"
     rows.append(("Checked by", f"{c.definition}, from the data; the {asked}"))
     if c.certified:
-        of_kind = _words_of(c).DOES_NOT_SAY if c.kind == "local" else DOES_NOT_SAY.get(c.kind)
-        rows.append(("Does not say", of_kind or DOES_NOT_SAY["global"]))
+        of_kind = c.kind in ("exact", "local")
+        rows.append(("Does not say", _words_of(c).DOES_NOT_SAY if of_kind else DOES_NOT_SAY))
     return rows
 
 
@@ -159,8 +157,7 @@ def note(c: "Certificate") -> str:
             return printable(f"{c.model}: {said}.")
         return printable(f"Not certified: {said}." if _convex(c) else f"{said.capitalize()}.")
     if c.kind in ("exact", "local"):
-        said = (_explain_neighbors if c.kind == "exact" else _words_of(c)).note(c)
-        return printable(f"{said} (certus {__version__}, {c.definition}).")
+        return printable(f"{_words_of(c).note(c)} (certus {__version__}, {c.definition}).")
     if not _convex(c):
         return printable(
             f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at {distance(c)}. The "
@@ -177,8 +174,10 @@ def note(c: "Certificate") -> str:
 
 def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
     """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
-    if c.kind == "exact" and c.definition:
-        return printable(f"{c.model}: {_explain_neighbors.first_wrong(c)}.")
+    if c.kind == "exact" and c.definition and c.status != "not proven":
+        return printable(f"{c.model}: {_words_of(c).first_wrong(c)}.")
+    if c.kind == "exact":
+        return printable(f"{c.model} is not certified: {c.found['unproven']}.")
     if c.status == "contradicted":
         return f"{c.model}: {'; '.join(c.found['wrong'])}."
     if c.kind == "local":

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, WORDS, distance, explain, verb
 from ._explain_classes import separates
-from ._explain_neighbors import claim, first_wrong
 from ._words import number
 
 if TYPE_CHECKING:
@@ -48,10 +47,11 @@ def html(c: "Certificate") -> str:
     elif c.kind == "local":
         wrong = c.found["wrong"]
         summary = str(wrong[0]) if c.status == "contradicted" else WORDS[c.definition].claim(c)
-    elif c.kind == "exact" and not c.definition:
+    elif c.kind == "exact" and c.status == "not proven":
         summary = str(c.found["unproven"])
     elif c.kind == "exact":
-        summary = first_wrong(c) if c.status == "contradicted" else claim(c)
+        words = WORDS[c.definition]
+        summary = words.first_wrong(c) if c.status == "contradicted" else words.claim(c)
     else:
         summary = f"objective {number(c.objective, 7)}"
     if c.certified and c.kind not in ("exact", "local"):

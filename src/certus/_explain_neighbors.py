@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate
 
 FAR = 1e4  # times their spread: so far from the origin, ‖x‖² − 2xᵀq + ‖q‖² loses half its digits
+ASKED = "answers alone are the model's"
 
 
 def claim(c: "Certificate") -> str:

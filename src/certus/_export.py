@@ -6,8 +6,6 @@ The script needs NumPy and the user's arrays, nothing of certus. That of a class
 
 import ast
 import inspect
-import os
-import tempfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._files import write_whole
 from .exceptions import CertificateError
 
 if TYPE_CHECKING:
@@ -280,13 +279,4 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
 
 def export(certificate: "Certificate", path: Any, script: Callable[..., str] = script) -> None:
     """Write the script, whole or not at all."""
-    path = Path(path)
-    text = script(certificate, path.name)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_whole(path, script(certificate, Path(path).name))

@@ -14,7 +14,7 @@ def status_of(found: dict[str, Any], kind: str, wrong: list[str], tol: float) ->
     if kind == "local":
         return _of_a_local_optimum(found, wrong, tol)
     if kind == "exact":
-        return "contradicted" if wrong else "exact"
+        return "contradicted" if wrong else "not proven" if "unproven" in found else "exact"
     if found.get("separated"):
         return "no finite optimum"
     residual = found["residual"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -99,15 +99,20 @@ def warn_of_a_column(above: int = 0) -> None:
 
 def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     """The same for a fitted model, whose columns and classes they must be."""
-    predicts = is_classifier(model) or is_regressor(model)
+    estimator = hasattr(model, "__sklearn_tags__")  # a Tree is none
+    predicts = estimator and (is_classifier(model) or is_regressor(model))
     if y is None and predicts:
         raise CannotVerifyError(f"{type(model).__name__} predicts a target: give y as well")
     try:
-        if vars(model).get("_mixed"):  # categories as numbers, of which the model knows the meaning
+        if _is_condensed(model, X):
+            X = as_numbers(X, "X").reshape(-1, 1)
+        elif vars(model).get(
+            "_mixed"
+        ):  # categories as numbers, of which the model knows the meaning
             X = model._read(X, reset=False)
         else:
-            X = _validated(model, X, reset=False)
-        if is_classifier(model):
+            X = _validated(model if estimator else BaseEstimator(), X, reset=not estimator)
+        if predicts and is_classifier(model):
             rows = _rows_of_classes(model, X, y, sample_weight)
         elif predicts:
             rows = _rows_of_targets(model, X, y, sample_weight)
@@ -116,10 +121,16 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
     names = _names(model)
-    if vars(model).get("effective_metric_") not in TAKE_MISSING:
-        missing = isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
+    metric = vars(model).get("effective_metric_", vars(model).get("metric"))
+    if getattr(metric, "name", metric) not in TAKE_MISSING:
+        missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
         require_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if missing else X, names)
     return rows
+
+
+def _is_condensed(model: Any, X: Any) -> bool:
+    """Are these the distances above a diagonal, one after another?"""
+    return vars(model).get("metric") == "precomputed" and np.ndim(X) == 1
 
 
 def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:

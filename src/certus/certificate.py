@@ -57,15 +57,17 @@ class Certificate:
         but no small step lowers the objective. Where a penalty is not convex, nothing is then known
         of a global optimum. "local": the same of clusters, where steps are not small, and of
         weights of columns (NCFS), where the objective is maximised. "exact": there is nothing to
-        minimise; ``objective`` counts the sampled answers that are wrong.
+        minimise; ``objective`` counts what was recomputed, answers or merges, and is wrong.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
         "not a local optimum" (of clusters, mixtures and NCFS), "degenerate" (of clusters: fewer
         distinct rows than clusters, so that the objective is 0 and cannot be lower; of mixtures: a
-        component without a spread of its own), "exact" (of answers), "nearly optimal" (≤ 1e-3),
-        "not optimal", "not stationary" (of a penalty that is not convex), "no finite optimum" (the
+        component without a spread of its own), "exact" (of answers and trees), "nearly optimal"
+        (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
+        optimum" (the
         classes are separated, so coefficients grow without limit), "not proven" (sparse rows of
-        many columns without a penalty, or a loss or penalty of your own: neither could be shown),
+        many columns without a penalty, or a loss, penalty or distance of your own: neither could be
+        shown),
         "contradicted" (another fitted attribute, or an answer, disagrees with the data), "other
         rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
     certified : bool
@@ -125,12 +127,13 @@ class Certificate:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
         ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, and of mixtures the components, and it
-        is given no y; of NCFS the weights.
+        holds the sampled answers; of clusters the centres, of mixtures the components, of trees the
+        merges, and it is given no y; of NCFS the weights.
         """
         from . import (
             _export,
             _export_clusters,
+            _export_linkage,
             _export_mixture,
             _export_ncfs,
             _export_neighbors,
@@ -138,7 +141,10 @@ class Certificate:
         )
 
         of_kind = {"exact": _export_neighbors, "local": _export_clusters}.get(self.kind, _export)
-        named = {"ncfs": _export_ncfs, "mixture": _export_mixture}
+        named = {
+            "ncfs": _export_ncfs, "mixture": _export_mixture, "linkage": _export_linkage,
+            "diana": _export_linkage,
+        }  # fmt: skip
         of_kind = named.get(self.definition.rpartition(".")[2], of_kind)
         of_kind = _export_svm if self.definition in _export_svm.DEFINITIONS else of_kind
         _export.export(self, path, of_kind.script)
@@ -349,7 +355,8 @@ def verify(
             raise CannotVerifyError(
                 f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
             )
-        check_is_fitted(inner.model)
+        if hasattr(inner.model, "fit"):  # a Tree has none
+            check_is_fitted(inner.model)
     except NotFittedError as error:
         raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
     rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
@@ -369,11 +376,11 @@ def _compared_with_fit(
     notes = list(certificate.notes)
     if inner.way:
         notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
-    if not reading.ours and certificate.kind == "exact":  # it keeps its rows: they were compared
+    if not reading.ours and reading.definition == "neighbors":  # it keeps its rows
         return replace(certificate, notes=tuple(notes))
     if not reading.ours:
         notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
-        if sample_weight is None:
+        if sample_weight is None and certificate.kind != "exact":
             notes.append("weights used in fit must be given here too (sample_weight)")
         return replace(certificate, notes=tuple(notes))
     own = vars(inner.model).get("certificate_")

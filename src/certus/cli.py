@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 LABEL = 15  # of explain(): wrapped lines are indented by it
 INDENT = 4
+NAME = 11  # the longest name of a row
 COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
 TONE = {
     "optimal": "good", "stationary": "good", "exact": "good", "local optimum": "good",
@@ -146,7 +147,10 @@ def _demo(chosen: argparse.Namespace) -> int:
 
 def _row(shown: "Shown") -> None:
     row, n = shown.row, shown.ours.certificate.shape[0]
-    _say(f"{_paint(f'{row.name:<11}', 'strong')} {row.call}: {row.about}, {count(n, 'row')}")
+    told = textwrap.wrap(f"{row.call}: {row.about}, {count(n, 'row')}", WIDTH - NAME - 1)
+    _say(f"{_paint(f'{row.name:<{NAME}}', 'strong')} {told[0]}")
+    for line in told[1:]:
+        _say(" " * (NAME + 1) + line)
     proven = "proven" if shown.right else "please report this"
     _answer("certus", shown.ours, proven)
     if shown.theirs is None:

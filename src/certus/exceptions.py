@@ -9,7 +9,9 @@ __all__ = [
     "DegenerateWarning",
     "InferenceError",
     "NotCertifiedWarning",
+    "NotEuclideanWarning",
     "SeparationWarning",
+    "UnitsWarning",
 ]
 
 
@@ -27,6 +29,14 @@ class SeparationWarning(UserWarning):
 
 class DegenerateWarning(UserWarning):
     """The data do not hold what was asked for; what they do hold was taken."""
+
+
+class NotEuclideanWarning(UserWarning):
+    """A linkage of centres was asked for distances that have none: it means little."""
+
+
+class UnitsWarning(UserWarning):
+    """Some columns spread so much more than others that distances are theirs alone."""
 
 
 class CannotVerifyError(ValueError):

@@ -44,7 +44,7 @@ def metric_of(model: Any) -> tuple[Any, dict[str, Any]]:
     """The distance, by name with its parameters, or as a function of two blocks of rows."""
     distance = vars(model).get("_distance")
     if distance is not None:
-        return _of_distance(distance)
+        return of_distance(distance)
     metric, params = model.effective_metric_, dict(model.effective_metric_params_ or {})
     params = {name: value for name, value in params.items() if value is not None}
     if callable(metric):
@@ -59,7 +59,7 @@ def metric_of(model: Any) -> tuple[Any, dict[str, Any]]:
     return metric, params
 
 
-def _of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
+def of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
     """Of a ``certus.distances.Distance`` that has seen the rows of the fit."""
     if distance.name not in METRICS or "function" in vars(distance):
         return distance.pairwise, {}

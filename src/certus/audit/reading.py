@@ -11,7 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import classifiers, clusters, linear, mixture, ncfs, neighbors, penalised, svc, svm
+from . import (
+    classifiers,
+    clusters,
+    linear,
+    linkage,
+    mixture,
+    ncfs,
+    neighbors,
+    penalised,
+    svc,
+    svm,
+)
 from .labels import Labels
 
 
@@ -62,6 +73,10 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
         "linear_model.PenalizedClassifier": classifiers.read_penalized,
         "linear_model.PenalizedRegressor": penalised.read_penalized_regressor,
+        "cluster.Tree": linkage.read_tree,
+        "cluster.AgglomerativeClustering": linkage.read_ours,
+        "cluster.DivisiveClustering": linkage.read_ours,
+        "cluster.VariableClustering": linkage.read_variables,
         "feature_selection.NCFSClassifier": ncfs.read_classifier,
         "feature_selection.NCFSClassifierCV": ncfs.read_classifier_cv,
         "feature_selection.NCFSRegressor": ncfs.read_regressor,
@@ -86,6 +101,8 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.LassoLarsIC": penalised.read_chosen_lasso_lars,
         "linear_model.SGDRegressor": penalised.read_sgd_regressor,
         "linear_model.HuberRegressor": penalised.read_huber_regressor,
+        "cluster.AgglomerativeClustering": linkage.read_sklearn,
+        "cluster.FeatureAgglomeration": linkage.read_features,
         "svm.SVC": svc.read_svc,
         "kernel_ridge.KernelRidge": svm.read_kernel_ridge,
         "linear_model.MultiTaskLasso": penalised.several_tasks,

@@ -1,8 +1,26 @@
 """Clusters of rows, under scikit-learn's names."""
 
+from ..plotting.dendrogram import plot_dendrogram
+from .agglomerative import AgglomerativeClustering
 from .bisecting import BisectingKMeans
 from .choose_n_clusters import NClustersChoice, choose_n_clusters
+from .divisive import DivisiveClustering
 from .kmeans import KMeans
+from .linkage import linkage
 from .minibatch import MiniBatchKMeans
+from .tree import Tree
+from .variables import VariableClustering
 
-__all__ = ["BisectingKMeans", "KMeans", "MiniBatchKMeans", "NClustersChoice", "choose_n_clusters"]
+__all__ = [
+    "AgglomerativeClustering",
+    "BisectingKMeans",
+    "DivisiveClustering",
+    "KMeans",
+    "MiniBatchKMeans",
+    "NClustersChoice",
+    "Tree",
+    "VariableClustering",
+    "choose_n_clusters",
+    "linkage",
+    "plot_dendrogram",
+]

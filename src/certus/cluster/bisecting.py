@@ -20,6 +20,7 @@ from ..solvers.steps import Step
 from ._base import _CenterBased
 from ._starting import check_init, starts
 from .kmeans import KMeans, _attributes
+from .tree import Tree as ClusterTree
 
 
 class BisectingKMeans(_CenterBased):
@@ -69,6 +70,10 @@ class BisectingKMeans(_CenterBased):
         of equal points was given an empty twin.
     split_certified_ : ndarray of shape (n_clusters - 1,) of bool
         Is the split a local optimum of its own two clusters, recomputed from its rows?
+    tree_ : Tree
+        The splits, as merges from the last to the first: ``tree_.cut(j)`` is what fewer splits
+        give, ``tree_.plot()`` draws them. Its leaves are the clusters, so that members and sizes
+        are rows; the height of a split is the sum of squares of the cluster that was split.
     n_clusters_effective_ : int
         Clusters that own rows. Fewer than k where there are fewer distinct points.
     certificate_ : Certificate
@@ -245,9 +250,24 @@ def _fitted(rows: Rows, found: Bisection, splits: list[tuple[float, bool]]) -> d
         "split_residuals_": np.array([residual for residual, _ in splits[:made]]),
         "split_certified_": np.array([certified for _, certified in splits[:made]], dtype=bool),
         "n_clusters_effective_": found.effective,
+        "tree_": _tree_of(found),
         "_pairs": found.tree.pairs.astype(dtype),
         "_children": found.tree.children,
     }
+
+
+def _tree_of(found: Bisection) -> ClusterTree:
+    """Splits undone in turn are merges; a sum of squares is not below those of its parts."""
+    k, made = len(found.centers), len(found.inertias)
+    sizes = np.concatenate([np.bincount(found.labels, minlength=k), np.zeros(made, dtype=int)])
+    heights = np.zeros(k + made)
+    merges = np.empty((made, 4))
+    for t, s in enumerate(range(made - 1, -1, -1)):
+        parts = [-1 - c if c < 0 else k + made - 1 - c for c in found.tree.children[s].tolist()]
+        sizes[k + t] = sizes[parts].sum()
+        heights[k + t] = max(float(found.inertias[s]), *heights[parts])  # but for rounding
+        merges[t] = *sorted(parts), heights[k + t], sizes[k + t]
+    return ClusterTree(merges, method="bisecting", rows=found.labels)
 
 
 def _claim(part: Rows, split: Split) -> tuple[float, bool]:

@@ -2,6 +2,7 @@
 
 from .alpha_curve import AlphaCurveDisplay
 from .convergence import ConvergenceDisplay
+from .dendrogram import DendrogramDisplay, plot_dendrogram
 from .feature_weights import FeatureWeightsDisplay
 from .imbalance import ImbalanceDisplay
 from .k_curve import KCurveDisplay
@@ -11,9 +12,11 @@ from .score_grid import ScoreGridDisplay
 __all__ = [
     "AlphaCurveDisplay",
     "ConvergenceDisplay",
+    "DendrogramDisplay",
     "FeatureWeightsDisplay",
     "ImbalanceDisplay",
     "KCurveDisplay",
     "NClustersDisplay",
     "ScoreGridDisplay",
+    "plot_dendrogram",
 ]

@@ -48,6 +48,7 @@ class Bisection(NamedTuple):
     objective: float  # Σ s d² to the centre of each row's own leaf
     effective: int  # leaves that own rows
     unfinished: int  # splits that max_iter ended
+    inertias: np.ndarray  # (splits,) Σ s d² of each cluster that was split, before it was
 
 
 Grown = Callable[[], Bisection]
@@ -224,6 +225,7 @@ def _finish(rows: Rows, whole: _Node, nodes: list[_Node], unfinished: int) -> Bi
         float(sum(leaf.inertia for leaf in leaves)),
         sum(bool(leaf.weight > 0) for leaf in leaves),
         unfinished,
+        np.array([node.inertia for node in nodes]),
     )
 
 

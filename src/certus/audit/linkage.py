@@ -1,0 +1,184 @@
+"""Trees of clusters: merges, what they were made by, and the labels of a cut.
+
+A ``Tree`` of certus holds the merges of our own models and of SciPy's ``linkage``. scikit-learn's
+models have children, heights only where they were asked for, and no sizes.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .neighbor_metrics import METRICS, PARAMETERS, of_distance, told
+
+ESTIMATED = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows
+AGGLOMERATIVE = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+
+
+def read_tree(tree: Any, rows: Any) -> dict[str, Any]:
+    """Tree, alone or as made by a model."""
+    return _reading(tree, rows, np.asarray(tree.merges, dtype=float), {})
+
+
+def read_ours(model: Any, rows: Any) -> dict[str, Any]:
+    """AgglomerativeClustering and DivisiveClustering of certus."""
+    tree, fitted = model.tree_, vars(model)
+    merges = np.array(tree.merges, dtype=float)
+    wrong: list[str] = []
+    for name, part in (("children_", merges[:, :2]), ("distances_", merges[:, 2])):
+        if name in fitted and not np.array_equal(fitted[name], part):
+            wrong.append(f"{name} is not what tree_ has")
+    # the distance that has seen the rows knows what it learnt of them
+    reading = _reading(tree, rows, merges, _cut(model), fitted.get("_distance"))
+    reading["wrong"] = (*wrong, *_counts(model))
+    return reading
+
+
+def read_variables(model: Any, rows: Any) -> dict[str, Any]:
+    """Columns: by 1 − c or 1 − |c| of their cosine or correlation."""
+    tree = model.tree_
+    reading = _reading(tree, rows, np.asarray(tree.merges, dtype=float), _cut(model), model.metric)
+    absolute = bool(model.absolute)
+    reading["parameters"] |= {
+        "columns": True, "absolute": absolute,
+        "representatives": np.asarray(model.representatives_),
+    }  # fmt: skip
+    reading["formula"] = _formula(tree.method, model.metric, {}, None, True, absolute)
+    reading["wrong"] = _counts(model)
+    return reading
+
+
+def read_sklearn(model: Any, rows: Any) -> dict[str, Any]:
+    """AgglomerativeClustering of scikit-learn."""
+    if model.connectivity is not None:
+        raise ValueError(
+            "with connectivity only clusters that touch are joined: such a tree has no definition "
+            "here. Leave connectivity out, or give the distances that you mean as "
+            "metric='precomputed'"
+        )
+    children, heights = np.asarray(model.children_), vars(model).get("distances_")
+    parts = [children] if heights is None else [children, np.asarray(heights)[:, None]]
+    metric, params = _metric(model.metric, {}, rows)
+    return {
+        "definition": "linkage",
+        "formula": _formula(model.linkage, metric, params, None),
+        "parameters": {
+            "merges": np.column_stack(parts).astype(float), "method": model.linkage,
+            "metric": metric, "metric_params": params, **_cut(model),
+        },
+        "notes": () if heights is not None else (NO_HEIGHTS,),
+        "wrong": _counts(model),
+    }  # fmt: skip
+
+
+NO_HEIGHTS = "heights are not claimed: fit with compute_distances=True to have them checked"
+
+
+def read_features(model: Any, rows: Any) -> dict[str, Any]:
+    """FeatureAgglomeration: the same of columns."""
+    reading = read_sklearn(model, rows)
+    parameters = reading["parameters"]
+    parameters["columns"] = True
+    named = parameters["metric"], parameters["metric_params"]
+    reading["formula"] = _formula(model.linkage, *named, None, True)
+    return reading
+
+
+def _reading(
+    tree: Any, rows: Any, merges: np.ndarray, cut: dict[str, Any], metric: Any = None
+) -> dict[str, Any]:
+    if rows.s is not None:
+        raise ValueError("a tree takes no sample_weight: leave it out")
+    method = tree.method
+    if method not in (*AGGLOMERATIVE, "diana"):
+        why = {
+            None: "say which linkage it is: Tree(merges, method='average')",
+            "bisecting": "its splits are those of k-means: verify the BisectingKMeans",
+        }
+        known = ", ".join(AGGLOMERATIVE)
+        raise ValueError(why.get(method, f"method={method!r} is none of {known} and diana"))
+    scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
+    metric = tree.metric if metric is None else metric
+    metric, params = _metric(metric, tree.metric_params, rows, scale)
+    if metric == "precomputed":
+        _require_distances(rows.shape, len(merges) + 1)
+    parameters = {
+        "merges": merges, "metric": metric, "metric_params": params, "scale": scale,
+        "ours": True, **cut,
+    }  # fmt: skip
+    if method != "diana":
+        parameters["method"] = method
+        parameters["precision"] = _precision(tree)
+    return {
+        "definition": "diana" if method == "diana" else "linkage",
+        "formula": _formula(method, metric, params, scale),
+        "parameters": parameters,
+    }
+
+
+def _require_distances(shape: tuple[int, int], n: int) -> None:
+    if shape not in ((n, n), (n * (n - 1) // 2, 1)):
+        raise ValueError(
+            f"metric='precomputed', and X has shape {shape}: give the {n:,} × {n:,} distances"
+        )
+
+
+def _precision(tree: Any) -> float:
+    """ε of the floats in which distances were held."""
+    dtype = vars(tree).get("dtype")
+    return float(np.finfo(np.float64 if dtype is None else dtype).eps)
+
+
+def _cut(model: Any) -> dict[str, Any]:
+    """What labels_ claim to be."""
+    threshold = vars(model).get("distance_threshold")
+    labels = np.asarray(model.labels_)
+    if threshold is not None:
+        return {"labels": labels, "threshold": float(threshold)}
+    return {"labels": labels, "n_clusters": int(model.n_clusters_)}
+
+
+def _counts(model: Any) -> tuple[str, ...]:
+    found = len(np.unique(model.labels_))
+    said = vars(model).get("n_clusters_")
+    if said is None or said == found:
+        return ()
+    return (f"n_clusters_ is {said}, and there are {found} labels",)
+
+
+def _metric(
+    metric: Any, params: dict[str, Any] | None, rows: Any, scale: Any = None
+) -> tuple[Any, dict[str, Any]]:
+    """A name with its parameters; None for what has no definition."""
+    if hasattr(metric, "parameters") and hasattr(metric, "pairwise"):
+        metric, params = of_distance(metric)
+    if callable(metric):
+        return None, {}
+    given = {name: value for name, value in (params or {}).items() if value is not None}
+    if not isinstance(metric, str) or metric not in METRICS:
+        raise ValueError(f"metric={metric!r} has no definition here; these have: {METRICS}")
+    others = [name for name in given if name not in (*PARAMETERS, "ranges", "categorical")]
+    if others:
+        raise ValueError(f"metric_params {others} have no definition here")
+    if metric in ESTIMATED and not {"V", "VI"} & set(given):
+        X = rows.block(0, rows.shape[0])[0]
+        X = np.asarray(X.toarray() if rows.sparse else X, dtype=float)
+        X = (X - X.mean(axis=0)) / (1.0 if scale is None else scale)
+        given["V"] = X.var(axis=0, ddof=1) if metric == "seuclidean" else np.cov(X.T)
+    if metric == "gower" and "ranges" not in given:
+        raise ValueError("the ranges of gower are not kept in the tree: give a prepared Distance")
+    return metric, given
+
+
+def _formula(
+    method: str, metric: Any, params: dict[str, Any], scale: Any, columns: bool = False,
+    absolute: bool = False,
+) -> str:  # fmt: skip
+    of = " of columns" if columns else ""
+    kind = f"DIANA's splits{of}" if method == "diana" else f"{method} linkage{of}"
+    by = told(_user if metric is None else metric, params)
+    by = f"1 − |1 − {by}|" if absolute else by
+    return f"{kind} by {by}{'' if scale is None else ', columns divided by their scale'}"
+
+
+def _user() -> None:
+    """Stands for a distance of the user's."""

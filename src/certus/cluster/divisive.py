@@ -1,0 +1,147 @@
+"""Clusters by splitting: DivisiveClustering."""
+
+from typing import Any
+
+import numpy as np
+
+from .._config import effective_threads
+from .._memory import available_memory
+from .._watching import watched
+from .._words import count, number
+from ..solvers.diana import divide
+from ._growing import ALWAYS_THERE, dtype_of, require_reach, rows_read
+from ._linkage_problem import Problem, read_problem
+from ._tree_clusterer import TreeClusterer
+
+
+class DivisiveClustering(TreeClusterer):
+    """Split the widest cluster in two until every row is alone, and cut that tree: DIANA.
+
+    The next cluster to be split is that with the largest diameter, max d(a, b). The row with the
+    largest mean distance to the others leaves it; then as long as one has a smaller mean distance
+    to those that left than to those that stay, the row for which they differ most follows.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Exactly so many. None: see ``distance_threshold``.
+    metric : str, callable or Distance, default="euclidean"
+        As ``certus.distances.get_distance`` takes it, or "precomputed": X holds distances.
+    distance_threshold : float, default=None
+        Clusters of this diameter or above are split. With n_clusters=None.
+    metric_params : dict, default=None
+        More for the metric, e.g. ``{"V": covariance}``.
+    scale : {"standard", "range"}, array-like of shape (n_features,), False or None
+        What columns are divided by: their standard deviations, their ranges, or what is given.
+        None: nothing, with a ``UnitsWarning`` where spreads differ by more than 100; False:
+        nothing, the units are right.
+    dtype : {"float64", "float32"}, default=None
+        Of the distances. float32 halves the memory and gives seven digits.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,) of int
+        The cluster of each row: 0, 1, … in the order of their first rows.
+    n_clusters_ : int
+    tree_ : Tree
+        All splits, as merges from the last to the first. The height of a cluster is its diameter.
+    n_leaves_ : int
+    scale_ : ndarray of shape (n_features,) or None
+        What columns were divided by.
+    divisive_coefficient_ : float
+        The mean of 1 − (diameter of the last cluster that held row i and others)/(that of all
+        rows): near 1 where there are clusters, and larger for more rows. NaN for equal rows.
+    certificate_ : Certificate
+        Which splits were recomputed from the rows, and that they are those of the definition.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    n² distances in memory, asked for before they are taken. O(n²) time for each level of the tree:
+    O(n² log n) where splits are even, O(n³) where single rows leave one by one. The split is a
+    greedy one: the best of all 2ⁿ⁻¹ − 1 splits is not looked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.cluster import DivisiveClustering
+    >>> X = np.array([[0, 0], [1, 0], [0, 2], [8, 8], [9, 8], [8, 10.5]])
+    >>> model = DivisiveClustering(n_clusters=2).fit(X)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1])
+    >>> model.tree_
+    Tree(diana, 6 leaves, heights 1 to 13.2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        distance_threshold: float | None = None,
+        metric_params: dict[str, Any] | None = None,
+        scale: Any = None,
+        dtype: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.distance_threshold = distance_threshold
+        self.metric_params = metric_params
+        self.scale = scale
+        self.dtype = dtype
+
+    @watched
+    def fit(self, X: Any, y: Any = None) -> "DivisiveClustering":
+        """Split until every row is alone, and cut the tree.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            If precomputed: distances, (n_samples, n_samples).
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_cut()
+        dtype = dtype_of(self.dtype)
+        problem = read_problem(self, X, "diana", self.scale)
+        self._require(problem.n, "n_samples")
+        self._watching.begin(None)
+        merges = divide(_all_distances(problem, dtype), self._merge_heard)
+        told = problem.told + self._plant(problem, merges, "diana")
+        self.divisive_coefficient_ = _coefficient(merges)
+        self._certify_tree(problem.rows)
+        self._tell(told)
+        return self
+
+
+def _all_distances(problem: Problem, dtype: Any) -> np.ndarray:
+    n = problem.n
+    if problem.distance is None:
+        given: np.ndarray = problem.kept.astype(dtype, copy=False)
+        return given
+    needed = n * n * (np.dtype(dtype).itemsize + 8 * (dtype is not np.float64))
+    free = None if needed < ALWAYS_THERE else available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"the distances of {count(n, 'row')} need {number(needed / 2**30, 3)} GiB and "
+            f"{number(free / 2**30, 3)} GiB are free. Use BisectingKMeans, which needs none of "
+            "them, or fewer rows"
+        )
+    rows = rows_read(problem)
+    with np.errstate(over="ignore"):
+        D = problem.distance.compare(rows, rows, effective_threads())
+    require_reach(float(D.max(initial=0.0)), dtype, False)
+    return D.astype(dtype, copy=False)
+
+
+def _coefficient(merges: np.ndarray) -> float:
+    n, pairs = len(merges) + 1, merges[:, :2].astype(np.intp)
+    if n == 1 or merges[-1, 2] == 0:
+        return float("nan")
+    alone = (pairs < n).sum(axis=1)  # rows whose last company this cluster was
+    return 1.0 - float((alone * merges[:, 2]).sum()) / (n * float(merges[-1, 2]))

@@ -1,0 +1,106 @@
+"""The merges of an agglomerative tree, as SciPy gives them."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import squareform
+from sklearn.base import BaseEstimator
+
+from .._config import effective_threads
+from .._validation import one_of
+from .._words import printable
+from ..solvers.linkage import METHODS
+from ._growing import dtype_of, grow
+from ._linkage_problem import read_problem
+
+
+class _Asked(BaseEstimator):
+    """Stands where a model would: what the metric is, and the columns."""
+
+    def __init__(self, metric: Any = None, metric_params: Any = None):
+        self.metric, self.metric_params = metric, metric_params
+
+
+def linkage(
+    X: Any,
+    method: str = "single",
+    metric: Any = "euclidean",
+    *,
+    scale: Any = None,
+    metric_params: dict[str, Any] | None = None,
+    dtype: Any = None,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Merge the two nearest clusters, n − 1 times: SciPy's matrix of merges.
+
+    Between clusters A and B
+
+    - "single": min d(a, b); "complete": max d(a, b);
+    - "average": the mean of all d(a, b); "weighted": the mean of the distances of A's two halves;
+    - "centroid": ‖c_A − c_B‖, c means; "median": the same, c the mean of the two halves' centres;
+    - "ward": √(2|A||B|/(|A|+|B|)) ‖c_A − c_B‖; by half its square the sum of squares grows.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (n_samples, n_features), or of shape (n (n - 1) / 2,)
+        Rows, or distances in SciPy's condensed layout.
+    method : str, default="single"
+    metric : str, callable or Distance, default="euclidean"
+        As ``certus.distances.get_distance`` takes it; "precomputed": X is a square matrix of
+        distances.
+    scale : {"standard", "range"}, array-like of shape (n_features,), False or None
+        What columns are divided by: their standard deviations, their ranges, or what is given.
+        None: nothing, with a warning where spreads differ by more than 100; False: nothing, the
+        units are right.
+    metric_params : dict, optional
+        More for the metric, e.g. ``{"p": 3}``.
+    dtype : {"float64", "float32"}, optional
+        Of distances that are held. float32 halves the memory and gives seven digits.
+    threads : int, optional
+        At most so many; None: as ``certus.set_config`` says.
+
+    Returns
+    -------
+    merges : ndarray of shape (n_samples - 1, 4)
+        Row t: the two clusters that are joined to cluster n + t, the smaller number first, their
+        distance, and how many rows they have. Ascending by distance, but for "centroid" and
+        "median", whose distances can fall: in the order of merging.
+
+    Notes
+    -----
+    O(n²·p) time at most. Memory: O(n·p) for single, ward, centroid and median of rows with a
+    Euclidean distance (for single also its squares, as cosine); else n²/2 distances or n². A fit
+    that does not fit in memory is refused before it starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.cluster import Tree, linkage
+    >>> Z = linkage(np.array([[0.0], [1.0], [5.0]]), "average")
+    >>> Z
+    array([[0. , 1. , 1. , 2. ],
+           [2. , 3. , 4.5, 3. ]])
+    >>> Tree(Z, method="average").cut(2)
+    array([0, 0, 1])
+    """
+    one_of("method", method, METHODS)
+    width = dtype_of(dtype)
+    if np.ndim(X) == 1 and not hasattr(X, "columns"):
+        X, metric = _square(X), "precomputed"
+    problem = read_problem(_Asked(metric, metric_params), X, method, scale)
+    for said, kind in problem.told:
+        warnings.warn(printable(said), kind, stacklevel=2)
+    return grow(problem, method, width, effective_threads(threads))
+
+
+def _square(X: Any) -> np.ndarray:
+    d = np.asarray(X, dtype=np.float64)
+    n = round((1 + np.sqrt(1 + 8 * len(d))) / 2)
+    if n * (n - 1) // 2 != len(d):
+        raise ValueError(
+            f"X has {len(d)} values, which are not the n(n − 1)/2 distances of n rows. One column "
+            "of rows is X.reshape(-1, 1)"
+        )
+    square: np.ndarray = squareform(d, checks=False)
+    return square

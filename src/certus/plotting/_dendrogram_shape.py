@@ -1,0 +1,102 @@
+"""Where the lines of a dendrogram go, by numbers alone and without recursion.
+
+    merge of a and b:  (x_a, h_a) ─ (x_a, h) ─ (x_b, h) ─ (x_b, h_b),    its own x = (x_a + x_b)/2
+
+Of a large tree the last merges are drawn; what lies below them is a branch that ends at its own
+height. An inversion, a merge lower than its parts, has legs that go up.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ABOVE = -1  # colour of what lies above the cut
+
+
+class Drawing(NamedTuple):
+    """Places 0 … L − 1 are those of the leaves and branches shown, from left to right."""
+
+    lines: np.ndarray  # (L − 1, 4, 2) place and height
+    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE
+    nodes: np.ndarray  # (L,) the cluster at every place
+    heights: np.ndarray  # (L,) and where it ends: 0 for a leaf
+    place_colours: np.ndarray  # (L,)
+    n_leaves: int  # of the tree
+    cut: float | None  # a height that separates merges that stay from those undone
+    tops: list[tuple[int, float, float, int]]  # label, place, height and colour of each cluster
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.nodes) < self.n_leaves
+
+
+def drawing(tree: Any, max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
+    """The top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
+    n = tree.n_leaves
+    L = n if max_leaves is None else min(n, max_leaves)
+    first = n - L  # merges from here on are drawn
+    pairs = tree.merges[:, :2].astype(np.intp)
+    heights = np.concatenate([np.zeros(n), tree.heights])
+    leftmost = _leftmost(pairs, n)
+    below = pairs[first:].ravel()
+    nodes = below[below < n + first] if L > 1 else np.array([2 * n - 2])
+    place = np.empty(n, dtype=np.intp)
+    place[tree.order] = np.arange(n)
+    nodes = nodes[np.argsort(place[leftmost[nodes]])]
+
+    x = dict(zip(nodes.tolist(), range(L), strict=True))
+    lines = np.empty((L - 1, 4, 2))
+    for t, (a, b) in enumerate(pairs[first:].tolist()):
+        left, right, h = x[a], x[b], heights[n + first + t]
+        lines[t] = (left, heights[a]), (left, h), (right, h), (right, heights[b])
+        x[n + first + t] = (left + right) / 2
+    if undone is None:
+        none = np.zeros(L, dtype=np.intp)
+        return Drawing(lines, none[1:], nodes, heights[nodes], none, n, None, [])
+    return _coloured(tree, lines, nodes, x, pairs, heights, leftmost, undone, first)
+
+
+def _leftmost(pairs: np.ndarray, n: int) -> np.ndarray:
+    """The first leaf of every cluster."""
+    found = list(range(n))
+    for a in pairs[:, 0].tolist():
+        found.append(found[a])
+    return np.array(found, dtype=np.intp)
+
+
+def _coloured(
+    tree: Any, lines: np.ndarray, nodes: np.ndarray, x: dict[int, float], pairs: np.ndarray,
+    heights: np.ndarray, leftmost: np.ndarray, undone: np.ndarray, first: int,
+) -> Drawing:  # fmt: skip
+    """A colour for each cluster of the cut that can be seen whole, from left to right."""
+    n = tree.n_leaves
+    split = np.concatenate([np.zeros(n, dtype=bool), undone])  # is a cluster more than one?
+    whole = [node for node in x if not split[node]]
+    child_of_undone = set(pairs[np.flatnonzero(undone)].ravel().tolist())
+    roots = [node for node in whole if node in child_of_undone or node == 2 * n - 2]
+    roots.sort(key=lambda node: x[node])
+    colour = {root: i for i, root in enumerate(roots)}
+    for node in sorted(whole, reverse=True):  # from the top: parts come after what they made
+        if node >= n + first:
+            for part in pairs[node - n].tolist():
+                colour[part] = colour[node]
+    merges = np.array([colour.get(node, ABOVE) for node in range(n + first, 2 * n - 1)], dtype=int)
+    places = np.array([colour.get(node, ABOVE) for node in nodes.tolist()], dtype=int)
+    labels = _labels_of(tree, undone, leftmost[roots])
+    tops = [
+        (label, float(x[root]), float(heights[root]), colour[root])
+        for label, root in zip(labels, roots, strict=True)
+    ]
+    kept, gone = tree.heights[~undone], tree.heights[undone]
+    low, high = kept.max(initial=0.0), gone.min(initial=np.inf)
+    cut = float(low + high) / 2 if low < high < np.inf else None
+    return Drawing(lines, merges, nodes, heights[nodes], places, n, cut, tops)
+
+
+def _labels_of(tree: Any, undone: np.ndarray, leaves: np.ndarray) -> list[int]:
+    """What ``cut`` calls the clusters of these leaves; −1 where a leaf holds no row."""
+    labels = tree._labels(undone)
+    if tree.rows is None:
+        return [int(label) for label in labels[leaves]]
+    known = dict(zip(tree.rows.tolist(), labels.tolist(), strict=True))
+    return [known.get(leaf, -1) for leaf in leaves.tolist()]

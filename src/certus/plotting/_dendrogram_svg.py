@@ -1,0 +1,162 @@
+"""A dendrogram as SVG, written here: no matplotlib, and every text escaped."""
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from .style import COLOURS
+
+SIZE = 11  # px of text
+
+
+class Words(NamedTuple):
+    """What is written on the picture."""
+
+    labels: Sequence[tuple[int, str, str]]  # place, text, colour
+    font: float  # px of labels
+    heights: str  # what is measured along the heights
+    leaves: str  # and what stands along the other axis
+    cut: str  # "3 clusters", or ""
+    numbers: Sequence[tuple[str, float, float, str]]  # text, place, height, colour
+
+
+def svg(
+    lines: dict[str, np.ndarray], triangles: dict[str, np.ndarray], places: int, cut: float | None,
+    words: Words, orientation: str, width: int, height: int, stroke: float,
+) -> str:  # fmt: skip
+    """The document. ``lines``: (m, 4, 2) of places and heights, by colour."""
+    tall = orientation in ("top", "bottom")
+    longest = max((len(text) for _, text, _ in words.labels), default=0)
+    rotated = tall and longest * 0.62 * words.font * places > width - 100
+    room = 0.62 * words.font * longest if not tall or rotated else 1.2 * words.font
+    before, behind, under, over = 64, 12, 2.2 * SIZE + room, 26
+    top = max([float(part[..., 1].max()) for part in lines.values() if len(part)], default=0.0)
+    top = max(top, cut or 0.0) or 1.0
+    along = (width if tall else height) - (before if tall else over) - (behind if tall else 44)
+    deep = (height if tall else width) - over - under if tall else width - behind - under - 34
+
+    def at(place: float, h: float) -> tuple[float, float]:
+        u = (place + 0.5) / places * along
+        v = h / (1.04 * top) * deep
+        if orientation == "top":
+            return before + u, over + deep - v
+        if orientation == "bottom":
+            return before + u, height - over - deep + v
+        if orientation == "left":
+            return width - under - v, over + u
+        return under + v, over + u
+
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" '
+        f'font-size="{SIZE}">',
+        f"<title>{escape('; '.join(('Dendrogram', *filter(None, words[3:5]))))}</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+    ]
+    out += _axis(top, at, tall, places, words)
+    for colour, part in triangles.items():
+        path = "".join(
+            "M" + "L".join(_point(at, place, h) for place, h in corner) + "Z" for corner in part
+        )
+        out.append(f'<path fill="{colour}" fill-opacity="0.3" d="{path}"/>')
+    for colour, part in lines.items():
+        path = "".join(
+            "M" + "L".join(_point(at, place, h) for place, h in corners)
+            for corners in part.tolist()
+        )
+        out.append(
+            f'<path fill="none" stroke="{colour}" stroke-width="{stroke:g}" '
+            f'stroke-linejoin="miter" d="{path}"/>'
+        )
+    if cut is not None:
+        (x0, y0), (x1, y1) = at(-0.5, cut), at(places - 0.5, cut)
+        out.append(
+            f'<path stroke="{COLOURS[0]}" stroke-width="1" stroke-dasharray="6 4" '
+            f'd="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>'
+        )
+    out += _texts(at, words, orientation, rotated)
+    if words.cut:
+        out.append(_text(width - behind, SIZE * 1.4, words.cut, "end"))
+    return "\n".join([*out, "</svg>", ""])
+
+
+At = Callable[[float, float], tuple[float, float]]
+
+
+def _point(at: At, place: float, h: float) -> str:
+    x, y = at(place, h)
+    return f"{x:.2f} {y:.2f}"
+
+
+def _axis(top: float, at: At, tall: bool, places: int, words: Words) -> list[str]:
+    out = []
+    for tick in ticks(top):
+        (x0, y0), (x1, y1) = at(-0.5, tick), at(places - 0.5, tick)
+        line = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
+        out.append(f'<path stroke="#D9D9D9" stroke-width="0.6" d="{line}"/>')
+        text = f"{tick:g}"
+        out.append(
+            _text(x0 - 6, y0 + SIZE * 0.35, text, "end")
+            if tall
+            else _text(x0, y1 + SIZE * 1.3, text, "middle")
+        )
+    (x0, y0), (x1, y1) = at(-0.5, 0.5 * top), at(places - 0.5, 0.5 * top)
+    if tall:
+        out.append(_text(14, (y0 + y1) / 2, words.heights, "middle", turned=-90))
+    else:
+        out.append(_text((x0 + x1) / 2, y1 + SIZE * 2.8, words.heights, "middle"))
+    return out
+
+
+def _texts(at: At, words: Words, orientation: str, rotated: bool) -> list[str]:
+    out, font = [], words.font
+    for place, text, colour in words.labels:
+        x, y = at(place, 0.0)
+        if orientation in ("top", "bottom"):
+            down = 1 if orientation == "top" else -1
+            if rotated:
+                side = "end" if down > 0 else "start"
+                out.append(
+                    _text(x + font * 0.35, y + 4 * down, text, side, font, colour, turned=-90)
+                )
+            else:
+                lower = 1.2 * font if down > 0 else -0.5 * font
+                out.append(_text(x, y + lower, text, "middle", font, colour))
+        else:
+            side, away = ("start", 4.0) if orientation == "left" else ("end", -4.0)
+            out.append(_text(x + away, y + font * 0.35, text, side, font, colour))
+    for text, at_place, h, colour in words.numbers:
+        x, y = at(at_place, h)
+        side = "end" if orientation == "left" else "start"
+        dx, dy = -4 if side == "end" else 4, SIZE if orientation == "bottom" else -4
+        out.append(_text(x + dx, y + dy, text, side, SIZE, colour))
+    x, y = at(-0.5, 0.0)
+    if words.leaves:
+        out.append(_text(x, SIZE * 1.4, words.leaves, "start"))
+    return out
+
+
+def _text(
+    x: float, y: float, text: str, anchor: str, size: float = SIZE, colour: str = "#000000",
+    turned: int = 0,
+) -> str:  # fmt: skip
+    turn = f' transform="rotate({turned} {x:.1f} {y:.1f})"' if turned else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
+        f'fill="{colour}"{turn}>{escape(text)}</text>'
+    )
+
+
+def ticks(top: float) -> list[float]:
+    """About five round numbers from 0 to top.
+
+    >>> ticks(9.0), ticks(0.033)
+    ([0.0, 2.0, 4.0, 6.0, 8.0], [0.0, 0.01, 0.02, 0.03])
+    """
+    rough = top / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = min((1, 2, 5, 10), key=lambda m: abs(m * power - rough)) * power
+    return [round(i * step, 12 - math.floor(math.log10(step))) for i in range(int(top / step) + 1)]

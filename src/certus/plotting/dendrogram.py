@@ -1,0 +1,366 @@
+"""The dendrogram of a tree of clusters: to matplotlib, or to SVG without it."""
+
+from typing import Any
+
+import numpy as np
+
+from .._files import write_whole
+from .._words import count
+from ._dendrogram_shape import ABOVE, Drawing, drawing
+from ._dendrogram_svg import Words, svg
+from .style import COLOURS, style
+
+GREY = "#8C8C8C"  # above the cut
+ORIENTATIONS = ("top", "bottom", "left", "right")
+HEIGHTS = {"diana": "diameter", "bisecting": "sum of squares"}
+INCHES = (6.0, 12.0)  # along the leaves: 0.04 a leaf between them
+LARGEST, SMALLEST = 10.0, 5.5  # points of labels: below, they cannot be read
+COLOURED = 8.0  # points from which labels have the colours of their clusters
+THINNEST = 8  # of so many leaves one is labelled, or none are
+LONGEST = 32  # characters of a label
+NUMBERED = 12  # clusters whose numbers are written
+
+
+class DendrogramDisplay:
+    """The dendrogram of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        Or a fitted model that has a ``tree_``.
+    n_clusters, height : optional
+        A cut, as ``Tree.cut`` takes it: clusters get colours, what lies above is grey.
+    max_leaves : int or None, default=2000
+        Of a larger tree the last merges are drawn: so many branches, each with its number of rows.
+        None: all of it.
+    labels : array-like of str, False or None
+        Of the leaves. None: their names, or else their numbers; False: none. They are written
+        where they fit: smaller, then every few, then none.
+    orientation : {"top", "bottom", "left", "right"}, default="top"
+        Where the root is.
+
+    Attributes
+    ----------
+    truncated_ : bool
+        Were branches drawn in place of leaves?
+    note_ : str
+        What was left out, as the picture says it.
+    ax_, figure_ : matplotlib Axes and Figure
+        After ``plot``.
+    lines_ : LineCollection
+        A path of four points for each merge, in the order of merges.
+    cut_ : Line2D or None
+        Where a height separates what stays from what is undone.
+
+    Examples
+    --------
+    >>> from certus.cluster import Tree
+    >>> tree = Tree([[0, 1, 1.0, 2], [3, 4, 1.5, 2], [2, 6, 4.0, 3], [5, 7, 9.0, 5]])
+    >>> display = tree.plot(n_clusters=2, labels=list("abcde"))
+    >>> display.truncated_, len(display.lines_.get_paths())
+    (False, 4)
+    >>> display.to_svg()[:4]
+    '<svg'
+    >>> import matplotlib.pyplot as plt; plt.close(display.figure_)
+    """
+
+    ax_: Any
+    figure_: Any
+    lines_: Any
+    branches_: Any
+    cut_: Any
+
+    def __init__(
+        self, tree: Any, *, n_clusters: int | None = None, height: float | None = None,
+        max_leaves: int | None = 2000, labels: Any = None, orientation: str = "top",
+    ):  # fmt: skip
+        self.tree = tree = getattr(tree, "tree_", tree)
+        if not hasattr(tree, "merges"):
+            raise TypeError(
+                f"a {type(tree).__name__} is no tree: give certus.cluster.Tree(merges), or a model "
+                "that has a tree_"
+            )
+        if orientation not in ORIENTATIONS:
+            raise ValueError(
+                f"orientation={orientation!r}: give one of {', '.join(map(repr, ORIENTATIONS))}"
+            )
+        whole = isinstance(max_leaves, (int, np.integer)) and not isinstance(max_leaves, bool)
+        if max_leaves is not None and not (whole and max_leaves >= 2):
+            raise ValueError(f"max_leaves={max_leaves!r}: give a whole number above 1, or None")
+        self.orientation = orientation
+        self._labels = self._read_labels(labels)
+        asked = n_clusters is not None or height is not None
+        undone = tree._undone(n_clusters, height)[0] if asked else None
+        self.drawing_: Drawing = drawing(tree, max_leaves, undone)
+        if height is not None:
+            self.drawing_ = self.drawing_._replace(cut=float(height))
+        self._clusters = "" if undone is None else count(int(undone.sum()) + 1, "cluster")
+        self.truncated_ = self.drawing_.truncated
+        self.note_ = self._note()
+
+    def _read_labels(self, labels: Any) -> list[str] | None:
+        n = self.tree.n_leaves
+        if labels is False:
+            return None
+        if labels is None:
+            labels = range(n) if self.tree.names is None else self.tree.names
+        texts = [str(label) for label in labels]
+        if len(texts) != n:
+            raise ValueError(f"{len(texts):,} labels were given for {n:,} leaves")
+        return [t if len(t) <= LONGEST else t[: LONGEST - 1] + "…" for t in texts]
+
+    def _note(self) -> str:
+        shown, n = len(self.drawing_.nodes), self.tree.n_leaves
+        if not self.truncated_:
+            return ""
+        return f"the top {shown:,} of {n:,} leaves; (rows in a branch)"
+
+    # --- what both writers need ---
+
+    def _texts(self) -> list[str]:
+        """The label of every place."""
+        n, sizes = self.tree.n_leaves, self.tree.sizes
+        assert self._labels is not None
+        return [
+            self._labels[node] if node < n else f"({sizes[node]:,})"
+            for node in self.drawing_.nodes.tolist()
+        ]
+
+    def _shown_labels(self, pixels: float, per_point: float) -> tuple[list[int], float]:
+        """Which places are labelled, and the size in points: what fits along so many pixels."""
+        places = len(self.drawing_.nodes)
+        room = pixels / places / per_point * 0.9  # points a leaf
+        step = int(np.ceil(SMALLEST / room))
+        if self._labels is None or step > THINNEST:
+            return [], SMALLEST
+        return list(range(0, places, step)), float(np.clip(step * room, SMALLEST, LARGEST))
+
+    @property
+    def _colours(self) -> list[str]:
+        if not self._clusters:
+            return [COLOURS[0]] * len(self.drawing_.colours)
+        return [_colour(c) for c in self.drawing_.colours.tolist()]
+
+    @property
+    def _place_colours(self) -> list[str]:
+        d = self.drawing_
+        if not self._clusters:
+            return [COLOURS[0]] * len(d.nodes)
+        return [_colour(c) for c in d.place_colours.tolist()]
+
+    @property
+    def _triangles(self) -> np.ndarray:
+        """Branches that hold more than is drawn: from their height down to 0, (m, 3, 2)."""
+        d = self.drawing_
+        at = np.flatnonzero(d.nodes >= d.n_leaves)
+        h, zero = d.heights[at], np.zeros(len(at))
+        corners = [(at, h), (at + 0.35, zero), (at - 0.35, zero)]
+        return np.stack([np.column_stack(corner) for corner in corners], axis=1)
+
+    @property
+    def _numbers(self) -> list[tuple[str, float, float, str]]:
+        """The numbers of few clusters, at their tops."""
+        tops = self.drawing_.tops
+        if not 1 < len(tops) <= NUMBERED:
+            return []
+        return [(str(label), x, h, _colour(c)) for label, x, h, c in tops if label >= 0]
+
+    @property
+    def _inches(self) -> tuple[float, float]:
+        places = len(self.drawing_.nodes)
+        if self.orientation in ("top", "bottom"):
+            return float(np.clip(0.04 * places, *INCHES)), 4.0
+        return 6.0, float(np.clip(0.16 * places, 4.0, INCHES[1]))  # labels lie flat
+
+    @property
+    def _stroke(self) -> float:
+        places = len(self.drawing_.nodes)
+        return 1.6 if places <= 60 else 1.0 if places <= 500 else 0.6 if places <= 5000 else 0.3
+
+    @property
+    def _measured(self) -> str:
+        method = self.tree.method
+        return HEIGHTS.get(method, f"{method} distance" if method else "distance")
+
+    # --- matplotlib ---
+
+    def plot(self, ax: Any = None) -> "DendrogramDisplay":
+        """Draw with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; a new figure of 600 × 400 px if not given, wider for more than 150 leaves.
+
+        Returns
+        -------
+        self
+        """
+        d, tall = self.drawing_, self.orientation in ("top", "bottom")
+        with style() as plt:
+            from matplotlib.collections import LineCollection, PolyCollection
+
+            if ax is None:
+                self.figure_, self.ax_ = plt.subplots(figsize=self._inches)
+            else:
+                self.figure_, self.ax_ = ax.figure, ax
+            ax = self.ax_
+            flip = slice(None) if tall else slice(None, None, -1)
+            self.branches_ = ax.add_collection(
+                PolyCollection(list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
+                               facecolors=self._of_branches())
+            )  # fmt: skip
+            self.lines_ = ax.add_collection(
+                LineCollection(list(d.lines[..., flip]), colors=self._colours,
+                               linewidths=self._stroke, capstyle="butt")
+            )  # fmt: skip
+            self._lay_out(ax, tall)
+            self._write(ax, tall)
+        return self
+
+    def _of_branches(self) -> list[str]:
+        colours = self._place_colours
+        return [colours[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
+
+    def _lay_out(self, ax: Any, tall: bool) -> None:
+        d = self.drawing_
+        top = max(float(d.lines[..., 1].max(initial=0.0)), d.cut or 0.0) or 1.0
+        limits = (-0.5, len(d.nodes) - 0.5), (0.0, 1.04 * top)
+        along, up = limits if self.orientation in ("top", "right") else (limits[0], limits[1][::-1])
+        if tall:
+            ax.set(xlim=along, ylim=up, ylabel=self._measured)
+            ax.grid(visible=False, axis="x")
+        else:
+            ax.set(xlim=up, ylim=along[::-1], xlabel=self._measured)
+            ax.grid(visible=False, axis="y")
+        for side in ("bottom",) if tall else ("left",):
+            ax.spines[side].set_visible(False)
+        self.cut_ = None
+        if d.cut is not None:
+            line = ax.axhline if tall else ax.axvline
+            self.cut_ = line(d.cut, color=COLOURS[0], linestyle="--", linewidth=1.0)
+
+    def _write(self, ax: Any, tall: bool) -> None:
+        box, dots = ax.get_window_extent(), ax.figure.dpi / 72
+        places, size = self._shown_labels(0.95 * (box.width if tall else box.height), dots)
+        axis = ax.xaxis if tall else ax.yaxis
+        if self.orientation == "bottom":
+            axis.tick_top()
+        elif self.orientation == "left":
+            axis.tick_right()
+        axis.set_tick_params(length=0)
+        axis.set_ticks(places)
+        texts, colours = self._texts() if places else [], self._place_colours
+        axis.set_ticklabels([texts[i] for i in places])
+        widest = max((len(texts[i]) for i in places), default=0) * 0.62 * size * dots
+        turned = tall and widest > box.width / max(1, len(places))
+        for i, tick in zip(places, axis.get_ticklabels(), strict=False):
+            tick.set(fontsize=size, rotation=90 if turned else 0)
+            tick.set_color(_of_text(colours[i], size))
+        flipped, up = self.orientation == "left", -1 if self.orientation == "bottom" else 1
+        for text, place, h, colour in self._numbers:
+            ax.annotate(
+                text, (place, h) if tall else (h, place), (-3 if flipped else 3, 2 * up),
+                textcoords="offset points", ha="right" if flipped else "left",
+                va="bottom" if up > 0 else "top", color=colour, fontsize=LARGEST, fontweight="bold",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+            )  # fmt: skip
+        ax.set_title(self._clusters, loc="right")
+        if self.note_:
+            ax.set_title(self.note_, loc="left", fontsize=9)
+
+    # --- SVG ---
+
+    def to_svg(self, path: Any = None) -> str:
+        """The picture as SVG, without matplotlib.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, whole or not at all.
+
+        Returns
+        -------
+        str
+        """
+        d, tall = self.drawing_, self.orientation in ("top", "bottom")
+        width, height = (round(100 * inches) for inches in self._inches)
+        places, points = self._shown_labels((width if tall else height) - 80, 4 / 3)
+        texts, colours = self._texts() if places else [], self._place_colours
+        words = Words(
+            [(i, texts[i], _of_text(colours[i], points)) for i in places],
+            points * 4 / 3, self._measured, self.note_, self._clusters, self._numbers,
+        )  # fmt: skip
+        text = svg(
+            _by_colour(d.lines, self._colours), _by_colour(self._triangles, self._of_branches()),
+            len(d.nodes), d.cut, words, self.orientation, width, height, self._stroke * 1.2,
+        )  # fmt: skip
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+
+def _colour(cluster: int) -> str:
+    return GREY if cluster == ABOVE else COLOURS[1 + cluster % (len(COLOURS) - 1)]
+
+
+def _of_text(colour: str, points: float) -> str:
+    """Small letters in a light colour cannot be read."""
+    return COLOURS[0] if colour == GREY or points < COLOURED else colour
+
+
+def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
+    """Grey first, so that clusters lie above it."""
+    each = np.array(colours)
+    return {c: shapes[each == c] for c in sorted(set(colours), key=lambda c: (c != GREY, c))}
+
+
+def plot_dendrogram(
+    tree: Any, *, n_clusters: int | None = None, height: float | None = None,
+    max_leaves: int | None = 2000, labels: Any = None, orientation: str = "top", ax: Any = None,
+    svg: Any = None,
+) -> DendrogramDisplay:  # fmt: skip
+    """Draw the dendrogram of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        Or a fitted model that has a ``tree_``.
+    n_clusters, height : optional
+        A cut, as ``Tree.cut`` takes it: clusters get colours and, if few, their numbers; what
+        lies above is grey.
+    max_leaves : int or None, default=2000
+        Of a larger tree the last merges are drawn: so many branches, each with its number of rows
+        in brackets, and the picture says so. None: all of it.
+    labels : array-like of str, False or None
+        Of the leaves. None: their names, or else their numbers; False: none. They are written
+        where they fit: smaller, then every few, then none.
+    orientation : {"top", "bottom", "left", "right"}, default="top"
+        Where the root is.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure of 600 × 400 px if not given, wider for more than 150 leaves.
+    svg : str or Path, optional
+        Write an SVG file in place of drawing; matplotlib is not needed.
+
+    Returns
+    -------
+    DendrogramDisplay
+        ``to_svg()`` gives the SVG as text.
+
+    Examples
+    --------
+    >>> from certus.cluster import Tree, plot_dendrogram
+    >>> tree = Tree([[0, 1, 1.0, 2], [3, 4, 1.5, 2], [2, 6, 4.0, 3], [5, 7, 9.0, 5]])
+    >>> display = plot_dendrogram(tree, n_clusters=2)
+    >>> display.ax_.get_title(loc="right")
+    '2 clusters'
+    >>> import matplotlib.pyplot as plt; plt.close(display.figure_)
+    """
+    display = DendrogramDisplay(
+        tree, n_clusters=n_clusters, height=height, max_leaves=max_leaves, labels=labels,
+        orientation=orientation,
+    )  # fmt: skip
+    if svg is not None:
+        display.to_svg(svg)
+        return display
+    return display.plot(ax)

@@ -1,6 +1,5 @@
 """Fixtures that many tests share. Generators of data are functions in ``problems.py``."""
 
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,11 +12,6 @@ from threadpoolctl import threadpool_info
 
 import certus
 from certus import rows
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Names without addresses: processes that share the tests must call them the same."""
-    item._nodeid = re.sub(r" at 0x[0-9a-fA-F]+", "", item.nodeid)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,7 @@ from certus.csr import CSR
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.rows import Rows
 from certus.solvers.kmeans import bisecting as solver
+from naming import without_address
 from watching_cases import Recorder
 
 STRATEGIES = ["biggest_inertia", "largest_cluster"]
@@ -409,7 +410,7 @@ def test_verbose_prints_a_line_for_every_split(capsys):
         ({"bisecting_strategy": "biggest"}, "Did you mean 'biggest_inertia'"),
         ({"n_clusters": 901}, "n_samples=900 should be >= n_clusters=901"),
     ],
-    ids=lambda given: str(given)[:40],
+    ids=without_address,
 )
 def test_bad_parameters_are_named(how, said):
     with pytest.raises(ValueError, match=said):

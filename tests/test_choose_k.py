@@ -21,6 +21,7 @@ from certus.neighbors import (
     bayes_error_bracket,
     choose_k,
 )
+from naming import without_address
 from neighbor_choices import blobs, left_out_losses, one_at_a_time
 
 ROOT = Path(__file__).parents[1]
@@ -511,7 +512,7 @@ def test_frames_and_lists_are_read():
         ({"weights": lambda d: -d}, "a vote must be a number of at least 0"),
         ({"weights": lambda d: d[:, :1]}, "one number for each distance"),
     ],
-    ids=lambda case: str(case)[:40],
+    ids=without_address,
 )
 def test_what_cannot_be_is_refused_in_words(given, said):
     X, y = blobs(0)

@@ -14,6 +14,7 @@ import sklearn.linear_model as peers
 import certus
 from certus.linear_model import LogisticRegression
 from logistic_peers import agree, classes, objective, tight
+from naming import without_address
 from problems import classification
 
 SOLVERS = ["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"]
@@ -165,7 +166,7 @@ def test_l1_ratio_none_is_zero_and_deprecated():
         {"dual": False}, {"verbose": 0}, {"verbose": False}, {"warm_start": np.True_},
         {"fit_intercept": np.True_}, {"intercept_scaling": 3},
     ],
-    ids=str,
+    ids=without_address,
 )  # fmt: skip
 def test_what_else_scikit_learn_accepts_changes_nothing(parameters):
     X, y, _ = classification(3)

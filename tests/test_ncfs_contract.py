@@ -24,6 +24,7 @@ from certus import feature_selection
 from certus.feature_selection import NCFSClassifier, NCFSRegressor
 from certus.neighbors import KNeighborsClassifier
 from estimator_classes import SELECTORS
+from naming import without_address
 from ncfs_cases import curve, signal
 from problems import weights
 
@@ -212,7 +213,7 @@ def test_sample_weight_is_routed_by_metadata(cls):
 
 
 @each_class
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=without_address)
 def test_frames_are_taken_and_their_columns_asked_for(cls, library):
     X, y = data(cls)
     columns = dict(zip("abcdef", X.T, strict=True))

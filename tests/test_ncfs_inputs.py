@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.feature_selection import NCFSClassifier, NCFSRegressor
 from certus.preprocessing import PolynomialBasis
+from naming import without_address
 from ncfs_cases import METRICS, chances, signal
 
 BOTH = pytest.mark.parametrize("cls", [NCFSClassifier, NCFSRegressor], ids=lambda c: c.__name__)
@@ -353,7 +354,7 @@ def test_bad_labels_are_named(y, message):
         ({"verbose": -1}, "verbose=-1"),
         ({"random_state": "seed", "solver": "sgd"}, "seed"),
     ],
-    ids=lambda v: str(v)[:40],
+    ids=without_address,
 )
 def test_a_bad_parameter_is_named(parameters, message):
     with pytest.raises(ValueError, match=message):

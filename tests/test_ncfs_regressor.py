@@ -6,6 +6,7 @@ from sklearn.metrics import r2_score
 
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.feature_selection import NCFSRegressor
+from naming import without_address
 from ncfs_cases import METRICS, chances, curve, minmax, objective
 from problems import weights
 from watching_cases import Recorder
@@ -22,7 +23,7 @@ LOSSES = {
 }
 
 
-@pytest.mark.parametrize("loss", [*LOSSES, lambda u, v: abs(u - v) ** 1.5], ids=str)
+@pytest.mark.parametrize("loss", [*LOSSES, lambda u, v: abs(u - v) ** 1.5], ids=without_address)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_columns_that_tell_y_are_found(loss, seed):
     X, y = curve(seed, n=150)

@@ -8,6 +8,7 @@ from certus.exceptions import CannotVerifyError, NotCertifiedWarning
 from certus.linear_model.penalized_regressor import PenalizedRegressor
 from certus.losses import Huber, Squared
 from certus.penalties import L1, L2, Box, NonNegative, Simplex
+from naming import without_address
 from penalized_regressor_cases import (
     CONVEX,
     NOT_CONVEX,
@@ -83,7 +84,7 @@ def test_what_is_changed_a_little_is_refused(loss, penalty):
         (L1(15.0, positive=True), lambda w: w - 1e-3),
         (Simplex(2.0), lambda w: w * 1.001),
     ],
-    ids=repr,
+    ids=without_address,
 )
 def test_coefficients_that_are_not_allowed_are_named(penalty, change):
     X, y, s = drawn(33)

@@ -23,6 +23,7 @@ import certus
 from certus import svm
 from certus.svm import LSSVC, LSSVCCV, LSSVR, DensityWeightedLSSVC, DensityWeightedSVC
 from estimator_classes import KERNEL_MACHINES
+from naming import without_address
 from problems import weights
 from svm_cases import blobs, curve
 
@@ -253,7 +254,7 @@ def test_sample_weight_is_routed_by_metadata(cls):
 
 
 @each_class
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=without_address)
 def test_frames_are_taken_and_their_columns_asked_for(cls, library):
     X, y = data(cls)
     columns = dict(zip("abc", X.T, strict=True))

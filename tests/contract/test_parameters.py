@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 
 from certus import linear_model
 from estimator_classes import CLASSES, CLASSIFIERS, REGRESSORS, SEVERAL
+from naming import without_address
 from problems import classification, regression
 
 each_peer = pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def accepted_values():
 
 @pytest.mark.parametrize(
     ("cls", "parameters"),
-    [pytest.param(*v, id=f"{v[0].__name__}-{v[1]}"[:60]) for v in accepted_values()],
+    [pytest.param(*v, id=without_address(f"{v[0].__name__}-{v[1]}")) for v in accepted_values()],
 )
 def test_what_scikit_learn_accepts_is_accepted_and_means_the_same(cls, parameters):
     X, y, _ = regression(5, noise=1.0)

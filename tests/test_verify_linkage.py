@@ -294,3 +294,11 @@ def test_the_words_of_a_contradiction():
     assert "<strong>✖ Contradicted</strong>" in c._repr_html_()
     with pytest.raises(CertificateError, match="nothing to export"):
         c.export("check.py")
+
+
+def test_of_one_row_there_is_nothing_to_merge():
+    certificate = AgglomerativeClustering(n_clusters=1).fit([[1.0, 2.0]]).certificate_
+    assert repr(certificate) == "Certificate(exact: one row, nothing to merge)"
+    assert "Merges" not in certificate.explain()
+    two = AgglomerativeClustering(n_clusters=1).fit([[1.0, 2.0], [3.0, 4.0]]).certificate_
+    assert "the one merge was recomputed from the data and is right" in two.note()

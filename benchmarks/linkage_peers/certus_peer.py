@@ -1,17 +1,16 @@
-import numpy as np
-
-from certus._config import effective_threads
-from certus.solvers.linkage import agglomerate
+from certus.cluster import AgglomerativeClustering
 
 
 class Linkage:
     """number: of the matrix of distances, where there is one."""
 
-    def __init__(self, method, number="float64"):
+    def __init__(self, method, number=None):
         self.method, self.number = method, number
 
     def fit(self, X, y):
-        dtype = np.dtype(self.number)
-        merges = agglomerate(X, self.method, dtype=dtype, threads=effective_threads())
-        self.heights_ = merges[:, 2]
+        # a threshold of 0 leaves every row alone: the time is that of the tree and its certificate
+        model = AgglomerativeClustering(
+            None, distance_threshold=0.0, linkage=self.method, dtype=self.number
+        )
+        self.heights_ = model.fit(X).distances_
         return self

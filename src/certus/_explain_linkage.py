@@ -17,6 +17,8 @@ DIANA = "certus.definitions.diana"
 
 def claim(c: "Certificate") -> str:
     """all 149 merges recomputed; 2 inversions."""
+    if c.found["merges"] == 0:
+        return "one row, nothing to merge"
     inversions = c.found["inversions"]
     told = f"; {count(len(inversions), 'inversion')}" if inversions else ""
     return f"{_recomputed(c)} recomputed{told}"
@@ -39,7 +41,8 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
         some = "all" if all_of_them else f"{found['heights']:,} of {found['merges']:,}"
         rows.append(("Heights", f"{some} recomputed, {right}; their order is that of a tree"))
     others = "" if found["sampled"] == found["merges"] else "; the others were not looked at"
-    rows.append((_step(c), f"{_nearest(c)}{others}"))
+    if found["merges"]:
+        rows.append((_step(c), f"{_nearest(c)}{others}"))
     if found["inversions"]:
         these = listed([str(t) for t in found["inversions"]])
         rows.append(("Inversions", f"merges below one that they join: {these}"))
@@ -117,9 +120,14 @@ def note(c: "Certificate") -> str:
     labels = (
         "" if c.parameters.get("labels") is None else f", and its labels are those of {_cut(c)}"
     )
+    right = (
+        "was recomputed from the data and is"
+        if c.found["merges"] == 1
+        else ("were recomputed from the data and are")
+    )
     return (
-        f"{c.model} ({count(n, 'row')}, {count(p, 'column')}): {c.formula}; {_recomputed(c)} were "
-        f"recomputed from the data and are right{labels}"
+        f"{c.model} ({count(n, 'row')}, {count(p, 'column')}): {c.formula}; {_recomputed(c)} "
+        f"{right} right{labels}"
     )
 
 

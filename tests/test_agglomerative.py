@@ -418,6 +418,15 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch):
         )
 
 
+def test_single_linkage_asks_for_no_copy_of_given_distances(monkeypatch):
+    D = cdist(rows(1), rows(1))
+    monkeypatch.setattr("certus.cluster._growing.ALWAYS_THERE", 0)
+    monkeypatch.setattr("certus.cluster._growing.available_memory", lambda: D.nbytes)
+    AgglomerativeClustering(linkage="single", metric="precomputed").fit(D)
+    with pytest.raises(MemoryError, match="average linkage of 30 rows needs"):
+        AgglomerativeClustering(linkage="average", metric="precomputed").fit(D)
+
+
 def test_ctrl_c_leaves_the_model_as_it_was(monkeypatch):
     X = rows(1)
     model = AgglomerativeClustering(3).fit(X)

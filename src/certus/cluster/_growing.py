@@ -101,8 +101,8 @@ def _as_vectors(problem: Problem, method: str) -> str | None:
 
 def require_memory(problem: Problem, method: str, dtype: Any) -> None:
     """MemoryError that names the bytes, what is free, and what would fit."""
-    n, p = problem.n, int(problem.kept.shape[1])
     given = problem.distance is None
+    n, p = problem.n, 0 if given else int(problem.kept.shape[1])
     vectors = not given and _as_vectors(problem, method) is not None
     needed = bytes_needed(n, p, method, vectors, dtype)
     free = None if needed < ALWAYS_THERE else available_memory()

@@ -39,5 +39,5 @@ def test_the_objective_is_the_mean_log_density(name):
 def test_rows_say_what_is_asked_of_the_library():
     rows = {row.name: row for row in mixture.SUITE.rows}
     assert rows["p=16 k=16 full 20 steps"].n == 200_000
-    assert rows["p=64 k=32 full 5 steps"].params["k"] == 32
+    assert rows["p=64 k=32 full 20 steps"].params["k"] == 32
     assert all(row.tol == 0.0 for row in mixture.SUITE.rows)

@@ -21,12 +21,6 @@ def ctrl_c_is_heard() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(autouse=True)
-def nothing_drawn_before() -> None:
-    """Models of scikit-learn without random_state draw from here: tests may run in any order."""
-    np.random.seed(0)  # noqa: NPY002
-
-
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240501)

@@ -56,7 +56,8 @@ def peer(**parameters):
     """scikit-learn's class, solved as far as it can."""
     parameters = {
         "l1_ratios": (0.0,), "scoring": "neg_log_loss", "solver": "newton-cholesky", "tol": 1e-11,
-        "use_legacy_attributes": False, "max_iter": 1000, "Cs": CS, "cv": 3, **parameters,
+        "use_legacy_attributes": False, "max_iter": 1000, "Cs": CS, "cv": 3, "random_state": 0,
+        **parameters,
     }  # fmt: skip
     return Quiet(**parameters)
 

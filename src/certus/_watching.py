@@ -38,6 +38,7 @@ class TracePoint(NamedTuple):
     seconds: float  # since the solver began
     objective: float
     bound: float | None  # the optimum cannot be lower
+    passes: float | None = None  # over the data that the method needed; None: not counted
 
 
 class Watching:
@@ -108,7 +109,9 @@ class Watching:
     def __call__(self, step: "Step") -> bool:
         """One step is done; True: stop."""
         seconds = time.perf_counter() - self.started
-        self.trace.append(TracePoint(step.iteration, seconds, step.objective, step.bound))
+        self.trace.append(
+            TracePoint(step.iteration, seconds, step.objective, step.bound, step.passes)
+        )
         objective = self.sign * step.objective
         if self.best is None or objective < self.least or math.isnan(self.least):
             self.best, self.least = step.parameters(), objective

@@ -3,6 +3,9 @@
     columns:  sx += Σ s x     sxx += Σ s x²     Xy += Σ s x (y − cy)ᵀ
     twice:    t = Xu − c,     Xt += Xᵀ(s∘t),    st += Σ s t,    stt += Σ s t²
     pairs:    G += Σ s x xᵀ   (its upper triangle)
+    times:    Z = XU
+    add:      XG += XᵀG
+    take:     rows by their numbers
     count:    entries of each column
     sort:     every entry to its place among those of its column
 
@@ -71,6 +74,46 @@ def _pairs(data, indices, indptr, s, G):
 
 
 @kernel_in_order
+def _times(data, indices, indptr, U, Z):
+    for i in range(np.uint64(len(indptr) - 1)):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+        for k in range(U.shape[1]):
+            z = 0.0
+            for e in range(start, stop):
+                z += float(data[e]) * U[np.uint64(indices[e]), k]
+            Z[i, k] = z
+
+
+@kernel_in_order
+def _add(data, indices, indptr, G, XG):
+    for i in range(np.uint64(len(indptr) - 1)):
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+        pairs = G.shape[1] // 2 * 2
+        for k in range(0, pairs, 2):  # two sums of a column lie side by side
+            g, h = G[i, k], G[i, k + 1]
+            for e in range(start, stop):
+                j, x = np.uint64(indices[e]), float(data[e])
+                XG[j, k] += g * x
+                XG[j, k + 1] += h * x
+        for k in range(pairs, G.shape[1]):
+            g = G[i, k]
+            for e in range(start, stop):
+                XG[np.uint64(indices[e]), k] += g * float(data[e])
+
+
+@kernel_in_order
+def _take(data, indices, indptr, rows, to_data, to_indices, to_indptr):
+    at = np.uint64(0)
+    for r in range(len(rows)):
+        i = np.uint64(rows[r])
+        to_indptr[r] = at
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])):
+            to_data[at], to_indices[at] = data[e], indices[e]
+            at += np.uint64(1)
+    to_indptr[len(rows)] = at
+
+
+@kernel_in_order
 def _count(data, indices, indptr, counts):
     for e in range(np.uint64(indptr[0]), np.uint64(indptr[-1])):
         counts[np.uint64(indices[e])] += 1
@@ -109,6 +152,34 @@ def twice(X, s, u, c, Xt, st, stt) -> None:
     )
 
 
+def times(X, U) -> np.ndarray:
+    """XU (n, K) for U (p, K)."""
+    U = np.ascontiguousarray(U, dtype=np.float64)
+    if len(U) != X.shape[1]:
+        raise ValueError(f"X {X.shape} and U {U.shape} do not match")
+    Z = np.empty((X.shape[0], U.shape[1]))
+    _compiled("times", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, U, Z)
+    return Z
+
+
+def add_transposed(X, G, XG) -> None:
+    """Add XᵀG to XG (p, K), for G (n, K)."""
+    if G.shape != (X.shape[0], XG.shape[1]):
+        raise ValueError(f"X {X.shape}, G {G.shape}, XG {XG.shape} do not match")
+    _check(X, (), ((XG, 2),))
+    G = np.ascontiguousarray(G)
+    _compiled("add", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, G, XG)
+
+
+def take(X, rows, data, indices, indptr) -> None:
+    """Write rows of X, by their numbers below n, into arrays that have room for them."""
+    if len(indptr) <= len(rows):
+        raise ValueError(f"indptr has no room for {len(rows)} rows")
+    _compiled("take", X.data.dtype, X.indices.dtype)(
+        X.data, X.indices, X.indptr, rows, data, indices, indptr
+    )
+
+
 def pair_sums(X, s, G) -> None:
     """Add a block's ``pairs`` to the upper triangle of G (p, p). Columns ascend in every row."""
     _check(X, (s,), ((G, 2),))
@@ -143,7 +214,10 @@ def _check(X, of_rows, outputs) -> None:
             )
 
 
-_KERNELS = {"columns": _columns, "twice": _twice, "pairs": _pairs, "count": _count, "sort": _sort}
+_KERNELS = {
+    "columns": _columns, "twice": _twice, "times": _times, "add": _add, "take": _take,
+    "pairs": _pairs, "count": _count, "sort": _sort,
+}  # fmt: skip
 
 
 @cache
@@ -161,6 +235,9 @@ def _compiled(name, number, index):
     rest = {
         "columns": (matrix, vector, vector, v, v, m),
         "twice": (vector, matrix, matrix, m, v, v),
+        "times": (matrix, m),
+        "add": (matrix, m),
+        "take": (read(types.intp, 1), scalar[::1], whole[::1], whole[::1]),
         "pairs": (vector, m),
         "count": (types.int64[::1],),
         "sort": (types.int64, types.int64[::1], scalar[::1], whole[::1]),

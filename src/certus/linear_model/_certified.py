@@ -29,14 +29,17 @@ class Certified:
         """Set certificate_ from the definition, and warn where it does not hold."""
         self._conclude(certify(self, rows), stopped_at, CALLER)
 
-    def _conclude(self, found: Certificate, stopped_at: int | None, stacklevel: int) -> None:
+    def _conclude(
+        self, found: Certificate, stopped_at: int | None, stacklevel: int, said: str = ""
+    ) -> None:
+        """``said``: the solver's own words on why it stopped."""
         self.certificate_ = certificate = self._watching.label(found)
         if certificate.status == "no finite optimum":
-            said = separation_warning(certificate)
-            warnings.warn(said, SeparationWarning, stacklevel=stacklevel + 1)
+            warning = separation_warning(certificate)
+            warnings.warn(warning, SeparationWarning, stacklevel=stacklevel + 1)
         elif not certificate.certified:
-            said = not_certified(certificate, stopped_at)
-            warnings.warn(said, NotCertifiedWarning, stacklevel=stacklevel + 1)
+            warning = not_certified(certificate, stopped_at) + (f" {said}." if said else "")
+            warnings.warn(warning, NotCertifiedWarning, stacklevel=stacklevel + 1)
 
     def _warn_of_aliases(self, solution: Solution, n: int, stacklevel: int = CALLER) -> None:
         if solution.aliases is not None:

@@ -5,13 +5,18 @@ from typing import Any
 from .._validation import one_of
 from ..losses import Huber, Logistic, Softmax, Squared, SquaredHinge
 from ..penalties import L1, L2, MCP, SCAD, ElasticNet, NonNegative, Simplex
+from ..solvers.gradient_descent import GradientDescent
+from ..solvers.heavy_ball import HeavyBall
 from ..solvers.lbfgs import LBFGS
 from ..solvers.logistic import coordinate_descent_takes
 from ..solvers.loop import Solver
+from ..solvers.nesterov import Nesterov
 from ..solvers.newton import Newton
 from ..solvers.newton_cg import NewtonCG
 from ..solvers.problem import Problem
 from ..solvers.proximal_gradient import ProximalGradient
+from ..solvers.saga import SAGA
+from ..solvers.sgd import SGD
 from ..solvers.subgradient import Subgradient
 from ..solvers.working_sets import WorkingSets
 
@@ -27,12 +32,17 @@ NEED_MORE = {  # penalties that a name alone does not say
     "group": "GroupL2(strength, groups=…)", "group_l2": "GroupL2(strength, groups=…)",
     "box": "Box(low, high)",
 }  # fmt: skip
+AS_GIVEN: dict[str, Any] = {  # on X as it is
+    "gd": GradientDescent, "agd": HeavyBall, "nesterov": Nesterov, "sgd": SGD,
+    "asgd": lambda: SGD(momentum=0.9), "saga": SAGA,
+}  # fmt: skip
 SOLVERS: dict[str, Any] = {
     "newton": Newton, "newton-cg": NewtonCG, "lbfgs": LBFGS, "cd": lambda: _coordinate_descent(),
     "proximal-gradient": ProximalGradient, "fista": ProximalGradient,
     "ista": lambda: ProximalGradient(accelerated=False), "subgradient": Subgradient,
+    **AS_GIVEN,
 }  # fmt: skip
-SMOOTH = (Newton, NewtonCG, LBFGS)
+SMOOTH = (Newton, NewtonCG, LBFGS, GradientDescent, HeavyBall, Nesterov, SGD, SAGA)
 
 # what is asked of an object that a user passes
 NEEDS = {

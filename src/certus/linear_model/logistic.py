@@ -5,6 +5,8 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from .._labels import class_weights
 from .._validation import boolean, data_for_classification, not_negative, one_of
@@ -15,13 +17,18 @@ from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
 from ..rows import Rows
 from ..solvers.logistic import FEW_COLUMNS, choose, classification
-from ..solvers.loop import Fit
+from ..solvers.loop import Fit, Solver
 from ..solvers.newton import Newton
+from ..solvers.problem import Problem
+from ..solvers.sgd import SGD
 from ._classifier import LinearClassifier, Probabilities, with_constant
 from ._logistic_inference import logistic_inference
+from ._parts import solver_of
+from ._streaming import part_of_classes, takes_parts
 from ._unpenalised import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+AS_NAMED = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
 PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
 # scikit-learn's default name is no wish of the user's: it gets what suits the problem
 RUNS = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
@@ -61,11 +68,16 @@ class LogisticRegression(Probabilities, LinearClassifier):
     class_weight : dict or "balanced", default=None
         Weights multiply the loss of a class's rows. They shift the probabilities, and a note in the
         certificate says how far.
-    random_state
-        Accepted for scikit-learn's sake: nothing draws.
-    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "auto"}
+    random_state : int, RandomState or None, default=None
+        Of the draws of "sgd" and "asgd", which are the same each time where this is None. Nothing
+        else draws.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "auto", "gd", \
+            "agd", "nesterov", "sgd", "asgd"} or object
         Every name that scikit-learn takes is taken with every penalty; ``solver_`` says what ran.
-        "newton-cholesky" and "newton-cg" run as named, all others what suits the problem.
+        "newton-cholesky" and "newton-cg" run as named, its other names what suits the problem.
+        "gd", "agd", "nesterov", "sgd" and "asgd" run as named on X as it is, as does an object of
+        ``certus.solvers`` (``SAGA()``, ``LBFGS()``, ``SGD(average=10)``…): slower, and here to be
+        compared. They take no L1 part.
         "liblinear" penalises the intercept, as scikit-learn's does: X gets one more column of the
         constant ``intercept_scaling`` whose coefficient is penalised like the others (two classes
         only; X is copied).
@@ -84,7 +96,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     n_iter_ : ndarray of shape (1,)
     solver_ : str
-        "newton", "newton-cg" or "cd" (coordinate descent).
+        "newton", "newton-cg" or "cd" (coordinate descent), or what was asked for.
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         objective by more than the gap*. Without a penalty also: that there is a finite optimum.
@@ -122,7 +134,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         intercept_scaling: float = 1,
         class_weight: Any = None,
         random_state: Any = None,
-        solver: str = "lbfgs",
+        solver: Any = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
@@ -164,7 +176,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         boolean("warm_start", self.warm_start)
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
-        one_of("solver", self.solver, SOLVERS)
+        self._check_solver()
         strength = self._strength()
         rows, classes = data_for_classification(self, X, y, sample_weight)
         assert rows.y is not None
@@ -172,6 +184,39 @@ class LogisticRegression(Probabilities, LinearClassifier):
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
         self._fit_rows(rows, strength, weight, fit_intercept, start)
+        return self
+
+    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "LogisticRegression":
+        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+
+        What is minimised is the objective of all rows so far. There is no ``certificate_``
+        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
+        worth on rows that you give it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Every label that y can hold. Needed in the first call.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Beside those of the same part.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept, strength = boolean("fit_intercept", self.fit_intercept), self._strength()
+        self._constant: float | None = None
+
+        def problems(rows: Rows, classes: np.ndarray, weight: Any) -> tuple[Any, list[Problem]]:
+            problem = self._problem(rows, len(classes), strength, weight, fit_intercept)
+            return self._solver(problem), [problem]
+
+        part_of_classes(self, X, y, classes, sample_weight, problems)
         return self
 
     def inference(
@@ -217,20 +262,42 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self._constant = self._penalised_constant(fit_intercept)
         if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
+        problem = self._problem(design, K, strength, weight, fit_intercept)
+        solver = self._solver(problem)
+        self._forget("_direction", "_streams")
+        fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+        if strength.l1 + strength.l2 == 0:
+            found = self._without_penalty(rows, fit, found)
+        self._conclude(found, fit.stopped_at, CALLER, fit.said)
+
+    @staticmethod
+    def _problem(
+        rows: Rows, K: int, strength: Strength, weight: np.ndarray | None, fit_intercept: bool
+    ) -> Problem:
         loss = Logistic() if K == 2 else Softmax()
         total = strength.l1 + strength.l2
         penalty = ElasticNet(total, strength.l1 / total if total else 0.0)
-        problem = classification(design, loss, penalty, fit_intercept, K, strength.C, weight)
-        solver = choose(problem, RUNS.get(self.solver, "auto"))
-        self._forget("_direction")
-        fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
-        if total == 0:
-            found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, CALLER)
+        return classification(rows, loss, penalty, fit_intercept, K, strength.C, weight)
+
+    def _check_solver(self) -> None:
+        if isinstance(self.solver, str):
+            one_of("solver", self.solver, (*SOLVERS, *AS_NAMED))
+
+    def _solver(self, problem: Problem) -> Solver:
+        if isinstance(self.solver, str) and self.solver in SOLVERS:
+            return choose(problem, RUNS.get(self.solver, "auto"))
+        return solver_of(self._drawing(), problem, choose)
+
+    def _drawing(self) -> Any:
+        """The solver as it was given; one that draws and is known by name, with our own seed."""
+        if self.random_state is None or self.solver not in ("sgd", "asgd"):
+            return self.solver
+        seed = check_random_state(self.random_state).randint(2**31)
+        return SGD(momentum=0.9 if self.solver == "asgd" else 0.0, random_state=seed)
 
     def _penalised_constant(self, fit_intercept: bool) -> float | None:
         """liblinear's: the value of the column whose coefficient makes the intercept."""
-        if self.solver != "liblinear" or not fit_intercept:
+        if not self._is_liblinear or not fit_intercept:
             return None
         K = len(self.classes_)
         if K > 2:
@@ -239,6 +306,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 f"y has {K}: use solver='auto'"
             )
         return positive("intercept_scaling", self.intercept_scaling)
+
+    @property
+    def _is_liblinear(self) -> bool:
+        return isinstance(self.solver, str) and self.solver == "liblinear"
 
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
         """Of many optima the smallest; where there is none, what separates the classes."""
@@ -264,7 +335,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.solver != "liblinear"
+        tags.classifier_tags.multi_class = not self._is_liblinear
         return tags
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ..solvers.problem import Problem, objective
 from ._classifier import LinearClassifier, Probabilities
 from ._parts import CLASSIFICATION, part, penalty_of, solver_of
 from ._solving import Solving
+from ._streaming import part_of_classes, takes_parts
 from .logistic import whole_number
 
 
@@ -53,10 +54,12 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         pen, by name (of strength 1) or one of ``certus.penalties`` (or your own, see
         ``certus.penalties.Penalty``; its w has shape (n_features, n_scores)).
     solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
-            "subgradient"} or object
+            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd", "saga"} or object
         By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take no L1 part.
         A penalty of your own is known by its prox alone: "proximal-gradient", which is "fista";
-        "ista" is the same without momentum.
+        "ista" is the same without momentum. "gd" (gradient descent), "agd" (heavy ball),
+        "nesterov", "sgd", "asgd" (SGD with momentum) and "saga" run on X as it is, without an L1
+        part: slower, and here to be compared.
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None
     tol : float, default=1e-6
@@ -145,20 +148,62 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
         start = self._start(classes, rows.shape[1])
-        K = len(classes)
         self.classes_, self.penalty_ = classes, penalty
-        self.loss_ = loss = Logistic() if loss.several and K == 2 else loss
-        if K == 2 or loss.several:
-            problem = classification(rows, loss, penalty, fit_intercept, K, 1.0, weight)
-            self._problems = [problem]
+        self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
+        self._problems = self._problems_of(rows, classes, weight, fit_intercept)
+        if len(self._problems) == 1:
+            (problem,) = self._problems
             solver = self._solver(problem)
             fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
         else:
-            self._problems = against_the_rest(rows, loss, penalty, fit_intercept, K, weight)
             fit, found = self._solve_each(rows, start)
-        self._forget("_problems")
-        self._conclude(found, fit.stopped_at, CALLER - 1)
+        self._forget("_problems", "_streams")
+        self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
         return self
+
+    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "PenalizedClassifier":
+        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+
+        What is minimised is the objective of all rows so far. There is no ``certificate_``
+        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
+        worth on rows that you give it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            Every label that y can hold. Needed in the first call.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Beside those of the same part.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        loss, penalty = part("loss", self.loss, CLASSIFICATION), penalty_of(self.penalty)
+
+        def problems(rows: Rows, classes: np.ndarray, weight: Any) -> tuple[Any, list[Problem]]:
+            self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
+            self.penalty_ = penalty
+            found = self._problems_of(rows, classes, weight, fit_intercept)
+            return self._solver(found[0]), found
+
+        part_of_classes(self, X, y, classes, sample_weight, problems)
+        return self
+
+    def _problems_of(
+        self, rows: Rows, classes: np.ndarray, weight: Any, fit_intercept: bool
+    ) -> list[Problem]:
+        """One for all scores together, or one for each class against the rest."""
+        loss, penalty, K = self.loss_, self.penalty_, len(classes)
+        if K == 2 or loss.several:
+            return [classification(rows, loss, penalty, fit_intercept, K, 1.0, weight)]
+        return against_the_rest(rows, loss, penalty, fit_intercept, K, weight)
 
     def _solver(self, problem: Problem) -> Solver:
         return solver_of(self.solver, problem, choose)
@@ -242,4 +287,5 @@ def _together(fits: list[Fit]) -> Fit:
         n_iter=max(one.n_iter for one in fits),
         stopped_at=stopped[0] if stopped else None,
         arrived=all(one.arrived for one in fits),
+        said=next((one.said for one in fits if one.said), ""),
     )

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
-from .._validation import boolean, data_for_fit, memory_for_gram, not_negative
+from .._validation import boolean, data_for_fit, memory_for_gram, not_negative, targets_of_part
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify, unproven
 from ..rows import Rows
@@ -18,6 +19,7 @@ from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._parts import REGRESSION, part, penalty_of, solver_of
 from ._solving import Solving
+from ._streaming import next_part, takes_parts
 from .logistic import whole_number
 
 
@@ -35,11 +37,13 @@ class PenalizedRegressor(LinearRegressor):
         pen, by name (of strength 1) or one of ``certus.penalties``: these, ``GroupL2``, ``Box``
         (or your own, see ``certus.penalties.Penalty``; its w has shape (n_features, 1)).
     solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
-            "subgradient"} or object
+            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd", "saga"} or object
         By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take smooth
         penalties (L2, None), "cd" takes L1, L2 and ElasticNet, and of squares also MCP and SCAD.
         "proximal-gradient" takes all and is "fista"; "ista" is the same without momentum.
-        "subgradient" is slow, and here to be compared with.
+        "subgradient" is slow, and here to be compared with; so are "gd" (gradient descent), "agd"
+        (heavy ball), "nesterov", "sgd", "asgd" (SGD with momentum) and "saga", which run on X as it
+        is and take smooth penalties.
     fit_intercept : bool, default=True
     tol : float, default=1e-6
         The residual that is asked for: what F may lie above its least value, as a share of what
@@ -136,13 +140,48 @@ class PenalizedRegressor(LinearRegressor):
         problems = targets(rows, loss, penalty, fit_intercept)
         start = self._start(rows.shape[1], len(problems))
         self.loss_, self.penalty_ = loss, penalty
-        stopped_at, found = self._minimise(problems, rows, flat, start)
-        self._conclude(found, stopped_at, CALLER - 1)
+        fit, found = self._minimise(problems, rows, flat, start)
+        self._forget("_streams")
+        self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
+        return self
+
+    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedRegressor":
+        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+
+        What is minimised is the objective of all rows so far. There is no ``certificate_``
+        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
+        worth on rows that you give it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Beside those of the same part.
+
+        Returns
+        -------
+        self
+        """
+        fit_intercept = boolean("fit_intercept", self.fit_intercept)
+        loss, penalty = part("loss", self.loss, REGRESSION), penalty_of(self.penalty)
+        rows, flat = targets_of_part(self, X, y, sample_weight)
+        problems = targets(rows, loss, penalty, fit_intercept)
+        solver = self._solver(problems[0])
+        begun = None
+        if "coef_" in vars(self):
+            b = np.broadcast_to(self.intercept_, (len(problems),))
+            begun = np.atleast_2d(self.coef_).T, b
+        w, b, parts = next_part(self, solver, problems, begun)  # type: ignore[arg-type]
+        self.loss_, self.penalty_ = loss, penalty
+        for name, value in self._attributes(Fit(w, b, solver.name, parts), flat).items():
+            setattr(self, name, value)
         return self
 
     def _minimise(
         self, problems: list[Problem], rows: Rows, flat: bool, start: Any
-    ) -> tuple[int | None, Certificate]:
+    ) -> tuple[Fit, Certificate]:
         """Solve, certify, and go on where the certificate asks for more."""
         solver = self._solver(problems[0])
         tol = max(min(float(self.tol), TOL), LEAST_TOL)
@@ -178,7 +217,7 @@ class PenalizedRegressor(LinearRegressor):
             if found.certified or lost or not more or "unproven" in found.found:
                 break
             starts = [(one.w, one.b) for one in fits]
-        return fit.stopped_at, found
+        return fit, found
 
     def _solver(self, problem: Problem) -> Solver:
         solver = solver_of(self.solver, problem, choose)

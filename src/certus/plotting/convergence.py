@@ -16,7 +16,8 @@ from .style import COLOURS, MARKERS, curve, style
 if TYPE_CHECKING:
     from .._watching import TracePoint
 
-X_LABEL = {"iterations": "iteration", "seconds": "seconds"}
+X_LABEL = {"iterations": "iteration", "passes": "passes over the data", "seconds": "seconds"}
+Along = Literal["iterations", "passes", "seconds"]
 
 
 class ConvergenceDisplay:
@@ -76,7 +77,7 @@ class ConvergenceDisplay:
         self,
         ax: Any = None,
         *,
-        x: Literal["iterations", "seconds"] = "iterations",
+        x: Along = "iterations",
     ) -> "ConvergenceDisplay":
         """Draw.
 
@@ -84,8 +85,9 @@ class ConvergenceDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where; a new figure of 600 × 400 px if not given.
-        x : {"iterations", "seconds"}
-            What runs along the horizontal axis.
+        x : {"iterations", "passes", "seconds"}
+            What runs along the horizontal axis. "passes": over the data, as many as the method
+            needs; not every solver counts them.
 
         Returns
         -------
@@ -121,7 +123,7 @@ class ConvergenceDisplay:
         models: Mapping[str, Any],
         *,
         ax: Any = None,
-        x: Literal["iterations", "seconds"] = "iterations",
+        x: Along = "iterations",
     ) -> "ConvergenceDisplay":
         """Several fits of one problem: how far each was from the best possible, on a log scale.
 
@@ -173,7 +175,13 @@ def _axes(plt: Any, ax: Any) -> tuple[Any, Any]:
 def _along(trace: Sequence[Any], x: str) -> list[float]:
     if x not in X_LABEL:
         raise ValueError(f"x={x!r}: give {listed([repr(name) for name in X_LABEL])}")
-    return [float(point[0] if x == "iterations" else point[1]) for point in trace]
+    field = {"iterations": 0, "seconds": 1, "passes": 4}[x]
+    if x == "passes" and any(len(point) < 5 or point[4] is None for point in trace):
+        raise ValueError(
+            "x='passes': this fit's solver does not count its passes over the data (those of "
+            "certus.solvers do, but for CoordinateDescent): use x='seconds'"
+        )
+    return [float(point[field]) for point in trace]
 
 
 def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
@@ -197,7 +205,7 @@ def _keep_first_bounds_from_flattening_the_rest(ax: Any, f: list[float]) -> None
 
 
 def _whole_ticks(ax: Any, plt: Any, x: str) -> None:
-    if x == "iterations":
+    if x != "seconds":
         ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 
 

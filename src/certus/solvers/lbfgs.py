@@ -16,11 +16,7 @@ from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
 from .products import coordinates_for, first_order, room_for_states, scale_of
-
-FALLS = 1e-4  # share of the slope's promise that F must fall by
-FLATTER = 0.9  # share of the slope that may be left
-TRIALS = 30
-ROUNDING = 1e-15
+from .step_rules import Line, Trial, Wolfe
 
 
 class LBFGS:
@@ -30,14 +26,18 @@ class LBFGS:
     ----------
     memory : int, default=10
         Pairs that are remembered.
+    line_search : Wolfe, default=Wolfe()
+        Its second condition is what keeps the pairs of use.
     """
 
     name = "lbfgs"
 
-    def __init__(self, memory: int = 10):
+    def __init__(self, memory: int = 10, line_search: Wolfe | None = None):
         if memory < 1:
             raise ValueError(f"memory={memory!r}: give a whole number above 0")
-        self.memory = memory
+        if not isinstance(line_search, (Wolfe, type(None))):
+            raise ValueError(f"line_search={line_search!r}: give certus.solvers.Wolfe(…)")
+        self.memory, self.line_search = memory, line_search or Wolfe()
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         pairs: deque[Any] = deque(maxlen=self.memory)
@@ -46,6 +46,7 @@ class LBFGS:
             at = coordinates_for(problem, of_all)
             state = _state(problem, at, np.vstack(at.inside(w, b)), room, pairs)
             if np.isfinite(state.objective):
+                state.passes = 1.0
                 return state
         raise NonFiniteError
 
@@ -57,21 +58,22 @@ class LBFGS:
             here.pairs.clear()
             V = -here.inverse * here.gradient
             slope = float(np.sum(V * here.gradient))
-        low, high, t = 0.0, np.inf, 1.0
-        for _ in range(TRIALS):
-            if -t * slope <= ROUNDING * abs(state.objective):
-                break
+        passes = state.passes or 0.0
+
+        def trial(t: float) -> Trial:
+            nonlocal passes
+            passes += 1
             new = _state(problem, here.at, here.theta + t * V, here.room, here.pairs)
-            if not new.objective <= state.objective + FALLS * t * slope:
-                high = t
-            elif float(np.sum(V * new.more.gradient)) < FLATTER * slope:
-                low = t
-            else:
-                here.pairs.append((t * V, new.more.gradient - here.gradient))
-                return new
-            t = 2 * t if high == np.inf else (low + high) / 2
-        state.stuck = True
-        return state
+            return Trial(new.objective, float(np.sum(V * new.more.gradient)), new)
+
+        found = self.line_search.find(Line(state.objective, slope, 1.0, trial))
+        if found is None:
+            state.stuck, state.passes = True, passes
+            return state
+        t, (_, _, new) = found
+        here.pairs.append((t * V, new.more.gradient - here.gradient))
+        new.passes = passes
+        return new
 
 
 class _Here:

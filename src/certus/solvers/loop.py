@@ -11,6 +11,7 @@ import numpy as np
 from .problem import Problem
 from .steps import OnStep, Step, ignore
 
+TOO_LONG = "F ended above where it began: give a smaller step"
 SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
 
 
@@ -25,10 +26,14 @@ class State:
     bound: float | None = None  # the optimum cannot be lower, as far as the solver knows
     stuck: bool = False  # no step of this solver lowers F
     singular: bool = False  # some directions change nothing, as far as the solver can see
+    passes: float | None = None  # over X so far that the method needs; None: not counted
+    said: str = ""  # why it is stuck, if that is the user's business
     more: Any = None  # the solver's own
 
 
 class Solver(Protocol):
+    """One that begins where it likes has ``begin(problem) → (w, b)`` besides."""
+
     name: str
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
@@ -46,6 +51,7 @@ class Fit(NamedTuple):
     stopped_at: int | None = None  # max_iter, if that is what ended it
     arrived: bool = True  # the solver's own excess is as small as was asked
     singular: bool = False
+    said: str = ""
 
 
 def minimise(
@@ -67,13 +73,18 @@ def minimise(
     nothing = problem.null_w, b
     if start is not None and not all(np.isfinite(part).all() for part in start):
         start = None
+    begin = getattr(solver, "begin", None)
+    if start is None and begin is not None:
+        nothing = begin(problem)
     state = solver.init(problem, *(start or nothing))
     if start is not None and not state.objective <= f0:  # of another problem: no help?
         fresh = solver.init(problem, *nothing)
         state = state if state.objective <= fresh.objective else fresh
-    iteration = before
+    iteration, first = before, state.objective
     while True:
-        step = Step(iteration, state.objective, state.bound, _fit(solver, state, iteration))
+        step = Step(
+            iteration, state.objective, state.bound, _fit(solver, state, iteration), state.passes
+        )
         stopped = on_step(step) if iteration > before or before == 0 else False
         arrived = state.excess <= problem.goal
         if arrived or stopped or state.stuck or iteration >= max_iter:
@@ -88,6 +99,7 @@ def minimise(
         stopped_at=None if arrived or stopped or state.stuck else max_iter,
         arrived=bool(arrived),
         singular=state.singular,
+        said=state.said or (TOO_LONG if state.objective > first else ""),
     )
 
 

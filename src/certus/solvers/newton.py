@@ -64,17 +64,19 @@ class Newton:
             return replace(
                 state, w=w, b=b, objective=state.objective - decrement / 2, excess=foretold
             )
-        t = 1.0
+        t, passes = 1.0, state.passes or 0.0
         for _ in range(HALVINGS if problem.loss.never_zero else FEW_HALVINGS):
             if t * decrement <= ROUNDING * abs(state.objective):
                 break
             new = _state(problem, at, *split(theta + t * delta))
+            passes = new.passes = passes + 1
             if new.objective <= state.objective - 1e-4 * t * decrement:
                 new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
                 return new
             t /= 2 if np.isfinite(new.objective) else 16
         if not problem.loss.never_zero:
             new = _majorised(problem, at, theta)
+            new.passes = passes + 2
             if new.objective < state.objective:
                 return new
         state.stuck = True
@@ -135,6 +137,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     separated = problem.separated(sums.right)
     state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
     state.more = at, theta, delta, decrement, 0.0  # no step led here
+    state.passes = 1.0
     return state
 
 

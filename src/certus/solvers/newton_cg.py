@@ -48,17 +48,19 @@ class NewtonCG:
             at = coordinates_for(problem, of_all)
             state = _state(problem, at, *at.inside(w, b), room)
             if np.isfinite(state.objective):
+                state.passes = 1.0
                 return state
         raise NonFiniteError
 
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
         newton, promised, last = here.direction(problem)
+        passes = (state.passes or 0.0) + here.products
         curved = problem.loss.never_zero
         if last and curved and promised <= QUADRATIC * abs(state.objective):
             w, b = here.at.outside(*here.moved(newton))
             f = state.objective - promised / 2
-            return replace(state, w=w, b=b, objective=f, excess=problem.goal)
+            return replace(state, w=w, b=b, objective=f, excess=problem.goal, passes=passes)
         # where losses are straight lines H says nothing; the preconditioner still does
         for V, decrement in ((newton, promised), (-here.z, here.size)):
             t = 1.0
@@ -66,6 +68,7 @@ class NewtonCG:
                 if not t * decrement > ROUNDING * abs(state.objective):
                     break
                 new = _state(problem, here.at, *here.moved(t * V), here.room[::-1])
+                passes = new.passes = passes + 1
                 if new.objective <= state.objective - 1e-4 * t * decrement:
                     new.more.first = here.first or new.more.size
                     return new
@@ -82,7 +85,7 @@ class _Here:
     def __init__(self, problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any):
         self.at, self.u, self.beta, self.room = at, u, beta, room
         self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, room[0])
-        self.first = 0.0
+        self.first, self.products = 0.0, 0
         p, K = u.shape
         self.q2 = np.broadcast_to(at.scale, (p,)) ** 2
         self.a = np.zeros(p)  # the centre, in a block's own columns
@@ -116,6 +119,7 @@ class _Here:
             Hp[:-1] += (problem.l2 * self.q2 * p[:-1].T).T
             if not problem.fit_intercept:
                 Hp[-1] = 0.0
+            self.products += 1
             bend = float(np.sum(p * Hp))
             if not bend > 0:
                 break

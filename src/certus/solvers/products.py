@@ -21,6 +21,7 @@ SLICE = 1 << 16  # elements of X that are multiplied from both sides before the 
 LARGER = 1 << 18  # … where the losses are evaluated in between, which is more calls
 ENOUGH_ROWS = 1024
 FEW_CLASSES = 32
+ENTRIES_OF_A_BLOCK = 1 << 16  # of sparse rows, above which the compiled products pay for themselves
 KERNEL_ELEMENTS = 1 << 20  # above which the compiled product pays for loading its compiler
 STRAIGHT = 1e-3  # of the most curvature that a loss has, for a preconditioner where it shows none
 
@@ -118,11 +119,12 @@ def _first(
     p, K = u.shape
     dense = isinstance(X, np.ndarray)
     step = max(1, LARGER // max(1, p)) if dense else len(y)
+    compiled = not dense and len(X.data) >= ENTRIES_OF_A_BLOCK
     f, right, both, sums = 0.0, 0, np.zeros((p, K + 1)), np.zeros(2 * K)
     for start in range(0, len(y), step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
-        z = _times(A, u)
+        z = _compiled_times(A, u) if compiled else _times(A, u)
         z += beta
         value, g, inside = loss.evaluate(y[part, 0], z if K > 1 else z[:, 0])
         low = value < np.log(2)
@@ -139,7 +141,10 @@ def _first(
         side = np.column_stack([g, d if K == 1 else d.sum(axis=1)])
         f += value.sum()
         right += int(low.sum())
-        both += np.dot(A.T, side) if dense else A.T @ side
+        if compiled:
+            _compiled_add(A, side, both)
+        else:
+            both += np.dot(A.T, side) if dense else A.T @ side
         sums[:K] += g.sum(axis=0)
         sums[K:] += d.sum(axis=0)
     return First(f, right, both[:, :K], sums[:K], both[:, K], sums[K:])
@@ -197,6 +202,18 @@ def _times(A: Any, u: np.ndarray) -> Any:
     if not isinstance(A, np.ndarray):
         return np.asfortranarray(A @ u)
     return np.dot(A, u) if u.shape[1] == 1 else np.dot(u.T, A.T).T
+
+
+def _compiled_times(A: Any, u: np.ndarray) -> Any:
+    from ..kernels.csr import times
+
+    return times(A, u) if u.shape[1] == 1 else np.asfortranarray(times(A, u))
+
+
+def _compiled_add(A: Any, side: np.ndarray, total: np.ndarray) -> None:
+    from ..kernels.csr import add_transposed
+
+    add_transposed(A, side, total)
 
 
 def _compiled_for(rows: Rows, at: Coordinates) -> Any:

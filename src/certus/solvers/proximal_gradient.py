@@ -78,6 +78,7 @@ class ProximalGradient:
         room = room_for_states(problem)
         now = point_at(problem, at, *at.inside(w, b), room)
         state = first_state(problem, now, w, b)
+        state.passes = 1.0
         state.more = _Here(at, now, now, 1.0, step, ratio, room, state.bound)
         return state
 
@@ -88,6 +89,7 @@ class ProximalGradient:
         if self.accelerated and getattr(penalty, "convex", True):
             momentum = (1 + np.sqrt(1 + 4 * here.momentum**2)) / 2
         v, share = here.now, (here.momentum - 1) / momentum
+        passes = (state.passes or 0.0) + (share > 0)
         if share > 0:
             beyond = _beyond(here.now.u, here.before.u, share)
             v = point_at(
@@ -97,6 +99,7 @@ class ProximalGradient:
         for _ in range(SHORTENINGS):
             u, beta = penalty.prox(v.u - t * v.g, t), v.beta - t * r * v.g_b
             new = point_at(problem, at, u, beta, here.room)
+            passes += 1
             d, d_b = u - v.u, beta - v.beta
             length2 = float(np.sum(d**2) + np.sum(d_b**2) / r)
             model = v.f + float(np.sum(v.g * d) + np.sum(v.g_b * d_b)) + length2 / (2 * t)
@@ -107,7 +110,7 @@ class ProximalGradient:
         objective = new.f + penalty.value(w)
         rounding = ROUNDING * abs(state.objective)
         if not objective <= state.objective + rounding:
-            state.stuck = share == 0  # not even a plain step lowers F
+            state.stuck, state.passes = share == 0, passes  # not even a plain step lowers F
             state.more = here._replace(before=here.now, momentum=1.0, step=t)
             return state
         found = bound_at(problem, new, objective)
@@ -122,7 +125,7 @@ class ProximalGradient:
         if length2 < 100 * t * rounding:  # rounding hides whether a longer step would do
             t /= LONGER
         more = here._replace(now=new, before=here.now, momentum=momentum, step=t, bound=bound)
-        return State(w, b, objective, excess, bound, stuck=length2 == 0, more=more)
+        return State(w, b, objective, excess, bound, stuck=length2 == 0, passes=passes, more=more)
 
 
 def _beyond(now: np.ndarray, before: np.ndarray, share: float) -> np.ndarray:

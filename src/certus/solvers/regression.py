@@ -47,19 +47,23 @@ class Together:
         self.fits = [Fit(problem.null_w, problem.null[0], "", 0) for problem in problems]
         self.objectives = [problem.null[1] for problem in problems]
         self.bounds: list[float | None] = [None] * len(problems)
+        self.passes: list[float | None] = [0.0] * len(problems)
 
     def __call__(self, step: Step) -> bool:
         k = self.k
         self.objectives[k], self.bounds[k] = step.objective, step.bound
+        self.passes[k] = step.passes
         if k > 0 and step.iteration == 0:
             return False  # the whole has begun already
         done = sum(fit.n_iter for at, fit in enumerate(self.fits) if at != k)
         bounds = [bound for bound in self.bounds if bound is not None]
+        passes = [count for count in self.passes if count is not None]
         whole = Step(
             done + step.iteration,
             sum(self.objectives),
             sum(bounds) if len(bounds) == len(self.bounds) else None,
             lambda: self.fit(step.parameters()),
+            sum(passes) if len(passes) == len(self.passes) else None,
         )
         return self.on_step(whole)
 
@@ -76,4 +80,5 @@ class Together:
             n_iter=max(fit.n_iter for fit in fits),
             stopped_at=stopped[0] if stopped else None,
             arrived=all(fit.arrived for fit in fits),
+            said=next((fit.said for fit in fits if fit.said), ""),
         )

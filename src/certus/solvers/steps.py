@@ -13,6 +13,7 @@ class Step(NamedTuple):
     objective: float
     bound: float | None  # the optimum cannot be lower, as far as the solver knows
     parameters: Callable[[], Any]  # → what the solver would return if it stopped here
+    passes: float | None = None  # over X that the method needed so far, where it counts them
 
 
 OnStep = Callable[[Step], bool]

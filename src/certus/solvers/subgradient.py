@@ -60,6 +60,7 @@ class Subgradient:
         room = room_for_states(problem)
         now = point_at(problem, at, *at.inside(w, b), room)
         state = first_state(problem, now, w, b)
+        state.passes = 0.0
         state.more = _Here(at, now, state.objective, 0, unit, ratio, room)
         return state
 
@@ -83,7 +84,7 @@ class Subgradient:
         if not objective < state.objective:
             w, b, objective = state.w, state.b, state.objective
         excess = np.inf if bound is None else max(objective - bound, 0.0)
-        return State(w, b, objective, excess, bound, more=here)
+        return State(w, b, objective, excess, bound, passes=here.steps, more=here)
 
 
 def require_subgradient(penalty: Any) -> None:

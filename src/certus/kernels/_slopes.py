@@ -1,0 +1,40 @@
+"""Slopes ∂ℓ/∂z of one row's losses, for kernels that change w from row to row.
+
+    squared z − y · huber z − y, cut to ±δ · logistic −y/(1 + e^{yz}) ·
+    squared hinge −2y[1 − yz]₊ · softmax e^{z_k}/Σ e^z − 1[k = y]
+
+A kernel's cache on disk does not notice a change of this file: change the kernels that call it
+along with it.
+"""
+
+from certus.kernels._compile import kernel_in_order
+from certus.kernels._elementary import exp_below
+
+SQUARED, HUBER, LOGISTIC, SQUARED_HINGE, SOFTMAX = range(5)
+
+
+@kernel_in_order
+def slopes(code, delta, y, z):
+    """z (K,) becomes the slopes at z."""
+    if code == LOGISTIC:
+        m = y * z[0]
+        e = exp_below(-abs(m))
+        z[0] = -y * (e if m > 0 else 1.0) / (1.0 + e)
+    elif code == SOFTMAX:
+        most = z[0]
+        for k in range(1, len(z)):
+            most = max(most, z[k])
+        total = 0.0
+        for k in range(len(z)):
+            z[k] = exp_below(z[k] - most)
+            total += z[k]
+        for k in range(len(z)):
+            z[k] /= total
+        z[int(y)] -= 1.0
+    elif code == SQUARED_HINGE:
+        z[0] = -2.0 * y * max(1.0 - y * z[0], 0.0)
+    else:
+        r = z[0] - y
+        if code == HUBER:
+            r = min(max(r, -delta), delta)
+        z[0] = r

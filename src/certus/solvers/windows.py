@@ -1,0 +1,97 @@
+"""Rows in an order that is drawn, a window of them at a time, each side by side in memory.
+
+A step that needs the last one's w cannot be computed while its row is on the way from memory, so
+rows are brought together before they are needed: while one thread works on a window, another
+gathers the next. What is gathered does not depend on the threads.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._pool import run_on_threads
+from ..rows import Rows, as_floats
+
+BYTES = 1 << 21  # of a window: 1 and 4 MB took as long, 256 kB longer
+
+
+class Window(NamedTuple):
+    X: Any  # C order, or csr_array
+    y: np.ndarray
+    s: np.ndarray | None
+    rows: np.ndarray  # their numbers
+    first: int  # position of the first of them in the order
+
+
+def over_windows(
+    rows: Rows, order: np.ndarray, multiple: int, work: Callable[[Window], None]
+) -> None:
+    """``work(window)`` for each window, in order. ``multiple``: windows end at multiples of it."""
+    n = len(order)
+    gather = _SparseRows(rows) if rows.sparse else _DenseRows(rows)
+    size = max(1, BYTES // max(1, gather.row_bytes))
+    size = max(multiple, size // multiple * multiple)
+    starts = list(range(0, n, size))
+    ready: list[Any] = [None, None]
+
+    def prepare(k: int) -> None:
+        part = order[starts[k] : starts[k] + size]
+        assert rows.y is not None
+        y = np.ascontiguousarray(rows.y[part, 0], dtype=float)
+        s = None if rows.s is None else rows.s[part]
+        ready[k % 2] = Window(gather(part, k % 2), y, s, part, starts[k])
+
+    prepare(0)
+    for k in range(len(starts)):
+
+        def turn(job: int, k: int = k) -> None:
+            if job == 0:
+                work(ready[k % 2])
+            else:
+                prepare(k + 1)
+
+        run_on_threads(turn, 2 if k + 1 < len(starts) else 1, min(2, rows.threads))
+
+
+class _DenseRows:
+    """Two windows' worth of memory, filled in turn."""
+
+    def __init__(self, rows: Rows):
+        self.rows, (_, p) = rows, rows.shape
+        X = rows.X
+        self.plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and as_floats(X) is X
+        self.row_bytes = p * (X.dtype.itemsize if self.plain else 8)
+        self.room: list[Any] = [None, None]
+
+    def __call__(self, part: np.ndarray, which: int) -> np.ndarray:
+        if not self.plain:
+            X, _, _ = self.rows.take(part).block(0, len(part))
+            return np.ascontiguousarray(X)
+        X = self.rows.X
+        if self.room[which] is None:
+            self.room[which] = np.empty((len(part), X.shape[1]), dtype=X.dtype)
+        out: np.ndarray = self.room[which][: len(part)]
+        # "raise" would buffer; row numbers are all below n
+        return np.take(X, part, axis=0, out=out, mode="clip")
+
+
+class _SparseRows:
+    def __init__(self, rows: Rows):
+        self.X, (n, self.p) = rows.X, rows.shape
+        each = self.X.entries // max(1, n) + 1
+        self.row_bytes = each * (self.X.data.itemsize + self.X.indices.itemsize)
+        self.lengths = np.diff(self.X.indptr)
+
+    def __call__(self, part: np.ndarray, which: int) -> Any:
+        from ..kernels.csr import take
+
+        X, count = self.X, int(self.lengths[part].sum())
+        data = np.empty(count, dtype=X.data.dtype)
+        indices = np.empty(count, dtype=X.indices.dtype)
+        indptr = np.empty(len(part) + 1, dtype=X.indptr.dtype)
+        take(X, part, data, indices, indptr)
+        window = csr_array((len(part), self.p), dtype=data.dtype)
+        window.data, window.indices, window.indptr = data, indices, indptr
+        return window

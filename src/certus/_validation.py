@@ -42,17 +42,17 @@ def data_for_fit(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
 ) -> tuple[Rows, bool]:
     """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
-    _require_target(model, y)
-    X = _validated(model, X)
+    require_target(model, y)
+    X = validated(model, X)
     y = np.asarray(from_series(y, "y"))
-    rows = _rows(model, X, y, sample_weight, threads)
+    rows = rows_of(model, X, y, sample_weight, threads)
     n, p = rows.shape
     if n * p <= LOOK_FIRST:
-        require_finite(X, _names(model))
+        require_finite(X, names_of(model))
     return rows, y.ndim == 1
 
 
-def _require_target(model: Any, y: Any) -> None:
+def require_target(model: Any, y: Any) -> None:
     if y is None:
         raise ValueError(
             f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
@@ -64,8 +64,8 @@ def data_for_classification(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
-    _require_target(model, y)
-    X = _validated(model, X)
+    require_target(model, y)
+    X = validated(model, X)
     n, p = X.shape
     labels, column = read_labels(y, n)
     if column:
@@ -79,59 +79,8 @@ def data_for_classification(
     if s is not None:
         require_weight(classes, k, s)
     if n * p <= LOOK_FIRST:
-        require_finite(X, _names(model))
+        require_finite(X, names_of(model))
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
-
-
-def classes_of_part(
-    model: Any, X: Any, y: Any, classes: Any, sample_weight: Any
-) -> tuple[Rows, np.ndarray]:
-    """Rows of a classification whose rows come in parts: not every class need be in each."""
-    _require_target(model, y)
-    first = "classes_" not in vars(model)
-    X = _validated(model, X, reset=first)
-    labels, column = read_labels(y, X.shape[0])
-    if column:
-        warn_of_a_column(0)
-    known = _known_classes(model, classes, first)
-    k = encode_as(labels, known)
-    s = weights(sample_weight, X.shape[0])
-    require_finite(X, _names(model))
-    return Rows(X, k.astype(float)[:, None], s), known
-
-
-def _known_classes(model: Any, classes: Any, first: bool) -> np.ndarray:
-    if classes is None and first:
-        raise ValueError(
-            "classes must be passed on the first call to partial_fit: give every label that y can "
-            "hold, as in partial_fit(X, y, classes=[0, 1])"
-        )
-    if classes is None:
-        known: np.ndarray = model.classes_
-        return known
-    given, _ = encode(read_labels(classes, len(classes))[0])
-    require_two_classes(given, len(classes))
-    if not first and not np.array_equal(given, model.classes_):
-        raise ValueError(
-            f"`classes={given.tolist()}` is not the same as on last call to partial_fit, was: "
-            f"{model.classes_.tolist()}"
-        )
-    return given
-
-
-def targets_of_part(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, bool]:
-    """Rows of a regression whose rows come in parts; and was y 1d?"""
-    _require_target(model, y)
-    first = "coef_" not in vars(model)
-    X = _validated(model, X, reset=first)
-    y = np.asarray(from_series(y, "y"))
-    rows = (
-        _rows(model, X, y, sample_weight, None)
-        if first
-        else _rows_of_targets(model, X, y, sample_weight)
-    )
-    require_finite(X, _names(model))
-    return rows, y.ndim == 1
 
 
 def _warn(said: str, kind: type[Warning], above: int = 0) -> None:
@@ -162,16 +111,16 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
         ):  # categories as numbers, of which the model knows the meaning
             X = model._read(X, reset=False)
         else:
-            X = _validated(model if estimator else BaseEstimator(), X, reset=not estimator)
+            X = validated(model if estimator else BaseEstimator(), X, reset=not estimator)
         if predicts and is_classifier(model):
             rows = _rows_of_classes(model, X, y, sample_weight)
         elif predicts:
-            rows = _rows_of_targets(model, X, y, sample_weight)
+            rows = rows_of_targets(model, X, y, sample_weight)
         else:
             rows = Rows(X, None, weights(sample_weight, X.shape[0]))
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
-    names = _names(model)
+    names = names_of(model)
     metric = vars(model).get("effective_metric_", vars(model).get("metric"))
     if getattr(metric, "name", metric) not in TAKE_MISSING:
         missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
@@ -208,8 +157,8 @@ def _rows_of_several_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> 
     return Rows(X, np.column_stack(k).astype(float), weights(sample_weight, n))
 
 
-def _rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-    rows = _rows(model, X, y, sample_weight, None)
+def rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    rows = rows_of(model, X, y, sample_weight, None)
     k = _targets(model)
     assert rows.y is not None
     if rows.y.shape[1] != k:
@@ -232,39 +181,39 @@ def _targets(model: Any) -> int:
 
 def data_for_predict(model: Any, X: Any) -> Any:
     check_is_fitted(model)
-    return _validated(model, X, reset=False)
+    return validated(model, X, reset=False)
 
 
 def data_for_search(model: Any, X: Any, *, reset: bool) -> Any:
     """X of a search: an array, sparse or lazy rows; its values have not been looked at."""
     if not reset:
         check_is_fitted(model)
-    return _validated(model, X, reset=reset)
+    return validated(model, X, reset=reset)
 
 
 def data_for_transform(model: Any, X: Any, *, reset: bool) -> np.ndarray:
     """X of a transformer: a dense array, every value finite."""
     if not reset:
         check_is_fitted(model)
-    X = _validated(model, X, reset=reset)
+    X = validated(model, X, reset=reset)
     if isinstance(X, CSR):
         raise TypeError(
             f"Sparse data was passed, but {type(model).__name__} needs a dense array, for its "
             "functions of 0 are not 0: use X.toarray()"
         )
     X = np.asarray(X)
-    require_finite(X, _names(model))
+    require_finite(X, names_of(model))
     return X
 
 
-def _validated(model: Any, X: Any, reset: bool = True) -> Any:
+def validated(model: Any, X: Any, reset: bool = True) -> Any:
     """X as a numeric 2d array, sparse or lazy rows, its columns counted and named in the model."""
     if isinstance(X, LazyRows):
         return validate_data(model, X, reset=reset, skip_check_array=True)
     frame = from_frame(X)
     how = {"dtype": "numeric", "ensure_all_finite": False}
     if frame is not None:
-        fitted = None if reset else _names(model)
+        fitted = None if reset else names_of(model)
         said = None if fitted is None else other_columns(fitted, frame.names)
         if said is not None:
             raise ValueError(said)
@@ -288,12 +237,12 @@ def _name_text(X: Any, error: ValueError) -> None:
             raise ValueError(holds_text(f"column {j} of X", first, j)) from error
 
 
-def _names(model: Any) -> Sequence[str] | None:
+def names_of(model: Any) -> Sequence[str] | None:
     names: Sequence[str] | None = vars(model).get("feature_names_in_")
     return names
 
 
-def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
+def rows_of(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
     y = target(y, X.shape[0])
     s = weights(sample_weight, X.shape[0])
     return Rows(X, y, s, threads=threads)

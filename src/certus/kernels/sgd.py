@@ -25,7 +25,7 @@ from numba import types
 from certus.kernels._compile import float_type, kernel, kernel_in_order
 from certus.kernels._slopes import slopes
 
-SMALL = 1e-4  # of a, and of det Π: the digits that are lost before all columns are multiplied
+SMALL = 1e-6  # of a, and of det Π: the digits that are lost before all columns are multiplied
 
 
 @kernel

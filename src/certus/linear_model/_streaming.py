@@ -8,7 +8,7 @@ import numpy as np
 
 from .._labels import class_weights
 from .._pool import blas_limiter
-from .._validation import classes_of_part
+from .._validation_of_parts import classes_of_part
 from ..rows import Rows
 from ..solvers.loop import Fit
 from ..solvers.problem import Problem

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import boolean, data_for_fit, memory_for_gram, not_negative, targets_of_part
+from .._validation import boolean, data_for_fit, memory_for_gram, not_negative
+from .._validation_of_parts import targets_of_part
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify, unproven
 from ..rows import Rows

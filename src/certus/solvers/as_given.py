@@ -13,21 +13,10 @@ import numpy as np
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
-from .products import room_for_states, scale_of
-from .proximal_gradient import Point, bound_at, first_step, point_at
+from .products import scale_of
+from .proximal_gradient import Point, bound_at, point_at
 
 ZERO, RANDOM = STARTS = ("zero", "random")
-
-
-class Place(NamedTuple):
-    """The coordinates that one problem is evaluated in, and room for its losses."""
-
-    at: Coordinates
-    room: np.ndarray
-
-    @classmethod
-    def of(cls, problem: Problem) -> "Place":
-        return cls(first_step(problem)[0], room_for_states(problem))
 
 
 class Here(NamedTuple):
@@ -53,24 +42,24 @@ class Here(NamedTuple):
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a step may be too long: the caller looks at F
-def look(problem: Problem, place: Place, theta: np.ndarray) -> Here:
+def look(problem: Problem, at: Coordinates, theta: np.ndarray) -> Here:
     """One pass over X."""
-    at, S = place.at, problem.rows.S
+    S = problem.rows.S
     w, b = theta[:-1], theta[-1]
-    point = point_at(problem, at, *at.inside(w, b), place.room)
+    point = point_at(problem, at, *at.inside(w, b))
     g = point.g + np.multiply.outer(at.c, point.g_b) + problem.l2 * w
     F = point.f + problem.penalty.value(w)
     return Here(theta, F, np.vstack([g, point.g_b]) / S, point)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # far away nothing may be known
-def state_of(problem: Problem, place: Place, here: Here, passes: float, more: Any) -> State:
+def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more: Any) -> State:
     """With the duality bound; without a penalty, with what a Newton step by the diagonal gains."""
     bound = bound_at(problem, here.point, here.F)
     if bound is None or not np.isfinite(bound):
         bound = None
         kappa = scale_of(problem, here.point.d)
-        d = np.multiply.outer(place.at.variance, kappa)
+        d = np.multiply.outer(at.variance, kappa)
         gain = np.divide(here.point.g**2, d, out=np.zeros_like(d), where=d > 0)
         excess = float(gain.sum() + np.sum(here.point.g_b**2 / kappa))
     else:

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, Place, diverged, look, state_of
+from .as_given import FromZero, Here, diverged, look, state_of
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
+from .proximal_gradient import first_step
 from .step_rules import Line, StepRule, Trial, largest_curvature, step_rule
 
 
 class _More(NamedTuple):
-    place: Place
+    at: Coordinates
     here: Here
     last: float  # the last step
 
@@ -66,21 +68,21 @@ class GradientDescent(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        place = Place.of(problem)
-        here = look(problem, place, np.vstack([w, b]))
+        at = first_step(problem)[0]
+        here = look(problem, at, np.vstack([w, b]))
         if not np.isfinite(here.F):
             raise NonFiniteError
         passes = 1.0 if self.step_rule.searches else 0.0
-        return state_of(problem, place, here, passes, _More(place, here, 1.0))
+        return state_of(problem, at, here, passes, _More(at, here, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:
-        place, here, last = state.more
+        at, here, last = state.more
         passes, V = state.passes or 0.0, -here.gradient
 
         def trial(t: float) -> Trial:
             nonlocal passes
             passes += 1
-            there = look(problem, place, here.theta + t * V)
+            there = look(problem, at, here.theta + t * V)
             return Trial(there.F / problem.rows.S, there.along(V), there)
 
         line = Line(
@@ -93,5 +95,5 @@ class GradientDescent(FromZero):
         t, (_, _, there) = found
         if not np.isfinite(there.F):
             return diverged(state, passes)
-        new = state_of(problem, place, there, passes, _More(place, there, t))
+        new = state_of(problem, at, there, passes, _More(at, there, t))
         return self.enough(new, here.theta, there.theta)

@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, Place, diverged, look, share_below_one, state_of
+from .as_given import FromZero, Here, diverged, look, share_below_one, state_of
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
+from .proximal_gradient import first_step
 from .step_rules import Fixed, Lipschitz, largest_curvature, step_rule
 
 
 class _More(NamedTuple):
-    place: Place
+    at: Coordinates
     here: Here
     v: np.ndarray  # (p + 1, K)
 
@@ -28,7 +30,7 @@ class HeavyBall(FromZero):
     Parameters
     ----------
     step : float, "lipschitz" or step rule, default="lipschitz"
-        α, or 1/L. A search has no place here: v need not go down. Steps are of the mean F/S.
+        α, or 1/L. A search has no at here: v need not go down. Steps are of the mean F/S.
     beta : float, default=0.9
         β, from 0 (gradient descent) to below 1.
     start, change, random_state
@@ -62,22 +64,22 @@ class HeavyBall(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        place = Place.of(problem)
-        here = look(problem, place, np.vstack([w, b]))
+        at = first_step(problem)[0]
+        here = look(problem, at, np.vstack([w, b]))
         if not np.isfinite(here.F):
             raise NonFiniteError
-        return state_of(problem, place, here, 0.0, _More(place, here, np.zeros_like(here.theta)))
+        return state_of(problem, at, here, 0.0, _More(at, here, np.zeros_like(here.theta)))
 
     def step(self, problem: Problem, state: State) -> State:
-        place, here, v = state.more
+        at, here, v = state.more
         assert state.passes is not None
         passes = state.passes + 1
         v = self.beta * v + here.gradient
         alpha = length(self.step_rule, problem)
-        there = look(problem, place, here.theta - alpha * v)
+        there = look(problem, at, here.theta - alpha * v)
         if not np.isfinite(there.F):
             return diverged(state, passes)
-        new = state_of(problem, place, there, passes, _More(place, there, v))
+        new = state_of(problem, at, there, passes, _More(at, there, v))
         return self.enough(new, here.theta, there.theta)
 
 

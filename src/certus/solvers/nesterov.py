@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, Place, diverged, look, share_below_one, state_of
+from .as_given import FromZero, Here, diverged, look, share_below_one, state_of
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .heavy_ball import length
 from .loop import State
 from .problem import Problem
+from .proximal_gradient import first_step
 from .step_rules import Backtracking, step_rule
 
 ROUNDING = 1e-14  # of F
@@ -22,7 +24,7 @@ SHORTENINGS = 60
 
 
 class _More(NamedTuple):
-    place: Place
+    at: Coordinates
     here: Here
     before: np.ndarray  # θ_{t−1}
     tau: float
@@ -39,7 +41,7 @@ class Nesterov(FromZero):
         α; 1/L; or halved until Q(θ) ≤ Q(y) − α/2·‖∇Q(y)‖², beginning at twice the last. Steps are
         of the mean F/S.
     beta : float, optional
-        β for every step in place of μ_t: (1 − √(μ/L))/(1 + √(μ/L)) is best where Q curves by μ at
+        β for every step in at of μ_t: (1 − √(μ/L))/(1 + √(μ/L)) is best where Q curves by μ at
         least.
     start, change, random_state
         As in ``GradientDescent``.
@@ -72,41 +74,41 @@ class Nesterov(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        place = Place.of(problem)
-        here = look(problem, place, np.vstack([w, b]))
+        at = first_step(problem)[0]
+        here = look(problem, at, np.vstack([w, b]))
         if not np.isfinite(here.F):
             raise NonFiniteError
-        return state_of(problem, place, here, 0.0, _More(place, here, here.theta, 1.0, 1.0))
+        return state_of(problem, at, here, 0.0, _More(at, here, here.theta, 1.0, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:
-        place, here, before, tau, last = state.more
+        at, here, before, tau, last = state.more
         assert state.passes is not None
         passes = state.passes + 1
         following = (1 + np.sqrt(1 + 4 * tau**2)) / 2
         mu = (tau - 1) / following if self.beta is None else self.beta
         y = here
         if mu > 0 and here.theta is not before:
-            y = look(problem, place, here.theta + mu * (here.theta - before))
+            y = look(problem, at, here.theta + mu * (here.theta - before))
         if not np.isfinite(y.F):
             return diverged(state, passes)
         if isinstance(self.step_rule, Backtracking):
-            there, last, trials = _search(problem, place, y, last, self.step_rule.shrink)
+            there, last, trials = _search(problem, at, y, last, self.step_rule.shrink)
             passes += trials
         else:
-            there = look(problem, place, y.theta - length(self.step_rule, problem) * y.gradient)
+            there = look(problem, at, y.theta - length(self.step_rule, problem) * y.gradient)
         if not np.isfinite(there.F):
             return diverged(state, passes)
-        more = _More(place, there, here.theta, following, last)
-        new = state_of(problem, place, there, passes, more)
+        more = _More(at, there, here.theta, following, last)
+        new = state_of(problem, at, there, passes, more)
         return self.enough(new, here.theta, there.theta)
 
 
 def _search(
-    problem: Problem, place: Place, y: Here, last: float, shrink: float
+    problem: Problem, at: Coordinates, y: Here, last: float, shrink: float
 ) -> tuple[Here, float, int]:
     size2, t, trials = float(np.sum(y.gradient**2)), last / shrink, 0
     while True:
-        there = look(problem, place, y.theta - t * y.gradient)
+        there = look(problem, at, y.theta - t * y.gradient)
         trials += 1
         promised = problem.rows.S * t / 2 * size2
         if y.F - promised + ROUNDING * abs(y.F) >= there.F or trials == SHORTENINGS:

@@ -8,6 +8,7 @@ About a centre a (see ``newton_cg.py``), for scores z and slopes g of the losses
 X is read once in either: a slice of rows that stays near the core is multiplied from both sides.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,9 +78,11 @@ def scale_of(problem: Problem, d: np.ndarray) -> np.ndarray:
 
 
 def first_order(
-    rows: Rows, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray, state: np.ndarray
-) -> First:
-    """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs."""
+    rows: Rows, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray,
+    state: np.ndarray | None,
+) -> First:  # fmt: skip
+    """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs. None: no
+    Hessian will be asked for, and Xd is 0."""
     c = at.correction
     beta = beta if c is None else beta - c @ u
     block = _first
@@ -87,7 +90,15 @@ def first_order(
         block = _logistic
     elif _few_classes(rows, loss, u.shape[1]) and not at.shifted:
         block = _softmax
+    if state is None:
+        first: First = rows.reduce(partial(_gradient_alone, block), loss, at, u, beta)
+        return first
     sums: First = rows.reduce(block, loss, at, u, beta, beside=(state,))
+    return sums
+
+
+def _gradient_alone(block: Any, X: Any, y: Any, s: Any, *args: Any) -> First:
+    sums: First = block(X, y, s, None, *args)
     return sums
 
 
@@ -98,7 +109,8 @@ def _logistic(
     from ..kernels.logistic import gradient
 
     (f, g, d, right), XG = gradient(X, y[:, 0], s, u[:, 0], beta[0], state)
-    return First(f, int(right), XG[0][:, None], np.array([g]), XG[1], np.array([d]))
+    Xd = np.zeros(len(u)) if state is None else XG[1]
+    return First(f, int(right), XG[0][:, None], np.array([g]), Xd, np.array([d]))
 
 
 def _softmax(
@@ -108,6 +120,7 @@ def _softmax(
     from ..kernels.softmax import first
 
     K = u.shape[1]
+    state = np.empty((len(X), K)) if state is None else state
     total, XG = first(X, y[:, 0], s, u.T, beta, state)
     f, right, g, d = total[0], int(total[1]), total[2 : K + 2], total[K + 2 :]
     return First(f, right, XG[:K].T, g, XG[K], d)
@@ -120,7 +133,8 @@ def _first(
     dense = isinstance(X, np.ndarray)
     step = max(1, LARGER // max(1, p)) if dense else len(y)
     compiled = not dense and len(X.data) >= ENTRIES_OF_A_BLOCK
-    f, right, both, sums = 0.0, 0, np.zeros((p, K + 1)), np.zeros(2 * K)
+    f, right, sums = 0.0, 0, np.zeros(2 * K)
+    both = np.zeros((p, K if state is None else K + 1))
     for start in range(0, len(y), step):
         part = slice(start, start + step)
         A = at.block(X[part]) if dense else X
@@ -134,11 +148,14 @@ def _first(
             value, g = weight * value, (weight * g.T).T
             if K == 1:
                 inside *= weight
-        state[part] = inside
+        if state is not None:
+            state[part] = inside
         d = inside if K == 1 else inside * (1 - inside)
         if s is not None and K > 1:
             d *= s[part, None]
-        side = np.column_stack([g, d if K == 1 else d.sum(axis=1)])
+        side = g.reshape(-1, K)
+        if state is not None:
+            side = np.column_stack([g, d if K == 1 else d.sum(axis=1)])
         f += value.sum()
         right += int(low.sum())
         if compiled:
@@ -147,7 +164,8 @@ def _first(
             both += np.dot(A.T, side) if dense else A.T @ side
         sums[:K] += g.sum(axis=0)
         sums[K:] += d.sum(axis=0)
-    return First(f, right, both[:, :K], sums[:K], both[:, K], sums[K:])
+    Xd = np.zeros(p) if state is None else both[:, K]
+    return First(f, right, both[:, :K], sums[:K], Xd, sums[K:])
 
 
 def curvature(

@@ -24,7 +24,7 @@ from .duality import dual_bound
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .products import first_order, room_for_states, scale_of
+from .products import first_order, scale_of
 
 LONGER = 1.2  # a step is first tried so much longer than the last one
 SHORTENINGS = 60
@@ -50,7 +50,6 @@ class _Here(NamedTuple):
     momentum: float
     step: float
     ratio: float  # r
-    room: np.ndarray
     bound: float | None
 
 
@@ -75,11 +74,10 @@ class ProximalGradient:
         at, step, ratio = first_step(problem)
         if not problem.penalty.value(w) < np.inf:
             w = problem.penalty.prox(w, step)
-        room = room_for_states(problem)
-        now = point_at(problem, at, *at.inside(w, b), room)
+        now = point_at(problem, at, *at.inside(w, b))
         state = first_state(problem, now, w, b)
         state.passes = 1.0
-        state.more = _Here(at, now, now, 1.0, step, ratio, room, state.bound)
+        state.more = _Here(at, now, now, 1.0, step, ratio, state.bound)
         return state
 
     def step(self, problem: Problem, state: State) -> State:
@@ -92,13 +90,11 @@ class ProximalGradient:
         passes = (state.passes or 0.0) + (share > 0)
         if share > 0:
             beyond = _beyond(here.now.u, here.before.u, share)
-            v = point_at(
-                problem, at, beyond, _beyond(here.now.beta, here.before.beta, share), here.room
-            )
+            v = point_at(problem, at, beyond, _beyond(here.now.beta, here.before.beta, share))
         t = here.step * LONGER
         for _ in range(SHORTENINGS):
             u, beta = penalty.prox(v.u - t * v.g, t), v.beta - t * r * v.g_b
-            new = point_at(problem, at, u, beta, here.room)
+            new = point_at(problem, at, u, beta)
             passes += 1
             d, d_b = u - v.u, beta - v.beta
             length2 = float(np.sum(d**2) + np.sum(d_b**2) / r)
@@ -142,11 +138,9 @@ def first_step(problem: Problem) -> tuple[Coordinates, float, float]:
     return at, 1.0 / (problem.loss.curvature_bound * problem.rows.S * variance), variance
 
 
-def point_at(
-    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, room: np.ndarray
-) -> Point:
+def point_at(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Point:
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = first_order(problem.rows, problem.loss, at, u, beta, room)
+        sums = first_order(problem.rows, problem.loss, at, u, beta, None)
     c = at.correction
     g = sums.Xg if c is None else sums.Xg - np.multiply.outer(c, sums.g)
     g_b = sums.g if problem.fit_intercept else np.zeros_like(sums.g)

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, Place, diverged, look, number_above_zero, state_of
+from .as_given import FromZero, Here, diverged, look, number_above_zero, state_of
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
+from .proximal_gradient import first_step
 from .stochastic import (
     RANDOM,
     Weights,
@@ -29,7 +31,7 @@ from .windows import Window, over_windows
 
 
 class _More(NamedTuple):
-    place: Place
+    at: Coordinates
     theta: Weights
     mean: Weights  # (1/n) Σ ∇q_i(φ_i)
     table: np.ndarray  # (n, K): slopes at φ_i
@@ -81,22 +83,22 @@ class SAGA(FromZero):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         loss_code(problem, self.name)
-        place = Place.of(problem)
-        here = look(problem, place, np.vstack([w, b]))
+        at = first_step(problem)[0]
+        here = look(problem, at, np.vstack([w, b]))
         if not np.isfinite(here.F):
             raise NonFiniteError
         sparse = problem.rows.sparse
         gradient = here.gradient.copy()
         gradient[:-1] -= problem.l2 / problem.rows.S * w  # the losses alone
         more = _More(
-            place,
+            at,
             Weights(w, b, sparse),
             Weights(gradient[:-1], gradient[-1], sparse),
             _slopes(problem, w, b),
             np.random.default_rng(self.random_state),
             self.gamma(problem),
         )
-        return state_of(problem, place, here, 1.0, more)
+        return state_of(problem, at, here, 1.0, more)
 
     def gamma(self, problem: Problem) -> float:
         largest, _, of_penalty = row_curvature(problem)
@@ -129,10 +131,10 @@ class SAGA(FromZero):
         over_windows(rows, drawn(more.rng, rows.shape[0], self.order), 1, work)
         assert state.passes is not None
         passes = state.passes + 1
-        here: Here = look(problem, more.place, more.theta.theta)
+        here: Here = look(problem, more.at, more.theta.theta)
         if not np.isfinite(here.F):
             return diverged(state, passes)
-        return self.enough(state_of(problem, more.place, here, passes, more), before, here.theta)
+        return self.enough(state_of(problem, more.at, here, passes, more), before, here.theta)
 
 
 def _slopes(problem: Problem, w: np.ndarray, b: np.ndarray) -> np.ndarray:

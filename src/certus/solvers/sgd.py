@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Place, diverged, look, number_above_zero, share_below_one, state_of
+from .as_given import FromZero, diverged, look, number_above_zero, share_below_one, state_of
+from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
+from .proximal_gradient import first_step
 from .schedules import schedule_of
 from .stochastic import (
     SHUFFLE,
@@ -31,7 +33,7 @@ from .windows import Window, over_windows
 
 
 class Going(NamedTuple):
-    """Where the steps stand; the arrays are changed in place."""
+    """Where the steps stand; the arrays are changed in at."""
 
     theta: Weights
     v: Weights
@@ -40,7 +42,7 @@ class Going(NamedTuple):
 
 
 class _More(NamedTuple):
-    place: Place
+    at: Coordinates
     going: Going
     alpha: float  # before the schedule
     passes: int
@@ -113,25 +115,25 @@ class SGD(FromZero):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         loss_code(problem, self.name)
-        place = Place.of(problem)
-        here = look(problem, place, np.vstack([w, b]))
+        at = first_step(problem)[0]
+        here = look(problem, at, np.vstack([w, b]))
         if not np.isfinite(here.F):
             raise NonFiniteError
         going = self.begin_at(problem, w, b)
-        more = _More(place, going, self.alpha(problem), 0)
-        return state_of(problem, place, here, 0.0, more)
+        more = _More(at, going, self.alpha(problem), 0)
+        return state_of(problem, at, here, 0.0, more)
 
     def step(self, problem: Problem, state: State) -> State:
-        place, going, alpha, passes = state.more
+        at, going, alpha, passes = state.more
         before = np.vstack([state.w, state.b])
         lam = problem.l2 / problem.rows.S
         theta = self.one_pass(problem, going, alpha, lam, passes)
         with np.errstate(over="ignore", invalid="ignore"):
-            there = look(problem, place, theta)
+            there = look(problem, at, theta)
         if not np.isfinite(there.F):
             return diverged(state, passes + 1)
-        more = _More(place, going, alpha, passes + 1)
-        new = state_of(problem, place, there, passes + 1, more)
+        more = _More(at, going, alpha, passes + 1)
+        new = state_of(problem, at, there, passes + 1, more)
         return self.enough(new, before, theta)
 
     # --- also for streams of rows ---

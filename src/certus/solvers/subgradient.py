@@ -17,7 +17,6 @@ import numpy as np
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
-from .products import room_for_states
 from .proximal_gradient import Point, bound_at, first_state, first_step, larger, point_at
 
 RULES = ("sqrt", "polyak")
@@ -30,7 +29,6 @@ class _Here(NamedTuple):
     steps: int
     unit: float  # 1/L
     ratio: float
-    room: np.ndarray
 
 
 class Subgradient:
@@ -57,11 +55,10 @@ class Subgradient:
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         require_subgradient(problem.penalty)
         at, unit, ratio = first_step(problem)
-        room = room_for_states(problem)
-        now = point_at(problem, at, *at.inside(w, b), room)
+        now = point_at(problem, at, *at.inside(w, b))
         state = first_state(problem, now, w, b)
         state.passes = 0.0
-        state.more = _Here(at, now, state.objective, 0, unit, ratio, room)
+        state.more = _Here(at, now, state.objective, 0, unit, ratio)
         return state
 
     def step(self, problem: Problem, state: State) -> State:
@@ -76,7 +73,7 @@ class Subgradient:
         if self.rule == "polyak" and state.bound is not None:
             t = (here.objective - state.bound) / size2
         u, beta = now.u - t * xi, now.beta - t * r * now.g_b
-        new = point_at(problem, here.at, u, beta, here.room)
+        new = point_at(problem, here.at, u, beta)
         w, b = here.at.outside(u, beta)
         objective = new.f + problem.penalty.value(w)
         bound = larger(state.bound, bound_at(problem, new, objective))

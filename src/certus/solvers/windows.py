@@ -34,12 +34,13 @@ def over_windows(
     size = max(1, BYTES // max(1, gather.row_bytes))
     size = max(multiple, size // multiple * multiple)
     starts = list(range(0, n, size))
+    assert rows.y is not None
+    targets = np.ascontiguousarray(rows.y[:, 0], dtype=float)
     ready: list[Any] = [None, None]
 
     def prepare(k: int) -> None:
         part = order[starts[k] : starts[k] + size]
-        assert rows.y is not None
-        y = np.ascontiguousarray(rows.y[part, 0], dtype=float)
+        y = targets[part]
         s = None if rows.s is None else rows.s[part]
         ready[k % 2] = Window(gather(part, k % 2), y, s, part, starts[k])
 

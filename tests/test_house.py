@@ -42,9 +42,8 @@ ESTIMATORS = {
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
 TOOLS = {
-    "_config", "_pool", "_finite", "_validation", "_validation_of_parts", "_labels", "_watching", "_explain",
-    "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files",
-    "_memory",
+    "_config", "_pool", "_finite", "_validation", "_validation_of_parts", "_labels", "_watching",
+    "_explain", "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files", "_memory",
     *WORDS,
 }  # fmt: skip
 OF_ESTIMATORS = {

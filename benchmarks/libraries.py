@@ -11,6 +11,7 @@ TOLERANCES = tuple(10.0**-k for k in range(2, 13))  # the loosest that reaches t
 NEIGHBORS, KMEANS = "benchmarks.neighbors_peers", "benchmarks.kmeans_peers"
 NCFS, LSSVM = "benchmarks.ncfs_peers", "benchmarks.lssvm_peers"
 MIXTURE, LINKAGE = "benchmarks.mixture_peers", "benchmarks.linkage_peers"
+OPTIMISERS = "benchmarks.optimiser_peers"
 MANY = 100_000  # max_iter, so that tol is what stops a solver
 EPOCHS = 1_000  # of liblinear, saga and the lasso, which cannot be interrupted
 INTERCEPT_SCALING = 10.0  # c of liblinear's penalty ½(b/c)² or |b|/c: small enough for the excess
@@ -94,6 +95,16 @@ def sklearn_lasso():
         params={"max_iter": EPOCHS},
         tolerances=TOLERANCES,
     )
+
+
+def certus_optimisers():
+    return Contestant(
+        "certus", "certus", f"{OPTIMISERS}.certus_peer", "certus", context=certus_threads
+    )
+
+
+def sklearn_optimisers():
+    return Contestant("sklearn", "sklearn", f"{OPTIMISERS}.sklearn_peer", "scikit-learn")
 
 
 def certus_neighbors():

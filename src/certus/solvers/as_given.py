@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .coordinates import Coordinates
+from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
 from .products import scale_of
-from .proximal_gradient import Point, bound_at, point_at
+from .proximal_gradient import Point, bound_at, first_step, point_at
 
 ZERO, RANDOM = STARTS = ("zero", "random")
 
@@ -50,6 +51,15 @@ def look(problem: Problem, at: Coordinates, theta: np.ndarray) -> Here:
     g = point.g + np.multiply.outer(at.c, point.g_b) + problem.l2 * w
     F = point.f + problem.penalty.value(w)
     return Here(theta, F, np.vstack([g, point.g_b]) / S, point)
+
+
+def first_look(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[Coordinates, Here]:
+    """At the start, where F must be a number."""
+    at, _, _ = first_step(problem)
+    here = look(problem, at, np.vstack([w, b]))
+    if not np.isfinite(here.F):
+        raise NonFiniteError
+    return at, here
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # far away nothing may be known

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, look, state_of
+from .as_given import FromZero, Here, diverged, first_look, look, state_of
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .proximal_gradient import first_step
 from .step_rules import Line, StepRule, Trial, largest_curvature, step_rule
 
 
@@ -68,10 +66,7 @@ class GradientDescent(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at = first_step(problem)[0]
-        here = look(problem, at, np.vstack([w, b]))
-        if not np.isfinite(here.F):
-            raise NonFiniteError
+        at, here = first_look(problem, w, b)
         passes = 1.0 if self.step_rule.searches else 0.0
         return state_of(problem, at, here, passes, _More(at, here, 1.0))
 

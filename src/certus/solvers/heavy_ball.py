@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, look, share_below_one, state_of
+from .as_given import FromZero, Here, diverged, first_look, look, share_below_one, state_of
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .proximal_gradient import first_step
 from .step_rules import Fixed, Lipschitz, largest_curvature, step_rule
 
 
@@ -64,10 +62,7 @@ class HeavyBall(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at = first_step(problem)[0]
-        here = look(problem, at, np.vstack([w, b]))
-        if not np.isfinite(here.F):
-            raise NonFiniteError
+        at, here = first_look(problem, w, b)
         return state_of(problem, at, here, 0.0, _More(at, here, np.zeros_like(here.theta)))
 
     def step(self, problem: Problem, state: State) -> State:

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, look, share_below_one, state_of
+from .as_given import FromZero, Here, diverged, first_look, look, share_below_one, state_of
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .heavy_ball import length
 from .loop import State
 from .problem import Problem
-from .proximal_gradient import first_step
 from .step_rules import Backtracking, step_rule
 
 ROUNDING = 1e-14  # of F
@@ -74,10 +72,7 @@ class Nesterov(FromZero):
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at = first_step(problem)[0]
-        here = look(problem, at, np.vstack([w, b]))
-        if not np.isfinite(here.F):
-            raise NonFiniteError
+        at, here = first_look(problem, w, b)
         return state_of(problem, at, here, 0.0, _More(at, here, here.theta, 1.0, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:

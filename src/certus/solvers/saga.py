@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, look, number_above_zero, state_of
+from .as_given import FromZero, Here, diverged, first_look, look, number_above_zero, state_of
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .proximal_gradient import first_step
 from .stochastic import (
     RANDOM,
     Weights,
@@ -83,10 +81,7 @@ class SAGA(FromZero):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         loss_code(problem, self.name)
-        at = first_step(problem)[0]
-        here = look(problem, at, np.vstack([w, b]))
-        if not np.isfinite(here.F):
-            raise NonFiniteError
+        at, here = first_look(problem, w, b)
         sparse = problem.rows.sparse
         gradient = here.gradient.copy()
         gradient[:-1] -= problem.l2 / problem.rows.S * w  # the losses alone

@@ -13,12 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, diverged, look, number_above_zero, share_below_one, state_of
+from .as_given import (
+    FromZero,
+    diverged,
+    first_look,
+    look,
+    number_above_zero,
+    share_below_one,
+    state_of,
+)
 from .coordinates import Coordinates
-from .gram import NonFiniteError
 from .loop import State
 from .problem import Problem
-from .proximal_gradient import first_step
 from .schedules import schedule_of
 from .stochastic import (
     SHUFFLE,
@@ -115,10 +121,7 @@ class SGD(FromZero):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         loss_code(problem, self.name)
-        at = first_step(problem)[0]
-        here = look(problem, at, np.vstack([w, b]))
-        if not np.isfinite(here.F):
-            raise NonFiniteError
+        at, here = first_look(problem, w, b)
         going = self.begin_at(problem, w, b)
         more = _More(at, going, self.alpha(problem), 0)
         return state_of(problem, at, here, 0.0, more)

@@ -1,8 +1,10 @@
 """The thread pool and the BLAS limiter: errors, interrupts and overlapping fits."""
 
 import signal
+import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -151,6 +153,24 @@ def test_blas_has_one_thread_while_blocks_are_worked_on(blas_as_before):
         threads_now, combine=lambda a, b: (a[0] | b[0],), block_rows=10_000
     )
     assert found == ({1},)
+
+
+def test_a_blas_that_is_loaded_after_the_first_fit_is_found(monkeypatch):
+    with blas_limiter:
+        pass
+    looked = []
+    monkeypatch.setattr(_pool, "_blas_libraries", lambda: looked.append(1) or [])
+    monkeypatch.setattr(blas_limiter, "libraries", blas_limiter.libraries)
+    with blas_limiter:
+        pass
+    assert not looked, "nothing was loaded"
+    for name, file in (("plain_python_", "a.py"), ("compiled_", "a.so")):
+        module = types.ModuleType(name)
+        module.__file__ = file
+        monkeypatch.setitem(sys.modules, name, module)
+        with blas_limiter:
+            pass
+        assert len(looked) == (file == "a.so")
 
 
 def test_numpys_error_state_of_the_caller_holds_on_every_thread():

@@ -5,6 +5,7 @@ good, so entries are counted: the first sets the limit, the last restores what w
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -12,6 +13,7 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any
 
+COMPILED = (".so", ".pyd", ".dylib")
 PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
@@ -23,13 +25,15 @@ class _BlasLimiter:
         self.lock = threading.Lock()
         self.entries = 0
         self.libraries: list[Any] | None = None
+        self.modules = 0  # that were loaded when libraries were looked for
         self.before: list[int] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.entries == 0:
-                if self.libraries is None:
+                if self.libraries is None or self._more_is_loaded():
                     self.libraries = _blas_libraries()
+                    self.modules = len(sys.modules)
                 self.before = [library.get_num_threads() for library in self.libraries]
                 self._set([1] * len(self.libraries))
             self.entries += 1
@@ -46,6 +50,17 @@ class _BlasLimiter:
             # leave need not be the first that came; the counting here takes the place of that rule
             setter = getattr(library, "_real_set_num_threads", library.set_num_threads)
             setter(count)
+
+    def _more_is_loaded(self) -> bool:
+        """Has a compiled module come in since, which may have brought a BLAS of its own?"""
+        known = self.modules
+        if len(sys.modules) == known:
+            return False
+        self.modules = len(sys.modules)
+        return any(
+            str(getattr(module, "__file__", None)).endswith(COMPILED)
+            for module in list(sys.modules.values())[known:]
+        )
 
     def for_work(self, shape: tuple[int, int]) -> Any:
         """This limiter where BLAS would use threads of its own; nothing for tiny arrays.

@@ -14,27 +14,31 @@ SQUARED, HUBER, LOGISTIC, SQUARED_HINGE, SOFTMAX = range(5)
 
 
 @kernel_in_order
+def slope(code, delta, y, z):
+    """Of a loss of one score."""
+    if code == LOGISTIC:
+        m = y * z
+        e = exp_below(-abs(m))
+        return -y * (e if m > 0 else 1.0) / (1.0 + e)
+    if code == SQUARED_HINGE:
+        return -2.0 * y * max(1.0 - y * z, 0.0)
+    r = z - y
+    return min(max(r, -delta), delta) if code == HUBER else r
+
+
+@kernel_in_order
 def slopes(code, delta, y, z):
     """z (K,) becomes the slopes at z."""
-    if code == LOGISTIC:
-        m = y * z[0]
-        e = exp_below(-abs(m))
-        z[0] = -y * (e if m > 0 else 1.0) / (1.0 + e)
-    elif code == SOFTMAX:
-        most = z[0]
-        for k in range(1, len(z)):
-            most = max(most, z[k])
-        total = 0.0
-        for k in range(len(z)):
-            z[k] = exp_below(z[k] - most)
-            total += z[k]
-        for k in range(len(z)):
-            z[k] /= total
-        z[int(y)] -= 1.0
-    elif code == SQUARED_HINGE:
-        z[0] = -2.0 * y * max(1.0 - y * z[0], 0.0)
-    else:
-        r = z[0] - y
-        if code == HUBER:
-            r = min(max(r, -delta), delta)
-        z[0] = r
+    if code != SOFTMAX:
+        z[0] = slope(code, delta, y, z[0])
+        return
+    most = z[0]
+    for k in range(1, len(z)):
+        most = max(most, z[k])
+    total = 0.0
+    for k in range(len(z)):
+        z[k] = exp_below(z[k] - most)
+        total += z[k]
+    for k in range(len(z)):
+        z[k] /= total
+    z[int(y)] -= 1.0

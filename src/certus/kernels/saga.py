@@ -98,7 +98,7 @@ def descend(X, y, s, rows, gamma, loss, lam, free, theta, mean, table) -> None:
     """Go over the rows once: theta = (W, b), mean = (A, A of the intercept) and table change in
     place.
 
-    X: C order, or ``csr_array``, its row r the row rows[r] of ``table``. W and A are (K, p) beside
+    X: C order, or sparse in CSR, its row r the row rows[r] of ``table``. W and A are (K, p) beside
     dense rows and (p, K) beside sparse ones. ``loss``: (code, δ). γλ must be below 1.
     """
     n, p = X.shape

@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 
 from certus.kernels._compile import float_type, kernel, kernel_in_order
-from certus.kernels._slopes import slopes
+from certus.kernels._slopes import slope, slopes
 
 SMALL = 1e-6  # of a, and of det Π: the digits that are lost before all columns are multiplied
 
@@ -125,6 +125,31 @@ def _sparse(
 
 
 @kernel_in_order
+def _sparse_plain(data, indices, indptr, y, s, alphas, code, delta, lam, free, W, b):
+    """``_sparse`` of one score and batches of one row, without averages: W is (p,)."""
+    a, c = 1.0, b[0]
+    for i in range(len(alphas)):
+        alpha = alphas[i]
+        start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        z = 0.0
+        for e in range(start, stop):
+            z += data[e] * W[np.uint64(indices[e])]
+        g = alpha * slope(code, delta, y[i], a * z + c)
+        if len(s) > 0:
+            g *= s[i]
+        a *= 1.0 - alpha * lam
+        if abs(a) < SMALL:
+            W *= a
+            a = 1.0
+        c -= free * g
+        g /= a
+        for e in range(start, stop):
+            W[np.uint64(indices[e])] -= g * data[e]
+    W *= a
+    b[0] = c
+
+
+@kernel_in_order
 def _sparse_momentum(
     data, indices, indptr, y, s, alphas, batch, code, delta, lam, beta, free,
     W, b, V, vb, T, tb, G,
@@ -188,7 +213,7 @@ def _multiply_out(vv, vw, wv, ww, tv, tw, V, W, T):
 def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, total) -> None:
     """Go over the rows once: theta = (W, b), velocity and total change in place.
 
-    X: C order, or ``csr_array``. W is (K, p) beside dense rows and (p, K) beside sparse ones.
+    X: C order, or sparse in CSR. W is (K, p) beside dense rows and (p, K) beside sparse ones.
     ``alphas``: a step for each batch. ``loss``: (code, δ). ``total``: None where nothing is summed.
     """
     n, p = X.shape
@@ -210,6 +235,10 @@ def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, tota
         run(X, y, s, alphas, *how, float(beta), float(free), W, b, V, vb, T, tb, G)
         return
     entries = X.data, X.indices, X.indptr
+    if K == 1 and batch == 1 and not beta and total is None:
+        run = _compiled("plain", X.data.dtype, X.indices.dtype)
+        run(*entries, y, s, alphas, code, float(delta), float(lam), float(free), W[:, 0], b)
+        return
     name = "momentum" if beta else "sparse"
     run = _compiled(name, X.data.dtype, X.indices.dtype)
     if beta:
@@ -235,6 +264,10 @@ def _compiled(name, number, index):
         return _dense.compile(types.void(read(scalar, 2), *beside, f, f, *state))
     whole = types.int32 if index == np.int32 else types.int64
     entries = read(scalar, 1), read(whole, 1), read(whole, 1)
+    if name == "plain":
+        return _sparse_plain.compile(
+            types.void(*entries, vector, vector, vector, types.intp, f, f, f, v, v)
+        )
     more = (f, f) if name == "momentum" else (f,)
     return _KERNELS[name].compile(types.void(*entries, *beside, *more, *state))
 
@@ -244,5 +277,5 @@ def warm() -> None:
     for number in (np.float32, np.float64):
         _compiled("dense", np.dtype(number), None)
         for index in (np.int32, np.int64):
-            _compiled("sparse", np.dtype(number), np.dtype(index))
-            _compiled("momentum", np.dtype(number), np.dtype(index))
+            for name in ("plain", "sparse", "momentum"):
+                _compiled(name, np.dtype(number), np.dtype(index))

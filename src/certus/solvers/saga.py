@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, first_look, look, number_above_zero, state_of
+from .as_given import FromZero, first_look, number_above_zero, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -23,6 +23,7 @@ from .stochastic import (
     drawn,
     loss_code,
     row_curvature,
+    state_after_pass,
     with_mean_weight_one,
 )
 from .windows import Window, over_windows
@@ -124,12 +125,10 @@ class SAGA(FromZero):
             )  # fmt: skip
 
         over_windows(rows, drawn(more.rng, rows.shape[0], self.order), 1, work)
-        assert state.passes is not None
-        passes = state.passes + 1
-        here: Here = look(problem, more.at, more.theta.theta)
-        if not np.isfinite(here.F):
-            return diverged(state, passes)
-        return self.enough(state_of(problem, more.at, here, passes, more), before, here.theta)
+        theta = more.theta.theta
+        passes = (state.passes or 0.0) + 1
+        new = state_after_pass(problem, more.at, theta, state, passes, more)
+        return self.enough(new, before, theta)
 
 
 def _slopes(problem: Problem, w: np.ndarray, b: np.ndarray) -> np.ndarray:

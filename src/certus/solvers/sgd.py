@@ -13,15 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import (
-    FromZero,
-    diverged,
-    first_look,
-    look,
-    number_above_zero,
-    share_below_one,
-    state_of,
-)
+from .as_given import FromZero, first_look, number_above_zero, share_below_one, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -33,6 +25,7 @@ from .stochastic import (
     drawn,
     loss_code,
     row_curvature,
+    state_after_pass,
     with_mean_weight_one,
 )
 from .windows import Window, over_windows
@@ -131,12 +124,8 @@ class SGD(FromZero):
         before = np.vstack([state.w, state.b])
         lam = problem.l2 / problem.rows.S
         theta = self.one_pass(problem, going, alpha, lam, passes)
-        with np.errstate(over="ignore", invalid="ignore"):
-            there = look(problem, at, theta)
-        if not np.isfinite(there.F):
-            return diverged(state, passes + 1)
         more = _More(at, going, alpha, passes + 1)
-        new = state_of(problem, at, there, passes + 1, more)
+        new = state_after_pass(problem, at, theta, state, passes + 1, more)
         return self.enough(new, before, theta)
 
     # --- also for streams of rows ---

@@ -10,10 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rows import Rows
+from .as_given import diverged, look, state_of
+from .coordinates import Coordinates
+from .loop import State
 from .problem import Problem
+from .products import value_alone
+from .proximal_gradient import larger
 
 # as in kernels/_slopes.py, which cannot be imported without a compiler
 CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared_hinge": 3, "softmax": 4}
+BOUND_EVERY = 5  # passes over sparse rows, where the gradient is half of what a look costs
 SHUFFLE, RANDOM = ORDERS = ("shuffle", "random")
 
 
@@ -80,6 +86,30 @@ def with_mean_weight_one(rows: Rows) -> Rows:
 def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
     """The rows of one pass: each once, or n draws from all."""
     return rng.permutation(n) if order == SHUFFLE else rng.integers(n, size=n)
+
+
+def state_after_pass(
+    problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float, more: Any
+) -> State:
+    """After a pass of single rows: F, and now and then the bound. An earlier bound holds for good,
+    so that between two of them the excess is known too."""
+    if not problem.rows.sparse or passes % BOUND_EVERY == 0:
+        here = look(problem, at, theta)
+        F, state = here.F, None
+        if np.isfinite(F):
+            state = state_of(problem, at, here, passes, more)
+            state.bound = larger(state.bound, before.bound)
+    else:
+        w, b = theta[:-1], theta[-1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            F = value_alone(problem.rows, problem.loss, at, *at.inside(w, b))
+            F += problem.penalty.value(w)
+        state = State(w, b, F, np.inf, before.bound, passes=passes, more=more)
+    if state is None or not np.isfinite(F):
+        return diverged(before, passes)
+    if state.bound is not None:
+        state.excess = max(F - state.bound, 0.0)
+    return state
 
 
 def checked_order(order: Any) -> str:

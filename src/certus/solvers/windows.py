@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .._pool import run_on_threads
 from ..rows import Rows, as_floats
@@ -17,8 +16,17 @@ from ..rows import Rows, as_floats
 BYTES = 1 << 21  # of a window: 1 and 4 MB took as long, 256 kB longer
 
 
+class Entries(NamedTuple):
+    """Sparse rows, as kernels read them."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    shape: tuple[int, int]
+
+
 class Window(NamedTuple):
-    X: Any  # C order, or csr_array
+    X: Any  # C order, or Entries
     y: np.ndarray
     s: np.ndarray | None
     rows: np.ndarray  # their numbers
@@ -84,15 +92,17 @@ class _SparseRows:
         each = self.X.entries // max(1, n) + 1
         self.row_bytes = each * (self.X.data.itemsize + self.X.indices.itemsize)
         self.lengths = np.diff(self.X.indptr)
+        self.room: list[Any] = [None, None]
 
     def __call__(self, part: np.ndarray, which: int) -> Any:
         from ..kernels.csr import take
 
         X, count = self.X, int(self.lengths[part].sum())
-        data = np.empty(count, dtype=X.data.dtype)
-        indices = np.empty(count, dtype=X.indices.dtype)
+        if self.room[which] is None or len(self.room[which][0]) < count:
+            most = count + count // 8  # the next windows are about as large
+            kinds = X.data.dtype, X.indices.dtype
+            self.room[which] = [np.empty(most, dtype=kind) for kind in kinds]
+        data, indices = (array[:count] for array in self.room[which])
         indptr = np.empty(len(part) + 1, dtype=X.indptr.dtype)
         take(X, part, data, indices, indptr)
-        window = csr_array((len(part), self.p), dtype=data.dtype)
-        window.data, window.indices, window.indptr = data, indices, indptr
-        return window
+        return Entries(data, indices, indptr, (len(part), self.p))

@@ -2,8 +2,8 @@
 
     Q(w, b) = (1/n) Σ_i log(1 + exp(−y_i(w·x_i + b))) + λ/2·‖w‖²,   λ = 0.01
 
-on scikit-learn's breast_cancer, columns standardised. Newton's answer, within 1e-12 of the optimum by
-its duality gap, is what the others are measured against.
+on scikit-learn's breast_cancer, columns standardised. Newton's answer, by its duality gap within
+1e-12 of the optimum, is what the others are measured against.
 
 Run it: python examples/optimisers.py optimisers.svg  (needs matplotlib)
 """

@@ -77,7 +77,7 @@ def test_time_can_run_along_the_axis():
     display = ConvergenceDisplay(TRACE).plot(x="seconds")
     np.testing.assert_array_equal(display.line_.get_xdata(), [point.seconds for point in TRACE])
     assert display.ax_.get_xlabel() == "seconds"
-    with pytest.raises(ValueError, match="x='hours': give 'iterations', 'seconds'"):
+    with pytest.raises(ValueError, match="x='hours': give 'iterations', 'passes', 'seconds'"):
         ConvergenceDisplay(TRACE).plot(x="hours")
 
 

@@ -239,6 +239,8 @@ ROWS = (
         _cancer_kinds),
     Row("shifted", "linear_model.LogisticRegression", "one column around 3,000",
         _shifted),
+    Row("saga", "linear_model.LogisticRegression", "load_breast_cancer, unscaled", _cancer_kinds,
+        {"solver": "saga", "max_iter": 10_000, "random_state": 0}),
     Row("separated", "linear_model.LogisticRegression", "size tells kinds apart",
         _separated, {"C": np.inf}, expects="no finite optimum"),
     Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),

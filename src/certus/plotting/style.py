@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Okabe & Ito 2008, without the yellow that vanishes on white; neighbours differ in lightness too
-COLOURS = ("#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00")
-LINES: tuple[Any, ...] = (
-    "-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3)),
+# Okabe & Ito 2008, with grey for the yellow that vanishes on white; neighbours differ in lightness
+COLOURS = (
+    "#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#666666",
 )  # fmt: skip
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES: tuple[Any, ...] = (
+    "-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (2, 1)), (0, (8, 3)), (0, (3, 1, 1, 1)),
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 SETTINGS: dict[str, Any] = {
     "figure.figsize": (6.0, 4.0),  # 600 × 400 px at 100 dpi, where text of 11 pt is 15 px high

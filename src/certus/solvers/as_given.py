@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .as_typed import AsTyped
 from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
@@ -84,7 +85,7 @@ def diverged(state: State, passes: float) -> State:
     return state
 
 
-class FromZero:
+class FromZero(AsTyped):
     """Where methods that take X as it is begin, and when they may stop besides by the gap.
 
     The two are parameters of every such method: ``start`` and ``change``.
@@ -114,6 +115,7 @@ class FromZero:
         """Stop where no coefficient has changed by as much as ``change``."""
         if self.change is not None and float(np.abs(after - before).max()) < self.change:
             state.stuck = True
+            state.said = f"No coefficient changed by as much as change={self.change!r}: lower it"
         return state
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._pool import blas_limiter
 from ..rows import Rows
+from .as_typed import AsTyped
 from .column_model import minimise_by_columns
 from .coordinate_penalty import CoordinatePenalty
 from .few_columns import FewColumns, dual_bound
@@ -41,7 +42,7 @@ ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
-class CoordinateDescent:
+class CoordinateDescent(AsTyped):
     """L1 and elastic-net penalties by proximal Newton steps on working sets of coefficients.
 
     O(n·p) operations a step beside O(n·|set|²), and memory for a copy of the columns in the set.

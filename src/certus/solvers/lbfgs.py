@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .as_typed import AsTyped
 from .coordinates import Coordinates
 from .gram import NonFiniteError
 from .loop import State
@@ -19,7 +20,7 @@ from .products import coordinates_for, first_order, room_for_states, scale_of
 from .step_rules import Line, Trial, Wolfe
 
 
-class LBFGS:
+class LBFGS(AsTyped):
     """O(n·p·K) operations a pass, O(n·K + memory·p·K) memory.
 
     Parameters

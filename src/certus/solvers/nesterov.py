@@ -1,7 +1,7 @@
 """Nesterov's accelerated gradient (1983): the gradient is taken where the momentum leads.
 
-    y_t = θ_t + μ_t(θ_t − θ_{t−1}),   θ_{t+1} = y_t − α∇Q(y_t)                Q = F/S
-    μ_t = (τ_t − 1)/τ_{t+1},   τ_{t+1} = (1 + √(1 + 4τ_t²))/2,   τ_0 = 1;  or μ_t = β
+    y_t = θ_t + β_t(θ_t − θ_{t−1}),   θ_{t+1} = y_t − α∇Q(y_t)                Q = F/S
+    β_t = (τ_t − 1)/τ_{t+1},   τ_{t+1} = (1 + √(1 + 4τ_t²))/2,   τ_0 = 1;  or β_t = β
 
 With α = 1/L the excess falls like 2L‖θ_0 − θ*‖²/(t + 1)². A step may raise Q.
 """
@@ -39,8 +39,7 @@ class Nesterov(FromZero):
         α; 1/L; or halved until Q(θ) ≤ Q(y) − α/2·‖∇Q(y)‖², beginning at twice the last. Steps are
         of the mean F/S.
     beta : float, optional
-        β for every step in at of μ_t: (1 − √(μ/L))/(1 + √(μ/L)) is best where Q curves by μ at
-        least.
+        β for every step: (1 − √(μ/L))/(1 + √(μ/L)) is best where Q curves by μ at least.
     start, change, random_state
         As in ``GradientDescent``.
 
@@ -80,10 +79,10 @@ class Nesterov(FromZero):
         assert state.passes is not None
         passes = state.passes + 1
         following = (1 + np.sqrt(1 + 4 * tau**2)) / 2
-        mu = (tau - 1) / following if self.beta is None else self.beta
+        beta = (tau - 1) / following if self.beta is None else self.beta
         y = here
-        if mu > 0 and here.theta is not before:
-            y = look(problem, at, here.theta + mu * (here.theta - before))
+        if beta > 0 and here.theta is not before:
+            y = look(problem, at, here.theta + beta * (here.theta - before))
         if not np.isfinite(y.F):
             return diverged(state, passes)
         if isinstance(self.step_rule, Backtracking):

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .as_typed import AsTyped
 from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates, coordinates_of_some
 from .gram import KERNEL_WORK, NonFiniteError, gram_block_rows
@@ -41,7 +42,7 @@ class Sums(NamedTuple):
     H: Any  # (K, K, p+1, p+1)
 
 
-class Newton:
+class Newton(AsTyped):
     """Newton steps by Cholesky factorisation: O(n(pK)² + (pK)³) operations, O((pK)²) memory."""
 
     name = "newton"

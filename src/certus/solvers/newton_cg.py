@@ -20,6 +20,7 @@ import numpy as np
 
 from .._memory import available_memory
 from ..rows import Rows
+from .as_typed import AsTyped
 from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates
 from .gram import NonFiniteError, gram
@@ -37,7 +38,7 @@ WORTH_A_COPY = 1 << 26  # bytes of X in float32 above which products with it are
 MOST_STEPS = 200  # of conjugate gradients for one direction
 
 
-class NewtonCG:
+class NewtonCG(AsTyped):
     """O(n·p·K) operations a pass, O(n·K + p·K) memory."""
 
     name = "newton-cg"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .as_typed import AsTyped
 from .coordinates import Coordinates, coordinates
 from .duality import dual_bound
 from .gram import NonFiniteError
@@ -53,7 +54,7 @@ class _Here(NamedTuple):
     bound: float | None
 
 
-class ProximalGradient:
+class ProximalGradient(AsTyped):
     """O(n·p·K) operations a pass, two passes a step with momentum and one without; O(n·K + p·K)
     memory. Slow where columns differ much in scale.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .as_typed import AsTyped
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -31,7 +32,7 @@ class _Here(NamedTuple):
     ratio: float
 
 
-class Subgradient:
+class Subgradient(AsTyped):
     """O(n·p·K) operations a step, O(n·K + p·K) memory; slow, and it does not reach tol as a rule.
 
     Parameters

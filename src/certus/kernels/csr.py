@@ -167,17 +167,23 @@ def add_transposed(X, G, XG) -> None:
     if G.shape != (X.shape[0], XG.shape[1]):
         raise ValueError(f"X {X.shape}, G {G.shape}, XG {XG.shape} do not match")
     _check(X, (), ((XG, 2),))
-    G = np.ascontiguousarray(G)
+    G = np.ascontiguousarray(G, dtype=np.float64)
     _compiled("add", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, G, XG)
 
 
-def take(X, rows, data, indices, indptr) -> None:
-    """Write rows of X, by their numbers below n, into arrays that have room for them."""
-    if len(indptr) <= len(rows):
-        raise ValueError(f"indptr has no room for {len(rows)} rows")
+def take(X, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(data, indices, indptr) of rows of X by their numbers, each as often as it stands there."""
+    n, rows = X.shape[0], np.ascontiguousarray(rows, dtype=np.intp)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise ValueError(f"row numbers beyond the {n} of X")
+    entries = int((X.indptr[1:][rows] - X.indptr[rows]).sum())
+    data = np.empty(entries, dtype=X.data.dtype)
+    indices = np.empty(entries, dtype=X.indices.dtype)
+    indptr = np.empty(len(rows) + 1, dtype=X.indptr.dtype)
     _compiled("take", X.data.dtype, X.indices.dtype)(
         X.data, X.indices, X.indptr, rows, data, indices, indptr
     )
+    return data, indices, indptr
 
 
 def pair_sums(X, s, G) -> None:

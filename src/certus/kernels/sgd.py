@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 
 from certus.kernels._compile import float_type, kernel, kernel_in_order
-from certus.kernels._slopes import slopes
+from certus.kernels._slopes import check_scores, slopes
 
 SMALL = 1e-4  # of a, and of det Π: the digits that are lost before all columns are multiplied
 
@@ -200,10 +200,16 @@ def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, tota
     shape = (K, p) if dense else (p, K)
     if W.shape != shape or V.shape != shape or len(b) != K or len(vb) != K:
         raise ValueError(f"X {X.shape}, W {W.shape}, V {V.shape}, b {b.shape} do not match")
-    if len(y) != n or len(s) not in (0, n) or len(alphas) != -(-n // batch):
-        raise ValueError(f"{n} rows, {len(y)} targets, {len(s)} weights, {len(alphas)} steps")
-    G = np.empty((batch, K))
+    if total is not None and (T.shape != shape or len(tb) != K):
+        raise ValueError(f"W {W.shape} and its sum {T.shape} do not match")
+    if len(y) != n or len(s) not in (0, n) or batch < 1 or len(alphas) != -(-n // batch):
+        raise ValueError(
+            f"{n} rows, {len(y)} targets, {len(s)} weights, {len(alphas)} steps of batches of "
+            f"{batch} do not match"
+        )
     code, delta = loss
+    check_scores(code, y, K)
+    G = np.empty((min(batch, max(n, 1)), K))
     how = batch, code, float(delta), float(lam)
     if dense:
         run = _compiled("dense", X.dtype, None)

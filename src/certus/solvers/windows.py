@@ -59,7 +59,8 @@ class _DenseRows:
     """Two windows' worth of memory, filled in turn."""
 
     def __init__(self, rows: Rows):
-        self.rows, (_, p) = rows, rows.shape
+        # one thread: they are gathered on one of the pool's, which must not wait for others
+        self.rows, (_, p) = Rows(rows.X, threads=1), rows.shape
         X = rows.X
         self.plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and as_floats(X) is X
         self.row_bytes = p * (X.dtype.itemsize if self.plain else 8)
@@ -82,16 +83,14 @@ class _SparseRows:
         self.X, (n, self.p) = rows.X, rows.shape
         each = self.X.entries // max(1, n) + 1
         self.row_bytes = each * (self.X.data.itemsize + self.X.indices.itemsize)
-        self.lengths = np.diff(self.X.indptr)
+        self.plain = as_floats(self.X.data) is self.X.data
 
     def __call__(self, part: np.ndarray, which: int) -> Any:
         from ..kernels.csr import take
 
-        X, count = self.X, int(self.lengths[part].sum())
-        data = np.empty(count, dtype=X.data.dtype)
-        indices = np.empty(count, dtype=X.indices.dtype)
-        indptr = np.empty(len(part) + 1, dtype=X.indptr.dtype)
-        take(X, part, data, indices, indptr)
+        if not self.plain:
+            return as_floats(self.X[part])
+        data, indices, indptr = take(self.X, part)
         window = csr_array((len(part), self.p), dtype=data.dtype)
         window.data, window.indices, window.indptr = data, indices, indptr
         return window

@@ -164,7 +164,7 @@ def times(X, U) -> np.ndarray:
 
 def add_transposed(X, G, XG) -> None:
     """Add XᵀG to XG (p, K), for G (n, K)."""
-    if G.shape != (X.shape[0], XG.shape[1]):
+    if G.shape != (X.shape[0], XG.shape[1]) or not XG.flags.c_contiguous:
         raise ValueError(f"X {X.shape}, G {G.shape}, XG {XG.shape} do not match")
     _check(X, (), ((XG, 2),))
     G = np.ascontiguousarray(G, dtype=np.float64)

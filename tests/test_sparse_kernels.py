@@ -116,3 +116,46 @@ def test_kernels_stay_inside_their_arrays(tmp_path):
         text=True,
     )
     assert found.stdout.strip() == "noticed", found.stderr
+
+
+# --- products and rows by their numbers -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_from_either_side_are_those_of_scipy(dtype, index, k):
+    X, A, G, _ = block(dtype=dtype, index=index, k=k)
+    U = np.random.default_rng(2).normal(size=(k, 17)).T  # in Fortran order
+    np.testing.assert_allclose(csr.times(X, U), A @ U, atol=1e-12)
+    total = np.ones((17, k))
+    csr.add_transposed(X, np.asfortranarray(G), total)
+    np.testing.assert_allclose(total, 1 + A.T @ G, atol=1e-12)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_taken_by_their_numbers_as_often_as_they_stand_there(dtype, index):
+    X, A, _, _ = block(dtype=dtype, index=index)
+    rng = np.random.default_rng(0)
+    for rows in (rng.permutation(90), rng.integers(90, size=200), np.array([5, 5]), np.arange(0)):
+        data, indices, indptr = csr.take(X, rows)
+        assert (data.dtype, indices.dtype, indptr.dtype) == (dtype, index, index)
+        found = sp.csr_array((data, indices, indptr), shape=(len(rows), 17))
+        np.testing.assert_array_equal(found.toarray(), A[rows])
+
+
+def test_products_and_rows_that_do_not_fit_are_refused():
+    X, _, G, _ = block()
+    with pytest.raises(ValueError, match="do not match"):
+        csr.times(X, np.ones((16, 1)))
+    across = np.zeros((2, 17)).T
+    for g, total in ((G[1:], np.zeros((17, 2))), (G, np.zeros((17, 1))), (G, across)):
+        with pytest.raises(ValueError, match="do not match"):
+            csr.add_transposed(X, g, total)
+    for total in (np.zeros((16, 2)), np.zeros((17, 2), "f4")):
+        with pytest.raises(ValueError, match="writable contiguous float64 output"):
+            csr.add_transposed(X, G, total)
+    for rows in ([90], [-1], [0, 1, 900]):
+        with pytest.raises(ValueError, match="row numbers beyond the 90 of X"):
+            csr.take(X, np.array(rows))

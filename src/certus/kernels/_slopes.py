@@ -13,6 +13,14 @@ from certus.kernels._elementary import exp_below
 SQUARED, HUBER, LOGISTIC, SQUARED_HINGE, SOFTMAX = range(5)
 
 
+def check_scores(code, y, K) -> None:
+    """A label says where the machine code writes."""
+    if code != SOFTMAX and K != 1:
+        raise ValueError(f"{K} scores a row do not match a loss of one")
+    if code == SOFTMAX and len(y) and not 0 <= y.min() <= y.max() < K:
+        raise ValueError(f"classes from {y.min():g} to {y.max():g} do not match {K} scores")
+
+
 @kernel_in_order
 def slope(code, delta, y, z):
     """Of a loss of one score."""

@@ -164,20 +164,33 @@ def times(X, U) -> np.ndarray:
 
 def add_transposed(X, G, XG) -> None:
     """Add XᵀG to XG (p, K), for G (n, K)."""
-    if G.shape != (X.shape[0], XG.shape[1]):
+    if G.shape != (X.shape[0], XG.shape[1]) or not XG.flags.c_contiguous:
         raise ValueError(f"X {X.shape}, G {G.shape}, XG {XG.shape} do not match")
     _check(X, (), ((XG, 2),))
-    G = np.ascontiguousarray(G)
+    G = np.ascontiguousarray(G, dtype=np.float64)
     _compiled("add", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, G, XG)
 
 
-def take(X, rows, data, indices, indptr) -> None:
-    """Write rows of X, by their numbers below n, into arrays that have room for them."""
-    if len(indptr) <= len(rows):
-        raise ValueError(f"indptr has no room for {len(rows)} rows")
+def take(X, rows, room=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(data, indices, indptr) of rows of X by their numbers, each as often as it stands there.
+
+    ``room``: a list that keeps memory for the next call, empty at first; what the last call gave is
+    then overwritten.
+    """
+    n, rows = X.shape[0], np.ascontiguousarray(rows, dtype=np.intp)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise ValueError(f"row numbers beyond the {n} of X")
+    entries = int((X.indptr[1:][rows] - X.indptr[rows]).sum())
+    room = [] if room is None else room
+    if not room or len(room[0]) < entries:
+        most = entries + entries // 8  # the next are about as many
+        room[:] = np.empty(most, dtype=X.data.dtype), np.empty(most, dtype=X.indices.dtype)
+    data, indices = (array[:entries] for array in room)
+    indptr = np.empty(len(rows) + 1, dtype=X.indptr.dtype)
     _compiled("take", X.data.dtype, X.indices.dtype)(
         X.data, X.indices, X.indptr, rows, data, indices, indptr
     )
+    return data, indices, indptr
 
 
 def pair_sums(X, s, G) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 
 from certus.kernels._compile import float_type, kernel, kernel_in_order
-from certus.kernels._slopes import slopes
+from certus.kernels._slopes import check_scores, slopes
 
 SMALL = 1e-6  # of a: the digits that are lost before all columns are multiplied
 
@@ -110,12 +110,15 @@ def descend(X, y, s, rows, gamma, loss, lam, free, theta, mean, table) -> None:
     if W.shape != shape or A.shape != shape or len(b) != K or len(ab) != K or table.shape[1] != K:
         raise ValueError(f"X {X.shape}, W {W.shape}, A {A.shape}, table {table.shape} do not match")
     if len(y) != n or len(s) not in (0, n) or len(rows) != n:
-        raise ValueError(f"{n} rows, {len(y)} targets, {len(s)} weights, {len(rows)} numbers")
+        raise ValueError(
+            f"{n} rows, {len(y)} targets, {len(s)} weights, {len(rows)} numbers do not match"
+        )
     if n and not 0 <= rows.min() <= rows.max() < len(table):
         raise ValueError(f"row numbers beyond the {len(table)} of the table")
     if not gamma * lam < 1:
         raise ValueError(f"a step of {gamma} is too long for λ = {lam}")
     code, delta = loss
+    check_scores(code, y, K)
     how = float(gamma), code, float(delta), float(lam), float(free)
     state = W, b, A, ab, table, np.empty(K)
     if dense:

@@ -23,9 +23,9 @@ import numpy as np
 from numba import types
 
 from certus.kernels._compile import float_type, kernel, kernel_in_order
-from certus.kernels._slopes import slope, slopes
+from certus.kernels._slopes import check_scores, slope, slopes
 
-SMALL = 1e-6  # of a, and of det Π: the digits that are lost before all columns are multiplied
+SMALL = 1e-4  # of a, and of det Π: the digits that are lost before all columns are multiplied
 
 
 @kernel
@@ -134,17 +134,16 @@ def _sparse_plain(data, indices, indptr, y, s, alphas, code, delta, lam, free, W
         z = 0.0
         for e in range(start, stop):
             z += data[e] * W[np.uint64(indices[e])]
-        g = alpha * slope(code, delta, y[i], a * z + c)
-        if len(s) > 0:
-            g *= s[i]
+        g = slope(code, delta, y[i], a * z + c)
+        g *= s[i] if len(s) > 0 else 1.0
         a *= 1.0 - alpha * lam
         if abs(a) < SMALL:
             W *= a
             a = 1.0
-        c -= free * g
-        g /= a
+        step = alpha * g / a
+        c -= free * alpha * g
         for e in range(start, stop):
-            W[np.uint64(indices[e])] -= g * data[e]
+            W[np.uint64(indices[e])] -= step * data[e]
     W *= a
     b[0] = c
 
@@ -225,10 +224,16 @@ def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, tota
     shape = (K, p) if dense else (p, K)
     if W.shape != shape or V.shape != shape or len(b) != K or len(vb) != K:
         raise ValueError(f"X {X.shape}, W {W.shape}, V {V.shape}, b {b.shape} do not match")
-    if len(y) != n or len(s) not in (0, n) or len(alphas) != -(-n // batch):
-        raise ValueError(f"{n} rows, {len(y)} targets, {len(s)} weights, {len(alphas)} steps")
-    G = np.empty((batch, K))
+    if total is not None and (T.shape != shape or len(tb) != K):
+        raise ValueError(f"W {W.shape} and its sum {T.shape} do not match")
+    if len(y) != n or len(s) not in (0, n) or batch < 1 or len(alphas) != -(-n // batch):
+        raise ValueError(
+            f"{n} rows, {len(y)} targets, {len(s)} weights, {len(alphas)} steps of batches of "
+            f"{batch} do not match"
+        )
     code, delta = loss
+    check_scores(code, y, K)
+    G = np.empty((min(batch, max(n, 1)), K))
     how = batch, code, float(delta), float(lam)
     if dense:
         run = _compiled("dense", X.dtype, None)

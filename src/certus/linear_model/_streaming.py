@@ -66,6 +66,9 @@ def next_part(
             for k, problem in zip(columns, problems, strict=True)
         ]
         streams = [Stream.at(solver, *start) for start in starts]
+    for stream, problem in zip(streams, problems, strict=True):
+        if not problem.fit_intercept:  # now: there may have been one before
+            stream.without_intercept()
     with blas_limiter.for_work(problems[0].rows.shape):
         w, b = go_on_with_each(solver, problems, streams)
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
@@ -74,7 +77,8 @@ def next_part(
             "is as it was before these rows. Give a smaller step, or scale the columns"
         )
     model._streams = streams
-    model.__dict__.pop("certificate_", None)  # the rows before are not here
+    for name in ("certificate_", "_direction"):  # the rows before are not here
+        vars(model).pop(name, None)
     return w, b, streams[0].parts
 
 

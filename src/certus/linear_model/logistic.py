@@ -23,7 +23,7 @@ from ..solvers.problem import Problem
 from ..solvers.sgd import SGD
 from ._classifier import LinearClassifier, Probabilities, with_constant
 from ._logistic_inference import logistic_inference
-from ._parts import solver_of
+from ._parts import part, solver_of
 from ._streaming import part_of_classes, takes_parts
 from ._unpenalised import least_norm, separation
 
@@ -280,8 +280,11 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return classification(rows, loss, penalty, fit_intercept, K, strength.C, weight)
 
     def _check_solver(self) -> None:
+        names = (*SOLVERS, *AS_NAMED)
         if isinstance(self.solver, str):
-            one_of("solver", self.solver, (*SOLVERS, *AS_NAMED))
+            one_of("solver", self.solver, names)
+        else:
+            part("solver", self.solver, dict.fromkeys(names))
 
     def _solver(self, problem: Problem) -> Solver:
         if isinstance(self.solver, str) and self.solver in SOLVERS:

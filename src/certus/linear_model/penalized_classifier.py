@@ -151,13 +151,14 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         self.classes_, self.penalty_ = classes, penalty
         self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
         self._problems = self._problems_of(rows, classes, weight, fit_intercept)
+        self._forget("_streams")
         if len(self._problems) == 1:
             (problem,) = self._problems
             solver = self._solver(problem)
             fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
         else:
             fit, found = self._solve_each(rows, start)
-        self._forget("_problems", "_streams")
+        self._forget("_problems")
         self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
         return self
 

@@ -131,18 +131,13 @@ class PenalizedRegressor(LinearRegressor):
         boolean("warm_start", self.warm_start)
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
-        loss = part("loss", self.loss, REGRESSION)
-        if loss.several:
-            raise ValueError(
-                f"loss={self.loss!r} is for several scores a row: use PenalizedClassifier"
-            )
-        penalty = penalty_of(self.penalty)
+        loss, penalty = self._loss_and_penalty()
         rows, flat = data_for_fit(self, X, y, sample_weight)
         problems = targets(rows, loss, penalty, fit_intercept)
         start = self._start(rows.shape[1], len(problems))
         self.loss_, self.penalty_ = loss, penalty
-        fit, found = self._minimise(problems, rows, flat, start)
         self._forget("_streams")
+        fit, found = self._minimise(problems, rows, flat, start)
         self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
         return self
 
@@ -166,19 +161,27 @@ class PenalizedRegressor(LinearRegressor):
         self
         """
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
-        loss, penalty = part("loss", self.loss, REGRESSION), penalty_of(self.penalty)
+        loss, penalty = self._loss_and_penalty()
         rows, flat = targets_of_part(self, X, y, sample_weight)
         problems = targets(rows, loss, penalty, fit_intercept)
         solver = self._solver(problems[0])
         begun = None
         if "coef_" in vars(self):
             b = np.broadcast_to(self.intercept_, (len(problems),))
-            begun = np.atleast_2d(self.coef_).T, b
+            begun, flat = (np.atleast_2d(self.coef_).T, b), np.ndim(self.coef_) == 1
         w, b, parts = next_part(self, solver, problems, begun)  # type: ignore[arg-type]
         self.loss_, self.penalty_ = loss, penalty
         for name, value in self._attributes(Fit(w, b, solver.name, parts), flat).items():
             setattr(self, name, value)
         return self
+
+    def _loss_and_penalty(self) -> tuple[Any, Any]:
+        loss = part("loss", self.loss, REGRESSION)
+        if loss.several:
+            raise ValueError(
+                f"loss={self.loss!r} is for several scores a row: use PenalizedClassifier"
+            )
+        return loss, penalty_of(self.penalty)
 
     def _minimise(
         self, problems: list[Problem], rows: Rows, flat: bool, start: Any

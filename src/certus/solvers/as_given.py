@@ -38,6 +38,7 @@ class Here(NamedTuple):
         b: np.ndarray = self.theta[-1]
         return b
 
+    @np.errstate(over="ignore", invalid="ignore")
     def along(self, V: np.ndarray) -> float:
         """⟨∇Q, V⟩."""
         return float(np.sum(self.gradient * V))

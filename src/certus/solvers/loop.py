@@ -81,16 +81,18 @@ def minimise(
         fresh = solver.init(problem, *nothing)
         state = state if state.objective <= fresh.objective else fresh
     iteration, first = before, state.objective
+    made = problem.passes if before else 0.0
     while True:
-        step = Step(
-            iteration, state.objective, state.bound, _fit(solver, state, iteration), state.passes
-        )
+        passes = None if state.passes is None else made + state.passes
+        parameters = _fit(solver, state, iteration)
+        step = Step(iteration, state.objective, state.bound, parameters, passes)
         stopped = on_step(step) if iteration > before or before == 0 else False
         arrived = state.excess <= problem.goal
         if arrived or stopped or state.stuck or iteration >= max_iter:
             break
         state = solver.step(problem, state)
         iteration += 1
+    problem.passes = passes or 0.0
     return Fit(
         w=state.w,
         b=state.b,

@@ -159,7 +159,8 @@ class SGD(FromZero):
 
         def work(window: Window) -> None:
             at = window.first // B + np.arange(-(-len(window.y) // B))
-            alphas = np.asarray(alpha * self.schedule(passes + at / batches), dtype=float)
+            shares = np.asarray(self.schedule(passes + at / batches), dtype=float)
+            alphas = alpha * np.broadcast_to(shares, at.shape)
             descend(
                 window.X, window.y, window.s, alphas, B, loss, lam, self.momentum, free,
                 theta.pair, v.pair, None if total is None else total.pair,

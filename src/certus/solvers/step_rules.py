@@ -12,6 +12,7 @@ import numpy as np
 
 from .as_given import number_above_zero, share_below_one
 from .problem import Problem
+from .stochastic import finite_squares
 
 TRIALS = 60
 ROUNDING = 1e-15  # of F: what a step promises must be above it
@@ -183,7 +184,8 @@ def step_rule(given: Any, known: tuple[str, ...] = tuple(NAMES)) -> StepRule:
 def largest_curvature(problem: Problem) -> float:
     """L ≥ the largest eigenvalue of ∇²Q: ℓ″·λ_max(Σ s x̂x̂ᵀ)/S + l2/S, x̂ = (x, 1)."""
     if "curvature" not in problem.kept:
-        problem.kept["curvature"] = _largest_eigenvalue(problem)
+        with np.errstate(over="ignore", invalid="ignore"):
+            problem.kept["curvature"] = finite_squares(_largest_eigenvalue(problem))
     found: float = problem.kept["curvature"]
     rows = problem.rows
     return float(problem.loss.curvature_bound * found + problem.l2 / rows.S) or 1.0
@@ -193,10 +195,10 @@ def _largest_eigenvalue(problem: Problem) -> float:
     rows, free = problem.rows, problem.fit_intercept
     p = rows.shape[1]
     if p <= FEW_COLUMNS:
-        total, cross, S = rows.reduce(_squares, square=True)
+        total, cross, S = rows.dense().reduce(_squares, square=True)
         M = np.block([[total, cross[:, None]], [cross[None], np.array([[S]])]])
         M = M if free else total
-        return float(np.linalg.eigvalsh(M / S)[-1])
+        return float(np.linalg.eigvalsh(M / S)[-1]) if np.isfinite(M).all() else np.inf
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     def times(v: np.ndarray) -> np.ndarray:
@@ -204,13 +206,15 @@ def _largest_eigenvalue(problem: Problem) -> float:
         return np.append(Xt, st if free else 0.0) / S
 
     operator = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
-    start = np.ones(p + 1)
+    start = np.random.default_rng(0).normal(size=p + 1)  # at right angles to nothing
+    image = times(start)
+    if not image.any() or not np.isfinite(image).all():
+        return float(np.abs(image).sum())  # 0, or not finite
     (found,) = eigsh(operator, 1, v0=start, tol=LANCZOS, return_eigenvectors=False)
     return SAFE * float(found)
 
 
 def _squares(X: Any, _y: Any, s: Any) -> tuple[Any, Any, Any]:
-    X = X.toarray() if not isinstance(X, np.ndarray) else X
     X = X.astype(float, copy=False)
     weight = np.ones(len(X)) if s is None else s
     return np.dot(X.T, X if s is None else weight[:, None] * X), np.dot(weight, X), weight.sum()

@@ -54,20 +54,31 @@ def row_curvature(problem: Problem) -> RowCurvature:
     """ℓ″·(n s_i/S)·(‖x_i‖² + 1): its largest and its mean. One pass over X."""
     rows, loss = problem.rows, problem.loss
     if "row squares" not in problem.kept:
-        problem.kept["row squares"] = rows.reduce(
-            _row_squares, float(problem.fit_intercept), combine=_larger_and_sum
-        )
+        with np.errstate(over="ignore"):
+            found = rows.reduce(_row_squares, float(problem.fit_intercept), combine=_larger_and_sum)
+        finite_squares(found[1])
+        problem.kept["row squares"] = found
     largest, total = problem.kept["row squares"]
     n, S = rows.shape[0], rows.S
     scale = loss.curvature_bound / S
     return RowCurvature(scale * n * largest, scale * total, problem.l2 / S)
 
 
+def finite_squares(value: float) -> float:
+    """``value`` itself, of squares of X: without them there is no step."""
+    if not np.isfinite(value):
+        raise ValueError(
+            "the squares of X overflow, and a step follows from them: scale the columns "
+            "(sklearn.preprocessing.StandardScaler), or use solver='auto'"
+        )
+    return value
+
+
 def _row_squares(X: Any, _y: Any, s: Any, one: float) -> tuple[float, float]:
     if isinstance(X, np.ndarray):
         square = np.einsum("ij,ij->i", X, X, dtype=float)
     else:
-        square = np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+        square = np.asarray(X.astype(float).power(2).sum(axis=1)).ravel()
     square = square + one if s is None else s * (square + one)
     return float(square.max(initial=0.0)), float(square.sum())
 

@@ -35,6 +35,10 @@ class Stream:
         rng = np.random.default_rng(solver.random_state)
         return cls(theta, np.zeros_like(theta), rng, [])
 
+    def without_intercept(self) -> None:
+        for theta in (self.theta, self.v, *self.means):
+            theta[-1] = 0.0
+
 
 def go_on(solver: SGD, problem: Problem, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
     """One more part; the stream is changed. The answer (w, b)."""

@@ -68,7 +68,8 @@ class _DenseRows:
     """Two windows' worth of memory, filled in turn."""
 
     def __init__(self, rows: Rows):
-        self.rows, (_, p) = rows, rows.shape
+        # one thread: they are gathered on one of the pool's, which must not wait for others
+        self.rows, (_, p) = Rows(rows.X, threads=1), rows.shape
         X = rows.X
         self.plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and as_floats(X) is X
         self.row_bytes = p * (X.dtype.itemsize if self.plain else 8)
@@ -91,18 +92,13 @@ class _SparseRows:
         self.X, (n, self.p) = rows.X, rows.shape
         each = self.X.entries // max(1, n) + 1
         self.row_bytes = each * (self.X.data.itemsize + self.X.indices.itemsize)
-        self.lengths = np.diff(self.X.indptr)
-        self.room: list[Any] = [None, None]
+        self.plain = as_floats(self.X.data) is self.X.data
+        self.room: list[Any] = [[], []]
 
     def __call__(self, part: np.ndarray, which: int) -> Any:
         from ..kernels.csr import take
 
-        X, count = self.X, int(self.lengths[part].sum())
-        if self.room[which] is None or len(self.room[which][0]) < count:
-            most = count + count // 8  # the next windows are about as large
-            kinds = X.data.dtype, X.indices.dtype
-            self.room[which] = [np.empty(most, dtype=kind) for kind in kinds]
-        data, indices = (array[:count] for array in self.room[which])
-        indptr = np.empty(len(part) + 1, dtype=X.indptr.dtype)
-        take(X, part, data, indices, indptr)
+        if not self.plain:
+            return as_floats(self.X[part])
+        data, indices, indptr = take(self.X, part, self.room[which])
         return Entries(data, indices, indptr, (len(part), self.p))

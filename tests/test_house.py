@@ -92,8 +92,9 @@ MAY_IMPORT = {
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
         "_explain_clusters", "_explain_linkage", "_explain_mixture", "_explain_ncfs",
-        "_explain_svm", *WORDS,
+        "_explain_svm", "_explain_firth", *WORDS,
     },
+    "_explain_firth": {"_explain_stopping", *WORDS},
     "_explain_linkage": set(WORDS),
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},

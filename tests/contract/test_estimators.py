@@ -294,6 +294,7 @@ def test_public_methods_are_documented(cls):
 def test_a_fitted_model_in_a_notebook_shows_its_certificate(cls):
     X, y, _ = problem_for(cls, 3)
     shown = cls().fit(X, y)._repr_html_()
-    assert "✔ Optimal" in shown
+    told = "✔ Stationary" if cls is linear_model.FirthLogisticRegression else "✔ Optimal"
+    assert told in shown
     assert cls.__name__ in shown
-    assert "✔ Optimal" not in cls()._repr_html_()
+    assert told not in cls()._repr_html_()

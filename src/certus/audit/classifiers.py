@@ -95,6 +95,18 @@ def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
     return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
 
 
+def read_firth(model: Any, _rows: Any) -> dict[str, Any]:
+    """−Σ s_i log P(y_i | x_i) − ½ log det of the information."""
+    constant = "x̃ = (x, 1)" if model.fit_intercept else "x̃ = x"
+    return {
+        "definition": "firth",
+        "formula": f"−Σ sᵢ log P(yᵢ|xᵢ) − ½ log det Σ sᵢ pᵢ(1 − pᵢ)x̃ᵢx̃ᵢᵀ, {constant}",
+        "parameters": _coefficients(model),
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": _iteration(model),
+    }
+
+
 # --- stochastic gradient descent ------------------------------------------------------------------
 
 

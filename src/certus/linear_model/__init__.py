@@ -2,6 +2,7 @@
 
 from .elastic_net import ElasticNet, Lasso
 from .elastic_net_cv import ElasticNetCV, LassoCV
+from .firth import FirthLogisticRegression
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
@@ -13,6 +14,7 @@ from .ridge_cv import RidgeCV
 __all__ = [
     "ElasticNet",
     "ElasticNetCV",
+    "FirthLogisticRegression",
     "Lasso",
     "LassoCV",
     "LinearRegression",

@@ -1,0 +1,260 @@
+r"""Newton's method for Firth's logistic regression.
+
+    F(θ) = −log L(θ) − ½ log det I(θ),   I = Σ s v x̃x̃ᵀ,   v = p(1 − p),  p = σ(x̃ᵀθ)
+
+With u = Cx̃ for CᵀC = I⁻¹ (so that Σ s v uuᵀ is the identity), q = ‖u‖² = x̃ᵀI⁻¹x̃, v′ = v(1 − 2p) and
+v″ = v(1 − 6v) the derivatives of v in the score, F has in the coordinates of u
+
+    gradient   Σ s (p − y + vq(p − ½)) u
+    Hessian    Σ s (v − ½v″q) uuᵀ + ½ BBᵀ,   B = Σ s v′ u ⊗ (u ⊗ u)
+
+The traces tr I⁻¹∂²I and tr I⁻¹∂I I⁻¹∂I are the parts with v″ and B. B costs n·m³/2 for m
+coefficients: of many columns, and where the Hessian is not positive definite, the one with vq held
+takes its place, Σ s v(1 + vq) uuᵀ, and convergence is linear. Steps are halved until F falls.
+
+Two passes a step, one for a trial: I and log L first, what needs I⁻¹ second.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..rows import Rows
+from .cholesky import factor
+from .coordinates import Coordinates, coordinates
+from .gram import NonFiniteError, gram_block_rows
+from .least_squares import solve as least_squares
+from .loop import Fit
+from .steps import OnStep, Step, ignore
+
+NAME = "newton"
+MOST_THIRD_MOMENTS = 48  # coefficients up to which B costs less than the steps it saves
+SINGULAR = 1e12  # condition of the scaled information, at θ = 0, from which columns repeat others
+HALVINGS = 60
+ROUNDING = 1e-13  # of the parts of F: a decrease below this cannot be seen
+ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, convergence is quadratic
+
+
+class Design(NamedTuple):
+    """x̃ of a block: the kept columns, centred and within reach of squares, and a constant."""
+
+    at: Coordinates
+    kept: Any  # columns, or slice(None) for all
+    intercept: bool
+
+    def __call__(self, X: Any) -> np.ndarray:
+        X = self.at.block(X)[:, self.kept]
+        c = self.at.correction
+        A = np.empty((len(X), X.shape[1] + self.intercept))
+        np.subtract(X, 0.0 if c is None else c[self.kept], out=A[:, : X.shape[1]], dtype=float)
+        A[:, X.shape[1] :] = 1.0
+        return A
+
+    def inside(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """θ of w (p, 1) and b (1,)."""
+        u, beta = self.at.inside(w, b)
+        return np.concatenate([u[self.kept, 0], beta[: self.intercept]])
+
+    def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(w, b) of θ; columns that are not kept have the coefficient 0."""
+        u = np.zeros((len(self.at.c), 1))
+        u[self.kept, 0] = theta[: len(theta) - self.intercept]
+        beta = theta[-1:] if self.intercept else np.zeros(1)
+        w, b = self.at.outside(u, beta)
+        return w, b if self.intercept else np.zeros(1)
+
+
+class Point(NamedTuple):
+    theta: np.ndarray
+    F: float
+    noise: float  # what rounding can do to F
+    C: np.ndarray  # columns of x̃ᵀ C are u: C = D⁻¹R⁻¹
+
+
+class Slopes(NamedTuple):
+    g: Any  # (m,), in the coordinates of u
+    H: Any  # Σ s (v − ½v″q) uuᵀ
+    held: Any  # Σ s v(1 + vq) uuᵀ
+    B: Any  # (m, m(m+1)/2)
+
+
+def solve(
+    rows: Rows, fit_intercept: bool, start: tuple[np.ndarray, np.ndarray] | None = None,
+    tol: float = 1e-6, max_iter: int = 100, on_step: OnStep = ignore, before: int = 0,
+) -> Fit:  # fmt: skip
+    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others, and have coefficient 0.
+
+    O(n·m²) operations a step for many columns and O(n·m³) for few, O(m³) memory a thread.
+    """
+    rows = rows.dense()
+    design = Design(coordinates(rows, fit_intercept), slice(None), fit_intercept)
+    m = rows.shape[1] + fit_intercept
+    zero = _point(rows, design, np.zeros(m))
+    if zero is None:
+        kept = _independent(rows, fit_intercept)
+        design = design._replace(kept=kept)
+        zero = _point(rows, design, np.zeros(len(kept) + fit_intercept))
+        if zero is None or not np.isfinite(zero.F):
+            raise NonFiniteError
+    point, f0 = zero, _null(rows, fit_intercept)
+    if start is not None:
+        there = _point(rows, design, design.inside(*start))
+        point = there if there is not None and there.F < zero.F else zero
+    else:
+        point = _from_the_shares(rows, design, zero)
+    return _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
+
+
+def _minimise(
+    rows: Rows, design: Design, point: Point, goal: float, max_iter: int, on_step: OnStep,
+    before: int,
+) -> Fit:  # fmt: skip
+    iteration, slopes = before, _slopes(rows, design, point)
+    singular = not isinstance(design.kept, slice)
+    while True:
+        decrement = float(slopes.g @ slopes.g) / 2  # what a scoring step would gain
+
+        def fit(stopped_at: int | None = None, there: np.ndarray = point.theta) -> Fit:
+            w, b = design.outside(there)
+            arrived = decrement <= goal / 4
+            return Fit(w, b, NAME, iteration, stopped_at, arrived, singular)  # noqa: B023
+
+        stopped = on_step(Step(iteration, point.F, None, fit)) if iteration or not before else False
+        if decrement <= goal * ACCURATE or stopped:
+            return fit()
+        if iteration >= max_iter:
+            return fit(max_iter)
+        step = _newton_step(slopes)
+        better = _shorter(rows, design, point, -point.C @ step, -float(slopes.g @ step))
+        if better is None:
+            return fit()
+        new = _slopes(rows, design, better)
+        # what F no longer shows, the gradient does
+        if decrement <= point.noise and not new.g @ new.g < slopes.g @ slopes.g:
+            return fit()
+        point, slopes, iteration = better, new, iteration + 1
+
+
+def _shorter(
+    rows: Rows, design: Design, point: Point, step: np.ndarray, slope: float
+) -> Point | None:
+    """The first of the steps 1, ½, ¼, … that lowers F."""
+    t = 1.0
+    for _ in range(HALVINGS):
+        new = _point(rows, design, point.theta + t * step)
+        if new is not None and new.F <= point.F + 1e-4 * t * slope + point.noise:
+            return new
+        t /= 2
+    return None
+
+
+def _newton_step(slopes: Slopes) -> np.ndarray:
+    """H⁻¹g, of the whole Hessian where that is positive definite."""
+    if slopes.B.shape[1]:
+        whole = slopes.H + np.dot(slopes.B, slopes.B.T) / 2
+        R, condition = factor(whole.copy())
+        if condition < SINGULAR:
+            return _divided(R, slopes.g)
+    R, _ = factor(slopes.held.copy())
+    return _divided(R, slopes.g)
+
+
+def _divided(R: np.ndarray, g: np.ndarray) -> np.ndarray:
+    x: np.ndarray = solve_triangular(R, solve_triangular(R, g, trans="T"))
+    return x
+
+
+def _independent(rows: Rows, fit_intercept: bool) -> np.ndarray:
+    """Columns that none to their left repeats."""
+    found = least_squares(rows.but(np.zeros((rows.shape[0], 1)), rows.s), fit_intercept)
+    if found.aliases is None:
+        return np.arange(rows.shape[1])
+    return found.aliases.kept
+
+
+def _null(rows: Rows, fit_intercept: bool) -> float:
+    """The losses that the intercept alone leaves."""
+    assert rows.y is not None
+    mass = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, 2).astype(float)
+    if not fit_intercept:
+        return float(mass.sum() * np.log(2))
+    return float(-mass @ np.log(mass / mass.sum()))
+
+
+def _from_the_shares(rows: Rows, design: Design, zero: Point) -> Point:
+    """The intercept of the classes' shares, half a row added to each; or 0."""
+    if not design.intercept:
+        return zero
+    assert rows.y is not None
+    mass = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, 2) + 0.5
+    theta = np.zeros_like(zero.theta)
+    theta[-1] = np.log(mass[1] / mass[0])
+    there = _point(rows, design, theta)
+    return there if there is not None and there.F < zero.F else zero
+
+
+# --- the passes -----------------------------------------------------------------------------------
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is no step
+def _point(rows: Rows, design: Design, theta: np.ndarray) -> Point | None:
+    """F at θ; None where I is singular."""
+    loss, information = rows.reduce(
+        _information, design, theta, block_rows=gram_block_rows(rows), square=True
+    )
+    d = np.sqrt(np.diagonal(information))
+    if not (np.isfinite(loss) and np.isfinite(information).all() and (d > 0).all()):
+        return None
+    R, condition = factor(information / d / d[:, None])
+    if not condition < SINGULAR * (1 if not theta.any() else 1e4):
+        return None
+    R = np.triu(R)
+    logs = np.log(np.diagonal(R)), np.log(d)
+    noise = ROUNDING * (loss + sum(np.abs(part).sum() for part in logs))
+    C = solve_triangular(R, np.eye(len(d))) / d[:, None]
+    return Point(theta, float(loss - sum(part.sum() for part in logs)), float(noise), C)
+
+
+def _information(
+    X: Any, y: Any, s: Any, design: Design, theta: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    A = design(X)
+    z, _, v = _probabilities(A, theta)
+    loss = np.logaddexp(0.0, np.where(y[:, 0] == 1, -z, z))
+    if s is not None:
+        loss, v = s * loss, s * v
+    return loss.sum(), np.dot(A.T, v[:, None] * A)
+
+
+def _probabilities(A: np.ndarray, theta: np.ndarray) -> tuple[Any, Any, Any]:
+    z = np.dot(A, theta)
+    e = np.exp(-np.abs(z))
+    return z, np.where(z > 0, 1.0, e) / (1 + e), e / (1 + e) ** 2
+
+
+def _slopes(rows: Rows, design: Design, point: Point) -> Slopes:
+    found: Slopes = rows.reduce(
+        _slopes_of_block, design, point.theta, point.C, block_rows=gram_block_rows(rows),
+        square=True,
+    )  # fmt: skip
+    return found
+
+
+def _slopes_of_block(
+    X: Any, y: Any, s: Any, design: Design, theta: np.ndarray, C: np.ndarray
+) -> Slopes:
+    A = design(X)
+    _, p, v = _probabilities(A, theta)
+    U = np.dot(A, C)
+    q = np.einsum("ij,ij->i", U, U)
+    s = np.ones(len(U)) if s is None else s
+    g = np.dot(U.T, s * (p - y[:, 0] + v * q * (p - 0.5)))
+    H = np.dot(U.T, (s * v * (1 - (0.5 - 3 * v) * q))[:, None] * U)
+    held = np.dot(U.T, (s * v * (1 + v * q))[:, None] * U)
+    m = len(theta)
+    if m > MOST_THIRD_MOMENTS:
+        return Slopes(g, H, held, np.zeros((m, 0)))
+    i, j = np.triu_indices(m)
+    pairs = U[:, i] * U[:, j] * np.where(i == j, 1.0, np.sqrt(2))
+    return Slopes(g, H, held, np.dot((s * v * (1 - 2 * p))[:, None].T * U.T, pairs))

@@ -20,13 +20,14 @@ from certus.linear_model import (
     LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
+    OrdinalRegression,
     PenalizedClassifier,
     PenalizedRegressor,
     Ridge,
     RidgeCV,
 )
 from certus.penalties import L1, L2
-from problems import Problem, classification, regression
+from problems import Problem, classification, ordered, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
@@ -190,6 +191,13 @@ def firth(**parameters: Any) -> Callable[..., FirthLogisticRegression]:
     return lambda penalty=1.0: FirthLogisticRegression(**parameters)
 
 
+def ordinal(name: str, classes: int, alpha: float = 0.0, **more: Any) -> Law:
+    case = classifier(
+        name, lambda penalty=1.0: OrdinalRegression(alpha=alpha * penalty), classes, **more
+    )
+    return replace(case, problem=ordered, solver="certus.solvers.ordinal:solve")
+
+
 def with_folds(case: Law) -> Law:
     silent = dict.fromkeys(("coefs_paths_", "scores_", "n_iter_"), OF_FOLDS)
     silent |= dict.fromkeys(("Cs_", "l1_ratios_"), "they repeat what was asked for")
@@ -329,6 +337,9 @@ ESTIMATORS = [
     replace(classifier("FirthLogisticRegression, no intercept", firth(fit_intercept=False),
                        exempt={**COUNTS, "shift": NO_INTERCEPT}),
             solver="certus.solvers.firth:solve"),
+    ordinal("OrdinalRegression", 3),
+    ordinal("OrdinalRegression, two classes", 2),
+    ordinal("OrdinalRegression, five classes, with a penalty", 5, 2.0, exempt=UNITS),
 ]  # fmt: skip
 
 

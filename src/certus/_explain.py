@@ -236,5 +236,6 @@ def _stopped(c: "Certificate", stopped_at: int) -> str:
         too_high = f", so up to {number(100 * c.gap / c.bound, 2)} % too high"
     return (
         f"{c.model} stopped at max_iter={stopped_at} before the optimum: objective "
-        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter or use solver='auto'."
+        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter"
+        + ("." if c.definition == _explain_classes.ORDINAL else " or use solver='auto'.")
     )

@@ -34,6 +34,15 @@ def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
     return facts
 
 
+def what_orders(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
+    """The same where a score puts all rows in the order of their classes."""
+    u = np.asarray(direction[0], dtype=float).ravel()
+    low, high, _ = rows.dense().reduce(_ranges, K, combine=_wider)
+    moves = np.abs(u) * (high.max(axis=0) - low.min(axis=0))
+    columns = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
+    return {"ordered": True, "columns": columns, "rises": bool(u[columns[0]] > 0)}
+
+
 def _ranges(X: Any, y: Any, s: Any, K: int) -> tuple[Any, Any, Any]:
     """Least and largest entry of each column in each class, (K, p), and its rows that count."""
     k = y[:, 0].astype(np.intp)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import audit
 from ._data import Data as _Data
 from ._pool import blas_limiter
-from ._separating import what_separates
+from ._separating import what_orders, what_separates
 from ._status import CERTIFIED, contradictions, status_of
 from ._validation import data_for_verify
 from .definitions.linear_sums import dense, few_rows
@@ -241,7 +241,8 @@ def _certify(
     if status == "no finite optimum":
         assert reading.labels is not None
         proof = found["separated"]
-        facts = what_separates(rows, len(reading.labels.classes), proof["direction"])
+        name = what_orders if reading.definition == "ordinal" else what_separates
+        facts = name(rows, len(reading.labels.classes), proof["direction"])
         found["separated"] = {**facts, "proof": proof}
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)

@@ -6,6 +6,7 @@ from .firth import FirthLogisticRegression
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
+from .ordinal import OrdinalRegression
 from .penalized_classifier import PenalizedClassifier
 from .penalized_regressor import PenalizedRegressor
 from .ridge import Ridge
@@ -20,6 +21,7 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "OrdinalRegression",
     "PenalizedClassifier",
     "PenalizedRegressor",
     "Ridge",

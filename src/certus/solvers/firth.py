@@ -26,7 +26,7 @@ from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram_block_rows
 from .least_squares import solve as least_squares
 from .loop import Fit
-from .steps import OnStep, Step, ignore
+from .steps import OnStep, Step, always, ignore
 
 NAME = "newton"
 MOST_THIRD_MOMENTS = 48  # coefficients up to which B costs less than the steps it saves
@@ -114,25 +114,23 @@ def _minimise(
     singular = not isinstance(design.kept, slice)
     while True:
         decrement = float(slopes.g @ slopes.g) / 2  # what a scoring step would gain
-
-        def fit(stopped_at: int | None = None, there: np.ndarray = point.theta) -> Fit:
-            w, b = design.outside(there)
-            arrived = decrement <= goal / 4
-            return Fit(w, b, NAME, iteration, stopped_at, arrived, singular)  # noqa: B023
-
-        stopped = on_step(Step(iteration, point.F, None, fit)) if iteration or not before else False
-        if decrement <= goal * ACCURATE or stopped:
-            return fit()
+        w, b = design.outside(point.theta)
+        fit = Fit(w, b, NAME, iteration, None, decrement <= goal / 4, singular)
+        told = iteration > before or before == 0
+        if told and on_step(Step(iteration, point.F, None, always(fit))):
+            return fit
+        if decrement <= goal * ACCURATE:
+            return fit
         if iteration >= max_iter:
-            return fit(max_iter)
+            return fit._replace(stopped_at=max_iter)
         step = _newton_step(slopes)
         better = _shorter(rows, design, point, -point.C @ step, -float(slopes.g @ step))
         if better is None:
-            return fit()
+            return fit
         new = _slopes(rows, design, better)
         # what F no longer shows, the gradient does
         if decrement <= point.noise and not new.g @ new.g < slopes.g @ slopes.g:
-            return fit()
+            return fit
         point, slopes, iteration = better, new, iteration + 1
 
 
@@ -143,7 +141,7 @@ def _shorter(
     t = 1.0
     for _ in range(HALVINGS):
         new = _point(rows, design, point.theta + t * step)
-        if new is not None and new.F <= point.F + 1e-4 * t * slope + point.noise:
+        if new is not None and new.F - point.noise <= point.F + 1e-4 * t * slope:
             return new
         t /= 2
     return None

@@ -29,10 +29,8 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
 def _shrunk(c: "Certificate") -> str:
     assert c.labels is not None
     mean, share = (number(c.found[name][1], 3) for name in ("mean_probability", "share"))
-    return (
-        f"mean {mean}, observed share {share} of {c.labels.classes.tolist()[1]!r}: the penalty "
-        "draws them towards 1/2"
-    )
+    label = c.labels.classes.tolist()[1]
+    return f"mean {mean}, observed share {share} of {label!r}: the penalty is why they differ"
 
 
 def best(c: "Certificate") -> str:

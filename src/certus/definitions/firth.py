@@ -13,8 +13,8 @@ residual = ½ ∇FᵀI⁻¹∇F / f₀ is what one more scoring step would gain,
 that the intercept alone leaves. log det I need not be concave, so that a stationary point proves
 nothing of other points.
 
-Where columns repeat others, det is the product of the eigenvalues that are not 0, of columns about
-``view.c``: another choice would add a constant. Directions that are left out change no row's score.
+Where columns repeat others, det is the product of the eigenvalues that are not 0. Directions that
+are left out change no row's score.
 """
 
 from typing import Any, NamedTuple
@@ -114,9 +114,13 @@ def information_of(data: Any, at: Fitted, constant: float | None) -> Information
     )
     if change > data.eps * max(len(d), 64) / lam[known].min():
         return None
-    # I = (DV)Λ(DV)ᵀ: the eigenvalues that are not 0 multiply to det Λ · det VᵀD²V
-    unit = (scale / q)[:, None] * V[:, known]
-    log_det = np.log(lam[known]).sum() + np.linalg.slogdet(unit.T @ unit)[1]
+    # as viewed I = (DV)Λ(DV)ᵀ; x̃ is x̃_viewed L, so that it is GΛGᵀ with G = LᵀDV, and of that the
+    # eigenvalues that are not 0 multiply to det Λ · det GᵀG
+    G = (scale / q)[:, None] * V[:, known]
+    if at.view.c is not None:
+        G[:-1] += np.multiply.outer(at.view.c, G[-1])
+    R = np.linalg.qr(G, mode="r")
+    log_det = np.log(lam[known]).sum() + 2 * np.log(np.abs(np.diagonal(R))).sum()
     return Information(root, float(log_det))
 
 

@@ -26,8 +26,9 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     included. It has no strength to choose, and none in units: coefficients follow the units of
     their columns as without a penalty. Two classes.
 
-    Probabilities lie nearer to ½ than the shares of the classes: their mean is not the observed
-    share, as that of ``LogisticRegression`` is. The certificate tells both.
+    It acts as if half of a row's leverage hᵢ were added to either class, which draws probabilities
+    towards ½: their mean is not the observed share, as that of ``LogisticRegression`` is, and of
+    rare classes it is above. The certificate tells both.
 
     Parameters
     ----------

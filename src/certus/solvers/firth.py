@@ -30,36 +30,47 @@ from .steps import OnStep, Step, always, ignore
 
 NAME = "newton"
 MOST_THIRD_MOMENTS = 48  # coefficients up to which B costs less than the steps it saves
-SINGULAR = 1e12  # condition of the scaled information, at θ = 0, from which columns repeat others
+DEPENDENT = 1e8  # condition of the scaled information, at θ = 0, from which a basis is looked for
+SINGULAR = 1e15  # … at other θ, from which it is rounding
 HALVINGS = 60
 ROUNDING = 1e-13  # of the parts of F: a decrease below this cannot be seen
 ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, convergence is quadratic
 
 
 class Design(NamedTuple):
-    """x̃ of a block: the kept columns, centred and within reach of squares, and a constant."""
+    """x̃ of a block: columns centred and within reach of squares, and a constant.
+
+    Coefficients of F follow every linear change of columns: where these nearly, or fully, depend on
+    each other, orthonormal combinations take their place.
+    """
 
     at: Coordinates
-    kept: Any  # columns, or slice(None) for all
     intercept: bool
+    basis: np.ndarray | None = None  # (p, r): combinations of columns
 
     def __call__(self, X: Any) -> np.ndarray:
-        X = self.at.block(X)[:, self.kept]
-        c = self.at.correction
-        A = np.empty((len(X), X.shape[1] + self.intercept))
-        np.subtract(X, 0.0 if c is None else c[self.kept], out=A[:, : X.shape[1]], dtype=float)
-        A[:, X.shape[1] :] = 1.0
+        X, c = self.at.block(X), self.at.correction
+        p = X.shape[1] if self.basis is None else self.basis.shape[1]
+        A = np.empty((len(X), p + self.intercept))
+        if self.basis is None:
+            np.subtract(X, 0.0 if c is None else c, out=A[:, :p], dtype=float)
+        else:
+            A[:, :p] = np.dot(np.subtract(X, 0.0 if c is None else c, dtype=float), self.basis)
+        A[:, p:] = 1.0
         return A
 
     def inside(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """θ of w (p, 1) and b (1,)."""
         u, beta = self.at.inside(w, b)
-        return np.concatenate([u[self.kept, 0], beta[: self.intercept]])
+        if self.basis is not None:
+            u = np.linalg.lstsq(self.basis, u, rcond=None)[0]
+        return np.concatenate([u[:, 0], beta[: self.intercept]])
 
     def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(w, b) of θ; columns that are not kept have the coefficient 0."""
-        u = np.zeros((len(self.at.c), 1))
-        u[self.kept, 0] = theta[: len(theta) - self.intercept]
+        """(w, b) of θ."""
+        u = theta[: len(theta) - self.intercept, None]
+        if self.basis is not None:
+            u = np.dot(self.basis, u)
         beta = theta[-1:] if self.intercept else np.zeros(1)
         w, b = self.at.outside(u, beta)
         return w, b if self.intercept else np.zeros(1)
@@ -83,27 +94,29 @@ def solve(
     rows: Rows, fit_intercept: bool, start: tuple[np.ndarray, np.ndarray] | None = None,
     tol: float = 1e-6, max_iter: int = 100, on_step: OnStep = ignore, before: int = 0,
 ) -> Fit:  # fmt: skip
-    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others, and have coefficient 0.
+    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others; all but one in each such
+    group have the coefficient 0.
 
     O(n·m²) operations a step for many columns and O(n·m³) for few, O(m³) memory a thread.
     """
     rows = rows.dense()
-    design = Design(coordinates(rows, fit_intercept), slice(None), fit_intercept)
-    m = rows.shape[1] + fit_intercept
-    zero = _point(rows, design, np.zeros(m))
+    design = Design(coordinates(rows, fit_intercept), fit_intercept)
+    singular, p = False, rows.shape[1]
+    zero = _point(rows, design, np.zeros(p + fit_intercept), DEPENDENT)
     if zero is None:
-        kept = _independent(rows, fit_intercept)
-        design = design._replace(kept=kept)
-        zero = _point(rows, design, np.zeros(len(kept) + fit_intercept))
-        if zero is None or not np.isfinite(zero.F):
+        basis, singular = _orthonormal(rows, design.at, fit_intercept)
+        design = design._replace(basis=basis)
+        zero = _point(rows, design, np.zeros(basis.shape[1] + fit_intercept))
+        if zero is None:
             raise NonFiniteError
-    point, f0 = zero, _null(rows, fit_intercept)
+    f0 = _null(rows, fit_intercept)
     if start is not None:
         there = _point(rows, design, design.inside(*start))
         point = there if there is not None and there.F < zero.F else zero
     else:
         point = _from_the_shares(rows, design, zero)
-    return _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
+    fit = _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
+    return fit._replace(singular=singular)
 
 
 def _minimise(
@@ -111,11 +124,10 @@ def _minimise(
     before: int,
 ) -> Fit:  # fmt: skip
     iteration, slopes = before, _slopes(rows, design, point)
-    singular = not isinstance(design.kept, slice)
     while True:
         decrement = float(slopes.g @ slopes.g) / 2  # what a scoring step would gain
         w, b = design.outside(point.theta)
-        fit = Fit(w, b, NAME, iteration, None, decrement <= goal / 4, singular)
+        fit = Fit(w, b, NAME, iteration, None, decrement <= goal / 4)
         told = iteration > before or before == 0
         if told and on_step(Step(iteration, point.F, None, always(fit))):
             return fit
@@ -152,7 +164,7 @@ def _newton_step(slopes: Slopes) -> np.ndarray:
     if slopes.B.shape[1]:
         whole = slopes.H + np.dot(slopes.B, slopes.B.T) / 2
         R, condition = factor(whole.copy())
-        if condition < SINGULAR:
+        if condition < DEPENDENT:
             return _divided(R, slopes.g)
     R, _ = factor(slopes.held.copy())
     return _divided(R, slopes.g)
@@ -163,12 +175,18 @@ def _divided(R: np.ndarray, g: np.ndarray) -> np.ndarray:
     return x
 
 
-def _independent(rows: Rows, fit_intercept: bool) -> np.ndarray:
-    """Columns that none to their left repeats."""
+def _orthonormal(rows: Rows, at: Coordinates, fit_intercept: bool) -> tuple[np.ndarray, bool]:
+    """B with orthonormal columns x̂B, of the columns that none to their left repeats; and are there
+    others? By the triangle of the rows themselves: squares would cost digits."""
     found = least_squares(rows.but(np.zeros((rows.shape[0], 1)), rows.s), fit_intercept)
-    if found.aliases is None:
-        return np.arange(rows.shape[1])
-    return found.aliases.kept
+    assert found.triangle is not None
+    p, aliases = rows.shape[1], found.aliases
+    kept = np.arange(p) if aliases is None else aliases.kept
+    scale = np.broadcast_to(at.scale, (p,))[kept]
+    R = np.linalg.qr(found.triangle[:, kept] * scale, mode="r")
+    basis = np.zeros((p, len(kept)))
+    basis[kept] = solve_triangular(R, np.eye(len(kept)))
+    return basis, aliases is not None
 
 
 def _null(rows: Rows, fit_intercept: bool) -> float:
@@ -196,8 +214,8 @@ def _from_the_shares(rows: Rows, design: Design, zero: Point) -> Point:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is no step
-def _point(rows: Rows, design: Design, theta: np.ndarray) -> Point | None:
-    """F at θ; None where I is singular."""
+def _point(rows: Rows, design: Design, theta: np.ndarray, most: float = SINGULAR) -> Point | None:
+    """F at θ; None where the condition of I is above ``most``."""
     loss, information = rows.reduce(
         _information, design, theta, block_rows=gram_block_rows(rows), square=True
     )
@@ -205,7 +223,7 @@ def _point(rows: Rows, design: Design, theta: np.ndarray) -> Point | None:
     if not (np.isfinite(loss) and np.isfinite(information).all() and (d > 0).all()):
         return None
     R, condition = factor(information / d / d[:, None])
-    if not condition < SINGULAR * (1 if not theta.any() else 1e4):
+    if not condition < most:
         return None
     R = np.triu(R)
     logs = np.log(np.diagonal(R)), np.log(d)

@@ -376,3 +376,12 @@ def test_a_missing_value_is_named_by_row_and_column():
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"column 1 .*row 7"):
         FirthLogisticRegression().fit(X, y)
+
+
+def test_of_a_rare_class_the_mean_probability_is_above_its_share():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    model = fit(X, np.arange(500) < 4)
+    found = model.certificate_.found
+    assert found["share"][1] == 0.008
+    np.testing.assert_allclose(found["mean_probability"][1], model.predict_proba(X)[:, 1].mean())
+    assert found["mean_probability"][1] > 0.01

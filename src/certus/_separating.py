@@ -15,9 +15,14 @@ from .rows import Rows
 MOST = 1 << 30  # entries, zeros counted, that are looked through: a second or two
 
 
-def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
-    """The facts that ``_explain_classes.explain_separation`` tells. y is the class's index."""
+def what_separates(rows: Rows, K: int, direction: Any, ordered: bool = False) -> dict[str, Any]:
+    """The facts that ``_explain_classes.explain_separation`` tells. y is the class's index.
+
+    ``ordered``: it puts all rows in the order of their classes.
+    """
     n, p = rows.shape
+    if ordered:
+        return _what_orders(rows, K, direction)
     moves = np.abs(np.asarray(direction[0], dtype=float)).reshape(p, -1).max(axis=1)
     if n * p > MOST:
         return {"columns": [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]}
@@ -34,8 +39,8 @@ def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
     return facts
 
 
-def what_orders(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
-    """The same where a score puts all rows in the order of their classes."""
+def _what_orders(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
+    """Its columns, and whether the first of them rises with the classes."""
     u = np.asarray(direction[0], dtype=float).ravel()
     low, high, _ = rows.dense().reduce(_ranges, K, combine=_wider)
     moves = np.abs(u) * (high.max(axis=0) - low.min(axis=0))

@@ -159,7 +159,8 @@ def separation(data: Any, w: Any, c: Any, direction: Any) -> dict[str, Any] | No
         inside, touching, wrong = data.reduce(in_order, u, at)
         if inside and not wrong:
             kind = "quasi-complete" if touching else "complete"
-            return {"kind": kind, "rows": int(inside), "direction": (u[:, None], at)}
+            proof = {"kind": kind, "rows": int(inside), "direction": (u[:, None], at)}
+            return {**proof, "ordered": True}
     return None
 
 

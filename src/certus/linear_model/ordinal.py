@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from .._frames import ordered_categories
-from .._labels import named
+from .._labels import guessed_order, in_order
 from .._validation import boolean, data_for_classification, memory_for_gram, not_negative
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
@@ -139,9 +138,12 @@ class OrdinalRegression(LinearClassifier):
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
         rows, known = data_for_classification(self, X, y, sample_weight)
-        classes = in_order(known, self.categories, ordered_categories(y), rows)
-        place = np.array([classes.tolist().index(label) for label in known.tolist()], dtype=float)
         assert rows.y is not None
+        classes = in_order(known, self.categories, y, rows.y[:, 0])
+        doubt = guessed_order(known, self.categories, y)
+        if doubt is not None:
+            warnings.warn(doubt, OrderWarning, stacklevel=CALLER - 1)
+        place = np.array([classes.tolist().index(label) for label in known.tolist()], dtype=float)
         rows = rows.but(place[rows.y.astype(np.intp)], rows.s)
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
@@ -274,44 +276,3 @@ class OrdinalRegression(LinearClassifier):
         logs[:, 1:] -= np.logaddexp(0.0, -above)
         logs[:, 1:-1] += np.log(-np.expm1(-np.diff(self.thresholds_)))
         return logs
-
-
-def in_order(
-    known: np.ndarray, categories: Any, of_type: list[Any] | None, rows: Rows
-) -> np.ndarray:
-    """The classes that y holds, sorted as ``known``, in the order that was asked for."""
-    labels = known.tolist()
-    if isinstance(categories, str) and categories == "auto":
-        if of_type is not None:
-            return np.array([label for label in of_type if label in labels], dtype=known.dtype)
-        if len(labels) > 2 and isinstance(labels[0], str):
-            # … ← fit ← two wrappers ← the person's line
-            warnings.warn(
-                f"the classes were put in the order of text, {' < '.join(map(repr, labels[:5]))}"
-                f"{' < …' if len(labels) > 5 else ''}. If that is not theirs, give "
-                "categories=[lowest, …, highest]",
-                OrderWarning,
-                stacklevel=CALLER,
-            )
-        return known
-    if isinstance(categories, str) or not np.iterable(categories):
-        raise ValueError(f"categories={categories!r}: give 'auto', or the classes in their order")
-    asked = [v.item() if isinstance(v, np.generic) else v for v in categories]
-    twice = next((label for k, label in enumerate(asked) if label in asked[:k]), None)
-    if twice is not None:
-        raise ValueError(f"categories has {twice!r} twice: name each class once")
-    for k, label in enumerate(labels):
-        if label not in asked:
-            assert rows.y is not None
-            row = int(np.argmax(rows.y[:, 0] == k))
-            raise ValueError(
-                f"y holds {label!r} (row {row}), which is not among categories={asked!r}: put it "
-                "in its place there, or drop its rows"
-            )
-    for label in asked:
-        if label not in labels:
-            raise ValueError(
-                f"categories has {label!r}, and y has no row of it (it holds {named(known)}): its "
-                "two thresholds would be one. Leave it out"
-            )
-    return np.array(asked, dtype=known.dtype)

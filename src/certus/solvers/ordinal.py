@@ -255,7 +255,7 @@ def _with_thresholds(
     rows: Rows, n_classes: int, u: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """γ in the midst between the classes' scores; None where these are not in order."""
-    for direction in (_rounded(u), u):
+    for direction in (*_rounded(u), u):
         low, high = rows.reduce(_score_ranges, direction, n_classes, combine=_wider)
         top, bottom = np.maximum.accumulate(high)[:-1], np.minimum.accumulate(low[::-1])[::-1][1:]
         if (top <= bottom).all() and low.min() < high.max():
@@ -263,10 +263,9 @@ def _with_thresholds(
     return None
 
 
-def _rounded(u: np.ndarray) -> np.ndarray:
-    """Whole numbers near multiples of u, where it has such: rows then touch thresholds exactly."""
-    near = np.round(u / np.abs(u).max() * 60)  # divisible by 2, 3, 4, 5, 6
-    return near / np.gcd.reduce(near.astype(int).ravel()) if near.any() else u
+def _rounded(u: np.ndarray) -> list[np.ndarray]:
+    """Whole numbers near multiples of u: few columns may do, and rows touch thresholds exactly."""
+    return [np.round(u / np.abs(u).max() * most) for most in (1, 2, 3, 4, 6, 12, 60)]
 
 
 def _score_ranges(X: Any, y: Any, s: Any, u: Any, n_classes: int) -> tuple[Any, Any]:

@@ -187,11 +187,11 @@ def test_the_solvers_step_is_newtons_by_finite_differences():
     design = solver.Design(solver.coordinates(rows, True), True)
     theta, h = np.array([0.4, -0.3, 0.2]), 1e-5
     point = solver._point(rows, design, theta)
-    slopes = solver._slopes(rows, design, point)
+    slopes = solver._slopes(rows, design, point, True)
 
     def gradient(there):
         at = solver._point(rows, design, there)
-        return np.linalg.solve(at.C.T, solver._slopes(rows, design, at).g)
+        return np.linalg.solve(at.C.T, solver._slopes(rows, design, at, False).g)
 
     def F(there):
         return solver._point(rows, design, there).F

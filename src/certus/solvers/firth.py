@@ -9,8 +9,9 @@ v″ = v(1 − 6v) the derivatives of v in the score, F has in the coordinates o
     Hessian    Σ s (v − ½v″q) uuᵀ + ½ BBᵀ,   B = Σ s v′ u ⊗ (u ⊗ u)
 
 The traces tr I⁻¹∂²I and tr I⁻¹∂I I⁻¹∂I are the parts with v″ and B. B costs n·m³/2 for m
-coefficients: of many columns, and where the Hessian is not positive definite, the one with vq held
-takes its place, Σ s v(1 + vq) uuᵀ, and convergence is linear. Steps are halved until F falls.
+coefficients. Where that is much, and where the Hessian is not positive definite, the one with vq
+held takes its place, Σ s v(1 + vq) uuᵀ: convergence is linear then, and the faster the less a row
+weighs; where it is slow, B is worth its price. Steps are halved until F falls.
 
 Two passes a step, one for a trial: I and log L first, what needs I⁻¹ second.
 """
@@ -18,10 +19,10 @@ Two passes a step, one for a trial: I and log L first, what needs I⁻¹ second.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack
 
 from ..rows import Rows
-from .cholesky import factor
+from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram_block_rows
 from .least_squares import solve as least_squares
@@ -29,7 +30,10 @@ from .loop import Fit
 from .steps import OnStep, Step, always, ignore
 
 NAME = "newton"
-MOST_THIRD_MOMENTS = 48  # coefficients up to which B costs less than the steps it saves
+MOST_THIRD_MOMENTS = 48  # coefficients up to which B is ever formed
+SMALL_WORK = 1e7  # n·m³ up to which it costs less than a step
+SLOW = 0.01  # share of the decrement that a step with vq held leaves, from which B is worth it …
+FAR_AWAY = 3  # … after so many such steps: the first ones are slow in any case
 DEPENDENT = 1e8  # condition of the scaled information, at θ = 0, from which a basis is looked for
 SINGULAR = 1e15  # … at other θ, from which it is rounding
 HALVINGS = 60
@@ -85,9 +89,9 @@ class Point(NamedTuple):
 
 class Slopes(NamedTuple):
     g: Any  # (m,), in the coordinates of u
-    H: Any  # Σ s (v − ½v″q) uuᵀ
     held: Any  # Σ s v(1 + vq) uuᵀ
-    B: Any  # (m, m(m+1)/2)
+    H: Any  # Σ s (v − ½v″q) uuᵀ, or nothing
+    B: Any  # (m, m(m+1)/2), or nothing
 
 
 def solve(
@@ -123,7 +127,10 @@ def _minimise(
     rows: Rows, design: Design, point: Point, goal: float, max_iter: int, on_step: OnStep,
     before: int,
 ) -> Fit:  # fmt: skip
-    iteration, slopes = before, _slopes(rows, design, point)
+    m = len(point.theta)
+    cheap = rows.shape[0] * float(m) ** 3 <= SMALL_WORK
+    third = cheap and m <= MOST_THIRD_MOMENTS
+    iteration, slow, slopes = before, 0, _slopes(rows, design, point, third)
     while True:
         decrement = float(slopes.g @ slopes.g) / 2  # what a scoring step would gain
         w, b = design.outside(point.theta)
@@ -139,10 +146,12 @@ def _minimise(
         better = _shorter(rows, design, point, -point.C @ step, -float(slopes.g @ step))
         if better is None:
             return fit
-        new = _slopes(rows, design, better)
+        new = _slopes(rows, design, better, third)
         # what F no longer shows, the gradient does
         if decrement <= point.noise and not new.g @ new.g < slopes.g @ slopes.g:
             return fit
+        slow = slow + 1 if new.g @ new.g > 2 * SLOW * decrement else 0
+        third = m <= MOST_THIRD_MOMENTS and (cheap or slow > FAR_AWAY)
         point, slopes, iteration = better, new, iteration + 1
 
 
@@ -161,18 +170,13 @@ def _shorter(
 
 def _newton_step(slopes: Slopes) -> np.ndarray:
     """H⁻¹g, of the whole Hessian where that is positive definite."""
-    if slopes.B.shape[1]:
-        whole = slopes.H + np.dot(slopes.B, slopes.B.T) / 2
-        R, condition = factor(whole.copy())
+    g = slopes.g[:, None]
+    if slopes.B.size:
+        R, condition = factor(slopes.H + np.dot(slopes.B, slopes.B.T) / 2)
         if condition < DEPENDENT:
-            return _divided(R, slopes.g)
+            return cholesky_solve(R, g)[:, 0]
     R, _ = factor(slopes.held.copy())
-    return _divided(R, slopes.g)
-
-
-def _divided(R: np.ndarray, g: np.ndarray) -> np.ndarray:
-    x: np.ndarray = solve_triangular(R, solve_triangular(R, g, trans="T"))
-    return x
+    return cholesky_solve(R, g)[:, 0]
 
 
 def _orthonormal(rows: Rows, at: Coordinates, fit_intercept: bool) -> tuple[np.ndarray, bool]:
@@ -185,7 +189,7 @@ def _orthonormal(rows: Rows, at: Coordinates, fit_intercept: bool) -> tuple[np.n
     scale = np.broadcast_to(at.scale, (p,))[kept]
     R = np.linalg.qr(found.triangle[:, kept] * scale, mode="r")
     basis = np.zeros((p, len(kept)))
-    basis[kept] = solve_triangular(R, np.eye(len(kept)))
+    basis[kept] = lapack.dtrtri(R)[0]
     return basis, aliases is not None
 
 
@@ -228,7 +232,7 @@ def _point(rows: Rows, design: Design, theta: np.ndarray, most: float = SINGULAR
     R = np.triu(R)
     logs = np.log(np.diagonal(R)), np.log(d)
     noise = ROUNDING * (loss + sum(np.abs(part).sum() for part in logs))
-    C = solve_triangular(R, np.eye(len(d))) / d[:, None]
+    C = lapack.dtrtri(R)[0] / d[:, None]
     return Point(theta, float(loss - sum(part.sum() for part in logs)), float(noise), C)
 
 
@@ -249,16 +253,17 @@ def _probabilities(A: np.ndarray, theta: np.ndarray) -> tuple[Any, Any, Any]:
     return z, np.where(z > 0, 1.0, e) / (1 + e), e / (1 + e) ** 2
 
 
-def _slopes(rows: Rows, design: Design, point: Point) -> Slopes:
+def _slopes(rows: Rows, design: Design, point: Point, third: bool) -> Slopes:
+    """``third``: with H and B."""
     found: Slopes = rows.reduce(
-        _slopes_of_block, design, point.theta, point.C, block_rows=gram_block_rows(rows),
+        _slopes_of_block, design, point.theta, point.C, third, block_rows=gram_block_rows(rows),
         square=True,
     )  # fmt: skip
     return found
 
 
 def _slopes_of_block(
-    X: Any, y: Any, s: Any, design: Design, theta: np.ndarray, C: np.ndarray
+    X: Any, y: Any, s: Any, design: Design, theta: np.ndarray, C: np.ndarray, third: bool
 ) -> Slopes:
     A = design(X)
     _, p, v = _probabilities(A, theta)
@@ -266,11 +271,14 @@ def _slopes_of_block(
     q = np.einsum("ij,ij->i", U, U)
     s = np.ones(len(U)) if s is None else s
     g = np.dot(U.T, s * (p - y[:, 0] + v * q * (p - 0.5)))
-    H = np.dot(U.T, (s * v * (1 - (0.5 - 3 * v) * q))[:, None] * U)
     held = np.dot(U.T, (s * v * (1 + v * q))[:, None] * U)
-    m = len(theta)
-    if m > MOST_THIRD_MOMENTS:
-        return Slopes(g, H, held, np.zeros((m, 0)))
-    i, j = np.triu_indices(m)
-    pairs = U[:, i] * U[:, j] * np.where(i == j, 1.0, np.sqrt(2))
-    return Slopes(g, H, held, np.dot((s * v * (1 - 2 * p))[:, None].T * U.T, pairs))
+    if not third:
+        return Slopes(g, held, np.zeros((0, 0)), np.zeros((0, 0)))
+    H = np.dot(U.T, (s * v * (1 - (0.5 - 3 * v) * q))[:, None] * U)
+    weighted = (s * v * (1 - 2 * p))[:, None] * U
+    parts = []
+    for j in range(len(theta)):  # pairs j ≤ k; those of two columns count twice
+        pairs = U[:, j:] * U[:, j : j + 1]
+        pairs[:, 1:] *= np.sqrt(2)
+        parts.append(np.dot(weighted.T, pairs))
+    return Slopes(g, held, H, np.hstack(parts))

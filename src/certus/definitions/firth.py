@@ -41,7 +41,7 @@ class Information(NamedTuple):
     log_det: float  # in the user's units
 
 
-class Sums(NamedTuple):
+class FirthSums(NamedTuple):
     loss: Any  # −Σ s log P(y | x)
     mass: Any  # Σ s of each class
     expected: Any  # Σ s p
@@ -126,7 +126,7 @@ def information_of(data: Any, at: Fitted, constant: float | None) -> Information
 
 def scores(
     X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, constant: float | None, root: Any
-) -> Sums:
+) -> FirthSums:
     """The sums of one block, given I⁺ by its root."""
     Z, y = with_constant(X, view, constant), y[:, 0]
     s = np.ones(len(y)) if s is None else s
@@ -139,4 +139,4 @@ def scores(
     # p − y is −(1 − p) where y = 1: no cancellation
     miss = np.where(y == 1, -np.where(z > 0, e, 1.0) / (1.0 + e), p)
     g = np.dot(Z.T, s * (miss + h * (p - 0.5)))
-    return Sums(s @ loss, np.bincount(y.astype(np.intp), s, 2).astype(float), s @ p, g)
+    return FirthSums(s @ loss, np.bincount(y.astype(np.intp), s, 2).astype(float), s @ p, g)

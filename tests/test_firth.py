@@ -12,12 +12,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from scipy.special import chdtrc
 
 import certus
 from certus._data import Data
 from certus.definitions import firth as definition
 from certus.derivatives import check_gradient
-from certus.exceptions import AliasWarning, NotCertifiedWarning, SeparationWarning
+from certus.exceptions import (
+    AliasWarning,
+    InferenceError,
+    NotCertifiedWarning,
+    SeparationWarning,
+)
 from certus.linear_model import FirthLogisticRegression, LogisticRegression
 from certus.rows import Rows
 from certus.solvers import firth as solver
@@ -283,6 +289,94 @@ def test_as_many_columns_as_rows_give_every_row_three_quarters():
     with pytest.warns(AliasWarning):
         model = fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[np.arange(12), y], 0.75, rtol=1e-9)
+
+
+# --- tests and intervals --------------------------------------------------------------------------
+
+
+def test_the_published_intervals_of_the_endometrial_cancer_study():
+    X, y = endometrial()
+    found = fit(X, y).inference(X, y)
+    # as R's logistf prints them
+    low, high = (np.array(found.conf_int()[side]) for side in ("low", "high"))
+    np.testing.assert_allclose(low, [1.0825371, 0.6097244, -0.1244587, -4.3651832], rtol=1e-5)
+    np.testing.assert_allclose(high, [7.2092805, 7.85463171, 0.04045547, -1.23272106], rtol=1e-5)
+
+
+def test_the_ratios_of_penalised_likelihoods_are_those_of_a_general_minimiser():
+    X, y = endometrial()
+    s = weights(4, 79)
+    found = fit(X, y, s).inference(X, y, s)
+    data = Data(Rows(X, y.astype(float)[:, None], s))
+
+    def least(held):
+        """The least F with some of (b, w) held at 0."""
+        free = np.setdiff1d(np.arange(4), held)
+
+        def F(part):
+            theta = np.zeros(4)
+            theta[free] = part
+            return definition.check(data, w=theta[1:, None], b=theta[:1])["objective"]
+
+        start = found.coef[free] / 2
+        return minimize(F, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10}).fun
+
+    best = -found.log_likelihood
+    assert best == pytest.approx(least([]), abs=1e-7)
+    statistic = [2 * (least([j]) - best) for j in range(4)]
+    np.testing.assert_allclose(found.lr_pvalues, chdtrc(1, statistic), rtol=1e-4)
+    assert found.lr_statistic == pytest.approx(2 * (least([1, 2, 3]) - best), rel=1e-6)
+    assert found.lr_degrees_of_freedom == 3
+
+
+def test_standard_errors_are_those_of_the_information():
+    X, y = endometrial()
+    model = fit(X, y)
+    found, p = model.inference(X, y), model.predict_proba(X)[:, 1]
+    A = np.column_stack([np.ones(79), X])
+    covariance = np.linalg.inv(A.T @ ((p * (1 - p))[:, None] * A))
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-7)
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(np.diagonal(covariance)), rtol=1e-7)
+    title, header, *lines = str(found.summary()).splitlines()
+    assert title == "Firth, 79 rows, tests and intervals by penalised likelihood"
+    assert header.split()[:5] == ["name", "coef", "std", "error", "chi²"]
+    assert lines[1].startswith("x0 ")
+    np.testing.assert_allclose(
+        np.array(lines[1].split()[1:], dtype=float),
+        [2.9293, 1.5508, 6.7985, 0.0091237, 0.60972, 7.8546],
+        rtol=1e-4,
+    )
+    assert "LR chi² 43.6558; degrees of freedom 3; p 1.78586e-9" in lines[-1]
+
+
+def test_what_inference_cannot_say_is_refused():
+    X, y = endometrial()
+    model = fit(X, y)
+    found = model.inference(X, y)
+    for name in ("aic", "bic", "pseudo_r_squared"):
+        with pytest.raises(
+            InferenceError, match="compares likelihoods, and what was maximised is a"
+        ):
+            getattr(found, name)
+    with pytest.raises(InferenceError, match="not the rows it was fitted on"):
+        model.inference(X[:-1], y[:-1])
+    swapped = y.copy()
+    swapped[[0, -1]] = swapped[[-1, 0]]
+    with pytest.raises(InferenceError, match="not the rows it was fitted on"):
+        model.inference(X, swapped)
+    model.coef_ = model.coef_ * 1.01
+    with pytest.raises(InferenceError, match="changed after the fit"):
+        model.inference(X, y)
+
+
+def test_coefficients_of_repeated_columns_have_no_intervals():
+    X, y = endometrial()
+    more = np.column_stack([X, X[:, 1]])
+    with pytest.warns(AliasWarning):
+        model = fit(more, y)
+    found, alone = model.inference(more, y), fit(X, y).inference(X, y)
+    np.testing.assert_array_equal(np.isnan(found.lr_pvalues), [False, False, True, False, True])
+    np.testing.assert_allclose(found.lr_pvalues[[0, 1, 3]], alone.lr_pvalues[[0, 1, 3]], rtol=1e-6)
 
 
 # --- people ---------------------------------------------------------------------------------------

@@ -8,11 +8,13 @@ from .._labels import named
 from .._validation import boolean, data_for_classification, memory_for_gram, not_negative
 from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
+from ..inference import FirthInference
 from ..rows import Rows
 from ..solvers.firth import solve
 from ..solvers.loop import Fit
 from ..solvers.steps import OnStep
 from ._classifier import LinearClassifier, Probabilities
+from ._firth_inference import firth_inference
 from ._unpenalised import least_norm
 from .logistic import whole_number
 
@@ -133,6 +135,30 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         self.classes_ = classes
         self._fit_rows(rows, fit_intercept, start)
         return self
+
+    def inference(self, X: Any, y: Any, sample_weight: Any = None) -> FirthInference:
+        """Tests, intervals and odds ratios by the penalised likelihood, from the rows of the fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit. Weights are counts: weight 3 is three rows.
+
+        Returns
+        -------
+        certus.inference.FirthInference
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from certus.linear_model import FirthLogisticRegression
+        >>> X = np.repeat([[1.0], [0.0]], 50, axis=0)
+        >>> y = np.arange(100) < 10
+        >>> found = FirthLogisticRegression().fit(X, y).inference(X, y)
+        >>> found.lr_pvalues.round(5)
+        array([0.     , 0.00046])
+        """
+        return firth_inference(self, X, y, sample_weight)
 
     def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Any) -> None:
         m = rows.shape[1] + fit_intercept

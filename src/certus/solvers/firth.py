@@ -98,8 +98,8 @@ def solve(
     rows: Rows, fit_intercept: bool, start: tuple[np.ndarray, np.ndarray] | None = None,
     tol: float = 1e-6, max_iter: int = 100, on_step: OnStep = ignore, before: int = 0,
 ) -> Fit:  # fmt: skip
-    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others; all but one in each such
-    group have the coefficient 0.
+    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others to their left, and have
+    the coefficient 0.
 
     O(n·m²) operations a step for many columns and O(n·m³) for few, O(m³) memory a thread.
     """

@@ -479,3 +479,19 @@ def test_of_a_rare_class_the_mean_probability_is_above_its_share():
     assert found["share"][1] == 0.008
     np.testing.assert_allclose(found["mean_probability"][1], model.predict_proba(X)[:, 1].mean())
     assert found["mean_probability"][1] > 0.01
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
+def test_columns_near_the_limits_of_floats_are_columns_in_other_units(size):
+    X, y = endometrial()
+    model = fit(X * size, y, tol=1e-6)
+    assert model.certificate_.certified
+    np.testing.assert_allclose(model.coef_ * size, fit(X, y).coef_, rtol=1e-6)
+
+
+def test_rows_that_are_all_alike_leave_the_intercept(capfd):
+    with pytest.warns(AliasWarning, match="is constant"):
+        model = fit(np.ones((20, 2)), np.arange(20) < 5)
+    np.testing.assert_allclose(model.intercept_, np.log(5.5 / 15.5), rtol=1e-9)
+    np.testing.assert_array_equal(model.coef_, 0.0)
+    assert capfd.readouterr().err == ""

@@ -447,3 +447,20 @@ def test_a_fit_that_ends_early_says_so():
     ):
         model = OrdinalRegression(max_iter=1).fit(X, y)
     assert "What to do     raise max_iter\n" in model.certificate_.explain()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
+def test_columns_near_the_limits_of_floats_are_columns_in_other_units(size):
+    X, y, _ = ordered(1)
+    model = fit(X * size, y, tol=1e-6)
+    assert model.certificate_.status == "optimal"
+    np.testing.assert_allclose(model.coef_ * size, fit(X, y).coef_, rtol=1e-6)
+
+
+def test_a_class_of_one_row_between_two_others_keeps_its_place():
+    X, y, _ = ordered(1, classes=2)
+    y = 2 * y
+    y[7] = 1
+    model = fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert 0 < np.diff(model.thresholds_)[0] < 0.2

@@ -68,7 +68,7 @@ def check(
         combine=combine_ordinal, square=True,
     )  # fmt: skip
     inner = between_thresholds(c, sums.mass)
-    penalty = alpha / 2 * float((w * w).sum())
+    penalty = alpha / 2 * float((w * w).sum()) if alpha else 0.0  # w² may overflow
     objective = float(sums.loss + inner[0]) + penalty
     error = float(sums.loss_error + rounding_of(data) * abs(objective))
     f0 = float(-sums.mass @ np.log(sums.mass / sums.mass.sum()))

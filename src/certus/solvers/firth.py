@@ -189,7 +189,8 @@ def _orthonormal(rows: Rows, at: Coordinates, fit_intercept: bool) -> tuple[np.n
     scale = np.broadcast_to(at.scale, (p,))[kept]
     R = np.linalg.qr(found.triangle[:, kept] * scale, mode="r")
     basis = np.zeros((p, len(kept)))
-    basis[kept] = lapack.dtrtri(R)[0]
+    if len(kept):  # else all rows are alike
+        basis[kept] = lapack.dtrtri(R)[0]
     return basis, aliases is not None
 
 

@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.special import chdtrc
 
 import certus
@@ -433,7 +433,10 @@ def test_a_warm_start_from_the_answer_stays_there():
 def test_sparse_rows_are_the_same_rows():
     X, y, _ = classification(4, n=300, p=6)
     X[np.abs(X) < 0.7] = 0.0
-    np.testing.assert_allclose(fit(csr_array(X), y).coef_, fit(X, y).coef_, rtol=1e-9)
+    here = fit(X, y).coef_
+    for kind in (csr_array, csc_array):
+        np.testing.assert_allclose(fit(kind(X), y).coef_, here, rtol=1e-9)
+        assert certus.verify(fit(X, y), kind(X), y).certified
 
 
 def test_nearly_dependent_columns_are_fitted_or_refused_with_the_reason():

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 import certus
 from certus._data import Data
@@ -389,10 +389,12 @@ def test_repeated_columns_are_named_and_change_no_probability():
 def test_sparse_rows_are_the_same_rows():
     X, y, _ = ordered(4, n=300, p=6)
     X[np.abs(X) < 0.7] = 0.0
-    np.testing.assert_allclose(fit(csr_array(X), y).coef_, fit(X, y).coef_, rtol=1e-9)
-    np.testing.assert_allclose(
-        fit(csr_array(X), y).predict_proba(csr_array(X)), fit(X, y).predict_proba(X), rtol=1e-9
-    )
+    here = fit(X, y)
+    for kind in (csr_array, csc_array):
+        there = fit(kind(X), y)
+        np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+        np.testing.assert_allclose(there.predict_proba(kind(X)), here.predict_proba(X), rtol=1e-9)
+        assert certus.verify(here, kind(X), y).certified
 
 
 def test_a_penalty_takes_more_columns_than_rows():

@@ -42,8 +42,10 @@ def what_separates(rows: Rows, K: int, direction: Any, ordered: bool = False) ->
 def _what_orders(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
     """Its columns, and whether the first of them rises with the classes."""
     u = np.asarray(direction[0], dtype=float).ravel()
-    low, high, _ = rows.dense().reduce(_ranges, K, combine=_wider)
-    moves = np.abs(u) * (high.max(axis=0) - low.min(axis=0))
+    moves = np.abs(u)
+    if rows.shape[0] * rows.shape[1] <= MOST:
+        low, high, _ = rows.dense().reduce(_ranges, K, combine=_wider)
+        moves = moves * (high.max(axis=0) - low.min(axis=0))
     columns = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
     return {"ordered": True, "columns": columns, "rises": bool(u[columns[0]] > 0)}
 

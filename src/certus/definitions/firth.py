@@ -60,7 +60,7 @@ def check(
     constant = 1.0 if fit_intercept else None
     information = None if at.infeasible else information_of(data, at, constant)
     root = np.zeros((len(at.w) + fit_intercept, 0)) if information is None else information.root
-    sums = data.reduce(scores, at.w, at.b, at.view, constant, root, square=True)
+    sums = data.reduce(scores, at.w, at.b, at.view, constant, root, combine=added, square=True)
     f0 = float(LogisticMargin.null(sums.mass[1], sums.mass[0], fit_intercept))
     nothing = information is None
     gain = float("inf") if nothing else float(np.sum((root.T @ sums.g) ** 2) / 2)
@@ -122,6 +122,10 @@ def information_of(data: Any, at: Fitted, constant: float | None) -> Information
     R = np.linalg.qr(G, mode="r")
     log_det = np.log(lam[known]).sum() + 2 * np.log(np.abs(np.diagonal(R))).sum()
     return Information(root, float(log_det))
+
+
+def added(left: FirthSums, right: FirthSums) -> FirthSums:
+    return FirthSums(*(a + b for a, b in zip(left, right, strict=True)))
 
 
 def scores(

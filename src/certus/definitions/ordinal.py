@@ -110,7 +110,7 @@ def excess(data: Any, at: Fitted, c: Any, alpha: float, sums: Any, peak: Any, in
     g[p:] += g_inner
     g_error = sums.g_error + rounding_of(data) * sums.size
     g_error[:p] += gamma(4) * l2 * np.abs(at.w[:, 0])
-    g_error[p:] += gamma(EVALUATION) * size_inner
+    g_error[p:] += rounding_of(data) * size_inner
     H[p:, p:] += H_inner
     H[np.arange(p), np.arange(p)] += l2
     d = np.sqrt(np.diagonal(H))

@@ -175,7 +175,9 @@ class OrdinalRegression(LinearClassifier):
         proven = found.certified and found.kind == "global"
         finite = np.isfinite(fit.w).all() and np.isfinite(fit.b).all()
         if not proven and finite and self._watching.stopped is None:
-            direction = ordering_direction(rows, len(self.classes_), (fit.w, fit.b))
+            direction = ordering_direction(
+                rows, len(self.classes_), (fit.w, fit.b), fit.stopped_at is None
+            )
             if direction is not None:
                 self._direction = direction
                 return certify(self, rows, tol)

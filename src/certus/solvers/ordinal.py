@@ -25,6 +25,7 @@ NAME = "newton"
 SINGULAR = 1e12  # condition of the scaled Hessian from which directions are dropped
 HALVINGS = 60
 ROUNDING = 1e-14  # of F: a decrease below this cannot be seen
+MOST_ENTRIES = 1 << 27  # of the rows of linear programs: a gigabyte
 ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, convergence is quadratic
 
 
@@ -211,12 +212,12 @@ def _slope_and_bend(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ordering_direction(
-    rows: Rows, n_classes: int, reached: tuple[np.ndarray, np.ndarray]
+    rows: Rows, n_classes: int, reached: tuple[np.ndarray, np.ndarray], thorough: bool = True
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """(u (p, 1), γ (K − 1,)) with γ_{y−1} ≤ xᵀu ≤ γ_y for all rows that count, as far as floats can
     tell; None where none was found. One column if one does.
 
-    ``reached``: (w, b) of the solver.
+    ``reached``: (w, b) of the solver. ``thorough``: by linear programs, if nothing cheaper does.
     """
     low, high = ranges(rows, n_classes)
     for sign in (1.0, -1.0):
@@ -227,7 +228,8 @@ def ordering_direction(
             u[int(ordered.argmax())] = sign
             return _with_thresholds(rows, n_classes, u)
     found = _with_thresholds(rows, n_classes, reached[0])
-    if found is None:
+    entries = 2 * rows.shape[0] * (rows.shape[1] + n_classes)
+    if found is None and thorough and entries <= MOST_ENTRIES:
         two = _as_two_classes(rows, n_classes)
         hint = np.vstack([reached[0], -reached[1][:, None]])
         by_program = separating_direction(two, 2, False, (hint, np.zeros(1)))

@@ -13,7 +13,8 @@ from ..certificate import Certificate, certify
 from ..exceptions import OrderWarning
 from ..rows import Rows
 from ..solvers.loop import Fit
-from ..solvers.ordinal import ordering_direction, solve
+from ..solvers.ordering import ordering_direction
+from ..solvers.ordinal import solve
 from ..solvers.steps import OnStep
 from ._classifier import LinearClassifier
 from ._scores import scores

@@ -107,6 +107,21 @@ def two_classes_correlated(n, p, seed, dtype, order):
     return X, y
 
 
+def five_ordered_classes(n, p, seed, dtype, order):
+    """X = Z, y in {0, …, 4} by where z + logistic noise lies among its own quintiles."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p), dtype=dtype)
+    z = SIGNAL * X.astype(float) @ rng.standard_normal(p) / np.sqrt(p) + rng.logistic(size=n)
+    y = np.searchsorted(np.quantile(z, [0.2, 0.4, 0.6, 0.8]), z)
+    return np.asarray(X, order=order), y
+
+
+def separated_classes(n, p, seed, dtype, order):
+    """X = Z, y = 1 where the first column is positive: no finite maximum of the likelihood."""
+    X = np.random.default_rng(seed).standard_normal((n, p), dtype=dtype)
+    return np.asarray(X, order=order), (X[:, 0] > 0).astype(np.int64)
+
+
 def few_true_features(n, p, seed, dtype, order):
     """X = Z, y in {0, 1}, and z depends on the first few columns only."""
     rng = np.random.default_rng(seed)

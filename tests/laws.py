@@ -14,18 +14,20 @@ from certus.exceptions import AliasWarning
 from certus.linear_model import (
     ElasticNet,
     ElasticNetCV,
+    FirthLogisticRegression,
     Lasso,
     LassoCV,
     LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
+    OrdinalRegression,
     PenalizedClassifier,
     PenalizedRegressor,
     Ridge,
     RidgeCV,
 )
 from certus.penalties import L1, L2
-from problems import Problem, classification, regression
+from problems import Problem, classification, ordered, regression
 
 LAWS = {
     "shift": "X + 1cᵀ: the same w; b takes up the shift",
@@ -185,6 +187,17 @@ def penalized(loss: str, **parameters: Any) -> Callable[..., PenalizedClassifier
     return lambda penalty=1.0: PenalizedClassifier(loss, L2(2 * penalty), **parameters)
 
 
+def firth(**parameters: Any) -> Callable[..., FirthLogisticRegression]:
+    return lambda penalty=1.0: FirthLogisticRegression(**parameters)
+
+
+def ordinal(name: str, classes: int, alpha: float = 0.0, **more: Any) -> Law:
+    case = classifier(
+        name, lambda penalty=1.0: OrdinalRegression(alpha=alpha * penalty), classes, **more
+    )
+    return replace(case, problem=ordered, solver="certus.solvers.ordinal:solve")
+
+
 def with_folds(case: Law) -> Law:
     silent = dict.fromkeys(("coefs_paths_", "scores_", "n_iter_"), OF_FOLDS)
     silent |= dict.fromkeys(("Cs_", "l1_ratios_"), "they repeat what was asked for")
@@ -205,6 +218,7 @@ def linear(**parameters: Any) -> Callable[..., LinearRegression]:
 # of the labels 0, 1, … and of the same renamed to 9, 8, …
 CLASS_WEIGHT = {0: 3.0, 1: 0.5, 9: 3.0, 8: 0.5}
 
+COUNTS = {"scale weights": "weights are counts of rows, which log det I grows more slowly than"}
 UNITS = {"scale columns": PENALTY_HAS_UNITS}
 THROUGH_THE_ORIGIN = dict.fromkeys(("shift", "shift y"), NO_INTERCEPT)
 TWO_DEGREES = "L1 grows with w and L2 with its square: no one factor undoes both"
@@ -318,6 +332,14 @@ ESTIMATORS = [
     with_parts(classifier("PenalizedClassifier, Huber, three classes", penalized("huber"), 3,
                           exempt=UNITS)),
     with_parts(classifier("PenalizedClassifier, softmax", penalized("softmax"), 3, exempt=UNITS)),
+    replace(classifier("FirthLogisticRegression", firth(), exempt=COUNTS),
+            solver="certus.solvers.firth:solve"),
+    replace(classifier("FirthLogisticRegression, no intercept", firth(fit_intercept=False),
+                       exempt={**COUNTS, "shift": NO_INTERCEPT}),
+            solver="certus.solvers.firth:solve"),
+    ordinal("OrdinalRegression", 3),
+    ordinal("OrdinalRegression, two classes", 2),
+    ordinal("OrdinalRegression, five classes, with a penalty", 5, 2.0, exempt=UNITS),
 ]  # fmt: skip
 
 

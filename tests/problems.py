@@ -62,6 +62,21 @@ def classification(seed: int, n: int = 90, p: int = 4, classes: int = 2) -> Prob
             return Problem(X, y)
 
 
+def ordered(seed: int, n: int = 90, p: int = 4, classes: int = 3) -> Problem:
+    """Labels 0, 1, … by where xᵀw + logistic noise lies among thresholds, X on a grid of 1/64.
+
+    Coefficients lie between ½ and 1; every class has a third of its fair share of rows at least.
+    """
+    rng = np.random.default_rng(seed)
+    X = np.round(64 * rng.normal(size=(n, p))) / 64
+    w = rng.uniform(0.5, 1, size=p) * rng.choice([-1.0, 1.0], size=p)
+    while True:
+        t = X @ w + rng.logistic(size=n)
+        y = np.digitize(t, np.quantile(t, np.linspace(0, 1, classes + 1)[1:-1] ** 1.3))
+        if np.bincount(y, minlength=classes).min() >= n / (3 * classes):
+            return Problem(X, y)
+
+
 def unequal_scales(n: int = 1000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     """'dose' matters, 'count' is two million times larger: scikit-learn drops 'dose'."""
     rng = np.random.default_rng(seed)

@@ -131,7 +131,8 @@ def test_nothing_in_the_demo_calls_a_right_answer_wrong(shown):
 def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X, y = row.data()
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
-    kinds = {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
+    kinds = {"Firth": plain_firth, "Ordinal": plain_ordinal}
+    kinds |= {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
     kinds |= {"Neighbors": wrong_neighbours, "KMeans": plain_clusters, "NCFS": plain_ncfs}
     kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc}
     kinds |= {"Mixture": plain_mixture, "Agglomerative": wrong_pairs}
@@ -142,6 +143,21 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
         if plain is wrong_pairs:  # which merges follow from a wrong one is not counted alike
             truth, told = truth > 0, told > 0
         assert told == pytest.approx(truth, rel=1e-6)
+
+
+def plain_firth(X, y, w, b, **_):
+    z = (X @ w + b)[:, 0]
+    p = 1 / (1 + np.exp(-z))
+    A = np.column_stack([X, np.ones(len(X))])
+    likely = np.where(y == np.unique(y)[1], p, 1 - p)
+    return -np.log(likely).sum() - np.linalg.slogdet(A.T @ ((p * (1 - p))[:, None] * A))[1] / 2
+
+
+def plain_ordinal(X, y, w, thresholds, **_):
+    below = 1 / (1 + np.exp(X @ w - thresholds))
+    below = np.column_stack([np.zeros(len(X)), below, np.ones(len(X))])
+    i = np.arange(len(X))
+    return -np.log(below[i, y + 1] - below[i, y]).sum()
 
 
 def wrong_pairs(X, _y, merges, **_):

@@ -125,7 +125,8 @@ def test_the_column_that_separates_is_named():
     assert said == (
         "no finite optimum. Every row with tumour_size > 3.5 is 'malignant' (18 rows) and every "
         "other row is 'benign' (42 rows), so its coefficient grows without limit. Do not read the "
-        "coefficients, odds ratios or p-values. Use a finite C, or drop 'tumour_size'."
+        "coefficients, odds ratios or p-values. Use FirthLogisticRegression, a "
+        "finite C, or drop 'tumour_size'."
     )
 
 
@@ -171,7 +172,7 @@ def test_a_separated_certificate_says_so_everywhere():
     text = c.explain()
     assert text.startswith("[!!] NO FINITE OPTIMUM   sklearn.linear_model.LogisticRegression")
     assert f"What is wrong  E{told[1:]}, so its coefficient grows without limit" in text
-    assert "What to do     do not read the coefficients, odds ratios or p-values; use a" in text
+    assert "What to do     do not read the coefficients, odds ratios or p-values; use F" in text
     assert c.note() == f"Not certified: no finite optimum: {told}."
     page = c._repr_html_()
     ET.fromstring(page)

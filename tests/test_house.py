@@ -91,8 +91,9 @@ MAY_IMPORT = {
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
         "_explain_clusters", "_explain_linkage", "_explain_mixture", "_explain_ncfs",
-        "_explain_svm", *WORDS,
+        "_explain_svm", "_explain_firth", *WORDS,
     },
+    "_explain_firth": {"_explain_stopping", *WORDS},
     "_explain_linkage": set(WORDS),
     "_explain_linear": set(WORDS),
     "_explain_classes": {"_explain_stopping", *WORDS},
@@ -419,8 +420,8 @@ PARTS = {
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
-    "neighbor_votes", "normal_components", "penalised_slopes", "penalty_terms", "residual_sums",
-    "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
+    "neighbor_votes", "normal_components", "ordinal_sums", "penalised_slopes", "penalty_terms",
+    "residual_sums", "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
 }  # fmt: skip
 
 

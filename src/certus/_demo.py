@@ -174,6 +174,12 @@ def _separated() -> Data:
     )
 
 
+def _steps() -> Data:
+    """The progression of a disease as a number from 0 to 4, a fifth of the rows each."""
+    X, y = _diabetes()
+    return X, np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y)
+
+
 def _digits() -> Data:
     from sklearn.datasets import load_digits
 
@@ -243,6 +249,10 @@ ROWS = (
         {"solver": "saga", "max_iter": 10_000, "random_state": 0}),
     Row("separated", "linear_model.LogisticRegression", "size tells kinds apart",
         _separated, {"C": np.inf}, expects="no finite optimum"),
+    Row("firth", "linear_model.FirthLogisticRegression", "size tells kinds apart", _separated,
+        expects="stationary", alone=True),
+    Row("ordinal", "linear_model.OrdinalRegression", "load_diabetes, in five steps", _steps,
+        alone=True),
     Row("softmax", "linear_model.LogisticRegression", "load_wine, three classes", _wine),
     Row("neighbors", "neighbors.KNeighborsClassifier", "load_digits", _digits, expects="exact"),
     Row("far", "neighbors.KNeighborsClassifier", "far from 0",

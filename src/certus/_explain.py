@@ -2,7 +2,8 @@
 
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
 ``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``,
-``_explain_linkage.py``, ``_explain_mixture.py``, ``_explain_ncfs.py`` and ``_explain_svm.py``.
+``_explain_linkage.py``, ``_explain_mixture.py``, ``_explain_ncfs.py``, ``_explain_svm.py`` and
+``_explain_firth.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 from . import (
     _explain_classes,
     _explain_clusters,
+    _explain_firth,
     _explain_linear,
     _explain_linkage,
     _explain_mixture,
@@ -48,6 +50,7 @@ WORDS = {  # of a definition; of classifiers where it is not named
     "certus.definitions.lssvm": _explain_svm,
     "certus.definitions.lssvm_primal": _explain_svm,
     "certus.definitions.svc": _explain_svm,
+    "certus.definitions.firth": _explain_firth,
 }
 
 
@@ -233,5 +236,6 @@ def _stopped(c: "Certificate", stopped_at: int) -> str:
         too_high = f", so up to {number(100 * c.gap / c.bound, 2)} % too high"
     return (
         f"{c.model} stopped at max_iter={stopped_at} before the optimum: objective "
-        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter or use solver='auto'."
+        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter"
+        + ("." if c.definition == _explain_classes.ORDINAL else " or use solver='auto'.")
     )

@@ -14,13 +14,15 @@ from ._words import best_possible, count, listed, magnitude, name_of, number, pr
 if TYPE_CHECKING:
     from .certificate import Certificate
 
+ORDINAL = "certus.definitions.ordinal"
 SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
 PROOF = {"a dual point": "dual bound"}
 FAR = 30.0  # spreads from 0 from which they do
 
 
 def certified(c: "Certificate") -> list[tuple[str, str]]:
-    alone = f"{small(c.residual)} of what the intercept alone leaves"
+    null = "the thresholds alone leave" if c.definition == ORDINAL else "the intercept alone leaves"
+    alone = f"{small(c.residual)} of what {null}"
     if c.bound is None:
         rows = [
             ("Objective", f"{number(c.objective, 7)}; no bound on the best possible is known"),
@@ -103,7 +105,7 @@ def _remedy(c: "Certificate") -> str:
     iteration = c.found.get("iteration", {})
     name = c.model.rsplit(".", 1)[-1]
     if c.found["ours"]:
-        return "raise max_iter, or use solver='auto'"
+        return "raise max_iter" + ("" if c.definition == ORDINAL else ", or use solver='auto'")
     if iteration.get("stochastic"):
         return _instead_of_sgd(c)
     steps = ["standardise first"] if _odd_columns(c) else []
@@ -195,13 +197,16 @@ def _finding(
     names: Sequence[str] | None, classes: np.ndarray, facts: dict[str, Any]
 ) -> tuple[str, str, str]:
     """What separates; what grows; what to use."""
+    if facts.get("ordered"):
+        return _in_order(names, facts)
     labels = [repr(label) for label in np.asarray(classes).tolist()]
+    firth = "FirthLogisticRegression, " if len(labels) == 2 else ""
     j = facts.get("column")
     if j is not None:
         return (
             _by_one_column(names, labels, facts),
             "its coefficient grows without limit",
-            f"use a finite C, or drop {name_of(int(j), names)}",
+            f"use {firth}a finite C, or drop {name_of(int(j), names)}",
         )
     columns = [name_of(int(i), names) for i in facts.get("columns", ())]
     what = f"A combination of {listed(columns)}" if columns else "A combination of columns"
@@ -215,7 +220,18 @@ def _finding(
         a, b = (_counted(labels[k], m) for k, m in zip(between, rows, strict=True))
         whom = f"{a} from {b}"
     grow = "its coefficients grow without limit"
-    return f"{what} separates {whom}", grow, "use a finite C, or fewer columns"
+    return f"{what} separates {whom}", grow, f"use {firth}a finite C, or fewer columns"
+
+
+def _in_order(names: Sequence[str] | None, facts: dict[str, Any]) -> tuple[str, str, str]:
+    """The same of ordered classes."""
+    columns = [name_of(int(j), names) for j in facts["columns"]]
+    if len(columns) == 1:
+        side, name = "above" if facts["rises"] else "below", columns[0]
+        told = f"No row of a class has {name} {side} that of a row of the next class"
+        return told, "its coefficient grows without limit", f"use alpha > 0, or drop {name}"
+    told = f"A combination of {listed(columns)} puts all rows in the order of their classes"
+    return told, "its coefficients grow without limit", "use alpha > 0, or fewer columns"
 
 
 def _counted(label: str, rows: Any) -> str:

@@ -261,7 +261,9 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
     c = certificate
     require_certified(c)
     gap, near, found = c.gap, "at most {} above the best possible", "{found['gap']:.3g}"
-    if c.bound is None and "convex" in c.found:
+    if c.bound is None and "gain" in c.found:
+        gap, near, found = c.found["gain"], "one more step would gain {}", "{found['gain']:.3g}"
+    elif c.bound is None and "convex" in c.found:
         gap, near = c.residual, "no slope is more than {} of the largest there can be"
         found = "{found['residual']:.3g}"
     elif c.bound is None:

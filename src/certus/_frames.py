@@ -82,6 +82,18 @@ def labels_from_frame(values: Any) -> Any:
     return np.asarray(values)
 
 
+def ordered_categories(values: Any) -> list[Any] | None:
+    """The categories of a column in the order of its type; None where that has none."""
+    if _library(values) is None:
+        return None
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or not isinstance(series.dtype, nw.Enum):
+        return None
+    return list(series.dtype.categories)
+
+
 def _labels(series: Any) -> np.ndarray:
     import narwhals as nw
 

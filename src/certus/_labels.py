@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ._frames import labels_from_frame
+from ._frames import labels_from_frame, ordered_categories
 from ._words import count, listed
 
 FEW = 1 << 16  # whole numbers in a range up to this are counted, not sorted
@@ -228,6 +228,51 @@ def require_weight(classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> 
         if not total > 0:
             why = "no row in y" if s is None else "no row whose sample_weight is above 0"
             raise ValueError(f"class {label!r} has {why}: drop the class, or give it rows")
+
+
+# --- classes in an order --------------------------------------------------------------------------
+
+
+def in_order(known: np.ndarray, categories: Any, y: Any, k: np.ndarray) -> np.ndarray:
+    """The sorted classes ``known`` of y, k their numbers, in the order that was asked for: that of
+    ``categories``, or ("auto") of y's type, or as they are sorted."""
+    labels = known.tolist()
+    if isinstance(categories, str) and categories == "auto":
+        of_type = ordered_categories(y)
+        asked = labels if of_type is None else [label for label in of_type if label in labels]
+        return np.array(asked, dtype=known.dtype)
+    if isinstance(categories, str) or not np.iterable(categories):
+        raise ValueError(f"categories={categories!r}: give 'auto', or the classes in their order")
+    asked = [v.item() if isinstance(v, np.generic) else v for v in categories]
+    twice = next((label for j, label in enumerate(asked) if label in asked[:j]), None)
+    if twice is not None:
+        raise ValueError(f"categories has {twice!r} twice: name each class once")
+    for j, label in enumerate(labels):
+        if label not in asked:
+            raise ValueError(
+                f"y holds {label!r} (row {int(np.argmax(k == j))}), which is not among "
+                f"categories={asked!r}: put it in its place there, or drop its rows"
+            )
+    for label in asked:
+        if label not in labels:
+            raise ValueError(
+                f"categories has {label!r}, and y has no row of it (it holds {named(known)}): its "
+                "two thresholds would be one. Leave it out"
+            )
+    return np.array(asked, dtype=known.dtype)
+
+
+def guessed_order(known: np.ndarray, categories: Any, y: Any) -> str | None:
+    """What to warn of where nothing but the alphabet says the order; None where something does."""
+    labels = known.tolist()
+    told = not isinstance(categories, str) or ordered_categories(y) is not None
+    if told or len(labels) < 3 or not isinstance(labels[0], str):
+        return None
+    return (
+        f"the classes were put in the order of text, {' < '.join(map(repr, labels[:5]))}"
+        f"{' < …' if len(labels) > 5 else ''}. If that is not theirs, give "
+        "categories=[lowest, …, highest]"
+    )
 
 
 # --- weights of classes ---------------------------------------------------------------------------

@@ -15,9 +15,14 @@ from .rows import Rows
 MOST = 1 << 30  # entries, zeros counted, that are looked through: a second or two
 
 
-def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
-    """The facts that ``_explain_classes.explain_separation`` tells. y is the class's index."""
+def what_separates(rows: Rows, K: int, direction: Any, ordered: bool = False) -> dict[str, Any]:
+    """The facts that ``_explain_classes.explain_separation`` tells. y is the class's index.
+
+    ``ordered``: it puts all rows in the order of their classes.
+    """
     n, p = rows.shape
+    if ordered:
+        return _what_orders(rows, K, direction)
     moves = np.abs(np.asarray(direction[0], dtype=float)).reshape(p, -1).max(axis=1)
     if n * p > MOST:
         return {"columns": [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]}
@@ -32,6 +37,17 @@ def what_separates(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
     if K == 2:
         facts |= {"classes": (1, 0), "rows": (int(counts[1]), int(counts[0]))}
     return facts
+
+
+def _what_orders(rows: Rows, K: int, direction: Any) -> dict[str, Any]:
+    """Its columns, and whether the first of them rises with the classes."""
+    u = np.asarray(direction[0], dtype=float).ravel()
+    moves = np.abs(u)
+    if rows.shape[0] * rows.shape[1] <= MOST:
+        low, high, _ = rows.dense().reduce(_ranges, K, combine=_wider)
+        moves = moves * (high.max(axis=0) - low.min(axis=0))
+    columns = [int(j) for j in np.argsort(-moves, kind="stable") if moves[j] > 0]
+    return {"ordered": True, "columns": columns, "rises": bool(u[columns[0]] > 0)}
 
 
 def _ranges(X: Any, y: Any, s: Any, K: int) -> tuple[Any, Any, Any]:

@@ -62,14 +62,13 @@ class Certificate:
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
         "not a local optimum" (of clusters, mixtures and NCFS), "degenerate" (of clusters: fewer
         distinct rows than clusters, so that the objective is 0 and cannot be lower; of mixtures: a
-        component without a spread of its own), "exact" (of answers and trees), "nearly optimal"
-        (≤ 1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
-        optimum" (the
-        classes are separated, so coefficients grow without limit), "not proven" (sparse rows of
-        many columns without a penalty, or a loss, penalty or distance of your own: neither could be
-        shown),
-        "contradicted" (another fitted attribute, or an answer, disagrees with the data), "other
-        rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the optimum).
+        component without a spread of its own), "exact" (of answers and trees), "nearly optimal" (≤
+        1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
+        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
+        (sparse rows of many columns without a penalty, or a loss, penalty or distance of your own:
+        neither could be shown), "contradicted" (another fitted attribute, or an answer, disagrees
+        with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback,
+        before the optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
@@ -241,7 +240,8 @@ def _certify(
     if status == "no finite optimum":
         assert reading.labels is not None
         proof = found["separated"]
-        facts = what_separates(rows, len(reading.labels.classes), proof["direction"])
+        K, ordered = len(reading.labels.classes), proof.get("ordered", False)
+        facts = what_separates(rows, K, proof["direction"], ordered)
         found["separated"] = {**facts, "proof": proof}
     # copies: an edit of the model in place must not edit what was certified
     parameters = copy.deepcopy(reading.parameters)

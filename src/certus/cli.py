@@ -187,6 +187,8 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
         f"{c.status if c.certified else c.status.upper():<17}", TONE.get(c.status, "bad")
     )
     good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
+    if c.status == "stationary":
+        good = "no small change lowers it"
     if c.kind == "exact":
         good, value = "every sampled answer is right", ""
     if c.kind == "local":

@@ -10,6 +10,7 @@ __all__ = [
     "InferenceError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
+    "OrderWarning",
     "SeparationWarning",
     "UnitsWarning",
 ]
@@ -33,6 +34,10 @@ class DegenerateWarning(UserWarning):
 
 class NotEuclideanWarning(UserWarning):
     """A linkage of centres was asked for distances that have none: it means little."""
+
+
+class OrderWarning(UserWarning):
+    """Classes of text were put in the order of text, which may not be theirs."""
 
 
 class UnitsWarning(UserWarning):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .labels import Labels
-from .linear import RIDGE, _coefficients
+from .linear import RIDGE, _coefficients, _weights
 
 
 def _iteration(model: Any) -> dict[str, Any]:
@@ -93,6 +93,36 @@ def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
 def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
     """The last fit of scikit-learn's is by liblinear's default scaling, whatever was asked."""
     return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
+
+
+def read_firth(model: Any, _rows: Any) -> dict[str, Any]:
+    """−Σ s_i log P(y_i | x_i) − ½ log det of the information."""
+    constant = "x̃ = (x, 1)" if model.fit_intercept else "x̃ = x"
+    return {
+        "definition": "firth",
+        "formula": f"−Σ sᵢ log P(yᵢ|xᵢ) − ½ log det Σ sᵢ pᵢ(1 − pᵢ)x̃ᵢx̃ᵢᵀ, {constant}",
+        "parameters": _coefficients(model),
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": _iteration(model),
+    }
+
+
+def read_ordinal(model: Any, _rows: Any) -> dict[str, Any]:
+    """−Σ s_i log P(y_i | x_i) + α/2 ‖w‖², P(y ≤ k | x) = σ(c_k − xᵀw)."""
+    alpha = float(model.alpha)
+    penalty = f" + {'½' if alpha == 1 else f'{alpha / 2:g}'}‖w‖²" if alpha else ""
+    reading = {
+        "definition": "ordinal",
+        "formula": f"−Σ sᵢ log P(yᵢ|xᵢ){penalty}, P(y ≤ k|x) = σ(cₖ − xᵀw)",
+        "parameters": {
+            "w": _weights(model),
+            "thresholds": np.asarray(model.thresholds_, dtype=float).ravel(),
+            "alpha": alpha,
+        },
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": _iteration(model),
+    }
+    return _with_direction(model, reading)
 
 
 # --- stochastic gradient descent ------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    classes: np.ndarray  # ascending
+    classes: np.ndarray  # ascending, or in an order of their own
     coding: str = "index"
     weight: np.ndarray | None = None  # of classes, where the definition has only those of rows
 

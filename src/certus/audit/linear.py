@@ -9,10 +9,15 @@ SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 
 
-def _coefficients(model: Any) -> dict[str, Any]:
-    """w (p×k) and b (k,), whatever the shape they are kept in."""
+def _weights(model: Any) -> np.ndarray:
+    """w (p×k), whatever the shape it is kept in."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
-    w = np.atleast_2d(np.asarray(coef, dtype=float)).T
+    return np.atleast_2d(np.asarray(coef, dtype=float)).T
+
+
+def _coefficients(model: Any) -> dict[str, Any]:
+    """w and b (k,)."""
+    w = _weights(model)
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
     return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}
 

@@ -71,6 +71,8 @@ _READERS: dict[str, dict[str, Reader]] = {
         **_SHARED,
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
+        "linear_model.FirthLogisticRegression": classifiers.read_firth,
+        "linear_model.OrdinalRegression": classifiers.read_ordinal,
         "linear_model.PenalizedClassifier": classifiers.read_penalized,
         "linear_model.PenalizedRegressor": penalised.read_penalized_regressor,
         "cluster.Tree": linkage.read_tree,

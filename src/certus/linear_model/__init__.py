@@ -2,9 +2,11 @@
 
 from .elastic_net import ElasticNet, Lasso
 from .elastic_net_cv import ElasticNetCV, LassoCV
+from .firth import FirthLogisticRegression
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
+from .ordinal import OrdinalRegression
 from .penalized_classifier import PenalizedClassifier
 from .penalized_regressor import PenalizedRegressor
 from .ridge import Ridge
@@ -13,11 +15,13 @@ from .ridge_cv import RidgeCV
 __all__ = [
     "ElasticNet",
     "ElasticNetCV",
+    "FirthLogisticRegression",
     "Lasso",
     "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "OrdinalRegression",
     "PenalizedClassifier",
     "PenalizedRegressor",
     "Ridge",

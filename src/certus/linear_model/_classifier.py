@@ -1,5 +1,6 @@
 """What the linear classifiers share: a certified fit, scores, labels, probabilities."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,27 +48,41 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
         self, problem: Problem, rows: Rows, solver: Solver, tol: float, max_iter: int,
         start: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """Solve, certify, and go on where the certificate asks for more. ``rows``: its own."""
+        """Minimise a problem of a loss and a penalty. ``rows``: the problem's own."""
         if isinstance(solver, Newton):
             side = rows.shape[1] * problem.outputs
             memory_for_gram(side + 1, side, rows.threads)
+
+        def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
+            return solve(problem, solver, start, tol, max_iter, on_step, before)
+
+        return self._search(run, rows, tol, max_iter, start)
+
+    def _search(
+        self, run: Callable[..., Fit], rows: Rows, tol: float, max_iter: int,
+        start: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[Fit, Certificate]:  # fmt: skip
+        """Solve, certify, and go on where the certificate asks for more.
+
+        ``run(start, tol, on_step, before)``: the solver, after ``before`` steps.
+        """
         tol = self._certificate_tol(tol)
         on_step: OnStep = self._watching.iterations(
             self._attributes, lambda: self._check(rows, tol), max_iter
         )
         if getattr(self, "verbose", 0) > 0:
             on_step = aloud(on_step, type(self).__name__)
-        fit = Fit(np.empty(0), np.empty(0), solver.name, 0)
+        before = 0
         for tighter in TIGHTER:
             with Solving(self, rows):
-                fit = solve(problem, solver, start, tol * tighter, max_iter, on_step, fit.n_iter)
+                fit = run(start, tol * tighter, on_step, before)
             self._set(fit)
             found = self._check(rows, tol)
             more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more or found.status == "no finite optimum":
                 break
-            start = fit.w, fit.b
+            start, before = (fit.w, fit.b), fit.n_iter
         return fit, found
 
     def _check(self, rows: Rows, tol: float) -> Certificate:

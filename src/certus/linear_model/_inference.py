@@ -66,7 +66,8 @@ def require_same_rows(certificate: Any, rows: Rows) -> None:
 
 def require_same_objective(certificate: Any, objective: float, rounding: float = 0.0) -> None:
     """What the fingerprint, which sees some rows, may have missed."""
-    rounding += SAME * certificate.objective + certificate.gap
+    gap = certificate.gap if np.isfinite(certificate.gap) else 0.0
+    rounding += SAME * abs(certificate.objective) + gap
     if abs(certificate.objective - objective) > rounding:
         raise InferenceError(
             "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "

@@ -11,10 +11,11 @@ from ..rows import Rows
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
-    """In float64, (n,) or (n, k) as ``coef_`` is (p,) or (k, p)."""
+    """In float64, (n,) or (n, k) as ``coef_`` is (p,) or (k, p), or there are k intercepts."""
     X = data_for_predict(model, X)
     w = (model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_).T
-    out = np.empty((X.shape[0], *w.shape[1:]))
+    several = np.broadcast_shapes(w.shape[1:], np.shape(model.intercept_)) if w.ndim > 1 else ()
+    out = np.empty((X.shape[0], *several))
     Rows(X).map(_linear, out, w, model.intercept_)
     if not np.isfinite(out.sum()):
         require_finite(X, vars(model).get("feature_names_in_"))

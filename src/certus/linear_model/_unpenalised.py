@@ -34,6 +34,8 @@ def separation(
 
 def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) -> Solution:
     """The smallest w with the same scores: least squares on the scores themselves."""
+    if rows.shape[0] <= rows.shape[1]:  # all rows at once
+        rows = rows.dense()
     z = np.empty((rows.shape[0], w.shape[1]))
     rows.map(_scores, z, w, b)
     return solve(rows.but(z, rows.s), fit_intercept)

@@ -12,17 +12,33 @@ and an end by Newton's method for √D, which is close to a line, with D′ = 2(
 convex, so that its root can be bracketed.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .._pool import blas_limiter
 from ..exceptions import InferenceError
-from .logistic_likelihood import Inverse, Likelihood, Point
+from ..rows import Rows
+from .logistic_likelihood import Inverse, Point
 
 ITERATIONS = 100
 DECREMENT = 1e-12  # of log L, below which a step gains nothing that D shows
 ROOT = 1e-9  # relative, of D
+
+
+class Likelihood(Protocol):
+    """−log L of coefficients Tθ, class after class, or what stands in its place."""
+
+    @property
+    def rows(self) -> Rows: ...
+
+    @property
+    def n_classes(self) -> int: ...
+
+    @property
+    def T(self) -> np.ndarray: ...
+
+    def at(self, theta: np.ndarray) -> Point: ...
 
 
 class _Best(NamedTuple):

@@ -1,0 +1,95 @@
+r"""Tests and intervals of Firth's logistic regression, by its penalised likelihood.
+
+D_j(β) = 2(max ℓ* − max_{θ_j = β} ℓ*),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._table import Table
+from .._words import count
+from ..exceptions import InferenceError
+from .base import facts_line, percent
+from .logistic import LogisticInference
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FirthInference(LogisticInference):
+    """What the rows say about the coefficients of a ``FirthLogisticRegression``.
+
+    Attributes
+    ----------
+    names, classes, coef, covariance, n
+        As of ``LogisticInference``.
+    standard_errors : ndarray of shape (m,)
+        From the inverse of the information. Wald's tests and intervals (``statistic``, ``pvalues``,
+        ``kind="wald"``) rest on them and mislead where classes are separated: the likelihood is
+        lopsided there.
+    lr_pvalues : ndarray of shape (m,)
+        By ratios of penalised likelihoods: each is a fit without that coefficient.
+    log_likelihood, null_log_likelihood : float
+        Penalised: at the estimate; of the intercept alone, with the penalty of all columns.
+    lr_statistic, lr_degrees_of_freedom, lr_pvalue : float
+        Of the whole model against that.
+    """
+
+    def conf_int(self, level: float = 0.95, kind: str = "lr") -> Table:
+        """Intervals of the coefficients, a table with the columns "low" and "high".
+
+        Parameters
+        ----------
+        level : float, default=0.95
+        kind : {"lr", "wald"}, default="lr"
+            "lr": all values that a ratio of penalised likelihoods does not reject.
+        """
+        return super().conf_int(level, kind)
+
+    def odds_ratios(self, level: float = 0.95, kind: str = "lr") -> Table:
+        """exp θ̂_j with its interval. Parameters as of ``conf_int``."""
+        return super().odds_ratios(level, kind)
+
+    def summary(self, level: float = 0.95) -> Table:
+        """Coefficients, standard errors, tests and intervals by penalised likelihood."""
+        low, high = self._interval_of(level, "lr")
+        columns: dict[str, Any] = {
+            **self._keys(), "coef": self.coef, "std error": self.standard_errors,
+            "chi²": self._each(lambda j: max(self._profile.deviance(j, 0.0), 0.0)),
+            "p": self.lr_pvalues, f"{percent(level)} low": low, "high": high,
+        }  # fmt: skip
+        title = f"Firth, {count(self.n, 'row')}, tests and intervals by penalised likelihood"
+        return self._table(columns, title, self._facts())
+
+    @property
+    def pseudo_r_squared(self) -> float:
+        raise InferenceError(self._no_likelihood("a pseudo R²"))
+
+    @property
+    def aic(self) -> float:
+        raise InferenceError(self._no_likelihood("AIC"))
+
+    @property
+    def bic(self) -> float:
+        raise InferenceError(self._no_likelihood("BIC"))
+
+    @staticmethod
+    def _no_likelihood(what: str) -> str:
+        return (
+            f"{what} compares likelihoods, and what was maximised is a penalised one, whose "
+            "penalty depends on the columns. Compare nested models by lr_pvalues"
+        )
+
+    @property
+    def _kind(self) -> tuple[str, str, str]:
+        return "Firth", "z", ""
+
+    def _facts(self) -> list[str]:
+        alone = "of the intercept alone" if self.fit_intercept else "of equal probabilities"
+        return [
+            *self._against(),
+            facts_line({"penalised log-likelihood": self.maximum, alone: self.null}),
+            facts_line({
+                "LR chi²": self.lr_statistic,
+                "degrees of freedom": self.lr_degrees_of_freedom,
+                "p": self.lr_pvalue,
+            }),
+        ]  # fmt: skip

@@ -1,0 +1,48 @@
+"""From a certified fit of Firth's logistic regression and its rows to tests and intervals."""
+
+from functools import partial
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from .._pool import blas_limiter
+from .._validation import data_for_verify, memory_for_gram
+from ..inference import FirthInference, feature_names
+from ..solvers.firth_inference import PenalisedLikelihood
+from ..solvers.logistic_inference import infer_logistic
+from ..solvers.profile_likelihood import Profile
+from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
+
+
+def firth_inference(model: Any, X: Any, y: Any, sample_weight: Any) -> FirthInference:
+    """The solver's w and b are used; all else is recomputed."""
+    check_is_fitted(model)
+    certificate = model.certificate_
+    require_certified_and_unedited(model)
+    rows = data_for_verify(model, X, y, sample_weight)
+    require_same_rows(certificate, rows)
+    fitted = certificate.parameters
+    w, b, intercept = fitted["w"], fitted["b"], fitted["fit_intercept"]
+    memory_for_gram(len(w) + 2, len(w) + 1, rows.threads)
+    with blas_limiter.for_work(rows.shape):
+        found = infer_logistic(rows, w, b, 2, 0.0, intercept)
+        penalised = PenalisedLikelihood(found.likelihood, found.rank)
+        here, alone = penalised.at(found.theta).loss, penalised.without_columns()
+    log_det = certificate.found["log_det"]
+    require_same_objective(certificate, -found.log_likelihood - log_det / 2)
+    maximum = -certificate.objective
+    return FirthInference(
+        names=feature_names(vars(model).get("feature_names_in_"), len(w), intercept),
+        coef=found.coef[:, 0],
+        standard_errors=found.standard_errors[:, 0],
+        covariance=found.covariance,
+        n=int(found.n) if found.n.is_integer() else found.n,
+        cov="classical",
+        fit_intercept=intercept,
+        alpha=0.0,
+        classes=tuple(map(str, model.classes_)),
+        maximum=maximum,
+        null=maximum - (alone - here),
+        effective_parameters=float(found.rank),
+        make_profile=partial(Profile, penalised, found.theta, found.basis),
+    )

@@ -320,7 +320,7 @@ def test_a_search_over_solvers_works():
 def test_passes_go_on_where_the_certificate_asks_for_more():
     """Without a penalty the solver's own excess is an estimate: it may arrive too early."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 1)) + 1e-2 * rng.normal(size=(60, 5))
+    X = rng.normal(size=(60, 1)) + 3e-2 * rng.normal(size=(60, 4))
     y = X[:, 0] + rng.normal(size=60)
     model = PenalizedRegressor("squared", None, "nesterov", tol=1e-4, max_iter=50_000).fit(X, y)
     trace = model.certificate_.trace

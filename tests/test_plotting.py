@@ -182,8 +182,10 @@ def test_several_fits_are_compared_by_the_passes_that_they_needed(data):
         np.testing.assert_array_equal(drawn, passes[: len(drawn)])
         assert len(drawn) > 2
     models["cd"] = PenalizedRegressor(penalty=L2(5.0), solver="cd").fit(X, y)
+    figures = plt.get_fignums()
     with pytest.raises(ValueError, match=r"does not count its passes .* use x='seconds'"):
         ConvergenceDisplay.from_estimators(models, x="passes")
+    assert plt.get_fignums() == figures, "no empty one is left"
 
 
 def test_fits_of_different_problems_are_not_compared(data):

@@ -42,7 +42,7 @@ def data_for_fit(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
 ) -> tuple[Rows, bool]:
     """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
-    _require_target(model, y)
+    require_target(model, y)
     X = _validated(model, X)
     y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
@@ -52,7 +52,7 @@ def data_for_fit(
     return rows, y.ndim == 1
 
 
-def _require_target(model: Any, y: Any) -> None:
+def require_target(model: Any, y: Any) -> None:
     if y is None:
         raise ValueError(
             f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
@@ -64,7 +64,7 @@ def data_for_classification(
     model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
-    _require_target(model, y)
+    require_target(model, y)
     X = _validated(model, X)
     n, p = X.shape
     labels, column = read_labels(y, n)
@@ -81,57 +81,6 @@ def data_for_classification(
     if n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
-
-
-def classes_of_part(
-    model: Any, X: Any, y: Any, classes: Any, sample_weight: Any
-) -> tuple[Rows, np.ndarray]:
-    """Rows of a classification whose rows come in parts: not every class need be in each."""
-    _require_target(model, y)
-    first = "classes_" not in vars(model)
-    X = _validated(model, X, reset=first)
-    labels, column = read_labels(y, X.shape[0])
-    if column:
-        warn_of_a_column(0)
-    known = _known_classes(model, classes, first)
-    k = encode_as(labels, known)
-    s = weights(sample_weight, X.shape[0])
-    require_finite(X, _names(model))
-    return Rows(X, k.astype(float)[:, None], s), known
-
-
-def _known_classes(model: Any, classes: Any, first: bool) -> np.ndarray:
-    if classes is None and first:
-        raise ValueError(
-            "classes must be passed on the first call to partial_fit: give every label that y can "
-            "hold, as in partial_fit(X, y, classes=[0, 1])"
-        )
-    if classes is None:
-        known: np.ndarray = model.classes_
-        return known
-    given, _ = encode(read_labels(classes, len(classes))[0])
-    require_two_classes(given, len(classes))
-    if not first and not np.array_equal(given, model.classes_):
-        raise ValueError(
-            f"`classes={given.tolist()}` is not the same as on last call to partial_fit, was: "
-            f"{model.classes_.tolist()}"
-        )
-    return given
-
-
-def targets_of_part(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, bool]:
-    """Rows of a regression whose rows come in parts; and was y 1d?"""
-    _require_target(model, y)
-    first = "coef_" not in vars(model)
-    X = _validated(model, X, reset=first)
-    y = np.asarray(from_series(y, "y"))
-    rows = (
-        _rows(model, X, y, sample_weight, None)
-        if first
-        else _rows_of_targets(model, X, y, sample_weight)
-    )
-    require_finite(X, _names(model))
-    return rows, y.ndim == 1
 
 
 def _warn(said: str, kind: type[Warning], above: int = 0) -> None:

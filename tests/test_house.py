@@ -42,8 +42,8 @@ ESTIMATORS = {
 }  # fmt: skip
 WORDS = {"_words", "exceptions"}
 TOOLS = {
-    "_config", "_pool", "_finite", "_validation", "_validation_of_parts", "_labels", "_watching",
-    "_explain", "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files", "_memory",
+    "_config", "_pool", "_finite", "_validation", "_labels", "_watching", "_explain",
+    "_explain_classes", "_explain_linear", "_scoring", "_shares", "_files", "_memory",
     *WORDS,
 }  # fmt: skip
 OF_ESTIMATORS = {
@@ -108,7 +108,6 @@ MAY_IMPORT = {
         "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors", *WORDS,
     },
     "_validation": {"rows", "csr", "lazy", "_finite", "_frames", "_labels", "_memory", *WORDS},
-    "_validation_of_parts": {"rows", "_validation", "_finite", "_frames", "_labels"},
     "_finite": {"csr", "lazy", *WORDS},
     "_memory": set(),
     "_labels": {"_frames", *WORDS},

@@ -17,7 +17,8 @@ from matplotlib.colors import to_rgb  # noqa: E402
 import certus  # noqa: E402
 from certus._watching import TracePoint  # noqa: E402
 from certus.exceptions import CertificateError  # noqa: E402
-from certus.linear_model import LinearRegression, Ridge  # noqa: E402
+from certus.linear_model import LinearRegression, PenalizedRegressor, Ridge  # noqa: E402
+from certus.penalties import L2  # noqa: E402
 from certus.plotting import ConvergenceDisplay  # noqa: E402
 from certus.plotting import style as look  # noqa: E402
 from problems import regression  # noqa: E402
@@ -79,6 +80,21 @@ def test_time_can_run_along_the_axis():
     assert display.ax_.get_xlabel() == "seconds"
     with pytest.raises(ValueError, match="x='hours': give 'iterations', 'passes', 'seconds'"):
         ConvergenceDisplay(TRACE).plot(x="hours")
+
+
+def test_passes_over_the_data_can_run_along_the_axis(data):
+    trace = [point._replace(passes=2.0 * point.iteration + 1) for point in TRACE]
+    display = ConvergenceDisplay(trace).plot(x="passes")
+    np.testing.assert_array_equal(display.line_.get_xdata(), np.arange(1, 60, 2))
+    assert display.ax_.get_xlabel() == "passes over the data"
+    for unknown in (TRACE, [tuple(point[:4]) for point in TRACE]):
+        with pytest.raises(ValueError, match="this fit's solver does not count its passes"):
+            ConvergenceDisplay(unknown).plot(x="passes")
+
+
+def test_points_of_four_fields_are_still_drawn():
+    display = ConvergenceDisplay([tuple(point[:4]) for point in TRACE]).plot()
+    np.testing.assert_array_equal(display.line_.get_ydata(), [point.objective for point in TRACE])
 
 
 def test_a_trace_without_bounds_is_a_curve_alone():
@@ -153,6 +169,23 @@ def test_several_fits_are_shown_by_their_distance_to_the_best_possible(models):
     assert single.get_marker() not in ("", "None")
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert labels == ["descent", "cholesky"]
+
+
+def test_several_fits_are_compared_by_the_passes_that_they_needed(data):
+    X, y = data
+    solvers = ("gd", "nesterov", "saga", "lbfgs")
+    models = {s: PenalizedRegressor(penalty=L2(5.0), solver=s).fit(X, y) for s in solvers}
+    display = ConvergenceDisplay.from_estimators(models, x="passes")
+    for name, model in models.items():
+        passes = [point.passes for point in model.certificate_.trace]
+        drawn = display.lines_[name].get_xdata()
+        np.testing.assert_array_equal(drawn, passes[: len(drawn)])
+        assert len(drawn) > 2
+    models["cd"] = PenalizedRegressor(penalty=L2(5.0), solver="cd").fit(X, y)
+    figures = plt.get_fignums()
+    with pytest.raises(ValueError, match=r"does not count its passes .* use x='seconds'"):
+        ConvergenceDisplay.from_estimators(models, x="passes")
+    assert plt.get_fignums() == figures, "no empty one is left"
 
 
 def test_fits_of_different_problems_are_not_compared(data):

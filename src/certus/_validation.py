@@ -43,12 +43,12 @@ def data_for_fit(
 ) -> tuple[Rows, bool]:
     """Rows of a regression: X as it is, y (n, k) and weights in float64; and was y 1d?"""
     require_target(model, y)
-    X = validated(model, X)
+    X = _validated(model, X)
     y = np.asarray(from_series(y, "y"))
-    rows = rows_of(model, X, y, sample_weight, threads)
+    rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
     if n * p <= LOOK_FIRST:
-        require_finite(X, names_of(model))
+        require_finite(X, _names(model))
     return rows, y.ndim == 1
 
 
@@ -65,7 +65,7 @@ def data_for_classification(
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
     require_target(model, y)
-    X = validated(model, X)
+    X = _validated(model, X)
     n, p = X.shape
     labels, column = read_labels(y, n)
     if column:
@@ -79,7 +79,7 @@ def data_for_classification(
     if s is not None:
         require_weight(classes, k, s)
     if n * p <= LOOK_FIRST:
-        require_finite(X, names_of(model))
+        require_finite(X, _names(model))
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
 
 
@@ -111,16 +111,16 @@ def data_for_verify(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
         ):  # categories as numbers, of which the model knows the meaning
             X = model._read(X, reset=False)
         else:
-            X = validated(model if estimator else BaseEstimator(), X, reset=not estimator)
+            X = _validated(model if estimator else BaseEstimator(), X, reset=not estimator)
         if predicts and is_classifier(model):
             rows = _rows_of_classes(model, X, y, sample_weight)
         elif predicts:
-            rows = rows_of_targets(model, X, y, sample_weight)
+            rows = _rows_of_targets(model, X, y, sample_weight)
         else:
             rows = Rows(X, None, weights(sample_weight, X.shape[0]))
     except (TypeError, ValueError) as error:
         raise CannotVerifyError(str(error)) from error
-    names = names_of(model)
+    names = _names(model)
     metric = vars(model).get("effective_metric_", vars(model).get("metric"))
     if getattr(metric, "name", metric) not in TAKE_MISSING:
         missing = estimator and isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan
@@ -157,8 +157,8 @@ def _rows_of_several_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> 
     return Rows(X, np.column_stack(k).astype(float), weights(sample_weight, n))
 
 
-def rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-    rows = rows_of(model, X, y, sample_weight, None)
+def _rows_of_targets(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+    rows = _rows(model, X, y, sample_weight, None)
     k = _targets(model)
     assert rows.y is not None
     if rows.y.shape[1] != k:
@@ -181,39 +181,39 @@ def _targets(model: Any) -> int:
 
 def data_for_predict(model: Any, X: Any) -> Any:
     check_is_fitted(model)
-    return validated(model, X, reset=False)
+    return _validated(model, X, reset=False)
 
 
 def data_for_search(model: Any, X: Any, *, reset: bool) -> Any:
     """X of a search: an array, sparse or lazy rows; its values have not been looked at."""
     if not reset:
         check_is_fitted(model)
-    return validated(model, X, reset=reset)
+    return _validated(model, X, reset=reset)
 
 
 def data_for_transform(model: Any, X: Any, *, reset: bool) -> np.ndarray:
     """X of a transformer: a dense array, every value finite."""
     if not reset:
         check_is_fitted(model)
-    X = validated(model, X, reset=reset)
+    X = _validated(model, X, reset=reset)
     if isinstance(X, CSR):
         raise TypeError(
             f"Sparse data was passed, but {type(model).__name__} needs a dense array, for its "
             "functions of 0 are not 0: use X.toarray()"
         )
     X = np.asarray(X)
-    require_finite(X, names_of(model))
+    require_finite(X, _names(model))
     return X
 
 
-def validated(model: Any, X: Any, reset: bool = True) -> Any:
+def _validated(model: Any, X: Any, reset: bool = True) -> Any:
     """X as a numeric 2d array, sparse or lazy rows, its columns counted and named in the model."""
     if isinstance(X, LazyRows):
         return validate_data(model, X, reset=reset, skip_check_array=True)
     frame = from_frame(X)
     how = {"dtype": "numeric", "ensure_all_finite": False}
     if frame is not None:
-        fitted = None if reset else names_of(model)
+        fitted = None if reset else _names(model)
         said = None if fitted is None else other_columns(fitted, frame.names)
         if said is not None:
             raise ValueError(said)
@@ -237,12 +237,12 @@ def _name_text(X: Any, error: ValueError) -> None:
             raise ValueError(holds_text(f"column {j} of X", first, j)) from error
 
 
-def names_of(model: Any) -> Sequence[str] | None:
+def _names(model: Any) -> Sequence[str] | None:
     names: Sequence[str] | None = vars(model).get("feature_names_in_")
     return names
 
 
-def rows_of(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
+def _rows(model: Any, X: Any, y: Any, sample_weight: Any, threads: int | None) -> Rows:
     y = target(y, X.shape[0])
     s = weights(sample_weight, X.shape[0])
     return Rows(X, y, s, threads=threads)

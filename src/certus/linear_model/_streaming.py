@@ -8,12 +8,12 @@ import numpy as np
 
 from .._labels import class_weights
 from .._pool import blas_limiter
-from .._validation_of_parts import classes_of_part
 from ..rows import Rows
 from ..solvers.loop import Fit
 from ..solvers.problem import Problem
 from ..solvers.sgd import SGD
 from ..solvers.streams import Stream, go_on_with_each
+from ._part_data import classes_of_part
 
 ONLY = "solver='sgd', solver='asgd' or certus.solvers.SGD(…)"
 

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from .._validation import boolean, data_for_fit, memory_for_gram, not_negative
-from .._validation_of_parts import targets_of_part
 from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify, unproven
 from ..rows import Rows
@@ -18,6 +17,7 @@ from ..solvers.regression import Together, choose, targets
 from ..solvers.steps import OnStep
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
+from ._part_data import targets_of_part
 from ._parts import REGRESSION, part, penalty_of, solver_of
 from ._solving import Solving
 from ._streaming import next_part, takes_parts
@@ -168,7 +168,7 @@ class PenalizedRegressor(LinearRegressor):
         begun = None
         if "coef_" in vars(self):
             b = np.broadcast_to(self.intercept_, (len(problems),))
-            begun, flat = (np.atleast_2d(self.coef_).T, b), np.ndim(self.coef_) == 1
+            begun = np.atleast_2d(self.coef_).T, b
         w, b, parts = next_part(self, solver, problems, begun)  # type: ignore[arg-type]
         self.loss_, self.penalty_ = loss, penalty
         for name, value in self._attributes(Fit(w, b, solver.name, parts), flat).items():

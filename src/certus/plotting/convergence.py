@@ -144,6 +144,7 @@ class ConvergenceDisplay:
         traces = {
             name: c.trace or [(1, 0.0, c.objective, None)] for name, c in certificates.items()
         }
+        along = {name: _along(trace, x) for name, trace in traces.items()}
         display = cls(next(iter(traces.values())))
         display.line_ = display.bound_ = display.gap_ = None
         display.lines_ = {}
@@ -155,7 +156,7 @@ class ConvergenceDisplay:
                 if len(trace) == 1:
                     marker = MARKERS[i % len(MARKERS)]
                     look |= {"linestyle": "none", "marker": marker, "markersize": 9}
-                (line,) = display.ax_.plot(_along(trace, x), excess, label=name, **look)
+                (line,) = display.ax_.plot(along[name], excess, label=name, **look)
                 display.lines_[name] = line
             what = "objective − best possible, at most" if sign > 0 else "largest found − objective"
             display.ax_.set(xlabel=X_LABEL[x], ylabel=what, yscale="log")

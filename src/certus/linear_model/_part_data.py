@@ -1,38 +1,31 @@
-"""The same door for rows that come in parts: not every class need be in each of them."""
+"""Rows that come in parts: their columns, classes and targets are those of the first part."""
 
 from typing import Any
 
 import numpy as np
 
-from ._finite import require_finite
-from ._frames import from_series
-from ._labels import encode, encode_as, read_labels, require_two_classes
-from ._validation import (
-    names_of,
-    require_target,
-    rows_of,
-    rows_of_targets,
-    validated,
-    warn_of_a_column,
-    weights,
-)
-from .rows import Rows
+from .._finite import require_finite
+from .._labels import encode, encode_as, read_labels, require_two_classes
+from .._validation import data_for_search, require_target, target, warn_of_a_column, weights
+from .._words import count
+from ..rows import Rows
 
 
 def classes_of_part(
     model: Any, X: Any, y: Any, classes: Any, sample_weight: Any
 ) -> tuple[Rows, np.ndarray]:
-    """Rows of a classification whose rows come in parts: not every class need be in each."""
+    """Rows of a classification, y (n, 1) the index of each row's class; and the classes, of which
+    not every one need be among these rows."""
     require_target(model, y)
     first = "classes_" not in vars(model)
-    X = validated(model, X, reset=first)
+    X = data_for_search(model, X, reset=first)
     labels, column = read_labels(y, X.shape[0])
     if column:
-        warn_of_a_column(0)
+        warn_of_a_column()
     known = _known_classes(model, classes, first)
     k = encode_as(labels, known)
     s = weights(sample_weight, X.shape[0])
-    require_finite(X, names_of(model))
+    _require_finite(model, X)
     return Rows(X, k.astype(float)[:, None], s), known
 
 
@@ -56,15 +49,23 @@ def _known_classes(model: Any, classes: Any, first: bool) -> np.ndarray:
 
 
 def targets_of_part(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, bool]:
-    """Rows of a regression whose rows come in parts; and was y 1d?"""
+    """Rows of a regression, y (n, k); and is a coefficient a number for each column alone?"""
     require_target(model, y)
     first = "coef_" not in vars(model)
-    X = validated(model, X, reset=first)
-    y = np.asarray(from_series(y, "y"))
-    rows = (
-        rows_of(model, X, y, sample_weight, None)
-        if first
-        else rows_of_targets(model, X, y, sample_weight)
-    )
-    require_finite(X, names_of(model))
-    return rows, y.ndim == 1
+    X = data_for_search(model, X, reset=first)
+    values = target(y, X.shape[0])
+    flat = np.ndim(y) == 1
+    if not first:
+        k, flat = len(np.atleast_2d(model.coef_)), np.ndim(model.coef_) == 1
+        if values.shape[1] != k:
+            raise ValueError(
+                f"the model has {count(k, 'target')}, y has {values.shape[1]}: give as many as in "
+                "the parts before"
+            )
+    s = weights(sample_weight, X.shape[0])
+    _require_finite(model, X)
+    return Rows(X, values, s), flat
+
+
+def _require_finite(model: Any, X: Any) -> None:
+    require_finite(X, vars(model).get("feature_names_in_"))

@@ -64,6 +64,7 @@ MAY_IMPORT = {
     "model_files": {*ESTIMATORS, *TOP, *WORDS},
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
+    "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
     "inference": {"_table", *WORDS},
     "_table": WORDS,
     "solvers": {

@@ -101,17 +101,17 @@ def _odd_columns(c: "Certificate") -> list[str]:
 
 def _remedy(c: "Certificate") -> str:
     iteration = c.found.get("iteration", {})
-    name = c.model.rsplit(".", 1)[-1]
     if c.found["ours"]:
-        return "raise max_iter, or use solver='auto'"
+        return "raise max_iter" + ("" if iteration.get("one_solver") else ", or use solver='auto'")
     if iteration.get("stochastic"):
         return _instead_of_sgd(c)
+    ours = c.model.replace("sklearn", "certus", 1)
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
     if loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
-    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use {ours}"])
 
 
 def _instead_of_sgd(c: "Certificate") -> str:

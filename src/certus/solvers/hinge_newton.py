@@ -1,0 +1,201 @@
+r"""The hinge loss for few columns: proximal steps in α, Newton's method in θ.
+
+With α = u∘a, 0 ≤ a ≤ 1, a step from a minimises over θ
+
+    φ(θ) = ½‖θ‖² + Σ_i u_i h(t_i)/σ,   t_i = a_i + σ(1 − m_i),   h(t) = tγ − γ²/2,  γ = clip(t, 0, 1)
+
+and moves a to γ: the hinge with its kink rounded off over a width of 1/σ, and moved to where it was.
+∇φ = θ − Σ uγyx̂, so α = u∘γ is a dual point with D(α) = Σα − ½‖θ − ∇φ‖². φ is quadratic in pieces,
+
+    H = I + σ Σ_{0 < t < 1} u x̂x̂ᵀ
+
+in which only rows near their margin take part: a few hundred of 100,000 when σ is large. Along the
+direction −H⁻¹∇φ the margins change in proportion, so that the best length is found without X. The
+steps converge for any σ, and the faster the larger it is (Rockafellar 1976: an augmented Lagrangian
+method); the bounds of the gap are there from the first step on.
+
+Many rows: a sample of them is solved first, roughly, and tells where to begin.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..rows import Rows
+from .cholesky import cholesky_solve, factor
+from .coordinates import coordinates, coordinates_of_some
+from .gram import NonFiniteError
+from .hinge import Best, HingeProblem
+
+GROWTH = 5.0  # of σ from step to step
+MOST = 1e10  # σ
+INNER = 0.02  # ½‖∇φ‖² as a share of P − D, below which a step is accurate enough
+FLAT = 0.1  # share of the slope that a line search may leave
+HALVINGS = 40
+SAMPLE = 8  # one row in so many is solved first …
+WORTH_SAMPLING = 20_000, 50  # … of at least so many rows, and so many a column
+ROUGH = 1e-2  # … until P − D is this share of f₀
+SINGULAR = 1e14  # condition of the scaled H from which more is added to its diagonal
+
+
+class ProximalNewton:
+    """O(n·p) operations a step and O(k·p² + p³), k the rows near their margin; O(p²) memory."""
+
+    name = "newton"
+    on_one_thread = False
+
+    @staticmethod
+    def rows_for(rows: Rows) -> Rows:
+        return rows
+
+    def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
+        q = self._scale(problem)
+        start = best.theta / q, np.divide(
+            best.alpha, problem.u, out=np.zeros_like(problem.u), where=problem.u > 0
+        )
+        sigma = problem.sigma
+        if not best.theta.any():
+            found = self._from_a_sample(problem)
+            if found is not None:
+                theta, sigma = found
+                m = problem.y * problem.scores(theta)
+                start = theta / q, np.clip(0.5 + sigma * (1 - m), 0.0, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            return _climb(problem, best, q, *start, sigma, max_iter)
+
+    def _scale(self, problem: HingeProblem) -> np.ndarray:
+        """q, powers of two that bring columns within reach of squares: x̂∘q is worked with."""
+        if "q" not in problem.kept:
+            rows = Rows(problem.rows.X, s=problem.u, threads=problem.rows.threads)
+            find = coordinates if rows.sparse else coordinates_of_some
+            q = find(rows, False).q
+            problem.kept["q"] = np.ones(rows.shape[1] + 1) if q is None else np.append(q, 1.0)
+        found: np.ndarray = problem.kept["q"]
+        return found
+
+    def _from_a_sample(self, problem: HingeProblem) -> tuple[np.ndarray, float] | None:
+        n, p = problem.rows.shape
+        rows, a_column = WORTH_SAMPLING
+        if n < max(rows, a_column * p):
+            return None
+        numbered = Rows(problem.rows.X, np.column_stack([problem.y, problem.u]), threads=1)
+        some = numbered.sample(n // SAMPLE)
+        assert some.y is not None
+        y, u = np.ascontiguousarray(some.y.T)
+        u = u * (n / len(u))
+        X = Rows(some.X, threads=problem.rows.threads)
+        part = HingeProblem(X, y, u, problem.c)
+        best = Best(part, ROUGH * part.null_objective, self.name)
+        if not min(u[y > 0].sum(), u[y < 0].sum()) > 0 or not self.solve(part, best, 100):
+            return None
+        return best.theta, part.sigma
+
+
+def _climb(
+    problem: HingeProblem, best: Best, q: np.ndarray, x: np.ndarray, a: np.ndarray, sigma: float,
+    max_iter: int,
+) -> bool:  # fmt: skip
+    """θ = q∘x, so that x̂ᵀθ = (x̂∘q)ᵀx and the penalty is ½Σq²x²."""
+    y, u, ridge = problem.y, problem.u, q**2
+    m = y * problem.scores(q * x)
+    while True:
+        gamma = np.clip(a + sigma * (1 - m), 0.0, 1.0)
+        v = problem.sums(u * gamma * y)
+        theta = q * x
+        P, D = problem.primal(theta, m), float(u @ gamma - v @ v / 2)
+        if not np.isfinite(P + D):
+            raise NonFiniteError
+        problem.sigma = sigma
+        if best.is_enough(P, theta, D, u * gamma):
+            return best.excess <= best.goal
+        g = theta - v
+        if g @ g / 2 <= INNER * (P - D) or best.excess <= 4e-16 * best.P:
+            if sigma >= MOST:
+                return False
+            a, sigma = gamma, GROWTH * sigma
+            m = y * problem.scores(theta)  # afresh: steps have left rounding in it
+            continue
+        if best.iteration >= max_iter:
+            return False
+        inside = np.flatnonzero((gamma > 0) & (gamma < 1) & (u > 0))
+        d = -_solve(problem, q, inside, sigma * u[inside], ridge, q * g)
+        md = y * problem.scores(q * d)
+        t = _length(a, m, md, u, sigma, float(d @ (ridge * x)), float(d @ (ridge * d)))
+        best.iteration += 1
+        if t == 0:  # rounding is all there is to be gained
+            if sigma >= MOST:
+                return False
+            a, sigma = gamma, GROWTH * sigma
+            continue
+        x, m = x + t * d, m + t * md
+
+
+def _solve(
+    problem: HingeProblem, q: np.ndarray, rows: np.ndarray, h: np.ndarray, ridge: np.ndarray,
+    g: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """(Σ h x̂x̂ᵀ + diag ridge)⁻¹g over ``rows``; through the rows' own matrix where they are fewer."""
+    if not len(rows):
+        return np.asarray(g / ridge)
+    few = problem.rows.take(rows).dense()
+    if 2 * len(rows) <= len(g):
+        Z = np.hstack([few.block(0, len(rows))[0], np.full((len(rows), 1), problem.c)]) * q
+        Zr = Z / ridge
+        K = np.dot(Zr, Z.T)
+        K.flat[:: len(K) + 1] += 1 / h
+        return np.asarray(g / ridge - Zr.T @ _scaled_solve(K, Zr @ g))
+    few = Rows(few.X, h[:, None], threads=few.threads)
+    (H,) = few.reduce(_outer, problem.c, q, square=True, block_rows=max(256, len(g)))
+    H.flat[:: len(H) + 1] += ridge
+    return _scaled_solve(H, g)
+
+
+def _outer(X: Any, h: Any, _s: Any, c: float, q: np.ndarray) -> tuple[Any]:
+    Z = np.empty((len(X), len(q)))
+    Z[:, :-1], Z[:, -1] = X, c
+    Z *= q
+    Z *= np.sqrt(h)
+    return (np.dot(Z.T, Z),)
+
+
+def _scaled_solve(A: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """A⁻¹g by Cholesky on a diagonal of 1, with a little added where that would fail."""
+    d = 1 / np.sqrt(np.maximum(A.diagonal(), np.finfo(float).tiny))
+    A = A * d * d[:, None]
+    little = 0.0
+    while True:
+        A.flat[:: len(A) + 1] = 1 + little
+        R, condition = factor(A.copy())
+        if condition < SINGULAR or little > 1e-6:
+            return np.asarray(cholesky_solve(R, (g * d)[:, None])[:, 0] * d)
+        little = max(1e-15, 100 * little)
+
+
+def _length(
+    a: np.ndarray, m: np.ndarray, md: np.ndarray, u: np.ndarray, sigma: float, linear: float,
+    square: float,
+) -> float:  # fmt: skip
+    """t > 0 where φ(x + td) has nearly no slope; it rises with t. 0: φ does not fall."""
+    t0, rate, weight = a + sigma * (1 - m), sigma * md, u * md
+
+    def slope(t: float) -> float:
+        return linear + t * square - float(weight @ np.clip(t0 - t * rate, 0.0, 1.0))
+
+    first = slope(0.0)
+    if not first < 0:
+        return 0.0
+    low, f_low, high, f_high, t = 0.0, first, np.inf, np.inf, 1.0
+    for turn in range(HALVINGS):
+        here = slope(t)
+        if abs(here) <= FLAT * abs(first):
+            return t
+        if here < 0:
+            low, f_low = t, here
+        else:
+            high, f_high = t, here
+        if np.isinf(high):
+            t *= 4
+        else:  # where a line between the two would have no slope; now and then the middle
+            line = low - f_low * (high - low) / (f_high - f_low)
+            t = (low + high) / 2 if turn % 3 == 2 else line
+    return low

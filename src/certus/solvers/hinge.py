@@ -62,7 +62,8 @@ def _sums(X: Any, _y: Any, _s: Any, g: np.ndarray) -> tuple[Any]:
 
 
 class HingeFit(NamedTuple):
-    theta: np.ndarray  # (p+1,), of the least P
+    w: np.ndarray  # (p,), of the least P
+    b: np.ndarray  # (1,)
     alpha: np.ndarray  # (n,), of the highest D
     solver: str
     n_iter: int
@@ -109,8 +110,9 @@ class Best:
         return self.stopped or self.excess <= self.goal
 
     def fit(self, stopped_at: int | None = None, arrived: bool = True) -> HingeFit:
+        w, b = self.theta[:-1].copy(), self.problem.c * self.theta[-1:]
         return HingeFit(
-            self.theta.copy(), self.alpha.copy(), self.name, self.iteration, stopped_at, arrived
+            w, b, self.alpha.copy(), self.name, self.iteration, stopped_at, arrived
         )
 
 
@@ -136,7 +138,8 @@ def solve(
     before = 0 if start is None else start.n_iter
     best = Best(problem, tol * problem.null_objective / SAFETY, solver.name, on_step, before)
     if start is not None:
-        best.theta, best.alpha = start.theta, start.alpha
+        last = start.b / problem.c if problem.c else np.zeros(1)
+        best.theta, best.alpha = np.append(start.w, last), start.alpha
         best.P, best.D = np.inf, -np.inf
     arrived = solver.solve(problem, best, max_iter)
     at_the_end = not arrived and best.iteration >= max_iter

@@ -7,7 +7,7 @@ With α = u∘a, 0 ≤ a ≤ 1, a step from a minimises over θ
 and moves a to γ: the hinge with its kink rounded off over a width of 1/σ, and moved to where it was.
 ∇φ = θ − Σ uγyx̂, so α = u∘γ is a dual point with D(α) = Σα − ½‖θ − ∇φ‖². φ is quadratic in pieces,
 
-    H = I + σ Σ_{0 < t < 1} u x̂x̂ᵀ
+    H = I + σ Σ_{0 ≤ t ≤ 1} u x̂x̂ᵀ
 
 in which only rows near their margin take part: a few hundred of 100,000 when σ is large. Along the
 direction −H⁻¹∇φ the margins change in proportion, so that the best length is found without X. The
@@ -31,7 +31,7 @@ GROWTH = 5.0  # of σ from step to step
 MOST = 1e10  # σ
 INNER = 0.02  # ½‖∇φ‖² as a share of P − D, below which a step is accurate enough
 FLAT = 0.1  # share of the slope that a line search may leave
-HALVINGS = 40
+TRIALS = 60  # of a length
 SAMPLE = 8  # one row in so many is solved first …
 WORTH_SAMPLING = 20_000, 50  # … of at least so many rows, and so many a column
 ROUGH = 1e-2  # … until P − D is this share of f₀
@@ -99,7 +99,8 @@ def _climb(
     y, u, ridge = problem.y, problem.u, q**2
     m = y * problem.scores(q * x)
     while True:
-        gamma = np.clip(a + sigma * (1 - m), 0.0, 1.0)
+        bent = a + sigma * (1 - m)
+        gamma = np.clip(bent, 0.0, 1.0)
         v = problem.sums(u * gamma * y)
         theta = q * x
         P, D = problem.primal(theta, m), float(u @ gamma - v @ v / 2)
@@ -117,7 +118,7 @@ def _climb(
             continue
         if best.iteration >= max_iter:
             return False
-        inside = np.flatnonzero((gamma > 0) & (gamma < 1) & (u > 0))
+        inside = np.flatnonzero((bent >= 0) & (bent <= 1) & (u > 0))
         d = -_solve(problem, q, inside, sigma * u[inside], ridge, q * g)
         md = y * problem.scores(q * d)
         t = _length(a, m, md, u, sigma, float(d @ (ridge * x)), float(d @ (ridge * d)))
@@ -185,7 +186,7 @@ def _length(
     if not first < 0:
         return 0.0
     low, f_low, high, f_high, t = 0.0, first, np.inf, np.inf, 1.0
-    for turn in range(HALVINGS):
+    for turn in range(TRIALS):
         here = slope(t)
         if abs(here) <= FLAT * abs(first):
             return t
@@ -195,7 +196,8 @@ def _length(
             high, f_high = t, here
         if np.isinf(high):
             t *= 4
-        else:  # where a line between the two would have no slope; now and then the middle
-            line = low - f_low * (high - low) / (f_high - f_low)
-            t = (low + high) / 2 if turn % 3 == 2 else line
+        elif turn % 2:
+            t = (low + high) / 2 if low > 0 else high / 32
+        else:  # where a line between the two would have no slope
+            t = low - f_low * (high - low) / (f_high - f_low)
     return low

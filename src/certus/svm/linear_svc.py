@@ -245,6 +245,7 @@ class LinearSVC(LinearClassifier):
                 setattr(self, name, value)
             found = self._check(rows, tol)
             more = all(fit.arrived for fit in fits) and self._watching.stopped is None
+            more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more:
                 break
         for _ in range(len(problems) if len(problems) > 1 else 0):
@@ -271,11 +272,10 @@ class LinearSVC(LinearClassifier):
         return int(check_random_state(self.random_state).randint(1, np.iinfo(np.int32).max))
 
     def _hinge_attributes(self, fits: list[HingeFit]) -> dict[str, Any]:
-        theta = np.stack([fit.theta for fit in fits])
         beta = [fit.alpha * y for fit, y in zip(fits, self._signs, strict=True)]
         return {
-            "coef_": theta[:, :-1].copy(),
-            "intercept_": self._constant * theta[:, -1],
+            "coef_": np.stack([fit.w for fit in fits]),
+            "intercept_": np.concatenate([fit.b for fit in fits]),
             "dual_coef_": np.stack(beta),
             "n_iter_": max(fit.n_iter for fit in fits),
             "solver_": fits[0].solver,

@@ -416,7 +416,8 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "center_products", "count_components", "curvature", "density", "distances", "duality",
-    "gap_statistic", "inference", "kernels", "linear_sums", "linkage_centers", "linkage_looks",
+    "gap_statistic", "hinge_dual", "inference", "kernels", "linear_sums", "linkage_centers",
+    "linkage_looks",
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",

@@ -75,8 +75,8 @@ class HingeSolver(Protocol):
     name: str
     on_one_thread: bool
 
-    def rows_for(self, rows: Rows) -> Rows:
-        """The rows as the solver reads them: once for all classes."""
+    def prepare(self, problem: HingeProblem) -> None:
+        """Look at X, once for all problems that share ``kept``."""
 
     def solve(self, problem: HingeProblem, best: "Best", max_iter: int) -> bool:
         """Tell ``best`` of points until it says that one is good enough (True), max_iter is

@@ -7,7 +7,8 @@ settle who is at a bound, and then conjugate gradients over those that are not (
 settle how they hang together: Q_FF d = −g_F, α_F ← clip(α_F + td), the longest of t = 1, ½, ¼ … that
 raises D. pᵀQp = ‖Σ p y x̂‖² is known before rows are looked at, so that one look at the rows of F is
 enough for an iteration. Rounds end with θ and all margins afresh, for P, D and the rows that can
-move.
+move. Where rows are nearly alike (columns far from 0 or of very different scales) that is slow, and
+``hinge_newton`` goes on from there.
 """
 
 from typing import Any
@@ -15,15 +16,16 @@ from typing import Any
 import numpy as np
 
 from .._pool import give_up_if_stopped, run_on_threads
-from ..csr import CSR
-from ..rows import Rows, as_floats
+from ..rows import as_floats
 from .gram import NonFiniteError
 from .hinge import Best, HingeProblem
+from .hinge_newton import ProximalNewton
 
 FIRST, EPOCHS = 10, 5  # in the first round, and in others
 ITERATIONS = 8, 100  # of conjugate gradients in a round: at first, and at most
 LEFT = 1e-3  # share of g (squared) that they may leave
 HALVINGS = 12
+SLOW = 20  # rounds in which P − D should halve, else the other solver takes over
 CHUNK = 1 << 18  # elements of X that a thread takes at a time
 MOST_CHUNKS = 8  # each has a sum over all columns of its own
 
@@ -34,17 +36,20 @@ class DualCoordinates:
     name = "dual"
     on_one_thread = True  # but for conjugate gradients
 
-    @staticmethod
-    def rows_for(rows: Rows) -> Rows:
-        return Rows(_in_rows(rows.X), rows.y, rows.s, threads=rows.threads)
+    def prepare(self, problem: HingeProblem) -> None:
+        if "rows" not in problem.kept:
+            problem.kept["rows"] = _in_rows(problem.rows.X)
+            out = np.empty(len(problem.y))
+            problem.kept["squares"] = problem.rows.map(_square_norms, out)
 
     def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
-        X, y, u, c = _in_rows(problem.rows.X), problem.y, problem.u, problem.c
-        q = _squares(problem) + c * c
+        self.prepare(problem)
+        X, y, u, c = problem.kept["rows"], problem.y, problem.u, problem.c
+        q = problem.kept["squares"] + c * c
         if not np.isfinite(q).all():
             raise NonFiniteError
         walk = _Walk(problem, X, q, best.alpha.copy())
-        iterations, epochs = ITERATIONS[0], FIRST
+        iterations, epochs, marks = ITERATIONS[0], FIRST, [np.inf]
         while True:
             give_up_if_stopped()
             theta = problem.sums(walk.alpha * y)
@@ -54,6 +59,9 @@ class DualCoordinates:
                 return best.excess <= best.goal
             if best.iteration >= max_iter:
                 return False
+            marks.append(best.excess)
+            if len(marks) > SLOW and not marks[-1] < marks[-SLOW] / 2:
+                return ProximalNewton().solve(problem, best, max_iter)
             g = m - 1
             free = np.flatnonzero((walk.alpha > 0) & (walk.alpha < u))
             if best.iteration and len(free):
@@ -71,7 +79,7 @@ class _Walk:
     def __init__(self, problem: HingeProblem, X: Any, q: np.ndarray, alpha: np.ndarray):
         self.problem, self.X, self.q, self.alpha = problem, X, q, alpha
         self.state = np.array([problem.seed or 1], dtype=np.uint64)
-        elements = X.entries if isinstance(X, CSR) else X.size
+        elements = X.size if isinstance(X, np.ndarray) else len(X.data)
         self.a_row = max(1.0, elements / max(1, len(q)))
 
     def epochs(self, g: np.ndarray, theta: np.ndarray, count: int) -> None:
@@ -157,20 +165,11 @@ class _Walk:
 
 def _in_rows(X: Any) -> Any:
     """X as kernels read it."""
-    if isinstance(X, CSR):
-        if X.dtype in (np.float32, np.float64):
-            return X
-        whole = X[: X.shape[0]]
-        return CSR(whole.astype(float))
-    return np.ascontiguousarray(as_floats(X if isinstance(X, np.ndarray) else X[: X.shape[0]]))
-
-
-def _squares(problem: HingeProblem) -> np.ndarray:
-    if "squares" not in problem.kept:
-        out = np.empty(len(problem.y))
-        problem.kept["squares"] = problem.rows.map(_square_norms, out)
-    found: np.ndarray = problem.kept["squares"]
-    return found
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(as_floats(X))
+    if hasattr(X, "indptr"):
+        return X if X.dtype in (np.float32, np.float64) else as_floats(X[: X.shape[0]])
+    return np.ascontiguousarray(as_floats(X[: X.shape[0]]))  # made when read
 
 
 def _square_norms(X: Any, _y: Any, _s: Any) -> Any:

@@ -20,6 +20,7 @@ Many rows: a sample of them is solved first, roughly, and tells where to begin.
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..rows import Rows
 from .cholesky import cholesky_solve, factor
@@ -35,7 +36,10 @@ TRIALS = 60  # of a length
 SAMPLE = 8  # one row in so many is solved first …
 WORTH_SAMPLING = 20_000, 50  # … of at least so many rows, and so many a column
 ROUGH = 1e-2  # … until P − D is this share of f₀
-SINGULAR = 1e14  # condition of the scaled H from which more is added to its diagonal
+ILL = 1e8  # condition of a scaled matrix from which rows are factored instead
+MOST_FACTORED = 3000  # rows and columns above which nothing is factored
+ITERATIONS, LEFT = 300, 1e-4  # of conjugate gradients then, and what they may leave (squared)
+PATIENCE = 50  # steps that neither lower P nor raise D: rounding has the last word
 
 
 class ProximalNewton:
@@ -44,12 +48,17 @@ class ProximalNewton:
     name = "newton"
     on_one_thread = False
 
-    @staticmethod
-    def rows_for(rows: Rows) -> Rows:
-        return rows
+    def prepare(self, problem: HingeProblem) -> None:
+        """q, powers of two that bring columns within reach of squares: x̂∘q is worked with."""
+        if "q" not in problem.kept:
+            rows = Rows(problem.rows.X, s=problem.u, threads=problem.rows.threads)
+            find = coordinates if rows.sparse else coordinates_of_some
+            q = find(rows, False).q
+            problem.kept["q"] = np.ones(rows.shape[1] + 1) if q is None else np.append(q, 1.0)
 
     def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
-        q = self._scale(problem)
+        self.prepare(problem)
+        q = problem.kept["q"]
         start = best.theta / q, np.divide(
             best.alpha, problem.u, out=np.zeros_like(problem.u), where=problem.u > 0
         )
@@ -62,16 +71,6 @@ class ProximalNewton:
                 start = theta / q, np.clip(0.5 + sigma * (1 - m), 0.0, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
             return _climb(problem, best, q, *start, sigma, max_iter)
-
-    def _scale(self, problem: HingeProblem) -> np.ndarray:
-        """q, powers of two that bring columns within reach of squares: x̂∘q is worked with."""
-        if "q" not in problem.kept:
-            rows = Rows(problem.rows.X, s=problem.u, threads=problem.rows.threads)
-            find = coordinates if rows.sparse else coordinates_of_some
-            q = find(rows, False).q
-            problem.kept["q"] = np.ones(rows.shape[1] + 1) if q is None else np.append(q, 1.0)
-        found: np.ndarray = problem.kept["q"]
-        return found
 
     def _from_a_sample(self, problem: HingeProblem) -> tuple[np.ndarray, float] | None:
         n, p = problem.rows.shape
@@ -98,6 +97,7 @@ def _climb(
     """θ = q∘x, so that x̂ᵀθ = (x̂∘q)ᵀx and the penalty is ½Σq²x²."""
     y, u, ridge = problem.y, problem.u, q**2
     m = y * problem.scores(q * x)
+    least, since = np.inf, best.iteration
     while True:
         bent = a + sigma * (1 - m)
         gamma = np.clip(bent, 0.0, 1.0)
@@ -116,7 +116,8 @@ def _climb(
             a, sigma = gamma, GROWTH * sigma
             m = y * problem.scores(theta)  # afresh: steps have left rounding in it
             continue
-        if best.iteration >= max_iter:
+        least, since = (best.excess, best.iteration) if best.excess < least else (least, since)
+        if best.iteration >= max_iter or best.iteration - since > PATIENCE:
             return False
         inside = np.flatnonzero((bent >= 0) & (bent <= 1) & (u > 0))
         d = -_solve(problem, q, inside, sigma * u[inside], ridge, q * g)
@@ -138,38 +139,108 @@ def _solve(
     """(Σ h x̂x̂ᵀ + diag ridge)⁻¹g over ``rows``; through the rows' own matrix where they are fewer."""
     if not len(rows):
         return np.asarray(g / ridge)
-    few = problem.rows.take(rows).dense()
+    few = problem.rows.take(rows)
+    near = Rows(few.X, h[:, None], threads=few.threads)
+    if min(len(rows), len(g)) > MOST_FACTORED:
+        return _by_conjugate_gradients(near, problem.c, q, ridge, g)
+    near = near.dense()
     if 2 * len(rows) <= len(g):
-        Z = np.hstack([few.block(0, len(rows))[0], np.full((len(rows), 1), problem.c)]) * q
+        Z = np.hstack([near.block(0, len(rows))[0], np.full((len(rows), 1), problem.c)]) * q
         Zr = Z / ridge
         K = np.dot(Zr, Z.T)
         K.flat[:: len(K) + 1] += 1 / h
-        return np.asarray(g / ridge - Zr.T @ _scaled_solve(K, Zr @ g))
-    few = Rows(few.X, h[:, None], threads=few.threads)
-    (H,) = few.reduce(_outer, problem.c, q, square=True, block_rows=max(256, len(g)))
-    H.flat[:: len(H) + 1] += ridge
-    return _scaled_solve(H, g)
+        x = _by_cholesky(K, Zr @ g)
+        if x is not None:
+            return np.asarray(g / ridge - Zr.T @ x)
+    else:
+        block_rows = max(256, len(g))
+        (H,) = near.reduce(_outer, problem.c, q, square=True, block_rows=block_rows)
+        H.flat[:: len(H) + 1] += ridge
+        x = _by_cholesky(H, g)
+        if x is not None:
+            return x
+    return _by_triangle(near, problem.c, q, ridge, g)
 
 
-def _outer(X: Any, h: Any, _s: Any, c: float, q: np.ndarray) -> tuple[Any]:
+def _weighted(X: Any, h: Any, c: float, q: np.ndarray) -> np.ndarray:
+    """√h x̂∘q, row by row."""
     Z = np.empty((len(X), len(q)))
     Z[:, :-1], Z[:, -1] = X, c
     Z *= q
     Z *= np.sqrt(h)
+    return Z
+
+
+def _outer(X: Any, h: Any, _s: Any, c: float, q: np.ndarray) -> tuple[Any]:
+    Z = _weighted(X, h, c, q)
     return (np.dot(Z.T, Z),)
 
 
-def _scaled_solve(A: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """A⁻¹g by Cholesky on a diagonal of 1, with a little added where that would fail."""
+def _times(X: Any, h: Any, _s: Any, c: float, q: np.ndarray, d: np.ndarray) -> tuple[Any]:
+    """Σ h x̂x̂ᵀd."""
+    u = q * d
+    z = h[:, 0] * (X @ u[:-1] + c * u[-1])
+    return (q * np.append(X.T @ z, c * z.sum()),)
+
+
+def _squares(X: Any, h: Any, _s: Any, c: float, q: np.ndarray) -> tuple[Any]:
+    """Σ h x̂²."""
+    square = np.square(X, dtype=float) if isinstance(X, np.ndarray) else X.power(2)
+    return (q**2 * np.append(square.T @ h[:, 0], c * c * h.sum()),)
+
+
+def _by_cholesky(A: np.ndarray, g: np.ndarray) -> np.ndarray | None:
+    """A⁻¹g on a diagonal of 1; None where too many digits would be lost."""
     d = 1 / np.sqrt(np.maximum(A.diagonal(), np.finfo(float).tiny))
     A = A * d * d[:, None]
-    little = 0.0
-    while True:
-        A.flat[:: len(A) + 1] = 1 + little
-        R, condition = factor(A.copy())
-        if condition < SINGULAR or little > 1e-6:
-            return np.asarray(cholesky_solve(R, (g * d)[:, None])[:, 0] * d)
-        little = max(1e-15, 100 * little)
+    A.flat[:: len(A) + 1] = 1.0
+    R, condition = factor(A)
+    if not condition < ILL:
+        return None
+    return np.asarray(cholesky_solve(R, (g * d)[:, None])[:, 0] * d)
+
+
+def _by_triangle(
+    near: Rows, c: float, q: np.ndarray, ridge: np.ndarray, g: np.ndarray
+) -> np.ndarray:
+    """RᵀRd = g with R of the rows themselves, which has the digits that their squares lose; and two
+    corrections."""
+    (R,) = near.reduce(_triangle, c, q, combine=_stacked, square=True, block_rows=max(256, len(q)))
+    R = np.linalg.qr(np.vstack([R, np.diag(np.sqrt(ridge))]), mode="r")
+    d, r = np.zeros_like(g), g
+    for _ in range(3):
+        d = d + solve_triangular(R, solve_triangular(R, r, trans="T"))
+        r = g - ridge * d - near.reduce(_times, c, q, d)[0]
+    return np.asarray(d)
+
+
+def _triangle(X: Any, h: Any, _s: Any, c: float, q: np.ndarray) -> tuple[Any]:
+    return (np.linalg.qr(_weighted(X, h, c, q), mode="r"),)
+
+
+def _stacked(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+
+
+def _by_conjugate_gradients(
+    near: Rows, c: float, q: np.ndarray, ridge: np.ndarray, g: np.ndarray
+) -> np.ndarray:
+    diagonal = ridge + near.reduce(_squares, c, q)[0]
+    d, r = np.zeros_like(g), g.copy()
+    z = r / diagonal
+    p, rz = z.copy(), float(r @ z)
+    first = rz
+    for _ in range(ITERATIONS):
+        Hp = ridge * p + near.reduce(_times, c, q, p)[0]
+        step = rz / float(p @ Hp)
+        d += step * p
+        r -= step * Hp
+        z = r / diagonal
+        rz, before = float(r @ z), rz
+        if not rz > LEFT * first:
+            break
+        p = z + rz / before * p
+    return d
 
 
 def _length(

@@ -219,7 +219,7 @@ class LinearSVC(LinearClassifier):
         self, rows: Rows, weight: np.ndarray | None
     ) -> tuple[int | None, Certificate]:
         solver = hinge.choose(rows)
-        problems = self._hinge_problems(solver.rows_for(rows), weight)
+        problems = self._hinge_problems(rows, weight)
         tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)
         on_step: OnStep = ignore
         self._signs = [problem.y for problem in problems]
@@ -238,6 +238,7 @@ class LinearSVC(LinearClassifier):
                 fits[k] = hinge.solve(problems[k], solver, fits[k], tol * tighter, most, on_step)
 
             with Solving(self, rows):
+                solver.prepare(problems[0])
                 # of the other solver, the work of one class is on all threads
                 threads = rows.threads if len(problems) > 1 and solver.on_one_thread else 1
                 run_on_threads(one, len(problems), threads)

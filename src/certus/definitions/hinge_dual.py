@@ -75,6 +75,10 @@ class Search:
         self.passes += 1
         return self.data.reduce(slopes, self.c, beside=(G,))[0]
 
+    def primal(self, theta: Any, m: Any) -> float:
+        loss = self.omega @ np.maximum(1 - m, 0.0)
+        return float(loss + self.l1 @ np.abs(theta) + self.l2 @ theta**2 / 2)
+
     def dual(self, plus: float, minus: float, V: Any) -> tuple[float, float]:
         """D of the point made feasible as the caller will make it, and what that costs."""
         l1, l2, rho, tau = self.l1, self.l2, np.ones(2), 1.0
@@ -133,7 +137,7 @@ def dual_point(
     best = np.where(m < 1, 1.0, 0.0)
     if not (np.isfinite(theta).all() and np.isfinite(m).all()):
         return best
-    own = float(omega @ np.maximum(1 - m, 0.0) + l1 * np.abs(theta).sum() + l2 / 2 * theta @ theta)
+    own = search.primal(theta, m)
     plus, minus = omega[y > 0].sum(), omega[y < 0].sum()
     f0 = 2 * min(plus, minus) if c else plus + minus
     try:
@@ -152,7 +156,7 @@ def _ascend(search: Search, theta: Any, m: Any, best: Any, own: float, goal: flo
         h, k = np.clip(a + sigma * (1 - m), 0.0, 1.0), np.clip(e + tau * theta, -l1, l1)
         V = search.slopes(np.column_stack([omega * h * (y > 0), omega * h * (y < 0)]))
         g = l2 * theta + k - V[:, 0] + V[:, 1]
-        P = omega @ np.maximum(1 - m, 0.0) + l1 @ np.abs(theta) + l2 @ theta**2 / 2
+        P = search.primal(theta, m)
         D, lost = search.dual(omega @ (h * (y > 0)), omega @ (h * (y < 0)), V)
         if D > highest:
             best, highest = h, D
@@ -161,19 +165,21 @@ def _ascend(search: Search, theta: Any, m: Any, best: Any, own: float, goal: flo
             break
         weight = l2 + (np.abs(k) < l1) * tau
         small = np.sum(np.divide(g**2, 2 * weight, out=np.zeros_like(g), where=weight > 0))
-        if small + lost <= INNER * (P - highest):
-            if sigma >= MOST:
-                break
+        t = 0.0
+        inside = (h > 0) & (h < 1)
+        if small + lost > INNER * (P - D):
+            # where neither rows nor penalties bend φ, a little makes the step finite
+            ridge = np.maximum(weight, 1e-4 * weight.max())
+            d = -search.solve(sigma * omega * inside, ridge, g)
+            md = y * search.scores(d)
+            t = _along(a, e, m, md, theta, d, omega, l1, l2, sigma, tau)
+        if t > 0:
+            theta, m = theta + t * d, m + t * md
+        elif sigma >= MOST:
+            break
+        else:
             a, e = h, k
             sigma, tau = GROWTH * sigma, GROWTH * tau
-            continue
-        inside = (h > 0) & (h < 1)
-        d = -search.solve(sigma * omega * inside, weight, g)
-        md = y * search.scores(d)
-        t = _along(a, e, m, md, theta, d, omega, l1, l2, sigma, tau)
-        if t == 0:
-            break
-        theta, m = theta + t * d, m + t * md
     return best
 
 
@@ -196,5 +202,5 @@ def _along(
         if abs(here) <= 0.1 * abs(first):
             return t
         low, high = (t, high) if here < 0 else (low, t)
-        t = 2 * t if np.isinf(high) else (low + high) / 2
+        t = 2 * t if np.isinf(high) else (low + high) / 2 if low > 0 else high / 16
     return low

@@ -24,6 +24,7 @@ from .hinge_newton import ProximalNewton
 FIRST, EPOCHS = 10, 5  # in the first round, and in others
 ITERATIONS = 8, 100  # of conjugate gradients in a round: at first, and at most
 LEFT = 1e-3  # share of g (squared) that they may leave
+FLAT = 1e-10  # curvature, as a share of the diagonal's, that is rounding
 HALVINGS = 12
 SLOW = 20  # rounds in which P − D should halve, else the other solver takes over
 CHUNK = 1 << 18  # elements of X that a thread takes at a time
@@ -120,12 +121,13 @@ class _Walk:
 
     def _conjugate_gradients(self, rows: np.ndarray, g: np.ndarray, iterations: int) -> np.ndarray:
         """Q_FF d ≈ −g, with the diagonal q as preconditioner."""
-        r, z, d = -g, np.zeros(len(g)), np.zeros(len(g))
+        r, z, d, q = -g, np.zeros(len(g)), np.zeros(len(g)), self.q[rows]
         rz, v = self._look(rows, np.zeros(self.X.shape[1] + 1), 0.0, r, z)
         p, first = z.copy(), rz
         for _ in range(iterations):
             bend = float(v @ v)
-            if not (rz > LEFT * first and bend > 0):
+            flat = bend <= FLAT * float((p * p) @ q)  # Q says nothing along p
+            if flat or not rz > LEFT * first:
                 break
             step = rz / bend
             d += step * p

@@ -104,13 +104,13 @@ def _climb(
         v = problem.sums(u * gamma * y)
         theta = q * x
         P, D = problem.primal(theta, m), float(u @ gamma - v @ v / 2)
-        if not np.isfinite(P + D):
+        if not (np.isfinite(P) and np.isfinite(v).all()):  # D may be −∞: no bound yet
             raise NonFiniteError
         problem.sigma = sigma
         if best.is_enough(P, theta, D, u * gamma):
             return best.excess <= best.goal
         g = theta - v
-        if g @ g / 2 <= INNER * (P - D) or best.excess <= 4e-16 * best.P:
+        if (np.isfinite(D) and g @ g / 2 <= INNER * (P - D)) or best.excess <= 4e-16 * best.P:
             if sigma >= MOST:
                 return False
             a, sigma = gamma, GROWTH * sigma

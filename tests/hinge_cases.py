@@ -58,7 +58,9 @@ def _by_slsqp(A: Any, u: Any) -> Any:
 
 def _by_libsvm(X: Any, y: Any, u: Any) -> Any:
     counted = np.flatnonzero(u)
-    model = SVC(kernel="linear", C=1.0, tol=1e-7, max_iter=10**6).fit(X[counted], y[counted], u[counted])
+    model = SVC(kernel="linear", C=1.0, tol=1e-7, max_iter=10**6).fit(
+        X[counted], y[counted], u[counted]
+    )
     alpha = np.zeros(len(u))
     alpha[counted[model.support_]] = np.abs(model.dual_coef_[0])
     return alpha
@@ -78,7 +80,8 @@ def _by_sets(
             for t, j in enumerate(on):
                 H[r, t] = mp.fsum(M[int(i), k] * M[int(j), k] for k in range(A.shape[1]))
             g[r] = 1 - mp.fsum(
-                mp.mpf(float(u[j])) * mp.fsum(M[int(i), k] * M[int(j), k] for k in range(A.shape[1]))
+                mp.mpf(float(u[j]))
+                * mp.fsum(M[int(i), k] * M[int(j), k] for k in range(A.shape[1]))
                 for j in below
             )
             if free:
@@ -95,10 +98,13 @@ def _by_sets(
         b = x[side - 1] if free else mp.mpf(c) * theta[-1]
         for i in range(n):
             m = mp.fsum(M[i, k] * theta[k] for k in range(A.shape[1])) + (b * y[i] if free else 0)
-            assert -mp.mpf(10) ** -30 <= alpha[i] <= mp.mpf(float(u[i])) + mp.mpf(10) ** -30
+            assert -(mp.mpf(10) ** -30) <= alpha[i] <= mp.mpf(float(u[i])) + mp.mpf(10) ** -30
             assert u[i] == 0 or not (i in below and m > 1)
             assert u[i] == 0 or not (i not in below and i not in on and m < 1)
         best = value(X, y, u, theta[:-1], b, 0.0 if free else c)
     return Optimum(
-        best, np.array([float(v) for v in theta[:-1]]), float(b), np.array([float(a) for a in alpha])
+        best,
+        np.array([float(v) for v in theta[:-1]]),
+        float(b),
+        np.array([float(a) for a in alpha]),
     )

@@ -79,7 +79,9 @@ def test_with_an_l1_penalty_the_bound_comes_near_an_independent_optimum(l2, inte
     bounds = [(0, None)] * len(cost)
     if not intercept:
         bounds[p] = bounds[2 * p + 1] = (0, 0)
-    lp = linprog(cost, A_ub=-np.hstack([columns, -columns, np.eye(n)]), b_ub=-np.ones(n), bounds=bounds)
+    lp = linprog(
+        cost, A_ub=-np.hstack([columns, -columns, np.eye(n)]), b_ub=-np.ones(n), bounds=bounds
+    )
     theta = lp.x[: p + 1] - lp.x[p + 1 : 2 * p + 2]
     found = hinge.check(
         rows(X, y), w=theta[:p, None], b=theta[p:], C=C, l1=l1, l2=l2, fit_intercept=intercept,

@@ -20,8 +20,13 @@ each_solver = pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
 def problem(seed=0, n=40, p=3, c=1.0, kind="dense", C=0.5):
     X, y = classes(seed, n, p, 2)
     u = C * np.random.default_rng(seed).integers(0, 3, size=n).astype(float)
-    made = {"dense": X, "F": np.asfortranarray(X), "sparse": CSR(csr_array(X)),
-            "whole": np.round(3 * X).astype(np.int8), "float32": X.astype(np.float32)}[kind]
+    made = {
+        "dense": X,
+        "F": np.asfortranarray(X),
+        "sparse": CSR(csr_array(X)),
+        "whole": np.round(3 * X).astype(np.int8),
+        "float32": X.astype(np.float32),
+    }[kind]
     dense = np.asarray(made, dtype=float) if isinstance(made, np.ndarray) else X
     return dense, 2.0 * y - 1, u, HingeProblem(Rows(made), 2.0 * y - 1, u, c)
 

@@ -121,6 +121,14 @@ def _instead_of_sgd(c: "Certificate") -> str:
     if p["one_vs_rest"]:
         return said
     C = number(p["C"] / strength, 6).replace(",", "") if strength else "np.inf"
+    if not c.definition.endswith("logistic"):
+        loss = c.definition.rpartition(".")[2]
+        if p["l1"]:
+            return said
+        return (
+            f"{said}, or use certus.svm.LinearSVC(loss={loss!r}, C={C}, intercept_scaling=100): "
+            "nearly the same problem, with a small penalty on the intercept"
+        )
     ratio = f", l1_ratio={number(p['l1'] / strength, 3)}" if p["l1"] else ""
     return f"{said}, or use certus.linear_model.LogisticRegression(C={C}{ratio}): the same problem"
 

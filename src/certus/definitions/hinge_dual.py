@@ -24,7 +24,7 @@ PASSES = 400  # over the rows, at most
 INNER = 0.02  # ½‖∇φ‖² as a share of the gap, below which the next step is due
 ENOUGH = 0.01  # of the model's own excess: the bound need not be nearer to the optimum
 GROWTH = 5.0  # of σ and τ from step to step
-MOST = 1e9  # σ
+MOST_SIGMA = 1e9
 HALVINGS = 30
 
 
@@ -175,7 +175,7 @@ def _ascend(search: Search, theta: Any, m: Any, best: Any, own: float, goal: flo
             t = _along(a, e, m, md, theta, d, omega, l1, l2, sigma, tau)
         if t > 0:
             theta, m = theta + t * d, m + t * md
-        elif sigma >= MOST:
+        elif sigma >= MOST_SIGMA:
             break
         else:
             a, e = h, k

@@ -87,7 +87,12 @@ class Best:
     """The best θ and α so far, who listens, and whether that is enough."""
 
     def __init__(
-        self, problem: HingeProblem, goal: float, name: str, on_step: OnStep = ignore, before: int = 0
+        self,
+        problem: HingeProblem,
+        goal: float,
+        name: str,
+        on_step: OnStep = ignore,
+        before: int = 0,
     ):
         self.problem, self.goal, self.name, self.on_step = problem, goal, name, on_step
         self.theta = np.zeros(problem.rows.shape[1] + 1)
@@ -111,9 +116,7 @@ class Best:
 
     def fit(self, stopped_at: int | None = None, arrived: bool = True) -> HingeFit:
         w, b = self.theta[:-1].copy(), self.problem.c * self.theta[-1:]
-        return HingeFit(
-            w, b, self.alpha.copy(), self.name, self.iteration, stopped_at, arrived
-        )
+        return HingeFit(w, b, self.alpha.copy(), self.name, self.iteration, stopped_at, arrived)
 
 
 def choose(rows: Rows) -> HingeSolver:

@@ -97,9 +97,7 @@ class _Walk:
         for _ in range(count):
             limits[0] = limits[0] if limits[0] > 0 else np.inf
             limits[1] = limits[1] if limits[1] < 0 else -np.inf
-            kept = epoch(
-                self.X, p.y, p.u, self.q, p.c, alpha, theta, active, self.state, limits
-            )
+            kept = epoch(self.X, p.y, p.u, self.q, p.c, alpha, theta, active, self.state, limits)
             active = active[:kept]
 
     def along_the_face(
@@ -151,9 +149,7 @@ class _Walk:
 
         def one(i: int) -> None:
             part = slice(edges[i], edges[i + 1])
-            gained[i] = face(
-                self.X, p.y, self.q, p.c, rows[part], v, step, r[part], z[part], V[i]
-            )
+            gained[i] = face(self.X, p.y, self.q, p.c, rows[part], v, step, r[part], z[part], V[i])
 
         run_on_threads(one, count, min(count, p.rows.threads))
         return float(gained.sum()), V.sum(axis=0)

@@ -59,8 +59,9 @@ class ProximalNewton:
     def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
         self.prepare(problem)
         q = problem.kept["q"]
-        start = best.theta / q, np.divide(
-            best.alpha, problem.u, out=np.zeros_like(problem.u), where=problem.u > 0
+        start = (
+            best.theta / q,
+            np.divide(best.alpha, problem.u, out=np.zeros_like(problem.u), where=problem.u > 0),
         )
         sigma = problem.sigma
         if not best.theta.any():

@@ -215,9 +215,7 @@ class LinearSVC(LinearClassifier):
 
     # --- hinge ---
 
-    def _solve_hinge(
-        self, rows: Rows, weight: np.ndarray | None
-    ) -> tuple[int | None, Certificate]:
+    def _solve_hinge(self, rows: Rows, weight: np.ndarray | None) -> tuple[int | None, Certificate]:
         solver = hinge.choose(rows)
         problems = self._hinge_problems(rows, weight)
         tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)

@@ -57,7 +57,7 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(seed, kind, 
 
 @pytest.mark.parametrize("beta", [np.nan, np.inf, -5.0, 1e9])
 def test_a_dual_point_that_is_none_proves_little_and_nothing_wrong(beta):
-    X, y, s, weight, sign, u, best = problem(0, 2.0, False)
+    X, y, s, weight, _sign, u, best = problem(0, 2.0, False)
     found = hinge.check(
         rows(X, y, s), w=best.w[:, None], b=np.array([best.b]), C=0.3, class_weight=weight,
         beta=np.full((1, len(u)), beta), **how(2.0, False),

@@ -42,7 +42,8 @@ def test_the_optimum_is_that_of_50_digits(solver, c, kind):
     np.testing.assert_allclose(fit.w, best.w, atol=1e-6)
     np.testing.assert_allclose(fit.b, best.b, atol=1e-6)
     np.testing.assert_allclose(fit.alpha, best.alpha, atol=1e-5)
-    assert (fit.alpha >= 0).all() and (fit.alpha <= u).all()
+    assert (fit.alpha >= 0).all()
+    assert (fit.alpha <= u).all()
 
 
 @each_solver

@@ -95,7 +95,7 @@ def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
     return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
 
 
-# --- linear support vector machines ----------------------------------------------------------------
+# --- linear support vector machines ---------------------------------------------------------------
 
 
 def read_linear_svc(model: Any, _rows: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@ r"""Hinge loss of two classes (linear support vector machines): how far (w, b) i
     F(w, b) = C Σ_i s_i c_{y_i} [1 − y_i(x_iᵀw + b)]₊ + l1‖w‖₁ + l2/2 ‖w‖²      y = ±1
 
 A row on its margin may have any 0 ≤ a ≤ 1, and G(a) = a there, so no tight dual point follows from
-(w, b). A model may bring one, β_i = y_i ω_i a_i (ω = C s c), as a fit by certus does: at the optimum
-l2·w = Σ β_i x_i. Where it brings none, one is looked for (``hinge_dual``). Any will do as a proof:
+(w, b). A model may bring one, β_i = y_i ω_i a_i (ω = C s c), as a fit by certus does, with which
+l2·w = Σ β_i x_i at the optimum. Else one is looked for (``hinge_dual``). Any will do as a proof:
 
     F(w', b') ≥ D(a) = Σ_i ω_i a_i − Σ_j [|v_j| − l1]₊² / (2 l2)      v = Σ_i ω_i a_i y_i x_i
 

@@ -1,4 +1,4 @@
-r"""A dual point for a hinge loss whose model brings none: proximal steps in a, Newton's method in w.
+r"""A dual point for a hinge loss whose model brings none: proximal steps in a, Newton's in w.
 
 With x̂ = (x, c), c the constant column of the intercept, θ its coefficients and e the slopes of
 l1‖θ‖₁, a step from (a, e) minimises over θ
@@ -7,7 +7,7 @@ l1‖θ‖₁, a step from (a, e) minimises over θ
 
     h' = clip(·, 0, 1),   k' = clip(·, −l1, l1)
 
-which is smooth, and moves a to h', e to k'. The steps raise D, for any σ, τ > 0; larger ones faster.
+which is smooth, and moves a to h', e to k'. The steps raise D for any σ, τ > 0, larger ones faster.
 φ is quadratic in pieces: H = l2 I + σ Σ ω x̂x̂ᵀ over rows with 0 < h' < 1, and τ where |k'| < l1.
 
 What is found here is not believed: the caller computes what it proves.
@@ -88,7 +88,7 @@ class Search:
         v = V @ (rho * [1.0, -1.0])
         if (l2[:-1] == 0).any():
             tau = min(1.0, l1[0] / np.abs(v[:-1]).max(initial=l1[0]))
-        D = tau * (rho @ [plus, minus]) - self._conjugate(tau * v)
+        D = float(tau * (rho @ [plus, minus])) - self._conjugate(tau * v)
         return D, raw - D
 
     def _conjugate(self, v: Any) -> float:
@@ -158,7 +158,7 @@ def _ascend(search: Search, theta: Any, m: Any, best: Any, own: float, goal: flo
         g = l2 * theta + k - V[:, 0] + V[:, 1]
         P = search.primal(theta, m)
         D, lost = search.dual(omega @ (h * (y > 0)), omega @ (h * (y < 0)), V)
-        if D > highest:
+        if highest < D:
             best, highest = h, D
         excess = own - highest
         if excess <= goal or min(P, own) - highest <= ENOUGH * excess:

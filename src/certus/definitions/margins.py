@@ -52,7 +52,8 @@ class MarginSums(NamedTuple):
 
 def margin_sums_at(X: Any, y: Any, s: Any, a: Any, *args: Any) -> MarginSums:
     """The same for given a, (n, k)."""
-    return margin_sums(X, y, s, *args, a)
+    w, b, view, loss, one_vs_rest = args
+    return margin_sums(X, y, s, w, b, view, loss, one_vs_rest, a)
 
 
 def margin_sums(

@@ -3,7 +3,7 @@
     min ½‖θ‖² − Σα,   θ = Σ_i α_i y_i x̂_i,   0 ≤ α_i ≤ u_i        x̂ = (x, c),  q_i = ‖x̂_i‖²
 
     epoch:  α_i ← clip(α_i − g_i/q_i, 0, u_i),   g_i = y_i x̂_iᵀθ − 1,   θ follows
-    face:   r −= step·y x̂ᵀv,   z = r/q,   V += Σ y z x̂      (a conjugate-gradient step, one look at X)
+    face:   r −= step·y x̂ᵀv,   z = r/q,   V += Σ y z x̂      (a step of conjugate gradients)
 
 Rows that cannot move are dropped from an epoch: α = 0 and g above the largest projected gradient of
 the epoch before, α = u and g below the least. The order of rows is drawn anew by xorshift64, from a

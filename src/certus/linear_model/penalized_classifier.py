@@ -11,12 +11,11 @@ from .._watching import CALLER, watched
 from ..certificate import Certificate, certify, unproven
 from ..losses import Logistic
 from ..rows import Rows
-from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification, solve
-from ..solvers.loop import Fit, Solver
+from ..solvers.logistic import against_the_rest, choose, classification
+from ..solvers.loop import Solver
 from ..solvers.problem import Problem, objective
 from ._classifier import LinearClassifier, Probabilities
 from ._parts import CLASSIFICATION, part, penalty_of, solver_of
-from ._solving import Solving
 from .logistic import whole_number
 
 

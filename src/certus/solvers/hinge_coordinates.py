@@ -1,10 +1,10 @@
-r"""The hinge loss for many columns: coordinate steps in the dual, and conjugate gradients on a face.
+r"""The hinge loss for many columns: coordinate steps in the dual, conjugate gradients on a face.
 
     min over 0 ≤ α ≤ u   ½αᵀQα − Σα,   Q_ij = y_i y_j x̂_iᵀx̂_j,   θ = Σ α_i y_i x̂_i
 
 A round is a few epochs of coordinate steps (Hsieh et al. 2008) over the rows that can move, which
 settle who is at a bound, and then conjugate gradients over those that are not (the face F), which
-settle how they hang together: Q_FF d = −g_F, α_F ← clip(α_F + td), the longest of t = 1, ½, ¼ … that
+settle how they hang together: Q_FF d = −g_F, α_F ← clip(α_F + td), the first of t = 1, ½, ¼ … that
 raises D. pᵀQp = ‖Σ p y x̂‖² is known before rows are looked at, so that one look at the rows of F is
 enough for an iteration. Rounds end with θ and all margins afresh, for P, D and the rows that can
 move. Where rows are nearly alike (columns far from 0 or of very different scales) that is slow, and
@@ -103,7 +103,7 @@ class _Walk:
     def along_the_face(
         self, rows: np.ndarray, g: np.ndarray, theta: np.ndarray, iterations: int
     ) -> float:
-        """Move α of ``rows`` and θ by conjugate gradients; the share t of the step that was kept."""
+        """Move α of ``rows``, and θ, by conjugate gradients; the share t of it that was kept."""
         rows, y, u = rows.astype(np.int64), self.problem.y[rows], self.problem.u[rows]
         d = self._conjugate_gradients(rows, g, iterations)
         before, t = self.alpha[rows], 1.0

@@ -2,9 +2,9 @@ r"""The hinge loss for few columns: proximal steps in α, Newton's method in θ.
 
 With α = u∘a, 0 ≤ a ≤ 1, a step from a minimises over θ
 
-    φ(θ) = ½‖θ‖² + Σ_i u_i h(t_i)/σ,   t_i = a_i + σ(1 − m_i),   h(t) = tγ − γ²/2,  γ = clip(t, 0, 1)
+    φ(θ) = ½‖θ‖² + Σ_i u_i h(t_i)/σ,   t_i = a_i + σ(1 − m_i),   h = tγ − γ²/2,  γ = clip(t, 0, 1)
 
-and moves a to γ: the hinge with its kink rounded off over a width of 1/σ, and moved to where it was.
+and moves a to γ: the hinge with its kink rounded off over a width of 1/σ, about where a had it.
 ∇φ = θ − Σ uγyx̂, so α = u∘γ is a dual point with D(α) = Σα − ½‖θ − ∇φ‖². φ is quadratic in pieces,
 
     H = I + σ Σ_{0 ≤ t ≤ 1} u x̂x̂ᵀ
@@ -137,7 +137,7 @@ def _solve(
     problem: HingeProblem, q: np.ndarray, rows: np.ndarray, h: np.ndarray, ridge: np.ndarray,
     g: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """(Σ h x̂x̂ᵀ + diag ridge)⁻¹g over ``rows``; through the rows' own matrix where they are fewer."""
+    """(Σ h x̂x̂ᵀ + diag ridge)⁻¹g over ``rows``; by the rows' own matrix where they are fewer."""
     if not len(rows):
         return np.asarray(g / ridge)
     few = problem.rows.take(rows)

@@ -65,8 +65,8 @@ class LinearSVC(LinearClassifier):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        With the hinge: β, yᵢβᵢ from 0 to Csᵢ, a point of the dual problem; at the optimum w = Σ βᵢxᵢ.
-        The certificate's bound is its objective. Rows of β = 0 are no support vectors.
+        With the hinge: β, yᵢβᵢ from 0 to Csᵢ, a point of the dual problem whose objective is the
+        certificate's bound. At the optimum w = Σ βᵢxᵢ; rows of β = 0 are no support vectors.
     n_iter_ : int
         The most that a class took.
     solver_ : str
@@ -202,7 +202,7 @@ class LinearSVC(LinearClassifier):
             design = design.but(design.y, s)
             problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, found = self._solve_each(problems, rows, choose, tol, most)
-            self.n_iter_ = fit.n_iter
+            self.n_iter_: Any = fit.n_iter
         return fit.stopped_at, found
 
     def _attributes(self, fit: Any) -> dict[str, Any]:
@@ -254,7 +254,8 @@ class LinearSVC(LinearClassifier):
 
     def _hinge_problems(self, rows: Rows, weight: np.ndarray | None) -> list[HingeProblem]:
         assert rows.y is not None
-        code, K, kept = rows.y[:, 0].astype(np.intp), len(self.classes_), {}
+        code, K = rows.y[:, 0].astype(np.intp), len(self.classes_)
+        kept: dict[str, Any] = {}
         s = float(self.C) * (np.ones(len(code)) if rows.s is None else rows.s)
         c = np.ones(K) if weight is None else weight
         problems = []

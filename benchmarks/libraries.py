@@ -54,6 +54,18 @@ def sklearn_solver(solver):
     )
 
 
+def sklearn_linear_svc():
+    """liblinear: by its dual for the hinge, by Newton's method in a trust region for its square."""
+    return Contestant(
+        "sklearn",
+        "sklearn",
+        "sklearn.svm",
+        "scikit-learn",
+        params={"max_iter": EPOCHS, "random_state": 0},
+        tolerances=TOLERANCES,
+    )
+
+
 def sklearnex_logistic():
     """oneDAL has L-BFGS for dense rows with L2; all else it hands to scikit-learn."""
     return Contestant(

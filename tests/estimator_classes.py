@@ -5,7 +5,7 @@ from sklearn.utils import get_tags
 
 from certus import cluster, feature_selection, linear_model, svm
 
-CLASSES = [getattr(linear_model, name) for name in linear_model.__all__]
+CLASSES = [*(getattr(linear_model, name) for name in linear_model.__all__), svm.LinearSVC]
 REGRESSORS = [cls for cls in CLASSES if is_regressor(cls())]
 CLASSIFIERS = [cls for cls in CLASSES if is_classifier(cls())]
 SEVERAL = [cls for cls in REGRESSORS if get_tags(cls()).target_tags.multi_output]

@@ -27,6 +27,7 @@ from certus.linear_model import (
     RidgeCV,
 )
 from certus.penalties import L1, L2
+from certus.svm import LinearSVC
 from problems import Problem, classification, ordered, regression
 
 LAWS = {
@@ -198,6 +199,22 @@ def ordinal(name: str, classes: int, alpha: float = 0.0, **more: Any) -> Law:
     return replace(case, problem=ordered, solver="certus.solvers.ordinal:solve")
 
 
+def linear_svc(**parameters: Any) -> Callable[..., LinearSVC]:
+    C = parameters.pop("C", 0.5)
+    return lambda penalty=1.0: LinearSVC(C=C / penalty, **parameters)
+
+
+def hinge(name: str, *, several: int = 2, **parameters: Any) -> Law:
+    case = classifier(
+        f"LinearSVC, hinge{name}", linear_svc(loss="hinge", **parameters), several,
+        exempt={**UNITS, **PENALISED_INTERCEPT},
+    )  # fmt: skip
+    return replace(
+        case, solver="certus.solvers.hinge:solve",
+        no_claim={**case.no_claim, "dual_coef_": "a proof: another point may prove as much"},
+    )  # fmt: skip
+
+
 def with_folds(case: Law) -> Law:
     silent = dict.fromkeys(("coefs_paths_", "scores_", "n_iter_"), OF_FOLDS)
     silent |= dict.fromkeys(("Cs_", "l1_ratios_"), "they repeat what was asked for")
@@ -340,6 +357,19 @@ ESTIMATORS = [
     ordinal("OrdinalRegression", 3),
     ordinal("OrdinalRegression, two classes", 2),
     ordinal("OrdinalRegression, five classes, with a penalty", 5, 2.0, exempt=UNITS),
+    hinge(""),
+    hinge(", weights of classes", class_weight={0: 1.5, 1: 0.8, 9: 1.5, 8: 0.8}),
+    hinge(", three classes, balanced", several=3, class_weight="balanced"),
+    replace(hinge(", no intercept", fit_intercept=False),
+            exempt={**UNITS, "shift": NO_INTERCEPT}),
+    replace(hinge(", many columns", fit_intercept=False), shape=(30, 1100),
+            exempt={**UNITS, "shift": NO_INTERCEPT}),
+    classifier("LinearSVC", linear_svc(intercept_scaling=2.0),
+               exempt={**UNITS, **PENALISED_INTERCEPT}),
+    classifier("LinearSVC, L1", linear_svc(penalty="l1"), degree=1,
+               exempt={**UNITS, **PENALISED_INTERCEPT}),
+    classifier("LinearSVC, three classes, balanced", linear_svc(class_weight="balanced"), 3,
+               exempt={**UNITS, **PENALISED_INTERCEPT}),
 ]  # fmt: skip
 
 

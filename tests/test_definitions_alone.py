@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, save_npz
 
 from certus import _export, definitions
 from certus.csr import CSR
-from certus.definitions import huber, logistic, softmax, squared_hinge
+from certus.definitions import hinge, huber, logistic, softmax, squared_hinge
 from classification import classes, rows
 
 DEFINITIONS = {
@@ -20,6 +20,7 @@ DEFINITIONS = {
     "softmax": (softmax, 3, 3),
     "squared_hinge": (squared_hinge, 2, 1),
     "huber": (huber, 2, 1),
+    "hinge": (hinge, 2, 1),
 }
 TAIL = """
 X, y = load("X{end}"), np.load("y.npy")

@@ -408,7 +408,8 @@ def test_sgd_comes_near_the_optimum_and_is_told_so():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"loss": "hinge"}, r"SGDClassifier\(loss='hinge'\) cannot be audited"),
+        ({"loss": "modified_huber"}, r"SGDClassifier\(loss='modified_huber'\) cannot be audited"),
+        ({"loss": "hinge", "penalty": None}, "without a penalty no bound is known"),
         ({"early_stopping": True}, "fits on a part of the rows only"),
     ],
 )

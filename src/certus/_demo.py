@@ -265,6 +265,8 @@ ROWS = (
         {"n_clusters": 3, "metric": "cosine", "linkage": "average"}, expects="exact"),
     Row("mixture", "mixture.GaussianMixture", "Unix times", _arrivals,
         {"covariance_type": "diag"}, expects="local optimum"),
+    Row("hinge", "svm.LinearSVC", "load_breast_cancer, unscaled", _cancer_kinds,
+        {"loss": "hinge", "random_state": 0}),
     Row("lssvm", "svm.LSSVC", "load_digits, ten classes", _digits, {"C": 10.0}, alone=True),
     Row("density", "svm.DensityWeightedSVC", "load_breast_cancer, to [0, 1]", _scaled_cancer,
         {"C": 10.0}, alone=True),

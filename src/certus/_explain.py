@@ -229,13 +229,14 @@ def _stopped(c: "Certificate", stopped_at: int) -> str:
             f"{number(c.objective, 4)}, and {_words_of(c).too_steep(c)}. Raise max_iter."
         )
     best = f"the best possible is {best_possible(c.bound)}"
-    too_high = ""
+    too_high, instead = "", " or use solver='auto'"
+    if c.found["iteration"].get("one_solver"):
+        instead = ""
     if c.bound:
         low, high = number(c.bound, 4), number(c.objective, 4)
         best = f"best possible between {low} and {high}"
         too_high = f", so up to {number(100 * c.gap / c.bound, 2)} % too high"
     return (
         f"{c.model} stopped at max_iter={stopped_at} before the optimum: objective "
-        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter"
-        + ("." if c.definition == _explain_classes.ORDINAL else " or use solver='auto'.")
+        f"{number(c.objective, 4)}, {best}{too_high}. Raise max_iter{instead}."
     )

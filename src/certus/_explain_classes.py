@@ -103,17 +103,17 @@ def _odd_columns(c: "Certificate") -> list[str]:
 
 def _remedy(c: "Certificate") -> str:
     iteration = c.found.get("iteration", {})
-    name = c.model.rsplit(".", 1)[-1]
     if c.found["ours"]:
-        return "raise max_iter" + ("" if c.definition == ORDINAL else ", or use solver='auto'")
+        return "raise max_iter" + ("" if iteration.get("one_solver") else ", or use solver='auto'")
     if iteration.get("stochastic"):
         return _instead_of_sgd(c)
+    ours = c.model.replace("sklearn", "certus", 1)
     steps = ["standardise first"] if _odd_columns(c) else []
     if iteration.get("max_iter") is not None:
         steps.append("raise max_iter")
     if loose(iteration):
         steps.append(f"lower tol (it was {iteration['tol']:g})")
-    return ", or ".join([*filter(None, [", ".join(steps)]), f"use certus.linear_model.{name}"])
+    return ", or ".join([*filter(None, [", ".join(steps)]), f"use {ours}"])
 
 
 def _instead_of_sgd(c: "Certificate") -> str:
@@ -123,6 +123,14 @@ def _instead_of_sgd(c: "Certificate") -> str:
     if p["one_vs_rest"]:
         return said
     C = number(p["C"] / strength, 6).replace(",", "") if strength else "np.inf"
+    if not c.definition.endswith("logistic"):
+        loss = c.definition.rpartition(".")[2]
+        if p["l1"]:
+            return said
+        return (
+            f"{said}, or use certus.svm.LinearSVC(loss={loss!r}, C={C}, intercept_scaling=100): "
+            "nearly the same problem, with a small penalty on the intercept"
+        )
     ratio = f", l1_ratio={number(p['l1'] / strength, 3)}" if p["l1"] else ""
     return f"{said}, or use certus.linear_model.LogisticRegression(C={C}{ratio}): the same problem"
 

@@ -120,12 +120,50 @@ def read_ordinal(model: Any, _rows: Any) -> dict[str, Any]:
             "alpha": alpha,
         },
         "labels": Labels(np.asarray(model.classes_)),
-        "iteration": _iteration(model),
+        "iteration": {**_iteration(model), "one_solver": True},
     }
     return _with_direction(model, reading)
 
 
+# --- linear support vector machines ---------------------------------------------------------------
+
+
+def read_linear_svc(model: Any, _rows: Any) -> dict[str, Any]:
+    """C Σ_i s_i c_{y_i} ℓ_i + ½‖w‖², or ‖w‖₁: the intercept is penalised, as a column of
+    intercept_scaling.
+
+    More than two classes: one such problem for each against the rest, whose class weight is 1. A
+    hinge fit of ours brings its dual point.
+    """
+    if model.multi_class != "ovr":
+        raise ValueError(
+            f"LinearSVC(multi_class={model.multi_class!r}) cannot be audited: only "
+            "multi_class='ovr' can"
+        )
+    l1 = 1.0 if model.penalty == "l1" else 0.0
+    several = len(model.classes_) > 2
+    parameters = {
+        **_coefficients(model), "C": float(model.C), "l1": l1, "l2": 1.0 - l1,
+        "class_weight": class_weight_of(model), "one_vs_rest": several,
+        "intercept_scaling": float(model.intercept_scaling) if model.fit_intercept else None,
+    }  # fmt: skip
+    if model.loss == "hinge" and "dual_coef_" in vars(model):
+        parameters["beta"] = np.asarray(model.dual_coef_, dtype=float)
+    return {
+        "definition": model.loss,
+        "formula": formula(model.loss, **parameters),
+        "parameters": parameters,
+        "labels": Labels(np.asarray(model.classes_)),
+        "iteration": {**_iteration(model), "one_solver": True},
+        "notes": (AGAINST_THE_REST,) if several else (),
+    }
+
+
 # --- stochastic gradient descent ------------------------------------------------------------------
+
+
+OF_SGD = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared_hinge"}
+AGAINST_THE_REST = "for each class against the rest; the objective is their sum"
 
 
 def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
@@ -134,9 +172,10 @@ def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
     More than two classes: one such problem for each against the rest, whose class weight is 1.
     "balanced" counts rows, not weights.
     """
-    if model.loss != "log_loss":
+    if model.loss not in OF_SGD:
         raise ValueError(
-            f"SGDClassifier(loss={model.loss!r}) cannot be audited: only loss='log_loss' can"
+            f"SGDClassifier(loss={model.loss!r}) cannot be audited: only "
+            f"{', '.join(f'loss={name!r}' for name in OF_SGD)} can"
         )
     if model.early_stopping:
         raise ValueError(
@@ -145,6 +184,10 @@ def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
         )
     ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
     alpha = 0.0 if model.penalty is None else float(model.alpha)
+    if alpha == 0 and OF_SGD[model.loss] in UNBOUNDED:
+        raise ValueError(
+            f"without a penalty no bound is known for SGDClassifier(loss={model.loss!r})"
+        )
     several = len(model.classes_) > 2
     parameters = {
         **_coefficients(model),
@@ -154,10 +197,10 @@ def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
         "class_weight": _balanced_by_rows(model, rows),
         "one_vs_rest": several,
     }
-    notes = ("for each class against the rest; the objective is their sum",) if several else ()
+    notes = (AGAINST_THE_REST,) if several else ()
     return {
-        "definition": "logistic",
-        "formula": formula("logistic", **{**parameters, "C": "1/n"}),
+        "definition": OF_SGD[model.loss],
+        "formula": formula(OF_SGD[model.loss], **{**parameters, "C": "1/n"}),
         "parameters": parameters,
         "labels": Labels(np.asarray(model.classes_)),
         "iteration": {**_iteration(model), "stochastic": True},
@@ -294,11 +337,12 @@ def _balanced_by_rows(model: Any, rows: Any) -> Any:
 
 # --- the objective for people ---------------------------------------------------------------------
 
-UNBOUNDED = ("squared_hinge", "huber", "squared")
+UNBOUNDED = ("hinge", "squared_hinge", "huber", "squared")
 BEYOND_ALL = 1e150  # a residual that no row has
 LOSS = {
     "logistic": "log(1 + exp(−yᵢ({z})))",
     "softmax": "(log Σₖ exp(zᵢₖ) − zᵢ,yᵢ)",
+    "hinge": "[1 − yᵢ({z})]₊",
     "squared_hinge": "[1 − yᵢ({z})]₊²",
     "huber": "huber(yᵢ − ({z}))",
     "squared": "½(yᵢ − ({z}))²",

@@ -65,6 +65,7 @@ _SHARED: dict[str, Reader] = {
     "cluster.MiniBatchKMeans": clusters.read_mini_batch,
     "cluster.BisectingKMeans": clusters.read_bisecting,
     "mixture.GaussianMixture": mixture.read_gaussian,
+    "svm.LinearSVC": classifiers.read_linear_svc,
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {

@@ -7,6 +7,8 @@ The dual point is a_i = −φ'(m_i). A free intercept asks for Σ ω a over y = 
 y = −1: a is scaled by ρ on the heavier side. Without a class's rows told apart in the sums that
 would take a second pass, so all sums are kept for both signs; class weights then are two factors.
 
+Of the hinge no tight dual point follows from m, and a is given.
+
 Column t of several is its own problem, class t against the rest (whose rows have class weight 1).
 """
 
@@ -48,8 +50,14 @@ class MarginSums(NamedTuple):
     V: Any  # Σ s a x, (p, 2k), those of y = +1 first
 
 
+def margin_sums_at(X: Any, y: Any, s: Any, a: Any, *args: Any) -> MarginSums:
+    """The same for given a, (n, k)."""
+    w, b, view, loss, one_vs_rest = args
+    return margin_sums(X, y, s, w, b, view, loss, one_vs_rest, a)
+
+
 def margin_sums(
-    X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, loss: Any, one_vs_rest: bool
+    X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, loss: Any, one_vs_rest: bool, a: Any = None
 ) -> MarginSums:
     """Of one block of rows; y is the class's number."""
     k = w.shape[1]
@@ -72,6 +80,10 @@ def margin_sums(
             row = Terms(*terms)
             row.one.fill(1.0)
             loss.terms(m, row)
+            if a is not None:
+                np.copyto(row.a, a[part, t])
+                np.multiply(row.a, row.a, out=row.aa)
+                np.multiply(row.a, m, out=row.am)
             total[t] += np.dot(terms, sides.T)
             np.multiply(sides, row.a, out=sa[t::k])
         V += transposed(Z, sa.T)
@@ -84,11 +96,15 @@ class MarginProblem(Fitted):
     def __init__(
         self, data: Any, loss: Any, w: Any, b: Any, C: float, l1: float, l2: float,
         fit_intercept: bool, class_weight: Any, intercept_scaling: float | None, one_vs_rest: bool,
+        a: Any = None,
     ):  # fmt: skip
         super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
         self.loss, self.one_vs_rest, k = loss, one_vs_rest, len(self.b)
         args = self.w, self.b, self.view, loss, one_vs_rest
-        self.XX, total, V = data.reduce(margin_sums, *args)
+        if a is None:
+            self.XX, total, V = data.reduce(margin_sums, *args)
+        else:
+            self.XX, total, V = data.reduce(margin_sums_at, *args, beside=(a,))
         self.raw = Terms(*total.transpose(1, 2, 0))  # each (2, k)
         self.factor = self._factors(class_weight)
         self.sides = Terms(*(np.asarray(term) * self.factor for term in self.raw))

@@ -85,6 +85,37 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
             start, before = (fit.w, fit.b), fit.n_iter
         return fit, found
 
+    def _solve_each(
+        self, problems: list[Problem], rows: Rows, choose: Callable[[Problem], Solver], tol: float,
+        max_iter: int, start: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> tuple[Fit, Certificate]:  # fmt: skip
+        """The same for one problem for each class against the rest."""
+        self._watching.begin(None)
+        tol = self._certificate_tol(tol)
+        starts = [
+            None if start is None else (start[0][:, [k]], start[1][[k]])
+            for k in range(len(problems))
+        ]
+        steps = [0] * len(problems)
+        for tighter in TIGHTER:
+            fits = []
+            for problem, begin, before in zip(problems, starts, steps, strict=True):
+                with Solving(self, rows):
+                    solver = choose(problem)
+                    fits.append(
+                        solve(problem, solver, begin, tol * tighter, max_iter, before=before)
+                    )
+                self._watching.part_done("class")
+            fit = _together(fits)
+            self._set(fit)
+            self.n_iter_ = np.array([one.n_iter for one in fits], dtype=np.int32)
+            found = self._check(rows, tol)
+            lost = not np.isfinite(found.objective)  # there is no way from here
+            if found.certified or lost or not fit.arrived or fit.n_iter >= max_iter:
+                break
+            starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
+        return fit, found
+
     def _check(self, rows: Rows, tol: float) -> Certificate:
         """The certificate of what is set."""
         return certify(self, rows, tol)
@@ -208,3 +239,16 @@ def with_constant(rows: Rows, value: float) -> Rows:
     else:
         more = np.column_stack([rows.X, np.full(n, value)])
     return Rows(more, rows.y, rows.s, threads=rows.threads)
+
+
+def _together(fits: list[Fit]) -> Fit:
+    stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
+    return Fit(
+        w=np.hstack([one.w for one in fits]),
+        b=np.concatenate([one.b for one in fits]),
+        solver=fits[0].solver,
+        n_iter=max(one.n_iter for one in fits),
+        stopped_at=stopped[0] if stopped else None,
+        arrived=all(one.arrived for one in fits),
+        said=next((one.said for one in fits if one.said), ""),
+    )

@@ -11,12 +11,11 @@ from .._watching import CALLER, watched
 from ..certificate import Certificate, certify, unproven
 from ..losses import Logistic
 from ..rows import Rows
-from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification, solve
-from ..solvers.loop import Fit, Solver
+from ..solvers.logistic import against_the_rest, choose, classification
+from ..solvers.loop import Solver
 from ..solvers.problem import Problem, objective
 from ._classifier import LinearClassifier, Probabilities
 from ._parts import CLASSIFICATION, part, penalty_of, solver_of
-from ._solving import Solving
 from ._streaming import part_of_classes, takes_parts
 from .logistic import whole_number
 
@@ -157,7 +156,9 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
             solver = self._solver(problem)
             fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
         else:
-            fit, found = self._solve_each(rows, start)
+            fit, found = self._solve_each(
+                self._problems, rows, self._solver, float(self.tol), self.max_iter, start
+            )
         self._forget("_problems")
         self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
         return self
@@ -209,34 +210,6 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
     def _solver(self, problem: Problem) -> Solver:
         return solver_of(self.solver, problem, choose)
 
-    def _solve_each(self, rows: Rows, start: Any) -> tuple[Fit, Certificate]:
-        """One problem for each class against the rest."""
-        self._watching.begin(None)
-        tol, problems = self._certificate_tol(self.tol), self._problems
-        starts = [
-            None if start is None else (start[0][:, [k]], start[1][[k]])
-            for k in range(len(problems))
-        ]
-        steps = [0] * len(problems)
-        for tighter in TIGHTER:
-            fits = []
-            for problem, begin, before in zip(problems, starts, steps, strict=True):
-                with Solving(self, rows):
-                    solver = self._solver(problem)
-                    fits.append(
-                        solve(problem, solver, begin, tol * tighter, self.max_iter, before=before)
-                    )
-                self._watching.part_done("class")
-            fit = _together(fits)
-            self._set(fit)
-            self.n_iter_ = np.array([one.n_iter for one in fits], dtype=np.int32)
-            found = self._check(rows, tol)
-            lost = not np.isfinite(found.objective)  # there is no way from here
-            if found.certified or lost or not fit.arrived or fit.n_iter >= self.max_iter:
-                break
-            starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
-        return fit, found
-
     def _check(self, rows: Rows, tol: float) -> Certificate:
         try:
             return certify(self, rows, tol)
@@ -277,16 +250,3 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         return super().predict_log_proba(X)
-
-
-def _together(fits: list[Fit]) -> Fit:
-    stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
-    return Fit(
-        w=np.hstack([one.w for one in fits]),
-        b=np.concatenate([one.b for one in fits]),
-        solver=fits[0].solver,
-        n_iter=max(one.n_iter for one in fits),
-        stopped_at=stopped[0] if stopped else None,
-        arrived=all(one.arrived for one in fits),
-        said=next((one.said for one in fits if one.said), ""),
-    )

@@ -1,0 +1,282 @@
+"""Linear support vector machines: hinge and squared hinge, certified."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._labels import class_weights
+from .._pool import run_on_threads
+from .._validation import boolean, data_for_classification, one_of
+from .._watching import CALLER, watched
+from ..certificate import Certificate
+from ..linear_model._classifier import LinearClassifier, aloud, with_constant
+from ..linear_model._solving import Solving
+from ..losses import SquaredHinge
+from ..penalties import ElasticNet
+from ..rows import Rows
+from ..solvers import hinge
+from ..solvers.hinge import HingeFit, HingeProblem
+from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification
+from ..solvers.steps import OnStep, ignore
+
+
+class LinearSVC(LinearClassifier):
+    r"""Linear support vector machine: minimise C Σ sᵢ ℓ(yᵢ(xᵢᵀw + b)) + ½(‖w‖² + (b/g)²).
+
+    ℓ(m) = [1 − m]₊² ("squared_hinge") or [1 − m]₊ ("hinge"), yᵢ = ±1, s the sample weights times
+    class weights, g = ``intercept_scaling``. With penalty="l1" the penalty is ‖w‖₁ + |b|/g. More
+    classes: one such problem for each, its rows against the rest.
+
+    A drop-in for scikit-learn's class. As there the intercept is penalised: b/g is the coefficient
+    of a constant column g. Penalty and coefficients are in your units, and columns of very
+    different scales are no obstacle.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+        "l1" with the squared hinge only.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual : bool or "auto", default="auto"
+        Accepted for scikit-learn's sake, with every loss and penalty: ``solver_`` says what ran.
+    tol : float, default=1e-4
+        The residual (gap as a share of what the intercept alone leaves) that is asked for, and at
+        least 1e-6 in any case. Obeyed: a fit that misses it is not certified, and warns.
+    C : float, default=1.0
+        Inverse strength of the penalty.
+    multi_class : {"ovr"}, default="ovr"
+        Each class against the rest. scikit-learn's "crammer_singer" is refused.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1
+        g: the larger, the less the intercept is penalised.
+    class_weight : dict or "balanced", default=None
+        Weights multiply the loss of a class's rows (of the rest they do not).
+    verbose : int, default=0
+        Above 0: a line for each iteration.
+    random_state : int, RandomState or None, default=None
+        Seeds the order of rows in solver "dual". None: the same order each time.
+    max_iter : int, default=1000
+        Iterations of the solver, for each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        With the hinge: β, yᵢβᵢ from 0 to Csᵢ, a point of the dual problem whose objective is the
+        certificate's bound. At the optimum w = Σ βᵢxᵢ; rows of β = 0 are no support vectors.
+    n_iter_ : int
+        The most that a class took.
+    solver_ : str
+        "newton" (proximal Newton steps for the hinge), "newton-cg", "cd" (coordinate descent) or
+        "dual" (coordinate steps and conjugate gradients in the dual).
+    certificate_ : Certificate
+        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
+        objective by more than the gap*.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    For each class: few columns, O(n·p) operations a step and O(m·p²), m the rows within their
+    margin (squared hinge) or near it (hinge), O(p²) memory a thread. Many, or sparse X: O(n·p) (or
+    the entries) a pass, O(n + p) memory. The squared hinge works on a copy of X with one more
+    column, if there is an intercept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from certus.svm import LinearSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVC(loss="hinge").fit(X, y)
+    >>> model.certificate_
+    Certificate(optimal: objective 49.95903, at most ... above the best possible)
+    >>> round(model.score(X, y), 3)
+    0.968
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: bool | str = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+    ):
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    @watched
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearSVC":
+        """Fit w and b.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind, two or more.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        self._look_at_parameters()
+        rows, classes = data_for_classification(self, X, y, sample_weight)
+        assert rows.y is not None
+        weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
+        self.classes_ = classes
+        self._forget("dual_coef_")
+        solve = self._solve_hinge if self.loss == "hinge" else self._solve_squared
+        stopped_at, found = solve(rows, weight)
+        self._conclude(found, stopped_at, CALLER - 1)
+        return self
+
+    def _look_at_parameters(self) -> None:
+        one_of("penalty", self.penalty, ("l1", "l2"))
+        one_of("loss", self.loss, ("hinge", "squared_hinge"))
+        if self.dual != "auto":
+            boolean("dual", self.dual)
+        boolean("fit_intercept", self.fit_intercept)
+        for name in ("tol", "C", "intercept_scaling"):
+            value = getattr(self, name)
+            good = isinstance(value, Real) and not isinstance(value, bool)
+            if not (good and 0 < float(value) < np.inf):
+                raise ValueError(f"{name}={value!r}: give a finite number above 0")
+        most = self.max_iter
+        if isinstance(most, bool) or not isinstance(most, Integral) or most < 0:
+            raise ValueError(f"max_iter={most!r}: give a whole number, 0 or above")
+        one_of("multi_class", self.multi_class, ("ovr", "crammer_singer"))
+        if self.multi_class == "crammer_singer":
+            raise ValueError(
+                "multi_class='crammer_singer' is not supported: use multi_class='ovr', or "
+                "certus.linear_model.LogisticRegression for one problem over all classes"
+            )
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ValueError(
+                "Unsupported set of arguments: penalty='l1' with loss='hinge'. Use "
+                "loss='squared_hinge', or penalty='l2'"
+            )
+
+    @property
+    def _constant(self) -> float:
+        """The column whose coefficient makes the intercept; 0: there is none."""
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    # --- squared hinge ---
+
+    def _solve_squared(
+        self, rows: Rows, weight: np.ndarray | None
+    ) -> tuple[int | None, Certificate]:
+        K, C = len(self.classes_), float(self.C)
+        penalty = ElasticNet(1.0, 1.0 if self.penalty == "l1" else 0.0)
+        design = with_constant(rows, self._constant) if self._constant else rows
+        tol, most = float(self.tol), int(self.max_iter)
+        if K == 2:
+            problem = classification(design, SquaredHinge(), penalty, False, K, C, weight)
+            fit, found = self._solve(problem, rows, choose(problem), tol, most)
+        else:
+            s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
+            design = design.but(design.y, s)
+            problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
+            fit, found = self._solve_each(problems, rows, choose, tol, most)
+            self.n_iter_: Any = fit.n_iter
+        return fit.stopped_at, found
+
+    def _attributes(self, fit: Any) -> dict[str, Any]:
+        """Of a solver's parameters: those of the hinge carry their dual point."""
+        if isinstance(fit, HingeFit):
+            return self._hinge_attributes([fit])
+        if self._constant:  # the penalised intercept is the last coefficient
+            fit = fit._replace(w=fit.w[:-1], b=self._constant * fit.w[-1])
+        return {**super()._attributes(fit), "n_iter_": fit.n_iter}
+
+    # --- hinge ---
+
+    def _solve_hinge(self, rows: Rows, weight: np.ndarray | None) -> tuple[int | None, Certificate]:
+        solver = hinge.choose(rows)
+        problems = self._hinge_problems(rows, weight)
+        tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)
+        on_step: OnStep = ignore
+        self._signs = [problem.y for problem in problems]
+        if len(problems) > 1:
+            self._watching.begin(None)
+        else:
+            on_step = self._watching.iterations(
+                self._attributes, lambda: self._check(rows, tol), most
+            )
+            if self.verbose > 0:
+                on_step = aloud(on_step, type(self).__name__)
+        fits: list[Any] = [None] * len(problems)
+        for tighter in TIGHTER:
+
+            def one(k: int, tighter: float = tighter) -> None:
+                fits[k] = hinge.solve(problems[k], solver, fits[k], tol * tighter, most, on_step)
+
+            with Solving(self, rows):
+                solver.prepare(problems[0])
+                # of the other solver, the work of one class is on all threads
+                threads = rows.threads if len(problems) > 1 and solver.on_one_thread else 1
+                run_on_threads(one, len(problems), threads)
+            for name, value in self._hinge_attributes(fits).items():
+                setattr(self, name, value)
+            found = self._check(rows, tol)
+            more = all(fit.arrived for fit in fits) and self._watching.stopped is None
+            more = more and bool(np.isfinite(found.objective))  # else there is no way from here
+            if found.certified or not more:
+                break
+        for _ in range(len(problems) if len(problems) > 1 else 0):
+            self._watching.part_done("class")
+        self._forget("_signs")
+        return next((fit.stopped_at for fit in fits if fit.stopped_at is not None), None), found
+
+    def _hinge_problems(self, rows: Rows, weight: np.ndarray | None) -> list[HingeProblem]:
+        assert rows.y is not None
+        code, K = rows.y[:, 0].astype(np.intp), len(self.classes_)
+        kept: dict[str, Any] = {}
+        s = float(self.C) * (np.ones(len(code)) if rows.s is None else rows.s)
+        c = np.ones(K) if weight is None else weight
+        problems = []
+        for k in (1,) if K == 2 else range(K):
+            own = code == k
+            u = s * (c[code] if K == 2 else np.where(own, c[k], 1.0))
+            y = np.where(own, 1.0, -1.0)
+            problems.append(HingeProblem(rows, y, u, self._constant, self._seed(), kept))
+        return problems
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return 1
+        return int(check_random_state(self.random_state).randint(1, np.iinfo(np.int32).max))
+
+    def _hinge_attributes(self, fits: list[HingeFit]) -> dict[str, Any]:
+        beta = [fit.alpha * y for fit, y in zip(fits, self._signs, strict=True)]
+        return {
+            "coef_": np.stack([fit.w for fit in fits]),
+            "intercept_": np.concatenate([fit.b for fit in fits]),
+            "dual_coef_": np.stack(beta),
+            "n_iter_": max(fit.n_iter for fit in fits),
+            "solver_": fits[0].solver,
+        }

@@ -89,7 +89,7 @@ class OrdinalRegression(LinearClassifier):
     >>> model.certificate_
     Certificate(optimal: objective ..., at most ... above the best possible)
     >>> model.coef_.round(1), model.thresholds_.round(1)
-    (array([[ 2.3, -1.1]]), array([-1.1,  1.2]))
+    (array([[ 2.1, -1. ]]), array([-1.2,  1.1]))
     """
 
     fit_intercept = True  # the thresholds are its intercepts: no parameter

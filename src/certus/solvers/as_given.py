@@ -18,6 +18,7 @@ from .problem import Problem
 from .products import scale_of
 from .proximal_gradient import Point, bound_at, first_step, point_at
 
+MOST = 1e250  # of F: beyond, its parts cannot be evaluated any more
 ZERO, RANDOM = STARTS = ("zero", "random")
 
 
@@ -80,7 +81,7 @@ def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more:
 
 
 def diverged(state: State, passes: float) -> State:
-    """F is no number any more: the last place where it was one is kept."""
+    """F cannot be evaluated any more: the last place where it could is kept."""
     state.stuck, state.passes = True, passes
     state.said = "F grew without limit: give a smaller step"
     return state

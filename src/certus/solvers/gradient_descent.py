@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, first_look, look, state_of
+from .as_given import MOST, FromZero, Here, diverged, first_look, look, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -88,7 +88,7 @@ class GradientDescent(FromZero):
             state.stuck, state.passes = True, passes
             return state
         t, (_, _, there) = found
-        if not np.isfinite(there.F):
+        if not there.F < MOST:
             return diverged(state, passes)
         new = state_of(problem, at, there, passes, _More(at, there, t))
         return self.enough(new, here.theta, there.theta)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, first_look, look, share_below_one, state_of
+from .as_given import MOST, FromZero, Here, diverged, first_look, look, share_below_one, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -72,7 +72,7 @@ class HeavyBall(FromZero):
         v = self.beta * v + here.gradient
         alpha = length(self.step_rule, problem)
         there = look(problem, at, here.theta - alpha * v)
-        if not np.isfinite(there.F):
+        if not there.F < MOST:
             return diverged(state, passes)
         new = state_of(problem, at, there, passes, _More(at, there, v))
         return self.enough(new, here.theta, there.theta)

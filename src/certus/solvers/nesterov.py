@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .as_given import FromZero, Here, diverged, first_look, look, share_below_one, state_of
+from .as_given import MOST, FromZero, Here, diverged, first_look, look, share_below_one, state_of
 from .coordinates import Coordinates
 from .heavy_ball import length
 from .loop import State
@@ -83,14 +83,14 @@ class Nesterov(FromZero):
         y = here
         if beta > 0 and here.theta is not before:
             y = look(problem, at, here.theta + beta * (here.theta - before))
-        if not np.isfinite(y.F):
+        if not y.F < MOST:
             return diverged(state, passes)
         if isinstance(self.step_rule, Backtracking):
             there, last, trials = _search(problem, at, y, last, self.step_rule.shrink)
             passes += trials
         else:
             there = look(problem, at, y.theta - length(self.step_rule, problem) * y.gradient)
-        if not np.isfinite(there.F):
+        if not there.F < MOST:
             return diverged(state, passes)
         more = _More(at, there, here.theta, following, last)
         new = state_of(problem, at, there, passes, more)

@@ -14,7 +14,7 @@ from .as_given import number_above_zero, share_below_one
 from .problem import Problem
 from .stochastic import finite_squares
 
-TRIALS = 60
+TRIALS = 200  # doublings or halvings: columns of size 1e20 need some 130 before the first step
 ROUNDING = 1e-15  # of F: what a step promises must be above it
 FEW_COLUMNS = 512  # up to which the matrix of squares is formed
 LANCZOS = 1e-3  # relative error of the largest eigenvalue of more columns

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rows import Rows
-from .as_given import diverged, look, state_of
+from .as_given import MOST, diverged, look, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
@@ -107,7 +107,7 @@ def state_after_pass(
     if not problem.rows.sparse or passes % BOUND_EVERY == 0:
         here = look(problem, at, theta)
         F, state = here.F, None
-        if np.isfinite(F):
+        if F < MOST:
             state = state_of(problem, at, here, passes, more)
             state.bound = larger(state.bound, before.bound)
     else:
@@ -116,7 +116,7 @@ def state_after_pass(
             F = value_alone(problem.rows, problem.loss, at, *at.inside(w, b))
             F += problem.penalty.value(w)
         state = State(w, b, F, np.inf, before.bound, passes=passes, more=more)
-    if state is None or not np.isfinite(F):
+    if state is None or not F < MOST:
         return diverged(before, passes)
     if state.bound is not None:
         state.excess = max(F - state.bound, 0.0)

@@ -2,8 +2,9 @@
 
     F(w, b) = C Σ_i ℓ(y_i(x_iᵀw + b)) + ½(‖w‖² + b²),   ℓ(m) = [1 − m]₊ or [1 − m]₊²,   y = ±1
 
-Seconds are those to a relative excess of 1e-6. certus runs at its default tol, scikit-learn
-(liblinear) at the loosest that reaches the limit.
+Seconds are those to a relative excess of 1e-6. certus runs at its default tol, scikit-learn, which
+is liblinear, at the loosest that reaches the limit. It is left out of the dense rows of the hinge,
+where it was at 3e-4 after 1000 epochs.
 """
 
 import math
@@ -36,6 +37,7 @@ def svc_objective(row, X, y):
 CERTUS, LIBLINEAR = libraries.certus("svm"), libraries.sklearn_linear_svc()
 TALL = {"n": 100_000, "p": 100, "generator": two_classes}
 SPARSE = {"n": 100_000, "p": 50_000, "generator": sparse_two_classes, "density": CLASS_DENSITY}
+NOT_REACHED = (LIBLINEAR.name,)
 HINGE, SQUARED = {"loss": "hinge"}, {"loss": "squared_hinge"}
 
 
@@ -50,8 +52,8 @@ SUITE = Suite(
     name="linear_svc",
     contestants=(CERTUS, LIBLINEAR),
     rows=(
-        row("Hinge", HINGE, **TALL),
-        row("Hinge 1 thread", HINGE, **TALL, threads=1),
+        row("Hinge", HINGE, **TALL, without=NOT_REACHED),
+        row("Hinge 1 thread", HINGE, **TALL, threads=1, without=NOT_REACHED),
         row("Hinge sparse", HINGE, **SPARSE),
         row("Hinge tiny", HINGE, n=100, p=5, generator=two_classes, repeats=50),
         row("Squared hinge", SQUARED, **TALL),

@@ -65,6 +65,7 @@ class HingeFit(NamedTuple):
     w: np.ndarray  # (p,), of the least P
     b: np.ndarray  # (1,)
     alpha: np.ndarray  # (n,), of the highest D
+    y: np.ndarray  # (n,), the problem's
     solver: str
     n_iter: int
     stopped_at: int | None = None  # max_iter, if that is what ended it
@@ -98,7 +99,8 @@ class Best:
         self.theta = np.zeros(problem.rows.shape[1] + 1)
         self.alpha = np.zeros(len(problem.y))
         self.P, self.D = float(problem.u.sum()), 0.0
-        self.iteration, self.first, self.stopped = before, before == 0, False
+        self.iteration, self.stopped = before, False
+        self.told = before if before else -1  # the last iteration that was
 
     @property
     def excess(self) -> float:
@@ -110,13 +112,15 @@ class Best:
             self.P, self.theta = P, theta.copy()
         if D > self.D:
             self.D, self.alpha = D, alpha.copy()
-        if self.first or self.iteration:
+        if self.iteration > self.told:
+            self.told = self.iteration
             self.stopped = self.on_step(Step(self.iteration, self.P, self.D, self.fit))
         return self.stopped or self.excess <= self.goal
 
     def fit(self, stopped_at: int | None = None, arrived: bool = True) -> HingeFit:
         w, b = self.theta[:-1].copy(), self.problem.c * self.theta[-1:]
-        return HingeFit(w, b, self.alpha.copy(), self.name, self.iteration, stopped_at, arrived)
+        alpha, y = self.alpha.copy(), self.problem.y
+        return HingeFit(w, b, alpha, y, self.name, self.iteration, stopped_at, arrived)
 
 
 def choose(rows: Rows) -> HingeSolver:

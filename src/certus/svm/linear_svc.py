@@ -217,10 +217,10 @@ class LinearSVC(LinearClassifier):
 
     def _solve_hinge(self, rows: Rows, weight: np.ndarray | None) -> tuple[int | None, Certificate]:
         solver = hinge.choose(rows)
-        problems = self._hinge_problems(rows, weight)
+        side_by_side = len(self.classes_) > 2 and solver.on_one_thread
+        problems = self._hinge_problems(rows, weight, 1 if side_by_side else rows.threads)
         tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)
         on_step: OnStep = ignore
-        self._signs = [problem.y for problem in problems]
         if len(problems) > 1:
             self._watching.begin(None)
         else:
@@ -237,9 +237,7 @@ class LinearSVC(LinearClassifier):
 
             with Solving(self, rows):
                 solver.prepare(problems[0])
-                # of the other solver, the work of one class is on all threads
-                threads = rows.threads if len(problems) > 1 and solver.on_one_thread else 1
-                run_on_threads(one, len(problems), threads)
+                run_on_threads(one, len(problems), rows.threads if side_by_side else 1)
             for name, value in self._hinge_attributes(fits).items():
                 setattr(self, name, value)
             found = self._check(rows, tol)
@@ -249,21 +247,22 @@ class LinearSVC(LinearClassifier):
                 break
         for _ in range(len(problems) if len(problems) > 1 else 0):
             self._watching.part_done("class")
-        self._forget("_signs")
         return next((fit.stopped_at for fit in fits if fit.stopped_at is not None), None), found
 
-    def _hinge_problems(self, rows: Rows, weight: np.ndarray | None) -> list[HingeProblem]:
+    def _hinge_problems(
+        self, rows: Rows, weight: np.ndarray | None, threads: int
+    ) -> list[HingeProblem]:
         assert rows.y is not None
         code, K = rows.y[:, 0].astype(np.intp), len(self.classes_)
         kept: dict[str, Any] = {}
         s = float(self.C) * (np.ones(len(code)) if rows.s is None else rows.s)
         c = np.ones(K) if weight is None else weight
-        problems = []
+        of_each, problems = Rows(rows.X, threads=threads), []
         for k in (1,) if K == 2 else range(K):
             own = code == k
             u = s * (c[code] if K == 2 else np.where(own, c[k], 1.0))
             y = np.where(own, 1.0, -1.0)
-            problems.append(HingeProblem(rows, y, u, self._constant, self._seed(), kept))
+            problems.append(HingeProblem(of_each, y, u, self._constant, self._seed(), kept))
         return problems
 
     def _seed(self) -> int:
@@ -272,11 +271,10 @@ class LinearSVC(LinearClassifier):
         return int(check_random_state(self.random_state).randint(1, np.iinfo(np.int32).max))
 
     def _hinge_attributes(self, fits: list[HingeFit]) -> dict[str, Any]:
-        beta = [fit.alpha * y for fit, y in zip(fits, self._signs, strict=True)]
         return {
             "coef_": np.stack([fit.w for fit in fits]),
             "intercept_": np.concatenate([fit.b for fit in fits]),
-            "dual_coef_": np.stack(beta),
+            "dual_coef_": np.stack([fit.alpha * fit.y for fit in fits]),
             "n_iter_": max(fit.n_iter for fit in fits),
             "solver_": fits[0].solver,
         }

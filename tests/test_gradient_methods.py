@@ -9,6 +9,7 @@ from sklearn.preprocessing import scale
 
 from certus.losses import Logistic
 from certus.penalties import L2
+from certus.rows import Rows
 from certus.solvers import GradientDescent, HeavyBall, Nesterov
 from certus.solvers.gram import NonFiniteError
 from certus.solvers.loop import minimise
@@ -89,6 +90,22 @@ def test_steps_are_those_of_the_recurrences(loss, weighted, intercept, l2):
             assert len(found) > STEPS / 2
             path = path[: len(found)]
         np.testing.assert_allclose(found, path, rtol=0, atol=1e-10 * np.abs(path).max())
+
+
+@each_whole
+@each_loss
+def test_the_order_of_the_rows_and_repeated_ones_do_not_matter(method, loss):
+    problem = problem_of(loss, weighted=True)
+    rows, rng = problem.rows, np.random.default_rng(3)
+    known = trajectory(problem, WHOLE[method](), 5)
+    order = rng.permutation(rows.shape[0])
+    repeated = np.repeat(order, rows.s[order].astype(int))  # weight 2: twice
+    for i, s in ((order, rows.s[order]), (repeated, None)):
+        same = Problem(
+            Rows(rows.X[i], rows.y[i], s), problem.loss, problem.penalty, True, problem.outputs
+        )
+        found = trajectory(same, WHOLE[method](), 5)
+        np.testing.assert_allclose(found, known, rtol=0, atol=1e-10 * np.abs(known).max())
 
 
 @each_dress

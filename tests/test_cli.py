@@ -133,7 +133,7 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     X = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
     kinds = {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
     kinds |= {"Neighbors": wrong_neighbours, "KMeans": plain_clusters, "NCFS": plain_ncfs}
-    kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc}
+    kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc, "LinearSVC": plain_hinge}
     kinds |= {"Mixture": plain_mixture, "Agglomerative": wrong_pairs}
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
@@ -142,6 +142,11 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
         if plain is wrong_pairs:  # which merges follow from a wrong one is not counted alike
             truth, told = truth > 0, told > 0
         assert told == pytest.approx(truth, rel=1e-6)
+
+
+def plain_hinge(X, y, w, b, C, **_):
+    short = np.maximum(1 - np.where(y == 1, 1, -1) * (X @ w[:, 0] + b), 0.0)
+    return C * short.sum() + (np.sum(w**2) + b[0] ** 2) / 2
 
 
 def wrong_pairs(X, _y, merges, **_):

@@ -2,9 +2,9 @@
 
     F(w, b) = C Σ_i ℓ(y_i(x_iᵀw + b)) + ½(‖w‖² + b²),   ℓ(m) = [1 − m]₊ or [1 − m]₊²,   y = ±1
 
-Seconds are those to a relative excess of 1e-6. certus runs at its default tol, scikit-learn, which is
-liblinear, at the loosest that reaches the limit. It is left out of the dense rows of the hinge, where
-it was at 3e-4 after 1000 epochs.
+Seconds are those to a relative excess of 1e-6. certus runs at its default tol, scikit-learn (that
+is, liblinear) at the loosest that reaches the limit. It is left out of the dense rows of the hinge,
+where it was at 3e-4 after 1000 epochs.
 """
 
 import math

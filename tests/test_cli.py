@@ -134,7 +134,7 @@ def test_the_objectives_shown_are_those_of_plain_numpy(row, shown):
     kinds = {"Firth": plain_firth, "Ordinal": plain_ordinal}
     kinds |= {"Logistic": plain_logistic, "Lasso": plain_lasso, "Elastic": plain_lasso}
     kinds |= {"Neighbors": wrong_neighbours, "KMeans": plain_clusters, "NCFS": plain_ncfs}
-    kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc}
+    kinds |= {"LSSVC": plain_lssvm, "WeightedSVC": plain_svc, "LinearSVC": plain_hinge}
     kinds |= {"Mixture": plain_mixture, "Agglomerative": wrong_pairs}
     plain = next((kinds[kind] for kind in kinds if kind in row.model), plain_squares)
     for fit in filter(None, (shown[row.name].ours, shown[row.name].theirs)):
@@ -158,6 +158,11 @@ def plain_ordinal(X, y, w, thresholds, **_):
     below = np.column_stack([np.zeros(len(X)), below, np.ones(len(X))])
     i = np.arange(len(X))
     return -np.log(below[i, y + 1] - below[i, y]).sum()
+
+
+def plain_hinge(X, y, w, b, C, **_):
+    short = np.maximum(1 - np.where(y == 1, 1, -1) * (X @ w[:, 0] + b), 0.0)
+    return C * short.sum() + (np.sum(w**2) + b[0] ** 2) / 2
 
 
 def wrong_pairs(X, _y, merges, **_):

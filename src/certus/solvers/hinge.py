@@ -15,7 +15,9 @@ import numpy as np
 from ..rows import Rows
 from .steps import OnStep, Step, ignore
 
-FEW_COLUMNS = 1000  # up to which a matrix of all columns is factored at each step
+# up to which a matrix of all columns is factored at each step. 10,000 dense rows: with 600 columns
+# 4.3 s against 6.7 by the other solver, with 1000 17 s by either
+FEW_COLUMNS = 1000
 FEW_SPARSE_COLUMNS = 300  # of sparse rows, whose zeros it then works with
 SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
 

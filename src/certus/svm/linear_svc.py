@@ -95,7 +95,7 @@ class LinearSVC(LinearClassifier):
     >>> model.certificate_
     Certificate(optimal: objective 49.95903, at most ... above the best possible)
     >>> round(model.score(X, y), 3)
-    0.968
+    0.965
     """
 
     def __init__(

@@ -280,3 +280,18 @@ def test_a_loss_that_no_kernel_knows_is_refused_in_words(solver):
         minimise(own, solver)
     fit = minimise(own, GradientDescent(), max_iter=30)
     assert objective(own, fit.w, fit.b) < own.null[1]
+
+
+@each_drawn
+def test_over_many_sparse_entries_the_objective_is_looked_at_now_and_then(method, monkeypatch):
+    problem, answers = dressed("logistic", "CSR"), {}
+    fifth = [0, 4, 9, 12] if method == "saga" else [0, 5, 10, 12]  # SAGA's start is a pass
+    for many, told in ((0, fifth), (1 << 20, list(range(13)))):
+        monkeypatch.setattr("certus.solvers.stochastic.MANY_ENTRIES", many)
+        heard: list = []
+        fit = minimise(problem, DRAWN[method](), tol=0, max_iter=12, on_step=heard.append)
+        assert [step.iteration for step in heard] == told
+        w, b = fit.w, fit.b
+        assert heard[-1].objective == pytest.approx(objective(problem, w, b), rel=1e-12)
+        answers[many] = np.vstack([w, b])
+    np.testing.assert_array_equal(*answers.values())

@@ -56,6 +56,12 @@ def _sparse(
         seen = table[rows[r]]
         start, stop = np.uint64(indptr[r]), np.uint64(indptr[r + 1])
         weight = s[r] if len(s) > 0 else 1.0
+        if a * keep < SMALL:
+            for j in range(len(last)):
+                for k in range(K):
+                    W[j, k] = a * (W[j, k] - (c - last[j]) * A[j, k])
+            last[:] = 0.0
+            a, c = 1.0, 0.0
         for k in range(K):
             z = 0.0
             for e in range(start, stop):
@@ -64,17 +70,8 @@ def _sparse(
                 W[j, k] = w
                 z += data[e] * w
             g[k] = a * z + b[k]
-        for e in range(start, stop):
-            last[np.uint64(indices[e])] = c
         slopes(code, delta, y[r], g)
         a *= keep
-        if a < SMALL:
-            for j in range(len(last)):
-                for k in range(K):
-                    W[j, k] -= (c - last[j]) * A[j, k]
-            W *= a
-            last[:] = 0.0
-            a, c = 1.0, 0.0
         step = gamma / a
         c += step
         for k in range(K):
@@ -85,10 +82,9 @@ def _sparse(
                 j, x = np.uint64(indices[e]), data[e]
                 W[j, k] -= step * (A[j, k] + d * x)
                 A[j, k] += share * x
+                last[j] = c
             b[k] -= free * gamma * (d + ab[k])
             ab[k] += share
-        for e in range(start, stop):
-            last[np.uint64(indices[e])] = c
     for j in range(len(last)):
         for k in range(K):
             W[j, k] = a * (W[j, k] - (c - last[j]) * A[j, k])

@@ -26,6 +26,7 @@ class State:
     bound: float | None = None  # the optimum cannot be lower, as far as the solver knows
     stuck: bool = False  # no step of this solver lowers F
     singular: bool = False  # some directions change nothing, as far as the solver can see
+    looked: bool = True  # at F; else objective and bound are those of an earlier step
     passes: float | None = None  # over X so far that the method needs; None: not counted
     said: str = ""  # why it is stuck, if that is the user's business
     more: Any = None  # the solver's own
@@ -86,10 +87,12 @@ def minimise(
         passes = None if state.passes is None else made + state.passes
         parameters = _fit(solver, state, iteration)
         step = Step(iteration, state.objective, state.bound, parameters, passes)
-        stopped = on_step(step) if iteration > before or before == 0 else False
+        tell = state.looked and (iteration > before or before == 0)
+        stopped = on_step(step) if tell else False
         arrived = state.excess <= problem.goal
         if arrived or stopped or state.stuck or iteration >= max_iter:
             break
+        problem.last_step = iteration + 1 >= max_iter
         state = solver.step(problem, state)
         iteration += 1
     problem.passes = passes or 0.0

@@ -24,6 +24,7 @@ class Problem:
     fit_intercept: bool = True
     outputs: int = 1
     goal: float = 0.0  # excess that a solver shall reach; set by the loop
+    last_step: bool = False  # is the next one the last? set by the loop
     passes: float = 0.0  # over X, when the loop ended last; the next call goes on counting
     kept: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
 

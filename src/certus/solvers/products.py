@@ -97,21 +97,6 @@ def first_order(
     return sums
 
 
-def value_alone(rows: Rows, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> float:
-    """Σ s ℓ at (u, β): half the work of the gradient where rows are sparse."""
-    c = at.correction
-    (f,) = rows.reduce(_value, loss, at, u, beta if c is None else beta - c @ u)
-    return float(f)
-
-
-def _value(X: Any, y: Any, s: Any, loss: Any, at: Coordinates, u: np.ndarray, beta: Any) -> Any:
-    compiled = not isinstance(X, np.ndarray) and len(X.data) >= ENTRIES_OF_A_BLOCK
-    z = _compiled_times(X, u) if compiled else _times(at.block(X), u)
-    z += beta
-    value = loss.value(y[:, 0], z if loss.several else z[:, 0])
-    return (float(value.sum() if s is None else s @ value),)
-
-
 def _gradient_alone(block: Any, X: Any, y: Any, s: Any, *args: Any) -> First:
     sums: First = block(X, y, s, None, *args)
     return sums

@@ -127,7 +127,9 @@ class SAGA(FromZero):
         over_windows(rows, drawn(more.rng, rows.shape[0], self.order), 1, work)
         theta = more.theta.theta
         passes = (state.passes or 0.0) + 1
-        new = state_after_pass(problem, more.at, theta, state, passes, more)
+        new = state_after_pass(
+            problem, more.at, theta, state, passes, more, self.change is not None
+        )
         return self.enough(new, before, theta)
 
 

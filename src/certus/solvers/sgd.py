@@ -124,7 +124,8 @@ class SGD(FromZero):
         lam = problem.l2 / problem.rows.S
         theta = self.one_pass(problem, going, alpha, lam, passes)
         more = _More(at, going, alpha, passes + 1)
-        new = state_after_pass(problem, at, theta, state, passes + 1, more)
+        always = self.change is not None
+        new = state_after_pass(problem, at, theta, state, passes + 1, more, always)
         return self.enough(new, before, theta)
 
     # --- also for streams of rows ---

@@ -14,12 +14,11 @@ from .as_given import MOST, diverged, look, state_of
 from .coordinates import Coordinates
 from .loop import State
 from .problem import Problem
-from .products import value_alone
-from .proximal_gradient import larger
 
 # as in kernels/_slopes.py, which cannot be imported without a compiler
 CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared_hinge": 3, "softmax": 4}
-BOUND_EVERY = 5  # passes over sparse rows, where the gradient is half of what a look costs
+LOOK_EVERY = 5  # passes over many sparse entries, where a look is a third of what a pass costs
+MANY_ENTRIES = 1 << 20
 SHUFFLE, RANDOM = ORDERS = ("shuffle", "random")
 
 
@@ -100,27 +99,21 @@ def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
 
 
 def state_after_pass(
-    problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float, more: Any
-) -> State:
-    """After a pass of single rows: F, and now and then the bound. An earlier bound holds for good,
-    so that between two of them the excess is known too."""
-    if not problem.rows.sparse or passes % BOUND_EVERY == 0:
-        here = look(problem, at, theta)
-        F, state = here.F, None
-        if F < MOST:
-            state = state_of(problem, at, here, passes, more)
-            state.bound = larger(state.bound, before.bound)
-    else:
+    problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float, more: Any,
+    always: bool,
+) -> State:  # fmt: skip
+    """After a pass of single rows: F and a bound, or where a look costs about as much as the pass,
+    only now and then. ``always``: after each."""
+    many = problem.rows.sparse and problem.rows.X.entries >= MANY_ENTRIES
+    if many and passes % LOOK_EVERY and not (always or problem.last_step):
         w, b = theta[:-1], theta[-1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            F = value_alone(problem.rows, problem.loss, at, *at.inside(w, b))
-            F += problem.penalty.value(w)
-        state = State(w, b, F, np.inf, before.bound, passes=passes, more=more)
-    if state is None or not F < MOST:
+        return State(
+            w, b, before.objective, np.inf, before.bound, looked=False, passes=passes, more=more
+        )
+    here = look(problem, at, theta)
+    if not here.F < MOST:
         return diverged(before, passes)
-    if state.bound is not None:
-        state.excess = max(F - state.bound, 0.0)
-    return state
+    return state_of(problem, at, here, passes, more)
 
 
 def checked_order(order: Any) -> str:

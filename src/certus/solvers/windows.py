@@ -6,14 +6,17 @@ gathers the next. What is gathered does not depend on the threads.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._pool import run_on_threads
 from ..rows import Rows, as_floats
 
 BYTES = 1 << 21  # of a window: 1 and 4 MB took as long, 256 kB longer
+AT_ONCE = 3  # windows in memory
 
 
 class Entries(NamedTuple):
@@ -41,39 +44,71 @@ def over_windows(
     gather = _SparseRows(rows) if rows.sparse else _DenseRows(rows)
     size = max(1, BYTES // max(1, gather.row_bytes))
     size = max(multiple, size // multiple * multiple)
-    starts = list(range(0, n, size))
+    starts = range(0, n, size)
     assert rows.y is not None
     targets = np.ascontiguousarray(rows.y[:, 0], dtype=float)
-    ready: list[Any] = [None, None]
 
-    def prepare(k: int) -> None:
+    def window(k: int) -> Window:
         part = order[starts[k] : starts[k] + size]
-        y = targets[part]
         s = None if rows.s is None else rows.s[part]
-        ready[k % 2] = Window(gather(part, k % 2), y, s, part, starts[k])
+        return Window(gather(part, k % AT_ONCE), targets[part], s, part, starts[k])
 
-    prepare(0)
-    for k in range(len(starts)):
+    if rows.threads == 1 or len(starts) == 1:
+        for k in range(len(starts)):
+            work(window(k))
+        return
+    with _Ahead(window, len(starts)) as ready:
+        for _ in starts:
+            work(ready.next())
 
-        def turn(job: int, k: int = k) -> None:
-            if job == 0:
-                work(ready[k % 2])
-            else:
-                prepare(k + 1)
 
-        run_on_threads(turn, 2 if k + 1 < len(starts) else 1, min(2, rows.threads))
+class _Ahead:
+    """A thread that gathers windows while they are worked on: one is in work, one waits, one is
+    being filled. A thread of its own, for one of the pool's might wait for a place there."""
+
+    def __init__(self, window: Callable[[int], Window], count: int):
+        self.window, self.count = window, count
+        self.ready: Queue[Window | BaseException] = Queue(maxsize=AT_ONCE - 2)
+        self.stopped = False
+        self.thread = Thread(target=self._gather, name="certus windows", daemon=True)
+
+    def _gather(self) -> None:
+        try:
+            for k in range(self.count):
+                if self.stopped:
+                    return
+                self.ready.put(self.window(k))
+        except BaseException as error:  # for who waits for the window
+            self.ready.put(error)
+
+    def next(self) -> Window:
+        found = self.ready.get()
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def __enter__(self) -> "_Ahead":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopped = True
+        while self.thread.is_alive():  # nobody may still write when the caller goes on
+            with suppress(Empty):
+                self.ready.get_nowait()
+            self.thread.join(timeout=1e-3)
 
 
 class _DenseRows:
-    """Two windows' worth of memory, filled in turn."""
+    """Memory for the windows, filled in turn."""
 
     def __init__(self, rows: Rows):
-        # one thread: they are gathered on one of the pool's, which must not wait for others
+        # on one thread: there is one that gathers already
         self.rows, (_, p) = Rows(rows.X, threads=1), rows.shape
         X = rows.X
         self.plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and as_floats(X) is X
         self.row_bytes = p * (X.dtype.itemsize if self.plain else 8)
-        self.room: list[Any] = [None, None]
+        self.room: list[Any] = [None] * AT_ONCE
 
     def __call__(self, part: np.ndarray, which: int) -> np.ndarray:
         if not self.plain:
@@ -93,7 +128,7 @@ class _SparseRows:
         each = self.X.entries // max(1, n) + 1
         self.row_bytes = each * (self.X.data.itemsize + self.X.indices.itemsize)
         self.plain = as_floats(self.X.data) is self.X.data
-        self.room: list[Any] = [[], []]
+        self.room: list[Any] = [[] for _ in range(AT_ONCE)]
 
     def __call__(self, part: np.ndarray, which: int) -> Any:
         from ..kernels.csr import take

@@ -206,7 +206,9 @@ def test_proximal_gradient_never_raises_the_objective_and_its_bounds_hold():
         PenalizedRegressor(),
         PenalizedRegressor("huber", "l1"),
         PenalizedRegressor("squared", "mcp"),
-        PenalizedRegressor("squared", "simplex"),
+        # steps of first order, whose number depends on rounding: only near the optimum are weights
+        # and repeated rows the same to the 1e-7 that is asked for
+        PenalizedRegressor("squared", "simplex", tol=1e-10),
     ],
 )
 def test_scikit_learns_own_checks_pass(estimator, check):

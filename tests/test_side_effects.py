@@ -43,7 +43,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning"
 KEPT = {
     "certus._pool._pool": "starting threads costs more than a small fit",
     "certus._pool._pool_size": "that of the pool",
-    "certus._pool.blas_limiter.libraries": "which BLAS libraries are loaded, looked up once",
+    "certus._pool.blas_limiter.libraries": "which BLAS libraries are loaded",
+    "certus._pool.blas_limiter.modules": "how many modules were loaded when they were looked up",
     "certus._pool.blas_limiter.before": "their thread counts, written at each entry",
 }
 

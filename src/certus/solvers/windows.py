@@ -49,7 +49,7 @@ def over_windows(
     targets = np.ascontiguousarray(rows.y[:, 0], dtype=float)
 
     def window(k: int) -> Window:
-        part = order[starts[k] : starts[k] + size]
+        part = order[starts[k] : starts[k] + size].astype(np.intp)
         s = None if rows.s is None else rows.s[part]
         return Window(gather(part, k % AT_ONCE), targets[part], s, part, starts[k])
 

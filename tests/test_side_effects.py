@@ -45,6 +45,7 @@ KEPT = {
     "certus._pool._pool_size": "that of the pool",
     "certus._pool.blas_limiter.libraries": "which BLAS libraries are loaded",
     "certus._pool.blas_limiter.modules": "how many modules were loaded when they were looked up",
+    "certus._pool.blas_limiter.compiled": "those of them that may have brought a BLAS",
     "certus._pool.blas_limiter.before": "their thread counts, written at each entry",
 }
 

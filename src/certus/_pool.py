@@ -25,15 +25,15 @@ class _BlasLimiter:
         self.lock = threading.Lock()
         self.entries = 0
         self.libraries: list[Any] | None = None
-        self.modules = 0  # that were loaded when libraries were looked for
+        self.modules = 0  # how many were loaded when libraries were looked for
+        self.compiled: set[str] = set()  # and those of them that are machine code
         self.before: list[int] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.entries == 0:
-                if self.libraries is None or self._more_is_loaded():
+                if self._more_is_loaded() or self.libraries is None:
                     self.libraries = _blas_libraries()
-                    self.modules = len(sys.modules)
                 self.before = [library.get_num_threads() for library in self.libraries]
                 self._set([1] * len(self.libraries))
             self.entries += 1
@@ -53,14 +53,15 @@ class _BlasLimiter:
 
     def _more_is_loaded(self) -> bool:
         """Has a compiled module come in since, which may have brought a BLAS of its own?"""
-        known = self.modules
-        if len(sys.modules) == known:
+        if len(sys.modules) == self.modules:
             return False
-        self.modules = len(sys.modules)
-        return any(
-            str(getattr(module, "__file__", None)).endswith(COMPILED)
-            for module in list(sys.modules.values())[known:]
-        )
+        self.modules, before = len(sys.modules), self.compiled
+        self.compiled = {
+            name
+            for name, module in list(sys.modules.items())
+            if str(getattr(module, "__file__", None)).endswith(COMPILED)
+        }
+        return not self.compiled <= before
 
     def for_work(self, shape: tuple[int, int]) -> Any:
         """This limiter where BLAS would use threads of its own; nothing for tiny arrays.

@@ -3,7 +3,7 @@
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
 ``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``,
 ``_explain_linkage.py``, ``_explain_mixture.py``, ``_explain_ncfs.py``, ``_explain_svm.py`` and
-``_explain_firth.py``.
+``_explain_firth.py``; directions that a claim leaves out are worded in ``_explain_left_out.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from . import (
     _explain_penalised,
     _explain_svm,
 )
+from ._explain_left_out import among, left_out_rows
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
 
@@ -83,6 +84,7 @@ def one_line(c: "Certificate") -> str:
     if c.kind == "local":
         return printable(f"Certificate({status}: {_words_of(c).claim(c)})")
     near = distance(c) if c.certified else _words_of(c).best(c)
+    status += among(c) if c.certified else ""
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
 
 
@@ -97,6 +99,7 @@ def explain(c: "Certificate") -> str:
     title = TITLE.get(c.status, c.status.upper())
     shape = f"{count(n, 'row')} × {count(p, 'column')}"
     mark = "[i]" if _aims_elsewhere(c) else MARK.get(c.status, "[!!]")
+    title += among(c) if c.certified else ""
     lines = [f"{mark} {title}   {c.model}, {shape}"]
     lines += [f"{label:<14} {text}" for label, text in _body(c)]
     return printable("\n".join(lines))
@@ -133,6 +136,7 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         rows += _words_of(c).certified(c) if c.certified else _words_of(c).refused(c)
     elif c.residual <= c.tol:
         rows += _words_of(c).certified(c)
+        rows += left_out_rows(c)
         rows += [("What is wrong", text) for text in wrong]
     elif not c.definition:
         rows += [("Objective", number(c.objective, 7)), ("Not proven", f"{c.found['unproven']}.")]
@@ -163,11 +167,12 @@ def note(c: "Certificate") -> str:
         return printable(f"{_words_of(c).note(c)} (certus {__version__}, {c.definition}).")
     if not _convex(c):
         return printable(
-            f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at {distance(c)}. The "
-            f"objective, {c.formula}, is {number(c.objective, 7)} there, recomputed from the data "
-            f"(certus {__version__}, {c.definition})."
+            f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at {distance(c)}{among(c)}. "
+            f"The objective, {c.formula}, is {number(c.objective, 7)} there, recomputed from the "
+            f"data (certus {__version__}, {c.definition})."
         )
     near = f"is {distance(c)}" if c.bound is not None else f"is stationary: {distance(c)}"
+    near += among(c)
     return printable(
         f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) minimises {c.formula}; the objective "
         f"{number(c.objective, 7)} was recomputed from the data and {near} "

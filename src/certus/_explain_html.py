@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, WORDS, distance, explain, verb
 from ._explain_classes import separates
+from ._explain_left_out import among
 from ._words import number
 
 if TYPE_CHECKING:
@@ -56,10 +57,11 @@ def html(c: "Certificate") -> str:
         summary = f"objective {number(c.objective, 7)}"
     if c.certified and c.kind not in ("exact", "local"):
         summary += f", {distance(c)}"
+    claim = c.status.capitalize() + (among(c) if c.certified else "")
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'
-        f"<strong>{icon} {escape(c.status.capitalize())}</strong> · {escape(summary)}"
+        f"<strong>{icon} {escape(claim)}</strong> · {escape(summary)}"
         f"<div>{verb(c)} {_equation(c)}</div>"
         f"<details><summary>Details</summary>"
         f'<pre style="white-space:pre-wrap;color:inherit;background:none">{details}</pre>'

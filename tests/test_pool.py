@@ -130,16 +130,17 @@ def test_an_interrupted_fit_leaves_blas_as_it_was(monkeypatch, blas_as_before):
     assert LinearRegression().fit(X, y).certificate_.certified
 
 
-def test_the_pool_is_kept_and_its_threads_are_not_multiplied():
+def test_the_threads_are_kept_and_not_multiplied():
     X = many_rows(100_000, 3)
     with certus.config_context(threads=3):
-        Rows(X).reduce(gram, block_rows=1000)
-        pool = _pool._pool
-        before = threading.active_count()
         for _ in range(20):
             Rows(X).reduce(gram, block_rows=1000)
-    assert _pool._pool is pool
-    assert threading.active_count() <= before + 3
+        helpers = {t.ident for t in threading.enumerate() if t.name.startswith("certus_")}
+        for _ in range(20):
+            Rows(X).reduce(gram, block_rows=1000)
+    assert helpers == {t.ident for t in threading.enumerate() if t.name.startswith("certus_")}
+    assert len(helpers) == _pool._helpers.started <= max(3, _pool._helpers.most)
+    assert not _pool._helpers.open
 
 
 def test_blas_has_one_thread_while_blocks_are_worked_on(blas_as_before):

@@ -41,8 +41,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning"
 
 # what a first fit may set, and why
 KEPT = {
-    "certus._pool._pool": "starting threads costs more than a small fit",
-    "certus._pool._pool_size": "that of the pool",
+    "certus._helpers._helpers.most": "starting threads costs more than a small fit",
+    "certus._helpers._helpers.started": "how many there are",
+    "certus._helpers._helpers.idle": "how many of them have nothing to do",
     "certus._pool.blas_limiter.libraries": "which BLAS libraries are loaded",
     "certus._pool.blas_limiter.modules": "how many modules were loaded when they were looked up",
     "certus._pool.blas_limiter.compiled": "those of them that may have brought a BLAS",
@@ -239,7 +240,7 @@ def test_the_first_fit_of_a_process_sets_what_is_kept_and_no_more():
         X = np.random.default_rng(0).normal(size=(50_000, 20))
         import certus.solvers.least_squares, certus.definitions.least_squares, certus._explain_html
         before = library()
-        assert any(name.endswith("_pool._pool") for name in before)
+        assert any(name.endswith("_helpers.started") for name in before)
         certus.set_config(threads=2)
         everything(LinearRegression(), X, X.sum(axis=1) + X[:, 0] ** 2)
         certus.set_config(threads=None)
@@ -259,7 +260,7 @@ def test_the_first_fit_of_a_process_sets_what_is_kept_and_no_more():
     assert told.returncode == 0, told.stderr
     unexpected, kept = told.stdout.split("\n")[:2]
     assert unexpected == ""
-    assert "certus._pool._pool " in kept + " ", "the watch sees what changes"
+    assert "certus._helpers._helpers.started " in kept + " ", "the watch sees what changes"
 
 
 # --- copies ---------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""One kept thread pool, and one limiter that keeps BLAS at one thread while it works.
+"""Work shared among kept threads, and one limiter that keeps BLAS at one thread meanwhile.
+
+A task may share out work of its own, to any depth: who does so takes part in it and waits only for
+threads that have joined it (``_helpers.py``), so that threads never wait for each other in a
+circle.
 
 Two overlapping limits of BLAS threads would race and could leave the process at one thread for
 good, so entries are counted: the first sets the limit, the last restores what was there before.
@@ -8,13 +12,16 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
+from queue import Empty, SimpleQueue
 from typing import Any
+
+from ._helpers import Helpers
 
 COMPILED = (".so", ".pyd", ".dylib")
 PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
+START = 0.01  # seconds in which a free helper joins: 1e-4 is usual; then the caller goes to work
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
 
@@ -87,36 +94,26 @@ def _blas_libraries() -> list[Any]:
 
 
 blas_limiter = _BlasLimiter()
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
-_pool_lock = threading.Lock()
-
-
-def _kept_pool(size: int) -> ThreadPoolExecutor:
-    global _pool, _pool_size
-    with _pool_lock:
-        if _pool is None or _pool_size < size:
-            # an older, smaller pool finishes what others gave it and is then collected
-            _pool, _pool_size = ThreadPoolExecutor(size, thread_name_prefix="certus"), size
-        return _pool
+_helpers = Helpers()
 
 
 def _before_fork() -> None:
     # a fork must not fall between setting a limit and noting it
     blas_limiter.lock.acquire()
-    _pool_lock.acquire()
+    _helpers.lock.acquire()
 
 
 def _after_fork_in_parent() -> None:
-    _pool_lock.release()
+    _helpers.lock.release()
     blas_limiter.lock.release()
 
 
 def _after_fork_in_child() -> None:
-    global _pool, _pool_size
-    _pool, _pool_size = None, 0
+    global _helpers
     blas_limiter.forget()
     _after_fork_in_parent()
+    _helpers = Helpers()  # the threads of the old ones are the parent's
+    _current.run = None  # and so is the run that somebody forked in
 
 
 if hasattr(os, "register_at_fork"):
@@ -131,57 +128,118 @@ class _Stopped(Exception):
     """Somebody else's error, or Ctrl-C, made this block's work useless."""
 
 
-_work = threading.local()
+class _Current(threading.local):
+    """The run that this thread works on."""
+
+    run: "_Run | None" = None
+
+
+_current = _Current()
 
 
 def give_up_if_stopped() -> None:
     """To be called between the parts of a block that takes longer than people wait."""
-    stopped = getattr(_work, "stopped", None)
-    if stopped is not None and stopped.is_set():
+    run = _current.run
+    if run is not None and run.is_stopped():
         raise _Stopped
+
+
+class _Run:
+    """Tasks 0 … count − 1, each taken once by one of the threads that share them."""
+
+    def __init__(self, task: Callable[[int], None], count: int, places: int):
+        self.task = task
+        self.numbers = iter(range(count))
+        self.taking = threading.Lock()
+        self.stopped = False
+        self.errors: dict[int, BaseException] = {}
+        self.outer = _current.run  # the run that one of whose tasks this is
+        # each helper in a copy of the caller's context: its settings and NumPy's error state
+        self.context = copy_context()
+        self.places = places
+        self.helpers = 0
+        self.left: SimpleQueue[None] = SimpleQueue()  # an entry for each helper that has left
+        self.among = _helpers
+
+    def is_stopped(self) -> bool:
+        run: _Run | None = self
+        while run is not None:
+            if run.stopped:
+                return True
+            run = run.outer
+        return False
+
+    def work(self) -> None:
+        """Do tasks until none is left, or the run is stopped."""
+        before, _current.run = _current.run, self
+        i: int | None = None
+        try:
+            while not self.is_stopped():
+                with self.taking:
+                    i = next(self.numbers, None)
+                if i is None:
+                    return
+                self.task(i)
+        except _Stopped:
+            return
+        except BaseException as error:
+            self.stopped = True
+            self.errors[-1 if i is None else i] = error
+        finally:
+            _current.run = before
+
+    def join(self) -> None:
+        try:
+            self.context.copy().run(self.work)
+        finally:
+            with self.among.lock:
+                self.helpers -= 1
+            self.left.put(None)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until a helper leaves, or for some seconds. Did one leave?"""
+        try:
+            self.left.get(timeout=seconds)
+        except Empty:
+            return False
+        return True
 
 
 def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> None:
     """Run ``task(0) … task(count − 1)``, taken in order, on ``threads`` threads.
 
-    The first error stops the rest and is raised; so does Ctrl-C, after the blocks under way.
+    The first error stops the rest and is raised; so does Ctrl-C, after the blocks under way. A
+    caller that is itself in a task takes part. Others wait, so that the main thread hears Ctrl-C
+    while tasks are in compiled code; they too take part if all helpers are busy elsewhere.
     """
     if threads == 1 or count == 1:
         for i in range(count):
+            give_up_if_stopped()
             task(i)
         return
-    numbers = iter(range(count))
-    taking = threading.Lock()
-    stopped = threading.Event()
-
-    def work() -> None:
-        outer, _work.stopped = getattr(_work, "stopped", None), stopped
-        try:
-            while not stopped.is_set():
-                with taking:
-                    i = next(numbers, None)
-                if i is None:
-                    return
-                task(i)
-        except _Stopped:
-            return
-        except BaseException:
-            stopped.set()
-            raise
-        finally:
-            _work.stopped = outer
-
-    pool = _kept_pool(threads)
+    nested = _current.run is not None
+    run = _Run(task, count, threads - 1 if nested else threads)
+    helpers = run.among
     with blas_limiter:
-        # each thread in a copy of the caller's context: its settings and NumPy's error state
-        futures = [pool.submit(copy_context().run, work) for _ in range(threads)]
         try:
+            helpers.offer(run, threads)
+            if nested or not (run.wait(START) or helpers.at_work(run)):
+                run.work()
+                helpers.withdraw(run)
             # in short waits: some libraries (polars) install a handler of Ctrl-C that lets a long
             # one go on
-            while wait(futures, timeout=PATIENCE).not_done:
-                pass
-            for future in futures:
-                future.result()
+            while helpers.at_work(run):
+                run.wait(PATIENCE)
         finally:
-            stopped.set()
-            wait(futures)  # nobody may still write when the caller goes on
+            _current.run = run.outer  # also if Ctrl-C came while ``work`` put it back
+            run.stopped = True
+            helpers.withdraw(run)
+            while helpers.at_work(run):  # nobody may still write when the caller goes on
+                run.wait(PATIENCE)
+    if run.errors:
+        try:
+            # of several that of the first task, but Ctrl-C before all
+            raise min(run.errors.items(), key=lambda e: (isinstance(e[1], Exception), e[0]))[1]
+        finally:
+            run.errors.clear()  # their tracebacks refer to this frame
+    give_up_if_stopped()

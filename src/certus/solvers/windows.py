@@ -7,12 +7,13 @@ gathers the next. What is gathered does not depend on the threads.
 
 from collections.abc import Callable
 from contextlib import suppress
-from queue import Empty, Queue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pool import PATIENCE
 from ..rows import Rows, as_floats
 
 BYTES = 1 << 21  # of a window: 1 and 4 MB took as long, 256 kB longer
@@ -64,25 +65,33 @@ def over_windows(
 
 class _Ahead:
     """A thread that gathers windows while they are worked on: one is in work, one waits, one is
-    being filled. A thread of its own, for one of the pool's might wait for a place there."""
+    being filled. A thread of its own, for the pool's may all be busy."""
 
     def __init__(self, window: Callable[[int], Window], count: int):
         self.window, self.count = window, count
-        self.ready: Queue[Window | BaseException] = Queue(maxsize=AT_ONCE - 2)
-        self.stopped = False
+        # queues written in C: Ctrl-C cannot leave one of their locks taken
+        self.ready: SimpleQueue[Window | BaseException] = SimpleQueue()
+        self.room: SimpleQueue[bool] = SimpleQueue()  # an entry for each window that may be filled
+        for _ in range(AT_ONCE - 1):
+            self.room.put(True)
         self.thread = Thread(target=self._gather, name="certus windows", daemon=True)
 
     def _gather(self) -> None:
         try:
             for k in range(self.count):
-                if self.stopped:
+                if not self.room.get():
                     return
                 self.ready.put(self.window(k))
         except BaseException as error:  # for who waits for the window
             self.ready.put(error)
 
     def next(self) -> Window:
-        found = self.ready.get()
+        """The next window. The memory of the last one is filled again."""
+        self.room.put(True)
+        while True:
+            with suppress(Empty):
+                found = self.ready.get(timeout=PATIENCE)
+                break
         if isinstance(found, BaseException):
             raise found
         return found
@@ -92,11 +101,11 @@ class _Ahead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stopped = True
-        while self.thread.is_alive():  # nobody may still write when the caller goes on
+        while not self.room.empty():  # what was allowed and is not begun
             with suppress(Empty):
-                self.ready.get_nowait()
-            self.thread.join(timeout=1e-3)
+                self.room.get_nowait()
+        self.room.put(False)
+        self.thread.join()  # nobody may still write when the caller goes on
 
 
 class _DenseRows:

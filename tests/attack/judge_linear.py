@@ -1,0 +1,93 @@
+"""Certificates of linear models: the true excess over the optimum against the printed gap."""
+
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from .linear_problems import Posed, Rows, posed
+from .losses import Hinge
+from .minimise import Minimum, Problem, minimise, newton_step
+from .precise import ZERO, total
+from .verdict import Fault, above
+
+WIDTHS = [arb(10) ** -k for k in (2, 5, 9, 14, 20, 27, 35)]  # over which hinges are rounded off
+CONVEX_LOCAL = ("stationary",)
+
+
+def judge(certificate: Any, rows: Rows) -> list[Fault]:
+    c = certificate
+    name = c.definition.rpartition(".")[2]
+    problems = posed(name, c.parameters, rows)
+    if c.status == "no finite optimum":
+        return _separated(c, rows)
+    objectives = [p.problem.value(p.theta) for p in problems]
+    objective = total(objectives)
+    faults: list[Fault] = []
+    claimed = c.certified or np.isfinite(c.gap)
+    if not claimed:
+        return faults
+    if not all(p.problem.allows(p.theta) for p in problems):
+        return [Fault("allowed coefficients", 0.0, 1.0)] if c.certified else faults
+    if not objective.is_finite():
+        return [Fault("objective", c.objective, float("inf"))]
+    slack = c.gap if np.isfinite(c.gap) else 1e-9 * abs(c.objective) + 1e-300
+    faults += above("objective is off by", abs(objective - arb(c.objective)), slack)
+    if np.isfinite(c.gap):
+        best = [_best(p, value, arb(c.gap)) for p, value in zip(problems, objectives, strict=True)]
+        least = total(m.value for m in best)
+        faults += above("excess over the optimum", objective - least, c.gap)
+        if c.bound is not None and arb(c.bound) > least:
+            faults.append(Fault("bound", c.bound, float(least.mid())))
+        if c.coef_error is not None and np.isfinite(c.coef_error):
+            faults += _coefficients(c, problems, best)
+    elif c.certified:
+        faults += _stationary(c, problems)
+    return faults
+
+
+def _best(p: Posed, value: arb, gap: arb) -> Minimum:
+    """The lowest point found; a search ends as soon as the gap is disproven."""
+    sharp = p.problem.smooth
+    if not any(isinstance(loss, Hinge) for loss in getattr(sharp, "losses", ())):
+        return minimise(p.problem, p.theta, value - 2 * gap - 1e-6 * abs(value))
+    best, theta = Minimum(p.theta, value, ZERO, False), p.theta
+    for width in WIDTHS:
+        smooth = type(sharp)(sharp.A, sharp.omega, [Hinge(l.y, width) for l in sharp.losses])
+        theta = minimise(Problem(smooth, p.problem.l1, p.problem.l2), theta).theta
+        found = p.problem.value(theta)
+        if found < best.value:
+            best = Minimum(theta, found, ZERO, False)
+    return best
+
+
+def _coefficients(c: Any, problems: list[Posed], best: list[Minimum]) -> list[Fault]:
+    """No coefficient is farther from the optimum's than coef_error."""
+    if not all(m.converged for m in best):
+        return []
+    off = ZERO
+    for p, m in zip(problems, best, strict=True):
+        off = max([off, *(abs(p.theta[j] - m.theta[j]) for j in p.coefficients)],
+                  key=lambda v: v.mid())  # fmt: skip
+    return above("distance of a coefficient", off, c.coef_error)
+
+
+def _stationary(c: Any, problems: list[Posed]) -> list[Fault]:
+    """The decrease that a Newton step predicts, as a share of f₀, against the residual.
+
+    Of Huber's loss the residual is a slope, which is compared in ``judge_slopes``.
+    """
+    if c.definition.rpartition(".")[2] in ("penalised", "huber_regression"):
+        return []
+    gain, f0 = ZERO, arb(c.found["null_objective"])
+    for p in problems:
+        _, g, H = p.problem.smooth.expand(p.theta)
+        gain += newton_step(p.problem, p.theta, g, H)[1]
+    return above("gain of a Newton step, as a share", gain / f0, c.residual, 1e-3 * c.tol)
+
+
+def _separated(c: Any, rows: Rows) -> list[Fault]:
+    """(u, γ) leaves no row on the wrong side, and some on the right one."""
+    from .judge_separation import separated
+
+    return separated(c, rows)

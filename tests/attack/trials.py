@@ -1,0 +1,160 @@
+"""A trial: one target on one problem, a deterministic function of its seed."""
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import certus
+from certus import exceptions
+
+from . import labels
+from .containers import contained, dense_values
+from .generators import GENERATORS
+from .judge import judge
+from .linear_problems import Rows
+from .target import Generator, Target
+from .targets import TARGETS
+from .verdict import Fault, NotJudged
+
+# what a user may be told; anything else that is raised is a crash
+EXPECTED = (ValueError, TypeError, *(
+    e for e in vars(exceptions).values() if isinstance(e, type) and issubclass(e, Exception)
+))  # fmt: skip
+
+
+@dataclass
+class Trial:
+    seed: int
+    target: Target
+    generator: str
+    container: str
+    model: Any  # not fitted
+    X: Any
+    y: Any
+    s: np.ndarray | None
+
+    def __str__(self) -> str:
+        shape, weights = "×".join(map(str, self.X.shape)), "" if self.s is None else ", weights"
+        return f"{self.model!r} on {self.generator} {shape} in {self.container}{weights}"
+
+
+@dataclass
+class Outcome:
+    seed: int
+    target: str
+    words: str = ""
+    status: str = ""
+    certified: bool = False
+    faults: list[Fault] = field(default_factory=list)
+    crash: str = ""
+    refused: bool = False
+    judged: bool = False
+    seconds: float = 0.0  # of fit and certificate
+    judging: float = 0.0
+    missed: list[str] = field(default_factory=list)
+    edits: int = 0
+    uncovered: int = 0
+
+
+def trial(seed: int, only: str | None = None) -> Trial:
+    """The trial of a seed; ``only`` names the target."""
+    rng = np.random.default_rng([20261117, seed])
+    names = list(TARGETS)
+    shares = np.array([TARGETS[name].share for name in names])
+    target = TARGETS[names[rng.choice(len(names), p=shares / shares.sum())]]
+    if only is not None:
+        target = TARGETS[only]
+    p = int(rng.integers(1, target.columns + 1))
+    n = int(rng.integers(max(8, min(p + 2, target.rows)), target.rows + 1))
+    if rng.random() < 0.08:  # wide
+        n, p = int(rng.integers(6, 10)), int(rng.integers(8, 13))
+    name = list(GENERATORS)[rng.integers(len(GENERATORS))]
+    model = target.make(rng, p)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = _rows(rng, target, name, n, p)
+        container, stored = contained(rng, X, target.sparse)
+        y = _targets(rng, target, dense_values(stored))
+    s = labels.weights(rng, n) if target.weighted else None
+    return Trial(seed, target, name, container, model, stored, y, s)
+
+
+def _rows(rng: Generator, target: Target, name: str, n: int, p: int) -> np.ndarray:
+    X = GENERATORS[name](rng, n, p)
+    if target.task == "counts":
+        return np.abs(np.round(3 * rng.normal(size=(n, p))))
+    if target.task == "bits":
+        return (X > np.median(X, axis=0)).astype(float)
+    return X
+
+
+def _targets(rng: Generator, target: Target, X: np.ndarray) -> Any:
+    if target.task in ("rows", "counts", "bits"):
+        return None
+    if target.task == "numbers":
+        return labels.numbers(rng, X)
+    if target.task == "several numbers":
+        return labels.numbers(rng, X, 2)
+    K = 2 if target.task == "two classes" else int(rng.integers(3, 5))
+    return labels.classes(rng, X, K)
+
+
+def run(t: Trial) -> tuple[Outcome, Any]:
+    """Fit, certify and judge; and the fitted model, or None."""
+    outcome, started = Outcome(t.seed, t.target.name, str(t)), time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model, certificate = fitted(t)
+    except EXPECTED as error:
+        outcome.refused = True
+        outcome.status = f"refused: {str(error)[:100]}"
+        if isinstance(error, np.linalg.LinAlgError | UnicodeError):
+            outcome.crash = f"{type(error).__name__}: {error}"
+        return outcome, None
+    except Exception as error:
+        outcome.crash = f"{type(error).__name__}: {error}"
+        return outcome, None
+    finally:
+        outcome.seconds = time.perf_counter() - started
+    outcome.status, outcome.certified = certificate.status, certificate.certified
+    started = time.perf_counter()
+    try:
+        outcome.faults, outcome.judged = judge(certificate, model, rows_of(t, certificate)), True
+    except NotJudged as error:
+        outcome.words += f" (not judged: {error})"
+    outcome.judging = time.perf_counter() - started
+    return outcome, model
+
+
+def fitted(t: Trial) -> tuple[Any, Any]:
+    """The fitted model and its certificate."""
+    weights = {} if t.s is None else {"sample_weight": t.s}
+    if t.target.tree:
+        model = t.model(t.X)
+    else:
+        model = t.model.fit(t.X, **weights) if t.y is None else t.model.fit(t.X, t.y, **weights)
+    certificate = vars(model).get("certificate_")
+    if certificate is None:
+        certificate = certus.verify(model, t.X, t.y, t.s)
+    return model, certificate
+
+
+def rows_of(t: Trial, certificate: Any) -> Rows:
+    """The stored floats, with targets as the definition reads them."""
+    X, y, s, said = dense_values(t.X), t.y, t.s, certificate.labels
+    if y is None:
+        return Rows(X, None, s)
+    if said is None:
+        return Rows(X, np.asarray(y, dtype=float).reshape(len(X), -1), s)
+    index = np.array([said.classes.tolist().index(label) for label in y.tolist()])
+    if said.coding == "index":
+        return Rows(X, index, s)
+    first = 1 if len(said.classes) == 2 else 0
+    Y = np.where(index[:, None] == np.arange(first, len(said.classes)), 1.0, -1.0)
+    if said.weight is not None:
+        s = said.weight[index] * (1.0 if s is None else s)
+    return Rows(X, Y, s)

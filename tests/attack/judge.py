@@ -2,18 +2,36 @@
 
 from typing import Any
 
-from . import judge_linear
+from . import (
+    judge_firth,
+    judge_kernel,
+    judge_kmeans,
+    judge_linear,
+    judge_linkage,
+    judge_mixture,
+    judge_ncfs,
+    judge_neighbors,
+)
 from .linear_problems import READERS, Rows
 from .verdict import Fault, NotJudged
 
-JUDGES: dict[str, Any] = {}
+JUDGES: dict[str, Any] = {
+    **dict.fromkeys(READERS, judge_linear.judge),
+    "firth": judge_firth.judge,
+    "kmeans": judge_kmeans.judge,
+    "linkage": judge_linkage.judge,
+    "lssvm": judge_kernel.judge,
+    "lssvm_primal": judge_kernel.judge,
+    "svc": judge_kernel.judge,
+    "mixture": judge_mixture.judge,
+    "ncfs": judge_ncfs.judge,
+    "neighbors": judge_neighbors.judge,
+}
 
 
 def judge(certificate: Any, model: Any, rows: Rows) -> list[Fault]:
     """The claims of a certificate that are false on these rows, in high precision."""
     name = certificate.definition.rpartition(".")[2]
-    if name in READERS:
-        return judge_linear.judge(certificate, rows)
     if name not in JUDGES:
         raise NotJudged(name or certificate.status)
     found: list[Fault] = JUDGES[name](certificate, model, rows)

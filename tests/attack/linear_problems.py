@@ -24,6 +24,7 @@ class Rows:
     X: np.ndarray
     y: np.ndarray | None = None
     s: np.ndarray | None = None
+    eps: float = 2.0**-52  # of the floats that X is stored in
 
     def weights(self) -> list[arb]:
         return [ONE] * len(self.X) if self.s is None else balls(self.s)

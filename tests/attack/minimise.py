@@ -99,11 +99,19 @@ def newton_step(
     rows = H.tolist()
     diagonal = [rows[j][j] + problem.l2[j] for j in range(m)]
     unit = [power_of_two(d) if d > 0 else ONE for d in diagonal]
-    for j in range(m):
-        rows[j][j] = diagonal[j] + LIFT * unit[j]
-    model = _Model(problem, centres(theta), centres(g), [centres(row) for row in rows], unit)
-    step = model.minimised()
-    return step, model.decrease(step)
+    rows, lift = [centres(row) for row in rows], LIFT
+    while True:
+        for j in range(m):
+            rows[j][j] = (diagonal[j] + lift * unit[j]).mid()
+        model = _Model(problem, centres(theta), centres(g), rows, unit)
+        try:
+            step = model.minimised()
+        except ZeroDivisionError:  # singular as far as the bits show
+            lift = lift * arb(2) ** 60
+            if lift > 1:
+                return [ZERO] * m, ZERO
+            continue
+        return step, model.decrease(step)
 
 
 class _Model:

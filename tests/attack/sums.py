@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from flint import arb, arb_mat
 
 from .losses import Term
-from .precise import ONE, ZERO, column, scaled_rows, total
+from .precise import ZERO, column, scaled_rows, total
 
 Loss = Callable[[arb], Term]
 
@@ -80,10 +80,13 @@ class SoftmaxSum:
         H = [[ZERO] * (K * m) for _ in range(K * m)]
         for k in range(K):
             for l in range(k, K):
-                bend = [
-                    w * q[k] * ((ONE if k == l else ZERO) - q[l])
-                    for w, q in zip(self.omega, Q, strict=True)
-                ]
+                if k == l:  # q(1 − q), all its digits
+                    bend = [
+                        w * q[k] * total(v for i, v in enumerate(q) if i != k)
+                        for w, q in zip(self.omega, Q, strict=True)
+                    ]
+                else:
+                    bend = [-w * q[k] * q[l] for w, q in zip(self.omega, Q, strict=True)]
                 block = (self.At * scaled_rows(self.A, bend)).tolist()
                 for i in range(m):
                     for j in range(m):

@@ -88,7 +88,7 @@ def penalty(rng: Generator, p: int, classifier: bool) -> Any:
             lambda: penalties.NonNegative(),
             lambda: penalties.Box(-float(pick(rng, 0, 1, 10)), float(pick(rng, 0.5, 3))),
             lambda: penalties.Simplex(float(pick(rng, 1.0, 5.0))),
-            lambda: penalties.GroupL2(strength(rng), groups=[list(range(p // 2 + 1)), list(range(p // 2 + 1, p))][: 1 + (p > 1)]),
+            lambda: penalties.GroupL2(strength(rng), groups=[range(0, p, 2), range(1, p, 2)][:p]),
             lambda: penalties.MCP(strength(rng)),
             lambda: penalties.SCAD(strength(rng)),
         ]

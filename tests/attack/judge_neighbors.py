@@ -1,0 +1,60 @@
+"""Nearest rows: the sampled answers against distances in high precision."""
+
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from .linear_problems import Rows
+from .metrics import distances
+from .verdict import Fault
+
+EXACT = ("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "chebyshev")
+LEAST = 1e-12  # relative: by how much a sum of powers of differences may be off
+ROUNDED = 1e-6  # of others, and of other libraries' models: the certificate's tol
+
+
+def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
+    """No row that was not named is nearer than the farthest named; stated distances are true."""
+    if not c.certified:
+        return []
+    P = c.parameters
+    asked = np.asarray(P["asked"])
+    a, b = rows.X[asked[:, 0]], rows.X[asked[:, 1]]
+    with np.errstate(over="ignore"):
+        Q = np.where(a == b, a, a + (b - a) / 2)
+    X = rows.X
+    present = np.ones(len(X), bool) if rows.s is None else rows.s > 0
+    exact = P["metric"] in EXACT and P["ours"]
+    share = max(LEAST, 8 * (X.shape[1] + 4) * rows.eps) if exact else ROUNDED
+    D, faults = distances(X, Q, P["metric"], P["metric_params"]), []
+    spread = max((float(v.mid()) for d in D for v in d if v.is_finite()), default=0.0)
+    for t, d in enumerate(D):
+        at = slice(P["start"][t], P["start"][t + 1])
+        named, stated = P["indices"][at].tolist(), P["distances"][at].tolist()
+        off = 0.0 if exact else share * spread
+        for i, value in zip(named, stated, strict=True):
+            true = d[i]
+            if not true.is_finite() or not np.isfinite(value):
+                continue
+            if abs(true - arb(value)) > share * true + off:
+                faults.append(Fault(f"distance of row {i}", value, float(true.mid())))
+        faults += _left_out(P, d, named, present, share, off)
+    return faults[:3]
+
+
+def _left_out(
+    P: Any, d: list[arb], named: list[int], present: np.ndarray, share: float, off: float
+) -> list[Fault]:
+    if P.get("radius") is not None:
+        reach = arb(float(P["radius"]))
+    else:
+        reach = max((d[i] for i in named if d[i].is_finite()), key=lambda v: v.mid(), default=None)
+        if reach is None:
+            return []
+    others = set(range(len(d))) - set(named)
+    return [
+        Fault(f"row {i}, which was not named, is nearer than", float(reach), float(d[i].mid()))
+        for i in others
+        if present[i] and d[i].is_finite() and d[i] + off < reach * (1 - share)
+    ]

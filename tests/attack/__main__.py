@@ -48,7 +48,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=list(TARGETS), help="one target")
     parser.add_argument("--generator", help="one kind of rows")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds that a trial may take")
-    parser.add_argument("--edit-every", type=int, default=4, help="edits after one trial in so many")
+    parser.add_argument(
+        "--edit-every", type=int, default=4, help="edits after one trial in so many"
+    )
     parser.add_argument("--out", type=Path, help="failures are appended here, a line of JSON each")
     how = parser.parse_args()
     if how.minutes == float("inf") and how.trials is None:

@@ -2,6 +2,8 @@
 
     F = −Σ s log P(y|x) − ½ log det I        I = Σ s p(1 − p) x̃x̃ᵀ
     ∇F = Σ s (p − y + h(p − ½)) x̃            h = p(1 − p) x̃ᵀI⁻¹x̃
+
+The gain is ½ ∇FᵀI⁻¹∇F, as a share of what the intercept alone leaves.
 """
 
 from typing import Any

@@ -3,6 +3,8 @@
     least squares   ½βᵀKβ + Σ_i C ω_i/2 (y_i − (Kβ)_i − b)²       (with the intercept penalised:
                     λ/2 (‖β‖² + b²) + ½ Σ_i ω_i (y_i − (Kβ)_i − b)²)
     C-SVC           ½βᵀKβ + Σ_i C_i [1 − y_i((Kβ)_i + b)]₊         for each pair of classes
+
+Weights of density are taken as the model states them.
 """
 
 from collections.abc import Sequence

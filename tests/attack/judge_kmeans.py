@@ -1,6 +1,8 @@
 """k-means in exact fractions: labels, objective, the gain of one more Lloyd step, the bound.
 
     J(μ) = Σ_i s_i min_k ‖x_i − μ_k‖²
+
+Centres are the floats in which the model keeps them, before the step and after it.
 """
 
 from typing import Any

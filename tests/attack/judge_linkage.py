@@ -37,7 +37,9 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
             faults.append(Fault(f"height of merge {t}", float(merge[2]), float(d.mid())))
         near = link.nearest(a, b)
         if near is not None and near < d - lost:
-            faults.append(Fault(f"a nearer cluster at merge {t}", float(d.mid()), float(near.mid())))
+            faults.append(
+                Fault(f"a nearer cluster at merge {t}", float(d.mid()), float(near.mid()))
+            )
         link.join(a, b, d)
     return faults[:3]
 
@@ -50,7 +52,9 @@ class Links:
         self.D = distances(X, X, P["metric"], P.get("metric_params"))
         if P.get("absolute"):
             self.D = [[1 - abs(1 - v) for v in row] for row in self.D]
-        if any(not v.is_finite() for i, row in enumerate(self.D) for j, v in enumerate(row) if i < j):
+        if any(
+            not v.is_finite() for i, row in enumerate(self.D) for j, v in enumerate(row) if i < j
+        ):
             raise NotJudged("distances that are not defined")
         self.flat = P["metric"] in ("cosine", "correlation")
         self.vectors = self.method in SQUARED and P["metric"] in ("euclidean", "l2")

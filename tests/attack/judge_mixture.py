@@ -1,6 +1,8 @@
 """Mixtures: the gain of one more EM step in high precision.
 
     L(π, θ) = Σ_i s_i log Σ_k π_k p(x_i|θ_k) + log prior
+
+Parameters are floats, before the step and after it.
 """
 
 from dataclasses import dataclass

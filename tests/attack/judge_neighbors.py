@@ -20,9 +20,10 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
         return []
     P = c.parameters
     asked = np.asarray(P["asked"])
-    a, b = rows.X[asked[:, 0]], rows.X[asked[:, 1]]
+    kind = np.float32 if rows.eps > 1e-10 else np.float64  # queries are floats as the rows are
+    a, b = (rows.X[side].astype(kind) for side in asked.T)
     with np.errstate(over="ignore"):
-        Q = np.where(a == b, a, a + (b - a) / 2)
+        Q = np.where(a == b, a, a + (b - a) / 2).astype(float)
     X = rows.X
     present = np.ones(len(X), bool) if rows.s is None else rows.s > 0
     exact = P["metric"] in EXACT and P["ours"]

@@ -23,6 +23,10 @@ def gram(X: np.ndarray, kernel: Any, gamma: float, degree: float, coef0: float) 
     return K
 
 
+def _differences(x: list[arb], z: list[arb]) -> list[arb]:
+    return [abs(a - b) for a, b in zip(x, z, strict=True)]
+
+
 def _cosine(x: list[arb], z: list[arb], *_: Any) -> arb:
     length = (dot(x, x) * dot(z, z)).sqrt()
     return dot(x, z) / length if length > 0 else arb(0)
@@ -30,8 +34,8 @@ def _cosine(x: list[arb], z: list[arb], *_: Any) -> arb:
 
 KERNELS: dict[str, Any] = {
     "linear": lambda x, z, g, c, d: dot(x, z),
-    "rbf": lambda x, z, g, c, d: (-g * total((a - b) ** 2 for a, b in zip(x, z))).exp(),
-    "laplacian": lambda x, z, g, c, d: (-g * total(abs(a - b) for a, b in zip(x, z))).exp(),
+    "rbf": lambda x, z, g, c, d: (-g * total(u * u for u in _differences(x, z))).exp(),
+    "laplacian": lambda x, z, g, c, d: (-g * total(_differences(x, z))).exp(),
     "poly": lambda x, z, g, c, d: (g * dot(x, z) + c) ** d,
     "cosine": _cosine,
 }

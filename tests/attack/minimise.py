@@ -46,9 +46,7 @@ class Problem:
 
     def penalty(self, theta: Sequence[arb]) -> arb:
         square = total(c * t * t for c, t in zip(self.l2, theta, strict=True) if c != 0)
-        return square / 2 + total(
-            c * abs(t) for c, t in zip(self.l1, theta, strict=True) if c != 0
-        )
+        return square / 2 + total(c * abs(t) for c, t in zip(self.l1, theta, strict=True) if c != 0)
 
     def value(self, theta: Sequence[arb]) -> arb:
         return self.smooth.value(theta) + self.penalty(theta)

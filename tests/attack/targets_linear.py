@@ -44,22 +44,25 @@ def lasso_cv(rng: Generator, p: int) -> Any:
     return kind(alphas=5, cv=3, fit_intercept=coin(rng, 0.8))
 
 
+def penalised(rng: Generator, free: bool) -> dict[str, float]:
+    if free:
+        return {"C": np.inf}
+    return {"C": strength(rng, -3, 9), "l1_ratio": pick(rng, 0.0, 0.0, 0.5, 1.0)}
+
+
 def logistic(rng: Generator, p: int) -> Any:
-    C = np.inf if coin(rng) else strength(rng, -3, 9)
+    free = coin(rng)
+    solvers = ("lbfgs",) if free else ("lbfgs", "newton-cg", "newton-cholesky", "liblinear")
     return linear_model.LogisticRegression(
-        C=C, l1_ratio=0.0 if C == np.inf else pick(rng, 0.0, 0.0, 0.5, 1.0),
-        fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng),
-        solver=pick(rng, "lbfgs", "lbfgs", "newton-cg", "newton-cholesky", "liblinear")
-        if C != np.inf else "lbfgs",
+        **penalised(rng, free), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng),
+        solver=pick(rng, *solvers), max_iter=pick(rng, 2, 100, 100, 100),
     )  # fmt: skip
 
 
 def softmax(rng: Generator, p: int) -> Any:
-    C = np.inf if coin(rng) else strength(rng, -3, 9)
     return linear_model.LogisticRegression(
-        C=C, l1_ratio=0.0 if C == np.inf else pick(rng, 0.0, 0.0, 0.5, 1.0),
-        fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng),
-    )  # fmt: skip
+        **penalised(rng, coin(rng)), fit_intercept=coin(rng, 0.8), class_weight=class_weight(rng)
+    )
 
 
 def logistic_cv(rng: Generator, p: int) -> Any:

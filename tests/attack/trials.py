@@ -93,7 +93,7 @@ def _rows(rng: Generator, target: Target, name: str, n: int, p: int) -> np.ndarr
     if target.task == "counts":
         return np.abs(np.round(3 * rng.normal(size=(n, p))))
     if target.task == "bits":
-        return (X > np.median(X, axis=0)).astype(float)
+        return np.greater(X, np.median(X, axis=0)).astype(float)
     return X
 
 

@@ -61,6 +61,11 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     if c.found["infeasible"]:
         return [("What is wrong", c.found["infeasible"])]
     rows = [("Objective", number(c.objective, 7))]
+    if c.status == "not proven":
+        return [
+            *rows, ("Best possible", best_possible(c.bound)),
+            ("Why no more", f"there are {c.found['unproven']}"), ("What to do", to_prove_it(c)),
+        ]  # fmt: skip
     if c.bound is None:
         rows.append(("Best possible", "not known"))
         if np.isfinite(newton_gain(c)):
@@ -74,6 +79,10 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("Likely cause", cause))
     rows.append(("What to do", _remedy(c)))
     return rows
+
+
+def to_prove_it(c: "Certificate") -> str:
+    return "drop or combine columns that nearly repeat others, or use a finite C"
 
 
 def likely_cause(c: "Certificate") -> str | None:

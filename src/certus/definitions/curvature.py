@@ -14,8 +14,9 @@ those rows (softmax: the range of its changes), so with φ'(0) ≥ −ν
 reached before t = −log(1 − a)/M: so far the optimum is at most, in ‖·‖_H. Thus there is one: the
 data are not separable. M ≤ max_i ‖x_i‖_{H⁻¹}.
 
-Without a penalty, a direction that changes no row's score by more than the data's own last digits
-changes nothing (repeated columns); it is left out.
+Every direction counts. Where the matrix H does not show the curvature along one (columns that
+repeat others, or nearly do), nothing is proven here, and the finding says that this is why:
+``careful_curvature`` looks at such directions in more digits.
 """
 
 from typing import Any, NamedTuple
@@ -40,6 +41,8 @@ class Curvature(NamedTuple):
     excess: float  # F(θ) − F* at most
     decrement: float  # ν²/2
     reach: Any  # |θ_j − θ*_j| at most, or None
+    unresolved: bool = False  # rounding is why no more is known
+    gain: float = 0.0  # what a step along directions that are known would gain, about
 
 
 NOTHING = Curvature(np.inf, np.inf, None)
@@ -127,7 +130,7 @@ def from_curvature(data: Any, local: Local, enough: float, glance: bool = False)
         if rows < n and work == affordable:
             break
         found = curvature_of(data.sample(rows), local)
-        if found.excess < best.excess or best is NOTHING:
+        if found.excess < best.excess or not np.isfinite(best.excess):
             best = found
         # ν² falls as the rows grow in number, and no faster
         promised = found.decrement * min(rows, n) / n
@@ -143,6 +146,8 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     )  # fmt: skip
     # a column of zeros changes no score: where nothing else pulls at it, it is no parameter
     seen = (peak > 0) | (local.l2 > 0) | (local.g != 0)
+    if not local.penalised:  # rows outside a subset may have entries there
+        seen = seen | (local.g_error > 0)
     unique = bool((seen | ~local.kept).all())
     local = local._replace(kept=local.kept & seen)
     kept = local.kept.ravel()
@@ -152,39 +157,39 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     d = np.sqrt(np.diagonal(H))
     moved = np.expm1(2 * local.score_error(peak))  # H at ẑ is that at z, up to this share
     if not (np.isfinite(H).all() and moved < 0.1):
-        return NOTHING
+        return NOTHING._replace(unresolved=bool(np.isfinite(H).all()))
     scale = np.where(d > 0, d, 1.0)
     lam, V = np.linalg.eigh(H / scale / scale[:, None])
     # rounding of the sums, and of the eigenvalues; the trace is at most the number of columns
     depth = data.depth + len(peak) + EVALUATION  # blocks have as many rows as columns at least
     slack = (gamma(depth) + 2 * gamma(8 * len(d) + 8)) * len(d)
     known = lam > 4 * slack
-    # a penalty may see directions that the rows do not
-    if not known.any() or (local.penalised and not known.all()):
-        return NOTHING
+    if not known.any():
+        return NOTHING._replace(unresolved=True)
     least = lam[known] - slack
     A = V[:, known] / np.sqrt(least * (1 - moved)) / scale[:, None]
     g = local.g.ravel()[kept]
+    if not known.all():
+        return NOTHING._replace(unresolved=True, gain=float(np.sum((A.T @ g) ** 2) / 2))
     g_error = local.g_error.ravel()[kept] + gamma(2 * len(g) + 8) * np.abs(g)
-    nu = float(np.linalg.norm(A.T @ g) + np.linalg.norm(np.abs(A).T @ g_error))
-    wide = spread_over(A, local.kept), spread_over(V[:, ~known] / scale[:, None], local.kept)
+    slope, rounding = np.linalg.norm(A.T @ g), np.linalg.norm(np.abs(A).T @ g_error)
+    nu, lost = float(slope + rounding), bool(rounding > slope)
+    wide = spread_over(A, local.kept)
     K = len(local.kept)
     # ‖x‖_{H⁻¹} ≤ ‖D⁻¹x‖/√λ; a difference of two classes is at most twice that
     reach = np.where(local.kept, peak / spread_over(scale[:, None], local.kept, 1.0)[..., 0], 0.0)
     rough = np.sqrt((reach**2).sum(axis=1).max() / (least.min() * (1 - moved)))
     M = float(rough) * (1 if K == 1 else 2) * (1 + 1e-6)
-    if not known.all() or nu * M > SMALL_STEP:
-        sizes = row_sizes, local.view, local.constant, peak, *wide
+    if nu * M > SMALL_STEP:
+        sizes = row_sizes, local.view, local.constant, peak, wide, wide[..., :0]
         few = data.sample(64).reduce(*sizes, combine=larger)
         if nu**2 * few[0] > 1:
-            return Curvature(np.inf, nu**2 / 2, None)
-        M, null = data.reduce(*sizes, combine=larger)
+            return Curvature(np.inf, nu**2 / 2, None, lost)
+        M, _ = data.reduce(*sizes, combine=larger)
         M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))
-        if null > data.eps * max(len(d), 64) / least.min():
-            return NOTHING
     excess, step = excess_of(nu, M)
-    spread = np.linalg.norm(A, axis=1) if known.all() and unique else None
-    return Curvature(excess, nu**2 / 2, None if spread is None else step * spread)
+    spread = step * np.linalg.norm(A, axis=1) if unique else None
+    return Curvature(excess, nu**2 / 2, spread, lost)
 
 
 def excess_of(nu: float, M: float) -> tuple[float, float]:

@@ -10,16 +10,19 @@ is log(1 + e^{−m}) + a·m there. Scaled by ρ = 1 − δ, with log(1 + x) ≤ 
 and H(ρa) ≥ ρH(a) = H(a) − δ a m − δ log(1 + e^{−m}) by concavity, for rows where e^{−m} is large.
 
 Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
-curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum.
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum,
+and columns that nearly repeat others are looked at in more digits (``careful_curvature``).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from certus.definitions.careful_curvature import Careful, careful_curvature
 from certus.definitions.curvature import Curvature, from_curvature, local_of
 from certus.definitions.linear_sums import UNIT
 from certus.definitions.margins import FAR, MarginProblem, Terms, shares
+from certus.definitions.negligible_directions import left_out_of
 from certus.definitions.separation import separates
 
 
@@ -88,6 +91,7 @@ def check(
     f0, penalised = problem.null_objective, l1 > 0 or l2 > 0
     bound, gap = problem.gaps() if penalised else (0 * f0, np.full_like(f0, np.inf))
     proof, coef_error, decrement = "a dual point", None, 0.0
+    unresolved: dict[int, float] = {}
     for glance in (True, False) if penalised else (False,):
         missed = np.flatnonzero(shares(gap, f0) > tol)
         if not len(missed):
@@ -104,16 +108,83 @@ def check(
                 bound[t] = max(problem.objective[t] - error - found.excess, 0.0)
                 if found.reach is not None and len(gap) == 1:
                     coef_error = float(np.max(found.reach[: len(problem.q)] * problem.q))
-    answer = problem.verdict(bound, gap, coef_error)
-    answer |= {"proof": proof, "mean_probability": problem.mean_probability()}
+            if not penalised and least > tol * f0[t]:
+                if found.unresolved or found.excess <= tol * f0[t]:
+                    unresolved[t] = float(shares(found.gain, f0[t]))
+    separated = None
     if not penalised and np.isinf(gap).any():
         if not fit_intercept and direction is not None and np.any(direction[1]):
             direction = None  # it would need an intercept
-        answer["separated"] = separation(problem, w, b, direction)
+        separated = separation(problem, w, b, direction)
+    more: dict[str, Any] = {}
+    if unresolved and not separated and not problem.infeasible:
+        more = in_more_digits(problem, w, b, fit_intercept, unresolved, bound, gap)
+        coef_error, decrement = more.pop("coef_error"), more.pop("decrement")
+        proof = "gradient and curvature"
+    answer = problem.verdict(bound, gap, coef_error)
+    answer |= {"proof": proof, "mean_probability": problem.mean_probability(), **more}
+    if not penalised and np.isinf(gap).any():
+        answer["separated"] = separated
         nothing = answer["separated"] or problem.infeasible
         answer |= {"bound": None, "gap": float("inf"), "kind": "stationary"}
         answer["residual"] = float("inf") if nothing else float(decrement)
     return answer
+
+
+def in_more_digits(
+    problem: MarginProblem, w: Any, b: Any, fit_intercept: bool, columns: dict[int, float],
+    bound: Any, gap: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """What ``careful_curvature`` finds of columns t that rounding left open; ``bound`` and ``gap``
+    are set, and the objective with them. ``columns``: what a step was seen to gain, as a share."""
+    w, b, f0 = np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.null_objective
+    answer: dict[str, Any] = {"coef_error": None, "decrement": 0.0, "left_out": []}
+    for t, gain in columns.items():
+        at, rows = slice(t, t + 1), row_losses(problem, t)
+        found = careful_curvature(
+            problem.data, w[:, at], b[at], fit_intercept, rows, problem.loss.curvature,
+            np.ones(1, dtype=bool),
+        )  # fmt: skip
+        take_careful(problem, t, found, bound, gap)
+        answer["decrement"] = max(answer["decrement"], float(shares(found.decrement, f0[t])))
+        answer["left_out"] += left_out_of(found.left_out, len(w))
+        if found.unproven:
+            answer |= {"unproven": found.unproven, "at_least": gain}
+        if found.reach is not None and len(gap) == 1:
+            answer["coef_error"] = float(np.max(found.reach[:, : len(w)]))
+    return answer
+
+
+def take_careful(problem: MarginProblem, t: int, found: Careful, bound: Any, gap: Any) -> None:
+    """Where nothing was found, what was known stays."""
+    if not np.isfinite(found.objective):
+        return
+    least = (found.excess + 2 * found.error) * (1 + 8 * UNIT)
+    problem.both.value[t] = found.objective
+    gap[t] = least
+    bound[t] = max(found.objective - found.error - found.excess, 0.0)
+
+
+def row_losses(problem: MarginProblem, t: int) -> "LogisticRows":
+    return LogisticRows(t if problem.one_vs_rest else 1, problem.factor[:, t])
+
+
+class LogisticRows(NamedTuple):
+    """ω log(1 + e^{−yz}) of rows of class ``plus`` and of the others, with its derivatives."""
+
+    plus: int
+    factor: Any
+
+    def weights(self, y: Any, s: Any) -> Any:
+        return s * np.where(y == self.plus, self.factor[0], self.factor[1])
+
+    def __call__(self, y: Any, s: Any, z: Any) -> tuple[Any, Any, Any]:
+        sign = np.where(y == self.plus, 1.0, -1.0)
+        m, omega = sign * z[:, 0], self.weights(y, s)
+        e = np.exp(-np.abs(m))
+        a = np.where(m > 0, e, 1.0) / (1 + e)
+        value = omega * (np.log1p(e) - np.minimum(m, 0.0))
+        return value, (-omega * sign * a)[:, None], (omega * e / (1 + e) ** 2)[:, None, None]
 
 
 class LogisticBend(NamedTuple):

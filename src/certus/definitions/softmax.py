@@ -17,13 +17,15 @@ t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q):
 enough; where it is not, a second pass sums up at the moved point itself.
 
 Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
-curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum.
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum,
+and columns that nearly repeat others are looked at in more digits (``careful_curvature``).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from certus.definitions.careful_curvature import Careful, careful_curvature
 from certus.definitions.curvature import from_curvature, local_of
 from certus.definitions.duality import (
     Fitted,
@@ -37,6 +39,7 @@ from certus.definitions.duality import (
     transposed,
 )
 from certus.definitions.linear_sums import UNIT
+from certus.definitions.negligible_directions import left_out_of
 from certus.definitions.separation import separates
 
 
@@ -200,6 +203,13 @@ class SoftmaxProblem(Fitted):
         found = from_curvature(self.data, local, tol * self.null_objective / 4)
         return found, self.evaluation(local.z_error)
 
+    def in_more_digits(self, w: Any, b: Any, fit_intercept: bool) -> Careful:
+        """The excess where rounding left it open, without a penalty."""
+        kept = np.arange(len(self.n)) < len(self.n) - 1  # the last class's scores may be 0
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        rows = SoftmaxRows(self.factor)
+        return careful_curvature(self.data, w, b, fit_intercept, rows, 0.5, kept)
+
 
 class SoftmaxBend(NamedTuple):
     """ω (diag Q − QQᵀ)."""
@@ -210,10 +220,36 @@ class SoftmaxBend(NamedTuple):
         Q = np.exp(z - z.max(axis=1, keepdims=True))
         Q /= Q.sum(axis=1, keepdims=True)
         omega = s * self.factor[y.astype(np.intp)]
-        h = -Q[:, :, None] * Q[:, None, :]
-        k = np.arange(Q.shape[1])
-        h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
-        return omega[:, None, None] * h
+        return omega[:, None, None] * bend_of(Q)
+
+
+def bend_of(Q: Any) -> Any:
+    """diag Q − QQᵀ, row by row, (n, K, K)."""
+    h = -Q[:, :, None] * Q[:, None, :]
+    k = np.arange(Q.shape[1])
+    h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
+    return h
+
+
+class SoftmaxRows(NamedTuple):
+    """ω (log Σ_k e^{z_k} − z_y) of rows, with its derivatives."""
+
+    factor: Any
+
+    def weights(self, y: Any, s: Any) -> Any:
+        return s * self.factor[y.astype(np.intp)]
+
+    def __call__(self, y: Any, s: Any, z: Any) -> tuple[Any, Any, Any]:
+        own, at, omega = y.astype(np.intp), np.arange(len(z)), self.weights(y, s)
+        z = z - z.max(axis=1, keepdims=True)
+        Q = np.exp(z)
+        total = Q.sum(axis=1)
+        Q /= total[:, None]
+        slope = Q.copy()
+        slope[at, own] = 0.0
+        slope[at, own] = -slope.sum(axis=1)  # Q − 1 as the others' sum, with all its digits
+        value = omega * (np.log(total) - z[at, own])
+        return value, omega[:, None] * slope, omega[:, None, None] * bend_of(Q)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
@@ -241,12 +277,25 @@ def check(
     bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
     f, f0, sums = problem.objective, problem.null_objective, problem.sums
     proof, coef_error, decrement = "a dual point", None, 0.0
+    unresolved, separated, more = False, None, {}
     if not gap <= tol * f0:
         found, error = problem.by_curvature(tol)
         decrement, least = found.decrement, (found.excess + 2 * error) * (1 + 8 * UNIT)
         if least < gap or np.isnan(gap):
             bound, gap = max(f - error - found.excess, 0.0), least
             proof = "gradient and curvature"
+        unresolved = found.unresolved or found.excess <= tol * f0
+    if not penalised and np.isinf(gap):
+        separated = separation(problem, w, b, direction, fit_intercept)
+    if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
+        careful = problem.in_more_digits(w, b, fit_intercept)
+        more["left_out"] = left_out_of(careful.left_out, len(problem.w))
+        if careful.unproven:
+            more |= {"unproven": careful.unproven, "at_least": found.gain / f0}
+        decrement, proof = careful.decrement, "gradient and curvature"
+        if np.isfinite(careful.objective):
+            f, gap = careful.objective, (careful.excess + 2 * careful.error) * (1 + 8 * UNIT)
+            bound = max(f - careful.error - careful.excess, 0.0)
     if l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
         coef_error = float(np.sqrt(2 * max(gap, 0.0) / l2))
     answer = {
@@ -259,13 +308,13 @@ def check(
         "infeasible": problem.infeasible or None,
         "coef_error": coef_error,
         "kind": "global",
-        "separated": None,
+        "separated": separated,
         "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
         "share": sums.one / sums.one.sum(),
+        **more,
     }
     if not penalised and np.isinf(gap):
-        answer["separated"] = separation(problem, w, b, direction, fit_intercept)
-        nothing = answer["separated"] or problem.infeasible
+        nothing = separated or problem.infeasible
         answer |= {"bound": None, "kind": "stationary"}
         answer["residual"] = float("inf") if nothing else decrement / f0
     return answer

@@ -12,6 +12,10 @@ what it reaches is known beforehand.
 
 Several scores: H is singular along z + const, where nothing changes; a rank-one term for each
 column fills that in.
+
+Without a penalty, columns that nearly repeat others make H singular to rounding although F has an
+optimum, at large coefficients. Steps are then made in coordinates in which it is not
+(``orthogonal_columns.py``).
 """
 
 from dataclasses import replace
@@ -24,6 +28,7 @@ from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates, coordinates_of_some
 from .gram import KERNEL_WORK, NonFiniteError, gram_block_rows
 from .loop import State
+from .orthogonal_columns import OrthogonalColumns, orthogonal_columns
 from .problem import Problem
 
 LEAST_CURVATURE = 1e-30  # of a row: its slope is divided by it on the way
@@ -105,11 +110,22 @@ def _majorised(problem: Problem, at: Coordinates, theta: np.ndarray) -> State:
     return _state(problem, at, *split(theta - solve(gradient)))
 
 
-def coordinates_for(problem: Problem) -> Coordinates:
+def coordinates_for(problem: Problem) -> Any:
+    """``Coordinates``, or ``OrthogonalColumns`` once these are called for."""
     if "newton" not in problem.kept:
         rows = problem.rows.dense()
         problem.kept["newton"] = coordinates_of_some(rows, problem.fit_intercept)
-    found: Coordinates = problem.kept["newton"]
+    return problem.kept["newton"]
+
+
+def _orthogonal(problem: Problem, at: Any) -> OrthogonalColumns | None:
+    """Coordinates for columns that nearly repeat others, if there are any that help."""
+    some_of_the_rows = problem.rows.stands_for != problem.rows.shape[0]
+    if isinstance(at, OrthogonalColumns) or problem.l2 != 0 or some_of_the_rows:
+        return None
+    found = orthogonal_columns(problem.rows.dense(), at)
+    if found is not None:
+        problem.kept["newton"] = found
     return found
 
 
@@ -128,6 +144,12 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     theta, l2 = np.vstack([u, beta]), problem.l2
     gradient, penalty = gradient_of(problem, at, sums.g, theta)
     solve, singular = inverse(problem, sums.H, penalty)
+    if singular:
+        better = _orthogonal(problem, at)
+        if better is not None:
+            return _state(problem, better, *better.inside(w, b))
+    if isinstance(at, OrthogonalColumns):
+        singular = not at.whole
     delta = -solve(gradient)
     decrement = -float(np.sum(gradient * delta))
     excess, bound = decrement / 2, None

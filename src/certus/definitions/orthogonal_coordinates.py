@@ -1,0 +1,166 @@
+r"""Coordinates in which columns that nearly repeat others are as plain to see as any.
+
+    θ = Tη + Nc        Z = [X, 1]T of about orthonormal columns (weighted by the curvature of rows)
+
+The columns of T are found by QR factorisations: Z = [X, 1]T, √h∘Z = QR, R = UΣVᵀ, T ← TVΣ⁻¹, and
+again, since the first factor shows small singular values to a few digits only. Products that cancel
+are taken in twice the digits (``accurate_products``), so that the new Z is known however much of
+[X, 1] cancels in it. A column t of T with ‖[X, 1]t‖ ≤ 4·eps·‖|[X, 1]||t|‖ is negligible
+(``negligible_directions``): it moves to N.
+
+Any T and N will do for a proof, as long as Z is known and [T, N] spans all directions; that is
+checked, and nothing else of this file has to be believed.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.accurate_products import accurate_product, product_error
+from certus.definitions.linear_sums import UNIT, dense, gamma
+from certus.definitions.negligible_directions import (
+    NEGLIGIBLE_ROUNDINGS,
+    LeftOut,
+    effect_of,
+    negligible_in_span,
+)
+
+MAX_ROUNDS = 6
+ROUND_CONDITION = 30.0  # of Z, which is then orthonormal enough
+LEAST_SINGULAR = 2.0**-60  # of the largest singular value: below is nothing but rounding
+PLAIN_ERROR = 1e-9  # of a column of Z: where ordinary products are as exact, they are taken
+SPANNING = 1e-4  # least singular value of [T, N] with columns of length 1
+
+
+class Columns(NamedTuple):
+    """[X, c]∘q: rows that count, with the constant column, in powers of two near 1."""
+
+    q: Any  # (P,)
+    constant: float | None
+
+    def of(self, X: Any) -> Any:
+        X = dense(X).astype(float, copy=False)
+        if self.constant is not None:
+            X = np.hstack([X, np.full((len(X), 1), self.constant)])
+        return X * self.q
+
+
+class Coordinates(NamedTuple):
+    T: Any  # (P, r), of the columns as scaled
+    N: Any  # (P, k)
+    exact: Any  # (r,) of bool: columns of Z that ask for twice the digits
+    left_out: list[LeftOut]  # N, in the user's units
+
+    def split(self, theta: Any) -> tuple[Any, Any]:
+        """η and c of θ (P, K), of the columns as scaled."""
+        both = np.linalg.solve(np.hstack([self.T, self.N]), theta)
+        return both[: self.T.shape[1]], both[self.T.shape[1] :]
+
+    def of(self, A: Any) -> tuple[Any, Any]:
+        """Z of rows A (n, P) as scaled, and |Ẑ − Z| at most."""
+        p = A.shape[1]
+        Z, size = np.dot(A, self.T), np.dot(np.abs(A), np.abs(self.T))
+        error = gamma(p + 2) * size
+        if self.exact.any():
+            high, low = accurate_product(A, self.T[:, self.exact])
+            Z[:, self.exact] = high + low
+            small = product_error(p) * size[:, self.exact]
+            error[:, self.exact] = UNIT * np.abs(Z[:, self.exact]) + small
+        return Z, error
+
+
+def scaled_columns(data: Any, constant: float | None) -> Columns:
+    """Powers of two that bring the largest entry of each column near 1."""
+    (peak,) = data.reduce(_largest_entries, combine=_larger_of_both)
+    if constant is not None:
+        peak = np.append(peak, abs(constant))
+    exponent = np.frexp(peak)[1]
+    return Columns(np.exp2(np.clip(np.where(peak > 0, -exponent, 0), -1000, 1000)), constant)
+
+
+def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinates | None:
+    """None where a direction is neither negligible nor seen clearly enough.
+
+    ``weigh(X, y, s)``: the weights of a block's rows in the factorisation, (n,).
+    """
+    P = len(columns.q)
+    found, of_columns = Coordinates(np.eye(P), np.zeros((P, 0)), np.zeros(P, dtype=bool), []), None
+    for _ in range(MAX_ROUNDS):
+        R, norm, size = data.reduce(
+            _factor_of_block, columns, found, weigh, combine=_factor_of_both, square=True
+        )
+        if not (np.isfinite(R).all() and np.isfinite(size).all()):
+            return None
+        if of_columns is None:
+            of_columns = np.linalg.norm(R, axis=0)
+        gone = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
+        T, N, R = found.T[:, ~gone], np.hstack([found.N, found.T[:, gone]]), R[:, ~gone]
+        length = np.linalg.norm(R, axis=0)
+        length[length == 0] = 1.0
+        _, sigma, Vt = np.linalg.svd(R / length, full_matrices=True)
+        sigma = np.append(sigma, np.zeros(len(Vt) - len(sigma)))
+        found = found._replace(T=T, N=N, exact=found.exact[~gone])
+        if T.shape[1] == 0:
+            return None
+        if sigma[0] <= ROUND_CONDITION * sigma[-1]:
+            return _with_readable(data, columns, found)
+        T = (T / length) @ Vt.T / np.maximum(sigma, LEAST_SINGULAR * sigma[0])
+        # what ordinary products lose, beside columns of norm 1
+        exact = gamma(P + 2) * (of_columns @ np.abs(T)) > PLAIN_ERROR
+        found = Coordinates(T, N, exact, [])
+    return None
+
+
+def _with_readable(data: Any, columns: Columns, found: Coordinates) -> Coordinates | None:
+    """N by small numbers where they do, once it is sure that T and N span all directions."""
+    k = found.N.shape[1]
+    if k:
+        q = columns.q[:, None]
+        readable = negligible_in_span(data, q * found.N, 1 / columns.q, columns.constant)
+        if len(readable) < k:
+            effect = effect_of(data, q * found.N, columns.constant)
+            if not effect.negligible(data.eps).all():
+                return None
+            readable = [
+                LeftOut(columns.q * d, -1, float(most))
+                for d, most in zip(found.N.T, effect.largest, strict=True)
+            ]
+        N = np.column_stack([one.d for one in readable]) / q
+        found = found._replace(N=N, left_out=readable)
+    every = np.hstack([found.T, found.N])
+    every = every / np.linalg.norm(every, axis=0)
+    least = np.linalg.svd(every, compute_uv=False)[-1] if every.shape[0] == every.shape[1] else 0.0
+    return found if least > SPANNING else None
+
+
+def counted_rows(X: Any, y: Any, s: Any) -> tuple[Any, Any, Any]:
+    """Rows of weight above 0, with their weights."""
+    if s is None:
+        return X, y, np.ones(len(y))
+    return X[s > 0], y[s > 0], s[s > 0]
+
+
+def _factor_of_block(
+    X: Any, y: Any, s: Any, columns: Columns, at: Coordinates, weigh: Any
+) -> tuple[Any, Any, Any]:
+    """R of √h∘Z, and ‖z_j‖ and ‖|X||t_j|‖ of each column."""
+    X, y, s = counted_rows(X, y, s)
+    A = columns.of(X)
+    Z, _ = at.of(A)
+    size = np.linalg.norm(np.dot(np.abs(A), np.abs(at.T)), axis=0)
+    R = np.linalg.qr(np.sqrt(weigh(X, y, s))[:, None] * Z, mode="r")
+    return R, np.linalg.norm(Z, axis=0), size
+
+
+def _factor_of_both(left: Any, right: Any) -> tuple[Any, Any, Any]:
+    R = np.linalg.qr(np.vstack([left[0], right[0]]), mode="r")
+    return R, np.hypot(left[1], right[1]), np.hypot(left[2], right[2])
+
+
+def _largest_entries(X: Any, y: Any, s: Any) -> tuple[Any]:
+    X, _, _ = counted_rows(X, y, s)
+    return (np.abs(dense(X)).max(axis=0, initial=0.0).astype(float),)
+
+
+def _larger_of_both(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.maximum(left[0], right[0]),)

@@ -1,0 +1,108 @@
+"""Columns that nearly repeat others, seen from where they are plain to tell apart.
+
+    z = x̂ᵀη + β,   x̂ = Tᵀ(x − c),   w = Tη,   b = β − cᵀw
+
+T makes the columns of (X − c)T about orthonormal, so that Newton's matrix is well conditioned in η
+although that of w is singular to rounding: A = √s∘(X − c)T = QR, R = UΣVᵀ, T ← TVΣ⁻¹, until Σ is
+about 1. What is left of columns that all but cancel is computed in the widest floats there are.
+Directions t of which no more is seen than one rounding of the columns could have made,
+
+    ‖(X − c)t‖ ≤ 4·eps·‖|X − c||t|‖,
+
+are left out: coefficients along them would be the last digits of the columns, 10¹⁶ times enlarged.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..rows import Rows
+from .coordinates import Coordinates
+
+ROUNDINGS = 4.0  # of the columns that a direction must exceed to be used
+ROUNDS = 5
+WELL_CONDITIONED = 30.0
+NOTHING = 2.0**-60  # of the largest singular value
+DIGITS_LOST = 1e-9  # of an ordinary product, from which wide floats are taken
+SLICE = 1 << 16  # entries in wide floats at a time
+
+
+class OrthogonalColumns(NamedTuple):
+    """Stands for ``Coordinates`` where columns nearly repeat others."""
+
+    c: np.ndarray  # (p,)
+    T: np.ndarray  # (p, r)
+    wide: np.ndarray  # (r,) of bool: columns of the products that cancel
+    whole: bool  # r = p: no direction is left out
+
+    correction = None
+    scale = 1.0
+
+    def block(self, X: Any) -> np.ndarray:
+        """(X − c)T."""
+        Z: np.ndarray = np.dot(np.subtract(X, self.c, dtype=float), self.T)
+        if not self.wide.any():
+            return Z
+        T, c = self.T[:, self.wide].astype(np.longdouble), self.c.astype(np.longdouble)
+        step = max(1, SLICE // X.shape[1])
+        for start in range(0, len(X), step):
+            part = slice(start, start + step)
+            Z[part, self.wide] = np.dot(X[part].astype(np.longdouble) - c, T)
+        return Z
+
+    def inside(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(η, β) of the (w, b) nearest to the given one."""
+        length = np.linalg.norm(self.T, axis=0)
+        eta = np.linalg.lstsq(self.T / length, w, rcond=None)[0]
+        return (eta.T / length).T, b + self.c @ w
+
+    def outside(self, eta: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(w, b) of (η, β); b of the w that float64 can hold."""
+        w = np.dot(self.T.astype(np.longdouble), eta).astype(float)
+        b = beta - self.c.astype(np.longdouble) @ w
+        return w, b.astype(float)
+
+
+def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
+    """From all rows, O(n·p²) a round; None where nothing but rounding is left of them."""
+    p = rows.shape[1]
+    eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
+    T = np.diag(np.broadcast_to(at.scale, (p,)).astype(float))
+    found, of_columns = OrthogonalColumns(at.c, T, np.zeros(p, dtype=bool), True), None
+    for _ in range(ROUNDS):
+        R, norm, size = rows.reduce(_factor, found, combine=_stack, square=True)
+        used = norm > ROUNDINGS * eps * size
+        if not (np.isfinite(R).all() and used.any()):
+            return None
+        R, T = R[:, used], found.T[:, used]
+        length = np.linalg.norm(R, axis=0)
+        if not length.all():
+            return None
+        if of_columns is None:
+            of_columns = np.zeros(p)
+            of_columns[used] = length / np.diagonal(found.T)[used]
+        _, sigma, Vt = np.linalg.svd(R / length)
+        sigma = np.append(sigma, np.zeros(len(Vt) - len(sigma)))
+        T = T / length
+        if sigma[0] <= WELL_CONDITIONED * sigma[-1]:
+            return found._replace(T=T, wide=found.wide[used], whole=T.shape[1] == p)
+        T = T @ Vt.T / np.maximum(sigma, NOTHING * sigma[0])
+        # what ordinary products lose, beside columns of norm 1
+        lost = np.finfo(float).eps * p * (of_columns @ np.abs(T))
+        found = found._replace(T=T, wide=lost > DIGITS_LOST)
+    return None
+
+
+def _factor(X: Any, _y: Any, s: Any, at: OrthogonalColumns) -> tuple[Any, Any, Any]:
+    """R of a block's √s∘(X − c)T, and ‖(X − c)t‖ and ‖|X||t| + |cᵀt|‖ of each column t."""
+    if s is not None:
+        X, s = X[s > 0], s[s > 0]
+    Z = at.block(X)
+    size = np.dot(np.abs(X, dtype=float), np.abs(at.T)) + np.abs(at.c @ at.T)
+    R = np.linalg.qr(Z if s is None else np.sqrt(s)[:, None] * Z, mode="r")
+    return R, np.linalg.norm(Z, axis=0), np.linalg.norm(size, axis=0)
+
+
+def _stack(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    R = np.linalg.qr(np.vstack([a[0], b[0]]), mode="r")
+    return R, np.hypot(a[1], b[1]), np.hypot(a[2], b[2])

@@ -418,7 +418,7 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
-    "accurate_products", "negligible_directions",
+    "accurate_products", "careful_curvature", "negligible_directions", "orthogonal_coordinates",
     "center_products", "count_components", "curvature", "density", "distances", "duality",
     "gap_statistic", "hinge_dual", "inference", "kernels", "linear_sums", "linkage_centers",
     "linkage_looks",

@@ -7,6 +7,10 @@ In the coordinates θ = Tη + Nc of ``orthogonal_coordinates`` gradient and curv
 and the bound (a + (1 − a) log(1 − a))/M², ν² = gᵀH⁻¹g, a = νM, holds in them as in any. Scores are
 sums of large terms that cancel, and are taken in twice the digits. What is proven is the excess
 over all models Tη; their scores differ from those of θ by [X, 1]Nc, which counts as an error of z.
+
+Rows whose probabilities are all but 0 and 1 are left out of H: M is the largest over the other rows
+alone. Both losses have ∇²ℓ(z + δ) ⪯ e^{2|δ|} ∇²ℓ(z), so that an error of such a row's score does
+next to nothing to g.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.accurate_products import accurate_product, product_error
-from certus.definitions.curvature import excess_of, larger, row_sizes
+from certus.definitions.curvature import excess_of
 from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import UNIT, gamma
 from certus.definitions.negligible_directions import LeftOut
@@ -27,6 +31,7 @@ from certus.definitions.orthogonal_coordinates import (
 )
 
 CAREFUL_WORK = 2**35  # multiplications of a factorisation of all rows
+LEAST_BEND = 1e-10  # trace of ∇²ℓ below which a row does not count for H
 CAREFUL_STEP = 0.1  # a = νM up to which a rough M is good enough
 UNRESOLVED = (
     "directions along which the curvature cannot be told from rounding: columns nearly repeat "
@@ -64,8 +69,7 @@ class Model(NamedTuple):
 
     theta: Any  # (P, K)
     columns: Columns
-    loss: Any  # (y, s, z) → Σ ω ℓ's terms (n,), ω∇ℓ (n, K), ω∇²ℓ (n, K, K)
-    steepest: float  # the loss's curvature, at most
+    loss: Any  # (y, s, z) → ωℓ (n,), ω∇ℓ (n, K), ω∇²ℓ (n, K, K)
 
     def scores(self, A: Any) -> tuple[Any, Any]:
         """z of rows as scaled, and |ẑ − z| at most."""
@@ -75,14 +79,18 @@ class Model(NamedTuple):
         return z, UNIT * np.abs(z) + product_error(A.shape[1]) * size
 
     def weights(self, X: Any, y: Any, s: Any) -> Any:
-        """The trace of ω∇²ℓ, row by row."""
+        """The trace of ω∇²ℓ, row by row; 0 for rows that do not count for H."""
         _, _, h = self.loss(y[:, 0], s, self.scores(self.columns.of(X))[0])
-        return np.einsum("ikk->i", h)
+        return np.einsum("ikk->i", h) * self.bent(y, s, h)
+
+    def bent(self, y: Any, s: Any, h: Any) -> Any:
+        """Which rows count for H."""
+        return np.einsum("ikk->i", h) >= LEAST_BEND * self.loss.weights(y[:, 0], s)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows proves nothing
 def careful_curvature(
-    data: Any, w: Any, b: Any, fit_intercept: bool, loss: Any, steepest: float, kept: Any
+    data: Any, w: Any, b: Any, fit_intercept: bool, loss: Any, kept: Any
 ) -> Careful:
     """The excess of w (p, K), b (K,) in the user's units, without a penalty.
 
@@ -95,7 +103,7 @@ def careful_curvature(
         return nothing._replace(unproven=TOO_MUCH_WORK)
     columns = scaled_columns(data, 1.0 if fit_intercept else None)
     theta = np.vstack([w, b]) if fit_intercept else w
-    model = Model(theta / columns.q[:, None], columns, loss, steepest)
+    model = Model(theta / columns.q[:, None], columns, loss)
     if not np.isfinite(model.theta).all():
         return nothing
     at = orthogonal_coordinates(data, columns, model.weights)
@@ -129,10 +137,8 @@ def _in_coordinates(data: Any, model: Model, at: Coordinates, kept: Any) -> Care
     # a difference of two classes is at most twice the larger
     M = float(most.row * np.linalg.norm(A, 2)) * (1 if K == 1 else 2)
     if nu * M > CAREFUL_STEP:
-        nowhere = np.zeros((K, r, 0))
-        view = CoordinateView(model.columns, at)
-        M = data.reduce(row_sizes, view, None, most.entry, every, nowhere, combine=larger)[0]
-        M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))
+        (M,) = data.reduce(_largest_row, model, at, every, combine=_largest_of_both)
+        M = float(M) * (1 + gamma(4 * len(d) + 8))
     M += 2 * float(np.linalg.norm(np.abs(every).max(axis=0).T @ most.Z_error))
     excess, step = excess_of(nu, M)
     reach = None
@@ -154,22 +160,11 @@ def _left_out_scores(model: Model, at: Coordinates) -> float:
     return float((largest @ c).max())
 
 
-class CoordinateView(NamedTuple):
-    """Rows as Z."""
-
-    columns: Columns
-    at: Coordinates
-
-    def of(self, X: Any) -> Any:
-        return self.at.of(self.columns.of(X))[0]
-
-
 class Largest(NamedTuple):
     """Over the rows that count."""
 
     z_error: Any  # |ẑ − z|
-    row: Any  # ‖Z_i‖
-    entry: Any  # |Z_ij|, (r,)
+    row: Any  # ‖Z_i‖ of rows that count for H
     Z_error: Any  # |Ẑ_ij − Z_ij|, (r,)
 
 
@@ -182,30 +177,31 @@ def _careful_sums(
     z, z_error = model.scores(A)
     z_error = (z_error + shift).max(axis=1)
     value, slope, h = model.loss(y[:, 0], s, z)
-    omega = model.loss.weights(y[:, 0], s)
     Z, Z_error = at.of(A)
+    # what an error of z does to the slopes, at most, and so to the loss
+    bent = np.abs(h).sum(axis=2) * (np.exp(2 * z_error) * z_error)[:, None]
+    bent += np.finfo(float).tiny
+    size, use = np.abs(slope), model.bent(y, s, h)
+    h, U = h[use], Z[use]
     K, r = z.shape[1], Z.shape[1]
-    size, H = np.abs(slope), np.empty((K, r, K, r))
+    H = np.empty((K, r, K, r))
     for k in range(K):
         for l in range(k, K):
-            H[k, :, l, :] = np.dot(Z.T, h[:, k, l, None] * Z)
+            H[k, :, l, :] = np.dot(U.T, h[:, k, l, None] * U)
             H[l, :, k, :] = H[k, :, l, :].T
-    # what rounding did: to the slopes by way of z, and to Z
-    bent = np.repeat((model.steepest * omega * z_error)[:, None], K, axis=1)
     sums = CarefulSums(
         value=value.sum(),
-        error=np.dot(size.sum(axis=1) + model.steepest / 2 * omega * K * z_error, z_error),
+        error=np.dot((size + bent).sum(axis=1), z_error),
         g=np.dot(slope.T, Z),
         g_error=np.dot(size.T, Z_error) + np.dot(bent.T, np.abs(Z) + Z_error),
         g_size=np.dot(size.T, np.abs(Z)),
         H=H,
-        Z_error=np.dot(np.einsum("ikk->ki", h), Z_error**2),
+        Z_error=np.dot(np.einsum("ikk->ki", h), Z_error[use] ** 2),
     )
     most = Largest(
         z_error=z_error.max(initial=0.0),
-        row=np.sqrt(np.einsum("ij,ij->i", Z, Z).max(initial=0.0)),
-        entry=np.abs(Z).max(axis=0, initial=0.0),
-        Z_error=Z_error.max(axis=0, initial=0.0),
+        row=np.sqrt(np.einsum("ij,ij->i", U, U).max(initial=0.0)),
+        Z_error=Z_error[use].max(axis=0, initial=0.0),
     )
     return sums, most
 
@@ -213,3 +209,21 @@ def _careful_sums(
 def _careful_both(left: Any, right: Any) -> tuple[CarefulSums, Largest]:
     sums = CarefulSums(*(a + b for a, b in zip(left[0], right[0], strict=True)))
     return sums, Largest(*(np.maximum(a, b) for a, b in zip(left[1], right[1], strict=True)))
+
+
+def _largest_row(X: Any, y: Any, s: Any, model: Model, at: Coordinates, A: Any) -> tuple[Any]:
+    """The largest ‖(e_k − e_l)⊗Z_i‖ in A (K, r, m) of one block's rows that count for H."""
+    X, y, s = counted_rows(X, y, s)
+    rows = model.columns.of(X)
+    use = model.bent(y, s, model.loss(y[:, 0], s, model.scores(rows)[0])[2])
+    Z, most = at.of(rows[use])[0], 0.0
+    step = max(16, 2**20 // A[0].size)
+    for start in range(0, len(Z), step):
+        T = [np.dot(Z[start : start + step], directions) for directions in A]
+        pairs = [T[k] - T[l] for k in range(len(T)) for l in range(k)] or T
+        most = max(most, *(np.linalg.norm(d, axis=1).max() for d in pairs))
+    return (most,)
+
+
+def _largest_of_both(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (max(left[0], right[0]),)

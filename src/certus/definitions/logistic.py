@@ -108,9 +108,9 @@ def check(
                 bound[t] = max(problem.objective[t] - error - found.excess, 0.0)
                 if found.reach is not None and len(gap) == 1:
                     coef_error = float(np.max(found.reach[: len(problem.q)] * problem.q))
-            if not penalised and least > tol * f0[t]:
-                if found.unresolved or found.excess <= tol * f0[t]:
-                    unresolved[t] = float(shares(found.gain, f0[t]))
+            open_to_rounding = found.unresolved or found.excess <= tol * f0[t]
+            if not penalised and least > tol * f0[t] and open_to_rounding:
+                unresolved[t] = float(shares(found.gain, f0[t]))
     separated = None
     if not penalised and np.isinf(gap).any():
         if not fit_intercept and direction is not None and np.any(direction[1]):
@@ -142,9 +142,8 @@ def in_more_digits(
     for t, gain in columns.items():
         at, rows = slice(t, t + 1), row_losses(problem, t)
         found = careful_curvature(
-            problem.data, w[:, at], b[at], fit_intercept, rows, problem.loss.curvature,
-            np.ones(1, dtype=bool),
-        )  # fmt: skip
+            problem.data, w[:, at], b[at], fit_intercept, rows, np.ones(1, dtype=bool)
+        )
         take_careful(problem, t, found, bound, gap)
         answer["decrement"] = max(answer["decrement"], float(shares(found.decrement, f0[t])))
         answer["left_out"] += left_out_of(found.left_out, len(w))

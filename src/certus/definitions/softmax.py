@@ -208,7 +208,7 @@ class SoftmaxProblem(Fitted):
         kept = np.arange(len(self.n)) < len(self.n) - 1  # the last class's scores may be 0
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         rows = SoftmaxRows(self.factor)
-        return careful_curvature(self.data, w, b, fit_intercept, rows, 0.5, kept)
+        return careful_curvature(self.data, w, b, fit_intercept, rows, kept)
 
 
 class SoftmaxBend(NamedTuple):
@@ -277,7 +277,8 @@ def check(
     bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
     f, f0, sums = problem.objective, problem.null_objective, problem.sums
     proof, coef_error, decrement = "a dual point", None, 0.0
-    unresolved, separated, more = False, None, {}
+    unresolved, separated = False, None
+    more: dict[str, Any] = {}
     if not gap <= tol * f0:
         found, error = problem.by_curvature(tol)
         decrement, least = found.decrement, (found.excess + 2 * error) * (1 + 8 * UNIT)

@@ -46,15 +46,18 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
 
     def _solve(
         self, problem: Problem, rows: Rows, solver: Solver, tol: float, max_iter: int,
-        start: tuple[np.ndarray, np.ndarray] | None = None,
+        start: tuple[np.ndarray, np.ndarray] | None = None, otherwise: Solver | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """Minimise a problem of a loss and a penalty. ``rows``: the problem's own."""
+        """Minimise a problem of a loss and a penalty. ``rows``: the problem's own. ``otherwise``:
+        the solver that goes on where the first one ends and its result is not certified."""
         if isinstance(solver, Newton):
             side = rows.shape[1] * problem.outputs
             memory_for_gram(side + 1, side, rows.threads)
+        solvers = [otherwise or solver, solver]
 
         def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
-            return solve(problem, solver, start, tol, max_iter, on_step, before)
+            own = solvers.pop() if len(solvers) > 1 else solvers[0]
+            return solve(problem, own, start, tol, max_iter, on_step, before)
 
         return self._search(run, rows, tol, max_iter, start)
 

@@ -30,6 +30,7 @@ from ._unpenalised import least_norm, separation
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 AS_NAMED = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
 PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
+MOST_WORK = 2**35  # n(pK)² up to which Newton's method goes on where another solver ended
 # scikit-learn's default name is no wish of the user's: it gets what suits the problem
 RUNS = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
 
@@ -265,7 +266,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         problem = self._problem(design, K, strength, weight, fit_intercept)
         solver = self._solver(problem)
         self._forget("_direction", "_streams")
-        fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+        fit, found = self._solve(
+            problem, rows, solver, float(self.tol), self.max_iter, start, self._otherwise(problem)
+        )
         if strength.l1 + strength.l2 == 0:
             found = self._without_penalty(rows, fit, found)
         self._conclude(found, fit.stopped_at, CALLER, fit.said)
@@ -290,6 +293,14 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if isinstance(self.solver, str) and self.solver in SOLVERS:
             return choose(problem, RUNS.get(self.solver, "auto"))
         return solver_of(self._drawing(), problem, choose)
+
+    def _otherwise(self, problem: Problem) -> Solver | None:
+        """Newton's method for columns that nearly repeat others, which products with the Hessian
+        do not tell apart; None where that is too dear, or a solver was asked for."""
+        n, p = problem.rows.shape
+        small = p * problem.outputs <= FEW_COLUMNS and n * (p * problem.outputs) ** 2 <= MOST_WORK
+        asked = not (isinstance(self.solver, str) and self.solver in SOLVERS) or self.solver in RUNS
+        return Newton() if problem.l1 == 0 and problem.l2 == 0 and small and not asked else None
 
     def _drawing(self) -> Any:
         """The solver as it was given; one that draws and is known by name, with our own seed."""

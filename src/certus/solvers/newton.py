@@ -134,7 +134,7 @@ def split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
-def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> State:
+def _state(problem: Problem, at: Any, u: np.ndarray, beta: np.ndarray) -> State:
     """F and its derivatives at (u, β), and the step that follows from them."""
     sums = second_order(problem, at, u, beta)
     w, b = at.outside(u, beta)
@@ -230,8 +230,7 @@ def second_order(
 
     ``rough``: of several scores' H, the digits of float32 are enough.
     """
-    rows = problem.rows.dense()
-    p = rows.shape[1]
+    rows, p = problem.rows.dense(), len(u)  # fewer than columns where directions are left out
     compiled = problem.outputs == 1 and rows.stands_for * p * p >= KERNEL_WORK
     sums: Sums = rows.reduce(
         _block, problem.loss, at, u, beta, compiled, rough, block_rows=_block_rows(problem),

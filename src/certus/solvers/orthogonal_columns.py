@@ -12,7 +12,8 @@ Directions t of which no more is seen than one rounding of the columns could hav
 are left out: coefficients along them would be the last digits of the columns, 10¹⁶ times enlarged.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,8 @@ DIGITS_LOST = 1e-9  # of an ordinary product, from which wide floats are taken
 SLICE = 1 << 16  # entries in wide floats at a time
 
 
-class OrthogonalColumns(NamedTuple):
+@dataclass(frozen=True)
+class OrthogonalColumns:
     """Stands for ``Coordinates`` where columns nearly repeat others."""
 
     c: np.ndarray  # (p,)
@@ -35,8 +37,8 @@ class OrthogonalColumns(NamedTuple):
     wide: np.ndarray  # (r,) of bool: columns of the products that cancel
     whole: bool  # r = p: no direction is left out
 
-    correction = None
-    scale = 1.0
+    correction: None = None  # blocks are centred one by one
+    scale: float = 1.0
 
     def block(self, X: Any) -> np.ndarray:
         """(X − c)T."""
@@ -85,11 +87,11 @@ def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
         sigma = np.append(sigma, np.zeros(len(Vt) - len(sigma)))
         T = T / length
         if sigma[0] <= WELL_CONDITIONED * sigma[-1]:
-            return found._replace(T=T, wide=found.wide[used], whole=T.shape[1] == p)
+            return replace(found, T=T, wide=found.wide[used], whole=T.shape[1] == p)
         T = T @ Vt.T / np.maximum(sigma, NOTHING * sigma[0])
         # what ordinary products lose, beside columns of norm 1
         lost = np.finfo(float).eps * p * (of_columns @ np.abs(T))
-        found = found._replace(T=T, wide=lost > DIGITS_LOST)
+        found = replace(found, T=T, wide=lost > DIGITS_LOST)
     return None
 
 

@@ -16,6 +16,7 @@ from certus.csr import CSR
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.rows import Rows
 from certus.solvers.kmeans import bisecting as solver
+from certus.solvers.kmeans.points import two_points
 from naming import without_address
 from watching_cases import Recorder
 
@@ -283,12 +284,12 @@ def test_equal_points_are_one_cluster(strategy, as_given):
 
 def test_sparse_points_are_told_apart_by_value_and_place_and_not_by_stored_zeros():
     same = sp.csr_array(([1.0, 0.0, 1.0, 1.0], [0, 1, 0, 0], [0, 2, 3, 4]), shape=(3, 3))
-    assert not solver._two_points(Rows(CSR(same)))
+    assert not two_points(Rows(CSR(same)))
     for other in ([[1.0, 0, 0], [2.0, 0, 0]], [[1.0, 0, 0], [0, 1.0, 0]], [[1.0, 0, 0], [0, 0, 0]]):
         Z = CSR(sp.csr_array(np.array(other)))
-        assert solver._two_points(Rows(Z))
-        assert not solver._two_points(Rows(Z, s=np.array([0.0, 1.0])))
-    assert not solver._two_points(Rows(CSR(sp.csr_array((5, 3)))))
+        assert two_points(Rows(Z))
+        assert not two_points(Rows(Z, s=np.array([0.0, 1.0])))
+    assert not two_points(Rows(CSR(sp.csr_array((5, 3)))))
 
 
 @each_strategy

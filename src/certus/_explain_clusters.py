@@ -31,13 +31,16 @@ def claim(c: "Certificate") -> str:
 
 def best(c: "Certificate") -> str:
     """What is known of the best possible, or that there is better."""
+    if "unproven" in c.found:
+        return "a local optimum is not proven"
     if not c.certified:
         least = "at least " if c.found.get("at_least") else ""
         return f"one more step lowers it by {least}{percent(c.residual)}"
     if c.bound is None:
         return "no useful bound"
     if c.bound == 0:
-        return "it cannot be lower"
+        stored = ", but for the digits that its centres do not have"
+        return "it cannot be lower" + (stored if c.objective > 0 else "")
     return f"the best possible is at least {number(c.bound, 5)}"
 
 
@@ -53,6 +56,10 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
     elif c.objective > 0:
         rows.append(("One more step", _step(c)))
         rows.append(("Single rows", _single_rows(c)))
+    if c.found["labels_cost"] > 0:
+        cost = small(c.found["labels_cost"])
+        told = f"rounding gave some rows a centre that is not their nearest, for {cost} of it"
+        rows.append(("Labels", told))
     if c.bound:
         rows.append(("Bound", _of_bound(c)))
     elif c.found.get("no_bound"):
@@ -67,9 +74,18 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
 
 
 def _step(c: "Certificate") -> str:
+    if "unproven" in c.found:
+        return "not known"
     if c.residual <= c.tol:
         gain = f"at most {small(c.residual)} of it" if c.residual > 0 else "nothing"
-        return f"would lower it by {gain} (rows to nearest centres, centres to their means)"
+        step = f"would lower it by {gain} (rows to nearest centres, centres to their means"
+        unrounded = c.found.get("unrounded", 0.0)
+        if unrounded > c.tol:
+            return (
+                f"{step} as numbers that are stored; means of more digits than X has would lower "
+                f"it by {percent(unrounded)})"
+            )
+        return f"{step})"
     return (
         f"lowers it by {number(c.found['gain'], 3)}, {percent(c.residual)} (rows to nearest "
         "centres, centres to their means)"
@@ -79,7 +95,13 @@ def _step(c: "Certificate") -> str:
 def _single_rows(c: "Certificate") -> str:
     move = c.found["move"]
     if move is None:
-        return "no row's move to another cluster lowers it (Hartigan's test, every row)"
+        rows, untested = "every row", c.found["untested"]
+        if untested:
+            rows += f" but {untested:,} with nearly all weight of their clusters"
+        return (
+            "no row's move to another cluster lowers it by more than "
+            f"{small(c.found['moves_at_most'])} of it (Hartigan's test, {rows})"
+        )
     others = c.found["movable"] - 1
     more = f"; {count(others, 'other row')} would too" if others > 0 else ""
     return (
@@ -121,6 +143,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows += [("What is wrong", said) for said in wrong]
     aims = c.found["iteration"].get("aims")
     cause = _far(c) if wrong else stopped_by(c)
+    if "unproven" in c.found and not wrong:
+        return [*rows, ("Why", c.found["unproven"])]
     if aims and not wrong:
         rows.append(("Why", aims))
     elif cause:
@@ -173,6 +197,8 @@ def note(c: "Certificate") -> str:
 
 def not_certified(c: "Certificate", stopped_at: int | None) -> str:
     where = f"objective {number(c.objective, 5)}, and {best(c)}"
+    if "unproven" in c.found and not c.found["wrong"]:
+        return f"{c.model}: {where}: {c.found['unproven']}."
     if c.status == "stopped":
         return f"{c.model} stopped {c.found['stopped']}: {where}. Let it run longer."
     if stopped_at is not None:

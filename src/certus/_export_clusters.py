@@ -49,7 +49,7 @@ def main(arguments):
     print(f"one more step lowers it by {{found['residual']:.3g}} of it, at most")
     move = found["move"]
     if move is None:
-        print("no single row's move lowers it")
+        print(f"no single row's move lowers it by more than {{found.get('moves_at_most', 0):.3g}}")
     else:
         print(f"moving row {{move['row']}} to cluster {{move['to']}} lowers it by {{move['gain']}}")
     if found["bound"] is not None:

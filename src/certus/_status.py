@@ -30,6 +30,8 @@ def status_of(found: dict[str, Any], kind: str, wrong: list[str], tol: float) ->
 def _of_a_local_optimum(found: dict[str, Any], wrong: list[str], tol: float) -> str:
     if wrong:
         return "contradicted"
+    if "unproven" in found:
+        return "not proven"
     if not found["residual"] <= tol:
         return "not a local optimum"
     return "local optimum" if found.get("degenerate") is None else "degenerate"

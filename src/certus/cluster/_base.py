@@ -31,7 +31,7 @@ from ..lazy import LazyRows
 from ..rows import Rows
 from ..solvers.kmeans import nearest_centers
 from ..solvers.kmeans.squares import squares_are_held
-from ._telling import degenerate
+from ._telling import degenerate, empty_clusters
 
 TOO_FAR = "X and the centres are so far apart that squares of their differences overflow"
 
@@ -86,11 +86,12 @@ class _CenterBased(
             said = not_certified(self.certificate_, max_iter)
             warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
 
-    def _warn_of_fewer(self, rows: Rows, objective: float) -> None:
-        """Fewer distinct rows than clusters; called by ``fit`` itself."""
+    def _warn_of_fewer(self, rows: Rows) -> None:
+        """Fewer clusters than were asked for; called by ``fit`` itself, after the certificate."""
         counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
         k, formed = len(self.cluster_centers_), self.n_clusters_effective_
-        said = degenerate(counted, k, formed, objective)
+        points = self.certificate_.found.get("degenerate")
+        said = empty_clusters(k, formed) if points is None else degenerate(counted, k, points)
         warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

@@ -147,7 +147,7 @@ class BisectingKMeans(_CenterBased):
         unfinished = self._split(rows)
         self.certificate_ = self._watching.label(self._certify_splits(rows))
         if self.n_clusters_effective_ < len(self.cluster_centers_):
-            self._warn_of_fewer(rows, 0.0)
+            self._warn_of_fewer(rows)
         elif not self.split_certified_.all():
             self._warn_of_splits(unfinished)
         return self

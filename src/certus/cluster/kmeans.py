@@ -130,7 +130,7 @@ class KMeans(_CenterBased):
         unfinished = not found.converged and found.n_iter >= self.max_iter
         if self.n_clusters_effective_ < self.n_clusters:
             self.certificate_ = self._watching.label(self._certify_clusters(rows))
-            self._warn_of_fewer(rows, self.inertia_)
+            self._warn_of_fewer(rows)
         else:
             self._conclude(rows, self.max_iter if unfinished else None)
         return self

@@ -156,7 +156,7 @@ class MiniBatchKMeans(_CenterBased):
         # no optimum is claimed, so none is missed: the certificate says how far it is
         self.certificate_ = self._watching.label(self._certify_clusters(rows))
         if self.n_clusters_effective_ < self.n_clusters:
-            self._warn_of_fewer(rows, self.inertia_)
+            self._warn_of_fewer(rows)
         return self
 
     def _run_batches(self, rows: Rows) -> None:

@@ -19,6 +19,7 @@ ENTRIES_OF = 2048  # pairs at a time, of sparse rows
 LONG = 4096  # columns from which float32 would leave too many pairs in doubt
 FEW_CENTERS, FEW_COLUMNS = 24, 64  # up to, and from: to round all rows costs more than it gains
 SINGLE = 2.0**-24
+LEAST, HELD = 1e-37, 1e30  # what float32 may lose to underflow, and a share of it that it holds
 LOST = 1e-3  # of ‖μ‖²: a smaller ‖x − μ‖² is not taken from sums over entries
 
 
@@ -32,16 +33,15 @@ class Centers(NamedTuple):
     v: Any  # μ − o
     vv: Any  # ‖v‖²
     twice: Any  # 2vᵀ, for sparse rows
-    forgiven: float  # share of (‖x − μ‖ + max ‖v‖)² by which a label may be off
     strict: bool  # of centres that differ by rounding alone the nearest, of equal ones the first
 
     @classmethod
-    def of(cls, mu: Any, n: Any, sparse: bool, forgiven: float, strict: bool) -> "Centers":
+    def of(cls, mu: Any, n: Any, sparse: bool, strict: bool) -> "Centers":
         o = np.zeros(mu.shape[1]) if sparse else mu.mean(axis=0)
         v = mu - o
         over_n = np.divide(1.0, n, out=np.zeros(len(n)), where=n > 0)
         twice = np.ascontiguousarray(2 * v.T) if sparse else None
-        return cls(mu, n, over_n, o, v, squares(v), twice, forgiven, strict)
+        return cls(mu, n, over_n, o, v, squares(v), twice, strict)
 
 
 class Block(NamedTuple):
@@ -150,12 +150,13 @@ def _by_products(
         return Look(np.empty((0, len(u))), t, 0.0, near, 1.0)
     (m, p), over_n = u.shape, at.over_n[near]
     most, T = over_n.max() or 1.0, room.T[: len(near) * m].reshape(len(near), m)
-    if room.B is None:
-        T = np.dot(2 * v, u.T, out=T)
+    if room.B is None or most * sd.max() > HELD * uu:  # σ/n beyond what float32 holds
+        T = np.dot(2 * v, u.T, out=T if room.B is None else None)
         T += over_n[:, None] * sd - vv[:, None]
         largest = 2 * np.sqrt(uu * vv.max()) + vv.max() + most * sd.max()
         return Look(T, t, float(5.1 * (p + 8) * UNIT * (uu + largest)), near, 1.0)
-    scale = 2.0 ** -np.frexp(np.sqrt(uu))[1]  # by it nothing leaves the range of float32
+    exponent = np.clip(np.frexp(np.sqrt(uu))[1], -500, 500)
+    scale = 2.0 ** -float(exponent)  # by it nothing leaves the range of float32
     unit = scale * scale
     A, B = np.empty((len(near), p + 2), np.float32), room.B[:m]
     np.multiply(v, 2 * scale, out=A[:, :p], casting="same_kind")
@@ -165,7 +166,7 @@ def _by_products(
     U, V = np.sqrt(unit * uu), np.sqrt(unit * vv.max())
     largest = 2 * U * V + V * V + unit * most * sd.max()
     # p + 2 products and sums of numbers that were rounded twice; t, in float64
-    E = 1.01 * (p + 8) * (SINGLE * largest + 4 * UNIT * (U * U + largest))
+    E = 1.01 * (p + 8) * (SINGLE * largest + 4 * UNIT * (U * U + largest) + LEAST)
     return Look(np.dot(A, B.T, out=T), unit * t, float(E), near, unit)
 
 
@@ -226,7 +227,6 @@ def other_distances(block: Block, i: np.ndarray, b: np.ndarray, at: Centers) -> 
         d2_b[part] = _by_entries(X[rows[part]], b[part], at)[2]
     F = d2 - d2_b + block.sigma[i] * d2 * (at.over_n[own] + at.over_n[b])
     lost = 32 * (X.shape[1] + 8) * UNIT * (d2 + d2_b + at.vv[own] + at.vv[b])
-    lost += at.forgiven * (np.sqrt(d2) + np.sqrt(at.vv.max())) ** 2
     close = np.flatnonzero((np.abs(F) <= lost) | (np.abs(d2 - d2_b) <= lost))
     d2_b[close] = _by_differences(X, rows[close], b[close], at)
     block.d2[i[close]] = _by_differences(X, rows[close], own[close], at)

@@ -15,19 +15,29 @@ from typing import Any
 
 import numpy as np
 
+from certus.definitions.cluster_points import distinct_points, of_stored_centers
+from certus.definitions.kmeans_claims import (
+    Allowed,
+    agreement,
+    excess,
+    lost_by_storing,
+    no_clusters,
+    other_answers,
+    other_centers,
+    other_sums,
+)
 from certus.definitions.linear_sums import UNIT, dense
-from certus.definitions.nearest_centers import Settled, guess, settle
+from certus.definitions.nearest_centers import Settled, guess, leaving, settle
 from certus.definitions.spectral_bound import spectral_bound
 
-AGREE = 1e-6  # restarts so close to the best, relative, found the same
 USEFUL = 0.5  # of the objective: what a weaker bound says is not worth saying
 WORTH_A_LOOK = 2**22  # labels times centres from which a few labels are looked at first
 ROWS = 512  # rows at a time
-NAMED = 3  # contradictions told of each kind
 ONE_IN = 4  # rows: if no more may change their centre, they alone are looked at
 NOTHING = 1e-2  # of tol·J, which rounding may add to a gain
 FORGOTTEN = 1e-12  # of ‖x − μ‖²: more than differences round
-ROSE = 1e-9  # by which sums in another order may make the objective seem to rise
+SPARSE = 1e3  # times the rounding of differences is what sums over entries may lose
+VANISH = 1e10 * 2.0**-1074  # a J of fewer such units a term has lost its digits to underflow
 
 
 # --- the definition, plain ------------------------------------------------------------------------
@@ -98,64 +108,117 @@ def check(
     label of each. ``by_tree``: labels are not
     claimed to be nearest. ``bound``: compute the spectral bound too.
 
-    Of a model of certus (``ours``) a label may be off by the rounding of ‖x − μ‖², of others by
-    that of ‖x‖² − 2xᵀμ + ‖μ‖² on centred data, in their precision.
-
     ``residual`` is what one more Lloyd step would take from J, as a share of it; an empty cluster
-    takes the row that gains most by it. O(n·k·p) operations; two such passes where the centres are
-    not the means of their rows.
+    takes the row that gains most by it. Centres are numbers as the model stores them, float32
+    where X is: the step ends at such numbers, and ``unrounded`` is what exact means would gain.
+    ``unproven`` says why nothing could be shown. O(n·k·p) operations; two such passes where the
+    centres are not the means of their rows.
     """
     mu = np.array(centers, dtype=float)
     k, S = len(mu), float(data.shape[0] if data.s is None else data.s.sum())
-    forgiven = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps
     wrong, J = [], None
     if labels is not None:
         labels = np.array(labels, dtype=np.intp)
-        wrong += _no_clusters(labels, k)
+        wrong += no_clusters(labels, k)
     if by_tree:
         (J,) = data.reduce(_at_labels, mu, beside=(labels,))
     true = _labels_to_begin_with(data, mu, labels)
-    settled = settle(data, mu, true, forgiven, strict=labels is None)
+    settled = settle(data, mu, true, strict=labels is None)
     if ties is not None and np.size(ties):
         true[ties[0]] = ties[1]
-        settled = settle(data, mu, true, forgiven)
+        settled = settle(data, mu, true)
     seen, weight, _ = settled
     J = seen.J if J is None else J
-    # J of rows at their centres, but for the last digits of these
-    nothing = S * data.shape[1] * (4 * data.eps * float(np.abs(mu).max())) ** 2
+    stored = of_stored_centers(data, mu)
+    points = distinct_points(data, mu, labels if by_tree else true) if J <= stored else None
+    zero, used = points is not None, mu[weight > 0]
+    share, cost = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps, 0.0
+    allowed = Allowed(share, tol * J + (stored if zero else 0.0))
     if labels is not None and not by_tree:
-        wrong += _other_centers(data, mu, labels, true)
+        off = excess(data, mu, np.arange(len(true)), labels, true, share)
+        wrong += other_centers(off, allowed, labels, true)
+        cost = off.cost
     if predicted is not None:
-        wrong += _other_answers(data, mu, labels if by_tree else true, predicted, forgiven, by_tree)
-    wrong += _other_sums(data, J, nothing, inertia, restarts, rose, ours)
-    zero, used = nothing >= J, mu[weight > 0]
-    distinct = len(np.unique(used, axis=0))
-    gain = 0.0 if zero else _gain(data, mu, true, settled, forgiven, J, tol, ours)
+        wrong += other_answers(data, mu, labels if by_tree else true, predicted, allowed, by_tree)
+    lost = stored if zero else 0.0 if ours else lost_by_storing(J, stored)
+    wrong += other_sums(data, J, lost, inertia, restarts, rose, ours)
+    rounding = (data.depth + (data.shape[1] + 8) * (SPARSE if data.sparse else 1)) * UNIT * J
+    why, gain = None if zero else _not_shown(data, S, seen, J), 0.0
+    if why is not None:
+        gain = float("inf")
+    elif not zero:
+        gain = _gain(data, mu, true, settled, J, tol, ours)
+        gain += 4 * rounding if gain <= tol * J else 0.0
     spread = float(np.sqrt(J / S))
     found = {
         "objective": J, "bound": None, "gap": float("inf"), "kind": "local", "wrong": wrong,
-        "residual": gain / J if gain else 0.0, "gain": gain, "clusters": k,
-        "at_least": ours and gain > tol * J,  # the step may gain more
-        "effective": len(used), "degenerate": distinct if zero and distinct < k else None,
-        "restarts": _agreement(restarts), "rose": rose, "by_tree": by_tree,
-        "movable": seen.movable, "move": None,
+        "residual": gain / J if J > 0 else gain, "gain": gain, "clusters": k,
+        "at_least": ours and why is None and gain > tol * J,  # the step may gain more
+        "effective": len(used), "degenerate": points if zero and points < k else None,
+        "restarts": agreement(restarts), "rose": rose, "by_tree": by_tree,
+        "movable": seen.movable, "move": None, "labels_cost": cost / J if J > 0 else 0.0,
         "ties": np.stack([seen.ties[0], true[seen.ties[0]]]),
         "far": float(np.abs(mu).max()) / spread if spread > 0 else 0.0,
     }  # fmt: skip
-    if seen.best.gain > gain and not zero:
-        row, to = seen.best.row, seen.best.to
-        found["move"] = {"gain": seen.best.gain, "row": row, "from": int(true[row]), "to": to}
-    rounding = (data.depth + data.shape[1] + 8) * UNIT * J
+    if why is not None:
+        return found | {"unproven": why}
+    if not zero:
+        found |= _single_moves(data, true, settled, gain, J)
+        found["unrounded"] = float(seen.exact(weight)) / J
     if zero:
         found |= {"bound": 0.0, "gap": J}
     elif k == 1:  # there is one mean
-        excess = float(seen.shift[0] @ seen.shift[0]) / S
-        found |= {"bound": max(0.0, J - excess - rounding), "gap": excess + 2 * rounding}
+        excess_of_mean = float(seen.shift[0] @ seen.shift[0]) / S
+        found |= {
+            "bound": max(0.0, J - excess_of_mean - 4 * rounding),
+            "gap": excess_of_mean + 5 * rounding,
+        }
     elif bound:
         value, why = spectral_bound(data, k, weight @ mu / S)
         found |= {"spectral": value, "no_bound": why}
         if value is not None and value >= USEFUL * J:
             found |= {"bound": value, "gap": max(0.0, J - value) + rounding}
+    return found
+
+
+def _not_shown(data: Any, S: float, seen: Any, J: float) -> str | None:
+    """Why J and what steps do to it cannot be told from rounding; None if they can."""
+    if not J > VANISH * (S + data.shape[0]) * data.shape[1]:
+        return (
+            f"the objective is {J:.3g}, and squares of differences so small vanish: multiply X by "
+            "a power of 10"
+        )
+    if seen.moved:
+        return "rounding leaves open which centres are nearest"
+    return None
+
+
+def _single_moves(
+    data: Any, labels: Any, settled: Settled, gain: float, J: float
+) -> dict[str, Any]:
+    """Hartigan's test: the best move of one row, and the most that any move can gain.
+
+    The test is made at the centres μ. At the means, δ away at most, each distance differs by δ: of
+    a row that gains nothing at μ, the move gains at most σ·2δ(2d + 2δ) there. A row that holds
+    nearly all weight of its cluster is not tested: the weight of the others is lost in its own.
+    """
+    seen, weight, _ = settled
+    way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
+    longest = float(np.sqrt((way * way).sum(axis=1).max()))
+    s = np.ones(len(labels)) if data.s is None else data.s
+    sigma = leaving(s, weight[labels])
+    some = sigma > 0
+    most, ratio = (float(x.max(initial=0.0)) for x in (sigma, sigma[some] / s[some]))
+    off = 48 * (data.shape[1] + 8) * UNIT * (SPARSE if data.sparse else 1)
+    off += 0.0 if data.s is None else data.depth * UNIT * ratio
+    limit = 4 * longest * (float(np.sqrt(most * seen.apart.gain)) + most * longest)
+    limit += off * seen.apart.gain
+    others = np.bincount(labels[s > 0], minlength=len(weight)) > 1
+    untested = int(np.count_nonzero((sigma == 0) & (s > 0) & others[labels]))
+    found: dict[str, Any] = {"moves_at_most": (seen.most + limit) / J, "untested": untested}
+    if seen.best.gain > max(gain, limit):
+        row, to = seen.best.row, seen.best.to
+        found["move"] = {"gain": seen.best.gain, "row": row, "from": int(labels[row]), "to": to}
     return found
 
 
@@ -187,9 +250,8 @@ def _at_labels(X: Any, _y: Any, s: Any, labels: Any, mu: Any) -> tuple[float]:
 
 
 def _gain(
-    data: Any, mu: Any, labels: Any, settled: Settled, forgiven: float, J: float, tol: float,
-    ours: bool,
-) -> float:  # fmt: skip
+    data: Any, mu: Any, labels: Any, settled: Settled, J: float, tol: float, ours: bool
+) -> float:
     """By how much one more Lloyd step lowers J: a limit from above if that is below tol·J; of a
     model of ours, which has told that it was stopped, from below if that is above; else the fall.
 
@@ -207,7 +269,7 @@ def _gain(
     of_means += J - seen.J  # where labels were not those of nearest centres
     refilled = seen.apart.gain if (weight == 0).any() else 0.0
     longest = float(np.sqrt((moved * moved).sum(axis=1).max()))
-    at_most = of_means + 4 * longest * float(np.sqrt(weight.sum() * J))
+    at_most = of_means + 4 * longest * float(np.sqrt(weight.sum()) * np.sqrt(J))
     if at_most <= tol * J and not refilled:
         return at_most
     if ours and of_means + refilled > tol * J:
@@ -220,7 +282,7 @@ def _gain(
             of_changes, off = _of_changes(data, mu + moved, labels, may_change)
             if off <= NOTHING * tol * J:
                 return of_means + of_changes + off + refilled
-    after = settle(data, mu + moved, labels.copy(), forgiven).seen.J
+    after = settle(data, mu + moved, labels.copy()).seen.J
     return max(of_means, J - after) + refilled
 
 
@@ -239,91 +301,3 @@ def _of_changes(data: Any, mu: Any, labels: Any, rows: Any) -> tuple[float, floa
         length = np.sqrt((u * u).sum(axis=1)) + np.sqrt(vv.max())
         off += 4 * (mu.shape[1] + 8) * UNIT * float(s @ (length * length))
     return total, off
-
-
-def _agreement(restarts: Any) -> tuple[int, int, float] | None:
-    """How many of how many starts found the best, and how far above it the worst is, relative."""
-    if restarts is None:
-        return None
-    restarts = np.asarray(restarts, dtype=float)
-    best, worst = restarts.min(), restarts.max()
-    same = int((restarts <= best + AGREE * abs(best)).sum())
-    return same, len(restarts), float((worst - best) / best) if best > 0 else 0.0
-
-
-# --- contradictions -------------------------------------------------------------------------------
-
-
-def _no_clusters(labels: np.ndarray, k: int) -> list[str]:
-    """Labels of no centre, which are then set to 0."""
-    bad = np.flatnonzero((labels < 0) | (labels >= k))
-    said = [f"row {i} is labelled {labels[i]}, and there are {k} centres" for i in bad[:NAMED]]
-    labels[bad] = 0
-    return said
-
-
-def _distances(data: Any, mu: Any, rows: Any, labels: Any) -> np.ndarray:
-    X = np.asarray(dense(data.take(rows)[0]), dtype=float)
-    return np.asarray(np.sqrt(((X - mu[labels]) ** 2).sum(axis=1)))
-
-
-def _other_centers(data: Any, mu: Any, claimed: np.ndarray, true: np.ndarray) -> list[str]:
-    """Rows whose label is not that of their nearest centre."""
-    off = np.flatnonzero(claimed != true)
-    if not len(off):
-        return []
-    some = off[:NAMED]
-    far, near = (_distances(data, mu, some, labels[some]) for labels in (claimed, true))
-    said = [
-        f"row {i} is labelled {claimed[i]}, whose centre is {a:.6g} away; that of {true[i]} is "
-        f"{b:.6g} away"
-        for i, a, b in zip(some, far, near, strict=True)
-    ]
-    said[0] += f" ({len(off):,} such rows)" if len(off) > 1 else ""
-    return said
-
-
-def _other_answers(
-    data: Any, mu: Any, true: Any, predicted: Any, forgiven: float, by_tree: bool
-) -> list[str]:
-    """Rows that ``predict`` puts where ``labels_``, or the definition, do not."""
-    rows, answers = predicted
-    off = np.flatnonzero(answers != true[rows])
-    if by_tree or not len(off):
-        return [
-            f"predict puts row {rows[i]} in cluster {answers[i]}, labels_ in {true[rows[i]]}"
-            for i in off[:NAMED]
-        ]
-    i, answer = rows[off], answers[off]
-    a, b = (_distances(data, mu, i, label) for label in (answer, true[i]))
-    spread = np.sqrt(((mu - mu.mean(axis=0)) ** 2).sum(axis=1).max())
-    farther = np.flatnonzero(a * a - b * b > forgiven * (b + spread) ** 2 + 1e-12 * b * b)
-    said = [
-        f"predict puts row {i[j]} in cluster {answer[j]}, whose centre is {a[j]:.6g} away; that of "
-        f"{true[i[j]]} is {b[j]:.6g} away"
-        for j in farther[:NAMED]
-    ]
-    if len(farther) > 1:
-        said[0] += f" ({len(farther):,} such rows of {len(rows):,} that were asked)"
-    return said
-
-
-def _other_sums(
-    data: Any,
-    J: float,
-    nothing: float,
-    inertia: float | None,
-    restarts: Any,
-    rose: float,
-    ours: bool,
-) -> list[str]:
-    single = data.eps > 2 * UNIT  # float32: others add up in it
-    loose = 1e-9 if not single else 1e-6 if ours else min(0.1, 1e-4 + data.shape[0] * data.eps)
-    said = []
-    if inertia is not None and not abs(inertia - J) <= loose * J + nothing:
-        said.append(f"inertia_ is {inertia:.9g}, the rows say {J:.9g}")
-    if restarts is not None and min(restarts) < J * (1 - AGREE) - nothing:
-        said.append(f"a restart reached {min(restarts):.9g}, the model has {J:.9g}")
-    if rose > (ROSE if not single else loose):
-        said.append(f"the objective rose by a share of {rose:.1g} between two steps")
-    return said

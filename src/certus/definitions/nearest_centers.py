@@ -43,6 +43,8 @@ TAKEN, NEAR = 2**15, 16  # rows of few columns at a time, and centres they are c
 STRICT = 10  # passes; two or three settle any labels
 PASSES = 50  # should rounding ever lead around in a circle
 MANY = 4  # pairs a row
+SHARES = 2  # blocks that there are at least
+HEAVY = 1e-6  # share of a cluster that a row must leave to others: their weight is a difference
 
 
 class Move(NamedTuple):
@@ -71,24 +73,29 @@ class Seen(NamedTuple):
     moved: int  # labels that were wrong, and have been changed
     movable: int  # rows whose move alone lowers J
     best: Move  # the one that lowers it most
+    most: float  # no move of one row lowers it by more, but for rounding
     apart: Move  # the row that lowers J most where it gets a centre of its own
     ties: Any  # (rows, others): other centres at the same distance, up to rounding
 
+    def exact(self, n: Any) -> float:
+        """Σ_k n_k ‖μ_k − m_k‖²: what a step to the means gains, were they stored exactly."""
+        return float(((self.shift * self.shift).sum(axis=1) / np.where(n > 0, n, np.inf)).sum())
+
 
 def settle(
-    data: Any, mu: np.ndarray, labels: np.ndarray, forgiven: float = 0.0, strict: bool = False
+    data: Any, mu: np.ndarray, labels: np.ndarray, strict: bool = False
 ) -> Settled:
     """Change ``labels`` until each is that of the nearest centre, which the last pass proves, and
     say what that saw. A label at the same distance, up to rounding, stands unless ``strict``."""
     passes, (m, p) = 0, data.shape
-    least = min(MOST * len(mu), -(-m // max(2, data.threads)))
+    least = min(MOST * len(mu), -(-m // SHARES))  # not by threads: sums are the same on any number
     at_once = min(least // len(mu), MOST) * p  # elements
     near = None if data.sparse else Neighbors.of(mu)
     known = np.empty((m, 2)) if near is None else None
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
-        centers = Centers.of(mu, n, data.sparse, forgiven, strict and passes < STRICT)
+        centers = Centers.of(mu, n, data.sparse, strict and passes < STRICT)
         if near is None:
             seen = data.reduce(
                 see, centers, combine=join, beside=(labels, known), times=len(mu), least=least,
@@ -112,7 +119,7 @@ def join(left: Seen, right: Seen) -> Seen:
     )
     return Seen(
         left.rows + right.rows, left.J + right.J, left.shift, left.moved + right.moved,
-        left.movable + right.movable, best, apart,
+        left.movable + right.movable, best, max(left.most, right.most), apart,
         np.concatenate([left.ties, right.ties + np.array([[left.rows], [0]])], axis=1),
     )  # fmt: skip
 
@@ -128,7 +135,7 @@ def see(X: Any, _y: Any, s: Any, labels: np.ndarray, known: np.ndarray, at: Cent
     groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p, few))
     most = max((stop - start for start, stop in groups), default=0)
     room = None if sparse else Room.of(X, most, k)
-    block = Block(X, order, own, s, _leaving(s, at.n[own]), np.empty(m), room)
+    block = Block(X, order, own, s, leaving(s, at.n[own]), np.empty(m), room)
     shift = np.zeros((k, p))
     pairs = [np.empty((2, 0), dtype=np.intp)]
     for start, stop in groups:
@@ -148,7 +155,7 @@ def see_near(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers, near: Nei
     """The same for few columns."""
     (k, p), m = at.mu.shape, len(labels)
     s, own, pairs = np.ones(m) if s is None else s, labels.copy(), []
-    block = Block(X, np.arange(m), own, s, _leaving(s, at.n[own]), np.empty(m), None)
+    block = Block(X, np.arange(m), own, s, leaving(s, at.n[own]), np.empty(m), None)
     shift = np.zeros((k, p))
     for start in range(0, m, TAKEN):
         part = slice(start, min(start + TAKEN, m))
@@ -162,13 +169,13 @@ def see_near(X: Any, _y: Any, s: Any, labels: np.ndarray, at: Centers, near: Nei
 
 
 def _conclude(labels: Any, block: Block, pairs: Any, at: Centers, shift: Any) -> Seen:
-    wrong, nearer, movable, best, ties = _decide(block, pairs[0], pairs[1], at)
+    wrong, nearer, movable, best, most, ties = _decide(block, pairs[0], pairs[1], at)
     labels[wrong] = nearer
     apart = block.sigma * block.d2
     alone = int(apart.argmax())
     J = float(np.dot(block.s, block.d2))
     alone_there = Move(float(apart[alone]), int(block.order[alone]), -1)
-    return Seen(len(labels), J, shift, len(wrong), movable, best, alone_there, ties)
+    return Seen(len(labels), J, shift, len(wrong), movable, best, most, alone_there, ties)
 
 
 def _amidst(X: Any, labels: np.ndarray, at: Centers) -> bool:
@@ -200,10 +207,10 @@ def _groups(count: np.ndarray, p: int, few: int) -> Any:
         yield start, stop
 
 
-def _leaving(s: np.ndarray, n: Any) -> np.ndarray:
-    """σ; 0 for a row that is alone in its cluster."""
+def leaving(s: np.ndarray, n: Any) -> np.ndarray:
+    """σ; 0 for a row that is alone in its cluster, or nearly so."""
     others = n - s
-    return np.divide(s * n, others, out=np.zeros(len(s)), where=others > 1e-12 * n)
+    return np.divide(s * n, others, out=np.zeros(len(s)), where=others > HEAVY * n)
 
 
 # --- what products leave in doubt -----------------------------------------------------------------
@@ -224,7 +231,7 @@ def _doubtful(
         at_row = start + i
         d2, sd = block.d2[at_row], block.sigma[at_row] * block.d2[at_row]
         q = F - unit * sd * (at.over_n[block.own[at_row]] + at.over_n[near][:, None])
-        wrong = q.max(axis=0) > 3 * E + unit * _may_be_off(d2, at)
+        wrong = q.max(axis=0) > 3 * E + unit * _rounding(d2, at)
         pairs = ((q > -E) | ((F > -E) & (F.max(axis=0) <= E))) & ~wrong
         pairs[q.argmax(axis=0), np.arange(len(i))] = True
         pairs[F.argmax(axis=0), np.arange(len(i))] = True
@@ -236,21 +243,17 @@ def _rounding(d2: Any, at: Centers) -> Any:
     return 4 * (at.mu.shape[1] + 8) * UNIT * d2
 
 
-def _may_be_off(d2: Any, at: Centers) -> Any:
-    return _rounding(d2, at) + at.forgiven * (np.sqrt(d2) + np.sqrt(at.vv.max())) ** 2
-
-
 def _decide(
     block: Block, i: np.ndarray, b: np.ndarray, at: Centers
-) -> tuple[np.ndarray, np.ndarray, int, Move, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, int, Move, float, np.ndarray]:
     """By differences: rows with a nearer centre, these centres; how many rows gain by a move, the
-    best move; and ties."""
+    best move, a limit of all; and ties."""
     order, own, s = block.order, block.own, block.s
     d2_b = other_distances(block, i, b, at)
     d2 = block.d2[i]
     nearest = np.lexsort((b, d2_b, i))
     nearest = nearest[np.diff(i[nearest], prepend=-1) > 0]  # the first of each row
-    closer = d2_b < d2 - _may_be_off(d2, at)
+    closer = d2_b < d2 - _rounding(d2, at)
     if at.strict:
         closer = (d2_b < d2) | ((d2_b == d2) & (b < own[i]))
     wrong = nearest[closer[nearest]]
@@ -263,7 +266,8 @@ def _decide(
         best = Move(float(gain[most]), int(order[i[most]]), int(b[most]))
     tie = np.abs(d2 - d2_b) <= _rounding(d2, at)
     ties = np.stack([order[i[tie]], b[tie]])
-    return order[i[wrong]], b[wrong], len(np.unique(i[gain > 0])), best, ties
+    limit = float((s[i] * F).max(initial=0.0))  # of a row, the pairs with less F may be left out
+    return order[i[wrong]], b[wrong], len(np.unique(i[gain > 0])), best, limit, ties
 
 
 # --- labels to begin with -------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...rows import Rows
 from .bounds import Bounds
+from .differences import Differences, far_apart
 from .sparse import SparseAssigner
 
 
@@ -13,6 +14,8 @@ def assigner(rows: Rows, k: int, once: bool = False) -> Any:
     """``once``: bounds for further steps are not wanted."""
     if rows.sparse:
         return SparseAssigner(rows, k)
+    if far_apart(rows):
+        return Differences(rows, k)
     return Bounds(rows, k, 1 if once else None)
 
 

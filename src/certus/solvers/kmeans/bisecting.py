@@ -10,14 +10,14 @@ optimum of all k centres at once.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ...rows import Rows
 from ..steps import OnStep, Step, ignore
 from . import Fit, lloyd, nearest_centers
+from .points import two_points
 
 NOT_YET = 1 << 62  # a split that is under way
 
@@ -65,7 +65,7 @@ class _Node:
     divisible: bool = field(init=False)  # has it two distinct points, as far as is known?
 
     def __post_init__(self) -> None:
-        self.divisible = len(self.i) > 1 and self.inertia > 0
+        self.divisible = len(self.i) > 1
 
     def leaves(self, splits: float = np.inf) -> "list[_Node]":
         """From left to right, as they were after so many splits of the tree."""
@@ -123,7 +123,7 @@ def bisect(
                 on_split(rows, None)
                 break
             part = rows if len(leaf.i) == rows.shape[0] else rows.take(leaf.i)
-            if _two_points(part):
+            if two_points(part):
                 split = _split(part, draw, n_init, max_iter, tol)
                 unfinished += not split.fit.converged
                 _divide(leaf, part, split)
@@ -151,31 +151,6 @@ def _next(whole: _Node, score: Callable[[_Node], float]) -> _Node:
     leaves = whole.leaves()
     divisible = [leaf for leaf in leaves if leaf.divisible]
     return max(divisible or leaves, key=score)
-
-
-def _two_points(part: Rows) -> bool:
-    """Do two rows that count differ? Sums of squares could not say: their rounding is not 0."""
-    first = 0 if part.s is None else int(np.argmax(part.s > 0))
-    x, _, _ = part.block(first, first + 1)
-    differ = _sparse_differ if part.sparse else _differ
-    found: bool = part.reduce(differ, x, combine=lambda a, b: (a[0] or b[0],))[0]
-    return found
-
-
-def _differ(X: np.ndarray, _: Any, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
-    return (bool(((X if s is None else X[s > 0]) != x).any()),)
-
-
-def _sparse_differ(X: Any, _: Any, s: np.ndarray | None, x: Any) -> tuple[bool]:
-    X, x = csr_array(X if s is None else X[s > 0], copy=True), csr_array(x, copy=True)
-    X.eliminate_zeros()
-    x.eliminate_zeros()
-    m = x.nnz
-    if (np.diff(X.indptr) != m).any():
-        return (True,)
-    shape = (X.shape[0], m)
-    same = (X.indices.reshape(shape) == x.indices) & (X.data.reshape(shape) == x.data)
-    return (not same.all(),)
 
 
 def _split(part: Rows, draw: Draw, n_init: int, max_iter: int, tol: float) -> Split:

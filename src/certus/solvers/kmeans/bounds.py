@@ -61,6 +61,8 @@ class Bounds:
     Memory for n·(t + 2) numbers of four bytes, t ≤ max(1, p/8) groups of centres.
     """
 
+    keeps_sums = True
+
     def __init__(self, rows: Rows, k: int, t: int | None = None):
         (n, p), self.rows, self.k = rows.shape, rows, k
         self.c, self.scale = about(rows)

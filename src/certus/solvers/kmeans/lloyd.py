@@ -7,6 +7,11 @@ With z = x − c and the sums S_k = Σ s z, n_k = Σ s of a cluster,
     J(a, c + m) = Σ s‖z‖² − Σ_k (2m_kᵀS_k − n_k‖m_k‖²),        least at the means m = S/n
 
 is known after each step without a look at the rows. Sums follow the rows that move.
+
+That J is a difference, and one far row, or a weight far above the others, can be larger than all
+that is left of it. Then each step looks at the rows once more, about their own centres:
+
+    m_k = μ_k + δ_k,  δ_k = Σ s(x − μ_k)/n_k        J(a, m) = Σ s‖x − μ‖² − Σ_k n_k‖δ_k‖²
 """
 
 from functools import partial
@@ -21,6 +26,9 @@ from .fit import GAIN, Fit, owners, stored
 from .refill import refill
 from .small import is_small, small
 
+# Σ s‖z‖² beyond which its rounding, some sixty roundings, is not far below GAIN of J
+MOST_TO_OBJECTIVE = 0.1 * GAIN / (64 * 2.0**-53)
+MOST_TO_LEAST_WEIGHT = 1e6  # beyond: what a heavy row leaves of a sum when it goes is rounding
 
 def lloyd(
     rows: Rows,
@@ -44,6 +52,7 @@ def lloyd(
     sums, mass = np.zeros(C.shape), np.zeros(len(C))
     total = J = np.inf
     rose, refilled, converged, n_iter, variance = 0.0, 0, False, 0, 0.0
+    about_own = _weights_differ(rows) or not bounds.keeps_sums
     for n_iter in range(1, max_iter + 1):
         change = bounds.move_to(C)
         sums += change.sums
@@ -52,23 +61,31 @@ def lloyd(
             total = change.total
             variance = mean_variance(rows, total, sums)
         refilled += refill(bounds, rows, sums, mass)
-        before, C = C, means(sums, mass, C, bounds.c, rows)
-        last, J = J, max(0.0, total - spread_of_centres(sums, mass, C - bounds.c))
+        before, last = C, J
+        if not about_own:
+            C = means(sums, mass, before, bounds.c, rows)
+            J = max(0.0, total - spread_of_centres(sums, mass, C - bounds.c))
+            about_own = not total <= MOST_TO_OBJECTIVE * J
+            last = np.inf if about_own else last  # what was known of J is rounding
+        if about_own:
+            mass = masses(rows, bounds.labels, len(C))
+            C, J = _step_about_own(bounds, rows, mass)
         rose = max(rose, (J - last) / total if np.isfinite(last) and total > 0 else 0.0)
         stop = on_step(Step(n_iter, J, None, partial(_so_far, C, bounds)))
-        converged = n_iter > 1 and change.moved == 0 and np.array_equal(C, before)
+        same = about_own or np.array_equal(C, before)  # about their own, what is left is rounding
+        converged = n_iter > 1 and change.moved == 0 and same
         if converged or stop:
             break
         shift = float(((C - before) ** 2).sum())
-        if n_iter > 1 and shift <= tol * variance and last - J <= GAIN * J:
+        if np.isfinite(last) and shift <= tol * variance and last - J <= GAIN * J:
             converged = True
             break
     if not np.array_equal(C, before):
-        mass += bounds.move_to(C).mass
+        bounds.move_to(C)
     own = bounds.own()
     if converged:
         # sums that followed the rows have gathered rounding: the means once more, about themselves
-        better = means(own.rest, mass, C, C, rows)
+        better = means(own.rest, masses(rows, bounds.labels, len(C)), C, C, rows)
         if not np.array_equal(better, C):
             C = better
             bounds.move_to(C)
@@ -79,6 +96,26 @@ def lloyd(
 
 def _so_far(C: np.ndarray, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     return C, bounds.labels
+
+
+def masses(rows: Rows, labels: np.ndarray, k: int) -> np.ndarray:
+    """Σ s of each cluster."""
+    return np.bincount(labels, rows.s, k).astype(float)
+
+
+def _weights_differ(rows: Rows) -> bool:
+    if rows.s is None:
+        return False
+    least = rows.s[rows.s > 0].min(initial=np.inf)
+    return bool(rows.s.max(initial=0.0) > MOST_TO_LEAST_WEIGHT * least)
+
+
+def _step_about_own(bounds: Any, rows: Rows, mass: np.ndarray) -> tuple[np.ndarray, float]:
+    """(means, J there) of the clusters that ``bounds.labels`` say."""
+    own, C = bounds.own(), bounds.C
+    new = means(own.rest, mass, C, C, rows)
+    gain = spread_of_centres(own.rest, mass, new - C)
+    return new, max(0.0, own.objective - gain)
 
 
 def means(sums: np.ndarray, mass: np.ndarray, C: np.ndarray, c: np.ndarray, rows: Rows) -> Any:

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 
 from ...rows import Rows
+from .points import cluster_differs
 
-ROUNDING = 2.0**-48
+SUSPECT = 2.0**-20  # of |x| + |c|: a row so near its centre may differ from no other of its cluster
 
 
 def refill(engine: Any, rows: Rows, sums: np.ndarray, mass: np.ndarray) -> int:
     """Give each empty cluster one row; how many could be.
 
-    A row leaves its cluster if it is not at its centre. ``engine.labels``, ``sums`` (Σ s(x − c))
-    and ``mass`` (Σ s) follow. J falls by what the row was away, and more.
+    A row leaves its cluster if another row of that cluster differs from it. ``engine.labels``,
+    ``sums`` (Σ s(x − c)) and ``mass`` (Σ s) follow. J falls by what the row was away, and more.
     """
     s, labels = rows.s, engine.labels
     if s is not None:  # differences of sums of weights leave crumbs
@@ -26,21 +27,38 @@ def refill(engine: Any, rows: Rows, sums: np.ndarray, mass: np.ndarray) -> int:
     d2 = engine.own().d2
     if s is not None:
         d2 = np.where(s > 0, d2, 0.0)
-    farthest = np.argsort(-d2, kind="stable")[: len(empty)]
+    farthest = np.argsort(-d2, kind="stable")
+    farthest = farthest[d2[farthest] > 0]
     filled = 0
-    for k, i in zip(empty, farthest, strict=False):
-        X, _, _ = rows.take(np.array([i])).block(0, 1)
-        x = np.asarray(X.toarray() if rows.sparse else X, dtype=float)[0]
-        old = labels[i]
-        # as far as rounding puts a mean from rows that are all equal
-        crumb = ROUNDING * float(np.abs(x).max() + np.abs(engine.c).max())
-        if not np.abs(x - engine.C[old]).max() > crumb:
+    for k in empty:
+        farthest = _without_points(engine, rows, farthest)
+        if not len(farthest):
             break
-        weight, z = 1.0 if s is None else float(s[i]), x - engine.c
+        i, farthest = int(farthest[0]), farthest[1:]
+        weight, z, old = 1.0 if s is None else float(s[i]), _row(rows, i) - engine.c, labels[i]
         sums[old] -= weight * z
         mass[old] -= weight
         sums[k], mass[k] = weight * z, weight
         labels[i] = k
-        engine.forget(int(i))
+        engine.forget(i)
         filled += 1
     return filled
+
+
+def _without_points(engine: Any, rows: Rows, farthest: np.ndarray) -> np.ndarray:
+    """Without the rows of clusters that are one point, until the first may leave its cluster."""
+    while len(farthest):
+        i = int(farthest[0])
+        x, label = _row(rows, i), int(engine.labels[i])
+        near = SUSPECT * (np.abs(x) + np.abs(engine.c))
+        if (np.abs(x - engine.C[label]) > near).any():
+            break
+        if cluster_differs(rows, engine.labels, label, i):
+            break
+        farthest = farthest[engine.labels[farthest] != label]
+    return farthest
+
+
+def _row(rows: Rows, i: int) -> np.ndarray:
+    X, _, _ = rows.take(np.array([i])).block(0, 1)
+    return np.asarray(X.toarray() if rows.sparse else X, dtype=float)[0]

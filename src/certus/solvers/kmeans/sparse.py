@@ -22,6 +22,8 @@ AT_A_TIME = 64  # rows that are filled up with zeros
 class SparseAssigner:
     """O(entries·k) a step, and memory for a tile a thread."""
 
+    keeps_sums = True
+
     def __init__(self, rows: Rows, k: int):
         (n, p), self.rows, self.k = rows.shape, rows, k
         self.c = np.zeros(p)
@@ -63,10 +65,10 @@ class SparseAssigner:
         moved = np.flatnonzero(now != labels) if not first else np.arange(n)
         w = np.ones(len(moved)) if s is None else s[moved]
         came = _sums(X[moved], w, now[moved], self.k)
-        mass = np.bincount(now[moved], w, self.k)
+        mass = _masses(w, now[moved], self.k)
         if not first:
             came -= _sums(X[moved], w, labels[moved], self.k)
-            mass -= np.bincount(labels[moved], w, self.k)
+            mass -= _masses(w, labels[moved], self.k)
         labels[:] = now
         weights = np.ones(n) if s is None else s
         total = float((weights * lengths**2).sum()) if first else 0.0
@@ -91,6 +93,11 @@ class SparseAssigner:
 
     def forget(self, i: int) -> None:
         """Nothing is kept."""
+
+
+def _masses(w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Σ s of each label, (k,) of floats: bincount counts in integers where there are no rows."""
+    return np.bincount(labels, w, k).astype(float)
 
 
 def _sums(X: Any, w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:

@@ -150,10 +150,10 @@ def _by_products(
         return Look(np.empty((0, len(u))), t, 0.0, near, 1.0)
     (m, p), over_n = u.shape, at.over_n[near]
     most, T = over_n.max() or 1.0, room.T[: len(near) * m].reshape(len(near), m)
-    if room.B is None or most * sd.max() > HELD * uu:  # σ/n beyond what float32 holds
+    if room.B is None or most * sd.max() / HELD > uu:  # σ/n beyond what float32 holds
         T = np.dot(2 * v, u.T, out=T if room.B is None else None)
         T += over_n[:, None] * sd - vv[:, None]
-        largest = 2 * np.sqrt(uu * vv.max()) + vv.max() + most * sd.max()
+        largest = 2 * np.sqrt(uu) * np.sqrt(vv.max()) + vv.max() + most * sd.max()
         return Look(T, t, float(5.1 * (p + 8) * UNIT * (uu + largest)), near, 1.0)
     exponent = np.clip(np.frexp(np.sqrt(uu))[1], -500, 500)
     scale = 2.0 ** -float(exponent)  # by it nothing leaves the range of float32

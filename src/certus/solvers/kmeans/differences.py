@@ -12,6 +12,7 @@ from ...rows import Rows
 from .bounds import SAMPLE, Change, Own, about, block_rows
 
 MOST_APART = 2.0**40  # times the size of most rows
+FEW = 16  # rows that tell it, unless they are all equal
 
 
 class Differences:
@@ -74,18 +75,23 @@ def far_apart(rows: Rows) -> bool:
     if not isinstance(rows.X, np.ndarray):
         return False  # lazy rows are costly to make
     c, scale = about(rows)
-    X = np.asarray(rows.some(SAMPLE)[0], dtype=float)
     with np.errstate(over="ignore", invalid="ignore"):
-        # about rows of the bulk: of three rows two at least will be
-        sizes = np.median([np.abs(X - X[r]).max(axis=1) for r in (0, len(X) // 2, -1)], axis=0)
-        most = np.median(sizes[sizes > 0]) if (sizes > 0).any() else 0.0
-        if sizes.max(initial=0.0) > MOST_APART * most:
+        most = _size_of_most(rows.some(FEW)[0]) or _size_of_most(rows.some(SAMPLE)[0])
+        if 1.0 > MOST_APART * most * scale > 0.0:  # 1/scale is the largest of the sample, about
             return True
         (total,) = rows.reduce(_squares)
         if np.sqrt(total) * scale <= MOST_APART:
             return False
         (largest,) = rows.reduce(_largest, c, combine=lambda a, b: (max(a[0], b[0]),))
     return bool(not largest * scale <= MOST_APART)
+
+
+def _size_of_most(X: Any) -> float:
+    """How far most rows are from each other: a median about rows of which two of three, at least,
+    are no far ones. 0 where they are all equal."""
+    X = np.asarray(X, dtype=float)
+    sizes = np.median([np.abs(X - X[r]).max(axis=1) for r in (0, len(X) // 2, -1)], axis=0)
+    return float(np.median(sizes[sizes > 0])) if (sizes > 0).any() else 0.0
 
 
 def _squares(X: Any, _y: Any, _s: Any) -> tuple[float]:

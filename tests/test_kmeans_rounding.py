@@ -251,7 +251,7 @@ def test_centres_off_by_rounding_are_at_their_points_and_the_gap_says_so():
     found = check(X, mu, ours=False)
     assert 0 < found["objective"] == found["gap"]
     assert found["bound"] == 0
-    beyond = mu + [[1e-12, 0.0], [0.0, 0.0]]
+    beyond = mu + np.array([[1e-12, 0.0], [0.0, 0.0]])
     assert check(X, beyond, ours=False)["bound"] is None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from certus.definitions.linear_sums import dense
 
-ROWS = 512  # rows at a time
+COMPARED = 512  # rows at a time
 STORED = 4  # roundings of a mean and of the shift that it is computed about
 
 
@@ -41,8 +41,8 @@ def distinct_points(data: Any, mu: np.ndarray, labels: np.ndarray) -> int | None
 def _elsewhere(X: Any, _y: Any, s: Any, labels: Any, points: Any) -> tuple[int]:
     """Rows of a block that count and are not at the point of their cluster."""
     total = 0
-    for start in range(0, len(labels), ROWS):
-        part = slice(start, start + ROWS)
+    for start in range(0, len(labels), COMPARED):
+        part = slice(start, start + COMPARED)
         differ = (dense(X[part]) != points[labels[part]]).any(axis=1)
         total += int(np.count_nonzero(differ if s is None else differ & (s[part] > 0)))
     return (total,)

@@ -130,7 +130,7 @@ def check(
     seen, weight, _ = settled
     J = seen.J if J is None else J
     stored = of_stored_centers(data, mu)
-    points = distinct_points(data, mu, labels if by_tree else true) if J <= stored else None
+    points = distinct_points(data, mu, labels if by_tree else true) if stored >= J else None
     zero, used = points is not None, mu[weight > 0]
     share, cost = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps, 0.0
     allowed = Allowed(share, tol * J + (stored if zero else 0.0))
@@ -154,7 +154,7 @@ def check(
         "objective": J, "bound": None, "gap": float("inf"), "kind": "local", "wrong": wrong,
         "residual": gain / J if J > 0 else gain, "gain": gain, "clusters": k,
         "at_least": ours and why is None and gain > tol * J,  # the step may gain more
-        "effective": len(used), "degenerate": points if zero and points < k else None,
+        "effective": len(used), "degenerate": points if points is not None and points < k else None,
         "restarts": agreement(restarts), "rose": rose, "by_tree": by_tree,
         "movable": seen.movable, "move": None, "labels_cost": cost / J if J > 0 else 0.0,
         "ties": np.stack([seen.ties[0], true[seen.ties[0]]]),
@@ -183,7 +183,7 @@ def check(
 
 def _not_shown(data: Any, S: float, seen: Any, J: float) -> str | None:
     """Why J and what steps do to it cannot be told from rounding; None if they can."""
-    if not J > VANISH * (S + data.shape[0]) * data.shape[1]:
+    if not VANISH * (S + data.shape[0]) * data.shape[1] < J:
         return (
             f"the objective is {J:.3g}, and squares of differences so small vanish: multiply X by "
             "a power of 10"

@@ -82,9 +82,7 @@ class Seen(NamedTuple):
         return float(((self.shift * self.shift).sum(axis=1) / np.where(n > 0, n, np.inf)).sum())
 
 
-def settle(
-    data: Any, mu: np.ndarray, labels: np.ndarray, strict: bool = False
-) -> Settled:
+def settle(data: Any, mu: np.ndarray, labels: np.ndarray, strict: bool = False) -> Settled:
     """Change ``labels`` until each is that of the nearest centre, which the last pass proves, and
     say what that saw. A label at the same distance, up to rounding, stands unless ``strict``."""
     passes, (m, p) = 0, data.shape

@@ -30,6 +30,7 @@ from .small import is_small, small
 MOST_TO_OBJECTIVE = 0.1 * GAIN / (64 * 2.0**-53)
 MOST_TO_LEAST_WEIGHT = 1e6  # beyond: what a heavy row leaves of a sum when it goes is rounding
 
+
 def lloyd(
     rows: Rows,
     start: np.ndarray,

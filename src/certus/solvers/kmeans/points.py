@@ -34,7 +34,7 @@ def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:
 
 def _differ(X: Any, _: Any, s: np.ndarray | None, x: Any) -> tuple[bool]:
     X = X if s is None else X[s > 0]
-    return (bool((X != x).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
+    return (bool((x != X).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
 
 
 def _sparse_differ(X: Any, x: Any) -> bool:

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from ._helpers import Helpers
+
+Result = TypeVar("Result")
 
 COMPILED = (".so", ".pyd", ".dylib")
 PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
@@ -243,3 +245,38 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
         finally:
             run.errors.clear()  # their tracebacks refer to this frame
     give_up_if_stopped()
+
+
+def interruptible(function: Callable[..., Result], *args: Any) -> Result:
+    """``function(*args)``, on a thread of its own while the main thread listens for Ctrl-C.
+
+    For one long call of compiled code. After Ctrl-C nobody waits for it: it ends by itself and
+    its result is dropped, so that it must not write to what others read. Where no signal can come,
+    outside of the main thread, it is called directly.
+    """
+    if threading.current_thread() is not threading.main_thread() or _current.run is not None:
+        return function(*args)
+    answer: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    context = copy_context()
+
+    def call() -> None:
+        try:
+            with blas_limiter if limited else nullcontext():
+                answer.put((True, context.run(function, *args)))
+        except BaseException as error:
+            answer.put((False, error))
+
+    limited = blas_limiter.entries > 0  # as the caller has it, also after the caller has gone
+    threading.Thread(target=call, name="certus call", daemon=True).start()
+    while True:
+        try:
+            fine, found = answer.get(timeout=PATIENCE)
+        except Empty:
+            continue
+        if fine:
+            result: Result = found
+            return result
+        try:
+            raise found
+        finally:
+            del found  # its traceback refers to this frame

@@ -1,11 +1,9 @@
 """DSVM-CIL: scikit-learn's SVC whose rows count by how densely they lie, certified."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import boolean, data_for_classification, data_for_predict, not_negative, one_of
 from .._watching import watched
@@ -13,18 +11,23 @@ from .._words import count, number
 from ..certificate import certify
 from ..rows import Rows
 from ..solvers.lssvm import predict
+from ..solvers.steps import Step
 from ._base import KernelMachine
 from ._classes import codes, weights_of_classes
 from ._density import check_density, density_of
 from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
 from ._pairs import as_dual_coef, by_pairs, one_for_each, votes
 from ._parameters import check_C
-from ._svc_solving import libsvm, objective, polished
+from ._svc_solving import by_interior_point, libsvm, objective, polished
 from ._telling import classes_without_weight, indefinite, odd_gamma
 
 # libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
 # times the share of the lightest class, since its weight is what the gap is measured by
 TIGHTER = (1e-5, 1e-7, 1e-9)
+# a run of libsvm: 0.3 s of 1,000 rows, whose step takes 4e-6 s; 500 to 20,000 steps are usual
+LIBSVM_STEPS, LIBSVM_STEPS_A_ROW = 50_000, 20
+LONGER = 10  # the last run, where nothing else helps
+ARRIVED = 1e-3  # residual of an interior point that is one: kernel values of 1e8 leave 1e-5
 
 
 class DensityWeightedSVC(ClassifierMixin, KernelMachine):
@@ -37,8 +40,9 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
     Solved by scikit-learn's ``SVC`` (libsvm), as tightly as it takes for the duality gap, which is
     recomputed from the data, to be 1e-6 of what the intercept alone leaves; where libsvm, whose
-    kernel is in float32, has no such digits, its answer is polished. Of more classes there is such
-    a machine for each pair of them, which vote.
+    kernel is in float32, has no such digits, its answer is polished, and where it takes too many
+    steps, as on columns of large scale, an interior-point method takes over. Of more classes there
+    is such a machine for each pair of them, which vote.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
     cache_size : float, default=200
         MB of kernel rows that libsvm keeps.
     max_iter : int, default=-1
-        Steps of libsvm at most; −1: no limit.
+        Steps of one run of libsvm at most, for each pair of classes; −1: as many as are useful.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Of more than two classes: a column for each class, or for each pair.
     break_ties : bool, default=False
@@ -180,7 +184,6 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         self.classes_, self.class_weight_ = classes, weights_of_classes(self, classes, rows)
         self.gamma_ = gamma_of(self.gamma, self.kernel, rows)
         times = d * self.class_weight_[codes(rows)] * (1.0 if rows.s is None else rows.s)
-        self._watching.begin()
         self._solve(rows, times)
         weak = odd_gamma(rows.X, kernel_of(self, self.gamma_))
         if self.certificate_.kind == "stationary":
@@ -199,52 +202,108 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         one_of("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
     def _solve(self, rows: Rows, times: np.ndarray) -> None:
-        """Run libsvm, tighter each time, and polish its answer, until the certificate holds."""
+        """Run libsvm, tighter each time, and polish its answer, until the certificate holds.
+
+        Where libsvm does not arrive in a bounded number of steps, an interior-point method takes
+        over, and if that fails too libsvm gets one more, longer run.
+        """
         # libsvm, too, drops rows of weight 0, but then numbers support_ without them
         used = np.flatnonzero(times > 0)
         k, K = codes(rows), len(self.classes_)
+        X, labels = rows.X[used], self.classes_[k[used]]
         total = np.bincount(k, weights=times)
         share = K * total.min() / total.sum()
-        for tol in TIGHTER:
-            tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
-            svc = libsvm(self, tol)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate will tell
-                svc.fit(rows.X[used], self.classes_[k[used]], times[used])
+        most_steps = self._most_steps(len(used))
+
+        def run(tol: float, steps: int) -> tuple[bool, bool]:
+            """Is it certified, and did libsvm arrive?"""
+            svc = libsvm(self, tol, steps, X, labels, times[used])
             self.n_iter_, self.fit_status_ = svc.n_iter_, svc.fit_status_
             beta = np.zeros((len(k), len(svc.intercept_)))
             support = used[svc.support_]
             beta[support] = by_pairs(svc.dual_coef_, k[support], K)
-            self._conclude(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
-            if self.certificate_.certified:
-                return
-            kept = dict(vars(self))
-            beta, b = polished(self, rows, times, beta, svc.intercept_)
-            self._conclude(rows, times, beta, b, "polished")
-            if self.certificate_.certified:
-                return
-            if not self.certificate_.residual < kept["certificate_"].residual:
-                self.__dict__.update(kept)
-            if svc.fit_status_ != 0:  # max_iter: no tol is reached
-                return
+            done = self._improve(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
+            arrived = svc.fit_status_ == 0 or steps == self.max_iter
+            # far from the optimum there is nothing to polish
+            return done or (arrived and self._polish(rows, times)), svc.fit_status_ == 0
 
-    def _conclude(
+        self._watching.iterations(
+            lambda found: self._attributes(rows, times, *found), lambda: certify(self, rows)
+        )
+        for tol in TIGHTER:
+            tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
+            certified, arrived = run(tol, most_steps)
+            if certified:
+                return
+            if not arrived:
+                break
+        else:
+            return
+        if most_steps == self.max_iter:  # the person's own limit
+            return
+        found = by_interior_point(self, rows, times, *self._dual())
+        if self._improve(rows, times, *found, "interior point") or self._polish(rows, times):
+            return
+        if self.certificate_.residual < ARRIVED:  # what is left is rounding
+            return
+        longer = LONGER * most_steps
+        run(tol, longer if self.max_iter < 0 else min(longer, self.max_iter))
+
+    def _most_steps(self, n: int) -> int:
+        most = max(LIBSVM_STEPS, LIBSVM_STEPS_A_ROW * n)
+        return most if self.max_iter < 0 else min(most, self.max_iter)
+
+    def _polish(self, rows: Rows, times: np.ndarray) -> bool:
+        found = polished(self, rows, times, *self._dual())
+        return self._improve(rows, times, *found, "polished")
+
+    def _dual(self) -> tuple[np.ndarray, np.ndarray]:
+        """β (n, pairs) and b of the attributes."""
+        K = len(self.classes_)
+        beta = np.zeros((len(self.density_weights_), len(self.intercept_)))
+        own = np.repeat(np.arange(K), self.n_support_)
+        beta[self.support_] = by_pairs(self.dual_coef_, own, K)
+        return beta, self.intercept_
+
+    def _improve(
         self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray, how: str
-    ) -> None:
-        """Set attributes of β (n, pairs) and b, the objective and the certificate."""
-        k, K = codes(rows), len(self.classes_)
-        there = np.flatnonzero(beta.any(axis=1))
-        self.support_ = there[np.argsort(k[there], kind="stable")].astype(np.int32)
-        self.n_support_ = np.bincount(k[there], minlength=K).astype(np.int32)
-        self.support_vectors_ = rows.X[self.support_].astype(float)
-        self.dual_coef_ = as_dual_coef(beta[self.support_], k[self.support_], K)
-        self.intercept_ = np.array(b, dtype=float)
-        self.objective_ = objective(self, rows, times, beta)
+    ) -> bool:
+        """Set attributes of β (n, pairs) and b, unless those that are set prove more.
+
+        Is the model certified?
+        """
+        before = dict(vars(self)) if self._watching.trace else None
+        self.__dict__.update(self._attributes(rows, times, beta, b))
+        step = len(self._watching.trace)
+        stop = self._watching(Step(step, self.objective_, None, lambda: (beta, b)))
         self.certificate_ = self._watching.label(certify(self, rows))
         self._say(
-            f"{how}: {count(len(there), 'support vector')}, objective "
+            f"{how}: {count(len(self.support_), 'support vector')}, objective "
             f"{number(self.objective_, 10)}, residual {self.certificate_.residual:.0e}"
         )
+        if before is not None and not (
+            self.certificate_.certified
+            or self.certificate_.residual < before["certificate_"].residual
+        ):
+            self.__dict__.update(before)
+            self.certificate_ = self._watching.label(self.certificate_)
+        return stop or self.certificate_.certified
+
+    def _attributes(
+        self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
+    ) -> dict[str, Any]:
+        k, K = codes(rows), len(self.classes_)
+        there = np.flatnonzero(beta.any(axis=1))
+        support = there[np.argsort(k[there], kind="stable")].astype(np.int32)
+        intercept = np.array(b, dtype=float)
+        return {
+            "support_": support,
+            "n_support_": np.bincount(k[there], minlength=K).astype(np.int32),
+            "support_vectors_": rows.X[support].astype(float),
+            "dual_coef_": as_dual_coef(beta[support], k[support], K),
+            "intercept_": intercept,
+            "objective_": objective(self, rows, times, beta, intercept),
+        }
 
     # --- new rows ---
 

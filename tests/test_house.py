@@ -421,7 +421,7 @@ PARTS = {
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
     "count_components", "curvature", "density", "distances", "duality", "gap_statistic",
     "hinge_dual", "inference", "kernels", "kmeans_claims", "linear_sums", "linkage_centers",
-    "linkage_looks", "negligible_directions", "orthogonal_coordinates",
+    "linkage_looks", "negligible_directions", "orthogonal_coordinates", "repeated_columns",
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",

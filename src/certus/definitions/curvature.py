@@ -43,6 +43,7 @@ class Curvature(NamedTuple):
     reach: Any  # |θ_j − θ*_j| at most, or None
     unresolved: bool = False  # rounding is why no more is known
     gain: float = 0.0  # what a step along directions that are known would gain, about
+    dark: Any = None  # directions of which H shows no curvature, (K, P, m)
 
 
 NOTHING = Curvature(np.inf, np.inf, None)
@@ -170,7 +171,9 @@ def curvature_of(data: Any, local: Local) -> Curvature:
     A = V[:, known] / np.sqrt(least * (1 - moved)) / scale[:, None]
     g = local.g.ravel()[kept]
     if not known.all():
-        return NOTHING._replace(unresolved=True, gain=float(np.sum((A.T @ g) ** 2) / 2))
+        dark = spread_over(V[:, ~known] / scale[:, None], local.kept)
+        gain = float(np.sum((A.T @ g) ** 2) / 2)
+        return NOTHING._replace(unresolved=True, gain=gain, dark=dark)
     g_error = local.g_error.ravel()[kept] + gamma(2 * len(g) + 8) * np.abs(g)
     slope, rounding = np.linalg.norm(A.T @ g), np.linalg.norm(np.abs(A).T @ g_error)
     nu, lost = float(slope + rounding), bool(rounding > slope)

@@ -22,7 +22,8 @@ from certus.definitions.careful_curvature import Careful, careful_curvature
 from certus.definitions.curvature import Curvature, from_curvature, local_of
 from certus.definitions.linear_sums import UNIT
 from certus.definitions.margins import FAR, MarginProblem, Terms, shares
-from certus.definitions.negligible_directions import left_out_of
+from certus.definitions.negligible_directions import LeftOut, left_out_of
+from certus.definitions.repeated_columns import repeated_columns
 from certus.definitions.separation import separates
 
 
@@ -91,7 +92,7 @@ def check(
     f0, penalised = problem.null_objective, l1 > 0 or l2 > 0
     bound, gap = problem.gaps() if penalised else (0 * f0, np.full_like(f0, np.inf))
     proof, coef_error, decrement = "a dual point", None, 0.0
-    unresolved: dict[int, float] = {}
+    unresolved: dict[int, Curvature] = {}
     for glance in (True, False) if penalised else (False,):
         missed = np.flatnonzero(shares(gap, f0) > tol)
         if not len(missed):
@@ -102,15 +103,13 @@ def check(
         for t in map(int, missed):
             found, error = by_curvature(problem, t, size, tol, glance)
             decrement = max(decrement, float(shares(found.decrement, f0[t])))
-            least = (found.excess + 2 * error) * (1 + 8 * UNIT)
-            if least < gap[t]:
-                gap[t], proof = least, "gradient and curvature"
-                bound[t] = max(problem.objective[t] - error - found.excess, 0.0)
+            if take_excess(problem, t, found, error, bound, gap):
+                proof = "gradient and curvature"
                 if found.reach is not None and len(gap) == 1:
                     coef_error = float(np.max(found.reach[: len(problem.q)] * problem.q))
             open_to_rounding = found.unresolved or found.excess <= tol * f0[t]
-            if not penalised and least > tol * f0[t] and open_to_rounding:
-                unresolved[t] = float(shares(found.gain, f0[t]))
+            if not penalised and gap[t] > tol * f0[t] and open_to_rounding:
+                unresolved[t] = found
     separated = None
     if not penalised and np.isinf(gap).any():
         if not fit_intercept and direction is not None and np.any(direction[1]):
@@ -118,7 +117,8 @@ def check(
         separated = separation(problem, w, b, direction)
     more: dict[str, Any] = {}
     if unresolved and not separated and not problem.infeasible:
-        more = in_more_digits(problem, w, b, fit_intercept, unresolved, bound, gap)
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        more = of_unresolved(problem, w, b, fit_intercept, unresolved, bound, gap, tol)
         coef_error, decrement = more.pop("coef_error"), more.pop("decrement")
         proof = "gradient and curvature"
     answer = problem.verdict(bound, gap, coef_error)
@@ -131,27 +131,59 @@ def check(
     return answer
 
 
-def in_more_digits(
-    problem: MarginProblem, w: Any, b: Any, fit_intercept: bool, columns: dict[int, float],
-    bound: Any, gap: Any,
+def take_excess(
+    problem: MarginProblem, t: int, found: Curvature, error: float, bound: Any, gap: Any
+) -> bool:
+    """Set bound and gap of column t where the excess proves more than what is known."""
+    least = (found.excess + 2 * error) * (1 + 8 * UNIT)
+    if not least < gap[t]:
+        return False
+    gap[t], bound[t] = least, max(problem.objective[t] - error - found.excess, 0.0)
+    return True
+
+
+def of_unresolved(
+    problem: MarginProblem, w: Any, b: Any, fit_intercept: bool, columns: dict[int, Curvature],
+    bound: Any, gap: Any, tol: float,
 ) -> dict[str, Any]:  # fmt: skip
-    """What ``careful_curvature`` finds of columns t that rounding left open; ``bound`` and ``gap``
-    are set, and the objective with them. ``columns``: what a step was seen to gain, as a share."""
-    w, b, f0 = np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.null_objective
+    """Columns t that rounding left open: without those of X that repeat others, or in more digits.
+    ``bound`` and ``gap`` are set, and the objective with them."""
+    f0 = problem.null_objective
     answer: dict[str, Any] = {"coef_error": None, "decrement": 0.0, "left_out": []}
-    for t, gain in columns.items():
+    for t, before in columns.items():
+        left_out = without_repeats(problem, t, w, before, bound, gap, tol)
+        if left_out is not None:
+            answer["left_out"] += left_out_of(left_out, len(w))
+            continue
         at, rows = slice(t, t + 1), row_losses(problem, t)
-        found = careful_curvature(
-            problem.data, w[:, at], b[at], fit_intercept, rows, np.ones(1, dtype=bool)
-        )
+        one = np.ones(1, dtype=bool)
+        found = careful_curvature(problem.data, w[:, at], b[at], fit_intercept, rows, one)
         take_careful(problem, t, found, bound, gap)
         answer["decrement"] = max(answer["decrement"], float(shares(found.decrement, f0[t])))
         answer["left_out"] += left_out_of(found.left_out, len(w))
         if found.unproven:
-            answer |= {"unproven": found.unproven, "at_least": gain}
+            answer |= {"unproven": found.unproven, "at_least": float(shares(before.gain, f0[t]))}
         if found.reach is not None and len(gap) == 1:
             answer["coef_error"] = float(np.max(found.reach[:, : len(w)]))
     return answer
+
+
+def without_repeats(
+    problem: MarginProblem, t: int, w: Any, before: Curvature, bound: Any, gap: Any, tol: float
+) -> list[LeftOut] | None:
+    """What is left out, where the columns that do not repeat others prove enough; else None."""
+    constant, size = 1.0 if problem.free else None, problem.column_sizes()
+    at = slice(t, t + 1)
+    repeats = repeated_columns(problem.data, problem.view, before.dark, size, constant, w[:, at])
+    if repeats is None:
+        return None
+    exact, problem.b_error = problem.b_error, problem.b_error + repeats.shift
+    found, error = by_curvature(problem, t, size, tol, False, repeats.columns)
+    problem.b_error = exact
+    proven = found.excess + 2 * error <= tol * problem.null_objective[t]
+    if not proven or not take_excess(problem, t, found, error, bound, gap):
+        return None
+    return repeats.left_out
 
 
 def take_careful(problem: MarginProblem, t: int, found: Careful, bound: Any, gap: Any) -> None:
@@ -199,9 +231,10 @@ class LogisticBend(NamedTuple):
 
 
 def by_curvature(
-    problem: MarginProblem, t: int, size: Any, tol: float, glance: bool
+    problem: MarginProblem, t: int, size: Any, tol: float, glance: bool, without: Any = ()
 ) -> tuple[Curvature, float]:
-    """The excess of column t, and what rounding did to its F. ``size``: √Σ s x_j²."""
+    """The excess of column t, and what rounding did to its F. ``size``: √Σ s x_j²; ``without``:
+    columns that repeat others."""
     at, factor = slice(t, t + 1), problem.factor[:, t]
     bend = LogisticBend(t if problem.one_vs_rest else 1, factor)
     sums = (
@@ -212,6 +245,7 @@ def by_curvature(
     local = local_of(
         problem, at, sums, problem.slope[at], problem.W[at], size, bend, problem.loss.curvature
     )
+    local.kept[:, list(without)] = False
     found = from_curvature(problem.data, local, tol * problem.null_objective[t] / 4, glance)
     return found, float(problem.evaluation(local.z_error)[t])
 

@@ -61,22 +61,22 @@ def effect_of(data: Any, D: Any, constant: float | None) -> Effect:
 def negligible_in_span(data: Any, N: Any, size: Any, constant: float | None) -> list[LeftOut]:
     """Directions in the span of N (P, k) that the rule allows to leave out, readable ones first.
 
-    ``size``: of each column, (P,), which says which coefficients are large. A pass for each try:
-    small fractions, each direction in few columns, and N as it is.
+    ``size``: of each column, (P,), which says which coefficients are large. Each direction is
+    written in few columns, with small fractions for coefficients if these do: a pass, or two.
     """
     if N.shape[1] == 0:
         return []
     few, pivots = _echelon(N * size[:, None], constant is not None)
     few = few / size[:, None]
     few = few / few[pivots, np.arange(len(pivots))]
-    plain, found = _simplified(few, size), []
-    effects = [effect_of(data, tried, constant) for tried in (plain, few)]
-    for t, pivot in enumerate(pivots):
-        for tried, of in zip((plain, few), effects, strict=True):
-            if of.negligible(data.eps)[t]:
-                found.append(LeftOut(tried[:, t], int(pivot), float(of.largest[t])))
-                break
-    return found
+    found: dict[int, LeftOut] = {}
+    for tried in (_simplified(few, size), few):
+        if len(found) < len(pivots):
+            effect = effect_of(data, tried, constant)
+            for t in np.flatnonzero(effect.negligible(data.eps)):
+                one = LeftOut(tried[:, t], int(pivots[t]), float(effect.largest[t]))
+                found.setdefault(int(t), one)
+    return [found[t] for t in sorted(found)]
 
 
 def left_out_of(found: list[LeftOut], columns: int) -> list[dict[str, Any]]:

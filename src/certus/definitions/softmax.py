@@ -40,6 +40,7 @@ from certus.definitions.duality import (
 )
 from certus.definitions.linear_sums import UNIT
 from certus.definitions.negligible_directions import left_out_of
+from certus.definitions.repeated_columns import repeated_columns
 from certus.definitions.separation import separates
 
 
@@ -193,15 +194,32 @@ class SoftmaxProblem(Fitted):
             bound = max(bound, self.bound(self.take_sums(delta))[0])
         return bound, (most - bound) * (1 + 8 * UNIT)
 
-    def by_curvature(self, tol: float) -> tuple[Any, float]:
-        """The excess, and what rounding did to F."""
+    def by_curvature(self, tol: float, without: Any = ()) -> tuple[Any, float]:
+        """The excess, and what rounding did to F. ``without``: columns that repeat others."""
         K, size = len(self.n), np.sqrt(self.factor.max()) * self.column_sizes()
         sums = self.sums.V, self.n - self.factor @ self.sums.Q
         slope, W = np.full(K, self.slope), np.full(K, self.W)
         bend = SoftmaxBend(self.factor)
         local = local_of(self, slice(None), sums, slope, W, size, bend, 0.5)
+        local.kept[:, list(without)] = False
         found = from_curvature(self.data, local, tol * self.null_objective / 4)
         return found, self.evaluation(local.z_error)
+
+    def without_repeats(self, w: Any, dark: Any, tol: float) -> Careful | None:
+        """The excess without columns that repeat others; None where that proves too little."""
+        constant, size = 1.0 if self.free else None, self.column_sizes()
+        w = np.asarray(w, dtype=float)
+        repeats = repeated_columns(self.data, self.view, dark, size, constant, w)
+        if repeats is None:
+            return None
+        exact, self.b_error = self.b_error, self.b_error + repeats.shift
+        found, error = self.by_curvature(tol, repeats.columns)
+        self.b_error = exact
+        if not found.excess + 2 * error <= tol * self.null_objective:
+            return None
+        return Careful(
+            self.objective, error, found.excess, found.decrement, None, repeats.left_out, ""
+        )
 
     def in_more_digits(self, w: Any, b: Any, fit_intercept: bool) -> Careful:
         """The excess where rounding left it open, without a penalty."""
@@ -289,7 +307,8 @@ def check(
     if not penalised and np.isinf(gap):
         separated = separation(problem, w, b, direction, fit_intercept)
     if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
-        careful = problem.in_more_digits(w, b, fit_intercept)
+        careful = problem.without_repeats(w, found.dark, tol)
+        careful = careful or problem.in_more_digits(w, b, fit_intercept)
         more["left_out"] = left_out_of(careful.left_out, len(problem.w))
         if careful.unproven:
             more |= {"unproven": careful.unproven, "at_least": found.gain / f0}

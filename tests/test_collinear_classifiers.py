@@ -164,3 +164,13 @@ def test_many_rows_are_looked_at_in_blocks(block):
     plain = np.column_stack([a, b, (X[:, 2] - (a + b)) * 1e9])
     reference = fitted(plain, y).certificate_
     assert model.certificate_.objective == pytest.approx(reference.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_far_row_hides_nothing(seed):
+    """Its probability is 1 to rounding, so that the other rows alone show the curvature."""
+    X, y = collinear("scales", 1e-6, seed)
+    X[0] *= 1e6
+    model = fitted(X, y)
+    assert model.certificate_.certified
+    assert the_claim_is_true(model, X, y, np.ones(len(y)), True) <= 1e-6

@@ -153,11 +153,7 @@ def _left_out_scores(model: Model, at: Coordinates) -> float:
     largest = np.array([one.largest for one in at.left_out])
     if not largest.any():
         return 0.0
-    eta, c = at.split(model.theta)
-    lengths = np.linalg.norm(np.hstack([at.T, at.N]), axis=0)
-    unknown = 1e-10 * float((lengths[:, None] * np.abs(np.vstack([eta, c]))).max())
-    c = np.abs(c) + unknown / lengths[at.T.shape[1] :, None]
-    return float((largest @ c).max())
+    return float((largest @ at.left_out_part(model.theta)).max())
 
 
 class Largest(NamedTuple):

@@ -29,7 +29,8 @@ MAX_ROUNDS = 6
 ROUND_CONDITION = 30.0  # of Z, which is then orthonormal enough
 LEAST_SINGULAR = 2.0**-60  # of the largest singular value: below is nothing but rounding
 PLAIN_ERROR = 1e-9  # of a column of Z: where ordinary products are as exact, they are taken
-SPANNING = 1e-4  # least singular value of [T, N] with columns of length 1
+SPANNING = 1e-4  # least singular value of [T, N] with columns of length 1 …
+SOLVED = 1e-10  # … with which a system is solved to this
 
 
 class Columns(NamedTuple):
@@ -50,11 +51,21 @@ class Coordinates(NamedTuple):
     N: Any  # (P, k)
     exact: Any  # (r,) of bool: columns of Z that ask for twice the digits
     left_out: list[LeftOut]  # N, in the user's units
+    size: Any  # (P,): norms of the columns, as the rows are weighted
 
-    def split(self, theta: Any) -> tuple[Any, Any]:
-        """η and c of θ (P, K), of the columns as scaled."""
-        both = np.linalg.solve(np.hstack([self.T, self.N]), theta)
-        return both[: self.T.shape[1]], both[self.T.shape[1] :]
+    def spanning(self) -> tuple[Any, Any]:
+        """[T, N] with rows in proportion to the columns' norms and columns of length 1; and the
+        lengths they had."""
+        every = self.size[:, None] * np.hstack([self.T, self.N])
+        lengths = np.linalg.norm(every, axis=0)
+        return every / lengths, lengths
+
+    def left_out_part(self, theta: Any) -> Any:
+        """|c| of θ (P, K), of the columns as scaled, at most."""
+        every, lengths = self.spanning()
+        both = np.abs(np.linalg.solve(every, self.size[:, None] * theta))
+        both = (both + SOLVED * both.max()) / lengths[:, None]
+        return both[self.T.shape[1] :]
 
     def of(self, A: Any) -> tuple[Any, Any]:
         """Z of rows A (n, P) as scaled, and |Ẑ − Z| at most."""
@@ -84,15 +95,17 @@ def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinat
     ``weigh(X, y, s)``: the weights of a block's rows in the factorisation, (n,).
     """
     P = len(columns.q)
-    found, of_columns = Coordinates(np.eye(P), np.zeros((P, 0)), np.zeros(P, dtype=bool), []), None
+    nothing = np.zeros((P, 0))
+    found = Coordinates(np.eye(P), nothing, np.zeros(P, dtype=bool), [], np.zeros(P))
     for _ in range(MAX_ROUNDS):
         R, norm, size = data.reduce(
             _factor_of_block, columns, found, weigh, combine=_factor_of_both, square=True
         )
         if not (np.isfinite(R).all() and np.isfinite(size).all()):
             return None
-        if of_columns is None:
-            of_columns = np.linalg.norm(R, axis=0)
+        if not found.size.any():
+            size_of = np.linalg.norm(R, axis=0)
+            found = found._replace(size=np.where(size_of > 0, size_of, 1.0))
         gone = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
         T, N, R = found.T[:, ~gone], np.hstack([found.N, found.T[:, gone]]), R[:, ~gone]
         length = np.linalg.norm(R, axis=0)
@@ -106,8 +119,8 @@ def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinat
             return _with_readable(data, columns, found)
         T = (T / length) @ Vt.T / np.maximum(sigma, LEAST_SINGULAR * sigma[0])
         # what ordinary products lose, beside columns of norm 1
-        exact = gamma(P + 2) * (of_columns @ np.abs(T)) > PLAIN_ERROR
-        found = Coordinates(T, N, exact, [])
+        exact = gamma(P + 2) * (found.size @ np.abs(T)) > PLAIN_ERROR
+        found = found._replace(T=T, N=N, exact=exact)
     return None
 
 
@@ -127,8 +140,7 @@ def _with_readable(data: Any, columns: Columns, found: Coordinates) -> Coordinat
             ]
         N = np.column_stack([one.d for one in readable]) / q
         found = found._replace(N=N, left_out=readable)
-    every = np.hstack([found.T, found.N])
-    every = every / np.linalg.norm(every, axis=0)
+    every, _ = found.spanning()
     least = np.linalg.svd(every, compute_uv=False)[-1] if every.shape[0] == every.shape[1] else 0.0
     return found if least > SPANNING else None
 

@@ -335,8 +335,11 @@ class LogisticRegression(Probabilities, LinearClassifier):
             if least.aliases is not None:
                 b = least.b if intercept else fit.b
                 self._set(fit._replace(w=least.w, b=b))
-                self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
-                return certify(self, rows, tol)
+                smaller = certify(self, rows, tol)
+                if smaller.certified:
+                    self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
+                    return smaller
+                self._set(fit)  # what least squares took for a repeat is used
         proven = found.certified and found.kind == "global"
         if not proven and self._watching.stopped is None:
             direction = separation(

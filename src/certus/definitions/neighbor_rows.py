@@ -94,9 +94,9 @@ def one_after_another(left: Near, right: Near) -> Near:
 
 
 def rows_within(
-    X: Any, _y: Any, _s: Any, Q: np.ndarray, reach: np.ndarray, metric: Any, params: dict[str, Any]
+    X: Any, _y: Any, s: Any, Q: np.ndarray, reach: np.ndarray, metric: Any, params: dict[str, Any]
 ) -> Near:
-    """The rows of one block at most ``reach[t]`` from query t."""
+    """The rows of one block at most ``reach[t]`` from query t; a row of weight 0 is absent."""
     n, columns = X.shape
     m, p = len(Q), power(metric, params)
     width = int(np.max(np.count_nonzero(Q, axis=1))) if is_sparse(X) else columns
@@ -117,6 +117,8 @@ def rows_within(
             q, i = np.nonzero(reach[:, None] >= D)
             d = D[q, i]
         inside = d <= reach[q]
+        if s is not None:
+            inside &= s[first + i] > 0
         found.append(Near(part.shape[0], q[inside], i[inside] + first, d[inside]))
     return Near(n, *(np.concatenate([part[f] for part in found]) for f in (1, 2, 3)))
 

@@ -6,6 +6,8 @@
 one pass over all rows looks for one that is nearer and was not named:
 
     d(x_i, q) ≥ reach(q) = max_{j named} d(x_j, q), or r        for every i that was not named
+
+A row of weight 0 is absent: it must not be named, and is not missed.
 """
 
 from typing import Any
@@ -100,6 +102,7 @@ def check(
     inside = (indices >= 0) & (indices < data.shape[0])
     there = np.where(inside, indices, 0)
     X, y, s = data.take(there)
+    absent = np.zeros(len(indices), dtype=bool) if s is None else inside & (s == 0)
     X = np.asarray(dense(X), dtype=float)
     if metric == "precomputed":  # a query's row is its distances
         true, spread = Q[whose, there], 0.0
@@ -132,6 +135,8 @@ def check(
             left.i[these], left.d[these], data.shape[0], radius is not None, ours,
         )  # fmt: skip
         said = answer.wrong()
+        if absent[at].any():
+            said = f"row {indices[at][absent[at]][0]} is named, but it has weight 0"
         if said is None and strict and len(answer.earlier):
             X_earlier = np.asarray(dense(data.take(answer.earlier)[0]), dtype=float)
             said = answer.passed_over(X_earlier, X[at], Q[t])
@@ -163,6 +168,8 @@ def _left_out(
     n = data.shape[0]
     if metric == "precomputed":
         q, i = np.nonzero(reach[:, None] >= Q)
+        there = data.reduce(are_present, combine=_joined)[i]
+        q, i = q[there], i[there]
         near = Near(n, q, i, Q[q, i])
     else:
         looks = len(Q) if data.shape[1] >= LONG else 1  # of few columns, looks cost little
@@ -172,6 +179,15 @@ def _left_out(
     other = np.flatnonzero(~np.isin(near.q * n + near.i, named))
     other = other[np.lexsort((near.i[other], near.d[other], near.q[other]))]
     return Near(n, near.q[other], near.i[other], near.d[other])
+
+
+def are_present(X: Any, _y: Any, s: Any) -> np.ndarray:
+    """Of each row of one block: is its weight above 0?"""
+    return np.ones(X.shape[0], dtype=bool) if s is None else np.asarray(s > 0)
+
+
+def _joined(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.concatenate([left, right])
 
 
 def _difference(a: Any, b: Any) -> np.ndarray:

@@ -22,6 +22,7 @@ from ..exceptions import DegenerateWarning, NotCertifiedWarning
 from ..rows import Rows
 from ..solvers.neighbors.index import Index
 from ..solvers.neighbors.precomputed import Precomputed
+from ..solvers.neighbors.present import Present
 from ..solvers.neighbors.sparse import SparseIndex
 from ._metric import OfReadRows, distance_of, effective_metric
 from ._reading import distances_given, mixed_for_fit, mixed_for_query, rows_given
@@ -46,6 +47,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     _index: Any
     _distance: Any  # that of a fit, which has seen its rows; None for given distances
     _mixed = False  # are the rows kept as numbers that stand for categories?
+    _present: np.ndarray | None = None  # rows of a weight above 0; None: all
     _asks_itself = False  # for its certificate: rows as they are kept, and no complaints
 
     # --- fit ---
@@ -61,16 +63,27 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
             self._warn_of_flags(X)
         return rows
 
-    def _keep(self, X: Any) -> None:
-        """Make the rows ready to be searched."""
+    def _keep(self, X: Any, s: np.ndarray | None = None) -> None:
+        """Make the rows ready to be searched; one of weight 0 is absent."""
         self._watching.begin()
         self._fit_X, self.n_samples_fit_ = X, X.shape[0]
+        self._present = None if s is None or (s > 0).all() else np.flatnonzero(s > 0)
         if not (self._precomputed or self._mixed):
-            self._distance = self._distance.prepare(_plain(X))
+            there = _plain(X) if self._present is None else X[self._present]
+            self._distance = self._distance.prepare(there)
             self._warn_of_flags(_plain(X))
         self._index = self._make_index(X)
 
     def _make_index(self, X: Any) -> Any:
+        if self._present is None:
+            return self._index_of(X)
+        absent = np.delete(np.arange(X.shape[0]), self._present)
+        there, others = (_some(X, rows) for rows in (self._present, absent))
+        if self._precomputed:
+            there = there[:, self._present]
+        return Present(self._index_of(there), self._present, self._as_indexed(others))
+
+    def _index_of(self, X: Any) -> Any:
         distance, threads = self._distance, effective_threads(self.n_jobs)
         if distance is None:
             return Precomputed(X)
@@ -83,6 +96,8 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 
     def _as_indexed(self, Q: Any) -> Any:
         """Queries as the index holds its rows."""
+        if Q is not None and self._precomputed and self._present is not None:
+            return Q[:, self._present]
         if Q is None or self._distance is None or isinstance(self._fit_X, CSR):
             return Q
         if self._mixed or self._distance.embedded_metric is not None:
@@ -173,6 +188,10 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         name: str = self._index.algorithm
         return name
 
+    @property
+    def _n_present(self) -> int:
+        return int(self.n_samples_fit_) if self._present is None else len(self._present)
+
     def _count(self, Q: Any) -> int:
         return int(self.n_samples_fit_ if Q is None else Q.shape[0])
 
@@ -211,6 +230,10 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 def _plain(X: Any) -> Any:
     """What a distance looks at before the search; sparse rows as SciPy's."""
     return X[0 : X.shape[0]] if isinstance(X, CSR) else X
+
+
+def _some(X: Any, rows: np.ndarray) -> Any:
+    return CSR(X[rows]) if isinstance(X, CSR) else X[rows]
 
 
 def check_radius(radius: Any) -> float:

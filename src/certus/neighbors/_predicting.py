@@ -51,7 +51,7 @@ class NeighborsClassifier(ClassifierMixin, Voting):
         X = self._take(X)
         k, classes, several = classes_given(self, y, X.shape[0])
         s = weights(sample_weight, X.shape[0])
-        self._keep(X)
+        self._keep(X, s)
         self.outputs_2d_ = several
         self.classes_ = classes if several else classes[0]
         self._y = k if several else k[:, 0]
@@ -172,7 +172,7 @@ class NeighborsRegressor(RegressorMixin, Voting):
         X = self._take(X)
         values, flat = numbers_given(self, y, X.shape[0])
         s = weights(sample_weight, X.shape[0])
-        self._keep(X)
+        self._keep(X, s)
         self._y = values[:, 0] if flat else values
         self._sample_weight = s
         everybody = np.arange(len(values))

@@ -62,9 +62,11 @@ class NearestMixin(NeighborsModel):
             )
         if k <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
-        n, most = self.n_samples_fit_, self.n_samples_fit_ - (Q is None)
-        if k > most:
+        n, most = self._n_present, self._n_present - (Q is None)
+        if int(k) > most:
             sign, but = ("<", ", and a row is not its own neighbour") if Q is None else ("<=", "")
+            if n < self.n_samples_fit_:
+                but = f" of a weight above 0{but}"
             raise ValueError(
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit "
                 f"= {n}, n_samples = {self._count(Q)}: the fit had {count(n, 'row')}{but}. Give "

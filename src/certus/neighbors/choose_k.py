@@ -78,7 +78,8 @@ def choose_k(
         "brier" (Σ_c (p_c − 1[y = c])²) for classes; "squared_error" or "absolute_error" for
         numbers. Default: the first.
     sample_weight : array of shape (n,), optional
-        Multiplies a row's vote and its loss; it does not change who is near.
+        Multiplies a row's vote and its loss; it does not change who is near, but that a row of
+        weight 0 is absent.
     n_resamples : int
         Of the bootstrap.
     confidence : float
@@ -108,13 +109,15 @@ def choose_k(
     (19, 0.04)
     """
     X = points(X, metric, asking("choose_k"))
+    task = _task(task, y, len(X))
+    labels, y = _targets(task, y, len(X))
+    s = row_weights(sample_weight, len(X))
+    if s is not None and not s.all():
+        X, y, s, method = _without_absent(X, y, s, method, metric, task)
     n = len(X)
-    task = _task(task, y, n)
-    labels, y = _targets(task, y, n)
     possible = REGRESSION if labels is None else CLASSIFICATION
     scoring = one_of("scoring", scoring or possible[0], possible)
     weights, confidence = checked_weights(weights), share("confidence", confidence)
-    s = row_weights(sample_weight, n)
     leaving = _Leaving.of(method, X, y, task, positive_whole("n_resamples", n_resamples))
     ks = _numbers_of_neighbours(ks, n, leaving)
     watch = _Watch(on_progress, leaving.unit)
@@ -172,6 +175,21 @@ def _targets(task: str, y: Any, n: int) -> tuple[list[Any] | None, np.ndarray]:
     return classes.tolist(), codes
 
 
+def _without_absent(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray, method: Any, metric: Any, task: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    """X, y, s and folds without the rows of weight 0."""
+    there = np.flatnonzero(s > 0)
+    if not isinstance(method, str | LeaveOneOut):
+        number = np.full(len(X), -1)
+        number[there] = np.arange(len(there))
+        folds = _splits(method, X, y, task)
+        kept = [[number[part][number[part] >= 0] for part in fold] for fold in folds]
+        method = [(train, test) for train, test in kept]
+    columns = there if metric == "precomputed" else slice(None)
+    return X[there][:, columns], y[there], s[there], method
+
+
 def _numbers_of_neighbours(ks: Any, n: int, leaving: "_Leaving") -> np.ndarray:
     if ks is None:
         most = max(FEW_K, min(MANY_K, math.ceil(2 * math.sqrt(n))))
@@ -217,17 +235,12 @@ class _Leaving:
             if method == "loo":
                 return cls(method, n - 1, f"{count(n, 'row')}, without the one", "block", [])
             return cls(method, n, f"{n:,} draws", "resample", [], B)
-        cv = check_cv(method, y, classifier=task == "classification")
-        splits = [
-            (np.sort(_row_numbers(train)), _row_numbers(test)) for train, test in cv.split(X, y)
-        ]
+        splits = _splits(method, X, y, task)
         if not splits:
             raise ValueError("method holds no fold: give (train, test) pairs of row numbers")
         for f, (train, test) in enumerate(splits):
             if not len(train) or not len(test):
                 raise ValueError(f"fold {f} has {len(train)} training and {len(test)} test rows")
-            if max(train.max(), test.max()) >= n:
-                raise ValueError(f"fold {f} names row {max(train.max(), test.max())}; X has {n:,}")
         least = min(len(train) for train, _ in splits)
         return cls("folds", least, "the smallest training fold", "fold", splits)
 
@@ -256,6 +269,17 @@ class _Leaving:
             return averages[0].average(confidence, 1.0, counts=counts, most=most), None, 0
         means = [fold.mean() for fold in averages]
         return average_of_folds(np.array(means), confidence, most), None, 0
+
+
+def _splits(method: Any, X: np.ndarray, y: np.ndarray, task: str) -> list[Any]:
+    """(train, test) of each fold, as row numbers of X."""
+    cv = check_cv(method, y, classifier=task == "classification")
+    splits = [(np.sort(_row_numbers(train)), _row_numbers(test)) for train, test in cv.split(X, y)]
+    for f, fold in enumerate(splits):
+        last = max((rows.max() for rows in fold if len(rows)), default=0)
+        if last >= len(X):
+            raise ValueError(f"fold {f} names row {last}; X has {len(X):,}")
+    return splits
 
 
 def _row_numbers(rows: Any) -> np.ndarray:

@@ -109,7 +109,8 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote. It does not change who is among the k nearest.
+            Multiplies a row's vote. It does not change who is among the k nearest, but that a row
+            of weight 0 is absent.
 
         Returns
         -------

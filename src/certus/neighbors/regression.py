@@ -98,7 +98,8 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote. It does not change who is among the k nearest.
+            Multiplies a row's vote. It does not change who is among the k nearest, but that a row
+            of weight 0 is absent.
 
         Returns
         -------

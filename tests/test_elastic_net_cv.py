@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peers
 from scipy import sparse
+from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import certus
@@ -104,3 +105,39 @@ def test_the_same_bits_whatever_the_threads():
             fits.append(LassoCV(alphas=6, cv=3).fit(X, y))
     np.testing.assert_array_equal(fits[0].mse_path_, fits[1].mse_path_)
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+def test_weights_of_1_are_none():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(10, 5))
+    y = X.sum(axis=1) + rng.uniform(size=10)
+    plain = LassoCV(cv=3).fit(X, y)  # folds of 4, 3 and 3 rows
+    for s in (np.ones(10), np.full(10, 2.0), 123.0):
+        weighted = LassoCV(cv=3).fit(X, y, s)
+        assert weighted.alpha_ == pytest.approx(plain.alpha_, rel=1e-12)
+        np.testing.assert_allclose(weighted.coef_, plain.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("alphas", [7, 1, [0.1, 1.0, 0.5]])
+@pytest.mark.parametrize("ratios", [0.5, [0.5], [0.3, 0.7]])
+def test_shapes_are_scikit_learns(alphas, ratios):
+    X, y = load_diabetes(return_X_y=True)
+    how = {"l1_ratio": ratios, "alphas": alphas, "cv": 3}
+    ours, theirs = ElasticNetCV(**how).fit(X, y), peers.ElasticNetCV(**how).fit(X, y)
+    assert ours.alphas_.shape == theirs.alphas_.shape
+    assert ours.mse_path_.shape == theirs.mse_path_.shape
+    np.testing.assert_allclose(ours.alphas_, theirs.alphas_, rtol=1e-9)
+
+
+def test_one_alpha_at_which_all_coefficients_are_0():
+    X, y = load_diabetes(return_X_y=True)
+    model = LassoCV(alphas=1, eps=1).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, 0)
+    assert model.alpha_ == pytest.approx(peers.LassoCV(alphas=1, eps=1).fit(X, y).alpha_)
+    with pytest.raises(ValueError, match=r"eps=1\.5: give a number above 0, and 1 at most"):
+        LassoCV(eps=1.5).fit(X, y)
+
+
+def test_a_constant_target_has_one_alpha_many_times():
+    X, y = load_diabetes(return_X_y=True)
+    np.testing.assert_array_equal(LassoCV(alphas=3).fit(X, np.ones_like(y)).alphas_, [1e-15] * 3)

@@ -264,3 +264,17 @@ def test_compiled_loops_and_products_agree_with_differences(covariance_type):
         scatter.append(shape.within(N, A, S))
     np.testing.assert_allclose(*means, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(*scatter, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["em", "lbfgs"])
+def test_no_iteration_is_the_start(solver):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    start = [[2.0, 3.0], [-3.0, 1.0]]
+    model = GaussianMixture(2, means_init=start, max_iter=0, solver=solver, random_state=0)
+    with pytest.warns(NotCertifiedWarning, match="max_iter=0"):
+        model.fit(X)
+    np.testing.assert_allclose(model.means_, start)
+    assert model.n_iter_ == 0
+    assert not model.converged_
+    with pytest.raises(ValueError, match="max_iter=-1: give a whole number, 0 or above"):
+        GaussianMixture(2, max_iter=-1).fit(X)

@@ -427,6 +427,7 @@ PARTS = {
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
     "neighbor_votes", "normal_components", "ordinal_sums", "penalised_slopes", "penalty_terms",
     "residual_sums", "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
+    "weightless",
 }  # fmt: skip
 
 

@@ -236,8 +236,7 @@ def test_a_label_beyond_those_of_the_rows_is_taken_where_all_of_theirs_are_named
     ("class_weight", "said"),
     [
         ({"yse": 2.0}, "class_weight names 'yse', and the classes are 'maybe', 'no', 'yes'"),
-        ({"yes": -1.0}, "class_weight of 'yes' is -1.0: give a finite number above 0"),
-        ({"yes": 0}, "drop its rows"),
+        ({"yes": -1.0}, "class_weight of 'yes' is -1.0: give a finite number that is not"),
         ({"yes": np.nan}, "class_weight of 'yes' is nan"),
         ({"yes": np.inf}, "class_weight of 'yes' is inf"),
         ({"yes": "3"}, "class_weight of 'yes' is '3'"),

@@ -147,6 +147,23 @@ def _instead_of_sgd(c: "Certificate") -> str:
 # --- class weights --------------------------------------------------------------------------------
 
 
+def notes_on_classes(classes: np.ndarray, found: dict[str, Any], weighted: bool) -> tuple[str, ...]:
+    """Notes on classes without weight, and (``weighted``) on what class weights did."""
+    notes = [_weightless(classes, found)]
+    if weighted:
+        notes.append(class_weights_shift(classes, found))
+    return tuple(note for note in notes if note is not None)
+
+
+def _weightless(classes: np.ndarray, found: dict[str, Any]) -> str | None:
+    share = found.get("share")
+    k = np.flatnonzero(np.asarray(1.0 if share is None else share) == 0)
+    if not len(k):
+        return None
+    labels = [repr(label) for label in classes[k].tolist()]
+    return f"no row of {listed(labels)} has a weight above 0"
+
+
 def class_weights_shift(classes: np.ndarray, found: dict[str, Any]) -> str | None:
     """Mean probability beside the observed share, of the second class or the one farthest off."""
     mean, share = found.get("mean_probability"), found.get("share")

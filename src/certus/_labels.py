@@ -285,8 +285,10 @@ def class_weights(
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.bincount(k, weights=s, minlength=len(classes))
-        return total.sum() / (len(classes) * total)
+        total = np.bincount(k, weights=s, minlength=len(classes)).astype(float)
+        there = total > 0  # a class without weight has nothing to balance
+        mean = total.sum() / len(classes)
+        return np.divide(mean, total, out=np.zeros(len(classes)), where=there)
     if not isinstance(class_weight, dict):
         raise ValueError(
             f"class_weight={class_weight!r}: give None, 'balanced', or a dict from class to weight"
@@ -300,8 +302,11 @@ def class_weights(
         )
     for label in keys:
         if label is not None:
-            _require_positive(label, class_weight[label])
-    return np.array([1.0 if key is None else float(class_weight[key]) for key in keys])
+            _require_weight(label, class_weight[label])
+    c = np.array([1.0 if key is None else float(class_weight[key]) for key in keys])
+    if not (c * np.bincount(k, weights=s, minlength=len(classes))).any():
+        raise ValueError(f"class_weight={class_weight!r} leaves no row a weight above 0")
+    return c
 
 
 def _key(label: Any, class_weight: dict[Any, Any]) -> Any:
@@ -314,9 +319,8 @@ def _key(label: Any, class_weight: dict[Any, Any]) -> Any:
         return None
 
 
-def _require_positive(label: Any, weight: Any) -> None:
-    if not (isinstance(weight, numbers.Real) and 0 < float(weight) < float("inf")):
+def _require_weight(label: Any, weight: Any) -> None:
+    if not (isinstance(weight, numbers.Real) and 0 <= float(weight) < float("inf")):
         raise ValueError(
-            f"class_weight of {label!r} is {weight!r}: give a finite number above 0 (to leave a "
-            "class out, drop its rows)"
+            f"class_weight of {label!r} is {weight!r}: give a finite number that is not negative"
         )

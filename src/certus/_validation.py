@@ -61,9 +61,18 @@ def require_target(model: Any, y: Any) -> None:
 
 
 def data_for_classification(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, threads: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    threads: int | None = None,
+    *,
+    weightless: bool = False,
 ) -> tuple[Rows, np.ndarray]:
-    """Rows of a classification, y (n, 1) the index of each row's class; and the classes."""
+    """Rows of a classification, y (n, 1) the index of each row's class; and the classes.
+
+    ``weightless``: may a class have no row of a weight above 0?
+    """
     require_target(model, y)
     X = _validated(model, X)
     n, p = X.shape
@@ -76,7 +85,7 @@ def data_for_classification(
     if doubt is not None:
         _warn(doubt, UserWarning)
     s = weights(sample_weight, n)
-    if s is not None:
+    if s is not None and not weightless:
         require_weight(classes, k, s)
     if n * p <= LOOK_FIRST:
         require_finite(X, _names(model))
@@ -140,7 +149,7 @@ def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     k = encode_as(read_labels(y, X.shape[0])[0], classes)
     s = weights(sample_weight, X.shape[0])
     if "_fit_X" not in vars(model):  # neighbours can do without a class
-        require_weight(classes, k, s)
+        require_weight(classes, k, s if getattr(model, "_every_class_has_weight", False) else None)
     return Rows(X, k.astype(float)[:, None], s)
 
 
@@ -366,6 +375,12 @@ def one_of(name: str, value: Any, options: Iterable[Any]) -> Any:
 def positive_whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name}={value!r}: give a whole number above 0")
+    return int(value)
+
+
+def not_negative_whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+        raise ValueError(f"{name}={value!r}: give a whole number, 0 or above")
     return int(value)
 
 

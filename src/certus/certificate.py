@@ -266,9 +266,7 @@ def _certify(
         coef_error=found.get("coef_error"),
         seconds=time.perf_counter() - started,
         fingerprint=fingerprint(rows),
-        notes=reading.notes
-        + _note_on_class_weights(reading, found)
-        + _note_on_repeats(found, names),
+        notes=reading.notes + _notes_on_classes(reading, found) + _note_on_repeats(found, names),
         found=found,
         parameters=parameters,
         feature_names=names,
@@ -295,13 +293,13 @@ def _columns(rows: Rows) -> dict[str, np.ndarray]:
     return {"mean": size * X.mean(axis=0), "spread": size * X.std(axis=0)}
 
 
-def _note_on_class_weights(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:
-    from ._explain_classes import class_weights_shift
+def _notes_on_classes(reading: audit.Reading, found: dict[str, Any]) -> tuple[str, ...]:
+    from ._explain_classes import notes_on_classes
 
-    if reading.labels is None or reading.parameters.get("class_weight") is None:
+    if reading.labels is None:
         return ()
-    said = class_weights_shift(reading.labels.classes, found)
-    return () if said is None else (said,)
+    weighted = reading.parameters.get("class_weight") is not None
+    return notes_on_classes(reading.labels.classes, found, weighted)
 
 
 def _note_on_repeats(found: dict[str, Any], names: tuple[str, ...] | None) -> tuple[str, ...]:

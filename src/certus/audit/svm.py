@@ -183,7 +183,7 @@ def class_weights(model: Any, rows: Any) -> tuple[np.ndarray | None, tuple[str, 
     true = np.ones(len(classes))
     if isinstance(given, str):
         s = np.bincount(rows.y[:, 0].astype(np.intp), weights=rows.s, minlength=len(classes))
-        true = s.sum() / (len(classes) * s)
+        true = np.divide(s.sum() / len(s), s, out=np.zeros(len(s)), where=s > 0)
     elif given is not None:
         true = np.array([given.get(label, 1.0) for label in classes.tolist()], dtype=float)
     off = np.flatnonzero(~(np.abs(stated - true) <= SAME_WEIGHT * np.abs(true)))

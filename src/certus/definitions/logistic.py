@@ -93,6 +93,10 @@ def check(
     bound, gap = problem.gaps() if penalised else (0 * f0, np.full_like(f0, np.inf))
     proof, coef_error, decrement = "a dual point", None, 0.0
     unresolved: dict[int, Curvature] = {}
+    alone = problem.one_class_alone & problem.free
+    if alone.any():  # no loss is below 0, and b → ±∞ makes it 0
+        most = problem.objective + problem.evaluation(problem.score_error(problem.XXw, problem.W))
+        bound, gap = np.where(alone, 0.0, bound), np.where(alone, most, gap)
     for glance in (True, False) if penalised else (False,):
         missed = np.flatnonzero(shares(gap, f0) > tol)
         if not len(missed):

@@ -130,7 +130,15 @@ class MarginProblem(Fitted):
     def null_objective(self) -> Any:
         plus, minus = self.sides.one
         f0 = self.loss.null(plus, minus, self.free or self.scaling is not None)
-        return np.maximum(f0, np.finfo(float).tiny)  # one class: 0
+        # there a constant leaves nothing: φ(0) is the unit
+        f0 = np.where(self.one_class_alone, self.loss.null(plus, minus, False), f0)
+        return np.maximum(f0, np.finfo(float).tiny)
+
+    @property
+    def one_class_alone(self) -> Any:
+        """(k,): has one side alone a weight, beside an intercept?"""
+        intercept = self.free or self.scaling is not None
+        return (self.sides.one.min(axis=0) == 0) & intercept
 
     def evaluation(self, z_error: Any) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and

@@ -42,6 +42,7 @@ from certus.definitions.linear_sums import UNIT
 from certus.definitions.negligible_directions import left_out_of
 from certus.definitions.repeated_columns import repeated_columns
 from certus.definitions.separation import separates
+from certus.definitions.weightless import WithWeight
 
 
 class SoftmaxSums(NamedTuple):
@@ -291,6 +292,9 @@ def check(
     O(n·p·K) operations in one pass, or two.
     """
     problem = SoftmaxProblem(data, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling)
+    there = problem.n > 0
+    if problem.free and not there.all():
+        return _of_those_with_weight(problem, there, w, b, l1, l2, direction, tol)
     penalised = l1 > 0 or l2 > 0
     bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
     f, f0, sums = problem.objective, problem.null_objective, problem.sums
@@ -337,6 +341,38 @@ def check(
         nothing = separated or problem.infeasible
         answer |= {"bound": None, "kind": "stationary"}
         answer["residual"] = float("inf") if nothing else decrement / f0
+    return answer
+
+
+def _of_those_with_weight(
+    problem: SoftmaxProblem, there: Any, w: Any, b: Any, l1: float, l2: float, direction: Any,
+    tol: float,
+) -> dict[str, Any]:  # fmt: skip
+    """The same where some classes have no weight (``weightless``)."""
+    w, b, sums = np.asarray(w), np.asarray(b), problem.sums
+    if direction is not None:
+        direction = direction[0][:, there], direction[1][there]
+    if np.count_nonzero(there) > 1:
+        answer = check(
+            WithWeight(problem.data, there), w=w[:, there], b=b[there], C=1.0, l1=l1, l2=l2,
+            class_weight=problem.factor[there], direction=direction, tol=tol,
+        )  # fmt: skip
+    else:
+        bound, f0 = 0.0, float(problem.n.sum() * np.log(len(there)))  # no intercept leaves that
+        answer = {"bound": bound, "null_objective": f0, "kind": "global", "separated": None}
+        answer |= {"proof": "no loss is below 0", "infeasible": problem.infeasible or None}
+    f = problem.objective
+    answer |= {
+        "objective": f,
+        "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
+        "share": sums.one / sums.one.sum(),
+    }
+    if answer["kind"] == "global":
+        z_error = float(np.linalg.norm(problem.score_error(problem.XX, problem.W)))
+        gap = (f + problem.evaluation(z_error) - answer["bound"]) * (1 + 8 * UNIT)
+        answer["gap"] = gap
+        answer["residual"] = np.inf if problem.infeasible else gap / answer["null_objective"]
+        answer["coef_error"] = float(np.sqrt(2 * max(gap, 0.0) / l2)) if l2 > 0 else None
     return answer
 
 

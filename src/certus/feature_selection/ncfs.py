@@ -140,6 +140,8 @@ class NCFSClassifier(ClassifierMixin, NCFS):
     (118.6337, 0.96)
     """
 
+    _every_class_has_weight = True
+
     _costs: np.ndarray | None
     _fit_y: np.ndarray
     _without_weights = "the shares of the classes"

@@ -150,10 +150,11 @@ def grid_of(
             "by providing your estimator with the appropriate `alphas=` argument: no alpha sets "
             "all coefficients of ridge to 0. For ridge alone, RidgeCV needs no refits"
         )
-    if not 0 < eps < 1:
-        raise ValueError(f"eps={eps!r}: give a number between 0 and 1")
+    if not 0 < eps <= 1:
+        raise ValueError(f"eps={eps!r}: give a number above 0, and 1 at most")
     most = max(regression.largest(l1_ratio, positive) for regression in problems)
-    most = max(most, np.finfo(float).resolution)
+    if most <= np.finfo(float).resolution:  # nothing to explain: the same for every α
+        return np.full(int(alphas), np.finfo(float).resolution)
     return np.geomspace(most, most * eps, int(alphas))
 
 

@@ -1,5 +1,6 @@
 """Elastic net and lasso with their penalty chosen by cross-validation."""
 
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,8 +66,9 @@ class ElasticNetCV(CoordinateRegressor):
     alpha_, l1_ratio_ : float
         What was chosen.
     alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratios, n_alphas)
+        The second where there are several l1_ratios, and α was not given.
     mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
-        Mean squared errors on rows left out.
+        Mean squared errors on rows left out; an axis of length 1 is left out.
     coef_, intercept_, dual_gap_, n_iter_, solver_, n_features_in_, feature_names_in_
         As in :class:`ElasticNet`.
     certificate_ : Certificate
@@ -210,17 +212,15 @@ class ElasticNetCV(CoordinateRegressor):
             ]
             done = self._tell(len(folds))
             errors = fold_errors(rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done)
-        weight = None
-        if rows.s is not None:
-            weight = np.array([rows.s[fold.test].sum() for fold in folds])
-        mean = np.average(errors, axis=2, weights=weight)
+        mean = errors.mean(axis=2)  # every fold counts alike, whatever its rows weigh
         l, a = np.unravel_index(np.argmin(mean), mean.shape)
         if self.choice == "1se":
             spread = errors[l, a].std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else 0.0
             a = np.flatnonzero(mean[l] <= mean[l, a] + spread)[0]  # alphas fall
         self.alpha_ = float(alphas[l][a])
-        self.mse_path_ = errors if len(errors) > 1 else errors[0]
-        self.alphas_ = np.stack(alphas) if len(alphas) > 1 else alphas[0]
+        self.mse_path_ = np.squeeze(errors)
+        several = len(alphas) > 1 and isinstance(self.alphas, Integral)
+        self.alphas_ = np.stack(alphas) if several else alphas[0]
         return ratios[l], problems
 
     def _tell(self, count: int) -> Any:

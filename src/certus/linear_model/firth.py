@@ -88,6 +88,8 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     'stationary'
     """
 
+    _every_class_has_weight = True
+
     def __init__(
         self,
         *,

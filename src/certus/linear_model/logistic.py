@@ -179,7 +179,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         whole_number("max_iter", self.max_iter)
         self._check_solver()
         strength = self._strength()
-        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
         start = self._start(classes, rows.shape[1])

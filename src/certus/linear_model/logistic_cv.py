@@ -184,7 +184,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             boolean("use_legacy_attributes", self.use_legacy_attributes)
         grid = self._grid()
         routed = self._routed(sample_weight, params)
-        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         k = rows.y[:, 0].astype(np.intp)
         weight = class_weights(self.class_weight, classes, k, rows.s)

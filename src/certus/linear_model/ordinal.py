@@ -92,6 +92,8 @@ class OrdinalRegression(LinearClassifier):
     (array([[ 2.1, -1. ]]), array([-1.2,  1.1]))
     """
 
+    _every_class_has_weight = True
+
     fit_intercept = True  # the thresholds are its intercepts: no parameter
 
     def __init__(

@@ -17,7 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._explain import not_certified
 from .._pool import blas_limiter
-from .._validation import data_for_search, not_negative, one_of, positive_whole, weights
+from .._validation import (
+    data_for_search,
+    not_negative,
+    not_negative_whole,
+    one_of,
+    positive_whole,
+    weights,
+)
 from .._watching import CALLER, Watching
 from ..certificate import Certificate, certify
 from ..csr import CSR
@@ -79,7 +86,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     def _check_common(self, starts: Any) -> None:
         positive_whole("n_components", self.n_components)
-        positive_whole("max_iter", self.max_iter)
+        not_negative_whole("max_iter", self.max_iter)
         positive_whole("n_init", self.n_init)
         if not_negative("tol", self.tol).ndim:
             raise ValueError(f"tol={self.tol!r}: give one number")
@@ -141,7 +148,8 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     def _solve(self, family: Any, draw: Any, theta: Any, on_step: Any) -> Found:
         theta = anneal(family, theta, temperatures(self.annealing), draw)
-        solve = {"em": em, "lbfgs": ascend}[self.solver]
+        # max_iter=0: the start itself
+        solve = {"em": em, "lbfgs": ascend}[self.solver if self.max_iter else "em"]
         return solve(family, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
 
     def _attributes(self, family: Any, found: Found, restarts: list[float]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from .problem import Problem
 from .proximal_gradient import ProximalGradient
 from .sampled_newton import SampledNewton, worth_sampling
 from .steps import OnStep, ignore
+from .weightless import not_all_there, of_those_with_weight
 
 FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
 SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
@@ -118,6 +119,8 @@ def solve(
     n, p = problem.rows.shape
     if isinstance(solver, Newton) and float(n) * (p * problem.outputs) ** 2 <= SMALL_WORK:
         tol *= ACCURATE  # for the sake of the coefficients' digits: convergence is quadratic
+    if not_all_there(problem):
+        return of_those_with_weight(problem, solver, start, tol, max_iter, on_step, before)
     fit = minimise(problem, solver, start, tol, max_iter, on_step, before)
     if not problem.loss.several:
         return fit

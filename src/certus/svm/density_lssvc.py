@@ -161,7 +161,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         self
         """
         self._check_parameters()
-        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         rows = self._look_at(rows)
         self.density_weights_ = d = density_of(self, rows, classes)
         omega = self._weights(rows, classes, d)

@@ -118,6 +118,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
     'optimal'
     """
 
+    _every_class_has_weight = True
+
     classes_: np.ndarray
     density_weights_: np.ndarray
     support_: np.ndarray

@@ -144,7 +144,7 @@ class LinearSVC(LinearClassifier):
         self
         """
         self._look_at_parameters()
-        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
         self.classes_ = classes

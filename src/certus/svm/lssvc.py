@@ -134,7 +134,7 @@ class LSSVC(LeastSquaresClassifier):
         self
         """
         self._check_parameters()
-        rows, classes = data_for_classification(self, X, y, sample_weight)
+        rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         rows = self._look_at(rows)
         omega = self._weights(rows, classes)
         self._tell(self._fit_classes(rows, omega, float(self.C), self._kernel(rows)))

@@ -93,6 +93,8 @@ class LSSVCCV(LeastSquaresClassifier):
     ((10, 10), 0.953)
     """
 
+    _every_class_has_weight = True
+
     C_: float
     Cs_: np.ndarray
     gammas_: np.ndarray

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.linear_model as peers
+from sklearn.datasets import make_classification
 
 import certus
 from certus.linear_model import LogisticRegression
@@ -254,3 +255,15 @@ def test_a_score_of_zero_is_the_first_class_as_in_scikit_learn():
     theirs = peers.LogisticRegression(fit_intercept=False).fit(X, [0, 1, 0, 1])
     assert ours.predict([[0.0]]) == theirs.predict([[0.0]]) == [0]
     np.testing.assert_allclose(ours.predict_proba([[0.0]]), 0.5)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_newton_cg_is_as_exact_as_scikit_learns(seed, K):
+    X, y = make_classification(
+        300, 20, n_informative=10, n_redundant=0, n_classes=K, random_state=seed
+    )
+    best = LogisticRegression(tol=1e-12, solver="newton-cholesky").fit(X, y).coef_
+    ours = LogisticRegression(solver="newton-cg").fit(X, y).coef_
+    theirs = peers.LogisticRegression(solver="newton-cg").fit(X, y).coef_
+    assert np.abs(ours - best).max() <= np.abs(theirs - best).max()

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.sparse import csr_array, issparse
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import DataConversionWarning
 
 from certus.neighbors import (
@@ -237,3 +239,47 @@ def test_warnings_point_at_the_callers_line():
         KNeighborsClassifier().fit(X, np.arange(30))
     assert len(told) == 5
     assert {one.filename for one in told} == {__file__}
+
+
+def test_a_function_of_sparse_rows_is_served():
+    def shared(x, y):
+        assert issparse(x)
+        assert issparse(y)
+        return x.dot(y.T).toarray().item()
+
+    X = csr_array([[1.0, 1, 1, 1, 1], [1, 0, 1, 0, 1], [0, 0, 1, 0, 0]])
+    Q = csr_array([[1.0, 1, 0, 1, 1], [1, 0, 0, 1, 1]])
+    model = NearestNeighbors(n_neighbors=2, metric=shared).fit(X)
+    np.testing.assert_array_equal(model.kneighbors(Q)[1], [[2, 1], [2, 1]])
+    with pytest.raises(ZeroDivisionError):
+        NearestNeighbors(n_neighbors=1, metric=lambda a, b: 1 / 0).fit(X).kneighbors(Q)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "precomputed", "cosine"])
+def test_a_radius_for_each_query(form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    r = rng.uniform(0, 2, 40)
+    metric = form if form in ("precomputed", "cosine") else "euclidean"
+    rows = {"sparse": csr_array(X), "precomputed": cdist(X, X)}.get(form, X)
+    model = NearestNeighbors(metric=metric).fit(rows)
+    for Q in (rows, None):
+        d, i = model.radius_neighbors(Q, r, sort_results=True)
+        for t in range(40):
+            if Q is None:
+                alone = model.radius_neighbors(None, r[t], sort_results=True)
+                alone = alone[0][t], alone[1][t]
+            else:
+                alone = model.radius_neighbors(rows[t : t + 1], r[t], sort_results=True)
+                alone = alone[0][0], alone[1][0]
+            np.testing.assert_array_equal(i[t], alone[1])
+            np.testing.assert_allclose(d[t], alone[0])
+    graph = model.radius_neighbors_graph(rows, r)
+    assert graph.nnz == sum(len(part) for part in model.radius_neighbors(rows, r)[1])
+
+
+@pytest.mark.parametrize("radius", [[0.4, 0.4], np.full(10, -1.0), np.full((10, 1), 0.4)])
+def test_a_radius_that_is_none_for_each_query_is_refused(radius):
+    X = np.arange(10.0)[:, None]
+    with pytest.raises(ValueError, match="radius="):
+        NearestNeighbors().fit(X).radius_neighbors(X, radius)

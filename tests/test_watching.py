@@ -1,16 +1,18 @@
 """What a fit tells while it runs: its trace, scikit-learn's callbacks and early stop."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
+from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
 from certus._watching import TracePoint
 from certus.exceptions import NotCertifiedWarning
-from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from certus.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from estimator_classes import CLASSES
 from problems import regression, weights
 from watching_cases import DIRECT, Recorder, descent, each_direct
@@ -195,3 +197,33 @@ def test_a_solver_that_takes_more_steps_than_it_said_is_not_a_crash(data):
                 context.max_subtasks = 3
 
     descent().set_callbacks(Optimist()).fit(*data)
+
+
+def test_a_task_begins_with_the_model_that_the_one_before_ended_with():
+    class Both:
+        def __init__(self):
+            self.begun, self.ended = [], []
+
+        def setup(self, estimator, context): ...
+
+        def teardown(self, estimator, context): ...
+
+        def on_fit_task_begin(self, estimator, context, *, fitted_estimator):
+            if context.task_name == "iteration":
+                self.begun.append(fitted_estimator)
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            if context.task_name == "iteration":
+                self.ended.append(fitted_estimator)
+
+    X, y = load_iris(return_X_y=True)
+    heard = Both()
+    model = LogisticRegression().set_callbacks(heard).fit(X, y)
+    assert len(heard.begun) == len(heard.ended) == model.n_iter_[0]
+    assert len(heard.begun) > 2
+    for earlier, later in pairwise([None, *heard.ended]):
+        begun = heard.begun[heard.ended.index(later)]
+        if earlier is not None:
+            np.testing.assert_array_equal(begun.coef_, earlier.coef_)
+            np.testing.assert_array_equal(begun.predict(X), earlier.predict(X))
+        assert (begun.coef_ != later.coef_).any()

@@ -58,6 +58,7 @@ class Watching:
         self.trace: list[TracePoint] = []
         self.stopped: str | None = None  # by whom, and when
         self.best: Any = None
+        self.last: Any = None  # parameters of the step before, where callbacks ask for them
         self.least = float("inf")  # objective, of its sign
         self.sign = 1
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
@@ -116,6 +117,8 @@ class Watching:
         if self.best is None or objective < self.least or math.isnan(self.least):
             self.best, self.least = step.parameters(), objective
         stop = step.iteration > 0 and self._callbacks_say_stop(step)
+        if vars(self.estimator).get("_skl_callbacks"):
+            self.last = step.parameters()
         if stop:
             self.stopped = f"by a callback after {count(step.iteration, 'iteration')}"
         return stop
@@ -136,10 +139,14 @@ class Watching:
         if not vars(self.estimator).get("_skl_callbacks") or (most and told > most):
             return False
         assert self.attributes is not None
-        attributes = self.attributes
+        attributes, last = self.attributes, self.last
         # a step is told when it is done: its task begins and ends here
         task = self.context.subcontext(task_name="iteration")
-        task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        task.call_on_fit_task_begin(
+            estimator=self.estimator,
+            reconstruction_attributes=None if last is None else lambda: attributes(last),
+            **self.data,
+        )
         stop: bool = task.call_on_fit_task_end(
             estimator=self.estimator,
             reconstruction_attributes=lambda: attributes(step.parameters()),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .base import Distance
 
@@ -18,7 +19,8 @@ class UserDistance(Distance):
     function : callable
         Of two blocks of rows, (r, p) and (s, p), that returns all their distances, (r, s). A
         function of two rows that returns a number, as scikit-learn takes, is recognised by trying
-        and served; it is called once for each pair, which is slow.
+        and served; it is called once for each pair, which is slow. So is a function of two sparse
+        rows, (1, p) each.
     **params
         Passed on to it.
 
@@ -62,15 +64,31 @@ class UserDistance(Distance):
             return False
         return found.shape == (r, s)
 
+    def _of_sparse_rows(self, a: np.ndarray, b: np.ndarray) -> bool:
+        """Does the function take two sparse rows, and not two arrays? Tried on one pair."""
+        try:
+            float(self.function(a, b, **self.params))
+        except Exception:  # whatever a function of sparse rows does with arrays
+            try:
+                float(self.function(csr_array(a[None]), csr_array(b[None]), **self.params))
+            except Exception:  # it takes neither: the first answer is the one to see
+                return False
+            return True
+        return False
+
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         n, m = len(A), len(B)
         D = np.empty((n, m))
         if n == 0 or m == 0:
             return D
         of_blocks = self._of_blocks(A[0], B[0])
+        left: Any = A
+        right: Any = B
+        if not of_blocks and self._of_sparse_rows(A[0], B[0]):
+            left, right = _sparse_rows(A), _sparse_rows(B)
         for i in range(0, n, ROWS):
             for j in range(0, m, ROWS):
-                a, b = A[i : i + ROWS], B[j : j + ROWS]
+                a, b = left[i : i + ROWS], right[j : j + ROWS]
                 D[i : i + ROWS, j : j + ROWS] = self._block(a, b) if of_blocks else self._ones(a, b)
         bad = np.isnan(D)
         if bad.any():
@@ -87,6 +105,10 @@ class UserDistance(Distance):
             )
         return found
 
-    def _ones(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _ones(self, a: Any, b: Any) -> np.ndarray:
         found = [[float(self.function(x, z, **self.params)) for z in b] for x in a]
         return np.array(found)
+
+
+def _sparse_rows(A: np.ndarray) -> list[Any]:
+    return [csr_array(a[None]) for a in A]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 
-from .._validation import one_of
+from .._validation import as_numbers, one_of
 from .._words import count
 from ._base import NeighborsModel, check_radius
 from ._votes import Neighbours
@@ -122,8 +122,8 @@ class WithinRadiusMixin(NeighborsModel):
         X : array-like, sparse matrix or frame of shape (n_queries, n_features), default=None
             With ``metric="precomputed"`` distances of shape (n_queries, n_samples_fit). None: the
             rows of the fit, each without itself.
-        radius : float, default=None
-            None: as in the constructor.
+        radius : float or array-like of shape (n_queries,), default=None
+            One for all queries, or one for each; None: as in the constructor.
         return_distance : bool, default=True
         sort_results : bool, default=False
             True: nearest first. False: in the order of the fit.
@@ -141,9 +141,13 @@ class WithinRadiusMixin(NeighborsModel):
         return (as_objects(distances), arrays) if return_distance else arrays
 
     def _within(self, Q: Any, radius: Any, sort: bool) -> Neighbours:
-        r = check_radius(self.radius if radius is None else radius)
-        distances, rows, edges = self._index.radius(self._as_indexed(Q), r)
+        r = self.radius if radius is None else radius
+        each = _radius_of_each(r, self._count(Q)) if np.ndim(r) else None
+        most = check_radius(r) if each is None else float(each.max(initial=0.0))
+        distances, rows, edges = self._index.radius(self._as_indexed(Q), most)
         found = Neighbours(distances, rows, edges, None)
+        if each is not None:
+            found = found.within(each)
         return found.by_distance() if sort else found
 
     def _voters(self, X: Any) -> Neighbours:
@@ -176,6 +180,16 @@ class WithinRadiusMixin(NeighborsModel):
         found = self._within(Q, radius, sort)
         data = np.ones(len(found.rows)) if mode == "connectivity" else found.distance
         return as_graph(data, found.rows, found.start, (found.m, self.n_samples_fit_))
+
+
+def _radius_of_each(radius: Any, m: int) -> np.ndarray:
+    """(m,): a radius for each query."""
+    r = as_numbers(radius, "radius")
+    if r.shape != (m,) or not (r >= 0).all():
+        raise ValueError(
+            f"radius={radius!r}: give a number of at least 0, or {m:,} of them, one for each query"
+        )
+    return r
 
 
 def in_order(distances: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -45,6 +45,13 @@ class Neighbours(NamedTuple):
         order = np.lexsort((self.rows, self.distance, self.query))
         return self._replace(distance=self.distance[order], rows=self.rows[order])
 
+    def within(self, radius: np.ndarray) -> "Neighbours":
+        """Those at most ``radius[i]`` from query i."""
+        keep = self.distance <= radius[self.query]
+        counts = np.bincount(self.query[keep], minlength=self.m)
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        return Neighbours(self.distance[keep], self.rows[keep], start, None)
+
     def lists(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """(distances, rows), an array for each query."""
         if self.m == 0:

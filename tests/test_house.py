@@ -419,13 +419,14 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
-    "count_components", "curvature", "density", "distances", "duality", "gap_statistic",
+    "count_components", "curvature", "density", "distances", "duality", "firth_directions", "gap_statistic",
     "hinge_dual", "inference", "kernels", "kmeans_claims", "linear_sums", "linkage_centers",
     "linkage_looks", "negligible_directions", "orthogonal_coordinates", "repeated_columns",
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
-    "neighbor_votes", "normal_components", "ordinal_sums", "penalised_slopes", "penalty_terms",
+    "neighbor_votes", "normal_components", "ordinal_excess", "ordinal_sums",
+    "orthogonal_directions", "penalised_slopes", "penalty_terms",
     "residual_sums", "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
     "weightless",
 }  # fmt: skip

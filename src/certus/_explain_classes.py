@@ -82,7 +82,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
 
 
 def to_prove_it(c: "Certificate") -> str:
-    return "drop or combine columns that nearly repeat others, or use a finite C"
+    penalty = "alpha > 0" if c.definition == ORDINAL else "a finite C"
+    return f"drop or combine columns that nearly repeat others, or use {penalty}"
 
 
 def likely_cause(c: "Certificate") -> str | None:

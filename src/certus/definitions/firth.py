@@ -13,39 +13,32 @@ residual = ½ ∇FᵀI⁻¹∇F / f₀ is what one more scoring step would gain,
 that the intercept alone leaves. log det I need not be concave, so that a stationary point proves
 nothing of other points.
 
-Where columns repeat others, det is the product of the eigenvalues that are not 0. Directions that
-are left out change no row's score.
+Where columns repeat others, det is the product of the eigenvalues that are not 0. A direction is
+left out only by the rule of ``negligible_directions``. F and the residual are the same in all
+coordinates, up to a constant of det: where I, in the columns as they are, cannot be told from
+rounding, and with more columns than rows, they are taken along other directions
+(``firth_directions``).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from certus.definitions.curvature import (
-    add_and_compare,
-    hessian,
-    larger,
-    row_sizes,
-    with_constant,
-)
+from certus.definitions.curvature import add_and_compare, hessian, with_constant
 from certus.definitions.duality import EVALUATION, Fitted
+from certus.definitions.firth_directions import (
+    FirthSums,
+    Information,
+    along_directions,
+    firth_sums,
+    sums_added,
+)
 from certus.definitions.linear_sums import gamma
 from certus.definitions.logistic import LogisticBend, LogisticMargin
 from certus.definitions.margins import shares
+from certus.definitions.negligible_directions import LeftOut, left_out_of
 
-
-class Information(NamedTuple):
-    """I of the columns as viewed, on the directions that the rows know."""
-
-    root: Any  # A with AAᵀ = I⁺, (P, r)
-    log_det: float  # in the user's units
-
-
-class FirthSums(NamedTuple):
-    loss: Any  # −Σ s log P(y | x)
-    mass: Any  # Σ s of each class
-    expected: Any  # Σ s p
-    g: Any  # ∇F, (P,)
+MUCH_ABOVE = 1e6  # times what rounding can do, of eigenvalues whose inverses are then good
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
@@ -57,10 +50,23 @@ def check(
     Two passes, O(n·p²) operations, O(p²) memory a thread.
     """
     at = Fitted(data, w, b, 1.0, 0.0, 0.0, fit_intercept, None)
-    constant = 1.0 if fit_intercept else None
-    information = None if at.infeasible else information_of(data, at, constant)
-    root = np.zeros((len(at.w) + fit_intercept, 0)) if information is None else information.root
-    sums = data.reduce(scores, at.w, at.b, at.view, constant, root, combine=added, square=True)
+    constant, information = 1.0 if fit_intercept else None, None
+    left_out: list[LeftOut] = []
+    if not at.infeasible and data.shape[1] < data.shape[0]:
+        information = information_of(data, at, constant)
+    if information is not None:
+        sums = data.reduce(
+            scores, at.w, at.b, at.view, constant, information.root, combine=sums_added, square=True
+        )
+    elif not at.infeasible:
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        information, sums, left_out = along_directions(data, w, b, fit_intercept)
+    root = np.zeros((0, 0)) if information is None else information.root
+    if information is None:
+        nowhere = np.zeros((len(at.w) + fit_intercept, 0))
+        sums = data.reduce(
+            scores, at.w, at.b, at.view, constant, nowhere, combine=sums_added, square=True
+        )
     f0 = float(LogisticMargin.null(sums.mass[1], sums.mass[0], fit_intercept))
     nothing = information is None
     gain = float("inf") if nothing else float(np.sum((root.T @ sums.g) ** 2) / 2)
@@ -79,6 +85,7 @@ def check(
         "kind": "stationary",
         "convex": False,
         "infeasible": at.infeasible or (UNKNOWN if nothing else None),
+        "left_out": left_out_of(left_out, len(at.w)),
         "share": sums.mass / total,
         "mean_probability": np.array([1 - sums.expected / total, sums.expected / total]),
     }
@@ -88,44 +95,22 @@ UNKNOWN = "probabilities of 0 and 1, or columns that nearly repeat others, leave
 
 
 def information_of(data: Any, at: Fitted, constant: float | None) -> Information | None:
-    """None where it cannot be told from rounding which directions the rows know."""
+    """Of the columns as viewed. None where it cannot be told from rounding."""
     bend = LogisticBend(1, (1.0, 1.0))
-    H, peak = data.reduce(
+    H, _ = data.reduce(
         hessian, at.w, at.b, bend, at.view, constant, combine=add_and_compare, square=True
     )
     H = H[0, :, 0]
     d = np.sqrt(np.diagonal(H))
-    if not np.isfinite(H).all():
+    if not (np.isfinite(H).all() and (d > 0).all()):
         return None
-    scale = np.where(d > 0, d, 1.0)
-    lam, V = np.linalg.eigh(H / scale / scale[:, None])
+    lam, V = np.linalg.eigh(H / d / d[:, None])
     slack = (gamma(data.depth + len(d) + EVALUATION) + 2 * gamma(8 * len(d) + 8)) * len(d)
-    known = lam > 4 * slack
-    if not known.any():
+    if not lam[0] > MUCH_ABOVE * slack:
         return None
-    root = V[:, known] / np.sqrt(lam[known]) / scale[:, None]
     q = np.concatenate([at.q, [1.0] * (constant is not None)])
-    if known.all():
-        log_det = np.log(lam).sum() + 2 * np.log(scale / q).sum()
-        return Information(root, float(log_det))
-    rest = V[:, ~known] / scale[:, None]
-    _, change = data.reduce(
-        row_sizes, at.view, constant, peak, root[None], rest[None], combine=larger
-    )
-    if change > data.eps * max(len(d), 64) / lam[known].min():
-        return None
-    # as viewed I = (DV)Λ(DV)ᵀ; x̃ is x̃_viewed L, so that it is GΛGᵀ with G = LᵀDV, and of that the
-    # eigenvalues that are not 0 multiply to det Λ · det GᵀG
-    G = (scale / q)[:, None] * V[:, known]
-    if at.view.c is not None:
-        G[:-1] += np.multiply.outer(at.view.c, G[-1])
-    R = np.linalg.qr(G, mode="r")
-    log_det = np.log(lam[known]).sum() + 2 * np.log(np.abs(np.diagonal(R))).sum()
-    return Information(root, float(log_det))
-
-
-def added(left: FirthSums, right: FirthSums) -> FirthSums:
-    return FirthSums(*(a + b for a, b in zip(left, right, strict=True)))
+    log_det = np.log(lam).sum() + 2 * np.log(d / q).sum()
+    return Information(V / np.sqrt(lam) / d[:, None], float(log_det))
 
 
 def scores(
@@ -133,14 +118,5 @@ def scores(
 ) -> FirthSums:
     """The sums of one block, given I⁺ by its root."""
     Z, y = with_constant(X, view, constant), y[:, 0]
-    s = np.ones(len(y)) if s is None else s
     z = (np.dot(Z[:, : len(w)], w) + b)[:, 0]
-    e = np.exp(-np.abs(z))
-    p = np.where(z > 0, 1.0, e) / (1.0 + e)
-    u = np.dot(Z, root)
-    h = e / (1.0 + e) ** 2 * np.einsum("ij,ij->i", u, u)
-    loss = np.log1p(e) + np.maximum(np.where(y == 1, -z, z), 0.0)
-    # p − y is −(1 − p) where y = 1: no cancellation
-    miss = np.where(y == 1, -np.where(z > 0, e, 1.0) / (1.0 + e), p)
-    g = np.dot(Z.T, s * (miss + h * (p - 0.5)))
-    return FirthSums(s @ loss, np.bincount(y.astype(np.intp), s, 2).astype(float), s @ p, g)
+    return firth_sums(Z, y, np.ones(len(y)) if s is None else s, z, root)

@@ -11,7 +11,10 @@ changes a score of a row, or coth(d/2) times a distance of thresholds,
 
     φ″(t) ≥ e^{−Mt},     F(θ) − F* ≤ (a + (1 − a) log(1 − a)) / M²,  a = νM < 1
 
-as in ``curvature``; and thus there is an optimum. M ≤ max ‖·‖_{H⁻¹} of these.
+as in ``curvature``; and thus there is an optimum. M ≤ max ‖·‖_{H⁻¹} of these. Where H, in the
+columns as they are, cannot be told from rounding (columns that nearly repeat others), or would be
+larger than the rows (more columns than rows), that is done along other directions
+(``ordinal_excess``).
 
 Without a penalty there is none where the classes lie in order along some score: γ_{y−1} ≤ xᵀu ≤ γ_y
 for all rows, and not all of them equalities. Then F(w + tu, c + tγ) falls for all t > 0.
@@ -22,26 +25,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.curvature import excess_of
-from certus.definitions.duality import EVALUATION, Fitted
+from certus.definitions.duality import EVALUATION, Fitted, class_mass
 from certus.definitions.linear_sums import UNIT, dense, gamma
 from certus.definitions.margins import shares
+from certus.definitions.negligible_directions import left_out_of
+from certus.definitions.ordinal_excess import NO_EXCESS, TOO_FLAT, Excess, careful_excess
 from certus.definitions.ordinal_sums import (
     between_thresholds,
     combine_ordinal,
+    larger_reach,
+    ordinal_reach,
     ordinal_sums,
-    reaches,
     rounding_of,
 )
 from certus.definitions.separation import exact_sign
 
 
-class Excess(NamedTuple):
-    most: float  # F − F* at most; ∞ where nothing was found
-    decrement: float  # ν²/2
-    reach: Any  # |θ_j − θ*_j| at most, or None
+class Found(NamedTuple):
+    """What one of the two ways found."""
 
+    objective: float
+    error: float  # of it, by rounding
+    excess: Excess
+    left_out: Any  # directions, as ``negligible_directions`` describes them
+    final: bool  # more digits would not prove more
 
-NO_EXCESS = Excess(np.inf, np.inf, None)
+    @property
+    def gap(self) -> float:
+        return float((self.excess.most + 2 * self.error) * (1 + 8 * UNIT))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows proves nothing
@@ -56,29 +67,28 @@ def check(
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p, 1), thresholds (K − 1,).
 
-    Two passes, O(n·p²) operations, O(p²) memory a thread.
+    Two passes, O(n·p²) operations, O(p²) memory a thread; with more columns than rows O(n²·p).
     """
     w, c = np.asarray(w, dtype=float), np.asarray(thresholds, dtype=float)
     at = Fitted(data, w, -c, 1.0, 0.0, alpha, True, None)
     infeasible = at.infeasible
     if not infeasible and not (np.diff(c) > 0).all():
         infeasible = "the thresholds do not rise, so that a class has no probability"
-    sums, peak = data.reduce(
-        ordinal_sums, at.w[:, 0], -at.b, float(at.b_error.max()), at.view,
-        combine=combine_ordinal, square=True,
-    )  # fmt: skip
-    inner = between_thresholds(c, sums.mass)
-    penalty = alpha / 2 * float((w * w).sum()) if alpha else 0.0  # w² may overflow
-    objective = float(sums.loss + inner[0]) + penalty
-    error = float(sums.loss_error + rounding_of(data) * abs(objective))
-    f0 = float(-sums.mass @ np.log(sums.mass / sums.mass.sum()))
-    found = NO_EXCESS
-    if not infeasible and np.isfinite(objective):
-        found = excess(data, at, c, alpha, sums, peak, inner)
-    gap = (found.most + 2 * error) * (1 + 8 * UNIT)
+    (mass,) = data.reduce(class_mass, len(c) + 1)
+    if len(mass) != len(c) + 1:
+        infeasible = infeasible or "there are fewer thresholds than classes to tell apart"
+    f0 = float(-mass @ np.log(mass / mass.sum()))
+    found, separated, wide = NOTHING_FOUND, None, data.shape[0] <= data.shape[1]
+    if wide and not alpha and not infeasible:
+        separated = separation(data, w, c, direction)
+    if not infeasible and not wide:
+        found = in_columns(data, at, c, alpha, tol * f0)
+    if not infeasible and not found.final:
+        found = along_directions(data, w, c, alpha, separated is not None)
+    excess, gap = found.excess, found.gap
     answer = {
-        "objective": float("inf") if infeasible else objective,
-        "bound": max(objective - error - found.most, 0.0),
+        "objective": float("inf") if infeasible else found.objective,
+        "bound": max(found.objective - found.error - excess.most, 0.0),
         "gap": gap,
         "residual": float("inf") if infeasible else float(shares(np.float64(gap), f0)),
         "null_objective": f0,
@@ -87,21 +97,59 @@ def check(
         "coef_error": None,
         "kind": "global",
         "separated": None,
-        "share": sums.mass / sums.mass.sum(),
+        "share": mass / mass.sum(),
+        "left_out": found.left_out,
     }
-    if found.reach is not None and np.isfinite(gap):
-        answer["coef_error"] = float(np.max(found.reach[: len(w)] * at.q))
+    if excess.reach is not None and np.isfinite(gap):
+        answer["coef_error"] = float(np.max(excess.reach))
     if not np.isfinite(gap):
-        answer |= {"bound": None, "gap": float("inf"), "kind": "stationary"}
-        share = float(shares(np.float64(found.decrement), f0))
-        answer["separated"] = None if alpha else separation(data, w, c, direction)
-        nothing = infeasible or answer["separated"]
-        answer["residual"] = float("inf") if nothing else share
+        answer |= {"bound": None, "gap": float("inf"), "kind": "stationary", "left_out": []}
+        if not alpha and separated is None and not infeasible:
+            separated = separation(data, w, c, direction)
+        answer["separated"] = separated
+        step = float(shares(np.float64(excess.decrement), f0))
+        # F is convex: a small gradient proves nothing where the curvature is not known
+        unproven = not (infeasible or separated) and not step > tol
+        if excess.unresolved and (unproven or not np.isfinite(step)):
+            answer |= {"unproven": excess.unresolved, "at_least": 0.0}
+        answer["residual"] = float("inf") if infeasible or separated or unproven else step
     return answer
 
 
-def excess(data: Any, at: Fitted, c: Any, alpha: float, sums: Any, peak: Any, inner: Any) -> Excess:
-    """From gradient and Hessian, whatever rounding did to them."""
+NOTHING_FOUND = Found(np.inf, np.inf, NO_EXCESS, [], False)
+
+
+def along_directions(data: Any, w: Any, c: Any, alpha: float, only_objective: bool) -> Found:
+    """``only_objective``: no excess is asked for, there being no optimum."""
+    careful = careful_excess(data, w, c, alpha, only_objective)
+    left_out = left_out_of(careful.directions.left_out, len(w))
+    return Found(careful.objective, careful.error, careful.excess, left_out, True)
+
+
+def in_columns(data: Any, at: Fitted, c: Any, alpha: float, goal: float) -> Found:
+    """In the columns as viewed. ``goal``: the gap that is wanted."""
+    sums, peak = data.reduce(
+        ordinal_sums, at.w[:, 0], -at.b, float(at.b_error.max()), at.view,
+        combine=combine_ordinal, square=True,
+    )  # fmt: skip
+    inner = between_thresholds(c, sums.mass)
+    # w² may overflow
+    penalty = alpha / 2 * float(((at.w[:, 0] * at.q) ** 2).sum()) if alpha else 0.0
+    objective = float(sums.loss + inner[0]) + penalty
+    error = float(sums.loss_error + rounding_of(data) * abs(objective) + gamma(len(at.w)) * penalty)
+    if not np.isfinite(objective):
+        return Found(objective, error, NO_EXCESS, [], False)
+    excess, slope = excess_in_columns(data, at, c, alpha, sums, peak, inner)
+    found = Found(objective, error, excess, [], True)
+    # is it the gradient that is too large, or what rounding can have done?
+    return found._replace(final=found.gap <= goal or slope**2 / 2 > goal)
+
+
+def excess_in_columns(
+    data: Any, at: Fitted, c: Any, alpha: float, sums: Any, peak: Any, inner: Any
+) -> tuple[Excess, float]:
+    """From gradient and Hessian, whatever rounding did to them; and ν without that, 0 where the
+    Hessian cannot be told from rounding."""
     p, P = len(at.w), len(sums.g)
     _, g_inner, H_inner, size_inner = inner
     g, H = sums.g.copy(), sums.H.copy()
@@ -116,32 +164,22 @@ def excess(data: Any, at: Fitted, c: Any, alpha: float, sums: Any, peak: Any, in
     d = np.sqrt(np.diagonal(H))
     score_error = gamma(p + 6) * (peak @ np.abs(at.w[:, 0]) + np.abs(at.b).max())
     moved = np.expm1(2 * (score_error + at.b_error.max()))  # H at ẑ is that at z, up to this share
-    if not (np.isfinite(H).all() and np.isfinite(g).all() and moved < 0.1):
-        return NO_EXCESS
-    scale = np.where(d > 0, d, 1.0)
-    lam, V = np.linalg.eigh(H / scale / scale[:, None])
+    if not (np.isfinite(H).all() and np.isfinite(g).all() and moved < 0.1 and (d > 0).all()):
+        return NO_EXCESS, 0.0
+    lam, V = np.linalg.eigh(H / d / d[:, None])
     slack = (gamma(data.depth + P + EVALUATION) + 2 * gamma(8 * P + 8)) * P
-    known = lam > 4 * slack
-    if not known.any() or (alpha and not known.all()):
-        return NO_EXCESS
-    least = lam[known] - slack
-    A = V[:, known] / np.sqrt(least * (1 - moved)) / scale[:, None]
+    if not (lam > 4 * slack).all():
+        return NO_EXCESS, 0.0
+    A = V / np.sqrt((lam - slack) * (1 - moved)) / d[:, None]
     g_error = g_error + gamma(2 * P + 8) * np.abs(g)
-    nu = float(np.linalg.norm(A.T @ g) + np.linalg.norm(np.abs(A).T @ g_error))
-    rest = V[:, ~known] / scale[:, None]
-    M, change = data.reduce(reaches, at.view, peak, A, rest, combine=both_larger)
-    if change > data.eps * max(P, 64) / least.min():
-        return Excess(np.inf, nu**2 / 2, None)
+    slope = float(np.linalg.norm(A.T @ g))
+    nu = slope + float(np.linalg.norm(np.abs(A).T @ g_error))
+    (M,) = data.reduce(ordinal_reach, at.view, A, combine=larger_reach)
     apart = np.linalg.norm(np.diff(A[p:], axis=0), axis=1) / np.tanh(np.diff(c) / 2)
     M = float(max(np.sqrt(M), apart.max(initial=0.0))) * (1 + gamma(4 * P + EVALUATION))
     most, step = excess_of(nu, M)
-    # a constant column changes no score: its coefficient is nobody's
-    unique = known.all() and bool((d > 0).all())
-    return Excess(most, nu**2 / 2, step * np.linalg.norm(A, axis=1) if unique else None)
-
-
-def both_larger(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
-    return max(left[0], right[0]), max(left[1], right[1])
+    reach = step * np.linalg.norm(A[:p], axis=1) * at.q
+    return Excess(most, nu**2 / 2, reach, "" if np.isfinite(most) else TOO_FLAT), slope
 
 
 # --- classes in order along a score ---------------------------------------------------------------

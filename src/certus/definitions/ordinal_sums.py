@@ -30,25 +30,42 @@ class OrdinalSums(NamedTuple):
     size: Any  # (P,): Σ s |∂| |x_j|, by which the sums' own rounding is measured
 
 
+class RowTerms(NamedTuple):
+    """Of the two logistic terms of each row, (n,)."""
+
+    slope: Any  # ∂/∂z
+    steepness: Any  # Σ |∂/∂z|
+    bend: Any  # ∂²/∂z²
+
+
 def ordinal_sums(
     X: Any, y: Any, s: Any, w: Any, c: Any, c_error: float, view: Any
 ) -> tuple[OrdinalSums, Any]:
     """Of one block, and the largest |x_j| of rows that count. w (p,), c (K − 1,) as viewed."""
-    Z, k = view.of(X), y[:, 0].astype(np.intp)
-    s = np.ones(len(k)) if s is None else s
-    (n, p), K = Z.shape, len(c) + 1
+    Z = view.of(X)
     z, size = np.dot(Z, w), np.dot(np.abs(Z), np.abs(w))
-    error = gamma(p + 6) * (size + np.abs(c).max()) + c_error
+    error = gamma(Z.shape[1] + 6) * (size + np.abs(c).max()) + c_error
+    s = np.ones(len(z)) if s is None else s
+    sums, _ = sums_of_terms(Z, y[:, 0].astype(np.intp), s, (z, np.zeros_like(z)), error, c)
+    return sums, np.abs(Z[s > 0]).max(axis=0, initial=0.0)
+
+
+def sums_of_terms(
+    Z: Any, k: Any, s: Any, z: tuple[Any, Any], error: Any, c: Any
+) -> tuple[OrdinalSums, RowTerms]:
+    """Of columns Z (n, p), classes k and scores z (n,), the sum of two numbers each, that are off
+    by ``error`` at most."""
+    (n, p), K = Z.shape, len(c) + 1
     total = OrdinalSums(
         np.bincount(k, s, K).astype(float), 0.0, np.zeros(p + K - 1),
         np.zeros((p + K - 1, p + K - 1)), 0.0, np.zeros(p + K - 1), np.zeros(p + K - 1),
     )  # fmt: skip
     loss = loss_error = 0.0
-    bend, slope, steepness = np.zeros(n), np.zeros(n), np.zeros(n)
+    slope, steepness, bend = np.zeros((3, n))
     for above in (0, 1):  # log(1 + e^{−a}) of the row's own threshold, log(1 + e^b) of that below
         rows = np.flatnonzero((k < K - 1) if not above else (k > 0))
         t = k[rows] - above
-        m = (z[rows] - c[t]) * (-1.0 if above else 1.0)  # −a, or b
+        m = ((z[0][rows] - c[t]) + z[1][rows]) * (-1.0 if above else 1.0)  # −a, or b
         e = np.exp(-np.abs(m))
         a = np.where(m > 0, 1.0, e) / (1 + e)  # the slope of log(1 + e^m)
         h = e / (1 + e) ** 2
@@ -73,8 +90,7 @@ def ordinal_sums(
     total.g[:p] = np.dot(s * slope, Z)
     total.size[:p] = np.dot(s * steepness, np.abs(Z))
     total.g_error[:p] = np.dot(s * error, np.abs(Z)) / 2
-    peak = np.abs(Z[s > 0]).max(axis=0, initial=0.0)
-    return total._replace(loss=loss, loss_error=loss_error), peak
+    return total._replace(loss=loss, loss_error=loss_error), RowTerms(slope, steepness, bend)
 
 
 def combine_ordinal(left: Any, right: Any) -> Any:
@@ -86,7 +102,8 @@ def between_thresholds(c: Any, mass: Any) -> tuple[Any, Any, Any, Any]:
     """Σ_k n_k g(d_k) of the classes between two thresholds, g(d) = −log(1 − e^{−d}), with its
     gradient and Hessian in c, and the size of what its gradient is summed from."""
     d, n = np.diff(c), mass[1:-1]
-    value = -n * np.log(-np.expm1(-d))
+    # 1 − e^{−d} is near 1 for large d, near d for small ones: neither logarithm loses digits
+    value = -n * np.where(d > 0.7, np.log1p(-np.exp(-d)), np.log(-np.expm1(-d)))
     slope = -n / np.expm1(d)
     bend = n / (2 * np.sinh(np.minimum(d, 1400.0) / 2)) ** 2
     g, H, size = np.zeros(len(c)), np.zeros((len(c), len(c))), np.zeros(len(c))
@@ -97,26 +114,32 @@ def between_thresholds(c: Any, mass: Any) -> tuple[Any, Any, Any, Any]:
     return value.sum(), g, H, size
 
 
-def reaches(X: Any, y: Any, s: Any, view: Any, peak: Any, A: Any, U: Any) -> tuple[Any, Any]:
+def ordinal_reach(X: Any, y: Any, s: Any, view: Any, A: Any) -> tuple[Any]:
     """Of one block's rows that count: the largest ‖·‖² of a score c_t − xᵀw in the directions A
-    (P, r), and by how much the directions U change one, as a share of what they could."""
+    (P, r)."""
     counted = slice(None) if s is None else s > 0
-    Z, k = view.of(X[counted]), y[counted][:, 0].astype(np.intp)
-    p, K = Z.shape[1], A.shape[0] - Z.shape[1] + 1
-    could = np.dot(peak, np.abs(U[:p])) + np.abs(U[p:]).max(axis=0)
-    M, null, step = 0.0, 0.0, max(16, 2**20 // max(1, A.size))
+    Z = view.of(X[counted])
+    return (reach_of_terms(Z, np.zeros((len(Z), 0)), y[counted][:, 0].astype(np.intp), A),)
+
+
+def reach_of_terms(Z: Any, error: Any, k: Any, A: Any) -> float:
+    """The same of columns Z that are off by ``error`` at most."""
+    p = Z.shape[1]
+    K = A.shape[0] - p + 1
+    M, step = 0.0, max(16, 2**20 // max(1, A.size))
     for start in range(0, len(Z), step):
-        part, own = Z[start : start + step], k[start : start + step]
-        T, N = np.dot(part, A[:p]), np.dot(part, U[:p])
+        part = slice(start, start + step)
+        T, own = np.dot(Z[part], A[:p]), k[part]
+        off = np.linalg.norm(np.dot(error[part], np.abs(A[: error.shape[1]])), axis=1)
         for above in (0, 1):
             rows = np.flatnonzero((own < K - 1) if not above else (own > 0))
-            t = p + own[rows] - above
-            change = A[t] - T[rows]
-            M = max(M, np.einsum("ij,ij->i", change, change).max(initial=0.0))
-            change = np.abs(U[t] - N[rows]).max(axis=0, initial=0.0)
-            share = np.divide(change, could, out=np.zeros_like(change), where=could > 0)
-            null = max(null, share.max(initial=0.0))
-    return M, null
+            change = np.linalg.norm(A[p + own[rows] - above] - T[rows], axis=1) + off[rows]
+            M = max(M, float(change.max(initial=0.0)) ** 2)
+    return M
+
+
+def larger_reach(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (max(left[0], right[0]),)
 
 
 def rounding_of(data: Any) -> float:

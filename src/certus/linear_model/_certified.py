@@ -13,6 +13,7 @@ from ..certificate import Certificate, certify
 from ..exceptions import AliasWarning, NotCertifiedWarning, SeparationWarning
 from ..rows import Rows
 from ..solvers.linear_problem import Solution
+from ..solvers.loop import Fit
 
 
 class Certified:
@@ -41,7 +42,7 @@ class Certified:
             warning = not_certified(certificate, stopped_at) + (f" {said}." if said else "")
             warnings.warn(warning, NotCertifiedWarning, stacklevel=stacklevel + 1)
 
-    def _warn_of_aliases(self, solution: Solution, n: int, stacklevel: int = CALLER) -> None:
+    def _warn_of_aliases(self, solution: Solution | Fit, n: int, stacklevel: int = CALLER) -> None:
         if solution.aliases is not None:
             names = vars(self).get("feature_names_in_")
             warnings.warn(

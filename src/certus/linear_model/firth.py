@@ -2,20 +2,16 @@
 
 from typing import Any
 
-import numpy as np
-
 from .._labels import named
 from .._validation import boolean, data_for_classification, memory_for_gram, not_negative
 from .._watching import CALLER, watched
-from ..certificate import Certificate, certify
 from ..inference import FirthInference
 from ..rows import Rows
-from ..solvers.firth import solve
+from ..solvers.firth import Firth, minimise, problem_of
 from ..solvers.loop import Fit
 from ..solvers.steps import OnStep
 from ._classifier import LinearClassifier, Probabilities
 from ._firth_inference import firth_inference
-from ._unpenalised import least_norm
 from .logistic import whole_number
 
 
@@ -163,24 +159,19 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         return firth_inference(self, X, y, sample_weight)
 
     def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Any) -> None:
-        m = rows.shape[1] + fit_intercept
+        m = min(rows.shape) + fit_intercept
         memory_for_gram(m, m, rows.threads)
+        problem: Firth | None = None
 
         def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
-            return solve(rows, fit_intercept, start, tol, self.max_iter, on_step, before)
+            nonlocal problem
+            problem = problem or problem_of(rows, fit_intercept)
+            return minimise(problem, start, tol, self.max_iter, on_step, before)
 
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
-        if fit.singular:
-            found = self._smallest(rows, fit, fit_intercept)
+        if fit.aliases is not None:
+            self._warn_of_aliases(fit, rows.shape[0], CALLER + 1)
         self._conclude(found, fit.stopped_at, CALLER)
-
-    def _smallest(self, rows: Rows, fit: Fit, fit_intercept: bool) -> Certificate:
-        """Of all w with the same scores."""
-        least = least_norm(rows, fit.w, fit.b, fit_intercept)
-        b = least.b if fit_intercept else np.zeros(1)
-        self._set(fit._replace(w=least.w, b=b))
-        self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
-        return certify(self, rows, self._certificate_tol(float(self.tol)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

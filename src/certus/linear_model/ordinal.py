@@ -14,11 +14,10 @@ from ..exceptions import OrderWarning
 from ..rows import Rows
 from ..solvers.loop import Fit
 from ..solvers.ordering import ordering_direction
-from ..solvers.ordinal import solve
+from ..solvers.ordinal import Proportional, minimise, problem_of
 from ..solvers.steps import OnStep
 from ._classifier import LinearClassifier
 from ._scores import scores
-from ._unpenalised import least_norm
 from .logistic import whole_number
 
 
@@ -69,8 +68,9 @@ class OrdinalRegression(LinearClassifier):
 
     Notes
     -----
-    Newton's method: O(n·p² + p³) operations a step, O(p²) memory a thread. Sparse X is read in
-    dense blocks. Two classes: ``LogisticRegression`` with C = 1/α.
+    Newton's method: O(n·m² + m³) operations a step, O(m²) memory a thread, m = min(n, p). Where
+    columns nearly repeat others, in combinations of them that do not. Sparse X is read in dense
+    blocks. Two classes: ``LogisticRegression`` with C = 1/α.
 
     References
     ----------
@@ -154,12 +154,15 @@ class OrdinalRegression(LinearClassifier):
         return self
 
     def _fit_rows(self, rows: Rows, alpha: float, start: Any) -> None:
-        K, p = len(self.classes_), rows.shape[1]
-        memory_for_gram(p + K, p + K, rows.threads)
+        K, m = len(self.classes_), min(rows.shape)
+        memory_for_gram(m + K, m + K, rows.threads)
         self._forget("_direction")
+        problem: Proportional | None = None
 
         def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
-            return solve(rows, K, alpha, start, tol, self.max_iter, on_step, before)
+            nonlocal problem
+            problem = problem or problem_of(rows, K, alpha)
+            return minimise(problem, start, tol, self.max_iter, on_step, before)
 
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
         if alpha == 0:
@@ -167,23 +170,18 @@ class OrdinalRegression(LinearClassifier):
         self._conclude(found, fit.stopped_at, CALLER)
 
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
-        """Of many optima the smallest; where there is none, what puts the classes in order."""
-        tol = self._certificate_tol(float(self.tol))
-        if found.certified and fit.singular:
-            least = least_norm(rows, fit.w, np.zeros(1), True)
-            if least.aliases is not None:
-                self._set(fit._replace(w=least.w, b=fit.b + least.b))
-                self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
-                return certify(self, rows, tol)
-        proven = found.certified and found.kind == "global"
+        """Name columns that repeat others; where there is no optimum, what puts the classes in
+        order."""
+        if found.certified and fit.aliases is not None:
+            self._warn_of_aliases(fit, rows.shape[0], CALLER + 2)
         finite = np.isfinite(fit.w).all() and np.isfinite(fit.b).all()
-        if not proven and finite and self._watching.stopped is None:
+        if not found.certified and finite and self._watching.stopped is None:
             direction = ordering_direction(
                 rows, len(self.classes_), (fit.w, fit.b), fit.stopped_at is None
             )
             if direction is not None:
                 self._direction = direction
-                return certify(self, rows, tol)
+                return certify(self, rows, self._certificate_tol(float(self.tol)))
         return found
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:

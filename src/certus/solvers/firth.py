@@ -16,6 +16,7 @@ weighs; where it is slow, B is worth its price. Steps are halved until F falls.
 Two passes a step, one for a trial: I and log L first, what needs I⁻¹ second.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,16 +26,16 @@ from ..rows import Rows
 from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram_block_rows
-from .least_squares import solve as least_squares
 from .loop import Fit
-from .steps import OnStep, Step, always, ignore
+from .orthogonal import Orthogonal, orthogonal
+from .steps import OnStep, Step, ignore
 
 NAME = "newton"
 MOST_THIRD_MOMENTS = 48  # coefficients up to which B is ever formed
 SMALL_WORK = 1e7  # n·m³ up to which it costs less than a step
 SLOW = 0.01  # share of the decrement that a step with vq held leaves, from which B is worth it …
 FAR_AWAY = 3  # … after so many such steps: the first ones are slow in any case
-DEPENDENT = 1e8  # condition of the scaled information, at θ = 0, from which a basis is looked for
+DEPENDENT = 1e8  # condition of the scaled information, at θ = 0, from which columns are combined
 SINGULAR = 1e15  # … at other θ, from which it is rounding
 HALVINGS = 60
 ROUNDING = 1e-13  # of the parts of F: a decrease below this cannot be seen
@@ -45,39 +46,44 @@ class Design(NamedTuple):
     """x̃ of a block: columns centred and within reach of squares, and a constant.
 
     Coefficients of F follow every linear change of columns: where these nearly, or fully, depend on
-    each other, orthonormal combinations take their place.
+    each other, or outnumber the rows, orthogonal combinations take their place.
     """
 
     at: Coordinates
     intercept: bool
-    basis: np.ndarray | None = None  # (p, r): combinations of columns
+    basis: Orthogonal | None = None  # of ``given``, of which the rows are combinations
+    given: Rows | None = None
 
     def __call__(self, X: Any) -> np.ndarray:
         X, c = self.at.block(X), self.at.correction
-        p = X.shape[1] if self.basis is None else self.basis.shape[1]
+        p = X.shape[1]
         A = np.empty((len(X), p + self.intercept))
-        if self.basis is None:
-            np.subtract(X, 0.0 if c is None else c, out=A[:, :p], dtype=float)
-        else:
-            A[:, :p] = np.dot(np.subtract(X, 0.0 if c is None else c, dtype=float), self.basis)
+        np.subtract(X, 0.0 if c is None else c, out=A[:, :p], dtype=float)
         A[:, p:] = 1.0
         return A
 
     def inside(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """θ of w (p, 1) and b (1,)."""
-        u, beta = self.at.inside(w, b)
-        if self.basis is not None:
-            u = np.linalg.lstsq(self.basis, u, rcond=None)[0]
-        return np.concatenate([u[:, 0], beta[: self.intercept]])
+        if self.basis is None or self.given is None:
+            u, beta = self.at.inside(w, b)
+            return np.concatenate([u[:, 0], beta[: self.intercept]])
+        eta = self.basis.inside(w[:, 0])
+        if not self.intercept:
+            return eta
+        level = self.basis.mean_score(self.given, w[:, 0]) - self.basis.mean @ eta
+        return np.append(eta, b + level)
 
     def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(w, b) of θ."""
-        u = theta[: len(theta) - self.intercept, None]
-        if self.basis is not None:
-            u = np.dot(self.basis, u)
+        eta = theta[: len(theta) - self.intercept]
         beta = theta[-1:] if self.intercept else np.zeros(1)
-        w, b = self.at.outside(u, beta)
-        return w, b if self.intercept else np.zeros(1)
+        if self.basis is None or self.given is None:
+            w, b = self.at.outside(eta[:, None], beta)
+            return w, b if self.intercept else np.zeros(1)
+        u = self.basis.outside(eta)
+        if self.intercept:
+            beta = beta + self.basis.mean @ eta - self.basis.mean_score(self.given, u)
+        return u[:, None], beta
 
 
 class Point(NamedTuple):
@@ -94,33 +100,52 @@ class Slopes(NamedTuple):
     B: Any  # (m, m(m+1)/2), or nothing
 
 
-def solve(
-    rows: Rows, fit_intercept: bool, start: tuple[np.ndarray, np.ndarray] | None = None,
-    tol: float = 1e-6, max_iter: int = 100, on_step: OnStep = ignore, before: int = 0,
-) -> Fit:  # fmt: skip
-    """Minimise F. y (n, 1) is 0 or 1. ``singular``: columns repeat others to their left, and have
-    the coefficient 0.
+class Firth(NamedTuple):
+    """Rows in coordinates in which I keeps its digits, and θ = 0 in them."""
 
-    O(n·m²) operations a step for many columns and O(n·m³) for few, O(m³) memory a thread.
-    """
+    rows: Rows
+    design: Design
+    zero: Point
+
+
+def problem_of(rows: Rows, fit_intercept: bool) -> Firth:
+    """The problem of rows whose y (n, 1) is 0 or 1."""
     rows = rows.dense()
-    design = Design(coordinates(rows, fit_intercept), fit_intercept)
-    singular, p = False, rows.shape[1]
-    zero = _point(rows, design, np.zeros(p + fit_intercept), DEPENDENT)
+    n, p = rows.shape
+    if p < n:
+        design = Design(coordinates(rows, fit_intercept), fit_intercept)
+        zero = _point(rows, design, np.zeros(p + fit_intercept), DEPENDENT)
+        if zero is not None:
+            return Firth(rows, design, zero)
+    basis = orthogonal(rows, fit_intercept)
+    r = basis.T.shape[1]
+    as_they_are = Coordinates(np.zeros(r), None, np.ones(r), False)
+    design = Design(as_they_are, fit_intercept, basis, rows)
+    combined = basis.rows(rows)
+    zero = _point(combined, design, np.zeros(r + fit_intercept))
     if zero is None:
-        basis, singular = _orthonormal(rows, design.at, fit_intercept)
-        design = design._replace(basis=basis)
-        zero = _point(rows, design, np.zeros(basis.shape[1] + fit_intercept))
-        if zero is None:
-            raise NonFiniteError
-    f0 = _null(rows, fit_intercept)
+        raise NonFiniteError
+    return Firth(combined, design, zero)
+
+
+def minimise(
+    problem: Firth, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
+    on_step: OnStep = ignore, before: int = 0,
+) -> Fit:  # fmt: skip
+    """Minimise F. ``aliases``: columns that repeat others; of all w with the same scores the
+    smallest is taken. ``before``: steps already made.
+
+    O(n·m²) operations a step for many columns and O(n·m³) for few, O(m³) memory a thread; m is at
+    most the number of rows.
+    """
+    rows, design, zero = problem
+    f0 = _null(rows, design.intercept)
     if start is not None:
         there = _point(rows, design, design.inside(*start))
         point = there if there is not None and there.F < zero.F else zero
     else:
         point = _from_the_shares(rows, design, zero)
-    fit = _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
-    return fit._replace(singular=singular)
+    return _minimise(rows, design, point, tol * f0, max_iter, on_step, before)
 
 
 def _minimise(
@@ -133,26 +158,32 @@ def _minimise(
     iteration, slow, slopes = before, 0, _slopes(rows, design, point, third)
     while True:
         decrement = float(slopes.g @ slopes.g) / 2  # what a scoring step would gain
-        w, b = design.outside(point.theta)
-        fit = Fit(w, b, NAME, iteration, None, decrement <= goal / 4)
+        here = partial(_fit, design, point, iteration, decrement <= goal / 4)
         told = iteration > before or before == 0
-        if told and on_step(Step(iteration, point.F, None, always(fit))):
-            return fit
+        if told and on_step(Step(iteration, point.F, None, here)):
+            return here()
         if decrement <= goal * ACCURATE:
-            return fit
+            return here()
         if iteration >= max_iter:
-            return fit._replace(stopped_at=max_iter)
+            return here()._replace(stopped_at=max_iter)
         step = _newton_step(slopes)
         better = _shorter(rows, design, point, -point.C @ step, -float(slopes.g @ step))
         if better is None:
-            return fit
+            return here()
         new = _slopes(rows, design, better, third)
         # what F no longer shows, the gradient does
         if decrement <= point.noise and not new.g @ new.g < slopes.g @ slopes.g:
-            return fit
+            return here()
         slow = slow + 1 if new.g @ new.g > 2 * SLOW * decrement else 0
         third = m <= MOST_THIRD_MOMENTS and (cheap or slow > FAR_AWAY)
         point, slopes, iteration = better, new, iteration + 1
+
+
+def _fit(design: Design, point: Point, iteration: int, arrived: bool) -> Fit:
+    w, b = design.outside(point.theta)
+    aliases = None if design.basis is None else design.basis.aliases
+    singular = aliases is not None
+    return Fit(w, b, NAME, iteration, None, arrived, singular, aliases=aliases)
 
 
 def _shorter(
@@ -177,21 +208,6 @@ def _newton_step(slopes: Slopes) -> np.ndarray:
             return cholesky_solve(R, g)[:, 0]
     R, _ = factor(slopes.held.copy())
     return cholesky_solve(R, g)[:, 0]
-
-
-def _orthonormal(rows: Rows, at: Coordinates, fit_intercept: bool) -> tuple[np.ndarray, bool]:
-    """B with orthonormal columns x̂B, of the columns that none to their left repeats; and are there
-    others? By the triangle of the rows themselves: squares would cost digits."""
-    found = least_squares(rows.but(np.zeros((rows.shape[0], 1)), rows.s), fit_intercept)
-    assert found.triangle is not None
-    p, aliases = rows.shape[1], found.aliases
-    kept = np.arange(p) if aliases is None else aliases.kept
-    scale = np.broadcast_to(at.scale, (p,))[kept]
-    R = np.linalg.qr(found.triangle[:, kept] * scale, mode="r")
-    basis = np.zeros((p, len(kept)))
-    if len(kept):  # else all rows are alike
-        basis[kept] = lapack.dtrtri(R)[0]
-    return basis, aliases is not None
 
 
 def _null(rows: Rows, fit_intercept: bool) -> float:

@@ -206,7 +206,7 @@ def _solve_factored(
         solver,
         rank=rank,
         triangle=A / problem.unscale,
-        aliases=find_aliases(A, problem, rank) if rank < p else None,
+        aliases=find_aliases(A, problem.norm, problem.unscale, rank) if rank < p else None,
     )
 
 

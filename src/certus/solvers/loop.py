@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .linear_problem import Aliases
 from .problem import Problem
 from .steps import OnStep, Step, ignore
 
@@ -53,6 +54,7 @@ class Fit(NamedTuple):
     arrived: bool = True  # the solver's own excess is as small as was asked
     singular: bool = False
     said: str = ""
+    aliases: Aliases | None = None  # columns that repeat others, where the solver looked for them
 
 
 def minimise(

@@ -6,8 +6,12 @@ r"""Newton's method for the proportional-odds model.
 F is convex and ∞ where thresholds do not rise, so that Newton steps, halved until F falls, stay
 where they do. Columns are centred and within reach of squares inside (``coordinates.py``):
 z − c_k does not change. One pass a step.
+
+Columns that nearly repeat others, and columns that outnumber the rows, give way to combinations
+that are orthogonal (``orthogonal.py``): the optimum lies among the combinations of rows.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +21,11 @@ from .cholesky import cholesky_solve, factor
 from .coordinates import Coordinates, coordinates
 from .gram import NonFiniteError, gram_block_rows
 from .loop import Fit
-from .steps import OnStep, Step, always, ignore
+from .orthogonal import Orthogonal, orthogonal
+from .steps import OnStep, Step, ignore
 
 NAME = "newton"
-SINGULAR = 1e12  # condition of the scaled Hessian from which directions are dropped
+DEPENDENT = 1e10  # condition of the scaled Hessian from which its inverse has few digits left
 HALVINGS = 60
 ROUNDING = 1e-14  # of F: a decrease below this cannot be seen
 ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, convergence is quadratic
@@ -39,51 +44,85 @@ class Point(NamedTuple):
     step: np.ndarray
     decrement: float  # λ²/2
     separated: bool
-    singular: bool
+    condition: float  # of the scaled Hessian
 
 
 class Proportional(NamedTuple):
-    """The problem in coordinates."""
+    """The problem in coordinates: those of columns that are centred, or of combinations of them."""
 
-    rows: Rows
+    rows: Rows  # of x, or of the combinations z
     at: Coordinates
     mass: np.ndarray  # Σ s of each class
-    l2: np.ndarray  # (p,)
+    l2: np.ndarray  # (p,), or (r, r) of combinations
+    basis: Orthogonal | None = None
+    given: Rows | None = None  # of x, where ``rows`` are of combinations
 
     def inside(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """θ of w (p, 1) and b = −c (K − 1,)."""
-        u, beta = self.at.inside(w, b)
-        return np.concatenate([u[:, 0], -beta])
+        if self.basis is None or self.given is None:
+            u, beta = self.at.inside(w, b)
+            return np.concatenate([u[:, 0], -beta])
+        eta = self.basis.inside(w[:, 0])
+        level = self.basis.mean @ eta - self.basis.mean_score(self.given, w[:, 0])
+        return np.concatenate([eta, level - b])
 
     def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = len(self.l2)
-        return self.at.outside(theta[:p, None], -theta[p:])
+        if self.basis is None or self.given is None:
+            return self.at.outside(theta[:p, None], -theta[p:])
+        w = self.basis.outside(theta[:p])
+        level = self.basis.mean @ theta[:p] - self.basis.mean_score(self.given, w)
+        return w[:, None], level - theta[p:]
+
+    def quadratic(self, u: np.ndarray) -> np.ndarray:
+        """The gradient of the penalty ½uᵀΛu."""
+        return self.l2 * u if self.l2.ndim == 1 else self.l2 @ u
 
 
-def solve(
-    rows: Rows, n_classes: int, alpha: float = 0.0,
-    start: tuple[np.ndarray, np.ndarray] | None = None, tol: float = 1e-6, max_iter: int = 100,
-    on_step: OnStep = ignore, before: int = 0,
-) -> Fit:  # fmt: skip
-    """Minimise F. y (n, 1) is 0 … K − 1. ``b`` of the answer is −c.
-
-    O(n·p² + p³) operations a step, O(p²) memory a thread.
-    """
+def problem_of(rows: Rows, n_classes: int, alpha: float = 0.0) -> Proportional:
+    """The problem of y (n, 1), 0 … K − 1, in coordinates in which sums keep their digits."""
     rows = rows.dense()
     assert rows.y is not None
-    at = coordinates(rows, True)
     mass = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, n_classes).astype(float)
-    l2 = alpha * np.broadcast_to(at.scale, (rows.shape[1],)) ** 2
-    problem = Proportional(rows, at, mass, l2)
-    below = np.cumsum(mass)[:-1]
-    nothing = np.concatenate([np.zeros(rows.shape[1]), np.log(below / (mass.sum() - below))])
-    point = _point(problem, nothing)
+    n, p = rows.shape
+    if p < n:
+        at = coordinates(rows, True)
+        l2 = alpha * np.broadcast_to(at.scale, (p,)) ** 2
+        problem = Proportional(rows, at, mass, l2)
+        point = _point(problem, _nothing(problem))
+        if not np.isfinite(point.F):
+            raise NonFiniteError
+        if point.condition < DEPENDENT:
+            return problem
+    basis = orthogonal(rows, True, alpha)
+    T = basis.in_users_units
+    r = T.shape[1]
+    as_they_are = Coordinates(np.zeros(r), None, np.ones(r), False)
+    l2 = alpha * (T.T @ T)
+    return Proportional(basis.rows(rows), as_they_are, mass, l2, basis, rows)
+
+
+def _nothing(problem: Proportional) -> np.ndarray:
+    """θ of the thresholds alone."""
+    below, mass = np.cumsum(problem.mass)[:-1], problem.mass
+    return np.concatenate([np.zeros(len(problem.l2)), np.log(below / (mass.sum() - below))])
+
+
+def minimise(
+    problem: Proportional, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
+    on_step: OnStep = ignore, before: int = 0,
+) -> Fit:  # fmt: skip
+    """Minimise F. ``b`` of the answer is −c. ``before``: steps already made.
+
+    O(n·m² + m³) operations a step and O(m²) memory a thread, m = min(n, p).
+    """
+    point = _point(problem, _nothing(problem))
     if not np.isfinite(point.F):
         raise NonFiniteError
     if start is not None:
         there = _point(problem, problem.inside(*start))
         point = there if there.F < point.F else point
-    f0 = float(-mass @ np.log(mass / mass.sum()))
+    f0 = float(-problem.mass @ np.log(problem.mass / problem.mass.sum()))
     return _minimise(problem, point, tol * f0, max_iter, on_step, before)
 
 
@@ -92,26 +131,27 @@ def _minimise(
 ) -> Fit:
     iteration = before
     while True:
-        fit = _fit(problem, point, goal, iteration)
+        here = partial(_fit, problem, point, goal, iteration)
         told = iteration > before or before == 0
-        if told and on_step(Step(iteration, point.F, None, always(fit))):
-            return fit
+        if told and on_step(Step(iteration, point.F, None, here)):
+            return here()
         if point.decrement <= goal * ACCURATE or point.separated:
-            return fit
+            return here()
         if iteration >= max_iter:
-            return fit._replace(stopped_at=max_iter)
+            return here()._replace(stopped_at=max_iter)
         better = _shorter(problem, point)
         # what F no longer shows, the gradient does
         unseen = point.decrement <= ROUNDING * abs(point.F)
         if better is None or (unseen and not better.decrement < point.decrement):
-            return fit
+            return here()
         point, iteration = better, iteration + 1
 
 
 def _fit(problem: Proportional, point: Point, goal: float, iteration: int) -> Fit:
     arrived = point.decrement <= goal / 4 and not point.separated
     w, b = problem.outside(point.theta)
-    return Fit(w, b, NAME, iteration, None, arrived, point.singular)
+    aliases = None if problem.basis is None else problem.basis.aliases
+    return Fit(w, b, NAME, iteration, None, arrived, aliases is not None, aliases=aliases)
 
 
 def _shorter(problem: Proportional, point: Point) -> Point | None:
@@ -129,24 +169,25 @@ def _shorter(problem: Proportional, point: Point) -> Point | None:
 def _point(problem: Proportional, theta: np.ndarray) -> Point:
     rows, p = problem.rows, len(problem.l2)
     u, c = theta[:p], theta[p:]
-    nowhere = Point(theta, np.inf, theta, np.inf, False, False)
+    nowhere = Point(theta, np.inf, theta, np.inf, False, np.inf)
     if not (np.diff(c) > 0).all():
         return nowhere
     sums: Sums = rows.reduce(_sums, problem.at, u, c, block_rows=gram_block_rows(rows), square=True)
     value, slope, bend = _between(np.diff(c), problem.mass[1:-1])
     g, H = sums.g.copy(), sums.H.copy()
-    F = float(sums.f + value + problem.l2 @ u**2 / 2)
-    g[:p] += problem.l2 * u
-    H[np.arange(p), np.arange(p)] += problem.l2
+    pull = problem.quadratic(u)
+    F = float(sums.f + value + pull @ u / 2)
+    g[:p] += pull
+    H[:p, :p] += np.diag(problem.l2) if problem.l2.ndim == 1 else problem.l2
     for k in range(len(c) - 1):
         pair = slice(p + k, p + k + 2)
         g[pair] += slope[k] * np.array([-1.0, 1.0])
         H[pair, pair] += bend[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
     if not (np.isfinite(F) and np.isfinite(H).all()):
         return nowhere
-    step, singular = _newton_step(H, g)
+    step, condition = _newton_step(H, g)
     separated = not problem.l2.any() and int(sums.right) == rows.shape[0]
-    return Point(theta, F, step, -float(g @ step) / 2, separated, singular)
+    return Point(theta, F, step, -float(g @ step) / 2, separated, condition)
 
 
 def _between(d: np.ndarray, n: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -155,20 +196,20 @@ def _between(d: np.ndarray, n: np.ndarray) -> tuple[float, np.ndarray, np.ndarra
     return float(-n @ np.log(e)), -n * np.exp(-d) / e, n * np.exp(-d) / e**2
 
 
-def _newton_step(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, bool]:
-    """−H⁺g on columns scaled to a diagonal of 1; and is H singular?"""
+def _newton_step(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
+    """−H⁺g on columns scaled to a diagonal of 1; and the condition of these."""
     diagonal = np.diagonal(H)
     d = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
     A = H / d / d[:, None]
     A.flat[:: len(d) + 1] = 1.0  # also where nothing varies: there g is 0
     R, condition = factor(A.copy())
-    if condition < SINGULAR:
+    if condition < 1 / (16 * len(A) * np.finfo(float).eps):
         x = cholesky_solve(R, (g / d)[:, None])[:, 0]
     else:
         values, V = np.linalg.eigh(A)
         large = values > 16 * len(A) * np.finfo(float).eps * values[-1]
         x = V[:, large] @ ((V[:, large].T @ (g / d)) / values[large])
-    return -x / d, bool(np.isinf(d).any() or not condition < SINGULAR)
+    return -x / d, np.inf if np.isinf(d).any() else condition
 
 
 def _sums(X: Any, y: Any, s: Any, at: Coordinates, u: np.ndarray, c: np.ndarray) -> Sums:

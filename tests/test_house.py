@@ -419,7 +419,8 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
-    "count_components", "curvature", "density", "distances", "duality", "firth_directions", "gap_statistic",
+    "count_components", "curvature", "density", "distances", "duality", "firth_directions",
+    "gap_statistic",
     "hinge_dual", "inference", "kernels", "kmeans_claims", "linear_sums", "linkage_centers",
     "linkage_looks", "negligible_directions", "orthogonal_coordinates", "repeated_columns",
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",

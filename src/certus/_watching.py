@@ -41,6 +41,15 @@ class TracePoint(NamedTuple):
     passes: float | None = None  # over the data that the method needed; None: not counted
 
 
+class SoFar(NamedTuple):
+    """What an interrupt keeps of fits that came before the one whose iterations are told."""
+
+    attributes: Callable[[], dict[str, Any]]
+    certify: Callable[[], "Certificate"]
+    said: str  # "after 2 of 5 folds; … was kept"
+    there: Callable[[], bool] = lambda: True  # is there a model yet?
+
+
 class Watching:
     """What one fit tells, and to whom."""
 
@@ -64,6 +73,7 @@ class Watching:
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
         self.certify: Callable[[], Certificate] | None = None
         self.parts = 0  # fits that came before the one that is kept
+        self.so_far: SoFar | None = None
         self.started = time.perf_counter()
 
     # --- what an estimator calls ---
@@ -106,6 +116,17 @@ class Watching:
             task = self.context.subcontext(task_name=name)
             task.call_on_fit_task_begin(estimator=self.estimator)
             task.call_on_fit_task_end(estimator=self.estimator)
+
+    def keep(
+        self, attributes: Callable[[], dict[str, Any]], certify: Callable[[], "Certificate"],
+        said: str, there: Callable[[], bool] = lambda: True,
+    ) -> None:  # fmt: skip
+        """From here on an interrupt keeps this model, until the fit of all rows has made a step.
+
+        ``said`` names what was kept: "after 2 of 5 folds; their mean was kept". ``there``: is there
+        a model yet?
+        """
+        self.so_far = SoFar(attributes, certify, said, there)
 
     def __call__(self, step: "Step") -> bool:
         """One step is done; True: stop."""
@@ -172,7 +193,7 @@ class Watching:
             self.context.call_on_fit_task_end(
                 estimator=self.estimator, reconstruction_attributes={}, **self.data
             )
-        elif isinstance(error, KeyboardInterrupt) and self.best is not None:
+        elif isinstance(error, KeyboardInterrupt) and self._has_model():
             self._keep_best(error)
         elif not isinstance(error, Warning):  # a warning made an error is about a finished fit
             # new coefficients beside an old certificate would be a lie: all as it was
@@ -186,19 +207,29 @@ class Watching:
 
     def _keep_best(self, interrupt: KeyboardInterrupt) -> None:
         """Set the best iterate, labelled; the interrupt goes on its way, with a note."""
-        assert self.attributes is not None
-        assert self.certify is not None
-        steps = count(self.trace[-1].iteration, "iteration")
-        self.stopped = f"by you after {steps}; the best one so far was kept"
+        attributes, certify, said, _ = self._best_so_far()
+        self.stopped = f"by you {said}"
         vars(self.estimator).pop("certificate_", None)  # that of an earlier fit
-        for name, value in self.attributes(self.best).items():
+        for name, value in attributes().items():
             setattr(self.estimator, name, value)
         interrupt.add_note(f"{type(self.estimator).__name__} stopped {self.stopped}.")
         try:
-            self.estimator.certificate_ = self.label(self.certify())
+            self.estimator.certificate_ = self.label(certify())
         except BaseException as error:  # a second Ctrl-C: the first is what the caller must see
             told = type(error).__name__
             interrupt.add_note(f"It has no certificate_: the check ended in {told}.")
+
+    def _has_model(self) -> bool:
+        return self.best is not None or (self.so_far is not None and self.so_far.there())
+
+    def _best_so_far(self) -> SoFar:
+        if self.so_far is not None and (self.best is None or self.trace[-1].iteration == 0):
+            return self.so_far
+        assert self.attributes is not None
+        assert self.certify is not None
+        attributes, steps = self.attributes, count(self.trace[-1].iteration, "iteration")
+        said = f"after {steps}; the best one so far was kept"
+        return SoFar(lambda: attributes(self.best), self.certify, said)
 
 
 def watched(fit: Fit) -> Fit:

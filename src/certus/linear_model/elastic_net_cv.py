@@ -18,10 +18,11 @@ from .._validation import (
     warn_of_a_column,
 )
 from .._watching import watched
-from ..certificate import TOL
+from .._words import count
+from ..certificate import TOL, certify
 from ..rows import Rows
 from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
-from ..solvers.elastic_net_cv import Fold, fold_errors
+from ..solvers.elastic_net_cv import Fold, FoldsSoFar, fold_errors
 from ..solvers.elastic_net_path import Regression, regressions, sums_of
 from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
 from ._solving import Solving
@@ -210,25 +211,69 @@ class ElasticNetCV(CoordinateRegressor):
                 [of_alpha(alpha, l, p, code) for alpha in grid]
                 for l, grid in zip(ratios, alphas, strict=True)
             ]
-            done = self._tell(len(folds))
-            errors = fold_errors(rows, folds, intercept, grids, TOL, int(self.max_iter), sums, done)
+            so_far = self._keep_so_far(rows, ratios, folds, alphas)
+            errors = fold_errors(
+                rows, folds, intercept, grids, TOL, int(self.max_iter), sums, so_far
+            )
+        l, a = self._least(errors)
+        for name, value in self._chosen(alphas, errors, l, a).items():
+            setattr(self, name, value)
+        return ratios[l], problems
+
+    def _least(self, errors: np.ndarray) -> tuple[int, int]:
+        """Numbers of the l and the α that are chosen."""
+        n_folds = errors.shape[2]
         mean = errors.mean(axis=2)  # every fold counts alike, whatever its rows weigh
         l, a = np.unravel_index(np.argmin(mean), mean.shape)
         if self.choice == "1se":
-            spread = errors[l, a].std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else 0.0
+            spread = errors[l, a].std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
             a = np.flatnonzero(mean[l] <= mean[l, a] + spread)[0]  # alphas fall
-        self.alpha_ = float(alphas[l][a])
-        self.mse_path_ = np.squeeze(errors)
+        return int(l), int(a)
+
+    def _chosen(
+        self, alphas: list[np.ndarray], errors: np.ndarray, l: int, a: int
+    ) -> dict[str, Any]:
         several = len(alphas) > 1 and isinstance(self.alphas, Integral)
-        self.alphas_ = np.stack(alphas) if several else alphas[0]
-        return ratios[l], problems
+        return {
+            "alpha_": float(alphas[l][a]),
+            "mse_path_": np.squeeze(errors),
+            "alphas_": np.stack(alphas) if several else alphas[0],
+        }
 
-    def _tell(self, count: int) -> Any:
-        def done(i: int) -> None:
+    def _keep_so_far(
+        self, rows: Rows, ratios: list[float], folds: list[Fold], alphas: list[np.ndarray]
+    ) -> FoldsSoFar:
+        """What Ctrl-C keeps of the folds: the best α of those that are complete, with the
+        coefficients of one of them; before that the last fit of the path."""
+
+        def attributes() -> dict[str, Any]:
+            errors = so_far.errors.copy()
+            if so_far.complete:
+                done = sorted(so_far.complete)
+                errors[:, :, [i for i in range(len(folds)) if i not in done]] = np.nan
+                l, a = self._least(errors[:, :, done])
+                point = so_far.point(l, a)
+            else:
+                point = so_far.last_point()
+            self._keep_ratio(ratios[point.grid])
+            return {
+                **self._chosen(alphas, errors, point.grid, point.penalty),
+                "coef_": point.w, "intercept_": point.b if self.fit_intercept else 0.0,
+                "n_iter_": 0, "dual_gap_": np.inf, "solver_": "cd",
+            }  # fmt: skip
+
+        def keep(said: str) -> None:
+            self._watching.keep(attributes, lambda: certify(self, rows), said)
+
+        def fold_done(i: int) -> None:
+            done = f"after {len(so_far.complete)} of {count(len(folds), 'fold')}"
+            keep(f"{done}; the model of one of them at the best alpha so far was kept")
             if self.verbose:
-                print(f"{type(self).__name__}: fold {i + 1} of {count} is done")
+                print(f"{type(self).__name__}: fold {i + 1} of {len(folds)} is done")
 
-        return done
+        first = "in the first folds; the last model of a path was kept, whose alpha nothing chose"
+        so_far = FoldsSoFar(lambda: keep(first), fold_done)
+        return so_far
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ from .._labels import class_weights
 from .._scoring import ScoredByChoice, of_rows
 from .._validation import boolean, data_for_classification, not_negative, one_of
 from .._watching import watched
+from .._words import count
 from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
@@ -244,31 +245,36 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         shape = len(folds), len(grid.ratios), len(grid.Cs)
         K, p = 1 if len(self.classes_) == 2 else len(self.classes_), rows.shape[1]
         self._watching.begin(int(np.prod(shape)) + self.max_iter)
-        found = Paths(np.empty((*shape, K, p + 1)), np.empty(shape), np.empty(shape, np.int32))
+        found = Paths(
+            np.full((*shape, K, p + 1), np.nan), np.full(shape, np.nan), np.zeros(shape, np.int32)
+        )
+        used = found if fit_intercept else found._replace(coefs=found.coefs[..., :-1])
         model = LogisticRegression()
         model.classes_, model.n_features_in_ = self.classes_, p
         scorer = self._scorer_of_folds()
+        self._keep_first_path(rows, used, grid, fit_intercept)
         for f, (train, test) in enumerate(folds):
             fitted_on, left_out = rows.take(train), rows.take(test)
             params = {
                 name: of_rows(value, test, rows.shape[0]) for name, value in score_params.items()
             }
             for l, ratio in enumerate(grid.ratios):
-                w, b, found.n_iter[f, l] = self._path(
-                    fitted_on, grid.Cs, ratio, weight, fit_intercept
+                path_coefs = found.coefs[f, l]  # filled fit by fit: Ctrl-C finds what is there
+                found.n_iter[f, l] = self._path(
+                    fitted_on, grid.Cs, ratio, weight, fit_intercept, path_coefs
                 )
-                found.coefs[f, l, :, :, :-1] = w.transpose(0, 2, 1)
-                found.coefs[f, l, :, :, -1] = b
+                w, b = path_coefs[:, :, :-1].transpose(0, 2, 1), path_coefs[:, :, -1]
                 for a in range(len(grid.Cs)):
                     model.coef_, model.intercept_ = w[a].T, b[a]
                     found.scores[f, l, a] = fold_score(model, left_out, scorer, params)
-        return found if fit_intercept else found._replace(coefs=found.coefs[..., :-1])
+            self._keep_folds(rows, used, grid, f + 1, fit_intercept)
+        return used
 
     def _path(
         self, rows: Rows, Cs: np.ndarray, ratio: float, weight: np.ndarray | None,
-        fit_intercept: bool,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """w (A, p, K), b (A, K), n_iter (A,)."""
+        fit_intercept: bool, coefs: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Fill ``coefs`` (A, K, p + 1), the intercept last, fit by fit; return n_iter (A,)."""
         constant = self._penalised_constant(fit_intercept)
         design = rows if constant is None else with_constant(rows, constant)
         K = len(self.classes_)
@@ -276,12 +282,56 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             design, Logistic() if K == 2 else Softmax(), ElasticNet(),
             fit_intercept and constant is None, K, 1.0, weight,
         )  # fmt: skip
+
+        def on_fit(a: int, w: np.ndarray, b: np.ndarray) -> None:
+            coefs[a, :, :-1] = w.T if constant is None else w[:-1].T
+            coefs[a, :, -1] = b if constant is None else constant * w[-1]
+            self._watching.part_done("fold")
+
         with Solving(self, rows):
-            w, b, n_iter = path(
-                problem, Cs, ratio, RUNS.get(self.solver, "auto"), self.max_iter,
-                lambda: self._watching.part_done("fold"),
-            )  # fmt: skip
-        return (w, b, n_iter) if constant is None else (w[:, :-1], constant * w[:, -1], n_iter)
+            solver = RUNS.get(self.solver, "auto")
+            return path(problem, Cs, ratio, solver, self.max_iter, on_fit).n_iter
+
+    def _keep_folds(
+        self, rows: Rows, paths: Paths, grid: Grid, done: int, fit_intercept: bool
+    ) -> None:
+        """From here on Ctrl-C keeps the mean of these folds' fits at their best C."""
+
+        def attributes() -> dict[str, Any]:
+            self._publish(paths, grid)
+            _, mean = self._choose(Paths(*(part[:done] for part in paths)), grid)
+            return self._mean_attributes(mean, rows.shape[1], fit_intercept)
+
+        self._watching.keep(
+            attributes, lambda: self._check(rows, self._certificate_tol(self.tol)),
+            f"after {done} of {count(len(paths.scores), 'fold')}; the mean of their models at the "
+            "best C so far was kept",
+        )  # fmt: skip
+
+    def _keep_first_path(self, rows: Rows, paths: Paths, grid: Grid, fit_intercept: bool) -> None:
+        """Until a fold is complete Ctrl-C keeps the last fit of the first path, if there is one."""
+        order = np.argsort(grid.Cs, kind="stable")
+
+        def fitted() -> np.ndarray:
+            there = np.isfinite(paths.coefs[0, 0]).all(axis=(1, 2))
+            return order[there[order]]
+
+        def attributes() -> dict[str, Any]:
+            self._publish(paths, grid)
+            a, ratio = int(fitted()[-1]), float(grid.ratios[0])
+            self._set_choice(float(grid.Cs[a]), None if grid.given is None else ratio, ratio)
+            return self._mean_attributes(paths.coefs[0, 0, a], rows.shape[1], fit_intercept)
+
+        self._watching.keep(
+            attributes, lambda: self._check(rows, self._certificate_tol(self.tol)),
+            "in the first fold; the last model of its path was kept, whose C nothing chose",
+            lambda: len(fitted()) > 0,
+        )  # fmt: skip
+
+    def _mean_attributes(self, mean: np.ndarray, p: int, fit_intercept: bool) -> dict[str, Any]:
+        self._constant = self._penalised_constant(fit_intercept)
+        b = mean[:, -1].copy() if fit_intercept else np.zeros(len(mean))
+        return {"coef_": mean[:, :p].copy(), "intercept_": b, "solver_": "average of the folds"}
 
     def _publish(self, paths: Paths, grid: Grid) -> None:
         """What the folds found, in the shapes that were asked for."""

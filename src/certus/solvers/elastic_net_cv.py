@@ -8,6 +8,7 @@ so that all folds together cost one more pass. Many columns: a copy of the train
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,11 +36,11 @@ def fold_errors(
     tol: float,
     max_iter: int,
     whole: Gram | None,
-    done: Callable[[int], None],
+    so_far: "FoldsSoFar",
 ) -> np.ndarray:
     """Mean squared errors, (grids, penalties, folds). ``whole``: the sums of all rows, if few
-    columns. Folds are fitted side by side, each on one thread; ``done`` hears of each."""
-    errors = np.empty((len(grids), len(grids[0]), len(folds)))
+    columns. Folds are fitted side by side, each on one thread; ``so_far`` hears of each."""
+    errors = so_far.begin(len(grids), len(grids[0]), len(folds))
     alone = Rows(rows.X, rows.y, rows.s, threads=1)  # folds are what threads share
 
     def fit(i: int) -> None:
@@ -47,14 +48,77 @@ def fold_errors(
         left_out = alone.take(test)
         regression = _regression(alone, train, left_out, fit_intercept, whole)
         for g, penalties in enumerate(grids):
-            found = path(regression, penalties, tol, max_iter)
+            found = path(regression, penalties, tol, max_iter, None, partial(so_far.put, i, g))
             w = np.stack([fit.w for fit in found], axis=1)
             b = np.concatenate([fit.b for fit in found])
             errors[g, :, i] = mean_errors(left_out, w, b)
-        done(i)
+        so_far.done(i)
 
     run_on_threads(fit, len(folds), min(rows.threads, len(folds)))
     return errors
+
+
+class Point(NamedTuple):
+    """A fit to the training rows of one fold, and the numbers of its grid and penalty."""
+
+    grid: int
+    penalty: int
+    w: np.ndarray
+    b: float
+
+
+class FoldsSoFar:
+    """What is known while folds are being fitted, in case Ctrl-C ends it there.
+
+    Of the folds that are complete the errors, and the path of the last one; else the last fit.
+    """
+
+    def __init__(
+        self,
+        first_fit: Callable[[], None] = lambda: None,
+        fold_done: Callable[[int], None] = lambda fold: None,
+    ):
+        self.first_fit, self.fold_done = first_fit, fold_done
+        self.errors = np.empty((0, 0, 0))
+        self.paths: dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray, float]]] = {}
+        self.complete: list[int] = []
+        self.last: tuple[int, int, int] | None = None
+        self.p = 0
+
+    def begin(self, grids: int, penalties: int, folds: int) -> np.ndarray:
+        self.errors = np.full((grids, penalties, folds), np.nan)
+        return self.errors
+
+    def put(self, fold: int, grid: int, penalty: int, fit: Any) -> None:
+        there = np.flatnonzero(fit.w)  # most are 0 in most fits
+        self.p = len(fit.w)
+        of_fold = self.paths.setdefault(fold, {})
+        of_fold[grid, penalty] = there, fit.w[there], float(fit.b[0])
+        first = self.last is None
+        self.last = fold, grid, penalty
+        if first:
+            self.first_fit()
+
+    def done(self, fold: int) -> None:
+        before = self.complete[-1:]
+        self.complete = [*self.complete, fold]
+        for old in before:
+            self.paths.pop(old, None)
+        self.fold_done(fold)
+
+    def point(self, grid: int, penalty: int) -> Point:
+        """The fit of the last complete fold."""
+        return self._point(self.complete[-1], grid, penalty)
+
+    def last_point(self) -> Point:
+        assert self.last is not None
+        return self._point(*self.last)
+
+    def _point(self, fold: int, grid: int, penalty: int) -> Point:
+        there, values, b = self.paths[fold][grid, penalty]
+        w = np.zeros(self.p)
+        w[there] = values
+        return Point(grid, penalty, w, b)
 
 
 def _regression(

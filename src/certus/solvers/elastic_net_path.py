@@ -3,11 +3,12 @@
 F(w, b) = (1/2D) Σ_i s_i (y_i − x_iᵀw − b)² + Σ_j pen_j(w_j)
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pool import give_up_if_stopped
 from ..rows import Rows
 from . import sparse_columns
 from .coordinate_penalty import CoordinatePenalty
@@ -90,11 +91,16 @@ def path(
     tol: float,
     max_iter: int,
     start: tuple[np.ndarray, Look] | None = None,
+    on_fit: Callable[[int, Found], None] | None = None,
 ) -> list[Found]:
-    """Fits at one penalty after another, each from where the one before ended."""
+    """Fits at one penalty after another, each from where the one before ended. ``on_fit`` hears of
+    each, with its number."""
     found: list[Found] = []
     for penalty in penalties:
+        give_up_if_stopped()
         fit = solve(regression.columns, penalty, regression.goal(tol), start, max_iter)
+        if on_fit is not None:
+            on_fit(len(found), fit)
         found.append(fit)
         start = fit.w, fit.look
     return found

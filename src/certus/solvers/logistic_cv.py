@@ -34,9 +34,10 @@ def path(
     l1_ratio: float,
     solver: str,
     max_iter: int,
-    on_fit: Callable[[], None],
+    on_fit: Callable[[int, np.ndarray, np.ndarray], None],
 ) -> Path:
-    """``problem``: with C = 1; its penalty is not looked at. ``on_fit``: called after each C."""
+    """``problem``: with C = 1; its penalty is not looked at. ``on_fit``: called after each C, with
+    its number, w and b."""
     p, K = problem.rows.shape[1], problem.outputs
     w, b, n_iter = np.zeros((len(Cs), p, K)), np.zeros((len(Cs), K)), np.zeros(len(Cs), np.int32)
     only = _only_class(problem)
@@ -49,7 +50,7 @@ def path(
             fit = solve(at, choose(at, solver), start, PATH_TOL, max_iter)
             w[a], b[a], n_iter[a] = fit.w, fit.b, fit.n_iter
             start = fit.w, fit.b
-        on_fit()
+        on_fit(int(a), w[a], b[a])
     return Path(w, b, n_iter)
 
 

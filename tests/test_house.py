@@ -423,6 +423,7 @@ PARTS = {
     "gap_statistic",
     "hinge_dual", "inference", "kernels", "kmeans_claims", "linear_sums", "linkage_centers",
     "linkage_looks", "negligible_directions", "orthogonal_coordinates", "repeated_columns",
+    "residual_curvature",
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",

@@ -23,13 +23,6 @@ from penalized_regressor_cases import (
 each_not_convex = pytest.mark.parametrize("penalty", NOT_CONVEX, ids=repr)
 
 
-def unbounded(loss, penalty):
-    """Nothing keeps w, so a slope near 0 gives no bound; squares have one of their own."""
-    free = penalty is None or isinstance(penalty, NonNegative)
-    free = free or (isinstance(penalty, Box) and np.isinf(np.max(penalty.high)))
-    return free and isinstance(loss, Huber)
-
-
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @each_convex
 @each_loss
@@ -40,8 +33,8 @@ def test_a_convex_fit_is_optimal_and_its_gap_bounds_the_excess(loss, penalty, fi
     tight = PenalizedRegressor(loss, penalty, tol=1e-10, **how).fit(X, y, s).certificate_
     for c in (loose, tight):
         assert c.certified
-        if unbounded(loss, penalty):
-            assert c.status == "stationary"
+        if isinstance(loss, Huber) and isinstance(penalty, NonNegative):
+            assert c.status == "stationary"  # few rows have residuals small enough to curve F
             continue
         assert c.status == "optimal"
         assert c.gap >= c.objective - tight.objective - 1e-9 * tight.objective

@@ -11,7 +11,8 @@ bound), with v = Σ s a x,
 
 At a given σ, F − σ Σ s is the penalised regression with the loss ``huber`` at δ = εσ, D = σ/2 and
 l2 = 2α, whose dual points a serve here as 2a/σ. All of a may be made smaller, by τ, to meet the
-second condition; the bound is a parabola in τ. α = 0: only slopes are known.
+second condition; the bound is a parabola in τ. α = 0: only slopes are known,
+that of σ and the steepest along any direction of (w, b).
 """
 
 from typing import Any
@@ -73,6 +74,9 @@ def check(
         slope = abs(1 - fit.used) + 4 * fit.rounding  # of σ, as a share of Σ s
         answer |= {"bound": None, "gap": float("inf"), "kind": "stationary", "proof": "slopes"}
         answer["residual"] = max(stationary(fit)[0], float(slope))
+        _, along = fit.proven_without_penalty(b, fit.proven())
+        answer["residual"] = max(answer["residual"], along.pop("slope"))
+        answer |= along
     if fit.infeasible:
         answer["residual"] = float("inf")
     return {**answer, "infeasible": fit.infeasible or None}

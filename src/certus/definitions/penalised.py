@@ -12,7 +12,9 @@ domain of pen*; the first sum is then a parabola in τ, of which the highest poi
 
 Squares without an L1 part are least squares with a penalty α = D·l2, of which more is known
 (``least_squares``). Where the dual point proves too little, or nothing, slopes are looked at
-(``penalised_slopes``): MCP and SCAD are not convex, and of them no bound is known.
+(``penalised_slopes``): MCP and SCAD are not convex, and of them no bound is known. Where no penalty
+holds w, as in Huber's regression over w ≥ 0, gradient and curvature of the rows do
+(``residual_curvature``).
 
 *Rounding.* The dual point is a as it was computed, so that only the sums over it are inexact: each
 by γ times the product of two norms. The objective is also off by what r is off.
@@ -32,8 +34,10 @@ from certus.definitions.linear_sums import (
     viewed_intercept,
 )
 from certus.definitions.margins import shares
+from certus.definitions.negligible_directions import left_out_of
 from certus.definitions.penalised_slopes import excess_of_squares, slopes, stationary
 from certus.definitions.penalty_terms import ElasticNetTerm, term_of
+from certus.definitions.residual_curvature import residual_excess
 from certus.definitions.residual_sums import (
     HuberResidual,
     SquaredResidual,
@@ -43,6 +47,10 @@ from certus.definitions.residual_sums import (
 )
 from certus.definitions.uniqueness import not_unique
 
+NO_CURVATURE = (
+    "columns that nearly repeat others, along which no slope can be told from rounding, or too "
+    "many of them"
+)
 ROUNDINGS = 8  # of a term before it is summed
 STEPS = 60  # of Newton's method for the best constant; a few are enough
 
@@ -81,9 +89,14 @@ def check(
         found = fit.proven()
     if plain and (len(w) <= FEW_COLUMNS or not found.reaches(tol, fit.null_objective)):
         found = fit.proven_by_curvature(found)
+    more: dict[str, Any] = {}
     if not np.isfinite(found.gap).all():
-        return fit.stationary_verdict()
-    answer = fit.verdict(found)
+        found, more = fit.proven_without_penalty(np.asarray(b, dtype=float), found)
+        slope = more.pop("slope")
+    if not np.isfinite(found.gap).all():
+        answer = fit.stationary_verdict()
+        return {**answer, **more, "residual": max(answer["residual"], slope)}
+    answer = fit.verdict(found) | more
     if plain and answer["residual"] <= tol and found.coef_error is None:
         answer["not_unique"] = fit.not_unique()
     return answer
@@ -290,6 +303,30 @@ class PenalisedFit:
             coef_error=reach,
             proof="gradient and curvature" if better.any() else before.proof,
         )
+
+    def proven_without_penalty(self, b: Any, before: Proven) -> tuple[Proven, dict[str, Any]]:
+        """By gradient and curvature in coordinates in which columns that nearly repeat others are
+        told apart; the objective is that of more digits too. With it "left_out", and the steepest
+        "slope" along any direction as a share of the largest there can be."""
+        self.take_columns()
+        pressed = self.term.distance(self.penalised, *slopes(self)) == 0
+        steepest = np.minimum(self.spread, self.loss.delta * np.sqrt(self.sums.S))
+        bound, gap, left_out, slope = before.bound.copy(), before.gap.copy(), [], 0.0
+        for t in range(0 if self.infeasible else len(b)):
+            found = residual_excess(
+                self.data, self.penalised[:, t], float(b[t]), t, self.loss.delta,
+                self.fit_intercept, pressed[:, t],
+            )  # fmt: skip
+            if found is None:
+                why = {"unproven": NO_CURVATURE, "at_least": 0.0, "slope": np.inf}
+                return before, why
+            self.sums.value[t] = found.value
+            bound[t] = max(found.value - found.error - found.excess, 0.0) / self.D
+            gap[t] = (found.excess + 2 * found.error) / self.D * (1 + 8 * UNIT)
+            left_out += left_out_of(found.left_out, len(self.w))
+            slope = max(slope, found.slope / float(steepest[t]))
+        proven = Proven(bound, gap, before.coef_error, "gradient and curvature")
+        return proven, {"left_out": left_out, "slope": slope}
 
     def verdict(self, proven: Proven) -> dict[str, Any]:
         reach, f0 = proven.coef_error, self.null_objective

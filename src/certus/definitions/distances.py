@@ -138,10 +138,24 @@ def _centred(A: Any, w: Any) -> np.ndarray:
 
 
 def _between_directions(A: Any, B: Any) -> np.ndarray:
-    a, b = (_unit(x) for x in (A, B))
+    return between_units(_unit(A), _unit(B))
+
+
+def between_units(a: Any, b: Any) -> np.ndarray:
+    """1 − cos of rows of length 1, or of 0 where a row has no direction."""
     half = 0.5 * ((a - b) ** 2).sum(axis=-1)
-    none_a, none_b = (~np.any(x, axis=-1) for x in (A, B))
+    none_a, none_b = (~np.any(x, axis=-1) for x in (a, b))
     return np.where(none_a & none_b, 0.0, np.where(none_a | none_b, 1.0, half))
+
+
+def units(A: Any, metric: str, w: Any = None) -> np.ndarray | None:
+    """Rows u with d(a, b) = ``between_units``(u_a, u_b); None if the metric is none of these."""
+    if metric not in ("cosine", "correlation", "spearman"):
+        return None
+    w = _weights(w, A)
+    if metric == "cosine":
+        return _unit(np.sqrt(w) * A)
+    return _unit(_centred(midranks(A) if metric == "spearman" else A, w))
 
 
 def _unit(A: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.definitions.distances import paired
+from certus.definitions.distances import between_units, paired, units
 from certus.definitions.neighbor_rows import by_powers, power
 
 TILE = 2**18  # elements compared at a time, so that they stay in cache
@@ -34,24 +34,24 @@ class Vectors:
         if self.power is None and self.over is not None:
             self.X, self.over = self.X / self.over, None
         self.exact = self.power is not None
+        self.units = None if mixed else units(self.X, metric, **params)
 
     def block(self, first: int, last: int, start: int = 0, stop: int | None = None) -> np.ndarray:
         """d of rows first:last to rows start:stop, (last − first) × (stop − start)."""
-        A, B = self.X[first:last], self.X[start:stop]
+        rows = self.X if self.units is None else self.units
+        A, B = rows[first:last], rows[start:stop]
         if self.power is None:
             step = max(1, TILE // max(1, len(B) * self.p))
-            parts = [
-                paired(A[i : i + step, None], B[None], self.metric, **self.params)
-                for i in range(0, len(A), step)
-            ]
+            parts = [self._paired(A[i : i + step, None], B[None]) for i in range(0, len(A), step)]
             return self._finished(np.concatenate([*parts, np.empty((0, len(B)))]))
         return self._finished(self._by_columns(A, B))
 
     def pairs(self, i: Any, j: Any) -> np.ndarray:
         """d of rows i to rows j, one by one."""
-        A, B = self.X[i], self.X[j]
+        rows = self.X if self.units is None else self.units
+        A, B = rows[i], rows[j]
         if self.power is None:
-            return self._finished(paired(A, B, self.metric, **self.params))
+            return self._finished(self._paired(A, B))
         A -= B
         if self.over is not None:
             A /= self.over
@@ -63,6 +63,12 @@ class Vectors:
                 d[odd] = by_powers(A[odd], np.zeros((1, self.p)), 2.0)
             return self._finished(d)
         return self._finished(by_powers(A, np.zeros((1, self.p)), self.power))
+
+    def _paired(self, A: Any, B: Any) -> np.ndarray:
+        """d of rows, or of their directions where these are all that counts."""
+        if self.units is not None:
+            return between_units(A, B)
+        return paired(A, B, self.metric, **self.params)
 
     def _finished(self, d: Any) -> np.ndarray:
         d = 1 - np.abs(1 - d) if self.absolute else d

@@ -427,8 +427,8 @@ PARTS = {
     "linkage_members", "linkage_rows", "linkage_tree", "lssvm_choice", "lssvm_claims",
     "margins", "missing_entries", "mixture_claims", "mixture_sums", "ncfs_asked", "ncfs_claims",
     "ncfs_pairs", "near_centers", "nearest_centers", "neighbor_answers", "neighbor_rows",
-    "neighbor_votes", "normal_components", "ordinal_excess", "ordinal_sums",
-    "orthogonal_directions", "penalised_slopes", "penalty_terms",
+    "neighbor_votes", "normal_components", "normals_of_few_rows", "ordinal_excess",
+    "ordinal_sums", "orthogonal_directions", "penalised_slopes", "penalty_terms",
     "residual_sums", "separation", "silhouette", "spectral_bound", "stability", "uniqueness",
     "weightless",
 }  # fmt: skip

@@ -34,6 +34,7 @@ from certus.definitions.mixture_sums import (
     owned,
 )
 from certus.definitions.normal_components import Prior, of_columns
+from certus.definitions.normals_of_few_rows import of_few_rows
 
 ENOUGH = 2.0  # times tol: more than rounding takes from a gain that is known from below
 NORMAL = ("full", "tied", "diag", "spherical")  # shapes of covariances
@@ -101,7 +102,7 @@ def check(
     pi, S = np.array(weights, dtype=float), float(data.shape[0] if data.s is None else data.s.sum())
     of_data, claims = columns(data), claims or {}
     try:
-        theta_k, prior = _read(family, theta, of_data, epsilon, added, constant, single)
+        theta_k, prior = _read(data, family, theta, of_data, epsilon, added, constant, single)
         _require_shares(pi)
     except ValueError as error:
         return _no_mixture(str(error), len(pi))
@@ -131,8 +132,9 @@ def check(
 
 
 def _read(
-    family: str, theta: Any, of_data: Any, epsilon: float, added: float, constant: Any, single: bool
-) -> tuple[Any, Any]:
+    data: Any, family: str, theta: Any, of_data: Any, epsilon: float, added: float, constant: Any,
+    single: bool,
+) -> tuple[Any, Any]:  # fmt: skip
     """Components and prior."""
     constant = np.asarray(constant, dtype=np.intp)
     if of_data.varies[constant].any():
@@ -140,8 +142,10 @@ def _read(
         raise ValueError(f"column {j} was left out as constant, and it is not")
     if family in NORMAL:
         kept = np.setdiff1d(np.arange(len(of_data.mean)), constant)
-        kind = np.float32 if single else float
-        return of_columns(family, theta, kept), Prior(epsilon, of_data.variance[kept], added, kind)
+        kind: Any = np.float32 if single else float
+        prior = Prior(epsilon, of_data.variance[kept], added, kind)
+        few = of_few_rows(data, family, theta, kept, prior)
+        return few if few is not None else (of_columns(family, theta, kept), prior)
     counts = CountComponents(family, theta["values"])
     counts.require_parameters()
     return counts, MeanRow(epsilon, of_data.mean)

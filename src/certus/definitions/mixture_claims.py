@@ -75,26 +75,13 @@ def _other_precisions(theta: Normals, claims: Any, single: bool) -> list[str]:
     said = []
     for name in ("precisions", "precisions_cholesky"):
         for k in range(1 if theta.shape == "tied" else theta.k) if name in claims else ():
-            off, condition = _off(theta, claims[name], k, rooted=name != "precisions")
-            slack = (1e-3 if single else 1e-8) + condition * theta.p * (1e-6 if single else 1e-14)
+            off, lost = theta.precisions_off(claims[name], k, rooted=name != "precisions")
+            slack = (1e-3 if single else 1e-8) + lost * (1e-6 if single else 1e-14)
             if not off <= slack:
                 which = "" if theta.shape == "tied" else f" of component {k}"
                 said.append(f"{name}_{which} is not that of covariances_")
                 break
     return said
-
-
-def _off(theta: Normals, given: Any, k: int, rooted: bool) -> tuple[float, float]:
-    """How far precisions (or their roots) are from C_k⁻¹, and the condition number of C_k."""
-    M = np.asarray(given, dtype=float)
-    M = M if theta.shape == "tied" else M[k]
-    if M.ndim < 2:
-        M = (M[theta.kept] if M.ndim else M) / theta.W[k] ** (1 if rooted else 2)
-        return float(np.abs(M - 1).max(initial=0.0)), 1.0
-    M, L = M[theta.kept][:, theta.kept], np.linalg.inv(theta.W[k])
-    M = L.T @ M @ (M.T @ L if rooted else L)
-    condition = float(np.linalg.norm(L) * np.linalg.norm(theta.W[k])) ** 2
-    return float(np.abs(M - np.eye(theta.p)).max(initial=0.0)), condition
 
 
 def collapsed(theta: Normals, n: Any, prior: Prior) -> list[dict[str, Any]]:

@@ -217,6 +217,19 @@ class Normals:
             out[k] = 0.5 * float((lam - np.log1p(lam)).sum() + np.vdot(way, way))
         return out
 
+    def precisions_off(self, given: Any, k: int, rooted: bool) -> tuple[float, float]:
+        """How far Lᵀ P L is from I, with C_k = LLᵀ and P the precisions given (or PPᵀ of their
+        roots), and what rounding multiplies: the condition number of C_k and the columns."""
+        M = np.asarray(given, dtype=float)
+        M = M if self.shape == "tied" else M[k]
+        if M.ndim < 2:
+            M = (M[self.kept] if M.ndim else M) / self.W[k] ** (1 if rooted else 2)
+            return float(np.abs(M - 1).max(initial=0.0)), float(self.p)
+        M, L = M[self.kept][:, self.kept], np.linalg.inv(self.W[k])
+        M = L.T @ M @ (M.T @ L if rooted else L)
+        condition = float(np.linalg.norm(L) * np.linalg.norm(self.W[k])) ** 2
+        return float(np.abs(M - np.eye(self.p)).max(initial=0.0)), condition * self.p
+
     def spreads(self, unit: Any) -> np.ndarray:
         """Eigenvalues of C_k with column j in units of √unit_kj, ascending, (k, p)."""
         unit = np.broadcast_to(unit, self.means.shape)

@@ -36,8 +36,10 @@ def holding(moments: Moments, at: Coordinates, reg_covar: Any) -> Holding:
     return Holding(0.0, D, float(reg_covar or 0.0) / at.q**2)
 
 
-def attributes(theta: Gaussians, at: Coordinates, name: str) -> dict[str, Any]:
-    """Fitted attributes."""
+def attributes(
+    theta: Gaussians, at: Coordinates, name: str, precisions: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Fitted attributes. ``precisions``: Σ⁻¹ of full or tied θ, where it is known."""
     k, P = len(theta.pi), len(at.mean)
     means = np.tile(at.mean, (k, 1))
     means[:, at.kept] = at.c + at.q * theta.mu
@@ -53,7 +55,11 @@ def attributes(theta: Gaussians, at: Coordinates, name: str) -> dict[str, Any]:
         cov, U = np.zeros((*theta.cov.shape[:-2], P, P)), np.zeros((*theta.cov.shape[:-2], P, P))
         cov[..., both[0], both[1]] = theta.cov * np.multiply.outer(at.q, at.q)
         U[..., both[0], both[1]] = theta.U / at.q[:, None]
-        precisions = np.matmul(U, np.swapaxes(U, -1, -2))
+        if precisions is None:
+            precisions = np.matmul(U, np.swapaxes(U, -1, -2))
+        else:
+            known, precisions = precisions, np.zeros(cov.shape)
+            precisions[..., both[0], both[1]] = known / np.multiply.outer(at.q, at.q)
     return {
         "weights_": theta.pi,
         "means_": means,

@@ -12,7 +12,14 @@ from ..rows import Rows
 from ..solvers.column_moments import Moments, column_moments
 from ..solvers.gaussian_covariances import COVARIANCES, Gaussians, Holding
 from ..solvers.gaussian_missing import Observed
-from ..solvers.gaussian_mixture import GaussianFamily
+from ..solvers.gaussian_mixture import Coordinates, GaussianFamily
+from ..solvers.gaussian_row_space import (
+    OF_ROWS,
+    RowSpaceFamily,
+    expanded,
+    row_space_family,
+    worth_it,
+)
 from ..solvers.gaussian_ways import way_of
 from ..solvers.mixture_starts import STARTS, filled
 from ._base import _Mixture
@@ -201,10 +208,24 @@ class GaussianMixture(_Mixture):
         at = coordinates(moments, self.covariance_type, self.reg_covar)
         hold = holding(moments, at, self.reg_covar)
         shape = COVARIANCES[self.covariance_type]
+        if not moments.missing and self._in_row_space(rows, at):
+            return row_space_family(rows, at, self.covariance_type, hold.epsilon)
         if not moments.missing:
             return GaussianFamily(rows, at, shape, hold)
         seen = moments.seen[at.kept]
         return GaussianFamily(rows, at, shape, hold, seen, Observed, PATTERN_ROWS)
+
+    def _in_row_space(self, rows: Rows, at: Coordinates) -> bool:
+        """Fewer rows than columns, a prior that knows no direction, and a start from the rows."""
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        return (
+            self.covariance_type in OF_ROWS
+            and self.reg_covar == "relative"
+            and self.solver == "em"
+            and not self.warm_start
+            and all(x is None for x in given)
+            and worth_it(rows, at)
+        )
 
     def _refuse(self, rows: Rows, moments: Moments) -> None:
         """Columns of which no density can be fitted."""
@@ -240,6 +261,11 @@ class GaussianMixture(_Mixture):
         return starts(family, rows, self, draw)
 
     def _attributes_of(self, family: GaussianFamily, theta: Gaussians) -> dict[str, Any]:
+        if isinstance(family, RowSpaceFamily):
+            of_columns = expanded(theta, family.at)
+            return attributes(
+                of_columns.theta, family.at.of_columns, self.covariance_type, of_columns.precisions
+            )
         return attributes(theta, family.at, self.covariance_type)
 
     def _log_joint(self, rows: Rows) -> Any:

@@ -1,0 +1,151 @@
+"""Normal components of fewer rows than columns, in the space that the rows and the means span.
+
+With columns in units of √d the prior is ε I, and C_k = (S_k + Ψ)/(n_k + ε) becomes
+
+    C = QBQᵀ + b(I − QQᵀ),        Q (p, m) orthonormal, all rows and means in its span
+
+so that log|C| = log|B| + (p − m) log b and (x − μ)ᵀC⁻¹(x − μ) = (y − ν)ᵀB⁻¹(y − ν), y = Qᵀx: m³
+operations in place of p³. Whether the C of a model is so is not taken on trust. With B = QᵀCQ and
+b the mean of what is left of the trace, E = C − QBQᵀ − b(I − QQᵀ) has QᵀEQ = 0 and tr E = 0: what
+it changes in log|C| and in the squares is of second order, at most
+
+    η² and (x − μ)ᵀC⁻¹(x − μ)·η_Q²,      η = ‖E‖/λ, η_Q = ‖EQ‖/λ, λ the least eigenvalue of C
+
+and where that is not far below what is being proven, all p columns are worked with.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.normal_components import LOG_2PI, Moments, Normals, Prior
+
+WIDE, TIMES_ROWS = 256, 2  # columns from which, and times the rows
+NO_MORE = 1e-8  # nats that E may change a log density by
+PROBES = 16  # random directions in which precisions are compared with C⁻¹
+STRIPE = 512  # rows of C at a time
+
+
+class RowsSpan(NamedTuple):
+    """y = Qᵀ((x − c)/√d)."""
+
+    kept: Any  # columns
+    c: Any
+    root: Any  # √d
+    Q: Any  # (p, m)
+
+    def of(self, X: Any) -> np.ndarray:
+        return np.asarray(np.dot((X[:, self.kept] - self.c) / self.root, self.Q))
+
+    @property
+    def beyond(self) -> int:
+        """p − m."""
+        return int(self.Q.shape[0] - self.Q.shape[1])
+
+    @property
+    def log_unit(self) -> float:
+        """Σ ½ log d."""
+        return float(np.log(self.root).sum())
+
+
+class FewRows(Normals):
+    """Components with means ν_k and covariances B_k among the rows, b_k in all other directions."""
+
+    def __init__(self, shape: str, means: Any, covariances: Any, b: Any, span: RowsSpan):
+        super().__init__(shape, means, covariances)
+        self.b, self.span = np.broadcast_to(np.asarray(b, dtype=float), (self.k,)), span
+
+    def log_densities(self, X: Any) -> np.ndarray:
+        others = self.span.beyond * (LOG_2PI + np.log(self.b)) / 2 + self.span.log_unit
+        return super().log_densities(self.span.of(X)) - others[:, None]
+
+    def moments(self, X: Any, w: Any, about: Any = None) -> Moments:
+        return super().moments(self.span.of(X), w, about)
+
+    def maximised(self, sums: Moments, prior: Prior, again: Any = None) -> "FewRows":
+        after = super().maximised(sums, prior, again)
+        n = sums.n.sum() if self.shape == "tied" else sums.n
+        b = prior.epsilon / (n + prior.epsilon)
+        return FewRows(self.shape, after.means, after.covariances, b, self.span)
+
+    def log_prior(self, prior: Prior) -> float:
+        b = self.b[:1] if self.shape == "tied" else self.b
+        others = self.span.beyond * (np.log(b) + 1 / b) + 2 * self.span.log_unit
+        return super().log_prior(prior) - 0.5 * prior.epsilon * float(others.sum())
+
+    def divergences(self, other: Any) -> np.ndarray:
+        ratio = other.b / self.b - 1
+        return super().divergences(other) + self.span.beyond / 2 * (ratio - np.log1p(ratio))
+
+    def spreads(self, unit: Any) -> np.ndarray:
+        """b once, for it is the same in all directions; ``unit`` too, among columns."""
+        unit = np.broadcast_to(unit, self.means.shape)
+        return np.sort(np.hstack([super().spreads(unit), (self.b / unit[:, 0])[:, None]]), axis=1)
+
+    def precisions_off(self, given: Any, k: int, rooted: bool) -> tuple[float, float]:
+        """C^½ P C^½ = I, tried in random directions: all of it would take p³ operations."""
+        P = np.asarray(given, dtype=float)
+        P = P if self.shape == "tied" else P[k]
+        root, Q, kept = self.span.root, self.span.Q, self.span.kept
+        P = P if len(kept) == len(P) else P[np.ix_(kept, kept)]
+        lam, V = np.linalg.eigh(self.matrix(k))
+        b, H = float(np.sqrt(self.b[k])), np.dot(V * np.sqrt(lam), V.T)
+        H -= b * np.eye(len(H))
+
+        def half(A: Any) -> Any:
+            return b * A + np.dot(Q, np.dot(H, np.dot(Q.T, A)))
+
+        probes = np.random.default_rng(0).standard_normal((len(Q), PROBES))
+        A = root[:, None] * half(probes)
+        A = np.dot(P, np.dot(P.T, A) if rooted else A)
+        off = np.abs(half(root[:, None] * A) - probes).max()
+        least = min(float(lam[0]), float(self.b[k]))
+        return float(off), max(float(lam[-1]), float(self.b[k])) / least * len(Q)
+
+
+def of_few_rows(
+    data: Any, shape: str, theta: dict[str, Any], kept: Any, prior: Prior
+) -> tuple[FewRows, Prior] | None:
+    """The components of a model and its prior; None where all columns must be worked with."""
+    n, p = data.shape[0], len(kept)
+    if shape not in ("full", "tied") or data.sparse or p < WIDE or p < TIMES_ROWS * n:
+        return None
+    if not prior.epsilon or prior.added or prior.kind is not float or not (prior.d > 0).all():
+        return None
+    X = np.asarray(data.all_rows(), dtype=float)[:, kept]
+    if not np.isfinite(X).all():
+        return None
+    means = np.asarray(theta["means"], dtype=float)[:, kept]
+    c, root = X.mean(axis=0), np.sqrt(prior.d)
+    Q = np.linalg.qr(np.vstack([X - c, means - c]).T / root[:, None])[0]
+    span = RowsSpan(kept, c, root, Q)
+    C = np.asarray(theta["covariances"], dtype=float)
+    parts = [_projected(one, span, n) for one in (C[None] if shape == "tied" else C)]
+    if any(part is None for part in parts):
+        return None
+    B, b = (np.array([part[i] for part in parts if part is not None]) for i in (0, 1))
+    nu = np.dot((means - c) / root, Q)
+    components = FewRows(shape, nu, B[0] if shape == "tied" else B, b, span)
+    return components, Prior(prior.epsilon, np.ones(Q.shape[1]))
+
+
+def _projected(C: Any, span: RowsSpan, n: int) -> tuple[np.ndarray, float] | None:
+    """(B, b) of C, in units of √d; None where C is not QBQᵀ + b(I − QQᵀ), or not nearly."""
+    kept, root, Q = span.kept, span.root, span.Q
+    C = C if len(kept) == len(C) else C[np.ix_(kept, kept)]
+    CQ = np.dot(C, Q / root[:, None]) / root[:, None]
+    B = np.dot(Q.T, CQ)
+    B = 0.5 * (B + B.T)
+    b = float((np.diagonal(C) / root**2).sum() - np.trace(B)) / span.beyond
+    least = min(float(np.linalg.eigvalsh(B)[0]), b) if np.isfinite(B).all() else 0.0
+    if not least > 0:
+        return None
+    inner, square = B - b * np.eye(len(B)), 0.0
+    for start in range(0, len(Q), STRIPE):
+        part = slice(start, start + STRIPE)
+        E = C[part] / (root[part, None] * root) - np.dot(np.dot(Q[part], inner), Q.T)
+        E[np.arange(len(E)), np.arange(start, start + len(E))] -= b
+        square += float(np.vdot(E, E))
+    of_rows = CQ - np.dot(Q, B)
+    eta, eta_rows = np.sqrt(square) / least, np.sqrt(np.vdot(of_rows, of_rows)) / least
+    return (B, b) if eta * eta + n * eta_rows * eta_rows <= NO_MORE else None

@@ -153,3 +153,17 @@ def test_microarrays_are_fitted_and_certified(shape):
         model = GaussianMixture(3, random_state=0).fit(X)
     assert model.certificate_.certified
     assert VariableClustering(5).fit(X).certificate_.certified
+
+
+def test_a_step_that_seems_to_lower_the_objective_proves_nothing(monkeypatch):
+    """EM cannot lower it: where rounding says so, a gain of nothing is not known either."""
+    from certus.definitions import mixture
+
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = GaussianMixture(2, random_state=0).fit(X)
+    assert model.certificate_.certified
+    monkeypatch.setattr(mixture, "gained", lambda X, y, s, *rest: (-1e-3 * len(X),))
+    c = certus.verify(model, X)
+    assert (c.status, c.certified) == ("not proven", False)
+    assert "so much is lost to rounding" in c.explain()
+    assert "not proven" in repr(c)

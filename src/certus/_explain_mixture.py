@@ -36,10 +36,14 @@ def _agreement(c: "Certificate") -> str:
 
 def best(c: "Certificate") -> str:
     """That nothing is known of the best possible, or that there is better."""
+    if "unproven" in c.found:
+        return "a local optimum is not proven"
     return "no useful bound" if c.certified else f"one more step {_gains(c)}"
 
 
 def _gains(c: "Certificate") -> str:
+    if "unproven" in c.found:
+        return "cannot be told from rounding"
     if c.residual == float("inf"):
         return "leaves a component without spread: the likelihood has no maximum"
     if c.residual <= c.tol:
@@ -149,6 +153,8 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     rows += [("What is wrong", said) for said in wrong]
     if c.found["degenerate"]:
         rows.append(("Components", f"{collapsed(c)}: {_held(c)}"))
+    if "unproven" in c.found and not wrong:
+        rows.append(("Why", c.found["unproven"]))
     cause = _far(c) or (None if wrong else stopped_by(c))
     if cause:
         rows.append(("Likely cause", cause))
@@ -174,7 +180,7 @@ def _remedy(c: "Certificate") -> str:
         return f"subtract the column means first, or use {name}"
     if wrong:
         return f"give the rows of the fit, or fit again, or use {name}"
-    if c.residual == float("inf"):
+    if c.residual == float("inf") or "unproven" in c.found:
         return 'use fewer components, or reg_covar="relative" of certus.mixture.GaussianMixture'
     if c.found["iteration"].get("max_iter") is not None:
         return "raise max_iter"
@@ -202,6 +208,8 @@ def not_certified(c: "Certificate", stopped_at: int | None) -> str:
     where = f"objective {number(c.objective, 5)}, and {best(c)}"
     if c.status == "stopped":
         return f"{c.model} stopped {c.found['stopped']}: {where}. Let it run longer."
+    if "unproven" in c.found:
+        return f"{c.model}: {where}: {c.found['unproven']}."
     if stopped_at is not None:
         return (
             f"{c.model} stopped at max_iter={stopped_at} before a local optimum: {where}. "

@@ -123,7 +123,10 @@ def check(
     limit = ENOUGH * tol if stopped and family in NORMAL and not added else float("inf")
     found |= _step(data, pi, theta_k, prior, moments, again, S, limit, how)
     if family in NORMAL:
+        found["residual"] += theta_k.error
         found |= _shapes(data, pi, theta_k, prior, moments.n)
+    if not added and found["gain"] < -tol * S:  # no step of EM does that
+        found |= {"residual": -found["gain"] / S, "unproven": _lost(found["gain"] / S)}
     found["wrong"] = contradicted(theta_k, found, claims, ours)
     if answers is not None:
         J = log_joint(dense(data.take(np.asarray(answers[0]))[0]), pi, theta_k)
@@ -189,6 +192,13 @@ def _step(
     if not prior.added:
         return {"gain": gain, "residual": max(0.0, gain) / S}
     return {"gain": gain, "residual": max(abs(gain) / S, way)}
+
+
+def _lost(gain: float) -> str:
+    return (
+        f"one more EM step, which cannot lower the objective, seems to lower it by {-gain:.2g} a "
+        "row: so much is lost to rounding in these covariances"
+    )
 
 
 def _way(pi: Any, theta: Any, shares: Any, after: Any) -> float:

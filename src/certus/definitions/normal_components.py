@@ -65,6 +65,7 @@ class Normals:
     """k normal components of one shape, of the columns ``kept`` of the rows."""
 
     sums = Moments
+    error = 0.0  # nats a unit of weight that are lost where not all columns are worked with
 
     def __init__(self, shape: str, means: Any, covariances: Any, kept: Any = slice(None)):
         self.shape, self.kept = shape, kept

@@ -9,9 +9,10 @@ operations in place of p³. Whether the C of a model is so is not taken on trust
 b the mean of what is left of the trace, E = C − QBQᵀ − b(I − QQᵀ) has QᵀEQ = 0 and tr E = 0: what
 it changes in log|C| and in the squares is of second order, at most
 
-    η² and (x − μ)ᵀC⁻¹(x − μ)·η_Q²,      η = ‖E‖/λ, η_Q = ‖EQ‖/λ, λ the least eigenvalue of C
+    η² and (x − μ)ᵀC⁻¹(x − μ)·η_Q²,      η = ‖E‖/λ, η_Q² = ‖EQB^−½‖²/b, λ the least eigenvalue of C
 
-and where that is not far below what is being proven, all p columns are worked with.
+which is added to what a step may gain. Where it is not far below what is being proven, all p
+columns are worked with.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ import numpy as np
 from certus.definitions.normal_components import LOG_2PI, Moments, Normals, Prior
 
 WIDE, TIMES_ROWS = 256, 2  # columns from which, and times the rows
-NO_MORE = 1e-8  # nats that E may change a log density by
+NO_MORE = 1e-7  # nats that E may change a log density by
 PROBES = 16  # random directions in which precisions are compared with C⁻¹
 STRIPE = 512  # rows of C at a time
 
@@ -51,9 +52,12 @@ class RowsSpan(NamedTuple):
 class FewRows(Normals):
     """Components with means ν_k and covariances B_k among the rows, b_k in all other directions."""
 
-    def __init__(self, shape: str, means: Any, covariances: Any, b: Any, span: RowsSpan):
+    def __init__(
+        self, shape: str, means: Any, covariances: Any, b: Any, span: RowsSpan, error: float = 0.0
+    ):
         super().__init__(shape, means, covariances)
         self.b, self.span = np.broadcast_to(np.asarray(b, dtype=float), (self.k,)), span
+        self.error = error
 
     def log_densities(self, X: Any) -> np.ndarray:
         others = self.span.beyond * (LOG_2PI + np.log(self.b)) / 2 + self.span.log_unit
@@ -123,21 +127,24 @@ def of_few_rows(
     parts = [_projected(one, span, n) for one in (C[None] if shape == "tied" else C)]
     if any(part is None for part in parts):
         return None
-    B, b = (np.array([part[i] for part in parts if part is not None]) for i in (0, 1))
+    B, b, error = (np.array([part[i] for part in parts if part is not None]) for i in range(3))
     nu = np.dot((means - c) / root, Q)
-    components = FewRows(shape, nu, B[0] if shape == "tied" else B, b, span)
+    components = FewRows(shape, nu, B[0] if shape == "tied" else B, b, span, float(error.max()))
     return components, Prior(prior.epsilon, np.ones(Q.shape[1]))
 
 
-def _projected(C: Any, span: RowsSpan, n: int) -> tuple[np.ndarray, float] | None:
-    """(B, b) of C, in units of √d; None where C is not QBQᵀ + b(I − QQᵀ), or not nearly."""
+def _projected(C: Any, span: RowsSpan, n: int) -> tuple[np.ndarray, float, float] | None:
+    """(B, b, nats that E changes) of C, in units of √d; None where these are too many."""
     kept, root, Q = span.kept, span.root, span.Q
     C = C if len(kept) == len(C) else C[np.ix_(kept, kept)]
     CQ = np.dot(C, Q / root[:, None]) / root[:, None]
     B = np.dot(Q.T, CQ)
     B = 0.5 * (B + B.T)
     b = float((np.diagonal(C) / root**2).sum() - np.trace(B)) / span.beyond
-    least = min(float(np.linalg.eigvalsh(B)[0]), b) if np.isfinite(B).all() else 0.0
+    if not np.isfinite(B).all():
+        return None
+    values, vectors = np.linalg.eigh(B)
+    least = min(float(values[0]), b)
     if not least > 0:
         return None
     inner, square = B - b * np.eye(len(B)), 0.0
@@ -146,6 +153,6 @@ def _projected(C: Any, span: RowsSpan, n: int) -> tuple[np.ndarray, float] | Non
         E = C[part] / (root[part, None] * root) - np.dot(np.dot(Q[part], inner), Q.T)
         E[np.arange(len(E)), np.arange(start, start + len(E))] -= b
         square += float(np.vdot(E, E))
-    of_rows = CQ - np.dot(Q, B)
-    eta, eta_rows = np.sqrt(square) / least, np.sqrt(np.vdot(of_rows, of_rows)) / least
-    return (B, b) if eta * eta + n * eta_rows * eta_rows <= NO_MORE else None
+    of_rows = np.dot(CQ - np.dot(Q, B), vectors / np.sqrt(values))
+    error = square / least**2 + n * float(np.vdot(of_rows, of_rows)) / b
+    return (B, b, error) if error <= NO_MORE else None

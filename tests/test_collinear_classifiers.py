@@ -1,6 +1,8 @@
 """Unpenalised logistic and softmax fits where columns nearly repeat others: what is certified is
 true in 60 digits, and directions that the data hold are used."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -174,3 +176,24 @@ def test_one_far_row_hides_nothing(seed):
     model = fitted(X, y)
     assert model.certificate_.certified
     assert the_claim_is_true(model, X, y, np.ones(len(y)), True) <= 1e-6
+
+
+@pytest.mark.parametrize("repeat", [1e-9, 0.0], ids=["nearly", "up to rounding"])
+def test_a_script_repeats_the_proof(repeat, tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    a, b, u = rng.normal(size=(3, 200))
+    names = ["a", 'b"""\\', "c{}"]
+    X = pd.DataFrame(np.column_stack([a, b, a + b + repeat * u]), columns=names)
+    y = (rng.random(200) < 1 / (1 + np.exp(-u))).astype(int)
+    fitted(X, y).certificate_.export(tmp_path / "check.py")
+    np.save(tmp_path / "X.npy", X.to_numpy())
+    np.save(tmp_path / "y.npy", y)
+    ran = subprocess.run(
+        [sys.executable, "-I", "check.py", "X.npy", "y.npy"], cwd=tmp_path, capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    lines = (tmp_path / "check.py").read_text(encoding="utf-8").splitlines()
+    (claimed,) = (line for line in lines if line.startswith("Claimed:"))
+    assert ("among models that do not use" in claimed) == (repeat == 0)

@@ -81,7 +81,7 @@ MAY_IMPORT = {
         "_separating", "_status", "plotting", *WORDS,
     },
     "_data": {"rows"},
-    "_export": {"definitions", "_files", *WORDS},
+    "_export": {"definitions", "_files", "_explain_left_out", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
     "_export_linkage": {"_export", "_explain_linkage", *WORDS},

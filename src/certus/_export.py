@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._explain_left_out import among
 from ._files import write_whole
 from .exceptions import CertificateError
 
@@ -273,10 +274,15 @@ def script(certificate: "Certificate", name: str = "check.py") -> str:
         "model": c.model, "formula": c.formula, "objective": c.objective, "gap": gap,
         "slack": gap if "convex" not in c.found or c.bound is not None else 0.0,
         "shape": c.shape, "tol": c.tol, "name": name, "block": 1024,
-        "claim": near.format(repr(gap)), "what": near.format(found),
+        "claim": near.format(repr(gap)) + _among(c), "what": near.format(found),
         **_targets(c.labels),
     }  # fmt: skip
     return assembled(c, values, HEAD, MAIN, "the model's parameters")
+
+
+def _among(c: "Certificate") -> str:
+    """Which models the claim speaks of, for a docstring: names of columns may hold anything."""
+    return among(c).replace("\\", "/").replace('"', "'")
 
 
 def export(certificate: "Certificate", path: Any, script: Callable[..., str] = script) -> None:

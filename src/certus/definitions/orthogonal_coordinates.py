@@ -171,7 +171,7 @@ def _factor_of_both(left: Any, right: Any) -> tuple[Any, Any, Any]:
 
 def _largest_entries(X: Any, y: Any, s: Any) -> tuple[Any]:
     X, _, _ = counted_rows(X, y, s)
-    return (np.abs(dense(X)).max(axis=0, initial=0.0).astype(float),)
+    return (np.abs(dense(X).astype(float, copy=False)).max(axis=0, initial=0.0),)
 
 
 def _larger_of_both(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:

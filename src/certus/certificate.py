@@ -65,8 +65,9 @@ class Certificate:
         component without a spread of its own), "exact" (of answers and trees), "nearly optimal" (≤
         1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
         optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, or a loss, penalty or distance of your own:
-        neither could be shown), "contradicted" (another fitted attribute, or an answer, disagrees
+        (sparse rows of many columns without a penalty, directions whose curvature cannot be told
+        from rounding, or a loss, penalty or distance of your own: neither could be shown),
+        "contradicted" (another fitted attribute, or an answer, disagrees
         with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback,
         before the optimum).
     certified : bool

@@ -166,7 +166,9 @@ def of_unresolved(
         answer["decrement"] = max(answer["decrement"], float(shares(found.decrement, f0[t])))
         answer["left_out"] += left_out_of(found.left_out, len(w))
         if found.unproven:
-            answer |= {"unproven": found.unproven, "at_least": float(shares(before.gain, f0[t]))}
+            # the intercept alone has f0
+            gain = max(before.gain, problem.objective[t] - f0[t])
+            answer |= {"unproven": found.unproven, "at_least": float(shares(gain, f0[t]))}
         if found.reach is not None and len(gap) == 1:
             answer["coef_error"] = float(np.max(found.reach[:, : len(w)]))
     return answer

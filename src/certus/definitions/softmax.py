@@ -315,7 +315,8 @@ def check(
         careful = careful or problem.in_more_digits(w, b, fit_intercept)
         more["left_out"] = left_out_of(careful.left_out, len(problem.w))
         if careful.unproven:
-            more |= {"unproven": careful.unproven, "at_least": found.gain / f0}
+            gain = max(found.gain, f - f0)  # the intercept alone has f0
+            more |= {"unproven": careful.unproven, "at_least": gain / f0}
         decrement, proof = careful.decrement, "gradient and curvature"
         if np.isfinite(careful.objective):
             f, gap = careful.objective, (careful.excess + 2 * careful.error) * (1 + 8 * UNIT)

@@ -1,5 +1,8 @@
 """Ctrl-C in a fit that consists of many: what is kept of the folds that are done."""
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 
@@ -8,8 +11,10 @@ from certus.linear_model import (
     ElasticNetCV,
     Lasso,
     LassoCV,
+    LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
+    Ridge,
 )
 
 
@@ -165,3 +170,57 @@ def test_a_finished_fit_is_what_it_is_without_any_of_this(labels):
     same = LogisticRegression(C=float(np.ravel(model.C_)[0])).fit(X, y)
     np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-3)
     assert model.certificate_.certified
+
+
+# --- calls of LAPACK ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["solver", "certificate"])
+def test_ctrl_c_does_not_wait_for_the_algebra_of_wide_rows(monkeypatch, where):
+    """The main thread listens while another is in LAPACK, however long that takes."""
+    begun, end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def long(*args, **kwargs):
+        begun.set()
+        end.wait(120)  # as LAPACK does: it holds no lock that Python needs, and does not listen
+        ended.set()
+        raise RuntimeError("nobody hears this")
+
+    if where == "solver":
+        from certus.solvers import least_squares as module
+    else:
+        from certus.definitions import least_squares as module
+    name = {"solver": "all_rows_scaled", "certificate": "check"}[where]
+    monkeypatch.setattr(module, name, long)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 900)), rng.normal(size=300)
+    model = LinearRegression()
+    before = dict(vars(model))
+
+    def press():
+        begun.wait(60)
+        _thread.interrupt_main()
+
+    threading.Thread(target=press, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not ended.is_set(), "it is still at it, and nobody waits"
+    assert vars(model) == before, "a fit that does not iterate leaves the model as it was"
+    end.set()
+    assert ended.wait(60)
+
+
+def test_the_bits_do_not_depend_on_who_listens():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 400)), rng.normal(size=300)
+    found = []
+
+    def fit():
+        found.append(Ridge(0.1).fit(X, y))
+
+    fit()  # the main thread listens
+    elsewhere = threading.Thread(target=fit)  # nobody does
+    elsewhere.start()
+    elsewhere.join()
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+    assert found[0].certificate_.gap == found[1].certificate_.gap

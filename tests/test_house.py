@@ -80,7 +80,7 @@ MAY_IMPORT = {
         "_export_linkage", "_export_mixture", "_export_ncfs", "_export_neighbors", "_export_svm",
         "_separating", "_status", "plotting", *WORDS,
     },
-    "_data": {"rows"},
+    "_data": {"_pool", "rows"},
     "_export": {"definitions", "_files", "_explain_left_out", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},

@@ -1,11 +1,19 @@
 """Rows, as a definition asks for them: reduce over all, and look at a few."""
 
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ._pool import interruptible, long_enough_to_listen
 from .rows import Rows, as_floats
 
+# definitions that factor matrices in one call, which Ctrl-C should not have to wait for
+FACTORING = {
+    "least_squares", "logistic", "softmax", "penalised", "firth", "ordinal", "huber",
+    "squared_hinge",
+}  # fmt: skip
 WORTH_SHARING = 1 << 20  # elements of X that threads shall share
 
 
@@ -67,3 +75,12 @@ class Data:
     def take(self, i: np.ndarray) -> tuple[Any, Any, Any]:
         """(X, y, s) of rows by their numbers."""
         return self.rows.take(i).block(0, len(i))
+
+
+def checked(definition: ModuleType, data: Data, **claims: Any) -> dict[str, Any]:
+    """What a definition finds; the main thread listens for Ctrl-C where that takes long."""
+    check = partial(definition.check, data, **claims)
+    name = definition.__name__.rpartition(".")[2]
+    listen = name in FACTORING and long_enough_to_listen(data.shape)
+    found: dict[str, Any] = interruptible(check) if listen else check()
+    return found

@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 COMPILED = (".so", ".pyd", ".dylib")
 PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
 START = 0.01  # seconds in which a free helper joins: 1e-4 is usual; then the caller goes to work
+LISTEN_ENTRIES, LISTEN_SIDE = 1 << 18, 256  # of rows on which a factorisation takes 5 ms
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
 
@@ -250,33 +251,54 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
 def interruptible(function: Callable[..., Result], *args: Any) -> Result:
     """``function(*args)``, on a thread of its own while the main thread listens for Ctrl-C.
 
-    For one long call of compiled code. After Ctrl-C nobody waits for it: it ends by itself and
-    its result is dropped, so that it must not write to what others read. Where no signal can come,
-    outside of the main thread, it is called directly.
+    For long calls of compiled code. After Ctrl-C nobody waits: the thread ends by itself, where it
+    next asks ``give_up_if_stopped`` or when it is done, and its result is dropped, so that it must
+    not write to what others read. Outside of the main thread, which alone hears Ctrl-C, and inside
+    of shared work it is called directly.
     """
     if threading.current_thread() is not threading.main_thread() or _current.run is not None:
         return function(*args)
     answer: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-    context = copy_context()
+    context, run = copy_context(), _Run(ignored, 0, 0)
 
     def call() -> None:
+        _current.run = run
         try:
-            with blas_limiter if limited else nullcontext():
-                answer.put((True, context.run(function, *args)))
+            answer.put((True, context.run(function, *args)))
         except BaseException as error:
             answer.put((False, error))
 
-    limited = blas_limiter.entries > 0  # as the caller has it, also after the caller has gone
     threading.Thread(target=call, name="certus call", daemon=True).start()
+    try:
+        fine, found = _listen(answer)
+    except BaseException:
+        run.stopped = True
+        raise
+    if fine:
+        result: Result = found
+        return result
+    try:
+        raise found
+    finally:
+        del found  # its traceback refers to this frame
+
+
+def ignored(i: int) -> None:
+    """No task."""
+
+
+def _listen(answer: "SimpleQueue[tuple[bool, Any]]") -> tuple[bool, Any]:
     while True:
         try:
-            fine, found = answer.get(timeout=PATIENCE)
+            return answer.get(timeout=PATIENCE)
         except Empty:
             continue
-        if fine:
-            result: Result = found
-            return result
-        try:
-            raise found
-        finally:
-            del found  # its traceback refers to this frame
+
+
+def long_enough_to_listen(shape: tuple[int, int]) -> bool:
+    """Whether dense algebra on rows of this shape takes longer than some milliseconds.
+
+    A thread of its own costs 1e-4 s.
+    """
+    n, p = shape
+    return n * p >= LISTEN_ENTRIES or min(n, p) >= LISTEN_SIDE

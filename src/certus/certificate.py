@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import audit
 from ._data import Data as _Data
+from ._data import checked
 from ._pool import blas_limiter
 from ._separating import what_separates
 from ._status import CERTIFIED, contradictions, status_of
@@ -222,7 +223,7 @@ def _certify(
     if reading.ours and reading.spectrum:
         asked["spectrum"] = True
     with blas_limiter.for_work(rows.shape):
-        found = definition.check(data, **reading.parameters, **asked, tol=tol)
+        found = checked(definition, data, **reading.parameters, **asked, tol=tol)
         wrong = [*reading.wrong, *found.get("wrong", ()), *contradictions(reading, found)]
         if reading.choice is not None:
             choice = import_module("certus.definitions.ridge_cv")

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin
 
+from .._pool import interruptible, long_enough_to_listen
 from .._validation import memory_for_gram
 from ..certificate import certify
 from ..rows import Rows
@@ -51,7 +52,10 @@ class LinearRegressor(
             memory_for_gram(*rows.shape, rows.threads)
             self._watching.begin()
         with Solving(self, rows):
-            solution = solve_rows(rows, **problem)
+            if rows.sparse or not long_enough_to_listen(rows.shape):
+                solution = solve_rows(rows, **problem)
+            else:
+                solution = interruptible(partial(solve_rows, rows, **problem))
         for name, value in attributes(solution).items():
             setattr(self, name, value)
         return solution

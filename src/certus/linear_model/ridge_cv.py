@@ -1,5 +1,6 @@
 """Ridge regression with its penalty chosen by leave-one-out."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from .._pool import interruptible, long_enough_to_listen
 from .._validation import (
     boolean,
     data_for_fit,
@@ -172,7 +174,8 @@ class RidgeCV(LinearRegressor):
         keep = self.store_cv_results or self.scoring is not None
         self._require_room(rows)
         with Solving(self, rows):
-            path = leave_one_out(rows, alphas, fit_intercept, keep)
+            look = partial(leave_one_out, rows, alphas, fit_intercept, keep)
+            path = interruptible(look) if long_enough_to_listen(rows.shape) else look()
         results = None
         if self.scoring is None:
             scores = -path.squares / rows.shape[0]  # (A, k)

@@ -143,10 +143,13 @@ def expanded(theta: Gaussians, space: RowSpace) -> Expanded:
 
 
 def _low_rank(Q: np.ndarray, own: np.ndarray, beyond: float, out: np.ndarray) -> None:
-    """QMQᵀ + b(I − QQᵀ), with M = ``own`` and b = ``beyond``."""
-    np.dot(np.dot(Q, own - beyond * np.eye(len(own))), Q.T, out=out)
-    out += out.T.copy()
-    out /= 2
+    """QMQᵀ + b(I − QQᵀ), with M = ``own`` nowhere below b, or nowhere above it: b ‖·‖² ± HHᵀ."""
+    values, vectors = np.linalg.eigh(own - beyond * np.eye(len(own)))
+    above = values.sum() >= 0
+    H = np.dot(Q, vectors * np.sqrt(np.maximum(values if above else -values, 0.0)))
+    np.dot(H, H.T, out=out)  # symmetric to the last bit
+    if not above:
+        np.negative(out, out=out)
     out[np.arange(len(Q)), np.arange(len(Q))] += beyond
 
 

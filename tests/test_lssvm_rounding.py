@@ -1,4 +1,4 @@
-"""LS-SVMs whose equations are singular up to rounding: fits end, and claim no more than was found."""
+"""LS-SVMs whose equations are singular up to rounding: fits end, and claim what was found."""
 
 import numpy as np
 import pytest

@@ -48,8 +48,14 @@ def certified(c: "Certificate") -> list[tuple[str, str]]:
         rows.append(("Inversions", f"merges below one that they join: {these}"))
     if c.parameters.get("labels") is not None:
         rows.append(("Labels", f"are those of {_cut(c)}"))
-    rows.append(("Ties", "any order was taken for right"))
+    rows.append(("Ties", f"any order was taken for right{_equal(c)}"))
     return rows
+
+
+def _equal(c: "Certificate") -> str:
+    """What of distances that are 1 less a cosine was taken for a tie."""
+    below = c.found.get("equal_below", 0.0)
+    return f"; distances that differ by less than {small(below)} are ties" if below else ""
 
 
 def _step(c: "Certificate") -> str:

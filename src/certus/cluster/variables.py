@@ -121,7 +121,9 @@ class VariableClustering(TransformerMixin, CutTree):
         self._watching.begin(None)
         distance, columns = get_distance(self.metric), np.ascontiguousarray(X.T)
         signed = distance.compare(columns, columns, effective_threads())
-        D = np.minimum(signed, 2.0 - signed) if self.absolute else signed
+        D = signed
+        if self.absolute:  # 2 − d would lose what is left of a d near 2
+            D = np.minimum(signed, distance.compare(columns, -columns, effective_threads()))
         merges = agglomerate_distances(
             D, self.linkage, threads=effective_threads(), on_step=self._merge_heard
         )

@@ -124,7 +124,7 @@ def _compared(rows: Any, tree: Hierarchy, h: Any, budget: float, tol: float) -> 
         name = tree.name(n + t)
         D = _inside(rows, int(tree.start[n + t]), int(size[t]))
         diameter = float(D.max())
-        forgiven = tol * diameter + (0.0 if rows.exact else (rows.p + 64) * 2.0**-52)
+        forgiven = tol * diameter + float(rows.lost(diameter))
         off = abs(h[t] - diameter)
         residual = max(residual, off / diameter if diameter > 0 else off)
         if off > forgiven:

@@ -96,7 +96,10 @@ def check(
         rows = _rows(data, tree, metric, metric_params or {}, scale, columns, absolute)
         wrong += not_symmetric(rows.D, n, tol) if isinstance(rows, Given) else []
         h, seen = _compared(rows, tree, method, h, precision, ours, every, budget, tol)
-        found |= {name: seen[name] for name in ("residual", "sampled", "heights", "inversions")}
+        found |= {
+            name: seen[name]
+            for name in ("residual", "sampled", "heights", "inversions", "equal_below")
+        }
         wrong += seen["wrong"]
         if representatives is not None:
             wrong += _wrong_representatives(rows, tree, labels, representatives, tol)
@@ -158,7 +161,7 @@ def _compared(
     claimed = true if h is None else h
     at = np.flatnonzero(~np.isnan(true))
     forgiven = _forgiven(
-        rows, tree, method, np.where(np.isnan(true), claimed, true), precision, tol
+        rows, tree, method, np.where(np.isnan(true), claimed, true), precision, tol, ours
     )
     off = np.abs(claimed - true)
     for t in at[off[at] > forgiven[at]]:
@@ -173,18 +176,19 @@ def _compared(
         "wrong": wrong, "sampled": len(looks), "heights": 0 if h is None else len(at),
         "residual": float(np.max(off[at] / size, initial=0.0)),
         "inversions": inversions(tree, claimed, forgiven).tolist(),
+        "equal_below": float(rows.lost(0.0)) if ours else _flat(rows),
     }  # fmt: skip
 
 
 def _forgiven(
-    rows: Any, tree: Hierarchy, method: str, d: Any, precision: float, tol: float
+    rows: Any, tree: Hierarchy, method: str, d: Any, precision: float, tol: float, ours: bool
 ) -> np.ndarray:
     """By how much the height of each merge may be off.
 
     A share: tol, and 4ε for each mean of means on the way to it. Besides, where d² is a difference
     of larger squares (Lance and Williams), 8ε(p + 8 + joins) of the largest of these; where d is 1
-    less a cosine and the like, (p + 64)·2⁻⁵², as long as that is no more than tol of the largest
-    height.
+    less a cosine, what rounding does to d = ½‖u − v‖² (``Vectors.lost``). Others compute 1 − uᵀv,
+    and (p + 64)·2⁻⁵² is then forgiven, as long as that is no more than tol of the largest height.
     """
     joins = int(tree.depth.max())
     means = 0 if method in ("single", "complete") else joins
@@ -197,8 +201,14 @@ def _forgiven(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             times = np.fmin(lost * (high / d), np.sqrt(lost))
         return np.maximum(share, times * high)
-    flat = 0.0 if rows.exact else (rows.p + 64) * EPSILON
-    return np.asarray(share + min(flat, tol * float(d.max())))
+    if ours:
+        return np.asarray(share + np.minimum(rows.lost(d), tol * float(d.max())))
+    return np.asarray(share + min(_flat(rows), tol * float(d.max())))
+
+
+def _flat(rows: Any) -> float:
+    """Distances of 1 − uᵀv that differ by less are equal, to those who compute them so."""
+    return 0.0 if rows.exact else (rows.p + 64) * EPSILON
 
 
 def _nearer(look: Look, tree: Hierarchy) -> str:
@@ -219,9 +229,10 @@ def _wrong_representatives(
         if claimed not in own:
             wrong.append(f"representative {claimed} is none of the leaves labelled {label}")
             continue
-        total = np.array([rows.pairs(np.full(len(own), i), at[own]).sum() for i in at[own]])
+        each = [rows.pairs(np.full(len(own), i), at[own]) for i in at[own]]
+        total = np.array([d.sum() for d in each])
         best, said = int(total.argmin()), total[own == claimed][0]
-        if said > total[best] * (1 + tol) + len(own) * (rows.p + 64) * EPSILON:
+        if said > total[best] * (1 + tol) + float(np.sum(rows.lost(each[best]))):
             wrong.append(
                 f"representative {claimed} of label {label} is {said:.6g} from the others in all, "
                 f"leaf {own[best]} only {total[best]:.6g}"

@@ -40,7 +40,7 @@ def test_what_rounding_does_to_a_direction_is_bounded(metric, angle):
     X = nearly_parallel(angle)
     rows = Vectors(X, np.arange(len(X)), metric, {}, None, False)
     D = rows.block(0, len(X))
-    assert (D == paired(X[:, None], X[None], metric)).all()
+    assert (paired(X[:, None], X[None], metric) == D).all()
     with mp.workdps(50):
         for i in range(1, len(X)):
             true = truth(X[0], X[i], metric)

@@ -148,7 +148,7 @@ def between_units(a: Any, b: Any) -> np.ndarray:
     return np.where(none_a & none_b, 0.0, np.where(none_a | none_b, 1.0, half))
 
 
-def units(A: Any, metric: str, w: Any = None) -> np.ndarray | None:
+def units(A: Any, metric: str, w: Any = None, **_: Any) -> np.ndarray | None:
     """Rows u with d(a, b) = ``between_units``(u_a, u_b); None if the metric is none of these."""
     if metric not in ("cosine", "correlation", "spearman"):
         return None

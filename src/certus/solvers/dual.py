@@ -6,7 +6,8 @@ The answer is refined with residuals taken in w,
 
     a ← a + (K + αI)⁻¹(ỹ − X̃w − αa),
 
-which gives back what a large K/α lost.
+which gives back what a large K/α lost. Where K + αI is singular in floats there is no answer here:
+the singular values of X̃ itself are called for (``least_squares.py``).
 """
 
 from typing import Any
@@ -17,11 +18,15 @@ from ..rows import Rows
 from .cholesky import REFINE_ABOVE, cholesky_solve, factor
 from .gram import NonFiniteError
 from .linear_problem import Solution
+from .sparse_dual import SparseCentredRows
+
+SVD_ABOVE = 1e13  # condition of K + αI from which steps of refinement need not converge
 
 
-def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution:
-    """O(n²·p) time, O(n² + p) memory."""
-    centred = CentredRows(rows, fit_intercept)
+def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution | None:
+    """O(n²·p) time, O(n² + p) memory; sparse rows: O(n³ + entries²/p). None: α is too small beside
+    K for a factor of K + αI."""
+    centred: Any = (SparseCentredRows if rows.sparse else CentredRows)(rows, fit_intercept)
     K, y = centred.kernel(), centred.y
     w = np.empty((rows.shape[1], y.shape[1]))
     for value in np.unique(alpha):
@@ -29,10 +34,8 @@ def solve_dual(rows: Rows, fit_intercept: bool, alpha: np.ndarray) -> Solution:
         A = K.copy()
         A.flat[:: len(A) + 1] += value
         R, condition = factor(A)
-        if condition == np.inf:
-            raise ValueError(
-                f"alpha={value:.3g} is too small beside these data to be told from 0: use alpha=0"
-            )
+        if condition > SVD_ABOVE:
+            return None
         a = cholesky_solve(R, y[:, of])
         w[:, of] = centred.transposed_times(a)
         for _ in range(2 if condition > REFINE_ABOVE else 0):

@@ -10,7 +10,8 @@ Columns are centred, and scaled to norm 1. Then, from cheap to safe:
     qr         R of X̃D⁻¹ itself, block by block, where squaring would lose too many; its singular
                values decide the rank
     svd        the same of all rows at once, where they are fewer than the columns
-    dual       fewer rows than columns and α > 0 (``dual.py``)
+    dual       fewer rows than columns and α > 0 (``dual.py``), unless α is so small that only
+               singular values will do
 
 Of all minimisers the one with the least ‖w‖, in the user's units, is taken.
 """
@@ -28,7 +29,6 @@ from .gram import Gram, NonFiniteError, gram, power_of_two
 from .linear_problem import Scaled, Solution, largest_rank_noise, rank_noise, scaled
 from .nonnegative import nonnegative
 
-FEW_COLUMNS = 2000  # up to which a p×p matrix is made where the rows' own overflows
 QR_ABOVE = 1e11  # condition of C from which its Cholesky factor is worth nothing
 
 
@@ -45,10 +45,11 @@ def solve(
     if n <= p:
         if alpha.all() and not positive:
             try:
-                return solve_dual(rows, fit_intercept, alpha)
+                found = solve_dual(rows, fit_intercept, alpha)
             except NonFiniteError:
-                if p > FEW_COLUMNS:
-                    raise
+                found = None
+            if found is not None:
+                return found
         problem, A, z = all_rows_scaled(rows, fit_intercept)
         if positive:
             return _solve_positive(problem, A, z, alpha)
@@ -189,13 +190,13 @@ def _solve_factored(
     rank = len(sigma)
     v = np.empty((p, z.shape[1]))
     for t, a in enumerate(alpha):
-        if a > 0:  # stacked on √penalty the columns are independent
+        if rank == p and a == 0:
+            v[:, t] = Vt.T @ ((U.T @ z[:, t]) / sigma)
+        elif rank == p and len(A) >= p:  # stacked on √penalty the columns are independent
             Q, R = np.linalg.qr(np.vstack([A, np.diag(np.sqrt(problem.penalty(a)))]))
             v[:, t] = solve_triangular(R, Q[: len(A)].T @ z[:, t])
-        elif rank == p:
-            v[:, t] = Vt.T @ ((U.T @ z[:, t]) / sigma)
         else:
-            v[:, t] = _least_norm(sigma[:, None] * Vt, U.T @ z[:, t], problem.unscale)
+            v[:, t] = _in_row_space(sigma[:, None] * Vt, U.T @ z[:, t], problem.unscale, a)
     if alpha.any():
         return problem.solution(v, solver)
     if rank == p:
@@ -210,13 +211,22 @@ def _solve_factored(
     )
 
 
-def _least_norm(M: np.ndarray, z: np.ndarray, unscale: np.ndarray) -> np.ndarray:
-    """v with Mv = z (M of full row rank) and the least ‖unscale ∘ v‖.
+def _in_row_space(M: np.ndarray, z: np.ndarray, unscale: np.ndarray, alpha: float) -> np.ndarray:
+    """v that minimises ‖z − Mv‖² + α‖w‖², w = unscale∘v, M of full row rank; α = 0: of those with
+    Mv = z, the one with the least ‖w‖.
 
-    w = unscale∘v solves (M/unscale) w = z; with (M/unscale)ᵀ = QT its least solution is QT⁻ᵀz.
+    With (M/unscale)ᵀ = QT, T square, the answer is w = Qc: it has no part that the rows do not see,
+    whatever α is. c minimises ‖z − Tᵀc‖² + α‖c‖².
     """
     Q, T, order = qr((M / unscale).T, mode="economic", pivoting=True)
-    w: np.ndarray = Q @ solve_triangular(T, z[order], trans="T")
+    z = z[order]
+    if alpha > 0:
+        stacked = np.vstack([T.T, np.sqrt(alpha) * np.eye(len(T))])
+        Q_c, R_c = np.linalg.qr(stacked)
+        c = solve_triangular(R_c, Q_c[: len(T)].T @ z)
+    else:
+        c = solve_triangular(T, z, trans="T")
+    w: np.ndarray = Q @ c
     return w / unscale
 
 

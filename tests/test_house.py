@@ -92,8 +92,9 @@ MAY_IMPORT = {
     "_explain": {
         "root", "_explain_linear", "_explain_penalised", "_explain_classes", "_explain_neighbors",
         "_explain_clusters", "_explain_linkage", "_explain_mixture", "_explain_ncfs",
-        "_explain_svm", "_explain_firth", "_explain_left_out", *WORDS,
+        "_explain_svm", "_explain_firth", "_explain_left_out", "_explain_coefficients", *WORDS,
     },
+    "_explain_coefficients": set(WORDS),
     "_explain_left_out": set(WORDS),
     "_explain_firth": {"_explain_stopping", *WORDS},
     "_explain_linkage": set(WORDS),
@@ -108,7 +109,7 @@ MAY_IMPORT = {
     "_explain_mixture": {"_explain_stopping", *WORDS},
     "_explain_html": {
         "_explain", "_explain_classes", "_explain_clusters", "_explain_neighbors",
-        "_explain_left_out", *WORDS,
+        "_explain_left_out", "_explain_coefficients", *WORDS,
     },
     "_validation": {"rows", "csr", "lazy", "_finite", "_frames", "_labels", "_memory", *WORDS},
     "_finite": {"csr", "lazy", *WORDS},
@@ -419,7 +420,8 @@ def test_most_files_are_short():
 # of these no certificate is made
 PARTS = {
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
-    "count_components", "curvature", "density", "distances", "duality", "firth_directions",
+    "count_components", "curvature", "density", "distances", "duality", "factored_squares",
+    "firth_directions",
     "gap_statistic",
     "hinge_dual", "inference", "kernels", "kmeans_claims", "linear_sums", "linkage_centers",
     "linkage_looks", "negligible_directions", "orthogonal_coordinates", "repeated_columns",

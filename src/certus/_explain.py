@@ -3,7 +3,8 @@
 What only some models have to say is in ``_explain_linear.py``, ``_explain_penalised.py``,
 ``_explain_classes.py``, ``_explain_neighbors.py``, ``_explain_clusters.py``,
 ``_explain_linkage.py``, ``_explain_mixture.py``, ``_explain_ncfs.py``, ``_explain_svm.py`` and
-``_explain_firth.py``; directions that a claim leaves out are worded in ``_explain_left_out.py``.
+``_explain_firth.py``; directions that a claim leaves out are worded in ``_explain_left_out.py``,
+coefficients that it leaves open in ``_explain_coefficients.py``.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from . import (
     _explain_penalised,
     _explain_svm,
 )
+from ._explain_coefficients import known_only_to
 from ._explain_left_out import among, left_out_rows
 from ._explain_linear import repeated_columns
 from ._words import best_possible, count, number, printable, small
@@ -83,8 +85,8 @@ def one_line(c: "Certificate") -> str:
     status = f"stopped {c.found['stopped']}" if c.status == "stopped" else c.status
     if c.kind == "local":
         return printable(f"Certificate({status}: {_words_of(c).claim(c)})")
-    near = distance(c) if c.certified else _words_of(c).best(c)
-    status += among(c) if c.certified else ""
+    near = distance(c) + known_only_to(c) if c.certified else _words_of(c).best(c)
+    status += among(c)  # a bound that is not reached holds among the same models
     return printable(f"Certificate({status}: objective {number(c.objective, 7)}, {near})")
 
 
@@ -99,7 +101,7 @@ def explain(c: "Certificate") -> str:
     title = TITLE.get(c.status, c.status.upper())
     shape = f"{count(n, 'row')} × {count(p, 'column')}"
     mark = "[i]" if _aims_elsewhere(c) else MARK.get(c.status, "[!!]")
-    title += among(c) if c.certified else ""
+    title += among(c) + known_only_to(c)
     lines = [f"{mark} {title}   {c.model}, {shape}"]
     lines += [f"{label:<14} {text}" for label, text in _body(c)]
     return printable("\n".join(lines))
@@ -144,6 +146,7 @@ def _body(c: "Certificate") -> list[tuple[str, str]]:
         return rows
     else:
         rows += _words_of(c).refused(c)
+        rows += left_out_rows(c)
     notes = c.notes[:-1] if c.status == "other rows" else c.notes
     rows += [("Note", f"{text}.") for text in notes]
     asked = _words_of(c).ASKED if c.kind == "exact" else "solver was not asked"
@@ -172,7 +175,7 @@ def note(c: "Certificate") -> str:
             f"data (certus {__version__}, {c.definition})."
         )
     near = f"is {distance(c)}" if c.bound is not None else f"is stationary: {distance(c)}"
-    near += among(c)
+    near += among(c) + known_only_to(c)
     return printable(
         f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) minimises {c.formula}; the objective "
         f"{number(c.objective, 7)} was recomputed from the data and {near} "

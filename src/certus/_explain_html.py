@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ._explain import SQUARES, WORDS, distance, explain, verb
 from ._explain_classes import separates
+from ._explain_coefficients import known_only_to
 from ._explain_left_out import among
 from ._words import number
 
@@ -56,8 +57,8 @@ def html(c: "Certificate") -> str:
     else:
         summary = f"objective {number(c.objective, 7)}"
     if c.certified and c.kind not in ("exact", "local"):
-        summary += f", {distance(c)}"
-    claim = c.status.capitalize() + (among(c) if c.certified else "")
+        summary += f", {distance(c)}{known_only_to(c)}"
+    claim = c.status.capitalize() + among(c)
     details = escape(explain(c))
     return (
         f'<div style="{STYLE}" role="note" aria-label="certificate">'

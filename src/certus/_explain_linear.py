@@ -56,7 +56,7 @@ def refused(c: "Certificate") -> list[tuple[str, str]]:
     if "unproven" in c.found:
         rows.append(("Best possible", best_possible(c.bound)))
         gain = c.found["at_least"]
-        if c.status == "not proven":
+        if gain <= c.tol:
             rows.append(("What is wrong", f"nothing that one step shows: it gains {small(gain)} of "
                                           "what the intercept alone leaves"))  # fmt: skip
         else:

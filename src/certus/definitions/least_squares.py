@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from certus.definitions.factored_squares import Factor, from_all_rows
 from certus.definitions.linear_sums import (
     UNIT,
     Sums,
@@ -49,6 +50,7 @@ LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, n
 ROWS_FOR_CURVATURE = 1024
 FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
 SPARSE_COLUMNS = 4096  # of sparse rows, up to which p×p matrices are formed
+WELL_KNOWN = 1e-3  # of ‖w‖: a coefficient that may be off by more is worth a sharper proof
 TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) before QR is called for
 
 
@@ -75,13 +77,13 @@ def check_squares(
     # each proof costs more than the one before; the first that reaches tol is enough
     lam, scale = (0.0, np.ones(len(problem.w))) if penalised else curvature_of_some(problem)
     answer = problem.answer(lam, scale)
-    if answer["residual"] > tol:
+    if answer["residual"] > tol or not well_known(answer):
         problem.take_columns()
         if penalised:
             lam, scale = curvature_of_some(problem)
         answer = problem.answer(lam, scale)
     asked = spectrum or (rank is not None and "rank" not in answer)
-    if answer["residual"] <= tol and not asked:
+    if answer["residual"] <= tol and not asked and (well_known(answer) or too_wide(data)):
         return answer
     problem.take_columns()
     if too_wide(data):
@@ -89,9 +91,15 @@ def check_squares(
     if data.sparse and not spectrum:
         lam, scale = curvature_of_all(problem)
         answer = problem.answer(lam, scale)
-        if answer["residual"] <= tol and (rank is None or "rank" in answer):
+        enough = answer["residual"] <= tol and well_known(answer)
+        if enough and (rank is None or "rank" in answer):
             return answer
-    return problem.answer_from_all_rows(tol)
+    return problem.answer_from_all_rows(tol, rank)
+
+
+def well_known(answer: dict[str, Any]) -> bool:
+    """Are the coefficients known to as many digits as a reader takes for granted?"""
+    return bool(answer.get("coef_share", 0.0) <= WELL_KNOWN)
 
 
 check = check_squares  # a name of its own for definitions that build on it
@@ -111,6 +119,7 @@ class Problem:
     def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
+        self.user = w, b
         X, y, s = data.some(few_rows(data.shape[1]))
         self.view = view = choose_view(X, y, s, centre=fit_intercept)
         self.b, self.b_error = viewed_intercept(w, b, view)
@@ -133,7 +142,7 @@ class Problem:
         self.wide = sums
         self.sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
         # no column is larger than all of them together (and a little for the rounding of that)
-        self._find_gradient(np.full(len(self.w), 1.001 * np.sqrt(self.sums.XX)))
+        self.find_gradient(np.full(len(self.w), 1.001 * np.sqrt(self.sums.XX)))
 
     def take_columns(self) -> None:
         """One more pass, for the columns' own means and norms. Scales that differ by many orders
@@ -147,9 +156,9 @@ class Problem:
         noise = 4 * gamma(self.data.depth + 4) * Sxx
         self.norm = np.sqrt(np.where(square > noise, square, 0.0))
         self.size = np.sqrt(Sxx)
-        self._find_gradient(self.size)
+        self.find_gradient(self.size)
 
-    def _find_gradient(self, size: Any) -> None:
+    def find_gradient(self, size: Any) -> None:
         """h, and what rounding can have done to it and to the residuals, for ‖x_j‖ ≤ size_j."""
         sums, alpha_w = self.sums, self.alpha * self.w
         rss, depth = np.sqrt(sums.Srr), gamma(self.data.depth + 4, self.unit)
@@ -185,18 +194,27 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             excess = np.where(self.h == 0, 0.0, self.h**2 / curvature).sum(axis=0)
             error = np.where(self.h_error == 0, 0.0, self.h_error**2 / curvature).sum(axis=0)
-        answer, excess = self._verdict(excess, error, proof)
+        answer, excess = self.verdict(excess, error, proof)
         if np.all(curvature > 0):
             # curvature_j (w_j − w*_j)² ≤ excess
             with np.errstate(over="ignore"):
                 error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
-            answer["coef_error"] = float(np.max(error))
+            answer |= self.known_to(error.max(axis=0))
         if lam > 0:
             answer["rank"] = len(self.w)
         return answer
 
-    def _verdict(self, excess: Any, error: Any, proof: str) -> tuple[dict[str, Any], Any]:
-        f, f0, sums = self.objective, self.null_objective, self.sums
+    def known_to(self, error: Any) -> dict[str, Any]:
+        """|w_j − w*_j| ≤ error_t of target t, and its share of ‖w_t‖."""
+        w = self.user[0]
+        largest = np.abs(w).max(axis=0, initial=0.0)
+        unit = np.where(largest > 0, largest, 1.0)  # of which no square overflows
+        length = np.linalg.norm(w / unit, axis=0) * unit
+        share = np.divide(error, length, out=np.zeros_like(length), where=length > 0)
+        return {"coef_error": float(np.max(error)), "coef_share": float(np.max(share))}
+
+    def verdict(self, excess: Any, error: Any, proof: str) -> tuple[dict[str, Any], Any]:
+        f, sums = self.objective, self.sums
         if self.fit_intercept:
             excess = excess + sums.Sr**2 / sums.S
         # ‖projection of r‖ ≤ ‖projection of r̂‖ + ‖r̂ − r‖
@@ -204,9 +222,17 @@ class Problem:
         # |f̂ − f|, from the residuals' rounding and that of their sum
         evaluation = (2 * np.sqrt(sums.Srr) + self.r_error) * self.r_error
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
+        return self.claim(f, evaluation, excess, proof), excess
+
+    def within(self, found: Any, tol: float) -> bool:
+        """Is that excess small enough, rounding included?"""
+        return bool(self.verdict(found.excess, found.error, "")[0]["residual"] <= tol)
+
+    def claim(self, f: Any, evaluation: Any, excess: Any, proof: str) -> dict[str, Any]:
+        """From f, up to ``evaluation``, and its excess at most."""
         bound = np.maximum(f - evaluation - excess, 0.0)
-        gap = f + evaluation - bound
-        answer = {
+        gap, f0 = f + evaluation - bound, self.null_objective
+        return {
             "objective": float(f.sum()),
             "bound": float(bound.sum()),
             "gap": float(gap.sum()) * (1 + 8 * UNIT),
@@ -215,7 +241,6 @@ class Problem:
             "proof": proof,
             "infeasible": self.infeasible,
         }
-        return answer, excess
 
     def what_a_step_gains(self) -> dict[str, Any]:
         """By how much f is too high at least, as a share of f₀, from u = h/(‖x̃_j‖² + α)."""
@@ -227,62 +252,16 @@ class Problem:
         gain = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0)
         return {"at_least": float(np.max(gain / self.null_objective))}
 
-    def answer_from_all_rows(self, tol: float) -> dict[str, Any]:
+    @property
+    def user_mean(self) -> Any:
+        """x̄ in the user's units; 0 without an intercept."""
+        return self.mean / self.q + (0.0 if self.view.c is None else self.view.c)
+
+    def answer_from_all_rows(self, tol: float, rank: int | None) -> dict[str, Any]:
         """Factor all rows; if rounding is then all that is left, sum again in wider floats."""
         scale = np.where(self.norm > 0, self.norm, 1.0)
         R = self.data.reduce(factor, self.view, self.mean, scale, combine=merge, square=True)[0]
-        answer = self._answer_from_factor(R, scale)
-        if answer["residual"] > tol and np.finfo(np.longdouble).eps < 2 * UNIT:
-            self.take_sums(np.longdouble)
-            self._find_gradient(self.size)
-            answer = self._answer_from_factor(R, scale)
-        return answer
-
-    def _answer_from_factor(self, R: Any, scale: Any) -> dict[str, Any]:
-        """X̃ = Q R D, so hᵀ(G + αI)⁺h = Σ_k (v_kᵀh)² / (σ_k² + α) along singular directions v_k.
-
-        Without a penalty of scaled columns, where rank has a meaning; with one, of X̃ itself.
-        """
-        _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
-        norm = self.norm / self.q
-        raw = self.size / scale
-        if self.view.c is not None:
-            raw = raw + np.sqrt(self.sums.S) * np.abs(self.view.c * self.q) / scale
-        kept = sigma > rank_noise(sigma, Vt, raw, self.data.eps)
-        rounding = 2 * UNIT * max(len(scale), 64) * np.max(sigma, initial=0.0)
-        plain = (np.maximum(sigma[kept] - rounding, sigma[kept] / 2), Vt[kept], scale)
-        if self.alpha.any():
-            _, sigma_X, Vt_X = np.linalg.svd(R * scale, full_matrices=False)
-            small = len(scale) * 2 * UNIT * np.max(sigma_X, initial=0.0)
-            penalised = (np.maximum(sigma_X - small, 0.0), Vt_X, np.ones(len(scale)))
-        step, excess, error = np.zeros_like(self.w), np.zeros(len(self.b)), np.zeros(len(self.b))
-        for t in range(len(self.b)):
-            a = self.alpha[:, t].min()
-            s_, V_, d_ = penalised if a > 0 else plain
-            h, h_error = self.h[:, t] / d_, self.h_error[:, t] / d_
-            u, u_error = V_ @ h, np.abs(V_) @ h_error
-            excess[t] = np.sum(u**2 / (s_**2 + a))
-            error[t] = np.sum(u_error**2 / (s_**2 + a))
-            step[:, t] = V_.T @ (u / (s_**2 + a)) / d_
-            if a > 0:  # what lies outside the rows' span is curved by the penalty alone
-                rest = h - V_.T @ u
-                excess[t] += rest @ rest / a
-                error[t] += h_error @ h_error / a
-                step[:, t] += rest / a
-        answer, excess = self._verdict(excess, error, "the curvature of all rows")
-        answer["rank"] = rank = int(kept.sum())
-        least = float(np.min(plain[0], initial=np.inf))
-        answer["condition"] = float(np.max(sigma) / np.min(sigma[kept])) if rank else 1.0
-        with np.errstate(over="ignore"):
-            answer["singular"] = np.linalg.svd(R * norm, compute_uv=False)
-        answer["best_w"] = (self.w + step) * self.q[:, None]
-        answer["norm"] = norm
-        if rank == len(self.w):
-            answer["coef_error"] = float(np.sqrt(excess.max()) / least * np.max(self.q / scale))
-        if self.alpha.all():
-            error = np.sqrt(excess) / np.sqrt(self.alpha) * self.q[:, None]
-            answer["coef_error"] = min(float(error.max()), answer.get("coef_error", np.inf))
-        return answer
+        return from_all_rows(self, Factor(R, scale), tol, rank)
 
 
 def curvature_of_some(problem: Problem) -> tuple[float, Any]:
@@ -387,13 +366,3 @@ def factor(X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any) -> tuple[An
 def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
     """R of both blocks together."""
     return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
-
-
-def rank_noise(sigma: Any, Vt: Any, relative_size: Any, eps: float) -> Any:
-    """A singular value of the scaled columns that is not above this says nothing.
-
-    It counts the rounding of the factorisation, and of the data themselves: a column of size ‖x_j‖
-    that varies by ‖x̃_j‖ is known to ε‖x_j‖, so a direction v to ε·Σ_j |v_j| ‖x_j‖/‖x̃_j‖.
-    """
-    largest = np.max(sigma, initial=0.0)
-    return max(Vt.shape[1], 64) * eps * largest + 4 * eps * (np.abs(Vt) @ relative_size)

@@ -131,7 +131,8 @@ def left_out(
 def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> Any:
     """n ≤ p: the same from the rows' own matrix, K = √S X̃X̃ᵀ√S = UΛUᵀ.
 
-    I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u.
+    I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u, so that
+    I − H is M on the complement of u.
     """
     X, y, s = data.some(data.shape[0])  # with their zeros: the estimator limits n·p
     n = len(y)
@@ -139,16 +140,17 @@ def _scores_of_wide(data: Any, alphas: Any, fit_intercept: bool, view: Any) -> A
     u = np.sqrt(s / s.sum())
     if fit_intercept:
         X, y = X - (u * u) @ X, y - (u * u) @ y
-    Z = np.sqrt(s)[:, None] * X
-    lam, U = np.linalg.eigh(Z @ Z.T)
-    # with an intercept one direction is its own, and has the eigenvalue 0
-    if lost_in_square(lam, lam[1 if fit_intercept and n > 1 else 0], alphas):
-        U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
+    Z, B = np.sqrt(s)[:, None] * X, np.eye(n)
+    if fit_intercept:  # columns of B: orthonormal, and orthogonal to u
+        B = np.linalg.svd(u[None])[2][1:].T
+    A = B.T @ Z
+    lam, U = np.linalg.eigh(A @ A.T)
+    if len(lam) and lost_in_square(lam, lam[0], alphas):
+        U, sigma, _ = np.linalg.svd(A, full_matrices=False)
         lam = sigma**2
-    left = alphas / (np.maximum(lam, 0)[:, None] + alphas)  # (n, A)
-    d = (U * U) @ left  # diagonal of M, (n, A)
-    if fit_intercept:
-        d -= (U @ (left * (U.T @ u)[:, None])) * u[:, None]
+    U = B @ U
+    left = alphas / (np.maximum(lam, 0)[:, None] + alphas)
+    d = (U * U) @ left  # diagonal of I − H, (n, A)
     Uy = U.T @ (np.sqrt(s)[:, None] * y)
     total = [np.sum((U @ (left[:, [a]] * Uy) / d[:, [a]]) ** 2, axis=0) for a in range(len(alphas))]
     return -np.array(total) / n

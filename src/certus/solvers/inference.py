@@ -26,6 +26,7 @@ from .cholesky import factor, solve_upper
 from .gram import gram, gram_block_rows
 from .least_squares import all_rows_scaled, qr_of_rows, rank_in_doubt
 from .linear_problem import Scaled, rank_noise, scaled
+from .nearly_dependent import MOST_WORK, left_out
 
 POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1/(1 − h_i)
 COVARIANCES = ("classical", *POWER)
@@ -117,7 +118,7 @@ class _Design:
         if n <= p:
             self.problem, self._root, _ = all_rows_scaled(self.rows, fit_intercept)
             return
-        self.problem = problem = scaled(gram(rows, fit_intercept))
+        self.problem = problem = scaled(gram(rows, fit_intercept), fit_intercept)
         self.C = problem.sums.G / problem.scale
         self.C /= problem.scale[:, None]
 
@@ -152,8 +153,11 @@ class _Design:
         _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
         # the rank is judged where and as the fit judges it
         kept = sigma > 0
-        if rank_in_doubt(self.rows, problem, condition):
+        n = self.rows.shape[0]
+        if n <= p or n * p * p > MOST_WORK:
             kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
+        elif rank_in_doubt(self.rows, problem, condition):
+            kept = np.arange(p) < len(left_out(self.rows, problem, sigma, Vt).keep)
         V, r = Vt[kept].T, int(kept.sum())
         estimable, known = np.ones(p, dtype=bool), True
         if r < p:

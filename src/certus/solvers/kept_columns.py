@@ -81,18 +81,18 @@ def _products(X: Any, _y: Any, _s: Any, old: int) -> tuple[np.ndarray]:
 def _with_rows(H: np.ndarray, new: np.ndarray, old: int) -> np.ndarray:
     """H with its new rows (m − old, m), and what mirrors them."""
     m = new.shape[1]
-    H = _grown(H, m, m)
+    H = _grown(H, m, None)
     H[old:m, :m] = new
     H[:old, old:m] = new[:, :old].T
     return H
 
 
-def _grown(A: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """A with room for more rows: half as much again, so that growing costs little in all."""
+def _grown(A: np.ndarray, rows: int, columns: int | None) -> np.ndarray:
+    """A with room for more rows: half as much again, so that growing costs little in all.
+    ``columns``: of A; None: as many as rows."""
     if A.shape[0] >= rows:
         return A
-    square = rows == columns
     rows = max(rows, A.shape[0] * 3 // 2)
-    room = np.empty((rows, rows if square else columns))
+    room = np.empty((rows, rows if columns is None else columns))
     room[: A.shape[0], : A.shape[1]] = A
     return room

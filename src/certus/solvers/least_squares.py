@@ -26,9 +26,11 @@ from .aliases import find_aliases
 from .cholesky import REFINE_ABOVE, cholesky_solve, factor
 from .dual import solve_dual
 from .gram import Gram, NonFiniteError, gram, power_of_two
-from .linear_problem import Scaled, Solution, largest_rank_noise, rank_noise, scaled
+from .linear_problem import CONSTANT, Scaled, Solution, largest_rank_noise, rank_noise, scaled
+from .nearly_dependent import MOST_WORK, LeftOut, least_norm_of, left_out, solve_accurately
 from .nonnegative import nonnegative
 
+ACCURATE_BELOW = 1e-9  # the least singular value of scaled columns that plain residuals will do for
 QR_ABOVE = 1e11  # condition of C from which its Cholesky factor is worth nothing
 
 
@@ -54,19 +56,25 @@ def solve(
         if positive:
             return _solve_positive(problem, A, z, alpha)
         return _solve_factored(rows, problem, alpha, A, z, "svd")
-    problem = scaled(gram(rows, fit_intercept))
+    problem = scaled(gram(rows, fit_intercept), fit_intercept)
     rows = rows.dense()  # whatever else is taken from them is p×p
+    if positive:
+        return _solve_positive(problem, *_triangle(rows, problem), alpha)
     factors = _factors(rows, problem, alpha)
     if factors is None:
         R, z = qr_of_rows(rows, problem)
-        if positive:
-            return _solve_positive(problem, R, z, alpha)
         return _solve_factored(rows, problem, alpha, R, z, "qr")
-    if positive:
-        R = np.triu(factors.of[0.0] if 0.0 in factors.of else factor(_unit_gram(problem))[0])
-        z = solve_triangular(R, problem.sums.Xy / problem.scale[:, None], trans="T")
-        return _solve_positive(problem, R, z, alpha)
     return _solve_cholesky(rows, problem, alpha, factors)
+
+
+def _triangle(rows: Rows, problem: Scaled) -> tuple[np.ndarray, np.ndarray]:
+    """(R, z) as of ``qr_of_rows``, from the sums where these have the digits."""
+    if problem.norm.all():
+        R, condition = factor(_unit_gram(problem))
+        if condition <= QR_ABOVE:
+            R = np.triu(R)
+            return R, solve_triangular(R, problem.sums.Xy / problem.scale[:, None], trans="T")
+    return qr_of_rows(rows, problem)
 
 
 # --- Cholesky -------------------------------------------------------------------------------------
@@ -185,7 +193,13 @@ def _solve_factored(
     """Minimise ‖z − Av‖² + Σ penalty v² by the singular values of A (of any number of rows)."""
     p = A.shape[1]
     U, sigma, Vt = svd(A, full_matrices=False, check_finite=False)
-    kept = sigma > rank_noise(sigma, Vt, problem, rows)
+    if rows.shape[0] > p and rows.shape[0] * p * p <= MOST_WORK and not alpha.any():
+        out = left_out(rows, problem, sigma, Vt)
+        if len(out.keep) and sigma[len(out.keep) - 1] < ACCURATE_BELOW:
+            return _solve_nearly_dependent(rows, problem, A, z, out, solver)
+        kept = np.arange(p) < len(out.keep)
+    else:
+        kept = sigma > rank_noise(sigma, Vt, problem, rows)
     U, sigma, Vt = U[:, kept], sigma[kept], Vt[kept]
     rank = len(sigma)
     v = np.empty((p, z.shape[1]))
@@ -209,6 +223,22 @@ def _solve_factored(
         triangle=A / problem.unscale,
         aliases=find_aliases(A, problem.norm, problem.unscale, rank) if rank < p else None,
     )
+
+
+def _solve_nearly_dependent(
+    rows: Rows, problem: Scaled, A: np.ndarray, z: np.ndarray, out: LeftOut, solver: str
+) -> Solution:
+    """α = 0, for columns that are independent by less than floats can be trusted with."""
+    U, sigma, Vt = svd(A[:, out.keep], full_matrices=False, check_finite=False)
+    w = np.zeros((A.shape[1], z.shape[1]))
+    w[out.keep] = problem.unscale[out.keep, None] * (Vt.T @ ((U.T @ z) / sigma[:, None]))
+    b = problem.sums.mean_y - problem.mean @ w
+    w, b = solve_accurately(rows, problem, out.keep, sigma, Vt, w, b)
+    w, b = least_norm_of(out, problem, w, b)
+    return Solution(
+        w, b, solver, rank=len(out.keep), triangle=A / problem.unscale,
+        aliases=out.aliases(problem),
+    )  # fmt: skip
 
 
 def _in_row_space(M: np.ndarray, z: np.ndarray, unscale: np.ndarray, alpha: float) -> np.ndarray:
@@ -251,11 +281,12 @@ def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray
     A -= mean
     A *= root
     norm = np.sqrt((A * A).sum(axis=0))
-    norm[norm <= 64 * np.finfo(float).eps * size] = 0.0
+    norm[norm <= CONSTANT * np.finfo(float).eps * size] = 0.0
     A[:, norm == 0] = 0.0
     z = root * (y - mean_y)
     none = np.empty((0, 0))
-    problem = Scaled.of(Gram(S, mean, mean_y, none, none, (z * z).sum(axis=0), size, q), norm)
+    sums = Gram(S, mean, mean_y, none, none, (z * z).sum(axis=0), size, q)
+    problem = Scaled.of(sums, norm, fit_intercept)
     A /= problem.scale
     return problem, A, z
 

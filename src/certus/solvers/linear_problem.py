@@ -12,6 +12,8 @@ import numpy as np
 from ..rows import Rows
 from .gram import Gram
 
+CONSTANT = 2.0  # times eps·‖x_j‖ that ‖x̃_j‖ may be where a column is constant but for rounding
+
 
 class Aliases(NamedTuple):
     """Columns that repeat others: x̃_columns = x̃_kept · coef, in the user's units.
@@ -40,11 +42,12 @@ class Scaled(NamedTuple):
     norm: np.ndarray  # (p,): ‖x̃_j‖ of x∘q; 0 where the column is constant
     scale: np.ndarray  # (p,): norm, with 1 for 0
     unscale: np.ndarray  # (p,): w = unscale ∘ v
+    centred: bool  # is there an intercept?
 
     @classmethod
-    def of(cls, sums: Gram, norm: np.ndarray) -> "Scaled":
+    def of(cls, sums: Gram, norm: np.ndarray, centred: bool) -> "Scaled":
         scale = np.where(norm > 0, norm, 1.0)
-        return cls(sums, norm, scale, (1.0 if sums.q is None else sums.q) / scale)
+        return cls(sums, norm, scale, (1.0 if sums.q is None else sums.q) / scale, centred)
 
     @property
     def mean(self) -> np.ndarray:
@@ -61,10 +64,10 @@ class Scaled(NamedTuple):
         return Solution(w, self.sums.mean_y - self.mean @ w, solver, **more)  # type: ignore[arg-type]
 
 
-def scaled(sums: Gram) -> Scaled:
+def scaled(sums: Gram, centred: bool) -> Scaled:
     square = np.diagonal(sums.G)
-    noise = (64 * np.finfo(float).eps * sums.size) ** 2
-    return Scaled.of(sums, np.sqrt(np.where(square > noise, square, 0.0)))
+    noise = (CONSTANT * np.finfo(float).eps * sums.size) ** 2
+    return Scaled.of(sums, np.sqrt(np.where(square > noise, square, 0.0)), centred)
 
 
 def rank_noise(sigma: np.ndarray, Vt: np.ndarray, problem: Scaled, rows: Rows) -> np.ndarray:
@@ -72,7 +75,7 @@ def rank_noise(sigma: np.ndarray, Vt: np.ndarray, problem: Scaled, rows: Rows) -
 
     Of the factorisation, and of the data: columns of size ‖x_j‖ are known to ε‖x_j‖ only.
     """
-    eps, relative_size = _eps(rows), problem.sums.size / problem.scale
+    eps, relative_size = eps_of(rows), problem.sums.size / problem.scale
     largest = np.max(sigma, initial=0.0)
     data: np.ndarray = 4 * eps * (np.abs(Vt) @ relative_size)
     return max(Vt.shape[1], 64) * eps * largest + data
@@ -82,8 +85,8 @@ def largest_rank_noise(problem: Scaled, rows: Rows) -> float:
     """Whatever the singular vectors: |v|ᵀz ≤ ‖z‖, and σ ≤ √p."""
     p, relative_size = len(problem.scale), problem.sums.size / problem.scale
     noise = max(p, 64) * np.sqrt(p) + 4 * np.linalg.norm(relative_size)
-    return float(_eps(rows) * noise)
+    return float(eps_of(rows) * noise)
 
 
-def _eps(rows: Rows) -> float:
+def eps_of(rows: Rows) -> float:
     return float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)

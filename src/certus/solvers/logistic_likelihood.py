@@ -46,7 +46,7 @@ class Likelihood:
                 "no maximum"
             )
         sums = gram(rows.but(np.zeros_like(rows.y), weight), intercept)
-        problem = scaled(sums)
+        problem = scaled(sums, intercept)
         self.centre, self.unscale = problem.mean, problem.unscale
         # a constant column is 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)

@@ -36,7 +36,7 @@ def leave_one_out(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_erro
 
 def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
     sums = gram(rows, fit_intercept)
-    problem = scaled(sums)
+    problem = scaled(sums, fit_intercept)
     p, k = sums.Xy.shape
     q = np.ones(p) if sums.q is None else sums.q
     lam, V = np.linalg.eigh(sums.G / q / q[:, None])
@@ -94,24 +94,34 @@ def _squares(X: Any, y: Any, s: Any, *args: Any) -> tuple[Any]:
 
 def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
     centred = CentredRows(rows, fit_intercept)
-    lam, U = np.linalg.eigh(centred.kernel())
-    # with an intercept one direction is its own, and has the eigenvalue 0
-    if _lost_in_square(lam, lam[1 if fit_intercept and len(lam) > 1 else 0], alphas):
-        U, sigma, _ = np.linalg.svd(centred.array(), full_matrices=False)
-        lam = sigma**2
-    left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n, A)
-    diagonal = (U * U) @ left
+    K, basis = centred.kernel(), None
     if fit_intercept:
-        # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S). Mu = u, but taken from M itself, so what
-        # rounding did to the direction u cancels
-        s = np.ones(len(U)) if rows.s is None else rows.s
-        u = np.sqrt(s / s.sum())
-        diagonal -= (U @ (left * (U.T @ u)[:, None])) * u[:, None]
+        # I − H = M − uuᵀ, M = α(K + αI)⁻¹, u = √(s/S), Mu = u: M on the complement of u
+        s = np.ones(len(K)) if rows.s is None else rows.s
+        basis = _complement(np.sqrt(s / s.sum()))
+        K = basis.T @ K @ basis
+    lam, U = np.linalg.eigh(K)
+    if len(lam) and _lost_in_square(lam, lam[0], alphas):
+        Z = centred.array() if basis is None else basis.T @ centred.array()
+        U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
+        lam = sigma**2
+    U = U if basis is None else basis @ U
+    left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n or n − 1, A)
+    diagonal = (U * U) @ left
     Uy = U.T @ centred.y
     errors = np.empty((*centred.y.shape, len(alphas)))
     for t, e in enumerate(_by_target(errors)):
         np.divide(U @ (left * Uy[:, [t]]), diagonal, out=e)
     return Path(errors if keep_errors else None, np.einsum("ika,ika->ak", errors, errors))
+
+
+def _complement(u: np.ndarray) -> np.ndarray:
+    """Orthonormal columns orthogonal to u of norm 1: those of a reflection that u is one of."""
+    v = u.copy()
+    j = int(np.argmax(np.abs(u)))
+    v[j] += np.copysign(1.0, u[j])
+    reflection = np.eye(len(u)) - np.multiply.outer(v, v) * (2 / (v @ v))
+    return np.delete(reflection, j, axis=1)
 
 
 def _by_target(errors: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,0 +1,422 @@
+r"""Least squares and ridge proven from a factor of all rows, and what the data hold only weakly.
+
+Let X̃ = QRD, D the columns' norms, R = UΣVᵀ up to ‖R − UΣVᵀ‖ ≤ δ (rounding), and h = −∇f/2, in
+columns scaled by D.
+
+α = 0. For columns that are independent, σ_min > δ,
+
+    hᵀG⁻¹h ≤ Σ_k (v_kᵀh)²/σ_k² / (1 − δ/σ_min)²        since ‖Rx‖ ≥ (1 − δ/σ_min)‖ΣVᵀx‖
+
+Where σ_min is not far above δ the columns are nearly dependent, and the proof goes on in three
+steps. (1) With T = D⁻¹VΣ⁻¹ the columns of A = X̃T are nearly orthonormal; they are computed in twice
+the digits (``accurate_products``), and so are the residuals, so that the same bound holds with a
+δ that is small beside 1. (2) If that proves nothing, directions that are negligible by the one rule
+for them (``negligible_directions``) are left out: one coefficient of each is held where it is, and
+the claim says so. (3) What is then still too weak to be seen leaves the fit unproven.
+
+α > 0. Every direction is curved by α at least. Along V_R, the singular directions with σ > 8δ, and
+V_N, all others,
+
+    hᵀ(G + αI)⁻¹h ≤ (√E_R + √E_N)²
+    E_R = Σ_k (v_kᵀh)²/(σ_k² + α) / (1 − δ/√α)         xᵀ(G + αI)x ≥ (‖ΣVᵀx‖ − δ‖x‖)² + α‖x‖²
+    E_N = ((σ_N + δ)‖r‖ + α‖V_Nᵀw‖)²/α                 V_Nᵀh = V_NᵀX̃ᵀr − αV_Nᵀw,  ‖X̃V_N‖ ≤ σ_N + δ
+
+(or ‖V_Nᵀh‖²/α, if that is less; and 2(1 + δ²/α) for 1/(1 − δ/√α)), and w* is as near as
+
+    ‖w − w*‖ ≤ √(E_R/(σ_R² + α)) + √(E_N/α),           σ_R the least of the first.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.definitions.accurate_products import accurate_product, product_error
+from certus.definitions.linear_sums import UNIT, dense, gamma
+from certus.definitions.negligible_directions import left_out_of, negligible_in_span
+
+CANDIDATE = 16.0  # times eps·‖|X||d|‖, above which σ is certainly not negligible
+WEAK = 8.0  # times δ, up to which a singular value is not known
+CONDITION = 4.0  # of A, above which its columns are made orthonormal once more
+TURNS = 4
+TOO_SMALL = "alpha is so small beside the columns that rounding hides what it decides"
+NEARLY_DEPENDENT = "some combinations of the {:,} columns are too small beside rounding to be seen"
+CANDIDATE_WORK = 2**28  # rows × columns × directions that are looked at for the rule
+CAREFUL_WORK = 2**28  # rows × columns² in twice the digits: some seconds
+
+
+class Factor(NamedTuple):
+    """R of all rows, with columns scaled to norm 1."""
+
+    R: Any  # (m, p)
+    scale: Any  # (p,), of the columns as viewed
+
+    def of(self, keep: Any) -> tuple[Any, Any, float]:
+        """(σ, V, δ) of some columns."""
+        _, sigma, Vt = np.linalg.svd(self.R[:, keep], full_matrices=False)
+        largest = float(np.max(sigma, initial=0.0))
+        return sigma, Vt.T, 2 * UNIT * max(self.R.shape[1], 64) * largest
+
+
+class Excess(NamedTuple):
+    """f − f* at most, of each target."""
+
+    excess: Any  # (k,), at the sums as computed
+    error: Any  # (k,), what rounding of the gradient can add: √ of both are added
+    step: Any  # (p, k): from w to the optimum, as viewed
+    coef_error: Any  # (k,): |w_j − w*_j| at most, in the user's units
+    seen: Any  # (k,): the excess, if nothing had been rounded
+
+
+def of_independent_columns(problem: Any, factor: Factor, keep: Any) -> Excess | None:
+    """α = 0, for those columns; None where they are too nearly dependent."""
+    sigma, V, delta = factor.of(keep)
+    p, k = problem.w.shape
+    nothing = np.zeros(k)
+    if len(keep) == 0:
+        return Excess(nothing, nothing, np.zeros((p, k)), nothing, nothing)
+    if len(sigma) < len(keep) or not sigma[-1] > WEAK * delta:
+        return None
+    h, h_error = (v[keep] / factor.scale[keep, None] for v in (problem.h, problem.h_error))
+    u, u_error = V.T @ h / sigma[:, None], np.abs(V).T @ h_error / sigma[:, None]
+    worse = 1 / (1 - delta / sigma[-1]) ** 2
+    step = np.zeros((p, k))
+    step[keep] = V @ (u / sigma[:, None]) / factor.scale[keep, None]
+    excess, error = (worse * (v**2).sum(axis=0) for v in (u, u_error))
+    far = np.sqrt(excess) + np.sqrt(error) + problem.r_error
+    reach = far / (sigma[-1] - delta) * (problem.q / factor.scale)[keep].max()
+    return Excess(excess, error, step, reach, (u**2).sum(axis=0))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def of_penalised(problem: Any, factor: Factor) -> Excess:
+    """α > 0, in the columns' own units as viewed."""
+    p, k = problem.w.shape
+    R = factor.R * factor.scale
+    _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+    delta = np.float64(2 * UNIT * max(p, 64) * np.max(sigma, initial=0.0))
+    strong = sigma > WEAK * delta
+    sigma_N, s, V = float(np.max(sigma[~strong], initial=0.0)), sigma[strong], Vt[strong].T
+    out = Excess(np.zeros(k), np.zeros(k), np.zeros((p, k)), np.zeros(k), np.zeros(k))
+    rss = np.sqrt(problem.sums.Srr) + problem.r_error
+    for t in range(k):
+        alpha = problem.alpha[:, t]
+        a = float(alpha.min())
+        if a == 0:
+            continue
+        h, h_error, w = problem.h[:, t], problem.h_error[:, t], problem.w[:, t]
+        doubt = delta / np.sqrt(a)
+        worse = 1 / (1 - doubt) if doubt < 0.5 else 2 * (1 + doubt**2)
+        u, u_error = V.T @ h, np.abs(V).T @ h_error
+        out.seen[t] = np.sum(u**2 / (s**2 + a))
+        E_R = worse * out.seen[t]
+        lost = worse * np.sum(u_error**2 / (s**2 + a))
+        rest, rest_error = h - V @ u, h_error @ h_error / a
+        E_N = rest @ rest / a
+        if alpha.max() == a and not problem.positive:
+            # V is orthonormal but for rounding
+            outside = np.linalg.norm(w - V @ (V.T @ w))
+            out.seen[t] += a * outside**2
+            outside += gamma(4 * p + 8) * np.linalg.norm(w)
+            direct = ((sigma_N + delta) * rss[t] + a * outside) ** 2 / a
+            if direct < (np.sqrt(E_N) + np.sqrt(rest_error)) ** 2:
+                E_N, rest_error = direct, 0.0
+        else:
+            out.seen[t] += E_N
+        out.excess[t], out.error[t] = (np.sqrt(E_R) + np.sqrt(E_N)) ** 2, lost + rest_error
+        out.step[:, t] = V @ (u / (s**2 + a)) + rest / a
+        least = float(s[-1]) if len(s) else 0.0
+        far = (np.sqrt(E_R) + np.sqrt(lost)) / np.sqrt(least**2 + a)
+        far += (np.sqrt(E_N) + np.sqrt(rest_error)) / np.sqrt(a)
+        # residuals that are off by e move w by (G + αI)⁻¹X̃ᵀe
+        far += problem.r_error[t] * np.max(s / (s**2 + a), initial=0.5 / np.sqrt(a) * (sigma_N > 0))
+        out.coef_error[t] = far * problem.q.max() * (1 + 1e-9)
+    return out
+
+
+class Careful(NamedTuple):
+    """The same in twice the digits; the objective too. α = 0."""
+
+    excess: Any  # (k,): f − f* at most, rounding included
+    evaluation: Any  # (k,): |f̂ − f| at most
+    objective: Any  # (k,)
+    step: Any  # (p, k), as viewed
+    coef_error: Any  # (k,): ‖w − w*‖ at most
+    seen: Any  # (k,): the excess, if nothing had been rounded
+
+
+def of_nearly_dependent_columns(
+    problem: Any, factor: Factor, keep: Any, w: Any, b: Any
+) -> Careful | None:
+    """For those columns, of w (p, k) and b (k,) in the user's units; None where they are too nearly
+    dependent even so."""
+    p, start = len(w), int(problem.fit_intercept)
+    sigma, V, _ = factor.of(keep)
+    if len(keep) == 0 or len(sigma) < len(keep) or not (sigma > 0).all():
+        return None
+    D = np.zeros((p + 1, len(keep)))  # of columns and the constant: [X 1]D = A
+    D[keep] = V / sigma * (problem.q / factor.scale)[keep, None]
+    if problem.fit_intercept:
+        D[-1] = -problem.user_mean @ D[:p]
+    theta = np.vstack([w, b])
+    for _ in range(TURNS):
+        if not np.isfinite(D).all():
+            return None
+        sums = Nearly(*problem.data.reduce(_block, D, theta, start, combine=_merge, square=True))
+        R = sums.R[start:, start:]
+        if not np.isfinite(sums.R).all() or len(R) < len(keep):
+            return None
+        _, size, Wt = np.linalg.svd(R)
+        offset = sums.R[0, 1:] / sums.R[0, 0] if start else np.zeros(len(keep))
+        centred = np.linalg.norm(sums.R[:start, start:], axis=0) <= CONDITION * size[-1]
+        if size[0] <= CONDITION * size[-1] and centred.all():
+            return _bound(problem, keep, D, sums)
+        if not size[-1] > 0:
+            return None
+        D[-1] -= offset
+        D = D @ (Wt.T / size)
+    return None
+
+
+class Nearly(NamedTuple):
+    """Sums over rows, with weights s, of A and of r = y − Xw − b, both in twice the digits."""
+
+    R: Any  # of √s∘[1 A] = QR
+    Srr: Any  # Σ s r²                    (k,)
+    g: Any  # [1 A]ᵀ(s∘r)                 (m, k)
+    AA: Any  # Σ s (|x|ᵀ|D|)²             (columns of A,)
+    rr: Any  # Σ s (|x|ᵀ|w| + |b| + |y|)² (k,)
+
+
+def _block(X: Any, y: Any, s: Any, D: Any, theta: Any, start: int) -> tuple[Any, ...]:
+    if s is not None:
+        X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    X = np.hstack([dense(X).astype(float), np.ones((len(y), 1))])
+    root = np.ones((len(y), 1)) if s is None else np.sqrt(s)[:, None]
+    A, A_size = root * sum(accurate_product(X, D)), root * (np.abs(X) @ np.abs(D))
+    r, r_size = np.empty((2, *y.shape))
+    for t in range(y.shape[1]):  # y is one more column, with the coefficient 1
+        Z, minus = np.hstack([X, y[:, [t]]]), np.append(-theta[:, t], 1.0)[:, None]
+        r[:, [t]] = root * sum(accurate_product(Z, minus))
+        r_size[:, [t]] = root * (np.abs(Z) @ np.abs(minus))
+    A = np.hstack([root, A])[:, 1 - start :]
+    squares = [(v * v).sum(axis=0) for v in (r, A_size, r_size)]
+    return np.linalg.qr(A, mode="r"), squares[0], A.T @ r, squares[1], squares[2]
+
+
+def _merge(left: Any, right: Any) -> tuple[Any, ...]:
+    R = np.linalg.qr(np.vstack([left[0], right[0]]), mode="r")
+    return R, *(a + b for a, b in zip(left[1:], right[1:], strict=True))
+
+
+def _bound(problem: Any, keep: Any, D: Any, sums: Nearly) -> Careful | None:
+    (p, k), m = problem.w.shape, len(sums.R)
+    start, depth = int(problem.fit_intercept), gamma(problem.data.depth + 8)
+    norm = np.linalg.norm(sums.R, axis=0)
+    _, sigma, Wt = np.linalg.svd(sums.R / norm)
+    # √s, A and their product are rounded; A has its own error besides
+    share = product_error(p + 2) * np.sqrt(sums.AA) / norm[start:]
+    A_error = float(np.linalg.norm(share)) + 4 * UNIT * np.sqrt(m)
+    delta = A_error + 2 * UNIT * max(m, 64) * sigma[0]
+    if not delta < sigma[-1] / 2:
+        return None
+    rss = np.sqrt(sums.Srr) * (1 + depth)
+    r_error = product_error(p + 2) * np.sqrt(sums.rr) + 4 * UNIT * rss
+    g = Wt @ (sums.g / norm[:, None]) / sigma[:, None]
+    g_error = (np.sqrt(m) * depth + A_error) * (rss + r_error) / sigma[-1]
+    far = (np.linalg.norm(g, axis=0) + g_error) / (1 - delta / sigma[-1]) + r_error
+    c = Wt.T @ (g / sigma[:, None]) / norm[:, None]
+    step = np.zeros((p, k))
+    step[keep] = D[keep] @ c[start:] / problem.q[keep, None]
+    # w* − w = D c*, and norm∘c* is no longer than far/(σ_min − δ)
+    reach = np.linalg.norm(D[keep] / norm[start:], axis=1).max(initial=0.0)
+    evaluation = (2 * rss + r_error) * r_error + 2 * depth * sums.Srr
+    coef_error, seen = reach * far / (sigma[-1] - delta), (g * g).sum(axis=0)
+    return Careful(far**2, evaluation, sums.Srr, step, coef_error, seen)
+
+
+def negligible_columns(problem: Any, factor: Factor, among: Any) -> tuple[Any, list[Any]] | None:
+    """(columns that are kept, directions that are left out) by the rule, of those columns; None:
+    too many to ask."""
+    data, m, mean = problem.data, len(among), problem.user_mean
+    sigma, V, delta = factor.of(among)
+    few, Vt = len(sigma), V.T
+    # no direction that the rule allows to leave out has a σ above this
+    size = np.hypot(problem.norm / problem.q, np.sqrt(problem.sums.S) * mean)
+    unscale = problem.q / factor.scale
+    raw = np.abs(Vt) @ (size * unscale)[among]
+    weak = np.ones(m, dtype=bool)
+    weak[:few] = sigma <= np.maximum(WEAK * delta, CANDIDATE * data.eps * raw)
+    count = int(weak.sum())
+    if count == 0:
+        return among, []
+    if data.shape[0] * m * count > CANDIDATE_WORK:
+        return None
+    if few < m:
+        Vt = np.linalg.svd(factor.R[:, among], full_matrices=True)[2]
+    N, V, s = np.zeros((len(size) + 1, count)), Vt[~weak].T, sigma[~weak[:few]]
+    N[among] = unscale[among, None] * Vt[weak].T
+    N[-1] = -mean @ N[:-1]
+    # singular vectors are rounded: what is mixed in of the others is taken away
+    (h,) = data.reduce(_transposed_times_effect, N, mean)
+    mixed = V @ ((V.T @ (unscale[:, None] * h)[among]) / s[:, None] ** 2)
+    N[among] -= unscale[among, None] * mixed
+    N[-1] = -mean @ N[:-1]
+    constant = None
+    if problem.fit_intercept:
+        size, constant = np.append(size, np.sqrt(problem.sums.S)), 1.0
+    else:
+        N = N[:-1]
+    # a column of zeros has no size of its own
+    found = negligible_in_span(data, N, np.where(size > 0, size, 1.0), constant)
+    return np.setdiff1d(among, [one.pivot for one in found]), found
+
+
+def _transposed_times_effect(X: Any, y: Any, s: Any, D: Any, mean: Any) -> tuple[Any]:
+    """X̃ᵀ(s∘[X 1]D) of one block, in the user's units."""
+    X = dense(X).astype(float, copy=False)
+    change = sum(accurate_product(np.hstack([X, np.ones((len(X), 1))]), D))
+    return (np.dot((X - mean).T, change if s is None else s[:, None] * change),)
+
+
+def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) -> dict[str, Any]:
+    """The answer of ``least_squares.check``. ``rank``: what the model claims."""
+    p, varying = len(problem.w), varying_columns(problem)
+    answer, weak = _of_columns(problem, factor, varying, tol)
+    if _worth_more_digits(problem, answer, weak, tol, varying):
+        careful = _carefully(problem, factor, varying)
+        if careful is not None and (weak or careful["residual"] < answer["residual"]):
+            answer, weak = careful, bool(careful["residual"] > tol and weak)
+    answer["rank"] = len(varying)
+    wrong = answer["residual"] > tol or (rank is not None and rank < len(varying))
+    if weak or (wrong and not problem.alpha.all()):
+        answer = _leaving_out(problem, factor, tol, answer, varying)
+    sigma = factor.of(np.arange(p))[0]
+    if problem.data.shape[0] <= p and not problem.alpha.all():
+        answer["rank"] = rank_of_few_rows(problem, factor)
+    rank = answer["rank"]
+    answer["condition"] = float(sigma[0] / sigma[rank - 1]) if 0 < rank <= len(sigma) else 1.0
+    with np.errstate(over="ignore"):
+        norm = problem.norm / problem.q
+        answer["singular"] = np.linalg.svd(factor.R * norm, compute_uv=False)
+    answer["norm"] = norm
+    return answer
+
+
+def varying_columns(problem: Any) -> Any:
+    """Those that are not one number in all rows of weight above 0 (or 0, without an intercept):
+    what these do to a score, the intercept does too."""
+    p = len(problem.w)
+    if problem.norm.all():
+        return np.arange(p)
+    low, high = problem.data.reduce(_range, combine=_wider_range)
+    one_number = (low == high) if problem.fit_intercept else (low == 0) & (high == 0)
+    return np.flatnonzero(~one_number)
+
+
+def _range(X: Any, y: Any, s: Any) -> tuple[Any, Any]:
+    X = dense(X if s is None else X[s > 0])
+    return X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+
+
+def _wider_range(left: Any, right: Any) -> tuple[Any, Any]:
+    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
+
+
+def _worth_more_digits(
+    problem: Any, answer: dict[str, Any], weak: bool, tol: float, keep: Any
+) -> bool:
+    """Without a penalty, and where rounding is what keeps the proof from reaching tol."""
+    if problem.alpha.any() or problem.positive or answer["residual"] <= tol:
+        return False
+    n = problem.data.shape[0]
+    return bool(n * len(keep) ** 2 <= CAREFUL_WORK and (weak or answer["seen"] <= tol))
+
+
+def rank_of_few_rows(problem: Any, factor: Factor) -> int:
+    """Singular values above rounding: of the factorisation, and of columns that are known to
+    ε‖x_j‖."""
+    p, eps = len(problem.w), problem.data.eps
+    _, sigma, Vt = np.linalg.svd(factor.R, full_matrices=False)
+    size = np.hypot(problem.norm / problem.q, np.sqrt(problem.sums.S) * problem.user_mean)
+    noise = max(p, 64) * eps * np.max(sigma, initial=0.0)
+    noise = noise + 4 * eps * (np.abs(Vt) @ (size * problem.q / factor.scale))
+    return int(np.count_nonzero(sigma > noise))
+
+
+def _of_columns(problem: Any, factor: Factor, keep: Any, tol: float) -> tuple[dict[str, Any], bool]:
+    """(answer, are some directions too weak to be seen?). If rounding is all that is left, the
+    sums are taken in wider floats."""
+    found = _excess(problem, factor, keep)
+    wider = np.finfo(np.longdouble).eps < 2 * UNIT <= 2 * problem.unit
+    if found is not None and wider and not problem.within(found, tol):
+        problem.take_sums(np.longdouble)
+        problem.find_gradient(problem.size)
+        found = _excess(problem, factor, keep)
+    if found is None:
+        k = len(problem.b)
+        nothing = np.full(k, np.inf)
+        return problem.verdict(nothing, nothing, "an objective that is all but 0")[0], True
+    answer, _ = problem.verdict(found.excess, found.error, "the curvature of all rows")
+    answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
+    answer |= problem.known_to(found.coef_error)
+    # what would be left if nothing had been rounded
+    answer["seen"] = seen = float(np.max(found.seen / problem.null_objective))
+    if answer["residual"] > tol >= seen and problem.alpha.all():
+        answer |= {"unproven": TOO_SMALL, "at_least": seen}
+    return answer, False
+
+
+def _excess(problem: Any, factor: Factor, keep: Any) -> Excess | None:
+    """Of every target, with a penalty or for those columns; None where they are too nearly
+    dependent."""
+    plain = problem.alpha.min(axis=0) == 0
+    penalised = None if plain.all() else of_penalised(problem, factor)
+    if penalised is not None and not plain.any():
+        return penalised
+    found = of_independent_columns(problem, factor, keep)
+    if found is None or penalised is None:
+        return found
+    return Excess(*(np.where(plain, a, b) for a, b in zip(found, penalised, strict=True)))
+
+
+def _carefully(problem: Any, factor: Factor, keep: Any) -> dict[str, Any] | None:
+    found = of_nearly_dependent_columns(problem, factor, keep, *problem.user)
+    if found is None:
+        return None
+    answer = problem.claim(
+        found.objective, found.evaluation, found.excess, "the curvature of all rows"
+    )
+    answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
+    answer["seen"] = float(np.max(found.seen / problem.null_objective))
+    return {**answer, **problem.known_to(found.coef_error)}
+
+
+def _leaving_out(
+    problem: Any, factor: Factor, tol: float, before: dict[str, Any], varying: Any
+) -> dict[str, Any]:
+    """The answer among models that do not use directions which the data do not hold."""
+    p = len(problem.w)
+    few = negligible_columns(problem, factor, varying)
+    if few is None:
+        sigma, _, delta = factor.of(varying)
+        return {**before, **_weak(p), "rank": int((sigma > WEAK * delta).sum())}
+    keep, directions = few
+    if not directions:
+        return before if before.get("seen", 0.0) > tol else {**before, **_weak(p)}
+    answer, weak = _of_columns(problem, factor, keep, tol)
+    if _worth_more_digits(problem, answer, weak, tol, keep):
+        careful = _carefully(problem, factor, keep)
+        if careful is not None and (weak or careful["residual"] < answer["residual"]):
+            answer, weak = careful, False
+    answer["rank"] = len(keep)
+    answer["left_out"] = left_out_of(directions, p)
+    answer.pop("coef_error", None)  # many w are as good
+    answer.pop("coef_share", None)
+    if before["residual"] <= tol and answer["left_out"]:
+        # the fit is optimal with them too
+        return {**before, "rank": len(keep)}
+    return {**answer, **_weak(p)} if weak else answer
+
+
+def _weak(p: int) -> dict[str, Any]:
+    return {"unproven": NEARLY_DEPENDENT.format(p), "at_least": 0.0}

@@ -360,7 +360,7 @@ def _of_columns(problem: Any, factor: Factor, keep: Any, tol: float) -> tuple[di
     answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
     answer |= problem.known_to(found.coef_error)
     # what would be left if nothing had been rounded
-    answer["seen"] = seen = float(np.max(found.seen / problem.null_objective))
+    answer["seen"] = seen = problem.share_of(found.seen)
     if answer["residual"] > tol >= seen and problem.alpha.all():
         answer |= {"unproven": TOO_SMALL, "at_least": seen}
     return answer, False
@@ -387,7 +387,7 @@ def _carefully(problem: Any, factor: Factor, keep: Any) -> dict[str, Any] | None
         found.objective, found.evaluation, found.excess, "the curvature of all rows"
     )
     answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
-    answer["seen"] = float(np.max(found.seen / problem.null_objective))
+    answer["seen"] = float(np.max(found.seen / problem.null_objective))  # b's part is in it
     return {**answer, **problem.known_to(found.coef_error)}
 
 

@@ -224,6 +224,11 @@ class Problem:
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
         return self.claim(f, evaluation, excess, proof), excess
 
+    def share_of(self, seen: Any) -> float:
+        """An excess along w, with that of b, as a share of f₀."""
+        of_b = self.sums.Sr**2 / self.sums.S if self.fit_intercept else 0.0
+        return float(np.max((seen + of_b) / self.null_objective))
+
     def within(self, found: Any, tol: float) -> bool:
         """Is that excess small enough, rounding included?"""
         return bool(self.verdict(found.excess, found.error, "")[0]["residual"] <= tol)

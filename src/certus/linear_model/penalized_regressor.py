@@ -133,8 +133,8 @@ class PenalizedRegressor(LinearRegressor):
         whole_number("max_iter", self.max_iter)
         loss, penalty = self._loss_and_penalty()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        problems = targets(rows, loss, penalty, fit_intercept)
-        start = self._start(rows.shape[1], len(problems))
+        problems = targets(rows, loss, penalty, fit_intercept, centre=True)
+        start = self._start(rows.shape[1], problems)
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
         fit, found = self._minimise(problems, rows, flat, start)
@@ -248,16 +248,20 @@ class PenalizedRegressor(LinearRegressor):
         except ValueError as error:  # no claim that a definition could check
             why = str(error)
         w, b = np.atleast_2d(self.coef_), np.broadcast_to(self.intercept_, (len(problems),))
-        total = sum(objective(problem, w[[k]].T, b[[k]]) for k, problem in enumerate(problems))
+        total = sum(
+            objective(problem, w[[k]].T, b[[k]] - problem.shift)
+            for k, problem in enumerate(problems)
+        )
         formula = f"Σ ℓ(yᵢ, xᵢᵀw + b) + pen(w), ℓ = {self.loss_!r}, pen = {self.penalty_!r}"
         return unproven(self, rows, formula, total, why, tol)
 
-    def _start(self, p: int, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def _start(self, p: int, problems: list[Problem]) -> tuple[np.ndarray, np.ndarray] | None:
         """Where a warm start begins; None: from nothing."""
         if not self.warm_start or "coef_" not in vars(self):
             return None
         w = np.array(np.atleast_2d(self.coef_).T, dtype=float)
         b = np.array(np.broadcast_to(self.intercept_, (w.shape[1],)), dtype=float)
-        if w.shape != (p, k) or not (np.isfinite(w).all() and np.isfinite(b).all()):
+        if w.shape != (p, len(problems)) or not (np.isfinite(w).all() and np.isfinite(b).all()):
             return None
-        return w, b if self.fit_intercept else np.zeros_like(b)
+        shift = np.array([problem.shift for problem in problems])
+        return w, b - shift if self.fit_intercept else np.zeros_like(b)

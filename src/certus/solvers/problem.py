@@ -23,6 +23,7 @@ class Problem:
     penalty: Any
     fit_intercept: bool = True
     outputs: int = 1
+    shift: float = 0.0  # what was taken away from y, and belongs to b
     goal: float = 0.0  # excess that a solver shall reach; set by the loop
     last_step: bool = False  # is the next one the last? set by the loop
     passes: float = 0.0  # over X, when the loop ended last; the next call goes on counting

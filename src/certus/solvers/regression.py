@@ -13,37 +13,63 @@ from . import logistic
 from .loop import Fit, Solver
 from .problem import Problem
 from .proximal_gradient import ProximalGradient
+from .squares_first import NonNegativeSquares, ReweightedSquares
 from .steps import OnStep, Step
 from .working_sets import WorkingSets
 
 
-def targets(rows: Rows, loss: Loss, penalty: Any, fit_intercept: bool) -> list[Problem]:
-    """What a solver finds out about X, it finds out once for all."""
+FAR_TARGETS = 1e3  # deviations from 0, beyond which y is taken about its mean
+
+
+def targets(
+    rows: Rows, loss: Loss, penalty: Any, fit_intercept: bool, centre: bool = False
+) -> list[Problem]:
+    """What a solver finds out about X, it finds out once for all.
+
+    ``centre``: targets far from 0 are taken about their mean, where the intercept makes up for it:
+    the digits of F would be theirs.
+    """
     assert rows.y is not None
     kept: dict[str, Any] = {}
-    columns = np.ascontiguousarray(rows.y.T)[:, :, None]
-    return [Problem(rows.but(y, rows.s), loss, penalty, fit_intercept, kept=kept) for y in columns]
+    problems = []
+    for y in np.ascontiguousarray(rows.y.T)[:, :, None]:
+        shift = 0.0
+        if centre and fit_intercept and loss.name in ("squared", "huber"):
+            mean = float(np.average(y[:, 0], weights=rows.s))
+            shift = mean if abs(mean) > FAR_TARGETS * float(y.std()) else 0.0
+        y = y - shift if shift else y
+        problems.append(Problem(rows.but(y, rows.s), loss, penalty, fit_intercept, 1, shift,
+                                kept=kept))  # fmt: skip
+    return problems
 
 
 def choose(problem: Problem) -> Solver:
     """Smooth: Newton's method, by factors or by conjugate gradients as the shape asks for. An L1
-    part: coordinate descent. Anything else: proximal gradient, without momentum where the penalty
-    is not convex."""
+    part: coordinate descent. w ≥ 0 alone: an active set. Anything else: proximal gradient, without
+    momentum where the penalty is not convex, and after reweighted squares where Huber's loss has
+    targets far beyond δ."""
     if WorkingSets.fits(problem):
         return WorkingSets()
+    if NonNegativeSquares.fits(problem):
+        return NonNegativeSquares()
     if not getattr(problem.penalty, "convex", True):
         return ProximalGradient(accelerated=False)
-    return logistic.choose(problem)
+    found = logistic.choose(problem)
+    if isinstance(found, ProximalGradient) and ReweightedSquares.fits(problem):
+        return ReweightedSquares()
+    return found
 
 
 class Together:
     """The fits of all targets as one: what is done, what is being done, and b alone for the rest.
+    Its b holds what was taken away from the targets.
 
     As ``on_step`` of each target's solver it tells ``on_step`` of the whole.
     """
 
     def __init__(self, problems: list[Problem], on_step: OnStep):
         self.on_step, self.k = on_step, 0
+        self.shift = np.array([problem.shift for problem in problems])
         self.fits = [Fit(problem.null_w, problem.null[0], "", 0) for problem in problems]
         self.objectives = [problem.null[1] for problem in problems]
         self.bounds: list[float | None] = [None] * len(problems)
@@ -75,7 +101,7 @@ class Together:
         stopped = [fit.stopped_at for fit in fits if fit.stopped_at is not None]
         return Fit(
             w=np.hstack([fit.w for fit in fits]),
-            b=np.concatenate([fit.b for fit in fits]),
+            b=np.concatenate([fit.b for fit in fits]) + self.shift,
             solver=next(fit.solver for fit in fits if fit.solver),
             n_iter=max(fit.n_iter for fit in fits),
             stopped_at=stopped[0] if stopped else None,

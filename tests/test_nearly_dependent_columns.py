@@ -201,7 +201,7 @@ def test_small_penalties_never_hide_an_excess(name, alpha):
     f = value(np.column_stack([centred, ones]), np.append(y, np.zeros(p)), w, 0.0)
     assert float(f - best) <= found.gap * (1 + 1e-6)
     if found.status == "not proven":
-        assert "alpha is so small" in found.explain()
+        assert "alpha is too small" in found.explain()
 
 
 def test_rounding_that_hides_a_direction_is_no_proof():

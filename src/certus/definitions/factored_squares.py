@@ -38,8 +38,8 @@ CANDIDATE = 16.0  # times eps·‖|X||d|‖, above which σ is certainly not neg
 WEAK = 8.0  # times δ, up to which a singular value is not known
 CONDITION = 4.0  # of A, above which its columns are made orthonormal once more
 TURNS = 4
-TOO_SMALL = "alpha is so small beside the columns that rounding hides what it decides"
-NEARLY_DEPENDENT = "some combinations of the {:,} columns are too small beside rounding to be seen"
+TOO_SMALL = "directions in which alpha is too small beside rounding to be seen"
+NEARLY_DEPENDENT = "combinations of the {:,} columns that are too small beside rounding to be seen"
 CANDIDATE_WORK = 2**28  # rows × columns × directions that are looked at for the rule
 CAREFUL_WORK = 2**28  # rows × columns² in twice the digits: some seconds
 
@@ -281,6 +281,10 @@ def _transposed_times_effect(X: Any, y: Any, s: Any, D: Any, mean: Any) -> tuple
 def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) -> dict[str, Any]:
     """The answer of ``least_squares.check``. ``rank``: what the model claims."""
     p, varying = len(problem.w), varying_columns(problem)
+    if problem.positive and not problem.alpha.any():
+        answer, weak = _of_free_columns(problem, factor, varying, tol)
+        if not weak:
+            return {**answer, "rank": len(varying), "norm": problem.norm / problem.q}
     answer, weak = _of_columns(problem, factor, varying, tol)
     if _worth_more_digits(problem, answer, weak, tol, varying):
         careful = _carefully(problem, factor, varying)
@@ -320,6 +324,33 @@ def _range(X: Any, y: Any, s: Any) -> tuple[Any, Any]:
 
 def _wider_range(left: Any, right: Any) -> tuple[Any, Any]:
     return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
+
+
+def _of_free_columns(
+    problem: Any, factor: Factor, varying: Any, tol: float
+) -> tuple[dict[str, Any], bool]:
+    """w ≥ 0, α = 0: the answer from columns that are not held at 0.
+
+    h + μ may stand for h, for any μ ≥ 0 with μᵀw = 0. Let E = h_Aᵀ(G_AA)⁻¹h_A of some columns A, so
+    that h_A = X̃_Aᵀe with ‖e‖² = E. If all other columns have w_j = 0 and h_j ≤ x̃_jᵀe, then h + μ =
+    X̃ᵀe for some such μ, and f − f* ≤ E. It is enough that h_j ≤ −‖x̃_j‖√E.
+    """
+    w, h, size = problem.w[varying], problem.unclipped[varying], problem.size[varying]
+    margin = problem.h_error[varying] + np.multiply.outer(size, problem.r_error)
+    answer, weak = {}, True
+    for _ in range(3):
+        held = ((w == 0) & (h < -2 * margin)).all(axis=1)
+        found = of_independent_columns(problem, factor, varying[~held])
+        if found is None:
+            break
+        answer, _ = _of_columns(problem, factor, varying[~held], tol)
+        length = np.sqrt(problem.excess_of(found))
+        needed = problem.h_error[varying] + np.multiply.outer(size, length)
+        if (h[held] <= -needed[held]).all():
+            weak = False
+            break
+        margin = np.maximum(margin, needed)
+    return answer, weak
 
 
 def _worth_more_digits(

@@ -168,6 +168,7 @@ class Problem:
             h = h - np.multiply.outer(self.mean, self.wide.Sr)
         elif self.fit_intercept:  # x̄ Σ s r, with |x̄_j| ≤ ‖x_j‖/√S
             self.h_error += np.multiply.outer(size, np.abs(sums.Sr) / np.sqrt(sums.S))
+        self.unclipped = h.astype(float)
         if self.positive:
             h = np.where((self.w == 0) & (h < 0), 0, h)
         self.h = h.astype(float)
@@ -228,6 +229,10 @@ class Problem:
         """An excess along w, with that of b, as a share of f₀."""
         of_b = self.sums.Sr**2 / self.sums.S if self.fit_intercept else 0.0
         return float(np.max((seen + of_b) / self.null_objective))
+
+    def excess_of(self, found: Any) -> Any:
+        """What was found of w, with b's part and all rounding, (k,)."""
+        return self.verdict(found.excess, found.error, "")[1]
 
     def within(self, found: Any, tol: float) -> bool:
         """Is that excess small enough, rounding included?"""

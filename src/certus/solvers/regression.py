@@ -17,7 +17,6 @@ from .squares_first import NonNegativeSquares, ReweightedSquares
 from .steps import OnStep, Step
 from .working_sets import WorkingSets
 
-
 FAR_TARGETS = 1e3  # deviations from 0, beyond which y is taken about its mean
 
 

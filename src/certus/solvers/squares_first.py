@@ -10,7 +10,7 @@ lies below a weighted square that touches it at the present residuals,
 so that minimising Σ s ω r²/2 + pen(w) never raises F (iteratively reweighted squares). Less weight
 for the rows beyond δ, ω = κδ/|r| with the target z + r/κ that keeps the slope, makes longer steps:
 κ → 0 is Newton's method, exact once it is known which rows lie beyond. κ falls while F does, and
-rises where F does. The squares are minimised by accelerated proximal gradient on their p×p sums.
+rises where F does. The squares are minimised on their p×p sums.
 When that no longer helps, plain proximal gradient goes on.
 """
 
@@ -27,11 +27,11 @@ from .proximal_gradient import ProximalGradient, first_state, larger, point_at
 ACTIVE_SET_ELEMENTS = 1 << 24  # of rows × columns, or of columns², that the active set works on
 REWEIGHTED_COLUMNS = 400  # up to which p×p sums each step are cheap
 FAR_BEYOND = 4.0  # times δ² that the mean loss is, where reweighting pays
-INNER_STEPS = 1000
+INNER_STEPS = 300
+UNBALANCED = 10.0  # times that one residual may exceed the other before ρ changes
 LEAST_KAPPA, SMALLER, GREATER = 1e-6, 0.25, 8.0
-INNER_ACCURACY = 1e-13  # of w: a step that is shorter is the last
+INNER_ACCURACY = 1e-12  # of w: residuals that are smaller end it
 NO_GAIN = 1e-13  # of F
-POWERS = 30  # of G, for its largest eigenvalue
 
 
 class NonNegativeSquares(ProximalGradient):
@@ -123,26 +123,28 @@ def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
 
 
 def penalised_squares(sums: Gram, penalty: Any, w: np.ndarray) -> np.ndarray:
-    """argmin ½wᵀGw − wᵀc + pen(w), from w: accelerated, and started anew where momentum misleads
-    (O'Donoghue and Candès 2015)."""
-    G, c = sums.G, sums.Xy
-    u = np.ones(len(G))
-    for _ in range(POWERS):
-        u = G @ (u / max(float(np.linalg.norm(u)), np.finfo(float).tiny))
-    # the power method comes from below; the trace is above
-    L = min(1.1 * float(np.linalg.norm(u)), float(np.trace(G)))
-    if not L > 0:
+    """argmin ½wᵀGw − wᵀc + pen(w), from w, by alternating directions (ADMM, Boyd et al. 2011):
+
+        w = (G + ρI)⁻¹(c + ρ(z − u)),   z = prox_{pen/ρ}(w + u),   u ← u + w − z
+
+    in the eigenvectors of G, so that ρ may follow the residuals; G is far from the identity where
+    few rows lie within δ, which gradients do not get over.
+    """
+    lam, V = np.linalg.eigh(sums.G)
+    if not lam[-1] > 0:
         return w
-    v, momentum = w, 1.0
+    lam, c = np.maximum(lam, 0.0)[:, None], V.T @ sums.Xy
+    rho = float(np.sqrt(lam[-1, 0] * max(lam[0, 0], 1e-12 * lam[-1, 0])))
+    z, u = w, np.zeros_like(w)
     for _ in range(INNER_STEPS):
-        new = penalty.prox(v - (G @ v - c) / L, 1 / L)
-        step = new - w
-        length = float(np.linalg.norm(step))
-        if float(np.sum((v - new) * step)) > 0:
-            momentum = 1.0
-        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        v = new + (momentum - 1) / following * step
-        w, momentum = new, following
-        if length <= INNER_ACCURACY * float(np.linalg.norm(w)):
+        v = V @ ((c + rho * (V.T @ (z - u))) / (lam + rho))
+        before, z = z, penalty.prox(v + u, 1 / rho)
+        u = u + v - z
+        primal, dual = np.linalg.norm(v - z), np.linalg.norm(z - before)
+        if max(primal, dual) <= INNER_ACCURACY * float(np.linalg.norm(z)):
             break
-    return w
+        if primal > UNBALANCED * dual:
+            rho, u = 2 * rho, u / 2
+        elif dual > UNBALANCED * primal:
+            rho, u = rho / 2, 2 * u
+    return z

@@ -337,7 +337,8 @@ def _of_free_columns(
     """
     w, h, size = problem.w[varying], problem.unclipped[varying], problem.size[varying]
     margin = problem.h_error[varying] + np.multiply.outer(size, problem.r_error)
-    answer, weak = {}, True
+    answer: dict[str, Any] = {}
+    weak = True
     for _ in range(3):
         held = ((w == 0) & (h < -2 * margin)).all(axis=1)
         found = of_independent_columns(problem, factor, varying[~held])

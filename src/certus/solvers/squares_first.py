@@ -68,7 +68,7 @@ class ReweightedSquares(ProximalGradient):
     def fits(problem: Problem) -> bool:
         if problem.loss.name != "huber" or not getattr(problem.penalty, "convex", True):
             return False
-        far = FAR_BEYOND * problem.loss.delta**2 * problem.rows.S
+        far = FAR_BEYOND * _delta(problem) ** 2 * problem.rows.S
         return problem.rows.shape[1] <= REWEIGHTED_COLUMNS and problem.null[1] > far
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
@@ -88,7 +88,7 @@ class ReweightedSquares(ProximalGradient):
         return super().step(problem, state)
 
     def _reweighted(self, problem: Problem, state: State, kappa: float) -> State | None:
-        rows, delta = problem.rows.dense(), problem.loss.delta  # type: ignore[attr-defined]
+        rows, delta = problem.rows.dense(), _delta(problem)
         z = np.empty((rows.shape[0], 1))
         rows.map(_scores, z, state.w, state.b)
         r = problem.y[:, None] - z
@@ -116,6 +116,11 @@ class ReweightedSquares(ProximalGradient):
         new.passes = (state.passes or 0.0) + 3
         new.more = state.more._replace(now=now, before=now, momentum=1.0, bound=new.bound)
         return new
+
+
+def _delta(problem: Problem) -> float:
+    loss: Any = problem.loss  # Huber's
+    return float(loss.delta)
 
 
 def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:

@@ -74,6 +74,13 @@ def constant(rng: Generator, n: int, p: int) -> np.ndarray:
     return X
 
 
+def timestamps(rng: Generator, n: int, p: int) -> np.ndarray:
+    """Columns at 1.7e9 whose spread is 1e-6 … 1: a clock, or a constant."""
+    X = 10.0 ** rng.integers(-6, 1, size=p) * rng.normal(size=(n, p))
+    X[:, rng.random(p) < 0.3] = 0.0
+    return X + rng.choice([0.0, 1.7e9], size=p)
+
+
 def offset(rng: Generator, n: int, p: int) -> np.ndarray:
     """Columns far from the origin, up to where their spread is a few last digits."""
     X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-6, 3, size=p)
@@ -121,7 +128,7 @@ GENERATORS: dict[str, Callable[[Generator, int, int], np.ndarray]] = {
     f.__name__: f
     for f in (
         normal, collinear, rounded_sum, hilbert, vandermonde, low_rank, outlier, sentinel, blobs,
-        constant, offset, scaled, extreme, repeated_rows, few_distinct, integers, indicators,
-        sparse_entries,
+        constant, timestamps, offset, scaled, extreme, repeated_rows, few_distinct, integers,
+        indicators, sparse_entries,
     )
 }  # fmt: skip

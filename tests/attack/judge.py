@@ -3,6 +3,7 @@
 from typing import Any
 
 from . import (
+    judge_diana,
     judge_firth,
     judge_kernel,
     judge_kmeans,
@@ -11,12 +12,15 @@ from . import (
     judge_mixture,
     judge_ncfs,
     judge_neighbors,
+    judge_regression,
 )
 from .linear_problems import READERS, Rows
 from .verdict import Fault, NotJudged
 
 JUDGES: dict[str, Any] = {
     **dict.fromkeys(READERS, judge_linear.judge),
+    "penalised": judge_regression.judge,
+    "diana": judge_diana.judge,
     "firth": judge_firth.judge,
     "kmeans": judge_kmeans.judge,
     "linkage": judge_linkage.judge,

@@ -30,6 +30,7 @@ def outcome_of(case: Case, edits: bool) -> Outcome:
 
 
 def _work(pipe: Connection, edit_every: int) -> None:
+    pipe.send(None)  # everything is imported
     while True:
         case = pipe.recv()
         if case is None:
@@ -62,6 +63,7 @@ class Campaign:
         process = self.context.Process(target=_work, args=(there, self.edit_every), daemon=True)
         process.start()
         there.close()
+        here.recv()  # time counts from here
         return _Worker(process, here)
 
     def outcomes(self, cases: Iterable[Case], seconds: float) -> Iterator[Outcome]:

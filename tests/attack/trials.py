@@ -115,6 +115,7 @@ def run(t: Trial) -> tuple[Outcome, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model, certificate = fitted(t)
+            _spoken(certificate)
     except EXPECTED as error:
         outcome.refused = True
         outcome.status = f"refused: {str(error)[:100]}"
@@ -147,6 +148,13 @@ def fitted(t: Trial) -> tuple[Any, Any]:
     if certificate is None:
         certificate = certus.verify(model, t.X, t.y, t.s)
     return model, certificate
+
+
+def _spoken(certificate: Any) -> None:
+    """Every way in which a certificate is put into words."""
+    for words in (certificate.explain, certificate.note, certificate._repr_html_):
+        words()
+    repr(certificate)
 
 
 def rows_of(t: Trial, certificate: Any) -> Rows:

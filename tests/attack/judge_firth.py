@@ -53,7 +53,7 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     if len(columns) == A.shape[1]:
         losses = [Logistic(1 if k else -1)(v).value for k, v in zip(y[used], z, strict=True)]
         F = total(w * v for w, v in zip(omega, losses, strict=True)) - information.det().log() / 2
-        most = 1e-7 * (abs(c.objective) + 1)
+        most = 1e-6 * (abs(c.objective) + 1)
         faults += above("objective is off by", abs(F - arb(c.objective)), most)
     return faults
 

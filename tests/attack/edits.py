@@ -78,7 +78,8 @@ def editable(model: Any) -> dict[str, np.ndarray]:
     """Fitted attributes that hold numbers."""
     found = {}
     for name, value in vars(model).items():
-        if name.endswith("_") and isinstance(value, np.ndarray | float | int | np.number):
+        public = name.endswith("_") and not name.startswith("_")
+        if public and isinstance(value, np.ndarray | float | int | np.number):
             array = np.asarray(value)
             if array.dtype.kind in "fiu" and array.size:
                 found[name] = array
@@ -97,9 +98,7 @@ def answers(model: Any, X: Any) -> list[np.ndarray] | None:
     return found
 
 
-def differ(before: list[np.ndarray], after: list[np.ndarray] | None) -> bool:
-    if after is None or len(before) != len(after):
-        return True
+def differ(before: list[np.ndarray], after: list[np.ndarray]) -> bool:
     for a, b in zip(before, after, strict=True):
         if a.shape != b.shape:
             return True
@@ -147,8 +146,8 @@ def _one(
     edited = copy.deepcopy(model)
     setattr(edited, name, new)
     after = answers(edited, t.X)
-    if not differ(before, after):
-        return
+    if after is None or not differ(before, after):
+        return  # it says so itself, or nothing changed
     outcome.edits += 1
     told = f"{edit.__name__} of {name}"
     try:

@@ -15,7 +15,7 @@ from .left_out import not_negligible
 from .linear_problems import Rows, with_constant
 from .losses import Logistic
 from .precise import balls, column, matrix, scaled_rows, total
-from .verdict import Fault, NotJudged, above
+from .verdict import LITTLE, Fault, NotJudged, above
 
 
 def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
@@ -49,7 +49,7 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     g = B.transpose() * column(slope)
     gain = (g.transpose() * inverse * g)[0, 0] / 2
     f0 = arb(c.found["null_objective"])
-    faults += above("gain of a scoring step, as a share", gain / f0, c.residual, 1e-3 * c.tol)
+    faults += above("gain of a scoring step, as a share", gain / f0, c.residual, LITTLE * c.tol)
     if len(columns) == A.shape[1]:
         losses = [Logistic(1 if k else -1)(v).value for k, v in zip(y[used], z, strict=True)]
         F = total(w * v for w, v in zip(omega, losses, strict=True)) - information.det().log() / 2

@@ -11,7 +11,7 @@ import numpy as np
 from flint import fmpq
 
 from .linear_problems import Rows
-from .verdict import Fault
+from .verdict import LITTLE, Fault
 
 RESTARTS = 3  # of Lloyd's method, to look for an objective below a bound
 LAST_DIGITS = 2.0**-48  # of a row
@@ -88,17 +88,17 @@ def judge(c: Any, model: Any, rows: Rows) -> list[Fault]:
     scale = max(float(claimed), 1e-300)
     if abs(float(claimed - fmpq(*float(c.objective).as_integer_ratio()))) > OFF * scale + 1e-300:
         faults.append(Fault("objective", c.objective, float(claimed)))
+    # "it cannot be lower, but for the digits that its centres do not have": J is theirs alone
+    of_digits = c.bound == 0 and problem.clusters_are_points(centers)
     labels = vars(model).get("labels_")
     if labels is not None and len(labels) == len(rows.X) and not by_tree:
         worse = float(problem.at_labels(centers, np.asarray(labels)) - J)
-        if worse > c.tol * scale:
+        if worse > c.tol * scale and not of_digits:
             faults.append(Fault("labels cost more than the nearest centres", 0.0, worse))
     claimed_labels = labels if labels is not None and len(labels) == len(rows.X) else None
     after = problem.objective(_kept_as(problem.step(kept, claimed_labels), kept.dtype))
     gain = float((J - after) / J) if J > 0 else 0.0
-    # "it cannot be lower, but for the digits that its centres do not have": J is theirs alone
-    of_digits = c.bound == 0 and problem.clusters_are_points(centers)
-    if gain > c.residual + 1e-3 * c.tol and not of_digits:
+    if gain > c.residual + LITTLE * c.tol and not of_digits:
         faults.append(Fault("gain of a Lloyd step, as a share", c.residual, gain))
     if c.status == "degenerate" and len(np.unique(problem.floats, axis=0)) >= len(kept):
         distinct = len(np.unique(problem.floats, axis=0))

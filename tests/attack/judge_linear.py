@@ -10,7 +10,7 @@ from .linear_problems import Posed, Rows, posed
 from .losses import Hinge
 from .minimise import Minimum, Problem, minimise, newton_step
 from .precise import ZERO, total
-from .verdict import Fault, above
+from .verdict import LITTLE, Fault, above
 
 WIDTHS = [arb(10) ** -k for k in (2, 4, 7, 11, 16, 22)]  # over which hinges are rounded off
 
@@ -99,7 +99,7 @@ def _stationary(c: Any, problems: list[Posed]) -> list[Fault]:
     for p in problems:
         _, g, H = p.problem.smooth.expand(p.theta)
         gain += newton_step(p.problem, p.theta, g, H)[1]
-    return above("gain of a Newton step, as a share", gain / f0, c.residual, 1e-3 * c.tol)
+    return above("gain of a Newton step, as a share", gain / f0, c.residual, LITTLE * c.tol)
 
 
 def _separated(c: Any, rows: Rows) -> list[Fault]:

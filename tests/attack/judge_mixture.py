@@ -13,7 +13,7 @@ from flint import arb, arb_mat
 
 from .linear_problems import Rows
 from .precise import ZERO, balls, column, matrix, total
-from .verdict import Fault, above
+from .verdict import LITTLE, Fault, above
 
 LOG_2PI = (2 * arb.pi()).log()
 NORMAL = ("full", "tied", "diag", "spherical")
@@ -42,7 +42,7 @@ def judge(c: Any, model: Any, rows: Rows) -> list[Fault]:
     share = gain / total(s)
     if P.get("added"):
         share = abs(share)
-    return faults + above("gain of an EM step, a unit of weight", share, c.residual, 1e-3 * c.tol)
+    return faults + above("gain of an EM step, a unit of weight", share, c.residual, LITTLE * c.tol)
 
 
 def expected(log_p: list[list[arb]], pi: list[arb], s: list[arb]) -> tuple[arb, list[list[arb]]]:

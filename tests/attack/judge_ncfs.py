@@ -7,7 +7,7 @@ from flint import arb
 
 from .linear_problems import Rows
 from .precise import ONE, ZERO, balls, dot, total
-from .verdict import Fault, NotJudged, above
+from .verdict import LITTLE, Fault, NotJudged, above
 
 
 def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
@@ -51,7 +51,7 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     for w, g in zip(W, slope, strict=True):
         violated = abs(g) if w > 0 else (g if g > 0 else ZERO)
         worst = max([worst, violated], key=lambda v: v.mid())
-    faults = above("largest slope, in units of α", worst / unit, c.residual, 1e-3 * c.tol)
+    faults = above("largest slope, in units of α", worst / unit, c.residual, LITTLE * c.tol)
     most = 1e-7 * (float(size) + 1)
     return faults + above("objective is off by", abs(F - arb(c.objective)), most)
 

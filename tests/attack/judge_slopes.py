@@ -13,7 +13,7 @@ from flint import arb
 from .linear_problems import Rows, divided, with_constant
 from .losses import Huber, Squares
 from .precise import ONE, ZERO, balls, column, dot, matrix, total
-from .verdict import Fault, NotJudged, above
+from .verdict import LITTLE, Fault, NotJudged, above
 
 LAST_DIGITS = arb(2) ** -40  # of y, as a share: a constant y is fitted to this, not to 0
 
@@ -47,7 +47,7 @@ def judge(c: Any, rows: Rows) -> list[Fault]:
             v = total(k * (value - mean) for k, value in zip(sa, x, strict=True)) / D
             shares.append(_distance(P["penalty"], u, v) * D / (size * steepest))
         worst = max([worst, *shares], key=lambda v: v.mid())
-    return above("largest slope, as a share", worst, c.residual, 1e-3 * c.tol)
+    return above("largest slope, as a share", worst, c.residual, LITTLE * c.tol)
 
 
 def _norm(x: list[arb], s: list[arb], about_mean: bool) -> arb:

@@ -7,6 +7,8 @@ from flint import arb
 
 SLACK = arb(1) + arb(2) ** -40  # relative, of a printed float that is compared
 
+LITTLE = 1e-2  # of tol, by which a printed residual may be off: the claim is that it is below tol
+
 
 @dataclass(frozen=True)
 class Fault:

@@ -73,7 +73,7 @@ class Campaign:
             self._next(worker, todo)
         while any(worker.case is not None for worker in self.workers):
             busy = [worker for worker in self.workers if worker.case is not None]
-            ready = wait([worker.pipe for worker in busy], timeout=1.0)
+            ready = wait([worker.pipe for worker in busy], timeout=min(1.0, self.limit))
             late = time.monotonic() > ends
             for i, worker in enumerate(self.workers):
                 if worker.case is None:

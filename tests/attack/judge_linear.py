@@ -12,6 +12,7 @@ from .minimise import Minimum, Problem, minimise, newton_step
 from .precise import ZERO, total
 from .verdict import LITTLE, Fault, above
 
+FLAT = arb(2) ** -120  # a pivot that is not above this is 0: floats have 53 bits
 WIDTHS = [arb(10) ** -k for k in (2, 4, 7, 11, 16, 22)]  # over which hinges are rounded off
 
 
@@ -78,14 +79,35 @@ def _best(p: Posed, value: arb, gap: arb) -> Minimum:
 
 
 def _coefficients(c: Any, problems: list[Posed], best: list[Minimum]) -> list[Fault]:
-    """No coefficient is farther from the optimum's than coef_error."""
-    if not all(m.converged for m in best):
+    """No coefficient is farther from the optimum's than coef_error, where there is one optimum."""
+    if not all(m.converged and unique(p, m) for p, m in zip(problems, best, strict=True)):
         return []
     off = ZERO
     for p, m in zip(problems, best, strict=True):
         off = max([off, *(abs(p.theta[j] - m.theta[j]) for j in p.coefficients)],
                   key=lambda v: v.mid())  # fmt: skip
     return above("distance of a coefficient", off, c.coef_error)
+
+
+def unique(p: Posed, m: Minimum) -> bool:
+    """Is F curved along every direction at the optimum? By elimination with diagonal pivots."""
+    H = p.problem.smooth.expand(m.theta)[2].tolist()
+    left = list(range(len(H)))
+    for j in left:
+        H[j][j] += p.problem.l2[j]
+    size = [H[j][j] for j in left]
+    if not all(v > 0 for v in size):
+        return False
+    while left:
+        k = max(left, key=lambda j: (H[j][j] / size[j]).mid())
+        if not H[k][k] / size[k] > FLAT:
+            return False
+        left.remove(k)
+        for i in left:
+            times = H[i][k] / H[k][k]
+            for j in left:
+                H[i][j] -= times * H[k][j]
+    return True
 
 
 def _stationary(c: Any, problems: list[Posed]) -> list[Fault]:

@@ -1,18 +1,22 @@
 """The rule that says which directions of the coefficients a proof may leave out."""
 
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import certus
 from certus._data import Data
 from certus.definitions.accurate_products import accurate_product, product_error
 from certus.definitions.negligible_directions import (
     effect_of,
     left_out_of,
     negligible_in_span,
+    split_span,
 )
+from certus.exceptions import AliasWarning, NotCertifiedWarning
 from certus.linear_model import LogisticRegression
 from certus.rows import Rows
 
@@ -155,3 +159,38 @@ def test_a_claim_that_leaves_nothing_out_reads_as_before(certificate):
 )
 def test_directions_in_words(certificate, directions, said):
     assert said in repr(leaving_out(certificate, *directions))
+
+
+def hidden(n=80):
+    """x1 = 1e6 up to rounding, beside which rotated directions hide x0 as well."""
+    rng = np.random.default_rng(0)
+    x0 = (1 + 1e-3 * rng.normal(size=n)).astype(np.float32)
+    x1 = (1e6 + 0.05 * rng.normal(size=n)).astype(np.float32)
+    return np.column_stack([x0, x1])
+
+
+def test_directions_are_left_out_together_only_where_each_has_a_column_of_its_own():
+    X = hidden()
+    data, size = data_of(X), np.append(np.linalg.norm(X.astype(float), axis=0), np.sqrt(len(X)))
+    rotated = np.array([[97.0, 1.3, -1.3e6 - 97.0], [-97.0, 1.3, -1.3e6 + 97.0]]).T
+    assert effect_of(data, rotated, 1.0).negligible(data.eps).all()
+    found, rest = split_span(data, rotated, size, 1.0)
+    assert [one.pivot for one in found] == [1]
+    assert rest.shape == (3, 1)
+    assert not effect_of(data, rest, 1.0).negligible(data.eps).any()
+
+
+def test_what_hides_behind_a_large_column_is_used():
+    X = hidden()
+    rng = np.random.default_rng(1)
+    y = (rng.random(len(X)) < 1 / (1 + np.exp(-2000 * (X[:, 0] - 1)))).astype(int)
+    model = LogisticRegression(C=np.inf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AliasWarning)
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        found = model.fit(X, y).certificate_
+    alone = LogisticRegression(C=np.inf).fit(X[:, :1], y).certificate_
+    assert found.objective <= alone.objective * (1 + 1e-6) or not found.certified
+    model.coef_ = np.zeros((1, 2))
+    model.intercept_ = np.log([y.mean() / (1 - y.mean())])
+    assert not certus.verify(model, X, y).certified

@@ -59,13 +59,22 @@ def effect_of(data: Any, D: Any, constant: float | None) -> Effect:
 
 
 def negligible_in_span(data: Any, N: Any, size: Any, constant: float | None) -> list[LeftOut]:
-    """Directions in the span of N (P, k) that the rule allows to leave out, readable ones first.
+    """Directions in the span of N (P, k) that the rule allows to leave out, as ``split_span``."""
+    return split_span(data, N, size, constant)[0]
+
+
+def split_span(data: Any, N: Any, size: Any, constant: float | None) -> tuple[list[LeftOut], Any]:
+    """A basis of the span of N (P, k): directions that the rule allows to leave out, and the others
+    (P, m).
 
     ``size``: of each column, (P,), which says which coefficients are large. Each direction is
-    written in few columns, with small fractions for coefficients if these do: a pass, or two.
+    written in few columns, one of them its own and the largest, with small fractions for
+    coefficients if these do: a pass, or two. Only so may several be left out together. Rotated,
+    each may hide behind a large column that they share, and what they leave out together is not
+    negligible.
     """
     if N.shape[1] == 0:
-        return []
+        return [], N
     few, pivots = _echelon(N * size[:, None], constant is not None)
     few = few / size[:, None]
     few = few / few[pivots, np.arange(len(pivots))]
@@ -76,7 +85,8 @@ def negligible_in_span(data: Any, N: Any, size: Any, constant: float | None) -> 
             for t in np.flatnonzero(effect.negligible(data.eps)):
                 one = LeftOut(tried[:, t], int(pivots[t]), float(effect.largest[t]))
                 found.setdefault(int(t), one)
-    return [found[t] for t in sorted(found)]
+    rest = [t for t in range(len(pivots)) if t not in found]
+    return [found[t] for t in sorted(found)], few[:, rest]
 
 
 def left_out_of(found: list[LeftOut], columns: int) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ The columns of T are found by QR factorisations: Z = [X, 1]T, √h∘Z = QR, R =
 again, since the first factor shows small singular values to a few digits only. Products that cancel
 are taken in twice the digits (``accurate_products``), so that the new Z is known however much of
 [X, 1] cancels in it. A column t of T with ‖[X, 1]t‖ ≤ 4·eps·‖|[X, 1]||t|‖ is negligible
-(``negligible_directions``): it moves to N.
+(``negligible_directions``): it moves to N, if it is so in the form in which several may be left out
+together.
 
 Any T and N will do for a proof, as long as Z is known and [T, N] spans all directions; that is
 checked, and nothing else of this file has to be believed.
@@ -21,11 +22,10 @@ from certus.definitions.linear_sums import UNIT, dense, gamma
 from certus.definitions.negligible_directions import (
     NEGLIGIBLE_ROUNDINGS,
     LeftOut,
-    effect_of,
-    negligible_in_span,
+    split_span,
 )
 
-MAX_ROUNDS = 6
+MAX_ROUNDS = 8
 ROUND_CONDITION = 30.0  # of Z, which is then orthonormal enough
 LEAST_SINGULAR = 2.0**-60  # of the largest singular value: below is nothing but rounding
 PLAIN_ERROR = 1e-9  # of a column of Z: where ordinary products are as exact, they are taken
@@ -107,16 +107,19 @@ def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinat
             size_of = np.linalg.norm(R, axis=0)
             found = found._replace(size=np.where(size_of > 0, size_of, 1.0))
         gone = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
-        T, N, R = found.T[:, ~gone], np.hstack([found.N, found.T[:, gone]]), R[:, ~gone]
+        if gone.any():
+            found = _with_left_out(data, columns, found, gone)
+            if found.T.shape[1] > len(gone) - gone.sum():  # some are used after all
+                continue
+        T, N, R = found.T, found.N, R[:, ~gone]
         length = np.linalg.norm(R, axis=0)
         length[length == 0] = 1.0
         _, sigma, Vt = np.linalg.svd(R / length, full_matrices=True)
         sigma = np.append(sigma, np.zeros(len(Vt) - len(sigma)))
-        found = found._replace(T=T, N=N, exact=found.exact[~gone])
         if T.shape[1] == 0:
             return None
         if sigma[0] <= ROUND_CONDITION * sigma[-1]:
-            return _with_readable(data, columns, found)
+            return _if_spanning(found)
         T = (T / length) @ Vt.T / np.maximum(sigma, LEAST_SINGULAR * sigma[0])
         # what ordinary products lose, beside columns of norm 1
         exact = gamma(P + 2) * (found.size @ np.abs(T)) > PLAIN_ERROR
@@ -124,22 +127,21 @@ def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinat
     return None
 
 
-def _with_readable(data: Any, columns: Columns, found: Coordinates) -> Coordinates | None:
-    """N by small numbers where they do, once it is sure that T and N span all directions."""
-    k = found.N.shape[1]
-    if k:
-        q = columns.q[:, None]
-        readable = negligible_in_span(data, q * found.N, 1 / columns.q, columns.constant)
-        if len(readable) < k:
-            effect = effect_of(data, q * found.N, columns.constant)
-            if not effect.negligible(data.eps).all():
-                return None
-            readable = [
-                LeftOut(columns.q * d, -1, float(most))
-                for d, most in zip(found.N.T, effect.largest, strict=True)
-            ]
-        N = np.column_stack([one.d for one in readable]) / q
-        found = found._replace(N=N, left_out=readable)
+def _with_left_out(data: Any, columns: Columns, at: Coordinates, gone: Any) -> Coordinates:
+    """The columns ``gone`` of T in N, as far as they are negligible together with those there."""
+    q, T = columns.q[:, None], at.T[:, ~gone]
+    candidates = np.hstack([at.N, at.T[:, gone]])
+    candidates = candidates / np.linalg.norm(candidates, axis=0)
+    left_out, rest = split_span(data, q * candidates, 1 / columns.q, columns.constant)
+    N = np.column_stack([one.d for one in left_out]) / q if left_out else at.N[:, :0]
+    more = np.ones(rest.shape[1], dtype=bool)
+    return at._replace(
+        T=np.hstack([T, rest / q]), N=N, exact=np.append(at.exact[~gone], more), left_out=left_out
+    )
+
+
+def _if_spanning(found: Coordinates) -> Coordinates | None:
+    """None where T and N do not span all directions."""
     every, _ = found.spanning()
     least = np.linalg.svd(every, compute_uv=False)[-1] if every.shape[0] == every.shape[1] else 0.0
     return found if least > SPANNING else None

@@ -74,11 +74,14 @@ def softmax_sums(
         rows = room[:, : len(at)]
         one, value, entropy, slope, wrong, Q = *rows[:5], rows[5:]
         z += b[:, None]
-        z -= z.max(axis=0)
+        top = z.argmax(axis=0)
+        z -= z[top, at]
         np.exp(z, out=Q)
-        sums = Q.sum(axis=0)
-        Q /= sums
-        log_sum, z_own = np.log(sums), z[own, at]
+        Q[top, at] = 0.0
+        others = Q.sum(axis=0)  # log(1 + others) keeps the digits of a loss near 0
+        Q[top, at] = 1.0
+        Q /= 1 + others
+        log_sum, z_own = np.log1p(others), z[own, at]
         one.fill(1.0)
         np.subtract(log_sum, z_own, out=value)
         np.subtract(log_sum, np.einsum("ki,ki->i", Q, z), out=entropy)
@@ -260,14 +263,17 @@ class SoftmaxRows(NamedTuple):
 
     def __call__(self, y: Any, s: Any, z: Any) -> tuple[Any, Any, Any]:
         own, at, omega = y.astype(np.intp), np.arange(len(z)), self.weights(y, s)
-        z = z - z.max(axis=1, keepdims=True)
+        top = z.argmax(axis=1)
+        z = z - z[at, top][:, None]
         Q = np.exp(z)
-        total = Q.sum(axis=1)
-        Q /= total[:, None]
+        Q[at, top] = 0.0
+        others = Q.sum(axis=1)
+        Q[at, top] = 1.0
+        Q /= 1 + others[:, None]
         slope = Q.copy()
         slope[at, own] = 0.0
         slope[at, own] = -slope.sum(axis=1)  # Q − 1 as the others' sum, with all its digits
-        value = omega * (np.log(total) - z[at, own])
+        value = omega * (np.log1p(others) - z[at, own])
         return value, omega[:, None] * slope, omega[:, None, None] * bend_of(Q)
 
 

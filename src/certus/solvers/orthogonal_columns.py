@@ -10,6 +10,8 @@ Directions t of which no more is seen than one rounding of the columns could hav
     ‖(X − c)t‖ ≤ 4·eps·‖|X − c||t|‖,
 
 are left out: coefficients along them would be the last digits of the columns, 10¹⁶ times enlarged.
+Several are judged after elimination, each with a column of its own that is its largest: rotated, a
+direction that the rows do hold can hide behind a large column.
 """
 
 from dataclasses import dataclass, replace
@@ -76,6 +78,12 @@ def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
         used = norm > ROUNDINGS * eps * size
         if not (np.isfinite(R).all() and used.any()):
             return None
+        if of_columns is not None and not used.all():
+            hidden = _used_after_all(rows, found, found.T[:, ~used], of_columns, eps)
+            if hidden.shape[1]:
+                T = np.hstack([found.T[:, used], hidden])
+                found = replace(found, T=T, wide=np.ones(T.shape[1], dtype=bool))
+                continue
         R, T = R[:, used], found.T[:, used]
         length = np.linalg.norm(R, axis=0)
         if not length.all():
@@ -93,6 +101,32 @@ def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
         lost = np.finfo(float).eps * p * (of_columns @ np.abs(T))
         found = replace(found, T=T, wide=lost > DIGITS_LOST)
     return None
+
+
+def _used_after_all(
+    rows: Rows, at: OrthogonalColumns, D: np.ndarray, of_columns: np.ndarray, eps: float
+) -> np.ndarray:
+    """Of the span of D (p, k) the directions that the rows hold, after elimination."""
+    size = np.where(of_columns > 0, of_columns, 1.0)[:, None]
+    E = D * size
+    E = E / np.abs(E).max(axis=0)
+    taken: list[int] = []
+    for t in range(E.shape[1]):
+        open_ = np.abs(E[:, t:])
+        open_[taken] = 0.0
+        j, k = np.unravel_index(int(open_.argmax()), open_.shape)
+        if not open_[j, k] > 0:
+            return E[:, :0]
+        E[:, [t, t + int(k)]] = E[:, [t + int(k), t]]
+        E[:, t] /= E[j, t]
+        for other in range(E.shape[1]):
+            if other != t:
+                E[:, other] -= E[j, other] * E[:, t]
+        taken.append(int(j))
+    E = E / size
+    alone = replace(at, T=E, wide=np.ones(E.shape[1], dtype=bool))
+    _, norm, reach = rows.reduce(_factor, alone, combine=_stack, square=True)
+    return E[:, norm > ROUNDINGS * eps * reach]
 
 
 def _factor(X: Any, _y: Any, s: Any, at: OrthogonalColumns) -> tuple[Any, Any, Any]:

@@ -75,12 +75,15 @@ MAY_IMPORT = {
     "distances": {"kernels", "rows", "_config", "_pool", "_frames", *WORDS},
     "kernels": set(),
     "certificate": {
-        "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation", "_explain",
+        "_answers", "audit", "rows", "definitions", "fingerprint", "_data", "_pool", "_validation",
+        "_own_rows", "_explain",
         "_explain_classes", "_explain_html", "_explain_penalised", "_export", "_export_clusters",
         "_export_linkage", "_export_mixture", "_export_ncfs", "_export_neighbors", "_export_svm",
         "_separating", "_status", "plotting", *WORDS,
     },
+    "_answers": {"_data", "audit", "definitions", "rows"},
     "_data": {"_pool", "rows"},
+    "_own_rows": {"audit"},
     "_export": {"definitions", "_files", "_explain_left_out", *WORDS},
     "_export_neighbors": {"_export", *WORDS},
     "_export_clusters": {"_export", "_explain_clusters", *WORDS},
@@ -419,6 +422,7 @@ def test_most_files_are_short():
 
 # of these no certificate is made
 PARTS = {
+    "answers", "answers_of_rows",
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
     "count_components", "curvature", "density", "distances", "duality", "factored_squares",
     "firth_directions",

@@ -146,6 +146,8 @@ def _rows_of_classes(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     if isinstance(model.classes_, list):
         return _rows_of_several_classes(model, X, y, sample_weight)
     classes = np.asarray(model.classes_)
+    if classes.ndim != 1:
+        raise ValueError(f"classes_ has shape {classes.shape}, and a list is right: fit again")
     k = encode_as(read_labels(y, X.shape[0])[0], classes)
     s = weights(sample_weight, X.shape[0])
     if "_fit_X" not in vars(model):  # neighbours can do without a class

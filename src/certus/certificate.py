@@ -14,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import audit
+from ._answers import compared_with_answers
 from ._data import Data as _Data
 from ._data import checked
+from ._own_rows import compared_with_fit
 from ._pool import blas_limiter
 from ._separating import what_separates
 from ._status import CERTIFIED, contradictions, status_of
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from ._watching import TracePoint
 
 TOL = 1e-6  # residual up to which a fit is optimal
-SAME = 1e-9  # relative, of the objective on the same rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +169,14 @@ class Certificate:
 
 def certify(model: Any, rows: Rows, tol: float = TOL) -> Certificate:
     """The certificate of a fitted model on rows that are known to be its own."""
+    return _certify(_read(model, rows), rows, tol, _feature_names(model))
+
+
+def _read(model: Any, rows: Rows) -> audit.Reading:
     try:
-        reading = audit.read(model, rows)
+        return audit.read(model, rows)
     except ValueError as error:
         raise CannotVerifyError(str(error)) from error
-    return _certify(reading, rows, tol, _feature_names(model))
 
 
 def unproven(
@@ -192,12 +196,6 @@ def unproven(
         seconds=0.0, fingerprint=fingerprint(rows), found={"unproven": why, "ours": True},
         feature_names=_feature_names(model),
     )  # fmt: skip
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
-    return a is b or np.array_equal(a, b)
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:
@@ -359,42 +357,16 @@ def verify(
             check_is_fitted(inner.model)
     except NotFittedError as error:
         raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
-    rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+    except AttributeError as error:
+        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
     try:
-        reading = audit.read(inner.model, rows)
-    except ValueError as error:
-        raise CannotVerifyError(str(error)) from error
-    certificate = _certify(reading, rows, tol, _feature_names(inner.model), bound)
-    return _compared_with_fit(certificate, inner, reading, sample_weight)
-
-
-def _compared_with_fit(
-    certificate: Certificate, inner: Any, reading: audit.Reading, sample_weight: Any
-) -> Certificate:
-    from dataclasses import replace
-
-    notes = list(certificate.notes)
-    if inner.way:
-        notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
-    if not reading.ours and reading.definition == "neighbors":  # it keeps its rows
-        return replace(certificate, notes=tuple(notes))
-    if not reading.ours:
-        notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
-        if sample_weight is None and certificate.kind != "exact":
-            notes.append("weights used in fit must be given here too (sample_weight)")
-        return replace(certificate, notes=tuple(notes))
-    own = vars(inner.model).get("certificate_")
-    difference = None
-    if own is not None:
-        difference = own.fingerprint.differs(certificate.fingerprint)
-        slack = own.gap if np.isfinite(own.gap) else 0.0
-        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
-        edited = any(
-            not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
-        )
-        if difference is None and moved and not edited:
-            difference = "the objective on these rows is another"
-    if difference is None:
-        return replace(certificate, notes=tuple(notes))
-    notes.append(f"not the rows it was fitted on: {difference}")
-    return replace(certificate, status="other rows", certified=False, notes=tuple(notes))
+        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        reading = _read(inner.model, rows)
+        certificate = _certify(reading, rows, tol, _feature_names(inner.model), bound)
+        if certificate.certified:
+            certificate = compared_with_answers(certificate, inner.model, rows, reading)
+    except CannotVerifyError:
+        raise
+    except audit.UNREADABLE as error:
+        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
+    return compared_with_fit(certificate, inner, reading, sample_weight)

@@ -2,6 +2,9 @@
 
 from .labels import Labels
 from .reading import Reading, known, read, readable
+from .shapes import UNREADABLE, why_unreadable
 from .unwrap import unwrap
 
-__all__ = ["Labels", "Reading", "known", "read", "readable", "unwrap"]
+__all__ = [
+    "UNREADABLE", "Labels", "Reading", "known", "read", "readable", "unwrap", "why_unreadable",
+]  # fmt: skip

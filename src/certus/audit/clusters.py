@@ -4,12 +4,12 @@ Models of scikit-learn are also asked to predict some of their rows. A copy that
 names is asked, for the rows have none here.
 """
 
-import copy
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from .answers import to_be_asked
 from .neighbor_metrics import is_ours
 
 FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"
@@ -109,7 +109,6 @@ def _predicted(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray]:
     if rows.sparse:
         # its loops read 32-bit indices alone
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
-    asked = copy.copy(model)
-    vars(asked).pop("feature_names_in_", None)
+    asked = to_be_asked(model)
     dtype = np.asarray(model.cluster_centers_).dtype
     return i, np.asarray(asked.predict(X.astype(dtype, copy=False)))

@@ -4,16 +4,17 @@ scikit-learn adds reg_covar to the diagonal of covariances. Its models are also 
 densities and the components of some of their rows.
 """
 
-import copy
 from typing import Any
 
 import numpy as np
 
+from .answers import to_be_asked
 from .clusters import ASKED
 from .neighbor_metrics import is_ours
 
 RELATIVE = 1e-6  # ε, rows of the prior where reg_covar="relative"
 NAMED = 5  # columns
+SHAPES = ("full", "tied", "diag", "spherical")
 NORMAL = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
 PRIOR = {
     "tied": " − ½ε (log|C| + tr(DC⁻¹))",
@@ -25,6 +26,8 @@ MEAN_ROW = " + a Σₖ log {name}(x̄; {theta}ₖ)"
 
 def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
     shape, reg = model.covariance_type, model.reg_covar
+    if shape not in SHAPES:
+        raise ValueError(f"covariance_type={shape!r} is none of {', '.join(SHAPES)}")
     relative = isinstance(reg, str)
     added = 0.0 if relative or reg is None else float(reg)
     formula = NORMAL.format(C="C" if shape == "tied" else "Cₖ")
@@ -126,6 +129,5 @@ def _answers(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     n = rows.shape[0]
     i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
     X = rows.take(i).block(0, len(i))[0]
-    asked = copy.copy(model)
-    vars(asked).pop("feature_names_in_", None)  # the rows have none here
+    asked = to_be_asked(model)
     return i, np.asarray(asked.score_samples(X), dtype=float), np.asarray(asked.predict(X))

@@ -31,6 +31,8 @@ def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
     k = model.n_neighbors
     if k is None:
         return read_within_radius(model, rows)
+    if not isinstance(k, int | np.integer):
+        raise ValueError(f"n_neighbors={k!r} is no whole number: the model can answer nothing")
     n = int(model.n_samples_fit_ if rows.s is None else np.count_nonzero(rows.s > 0))
     if _predicts(model) and k > n:
         raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
@@ -66,6 +68,16 @@ def _require_a_claim(model: Any, rows: Any) -> None:
     if issparse(rows.X) or (rows.sparse and name_of(model) == "precomputed"):
         raise ValueError("distances given in a sparse matrix leave some out: give all of them")
     metric_of(model)  # raises where there is no definition
+    _require_its_rows(model)
+
+
+def _require_its_rows(model: Any) -> None:
+    """Models are asked for neighbours, which may end the process where they keep no rows."""
+    kept, n = np.shape(vars(model).get("_fit_X")), int(model.n_samples_fit_)
+    if kept and (len(kept) != 2 or kept[0] != n or n == 0):
+        raise ValueError(
+            f"the model keeps rows of shape {kept}, and n_samples_fit_ is {n}: fit again"
+        )
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -180,6 +192,8 @@ def _weights(model: Any, start: np.ndarray, d: np.ndarray) -> Any:
     """ "uniform", "distance", or what the user's function gives for each neighbour."""
     weights: str | Callable[..., Any] | None = model.weights
     if weights is None or isinstance(weights, str):
+        if weights not in (None, "uniform", "distance"):
+            raise ValueError(f"weights={weights!r} is neither 'uniform' nor 'distance'")
         return weights or "uniform"
     with np.errstate(divide="ignore"):
         counts = np.diff(start)
@@ -192,16 +206,20 @@ def _weights(model: Any, start: np.ndarray, d: np.ndarray) -> Any:
 def _kept_otherwise(model: Any, rows: Any) -> tuple[str, ...]:
     """Where what the model keeps is not what was given."""
     kept = vars(model)
-    found = [_first_other(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
+    found = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
     if kept.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
         tree = np.asarray(kept["_tree"].data)
-        found.append(_first_other(tree, rows.X, "of the tree has", "in column"))
+        found.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
+    searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else None
+    if name_of(model) in PLAIN and np.shape(searched) == rows.shape:  # of ours: what is searched
+        found.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:
-        found.append(_first_other(kept.get("_y"), rows.y, "of the model has", "as target"))
+        found.append(first_other_row(kept.get("_y"), rows.y, "of the model has", "as target"))
     return tuple(said for said in found if said is not None)
 
 
-def _first_other(kept: Any, given: Any, whose: str, what: str) -> str | None:
+def first_other_row(kept: Any, given: Any, whose: str, what: str) -> str | None:
+    """The first row in which what a model keeps is not what was given, in words."""
     if kept is None or kept is given:
         return None
     if isinstance(kept, np.ndarray) != isinstance(given, np.ndarray):

@@ -24,6 +24,7 @@ from . import (
     svm,
 )
 from .labels import Labels
+from .shapes import require_coefficients
 
 
 @dataclass(frozen=True)
@@ -162,4 +163,6 @@ def read(model: Any, rows: Any) -> Reading:
     library, _, name = full.partition(".")
     ours = library == "certus"
     shown = type(model).__name__ if ours else full
-    return Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))
+    reading = Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))
+    require_coefficients(model, reading.parameters, rows, reading.labels)
+    return reading

@@ -35,12 +35,37 @@ def read_svc(model: Any, rows: Any) -> dict[str, Any]:
         kernel = KNOWN[model.kernel]
     else:
         raise ValueError(f"SVC(kernel={model.kernel!r}) cannot be audited: its kernel is unknown")
+    _require_libsvm_arrays(model)
     weight = np.asarray(model.class_weight_, dtype=float)
     stops = {"tol": model.tol, "max_iter": model.max_iter if model.fit_status_ else None}
     how = {"kernel": kernel, "gamma": model.gamma, "degree": float(model.degree),
            "coef0": float(model.coef0)}  # fmt: skip
     reading = _read_pairs(model, rows, how, weight if (weight != 1).any() else None)
     return {**reading, "iteration": stops}
+
+
+def _require_libsvm_arrays(model: Any) -> None:
+    """What predict hands to libsvm, which reads past the end of arrays that are too short."""
+    K, m = len(model.classes_), len(model.support_)
+    pairs, width = K * (K - 1) // 2, model.support_vectors_.shape[-1]
+    shapes = {
+        "support_": (m,), "support_vectors_": (m, width), "_n_support": (K,),
+        "dual_coef_": (K - 1, m), "_dual_coef_": (K - 1, m), "intercept_": (pairs,),
+        "_intercept_": (pairs,),
+    }  # fmt: skip
+    if model.kernel == "precomputed":
+        del shapes["support_vectors_"]  # none are kept
+    for name, shape in shapes.items():
+        if np.shape(getattr(model, name)) != shape:
+            raise ValueError(
+                f"{name} has shape {np.shape(getattr(model, name))}, and {shape} fits the other "
+                "attributes: fit again"
+            )
+    if int(np.sum(model._n_support)) != m:
+        raise ValueError("n_support_ does not add up to the number of support vectors: fit again")
+    own = np.asarray(model.support_)
+    if m and not 0 <= own.min() <= own.max() < int(model.shape_fit_[0]):
+        raise ValueError("support_ names rows that are not there: fit again")
 
 
 def read_density_svc(model: Any, rows: Any) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .shapes import require_parameters
+
 
 class Unwrapped(NamedTuple):
     model: Any
@@ -20,6 +22,7 @@ def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
     """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
     way: list[str] = []
     while True:
+        require_parameters(model)
         if isinstance(model, Pipeline):
             way.append("Pipeline")
             X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]

@@ -154,6 +154,15 @@ def _read(
     return counts, MeanRow(epsilon, of_data.mean)
 
 
+def components(
+    p: int, family: str, theta: dict[str, Any], constant: Any = (), **_other: Any
+) -> Any:
+    """The components of a model by the parameters of ``check``, for rows of p columns."""
+    if family in NORMAL:
+        return of_columns(family, theta, np.setdiff1d(np.arange(p), constant))
+    return CountComponents(family, theta["values"])
+
+
 def _require_shares(pi: Any) -> None:
     if not (np.isfinite(pi).all() and (pi >= 0).all() and pi.any()):
         raise ValueError(f"weights_ are no shares: {pi.tolist()}")

@@ -18,7 +18,8 @@ SHARES = 1e-9  # by which weights_ may miss 1
 LAST = 10.0  # times the last change, which the step after it does not exceed
 TWICE = 2.0  # what holds a covariance up: no more than as much again is the rows' own
 NOTHING_LEFT = 1e-10  # of the columns' variances, where nothing holds covariances up
-ANSWERS = 1e-6  # by which log densities may be off, relative; of float32 the root of its rounding
+ANSWERS = 1e-6  # by which log densities may be off, relative;
+SINGLE_ANSWERS = float(np.sqrt(np.finfo(np.float32).eps))  # of float32
 NAMES = 3  # answers told
 
 
@@ -110,7 +111,7 @@ def collapsed(theta: Normals, n: Any, prior: Prior) -> list[dict[str, Any]]:
 def other_answers(answers: Any, J: Any, log_p: Any, single: bool) -> list[str]:
     """Rows of which the model says another log density, or a component that is less likely."""
     rows, scores, labels = answers
-    loose = ANSWERS if not single else np.sqrt(np.finfo(np.float32).eps)
+    loose = SINGLE_ANSWERS if single else ANSWERS
     off = loose * (1 + np.abs(log_p))
     wrong = np.flatnonzero(~(np.abs(scores - log_p) <= off))
     said = [

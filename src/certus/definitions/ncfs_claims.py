@@ -179,7 +179,7 @@ def _other_rows(kept: Any, view: Scaled, W: np.ndarray, y: np.ndarray) -> list[s
     size = np.maximum(np.abs(view.low - view.shift), np.abs(view.high - view.shift)) / view.scale
     for first in range(0, len(used), step):
         some = used[first : first + step]
-        off = np.abs(X[:, first : first + step] - view.columns(some)) > eps * size[some]
+        off = ~(np.abs(X[:, first : first + step] - view.columns(some)) <= eps * size[some])
         if off.any():
             i, l = np.argwhere(off)[0]
             return [f"row {i}, column {some[l]} is another among the rows kept for new ones"]

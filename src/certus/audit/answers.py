@@ -1,0 +1,87 @@
+"""A fitted model is asked for some of its rows, by its own public methods.
+
+What it answers is held against the parameters that were certified: an attribute that nobody listed
+shows there if it changes what the model says. A copy that knows no column names is asked, for the
+rows have none here.
+"""
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+SAMPLED_ROWS = 64
+SAMPLED_ELEMENTS = 1 << 20  # of X, over all sampled rows
+LIBRARIES = ("certus", "sklearn")
+OF_TABLES = ("feature_names_in_", "_sklearn_output_config")  # what a model knows of its tables
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the methods of a model return for some rows."""
+
+    rows: np.ndarray  # numbers of the rows
+    X: Any  # the rows themselves
+    by_method: dict[str, np.ndarray]
+    failures: tuple[str, ...] = ()  # methods that raised an exception, in words
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def sampled_rows(n: int, count: int) -> np.ndarray:
+    """Numbers of at most ``count`` of n rows, the last among them.
+
+    Multiples of the golden ratio are in step with no pattern of the rows.
+    """
+    if n <= count:
+        return np.arange(n)
+    i = (np.arange(count - 1) * 0.6180339887498949 % 1.0 * n).astype(np.intp)
+    return np.unique(np.append(i, n - 1))
+
+
+def ask(model: Any, rows: Any, methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
+    """The answers of those methods that the model has, for at most ``count`` rows."""
+    n, p = rows.shape
+    i = sampled_rows(n, max(1, min(count, SAMPLED_ELEMENTS // max(p, 1))))
+    X = rows.take(i).block(0, len(i))[0]
+    if issparse(X):  # scikit-learn's loops read 32-bit indices alone
+        X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    asked = to_be_asked(model)
+    by_method, failures = {}, []
+    for name in methods:
+        if not _is_of_a_library(model, name):
+            continue
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                by_method[name] = np.asarray(getattr(asked, name)(X))
+            except Exception as error:  # whatever an attribute of the wrong kind leads to
+                failures.append(f"{name} fails: {type(error).__name__}: {error}")
+    return Answers(i, X, by_method, tuple(failures))
+
+
+def to_be_asked(model: Any) -> Any:
+    """A shallow copy that knows no column names, and works on one thread."""
+    asked = copy.copy(model)
+    for name in OF_TABLES:
+        vars(asked).pop(name, None)
+    if "_n_threads" in vars(asked):  # a number below 1 ends the process in OpenMP
+        asked._n_threads = 1
+    return asked
+
+
+def _is_of_a_library(model: Any, name: str) -> bool:
+    """Has the model such a method, and not one of the user's own?
+
+    A method that depends on parameters (``predict_proba`` of some losses) may be there or not.
+    """
+    for cls in type(model).__mro__:
+        if name in vars(cls):
+            known = cls.__module__.partition(".")[0] in LIBRARIES
+            return known and hasattr(model, name)
+    return False

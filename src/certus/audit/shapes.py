@@ -1,0 +1,62 @@
+"""Shapes of fitted attributes: what does not fit the rows is named before anything is computed.
+
+coef_ (p,) with one intercept, or (k, p) with k of them; a classifier's is (1, p) for two classes
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .labels import Labels
+
+# what an attribute of another kind or shape leads to
+UNREADABLE = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
+
+
+def why_unreadable(model: Any, error: Exception) -> str:
+    """Why a model of a known class cannot be checked: an attribute is gone, or of another kind."""
+    if isinstance(error, AttributeError) and hasattr(type(error.obj), "fit"):
+        return f"{type(error.obj).__name__} has no {error.name} any more: fit it again"
+    return (
+        f"an attribute of {type(model).__name__} is not as fit leaves it "
+        f"({type(error).__name__}: {error}): fit it again. If that does not help, certus is at "
+        "fault: please report it"
+    )
+
+
+def require_parameters(model: Any) -> None:
+    """Every constructor parameter must be there: scikit-learn's tools ask for all of them."""
+    asked = getattr(type(model), "_get_param_names", list)
+    missing = [name for name in asked() if not hasattr(model, name)]
+    if missing:
+        raise AttributeError(f"no {missing[0]}", name=missing[0], obj=model)
+
+
+def require_coefficients(
+    model: Any, parameters: dict[str, Any], rows: Any, labels: Labels | None
+) -> None:
+    """w (p, k) and b (k,) must be of the columns and the targets or classes."""
+    w, b = parameters.get("w"), parameters.get("b")
+    if w is None:
+        return
+    p, coef = rows.shape[1], np.shape(model.coef_)
+    if len(coef) > 2 or w.ndim != 2 or len(w) != p:
+        raise ValueError(f"coef_ has shape {coef}, and X has {p:,} columns: fit again")
+    k, b_shape = w.shape[1], np.shape(vars(model).get("intercept_", 0.0))
+    if labels is not None and k != _scores(labels, parameters):
+        raise ValueError(
+            f"coef_ has shape {coef}, and there are {len(labels.classes)} classes: fit again"
+        )
+    # of y (n, 1) some models keep coef_ (p,) and intercept_ (1,)
+    flat = len(b_shape) == 1 or (len(b_shape) == 0 and len(coef) == 1)
+    flat = flat or (len(b_shape) == 0 and not parameters.get("fit_intercept"))
+    if b is not None and (not flat or (len(b_shape) == 1 and b_shape[0] not in (1, k))):
+        raise ValueError(
+            f"intercept_ has shape {b_shape} and coef_ {coef}: they do not fit together. Fit again"
+        )
+
+
+def _scores(labels: Labels, parameters: dict[str, Any]) -> int:
+    """How many scores a row has."""
+    K = len(labels.classes)
+    return 1 if K == 2 or "thresholds" in parameters else K

@@ -210,7 +210,7 @@ def _kept_otherwise(model: Any, rows: Any) -> tuple[str, ...]:
     if kept.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
         tree = np.asarray(kept["_tree"].data)
         found.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
-    searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else None
+    searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else ()
     if name_of(model) in PLAIN and np.shape(searched) == rows.shape:  # of ours: what is searched
         found.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:

@@ -53,7 +53,7 @@ def _require_libsvm_arrays(model: Any) -> None:
         "dual_coef_": (K - 1, m), "_dual_coef_": (K - 1, m), "intercept_": (pairs,),
         "_intercept_": (pairs,),
     }  # fmt: skip
-    if model.kernel == "precomputed":
+    if model.kernel == "precomputed" or callable(model.kernel):
         del shapes["support_vectors_"]  # none are kept
     for name, shape in shapes.items():
         if np.shape(getattr(model, name)) != shape:

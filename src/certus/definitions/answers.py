@@ -11,7 +11,6 @@ Each number comes with the most by which rounding can have moved it, with ε tha
 model works in. An answer that is farther off is wrong.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,9 +104,7 @@ def _softmax(z: np.ndarray) -> np.ndarray:
 # --- what is wrong --------------------------------------------------------------------------------
 
 
-def other_numbers(
-    rows: Any, answers: Mapping[str, Any], expected: Mapping[str, Expected]
-) -> list[str]:
+def other_numbers(rows: Any, answers: dict[str, Any], expected: dict[str, Expected]) -> list[str]:
     """What each method says that the parameters do not."""
     found = []
     for name, right in expected.items():
@@ -138,7 +135,7 @@ def _other(name: str, rows: Any, answer: Any, right: Expected) -> list[str]:
     return _counted(found, len(np.unique(wrong[:, 0])), len(rows))
 
 
-def other_classes(rows: Any, answer: Any, classes: Sequence[Any], decides: Expected) -> list[str]:
+def other_classes(rows: Any, answer: Any, classes: list[Any], decides: Expected) -> list[str]:
     """Rows that predict gives another class than the largest of what decides, beyond rounding."""
     answer, (value, error) = np.asarray(answer), decides
     if answer.shape != (len(rows),):

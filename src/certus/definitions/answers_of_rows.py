@@ -13,7 +13,6 @@
 with ω_i = ½ for each merge above i inside A.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -187,6 +186,6 @@ def is_binary_tree(children: Any, leaves: int) -> bool:
         return False
     inner = children >= 0
     later = (children > np.arange(len(children))[:, None])[inner].all()
-    ends: Sequence[int] = sorted((-1 - children[~inner]).tolist())
+    ends = sorted((-1 - children[~inner]).tolist())
     splits = sorted(children[inner].tolist())
     return bool(later and ends == list(range(leaves)) and splits == list(range(1, len(children))))

@@ -228,7 +228,7 @@ THEIRS = [
     case("sklearn LogisticRegressionCV", T.LogisticRegressionCV, labels(), cv=3, Cs=3,
          tol=1e-10, max_iter=10_000, l1_ratios=(0.0,), use_legacy_attributes=False),
     replace(case("sklearn SGDClassifier", T.SGDClassifier, labels(), loss="log_loss",
-                 alpha=0.5, random_state=0), finish=exact_sgd_classifier),
+                 alpha=0.02, random_state=0), finish=exact_sgd_classifier),
     case("sklearn RidgeClassifier", T.RidgeClassifier, labels(), alpha=0.5),
     case("sklearn RidgeClassifier, three classes", T.RidgeClassifier, labels(3, THREE)),
     case("sklearn RidgeClassifierCV", T.RidgeClassifierCV, labels()),

@@ -51,6 +51,11 @@ def _reading(model: Any, rows: Any, labels: Any) -> dict[str, Any]:
     if not np.isfinite(centers).all():
         k, j = np.argwhere(~np.isfinite(centers))[0]
         raise ValueError(f"cluster_centers_ holds {centers[k, j]} (centre {k}, column {j})")
+    if len(centers) > model.n_clusters:
+        raise ValueError(
+            f"cluster_centers_ holds {len(centers):,} centres, n_clusters is {model.n_clusters:,}: "
+            "fit again"
+        )
     fitted = vars(model)
     inertia = fitted.get("inertia_")
     claims: dict[str, Any] = {

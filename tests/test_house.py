@@ -424,6 +424,7 @@ def test_most_files_are_short():
 PARTS = {
     "answers", "answers_of_rows",
     "accurate_products", "careful_curvature", "center_products", "cluster_points",
+    "combined_columns",
     "count_components", "curvature", "density", "distances", "duality", "factored_squares",
     "firth_directions",
     "gap_statistic",

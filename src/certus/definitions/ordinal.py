@@ -84,7 +84,7 @@ def check(
     if not infeasible and not wide:
         found = in_columns(data, at, c, alpha, tol * f0)
     if not infeasible and not found.final:
-        found = along_directions(data, w, c, alpha, separated is not None)
+        found = along_directions(data, w, c, alpha, tol * f0, separated is not None)
     excess, gap = found.excess, found.gap
     answer = {
         "objective": float("inf") if infeasible else found.objective,
@@ -119,9 +119,11 @@ def check(
 NOTHING_FOUND = Found(np.inf, np.inf, NO_EXCESS, [], False)
 
 
-def along_directions(data: Any, w: Any, c: Any, alpha: float, only_objective: bool) -> Found:
+def along_directions(
+    data: Any, w: Any, c: Any, alpha: float, goal: float, only_objective: bool
+) -> Found:
     """``only_objective``: no excess is asked for, there being no optimum."""
-    careful = careful_excess(data, w, c, alpha, only_objective)
+    careful = careful_excess(data, w, c, alpha, goal, only_objective)
     left_out = left_out_of(careful.directions.left_out, len(w))
     return Found(careful.objective, careful.error, careful.excess, left_out, True)
 

@@ -36,6 +36,7 @@ from certus.definitions.ordinal_sums import (
 from certus.definitions.orthogonal_directions import Directions, find_directions, no_directions
 
 SHARE_OF_ROWS = 1e-6  # τ
+MAX_CAREFUL_WORK = 2**27  # n·p·(directions along which digits cancel), with a penalty
 # after "there are"
 TOO_NEAR = (
     "directions along which the curvature cannot be told from rounding: columns nearly repeat "
@@ -70,14 +71,25 @@ class Careful(NamedTuple):
 
 
 def careful_excess(
-    data: Any, w: Any, c: Any, alpha: float, only_objective: bool = False
+    data: Any, w: Any, c: Any, alpha: float, goal: float, only_objective: bool = False
 ) -> Careful:
-    """At w (p, 1), c (K − 1,) in the user's units. O(n·p·min(n, p)) operations, more where digits
-    cancel."""
+    """At w (p, 1), c (K − 1,) in the user's units. ``goal``: the gap that is wanted.
+    O(n·p·min(n, p)) operations, more where digits cancel."""
     there = no_directions(data)
     scaled = np.ldexp(w, there.exponent[:, None])
     if not only_objective:
         there = find_directions(data, True, OrdinalBend(scaled, c, there.exponent), alpha > 0)
+        if alpha and there.cancelling.any():  # a penalty bends what the rows hardly show
+            plain = there._replace(cancelling=np.zeros_like(there.cancelling))
+            found = along(data, w, c, alpha, plain, scaled)
+            enough = found.excess.most + 2 * found.error <= goal
+            if enough or data.shape[0] * len(w) * there.cancelling.sum() > MAX_CAREFUL_WORK:
+                return found
+    return along(data, w, c, alpha, there, scaled)
+
+
+def along(data: Any, w: Any, c: Any, alpha: float, there: Directions, scaled: Any) -> Careful:
+    """Along the directions of ``there``; ``scaled``: w of x̂."""
     if np.ndim(there.T) == 0:
         return Careful(np.inf, np.inf, NO_EXCESS._replace(unresolved=there.unresolved), there)
     sums, square, score_error, outside = data.reduce(

@@ -9,10 +9,10 @@ that the vectors are rounding in part, what other directions explain is taken ou
 the digits. How good T is, is nobody's word: the curvature along it is computed from Z itself.
 
 Directions that the rule of ``negligible_directions`` allows are left out, by leaving out a column
-of each, and no others: each with the column that weighs most in it, which none of the others has.
-(Two directions that a large column dominates may both pass the rule, and their difference not.)
-With more columns than rows T has as many directions as the centred rows: their scores are then all
-that there are, ≤ n − 1 dimensions.
+of each, and no others (many by ``combined_columns``): each with the column that weighs most in it,
+which none of the others has. (Two directions that a large column dominates may both pass the rule,
+and their difference not.) With more columns than rows T has as many directions as the centred rows:
+their scores are then all that there are, ≤ n − 1 dimensions.
 """
 
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.definitions.accurate_products import accurate_product, product_error
+from certus.definitions.combined_columns import combined_columns
 from certus.definitions.linear_sums import UNIT, dense, gamma
 from certus.definitions.negligible_directions import LeftOut, negligible_in_span
 
@@ -29,8 +30,8 @@ CANCELLING = 1e-4  # singular values below which products are taken in twice the
 GOOD_CONDITION = 100.0  # of Z
 IMPROVEMENTS = 4  # passes; one or two are usual
 SMALL_WORK = 2**22  # n·P·r up to which twice the digits cost next to nothing
-MAX_NULL_WORK = 2**28  # n·p·(p − rank) up to which repeated columns among more columns than rows
-# are looked for
+MANY_REPEATED = 16  # directions, from which repeated columns are looked at one by one
+TOO_MANY = "too many columns to look for those that repeat others"
 
 
 class Directions(NamedTuple):
@@ -161,21 +162,18 @@ def unpenalised_directions(given: Columns, still: Any) -> Directions:
         T = np.zeros((len(e), len(sigma)))
         T[kept] = scale[kept, None] * Vt.T
         T, sure, small = refined(given, given.with_constant(T), sigma)
-        # (P, k) of directions that may be rounding; of rows that are too few, all that are left
-        N = T[:, small]
+        N = T[:, small]  # (P, k) of directions that may be rounding
         if not N.shape[1]:
             break
-        if wide:
-            if data.shape[0] * len(e) * (kept.sum() - len(sigma) + N.shape[1]) > MAX_NULL_WORK:
-                said = "more columns than rows, and too many to look for those that repeat others"
-                return Directions(e, given.centre, norms, T, sure, found, False, said)
-            null = np.zeros((len(e), int(kept.sum()) - int((~small).sum())))
-            null[kept] = scale[kept, None] * nulls(A[:, kept] * scale[kept], int((~small).sum()))
-            N = refined_nulls(given, T[:, ~small], given.with_constant(null))
-        users = np.vstack([np.ldexp(N[: len(e)], -e[:, None]), N[len(e) :]])
-        size = np.ldexp(np.maximum(np.abs(given.centre), scale_or_one(norm)), e)
-        size = np.append(size, 1.0) if given.constant else size
-        more = negligible_in_span(data, users, size, 1.0 if given.constant else None)
+        if wide or N.shape[1] > MANY_REPEATED:
+            more = combined_columns(given, A, scale, kept, int((~small).sum()))
+            if more is None:
+                return Directions(e, given.centre, norms, T, sure, found, False, TOO_MANY)
+        else:
+            users = np.vstack([np.ldexp(N[: len(e)], -e[:, None]), N[len(e) :]])
+            size = np.ldexp(np.maximum(np.abs(given.centre), scale_or_one(norm)), e)
+            size = np.append(size, 1.0) if given.constant else size
+            more = negligible_in_span(data, users, size, 1.0 if given.constant else None)
         if not more:
             break
         found += more
@@ -193,11 +191,6 @@ def scale_or_one(norm: Any) -> Any:
     return np.where(norm > 0, norm, 1.0)
 
 
-def nulls(A: Any, rank: int) -> Any:
-    """An orthonormal basis of what is orthogonal to the rows of A, of the given rank."""
-    return np.linalg.svd(A, full_matrices=True)[2][rank:].T
-
-
 def refined(given: Columns, T: Any, sigma: Any) -> tuple[Any, Any, Any]:
     """(T, which of its columns cancel, which may be rounding): those with small singular values
     less what the others explain, and rotated, with twice the digits."""
@@ -211,6 +204,10 @@ def refined(given: Columns, T: Any, sigma: Any) -> tuple[Any, Any, Any]:
     doubtful |= norm <= 16 * eps * size
     if not doubtful.any():
         return T, cancelling, doubtful
+    if doubtful.sum() > MANY_REPEATED:  # columns one by one, first
+        sure = sigma > len(T) * 2 * UNIT * sigma.max()
+        if (~sure).sum() > MANY_REPEATED:
+            return T, cancelling, ~sure
     order = np.argsort(doubtful, kind="stable")
     T, k, cancelling = T[:, order], int((~doubtful).sum()), (cancelling | doubtful)[order]
     T[:, k:] = refined_nulls(given, T[:, :k], T[:, k:])

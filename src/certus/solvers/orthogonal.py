@@ -29,6 +29,7 @@ from .sliced_products import product
 ROUNDINGS = 4.0  # of the columns, within which a direction is left out
 DOUBTFUL = 1e4  # times that: singular vectors this small are rounding in part
 NEARLY_OUT = 16.0  # roundings within which directions may be left out, of some in the same space
+MANY_REPEATED = 16  # directions that are plainly rounding, from which they are not looked at
 SMALL = 1e-9  # of the largest singular value: the same
 CANCELLING = 1e-4  # singular values below which products with X need more digits
 GOOD_CONDITION = 100.0  # of Z: what Newton's sums of squares square
@@ -120,11 +121,18 @@ def orthogonal(rows: Rows, fit_intercept: bool, alpha: float = 0.0) -> Orthogona
     """
     rows = rows.dense()
     of = _Columns.of(rows, fit_intercept)
+    shift = np.maximum(of.exponent - of.exponent.max(initial=0), -600)
+    users = np.where(of.norm > 0, np.ldexp(1.0, shift), 0.0)
     scale = of.scale
     if alpha or rows.shape[0] <= rows.shape[1]:  # the smallest w is so in the user's units
-        shift = np.maximum(of.exponent - of.exponent.max(initial=0), -600)
-        scale = np.where(of.norm > 0, np.ldexp(1.0, shift), 0.0)
+        scale = users
     V, sigma = of.singular_vectors(scale)
+    rounding = sigma <= len(V) * UNIT * sigma.max(initial=0.0)
+    if not alpha and rounding.sum() > MANY_REPEATED:  # looking at each would take long
+        scale = users
+        V, sigma = of.singular_vectors(scale)
+        some = sigma > len(V) * UNIT * sigma.max(initial=0.0)
+        V, sigma = V[:, some], sigma[some]
     T = scale[:, None] * V
     T = of.with_constant(T / np.where((top := np.abs(T).max(axis=0, initial=0.0)) > 0, top, 1.0))
     cancelling = sigma < CANCELLING * sigma.max(initial=0.0)
@@ -145,7 +153,7 @@ def _aliases(of: "_Columns", rank: int, out: np.ndarray) -> Aliases | None:
     if of.rank < p and rank == of.rank:  # rows too few: nothing repeats anything in particular
         return Aliases(np.arange(rank, p), np.arange(rank), np.zeros((rank, 0)))
     users = np.ldexp(1.0, of.exponent) * of.norm
-    if of.rank == p:
+    if rank + out.shape[1] + (of.norm == 0).sum() == p:
         return aliases_of_directions(out, users)
     return find_aliases(
         of.triangle * of.scale, of.norm, of.scale * np.ldexp(1.0, -of.exponent), rank
@@ -189,9 +197,13 @@ class _Columns(NamedTuple):
 
     def singular_vectors(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(V, σ) of the centred columns as scaled, at most ``rank`` of them."""
-        _, sigma, Vt = np.linalg.svd(self.triangle * scale, full_matrices=False)
+        varies = scale > 0
+        A = (self.triangle * scale)[:, varies]
+        _, sigma, Vt = np.linalg.svd(A, full_matrices=False)
         used = min(self.rank, int((sigma > 0).sum()))
-        return Vt[:used].T, sigma[:used]
+        V = np.zeros((len(scale), used))
+        V[varies] = Vt[:used].T
+        return V, sigma[:used]
 
     def with_constant(self, T: np.ndarray) -> np.ndarray:
         return np.vstack([T, -self.centre @ T]) if self.intercept else T

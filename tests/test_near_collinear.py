@@ -207,6 +207,19 @@ def test_the_determinant_of_repeated_columns_is_that_of_the_eigenvalues_that_are
     assert found["log_det"] == pytest.approx(np.log(values).sum(), rel=1e-10)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-8, 1e-10, 1e-12])
+def test_firth_inference_is_refused_where_columns_nearly_repeat_others(size):
+    X, y, s = case("near_pair", size, 0, 2)
+    model = FirthLogisticRegression().fit(X, y, s)
+    assert model.certificate_.certified
+    with pytest.raises(certus.exceptions.InferenceError, match="columns repeat others so nearly"):
+        model.inference(X, y, s)
+    # of the difference itself there is all that is asked for
+    better = np.column_stack([X[:, 0], (X[:, 1] - X[:, 0]) / size, X[:, 2]])
+    found = FirthLogisticRegression().fit(better, y, s).inference(better, y, s)
+    assert np.isfinite(found.lr_pvalues).all()
+
+
 # --- more columns than rows -----------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Proportional odds, against statsmodels, 50-digit optima and what follows from the equations."""
 
+import contextlib
 import warnings
 from itertools import pairwise
 
@@ -220,6 +221,15 @@ def test_thresholds_that_do_not_rise_are_refused():
     c = certus.verify(model, X, y)
     assert not c.certified
     assert "the thresholds do not rise" in c.explain()
+
+
+@pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: np.append(c, c[-1] + 1.0)])
+def test_thresholds_that_are_not_one_fewer_than_the_classes_are_refused(change):
+    X, y, _ = ordered(1)
+    model = fit(X, y)
+    model.thresholds_ = change(model.thresholds_)
+    with contextlib.suppress(certus.exceptions.CannotVerifyError):  # the shape alone may tell
+        assert not certus.verify(model, X, y).certified
 
 
 # --- the order of classes -------------------------------------------------------------------------

@@ -75,8 +75,8 @@ def check(
     if not infeasible and not (np.diff(c) > 0).all():
         infeasible = "the thresholds do not rise, so that a class has no probability"
     (mass,) = data.reduce(class_mass, len(c) + 1)
-    if len(mass) != len(c) + 1:
-        infeasible = infeasible or "there are fewer thresholds than classes to tell apart"
+    if len(mass) != len(c) + 1 or not (mass > 0).all():
+        infeasible = infeasible or "there are not as many thresholds as classes with rows, less one"
     f0 = float(-mass @ np.log(mass / mass.sum()))
     found, separated, wide = NOTHING_FOUND, None, data.shape[0] <= data.shape[1]
     if wide and not alpha and not infeasible:
@@ -97,7 +97,7 @@ def check(
         "coef_error": None,
         "kind": "global",
         "separated": None,
-        "share": mass / mass.sum(),
+        "share": None if infeasible else mass / mass.sum(),
         "left_out": found.left_out,
     }
     if excess.reach is not None and np.isfinite(gap):

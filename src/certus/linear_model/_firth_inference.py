@@ -27,6 +27,7 @@ def firth_inference(model: Any, X: Any, y: Any, sample_weight: Any) -> FirthInfe
     with blas_limiter.for_work(rows.shape):
         found = infer_logistic(rows, w, b, 2, 0.0, intercept)
         penalised = PenalisedLikelihood(found.likelihood, found.rank)
+        penalised.require_digits(found.theta)
         here, alone = penalised.at(found.theta).loss, penalised.without_columns()
     log_det = certificate.found["log_det"]
     require_same_objective(certificate, -found.log_likelihood - log_det / 2)

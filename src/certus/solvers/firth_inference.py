@@ -17,6 +17,7 @@ from ..rows import Rows
 from .logistic_likelihood import Inverse, Likelihood, Point
 
 ITERATIONS = 200
+MAX_CONDITION = 1e10  # of the information, whose squares have then lost ten of sixteen digits
 DECREMENT = 1e-13  # of ℓ*
 
 
@@ -45,6 +46,18 @@ class PenalisedLikelihood:
             return Point(np.inf, gradient, information)
         penalty, held = of.dense.reduce(_penalty, of, theta, inverse.B, square=True)
         return Point(loss - float(np.log(inverse.sigma).sum()), gradient + penalty, held)
+
+    def require_digits(self, theta: np.ndarray) -> None:
+        """Raise where columns repeat others so nearly that squares of them cannot be compared."""
+        inverse = Inverse.of(self.likelihood.at(theta).information, self.likelihood.noise)
+        sigma = inverse.sigma
+        lost = len(sigma) < self.rank or sigma.max() ** 2 > MAX_CONDITION * sigma.min() ** 2
+        if lost:
+            raise InferenceError(
+                "columns repeat others so nearly that tests and intervals by penalised likelihood "
+                "cannot be told from rounding: drop some of these columns, or use differences of "
+                "columns in place of the columns"
+            )
 
     def without_columns(self) -> float:
         """The least −ℓ* of the intercept alone."""

@@ -23,8 +23,8 @@ from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import UNIT, gamma
 from certus.definitions.negligible_directions import LeftOut
 from certus.definitions.orthogonal_coordinates import (
-    Columns,
     Coordinates,
+    ScaledColumns,
     counted_rows,
     orthogonal_coordinates,
     scaled_columns,
@@ -68,7 +68,7 @@ class Model(NamedTuple):
     """θ of the columns as scaled, and the loss of its scores."""
 
     theta: Any  # (P, K)
-    columns: Columns
+    columns: ScaledColumns
     loss: Any  # (y, s, z) → ωℓ (n,), ω∇ℓ (n, K), ω∇²ℓ (n, K, K)
 
     def scores(self, A: Any) -> tuple[Any, Any]:

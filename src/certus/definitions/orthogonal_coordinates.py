@@ -33,7 +33,7 @@ SPANNING = 1e-4  # least singular value of [T, N] with columns of length 1 …
 SOLVED = 1e-10  # … with which a system is solved to this
 
 
-class Columns(NamedTuple):
+class ScaledColumns(NamedTuple):
     """[X, c]∘q: rows that count, with the constant column, in powers of two near 1."""
 
     q: Any  # (P,)
@@ -80,16 +80,16 @@ class Coordinates(NamedTuple):
         return Z, error
 
 
-def scaled_columns(data: Any, constant: float | None) -> Columns:
+def scaled_columns(data: Any, constant: float | None) -> ScaledColumns:
     """Powers of two that bring the largest entry of each column near 1."""
     (peak,) = data.reduce(_largest_entries, combine=_larger_of_both)
     if constant is not None:
         peak = np.append(peak, abs(constant))
     exponent = np.frexp(peak)[1]
-    return Columns(np.exp2(np.clip(np.where(peak > 0, -exponent, 0), -1000, 1000)), constant)
+    return ScaledColumns(np.exp2(np.clip(np.where(peak > 0, -exponent, 0), -1000, 1000)), constant)
 
 
-def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinates | None:
+def orthogonal_coordinates(data: Any, columns: ScaledColumns, weigh: Any) -> Coordinates | None:
     """None where a direction is neither negligible nor seen clearly enough.
 
     ``weigh(X, y, s)``: the weights of a block's rows in the factorisation, (n,).
@@ -127,7 +127,7 @@ def orthogonal_coordinates(data: Any, columns: Columns, weigh: Any) -> Coordinat
     return None
 
 
-def _with_left_out(data: Any, columns: Columns, at: Coordinates, gone: Any) -> Coordinates:
+def _with_left_out(data: Any, columns: ScaledColumns, at: Coordinates, gone: Any) -> Coordinates:
     """The columns ``gone`` of T in N, as far as they are negligible together with those there."""
     q, T = columns.q[:, None], at.T[:, ~gone]
     candidates = np.hstack([at.N, at.T[:, gone]])
@@ -155,7 +155,7 @@ def counted_rows(X: Any, y: Any, s: Any) -> tuple[Any, Any, Any]:
 
 
 def _factor_of_block(
-    X: Any, y: Any, s: Any, columns: Columns, at: Coordinates, weigh: Any
+    X: Any, y: Any, s: Any, columns: ScaledColumns, at: Coordinates, weigh: Any
 ) -> tuple[Any, Any, Any]:
     """R of √h∘Z, and ‖z_j‖ and ‖|X||t_j|‖ of each column."""
     X, y, s = counted_rows(X, y, s)

@@ -25,8 +25,8 @@ from certus.definitions.duality import EVALUATION
 from certus.definitions.linear_sums import UNIT, gamma
 from certus.definitions.negligible_directions import LeftOut
 from certus.definitions.orthogonal_coordinates import (
-    Columns,
     Coordinates,
+    ScaledColumns,
     counted_rows,
     orthogonal_coordinates,
     scaled_columns,
@@ -62,7 +62,7 @@ class Residuals(NamedTuple):
     """θ of the columns as scaled, for target t."""
 
     theta: Any  # (P, 1)
-    columns: Columns
+    columns: ScaledColumns
     target: int
     delta: float
     every: bool = False  # all rows count for H, not the inner ones alone

@@ -212,3 +212,13 @@ def test_rounding_that_hides_a_direction_is_no_proof():
         model = LinearRegression().fit(X, y)
     found = model.certificate_
     assert not found.certified or found.found["left_out"]
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.AliasWarning")
+@pytest.mark.parametrize("positive", [False, True])
+def test_nothing_is_claimed_of_the_coefficient_of_a_constant_column(positive):
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.normal(size=20), np.full(20, 3.0)]), rng.normal(size=20)
+    found = LinearRegression(positive=positive).fit(X, y).certificate_
+    assert found.certified
+    assert found.coef_error is None

@@ -137,7 +137,8 @@ def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) ->
     if problem.positive and not problem.alpha.any():
         answer, weak = _of_free_columns(problem, factor, varying, tol)
         if not weak:
-            return {**answer, "rank": len(varying), "norm": problem.norm / problem.q}
+            answer = {**answer, "rank": len(varying), "norm": problem.norm / problem.q}
+            return _without_coefficients(answer)  # E says nothing of columns held at 0
     answer, weak = _of_columns(problem, factor, varying, tol)
     if _worth_more_digits(problem, answer, weak, tol, varying):
         careful = _carefully(problem, factor, varying)
@@ -147,6 +148,8 @@ def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) ->
     wrong = answer["residual"] > tol or (rank is not None and rank < len(varying))
     if weak or (wrong and not problem.alpha.all()):
         answer = _leaving_out(problem, factor, tol, answer, varying)
+    if len(varying) < p and not problem.alpha.all():
+        answer = _without_coefficients(answer)  # the intercept can take over from a constant column
     sigma = factor.of(np.arange(p))[0]
     if problem.data.shape[0] <= p and not problem.alpha.all():
         answer["rank"] = rank_of_few_rows(problem, factor)
@@ -295,12 +298,15 @@ def _leaving_out(
             answer, weak = careful, False
     answer["rank"] = len(keep)
     answer["left_out"] = left_out_of(directions, p)
-    answer.pop("coef_error", None)  # many w are as good
-    answer.pop("coef_share", None)
+    answer = _without_coefficients(answer)  # many w are as good
     if before["residual"] <= tol and answer["left_out"]:
         # the fit is optimal with them too
         return {**before, "rank": len(keep)}
     return {**answer, **_weak(p)} if weak else answer
+
+
+def _without_coefficients(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: v for name, v in answer.items() if name not in ("coef_error", "coef_share")}
 
 
 def _weak(p: int) -> dict[str, Any]:

@@ -45,8 +45,8 @@ class Ridge(LinearRegressor):
     n_iter_ : int
         Passes of conjugate gradients over X; 1 where nothing iterates.
     solver_ : str
-        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (the same with α = 0), "active
-        set" (positive) or "conjugate gradients" (sparse X).
+        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (the same with α = 0, or too small
+        for the dual), "active set" (positive) or "conjugate gradients" (sparse X).
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         penalised sum of squares by more than the gap*.

@@ -222,3 +222,17 @@ def test_nothing_is_claimed_of_the_coefficient_of_a_constant_column(positive):
     found = LinearRegression(positive=positive).fit(X, y).certificate_
     assert found.certified
     assert found.coef_error is None
+
+
+def test_a_coefficient_above_0_that_is_too_large_is_refused_though_another_column_repeats_it():
+    rng = np.random.default_rng(0)
+    a = rng.uniform(1, 100, 36)
+    X, y = np.column_stack([a, 0.1 * a + a]), a + 0.1 * rng.normal(size=36)
+    model = peers.LinearRegression(positive=True).fit(X, y)
+    assert certus.verify(model, X, y).certified
+    best = model.coef_.copy()
+    for share in (0.99, 1.01):
+        model.coef_ = best * share
+        assert not certus.verify(model, X, y).certified
+    model.coef_ = np.array([best @ [1.0, 1.1], 0.0])
+    assert certus.verify(model, X, y).certified

@@ -291,6 +291,12 @@ def _leaving_out(
     keep, directions = few
     if not directions:
         return before if before.get("seen", 0.0) > tol else {**before, **_weak(p)}
+    if problem.positive:
+        # a coefficient above 0 that is held could fall, which is as if those of d went below 0
+        for one in directions:
+            if (problem.w[one.pivot] > 0).any():
+                problem.may_fall |= one.d[:p] != 0
+        problem.find_gradient(problem.size)
     answer, weak = _of_columns(problem, factor, keep, tol)
     if _worth_more_digits(problem, answer, weak, tol, keep):
         careful = _carefully(problem, factor, keep)

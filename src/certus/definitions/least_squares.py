@@ -133,6 +133,7 @@ class Problem:
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         self.mean: Any = None
+        self.may_fall = np.zeros(len(w), dtype=bool)  # w_j < 0 is as good as another w_i that falls
         self.take_sums(float)
 
     def take_sums(self, dtype: Any) -> None:
@@ -170,7 +171,7 @@ class Problem:
             self.h_error += np.multiply.outer(size, np.abs(sums.Sr) / np.sqrt(sums.S))
         self.unclipped = h.astype(float)
         if self.positive:
-            h = np.where((self.w == 0) & (h < 0), 0, h)
+            h = np.where((self.w == 0) & (h < 0) & ~self.may_fall[:, None], 0, h)
         self.h = h.astype(float)
         error = residual_error(sums, size, self.w, self.b, self.b_error, self.unit)
         self.r_error = error + depth * rss

@@ -278,3 +278,11 @@ def test_no_iteration_is_the_start(solver):
     assert not model.converged_
     with pytest.raises(ValueError, match="max_iter=-1: give a whole number, 0 or above"):
         GaussianMixture(2, max_iter=-1).fit(X)
+
+
+@pytest.mark.parametrize("kind", ["tied", "diag", "spherical"])
+def test_components_without_spread_at_the_start_are_an_error_with_a_remedy(kind):
+    X = np.repeat([[1.0] * 5, [0.0] * 5], 5, axis=0)
+    model = GaussianMixture(10, reg_covar=0, covariance_type=kind, random_state=0)
+    with pytest.raises(ValueError, match=r"no spread at the start\. Decrease n_components"):
+        model.fit(X)

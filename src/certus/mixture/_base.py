@@ -30,7 +30,7 @@ from ..certificate import Certificate, certify
 from ..csr import CSR
 from ..exceptions import DegenerateWarning, NotCertifiedWarning
 from ..rows import Rows
-from ..solvers.em import Found, anneal, em
+from ..solvers.em import Collapsed, Found, anneal, em
 from ..solvers.em_lbfgs import ascend
 from ._restarts import Iterate, Restarts
 from ._telling import collapsed
@@ -141,7 +141,15 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         restarts = Restarts(type(self).__name__, watching, count, every)
         solve = partial(self._solve, family, draw)
         with blas_limiter.for_work(rows.shape), np.errstate(under="ignore"):
-            found = restarts.run(start, solve)
+            try:
+                found = restarts.run(start, solve)
+            except Collapsed as error:
+                raise ValueError(
+                    "Fitting the mixture model failed because some components have ill-defined "
+                    f"empirical covariance: component {error.component} of {self.n_components} has "
+                    "no spread at the start. Decrease n_components, increase reg_covar, or leave "
+                    "it at 'relative'"
+                ) from None
         for name, value in self._attributes(family, found, restarts.objectives).items():
             setattr(self, name, value)
         return found

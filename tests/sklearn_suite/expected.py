@@ -22,7 +22,7 @@ REASONS = {
     "refused": "documented: refused, with the reason",
     "connectivity": "documented: AgglomerativeClustering takes no connectivity",
     "ties": "documented: equally near rows, classes with equally many votes, order of labels",
-    "kept": "documented: attributes and defaults that differ",
+    "kept": "documented: defaults, and what weights of neighbours mean",
     "words": "an error or a warning is there, in other words",
     "private": "private functions, classes and attributes of scikit-learn",
     "fitted": "the reference values are those of scikit-learn's own, less exact fit",
@@ -37,8 +37,15 @@ TREES = "cluster/tests/test_hierarchical.py::"
 MIXTURE = "mixture/tests/test_gaussian_mixture.py::"
 NEIGHBORS = "neighbors/tests/test_neighbors.py::"
 SVM = "svm/tests/test_svm.py::"
+CHECKS = "tests/test_common.py::test_estimators["
 
 EXPECTED: dict[str, list[str]] = {
+    OPEN: [
+        RIDGE + "test_regularization_limits_ridge[csr*-wide-*-zero_alpha]",
+        RIDGE + "test_regularization_limits_ridge_gcv*square-True-eigen-zero_alpha]",
+        RIDGE + "test_regularization_limits_ridge_gcv[asarray*square-True-svd-zero_alpha]",
+        RIDGE + "test_ridge_positive_regression_test*True-*]",
+    ],
     "float64": [
         RIDGE + "test_dtype_match",
         RIDGE + "test_dtype_match_cholesky",
@@ -83,8 +90,11 @@ EXPECTED: dict[str, list[str]] = {
         NEIGHBORS + "test_neighbors_metrics",
         NEIGHBORS + "test_predict_sparse_ball_kd_tree",
         NEIGHBORS + "test_precomputed_sparse_invalid",
+        "ensemble/tests/test_voting.py::test_sample_weight",
     ],
     "warned": [
+        "compose/tests/test_target.py::test_transform_target_regressor_not_warns_with_global_output_set",
+        RIDGE + "test_regularization_limits_ridge_gcv[csr*-svd-*]",
         RIDGE + "test_ridge_fit_intercept_sparse_sag",
         DESCENT + "test_lasso_alpha_warning",
         LOGISTIC + "test_l1_ratio_non_elasticnet",
@@ -122,9 +132,11 @@ EXPECTED: dict[str, list[str]] = {
         TREES + "test_agglomerative_clustering_with_distance_threshold",
         NEIGHBORS + "test_k_and_radius_neighbors_duplicates",
         NEIGHBORS + "test_radius_neighbors_predict_proba",
+        CHECKS + "KNeighborsClassifier(*check_classifier*]",
     ],
     "kept": [
         MIXTURE + "test_regularisation",
+        CHECKS + "KNeighbors*check_sample_weight_equivalence*]",
     ],
     "words": [
         RIDGE + "test_ridgecv_alphas_zero",
@@ -155,6 +167,7 @@ EXPECTED: dict[str, list[str]] = {
         NEIGHBORS + "test_nearest_neighbors_validate_params",
         NEIGHBORS + "test_KNeighborsClassifier_raise_on_all_zero_weights",
         SVM + "test_linearsvc_parameters",
+        "tests/test_multiclass.py::test_multiclass_estimator_attribute_error",
     ],
     "private": [
         LOGISTIC + "test_logreg_predict_proba_multinomial",
@@ -166,13 +179,14 @@ EXPECTED: dict[str, list[str]] = {
         KMEANS + "test_sample_weight_zero",
         MIXTURE + "test_gaussian_mixture_precisions_init",
         MIXTURE + "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters",
-        NEIGHBORS + "test_neigh_predictions_algorithm_agnosticity",
+        NEIGHBORS + "test_neigh_predictions_algorithm_agnosticity[*-KNeighbors*0-*-100-100-10]",
         NEIGHBORS + "test_auto_algorithm",
     ],
     "fitted": [
         DESCENT + "test_1d_multioutput_enet_and_multitask_enet_cv",
         DESCENT + "test_1d_multioutput_lasso_and_multitask_lasso_cv",
         LOGISTIC + "test_logistic_cv_multinomial_score",
+        "tests/test_multioutput.py::test_multiclass_multioutput_estimator_predict_proba",
         SAG + "test_sag_classifier_computed_correctly",
         SAG + "test_sag_multiclass_computed_correctly",
         SAG + "test_binary_classifier_class_weight",

@@ -91,7 +91,7 @@ def private_modules_hold(pairs: dict[Any, Any]) -> Iterator[None]:
     """
     undo: list[Callable[[], None]] = []
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "sklearn" and module is not None and name.count(".") > 1:
+        if name.split(".")[0] == "sklearn" and module is not None:
             undo.extend(_replace(module, pairs))
     try:
         yield

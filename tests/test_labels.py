@@ -191,6 +191,17 @@ def test_a_class_for_each_row_is_doubted_but_only_from_21_rows_on():
         door(np.arange(30) // 2)
 
 
+def test_many_whole_numbers_that_few_rows_share_are_doubted_before_any_work():
+    y = np.arange(400) % 150
+    with pytest.warns(UserWarning, match=r"150 different numbers in 400 rows.*Use a regressor"):
+        door(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        door(np.char.add("c", y.astype(str)))  # text is no number
+        door(np.arange(400) % 100)  # four rows each
+        door(np.arange(100) % 40)
+
+
 # --- labels of a fitted model ---------------------------------------------------------------------
 
 

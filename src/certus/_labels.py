@@ -17,6 +17,7 @@ from ._frames import labels_from_frame, ordered_categories
 from ._words import count, listed
 
 FEW = 1 << 16  # whole numbers in a range up to this are counted, not sorted
+MANY_NUMBERS, ROWS_A_CLASS = 50, 4  # whole numbers that are doubted, and rows that clear them
 MANY_ROWS = 20  # from which scikit-learn, too, doubts classes that are most of the rows
 
 
@@ -210,14 +211,26 @@ def require_two_classes(classes: np.ndarray, n: int) -> None:
 
 
 def looks_continuous(classes: np.ndarray, n: int) -> str | None:
-    """What scikit-learn warns of as well; None where nothing is odd."""
+    """A doubt whether these are classes at all; None where nothing is odd.
+
+    Above half as many classes as rows it is scikit-learn's own warning. Many whole numbers that
+    few rows share are doubted as well: a classifier of K classes needs K times the work.
+    """
     if n <= MANY_ROWS or len(classes) <= round(0.5 * n):
-        return None
+        numeric = classes.dtype.kind in "iuf"
+        if not numeric or len(classes) < MANY_NUMBERS or n >= ROWS_A_CLASS * len(classes):
+            return None
+        return (
+            f"y holds {len(classes):,} different numbers in {count(n, 'row')}, from "
+            f"{classes.min():g} to {classes.max():g}: they look like numbers rather than classes, "
+            "and a model of so many classes takes long. Use a regressor, such as "
+            "LinearRegression; or make few classes of them, e.g. with numpy.digitize"
+        )
     what = "every row has a class of its own" if len(classes) == n else f"{len(classes):,} classes"
     return (
         f"The number of unique classes is greater than 50% of the number of samples ({what} in "
         f"{count(n, 'row')}). `y` could be an id column, or represent a regression problem, not a "
-        "classification problem."
+        "classification problem. For numbers use a regressor, such as LinearRegression"
     )
 
 

@@ -193,6 +193,12 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         folds = list(
             check_cv(self.cv, classes[k], classifier=True).split(X, classes[k], **routed["split"])
         )
+        for f, (train, _) in enumerate(folds):
+            if rows.s is not None and not rows.s[train].any():
+                raise ValueError(
+                    f"fold {f}: all rows of its training part have weight 0. Use fewer folds, or "
+                    "leave the rows of weight 0 out"
+                )
         paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
         self._publish(paths, grid)
         strength, mean = self._choose(paths, grid)

@@ -30,6 +30,11 @@ def of_those_with_weight(
     """Minimise over the classes with weight, and put the others far away."""
     there = weight_of_classes(problem) > 0
     p, K = problem.rows.shape[1], len(there)
+    if not there.any():
+        raise ValueError(
+            "the weights of all rows are 0 in float64 once C and class_weight are in them: give "
+            "larger weights, or a larger C"
+        )
     if np.count_nonzero(there) == 1:
         b = np.where(there, 0.0, -FAR) if problem.loss.several else np.where(there[1:], FAR, -FAR)
         return Fit(np.zeros((p, len(b))), b, solver.name, before)

@@ -1,5 +1,6 @@
 """definitions/softmax: the bound is below the optimum, the gap above the excess."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -213,3 +214,18 @@ def test_a_class_of_one_row_among_many_is_no_obstacle():
     found = softmax.check(rows(X[:60], y[:60]), w=w, b=b)
     assert found["residual"] < 1e-12
     assert found["bound"] <= best
+
+
+def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
+    """log(1 + 1e-9) would be off by 1e-16, which a weight of 1e9 enlarges."""
+    X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([0.0, 1.0, 2.0])
+    s = np.array([1e9, 1.0, 1.0])
+    w, b = np.array([[21.0, 0.3, -2.0]]), np.zeros(3)
+    found = softmax.check(rows(X, y, s), w=w, b=b, l2=0.0, fit_intercept=False)
+    z = [[mpmath.mpf(float(v)) for v in row] for row in X @ w]
+    with mpmath.workdps(40):
+        true = sum(
+            mpmath.mpf(float(weight)) * (mpmath.log(sum(map(mpmath.exp, row))) - row[int(k)])
+            for row, k, weight in zip(z, y, s, strict=True)
+        )
+        assert abs(float((found["objective"] - true) / true)) < 1e-14

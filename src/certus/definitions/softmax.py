@@ -44,6 +44,8 @@ from certus.definitions.repeated_columns import repeated_columns
 from certus.definitions.separation import separates
 from certus.definitions.weightless import WithWeight
 
+NEAR_ONE = 1.0625  # Σ e^{z − max z} below which its logarithm would lose digits
+
 
 class SoftmaxSums(NamedTuple):
     """Σ s over the rows of each class c, at Q as moved; ω = s·factor in V alone."""
@@ -74,14 +76,15 @@ def softmax_sums(
         rows = room[:, : len(at)]
         one, value, entropy, slope, wrong, Q = *rows[:5], rows[5:]
         z += b[:, None]
-        top = z.argmax(axis=0)
-        z -= z[top, at]
+        z -= z.max(axis=0)
         np.exp(z, out=Q)
-        Q[top, at] = 0.0
-        others = Q.sum(axis=0)  # log(1 + others) keeps the digits of a loss near 0
-        Q[top, at] = 1.0
-        Q /= 1 + others
-        log_sum, z_own = np.log1p(others), z[own, at]
+        sums = Q.sum(axis=0)
+        log_sum, z_own = np.log(sums), z[own, at]
+        near = np.flatnonzero(sums < NEAR_ONE)  # one class alone has 1 there
+        if len(near):
+            others = Q[:, near]
+            log_sum[near] = np.log1p((others * (others < 1)).sum(axis=0))
+        Q /= sums
         one.fill(1.0)
         np.subtract(log_sum, z_own, out=value)
         np.subtract(log_sum, np.einsum("ki,ki->i", Q, z), out=entropy)

@@ -14,6 +14,7 @@ from certus.definitions.neighbor_rows import by_powers, power
 
 TILE = 2**18  # elements compared at a time, so that they stay in cache
 LAST_DIGIT = 2.0**-52
+MIRRORED = 1.9  # 1 − cos from which rows nearly mirror each other
 REACH = (1e-120, 1e120)  # lengths whose squares are in reach
 
 
@@ -70,8 +71,14 @@ class Vectors:
         if self.units is None:
             return paired(A, B, self.metric, **self.params)
         d = between_units(A, B)
-        # 1 − |1 − d| would lose what is left of a d near 2
-        return np.minimum(d, between_units(A, -B)) if self.absolute else d
+        if not self.absolute:
+            return d
+        near = d > MIRRORED  # there 2 − d would lose what is left of it
+        d = np.where(d > 1, 2 - d, d)
+        if near.any():
+            A, B = (np.broadcast_to(R, (*near.shape, self.p))[near] for R in (A, B))
+            d[near] = between_units(A, -B)
+        return d
 
     def lost(self, d: Any) -> Any:
         """What rounding does to d. Of directions, each off by η = (p + 16)·2⁻⁵², d = ½‖u − v‖² is

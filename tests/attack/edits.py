@@ -99,6 +99,8 @@ def answers(model: Any, X: Any) -> list[np.ndarray] | None:
 
 
 def differ(before: list[np.ndarray], after: list[np.ndarray]) -> bool:
+    if len(before) != len(after):
+        return True
     for a, b in zip(before, after, strict=True):
         if a.shape != b.shape:
             return True

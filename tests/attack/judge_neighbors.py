@@ -28,12 +28,14 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     present = np.ones(len(X), bool) if rows.s is None else rows.s > 0
     exact = P["metric"] in EXACT and P["ours"]
     share = max(LEAST, 8 * (X.shape[1] + 4) * rows.eps) if exact else ROUNDED
+    # 1 less a cosine is known to the last digits of 1
+    flat = (X.shape[1] + 64) * 2.0**-52 if P["metric"] in ("cosine", "correlation") else 0.0
     D, faults = distances(X, Q, P["metric"], P["metric_params"]), []
     spread = max((float(v.mid()) for d in D for v in d if v.is_finite()), default=0.0)
     for t, d in enumerate(D):
         at = slice(P["start"][t], P["start"][t + 1])
         named, stated = P["indices"][at].tolist(), P["distances"][at].tolist()
-        off = 0.0 if exact else share * spread
+        off = 0.0 if exact else share * spread + flat
         for i, value in zip(named, stated, strict=True):
             true = d[i]
             if not true.is_finite() or not np.isfinite(value):

@@ -18,6 +18,10 @@ def separated(c: Any, rows: Rows) -> list[Fault]:
     margins = _ordered if proof.get("ordered") else _nominal
     if c.parameters.get("one_vs_rest"):
         return []  # which class is separated from the rest is not said
+    if not proof.get("ordered"):  # a class without weight has no score
+        present = np.unique(y if rows.s is None else y[rows.s > 0])
+        if len(np.ravel(gamma)) in (len(present), len(present) - 1):
+            y = np.searchsorted(present, y)
     right = 0
     for i in range(len(y)):
         if rows.s is not None and rows.s[i] == 0:

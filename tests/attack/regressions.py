@@ -1,4 +1,7 @@
-"""Cases whose certificates were false once: (seed, target, generator). They are tried first."""
+"""Cases that failed once, as (seed, target, generator): false certificates, and crashes.
+
+They are tried first.
+"""
 
 CASES: list[tuple[int, str, str]] = [
     (3437, "BisectingKMeans", "indicators"),
@@ -34,4 +37,25 @@ CASES: list[tuple[int, str, str]] = [
     (2231, "sklearn KMeans", "few_distinct"),
     (2926, "sklearn KMeans", "hilbert"),
     (4522, "sklearn BisectingKMeans", "few_distinct"),
+    (85, "LinearRegression, two targets", "rounded_sum"),
+    (880, "LinearRegression, two targets", "low_rank"),
+    (4019, "LinearRegression, two targets", "collinear"),
+    (121, "LinearRegression", "low_rank"),
+    (471, "LinearRegression", "collinear"),
+    (1215, "LinearRegression", "low_rank"),
+    (2471, "LinearRegression", "sentinel"),
+    (3562, "LinearRegression", "rounded_sum"),
+    (21289, "LinearRegression", "timestamps"),
+    (21934, "LinearRegression", "collinear"),
+    (4035, "sklearn LinearRegression", "rounded_sum"),
+    (20188, "sklearn LinearRegression", "offset"),
+    (21944, "sklearn LinearRegression", "collinear"),
+    (24098, "sklearn LinearRegression", "low_rank"),
+    (3921, "sklearn LogisticRegression, three classes", "sparse_entries"),
+    (590, "Ridge", "constant"),
+    (1244, "Ridge", "offset"),
+    (2976, "Ridge", "indicators"),
+    (21410, "Ridge", "timestamps"),
+    (892, "LSSVR", "offset"),
+    (257, "PenalizedRegressor", "low_rank"),
 ]

@@ -33,8 +33,8 @@ from .regressions import CASES
 from .targets import TARGETS
 from .trials import trial
 
-QUICK = range(84)
-MORE = range(10_000, 10_100)
+QUICK = range(100)
+MORE = range(10_000, 10_500)
 
 
 # --- the attack -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sklearn import linear_model as their_linear_model
 
 import certus
 from certus.audit.answers import SAMPLED_ROWS
+from certus.cluster import BisectingKMeans
 from certus.exceptions import CannotVerifyError
 from certus.linear_model import LinearRegression, LogisticRegression, Ridge
 from certus.neighbors import KNeighborsRegressor
@@ -242,3 +243,10 @@ def test_answers_in_other_floats_and_far_from_the_origin_are_right(dtype, shift)
     X = (np.round(X * 8) + shift).astype(dtype)
     for model in (Ridge(), their_linear_model.Ridge(), their_linear_model.LinearRegression()):
         assert certus.verify(model.fit(X, y), X, y).certified
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 5])
+def test_splits_of_any_number_of_clusters_are_a_tree(n_clusters):
+    X, _, _ = regression(3)
+    model = BisectingKMeans(n_clusters, random_state=0).fit(X)
+    assert certus.verify(model, X).status != "contradicted"

@@ -182,6 +182,8 @@ def column_means(
 def is_binary_tree(children: Any, leaves: int) -> bool:
     """Do splits, each of two later splits c ≥ 0 or leaves −1 − c, reach every leaf once?"""
     children = np.asarray(children)
+    if leaves == 1:  # nothing was split
+        return len(children) == 0
     if children.shape != (max(leaves - 1, 0), 2) or children.dtype.kind != "i":
         return False
     inner = children >= 0

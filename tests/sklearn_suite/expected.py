@@ -40,12 +40,6 @@ SVM = "svm/tests/test_svm.py::"
 CHECKS = "tests/test_common.py::test_estimators["
 
 EXPECTED: dict[str, list[str]] = {
-    OPEN: [
-        RIDGE + "test_regularization_limits_ridge[csr*-wide-*-zero_alpha]",
-        RIDGE + "test_regularization_limits_ridge_gcv*square-True-eigen-zero_alpha]",
-        RIDGE + "test_regularization_limits_ridge_gcv[asarray*square-True-svd-zero_alpha]",
-        RIDGE + "test_ridge_positive_regression_test*True-*]",
-    ],
     "float64": [
         RIDGE + "test_dtype_match",
         RIDGE + "test_dtype_match_cholesky",

@@ -55,8 +55,13 @@ def lbfgs(
             run.climb(free, newton)
         else:
             run.climb(free, most=ROUGH if rough else None)
-        if run.n_iter == before and run.value.F <= full.F and not run.without_tiny_weights():
-            break  # rounding
+        if run.n_iter > before or run.value.F > full.F or run.without_tiny_weights():
+            continue
+        # L-BFGS-B compares values of F, whose rounding hides the last of the way; slopes show it
+        if len(free) <= MOST_COLUMNS:
+            run.climb(free, newton)
+        if run.n_iter == before:
+            break
     if problem.scale_free:
         run.W *= problem.shape[1] / (run.W.sum() or 1.0)
         run.look()

@@ -56,7 +56,8 @@ def newton(
         for _ in range(HALVES):
             new = W * np.exp(step)
             new_F, new_slope = at(new)
-            better = new_F > F or (new_F == F and violation(new, new_slope).max() < violated)
+            nearer = violation(new, new_slope).max() < violated
+            better = new_F > F or (nearer and new_F >= F - ROUNDING * abs(F))
             if better:
                 break
             step = step / 2

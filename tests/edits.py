@@ -272,7 +272,7 @@ def answers(model: Any, X: Any) -> dict[str, Any]:
     """What every public method says of X; an exception's name where it raises one."""
     found: dict[str, Any] = {}
     if not hasattr(type(model), "predict"):  # trees: labels are all they say
-        found["labels_"] = vars(model).get("labels_", "gone")
+        found["labels_"] = _partition(vars(model).get("labels_", "gone"))
     for name in METHODS:
         try:
             method = getattr(model, name, None)
@@ -296,6 +296,15 @@ def answers(model: Any, X: Any) -> dict[str, Any]:
         else:
             found[name] = said
     return found
+
+
+def _partition(labels: Any) -> Any:
+    """Labels numbered as they appear: their numbers are names, the same rows stand together."""
+    try:
+        _, first, k = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    except TypeError:
+        return labels
+    return labels if isinstance(labels, str) else np.argsort(np.argsort(first))[k]
 
 
 def changed(before: dict[str, Any], after: dict[str, Any], moves: float = MOVES) -> list[str]:

@@ -49,7 +49,8 @@ class GradientDescent(FromZero):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LogisticRegression(solver=GradientDescent(step="wolfe"), max_iter=2000)
     >>> model.fit(scale(X), y).certificate_
-    Certificate(optimal: objective ..., at most ... above the best possible)
+    Certificate(optimal: objective ..., at most ... above the best possible;
+    coefficients known only to ±0.02)
     """
 
     name = "gd"

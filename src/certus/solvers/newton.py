@@ -74,9 +74,10 @@ class Newton(AsTyped):
         for _ in range(HALVINGS if problem.loss.never_zero else FEW_HALVINGS):
             if t * decrement <= ROUNDING * abs(state.objective):
                 break
-            new = _state(problem, at, *split(theta + t * delta))
+            at_most = state.objective - 1e-4 * t * decrement
+            new = _state(problem, at, *split(theta + t * delta), at_most)
             passes = new.passes = passes + 1
-            if new.objective <= state.objective - 1e-4 * t * decrement:
+            if new.objective <= at_most:
                 new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
                 return new
             t /= 2 if np.isfinite(new.objective) else 16
@@ -134,13 +135,18 @@ def split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
-def _state(problem: Problem, at: Any, u: np.ndarray, beta: np.ndarray) -> State:
-    """F and its derivatives at (u, β), and the step that follows from them."""
+def _state(
+    problem: Problem, at: Any, u: np.ndarray, beta: np.ndarray, at_most: float = np.inf
+) -> State:
+    """F and its derivatives at (u, β), and the step that follows from them; F alone where it is
+    above ``at_most``."""
     sums = second_order(problem, at, u, beta)
     w, b = at.outside(u, beta)
     objective = float(sums.f) + problem.penalty.value(w)
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
+    if objective > at_most:  # far from here losses may be straight lines, and H singular
+        return State(w, b, objective, np.inf)
     theta, l2 = np.vstack([u, beta]), problem.l2
     gradient, penalty = gradient_of(problem, at, sums.g, theta)
     solve, singular = inverse(problem, sums.H, penalty)

@@ -8,7 +8,7 @@ from flint import arb
 from .left_out import limited_to, not_negligible
 from .linear_problems import Posed, Rows, posed
 from .losses import Hinge
-from .minimise import Minimum, Problem, minimise, newton_step
+from .minimise import CONVERGED, Minimum, Problem, minimise, newton_step
 from .precise import ZERO, total
 from .verdict import LITTLE, Fault, above
 
@@ -84,8 +84,8 @@ def _coefficients(c: Any, problems: list[Posed], best: list[Minimum]) -> list[Fa
         return []
     off = ZERO
     for p, m in zip(problems, best, strict=True):
-        off = max([off, *(abs(p.theta[j] - m.theta[j]) for j in p.coefficients)],
-                  key=lambda v: v.mid())  # fmt: skip
+        off = max([off, *(abs(p.theta[j] - m.theta[j]) - _own_error(p, m, j)
+                          for j in p.coefficients)], key=lambda v: v.mid())  # fmt: skip
     return above("distance of a coefficient", off, c.coef_error)
 
 
@@ -129,3 +129,10 @@ def _separated(c: Any, rows: Rows) -> list[Fault]:
     from .judge_separation import separated
 
     return separated(c, rows)
+
+
+def _own_error(p: Posed, m: Minimum, j: int) -> arb:
+    """How far a penalised coefficient of the judge's own optimum can be off: its search ends where
+    a step gains CONVERGED of F, and F is curved by l2 at least."""
+    l2 = p.problem.l2[j]
+    return (2 * CONVERGED * abs(m.value) / l2).sqrt() if l2 > 0 else ZERO

@@ -24,6 +24,11 @@ EXPECTED = (ValueError, TypeError, *(
     e for e in vars(exceptions).values() if isinstance(e, type) and issubclass(e, Exception)
 ))  # fmt: skip
 
+
+class NotFitted(Exception):
+    """Another library raised an error in its own fit: there is nothing to certify."""
+
+
 WIDE = 0.08  # of the problems have more columns than rows
 
 
@@ -116,6 +121,9 @@ def run(t: Trial) -> tuple[Outcome, Any]:
             warnings.simplefilter("ignore")
             model, certificate = fitted(t)
             _spoken(certificate)
+    except NotFitted as error:
+        outcome.refused, outcome.status = True, f"refused: {str(error)[:100]}"
+        return outcome, None
     except EXPECTED as error:
         outcome.refused = True
         outcome.status = f"refused: {str(error)[:100]}"
@@ -143,7 +151,12 @@ def fitted(t: Trial) -> tuple[Any, Any]:
     if t.target.tree:
         model = t.model(t.X)
     else:
-        model = t.model.fit(t.X, **weights) if t.y is None else t.model.fit(t.X, t.y, **weights)
+        try:
+            model = t.model.fit(t.X, **weights) if t.y is None else t.model.fit(t.X, t.y, **weights)
+        except Exception as error:
+            if type(t.model).__module__.startswith("certus."):
+                raise
+            raise NotFitted(f"{type(error).__name__}: {error}") from error
     certificate = vars(model).get("certificate_")
     if certificate is None:
         certificate = certus.verify(model, t.X, t.y, t.s)

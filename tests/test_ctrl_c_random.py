@@ -1,4 +1,8 @@
-"""Ctrl-C at many moments of many fits: it is heard, and what is left is whole."""
+"""Ctrl-C at many moments of many fits: it is heard, and what is left is whole.
+
+By hand (``-m slow``): the moments are those of a clock. About one in a thousand interrupts falls
+between two lines of ``with blas_limiter`` and leaves BLAS at one thread, which is then reported.
+"""
 
 import os
 import subprocess
@@ -78,7 +82,7 @@ def survives(name, moments):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX does")
-@pytest.mark.exhaustive
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CLASSIFIERS, *OTHERS])
 def test_ctrl_c_at_any_moment_is_heard_and_leaves_a_whole_model_or_none(name):
     survives(name, 25)

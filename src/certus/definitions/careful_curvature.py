@@ -167,7 +167,7 @@ class Largest(NamedTuple):
 def _careful_sums(
     X: Any, y: Any, s: Any, model: Model, at: Coordinates, shift: float
 ) -> tuple[CarefulSums, Largest]:
-    """Of one block of rows."""
+    """Gradient, curvature and score sums of one block of rows."""
     X, y, s = counted_rows(X, y, s)
     A = model.columns.of(X)
     z, z_error = model.scores(A)

@@ -95,7 +95,7 @@ UNKNOWN = "probabilities of 0 and 1, or columns that nearly repeat others, leave
 
 
 def information_of(data: Any, at: Fitted, constant: float | None) -> Information | None:
-    """Of the columns as viewed. None where it cannot be told from rounding."""
+    """Return the information of the columns as viewed, or None if rounding hides it."""
     bend = LogisticBend(1, (1.0, 1.0))
     H, _ = data.reduce(
         hessian, at.w, at.b, bend, at.view, constant, combine=add_and_compare, square=True

@@ -94,7 +94,7 @@ def log_det_of_columns(data: Any, there: Directions, constant: bool) -> float:
 
 
 def log_det_by_least_squares(data: Any, there: Directions, constant: bool) -> float:
-    """The same with G from the least squares of the columns on Z, which are fewer."""
+    """Return log det with G from the least squares of the columns on Z, which are fewer."""
     G, R = data.reduce(columns_on_directions, there, constant, combine=stacked_pairs, square=True)
     r = there.T.shape[1] + constant
     R, G = R[:r], G[:r]

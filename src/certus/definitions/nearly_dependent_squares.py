@@ -26,7 +26,7 @@ CANDIDATE_WORK = 2**28  # rows × columns × directions that are looked at for t
 
 
 class Careful(NamedTuple):
-    """The same in twice the digits; the objective too. α = 0."""
+    """Objective and excess of least squares (α = 0), computed in twice the digits."""
 
     excess: Any  # (k,): f − f* at most, rounding included
     evaluation: Any  # (k,): |f̂ − f| at most

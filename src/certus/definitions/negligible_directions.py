@@ -150,7 +150,7 @@ def _effect_of_block(
 
 
 def _column_norms(A: Any) -> Any:
-    """Of the columns, without overflow of their squares."""
+    """Return the norm of each column, without overflow of its squares."""
     largest = A.max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
     return largest * np.linalg.norm(A / unit, axis=0)

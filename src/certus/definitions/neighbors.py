@@ -182,7 +182,7 @@ def _left_out(
 
 
 def are_present(X: Any, _y: Any, s: Any) -> np.ndarray:
-    """Of each row of one block: is its weight above 0?"""
+    """Return, for each row of one block, whether its weight is above 0."""
     return np.ones(X.shape[0], dtype=bool) if s is None else np.asarray(s > 0)
 
 

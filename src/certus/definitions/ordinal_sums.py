@@ -31,7 +31,7 @@ class OrdinalSums(NamedTuple):
 
 
 class RowTerms(NamedTuple):
-    """Of the two logistic terms of each row, (n,)."""
+    """The two logistic terms of each row, (n,)."""
 
     slope: Any  # ∂/∂z
     steepness: Any  # Σ |∂/∂z|

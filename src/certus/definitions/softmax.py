@@ -358,7 +358,7 @@ def _of_those_with_weight(
     problem: SoftmaxProblem, there: Any, w: Any, b: Any, l1: float, l2: float, direction: Any,
     tol: float,
 ) -> dict[str, Any]:  # fmt: skip
-    """The same where some classes have no weight (``weightless``)."""
+    """Check a model some of whose classes have no weight (``weightless``)."""
     w, b, sums = np.asarray(w), np.asarray(b), problem.sums
     if direction is not None:
         direction = direction[0][:, there], direction[1][there]

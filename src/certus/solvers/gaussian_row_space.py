@@ -76,7 +76,7 @@ class FullOfRows(Full):
 
 
 class TiedOfRows(Tied):
-    """The same of one Σ_y for all components."""
+    """One Σ_y for all components, in the space of the rows."""
 
     def __init__(self, times: int):
         self.times = times

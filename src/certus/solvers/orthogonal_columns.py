@@ -106,7 +106,7 @@ def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
 def _used_after_all(
     rows: Rows, at: OrthogonalColumns, D: np.ndarray, of_columns: np.ndarray, eps: float
 ) -> np.ndarray:
-    """Of the span of D (p, k) the directions that the rows hold, after elimination."""
+    """Return the directions in the span of D (p, k) that the rows hold, after elimination."""
     size = np.where(of_columns > 0, of_columns, 1.0)[:, None]
     E = D * size
     E = E / np.abs(E).max(axis=0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from certus.solvers.cholesky import cholesky, cholesky_solve
+from certus.solvers.linalg.cholesky import cholesky, cholesky_solve
 
 
 class PositiveDefinite:

@@ -11,7 +11,13 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import certus
-from certus import rows
+from certus.data import rows
+from tests.tiers import mark_exhaustive
+
+
+@pytest.hookimpl(tryfirst=True)  # before markers are selected by
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_exhaustive(items)
 
 
 @pytest.fixture(scope="session", autouse=True)

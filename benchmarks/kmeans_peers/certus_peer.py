@@ -2,7 +2,7 @@ import numpy as np
 
 from benchmarks.kmeans_peers import SEED, at_most, start
 from certus.cluster import KMeans
-from certus.rows import Rows
+from certus.data.rows import Rows
 from certus.solvers.kmeans import starts
 
 

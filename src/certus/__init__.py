@@ -8,7 +8,7 @@ recomputes the claim. ``certus.verify`` does the same for models that scikit-lea
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._config import config_context, get_config, set_config
+from .runtime.config import config_context, get_config, set_config
 
 if TYPE_CHECKING:
     from . import (
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         distances,
         exceptions,
         feature_selection,
+        inference,
         linear_model,
         losses,
         metrics,
@@ -40,6 +41,7 @@ __all__ = [
     "exceptions",
     "feature_selection",
     "get_config",
+    "inference",
     "linear_model",
     "losses",
     "metrics",
@@ -60,8 +62,9 @@ _LAZY = {
     "verify": "certificate",
 }
 _MODULES = (
-    "cluster", "distances", "exceptions", "feature_selection", "linear_model", "losses",
-    "metrics", "mixture", "neighbors", "penalties", "plotting", "preprocessing", "solvers", "svm",
+    "cluster", "distances", "exceptions", "feature_selection", "inference", "linear_model",
+    "losses", "metrics", "mixture", "neighbors", "penalties", "plotting", "preprocessing",
+    "solvers", "svm",
 )  # fmt: skip
 
 

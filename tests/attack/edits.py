@@ -14,13 +14,13 @@ import numpy as np
 
 import certus
 
-from .judge import judge
+from .judges.judge import judge
+from .judges.verdict import NotJudged
 from .trials import EXPECTED, Outcome, Trial, rows_of
-from .verdict import NotJudged
 
 EDITS_OF_A_MODEL = 3
 SAME = 1e-6  # relative: answers that differ by less are the same
-SAMPLED = ("certus.definitions.neighbors",)
+SAMPLED = ("certus.proofs.neighbors.neighbors",)
 
 
 def one_percent(rng: Any, value: np.ndarray) -> Any:
@@ -117,7 +117,7 @@ def attack(t: Trial, model: Any, outcome: Outcome) -> None:
     """Some edits of a certified model, counted in the outcome."""
     rng = np.random.default_rng([20261117, t.seed, 9])
     attributes = editable(model)
-    if not attributes or not hasattr(model, "predict"):
+    if not attributes or not (hasattr(model, "predict") or hasattr(model, "transform")):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -161,7 +161,7 @@ def _one(
         return
     if not found.certified:
         return
-    if _as_before(found.parameters, certificate.parameters):
+    if _same_claim(found, certificate):
         if found.definition in SAMPLED:
             outcome.uncovered += 1
         else:
@@ -173,6 +173,12 @@ def _one(
         return
     if faults:
         outcome.missed.append(f"{told}: {'; '.join(map(str, faults))}")
+
+
+def _same_claim(found: Any, before: Any) -> bool:
+    """Is a certificate about the parameters, and the classes, of the model before its edit?"""
+    a, b = (c.labels and c.labels.classes.tolist() for c in (found, before))
+    return a == b and _as_before(found.parameters, before.parameters)
 
 
 def _as_before(a: Any, b: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import certus
+from certus.certificate.facts import LeftOut
 from certus.cluster import AgglomerativeClustering, KMeans
 from certus.feature_selection import NCFSClassifier
 from certus.linear_model import (
@@ -18,17 +19,19 @@ from certus.linear_model import (
     LinearRegression,
     LogisticRegression,
     OrdinalRegression,
+    PenalizedRegressor,
     Ridge,
 )
 from certus.mixture import GaussianMixture, PoissonMixture
 from certus.neighbors import NearestNeighbors
+from certus.penalties import MCP
 from certus.svm import LSSVC, LSSVR, DensityWeightedSVC, LinearSVC
 
 from .campaign import Campaign, outcome_of
 from .containers import dense_values
 from .generators import GENERATORS
-from .judge import judge
-from .linear_problems import Rows
+from .judges.judge import judge
+from .judges.linear_problems import Rows
 from .regressions import CASES
 from .targets import TARGETS
 from .trials import trial
@@ -162,8 +165,8 @@ def test_the_judge_does_not_believe_that_a_direction_is_negligible_if_it_is_not(
     X, y, _ = problem()
     X[:, 1] = X[:, 0] * (1 + 1e-12)
     c, _, model, rows = judged(Ridge(1.0), X, y)
-    left_out = [{"columns": [0, 1], "times": [1.0, -1.0], "constant": 0.0}]
-    planted = replace(c, found={**c.found, "left_out": left_out})
+    left_out = (LeftOut((0, 1), (1.0, -1.0)),)
+    planted = replace(c, _finding=replace(c._finding, left_out=left_out))
     assert "‖Xd‖ of a direction left out" in {f.claim for f in judge(planted, model, rows)}
 
 
@@ -216,6 +219,32 @@ def test_the_judge_does_not_believe_that_a_slope_is_flat(model):
     name = "w" if "w" in c.parameters else "W"
     off = {**c.parameters, name: 1.05 * c.parameters[name]}
     assert judge(replace(c, parameters=off), model, rows) != []
+
+
+@pytest.mark.parametrize(
+    ("model", "which"),
+    [(FirthLogisticRegression(), 2), (NCFSClassifier(alpha=0.1), 2),
+     (PenalizedRegressor("huber", MCP(0.05)), 1)],
+    ids=["Firth", "NCFS", "MCP"],
+)  # fmt: skip
+def test_the_judge_believes_no_residual_below_the_true_one_however_near(model, which):
+    data = problem()
+    c, faults, model, rows = judged(model, data[0], data[which])
+    assert c.certified
+    assert faults == []
+    less = max(0.0, c.residual - 1e-3 * c.tol)
+    assert judge(replace(c, residual=less), model, rows) != []
+
+
+def test_the_judge_believes_no_objective_of_firth_that_is_off_by_more_than_it_says():
+    X, _, y = problem()
+    c, _, model, rows = judged(FirthLogisticRegression(), X, y)
+    error = c._finding.facts.objective_error
+    assert error < 1e-11 * c.objective
+    off = c.objective + 2 * error
+    assert [f.claim for f in judge(replace(c, objective=off), model, rows)] == [
+        "objective is off by"
+    ]
 
 
 def test_the_judge_does_not_believe_neighbours_that_are_not_the_nearest():

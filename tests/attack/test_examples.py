@@ -11,8 +11,8 @@ from certus.cluster import KMeans
 from certus.linear_model import LogisticRegression, OrdinalRegression, Ridge
 
 from .examples import far_from_the_origin, nearly_equal_columns, wide, with_a_sentinel
-from .judge import judge
-from .linear_problems import Rows
+from .judges.judge import judge
+from .judges.linear_problems import Rows
 
 
 def fitted(model, *data):

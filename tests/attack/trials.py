@@ -13,11 +13,11 @@ from certus import exceptions
 from . import labels
 from .containers import contained, dense_values
 from .generators import GENERATORS
-from .judge import judge
-from .linear_problems import Rows
-from .target import Generator, Target
+from .judges.judge import judge
+from .judges.linear_problems import Rows
+from .judges.verdict import Fault, NotJudged
 from .targets import TARGETS
-from .verdict import Fault, NotJudged
+from .targets.target import Generator, Target
 
 # what a user may be told; anything else that is raised is a crash
 EXPECTED = (ValueError, TypeError, *(

@@ -14,11 +14,11 @@ from scipy.optimize import nnls
 
 import certus
 from certus import linear_model, solvers
-from certus.definitions import least_squares
 from certus.exceptions import CannotVerifyError, NotCertifiedWarning
 from certus.linear_model import LinearRegression, Ridge, RidgeCV
-from laws import ESTIMATORS, Law
-from problems import (
+from certus.proofs.least_squares import least_squares
+from tests.contract.laws import ESTIMATORS, Law
+from tests.contract.problems import (
     DIGITS,
     by_normal_equations,
     collinear,
@@ -483,7 +483,7 @@ def test_a_proof_from_some_of_many_rows_is_sound(monkeypatch):
     for step in (0.0, 1e-9, 1e-3, 1.0):
         w, b = as_floats(best.w) + step, float(best.b) - step * X.mean(axis=0).sum()
         c = certus.verify(claimed(LinearRegression(), w[:, None], [b], y), X, y, tol=1e6)
-        assert "subset" in c.found["proof"]
+        assert "subset" in c._finding.proof
         with mp.workdps(DIGITS):
             assert mp.mpf(c.bound) <= best.objective
             assert mp.mpf(c.gap) >= objective(X, y, None, w, b) - best.objective

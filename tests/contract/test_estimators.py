@@ -19,9 +19,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import certus
 from certus import linear_model
-from estimator_classes import CLASSES, CLASSIFIERS, SEVERAL
-from laws import ESTIMATORS
-from problems import classification, regression
+from tests.contract.estimator_classes import CLASSES, CLASSIFIERS, SEVERAL
+from tests.contract.laws import ESTIMATORS
+from tests.contract.problems import classification, regression
 
 ONE_TARGET = [case for case in ESTIMATORS if case.targets is None]
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)

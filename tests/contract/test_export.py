@@ -10,8 +10,8 @@ import pytest
 
 from certus.exceptions import AliasWarning, CertificateError, NotCertifiedWarning
 from certus.linear_model import LinearRegression, Ridge
-from laws import ESTIMATORS
-from problems import regression, weights
+from tests.contract.laws import ESTIMATORS
+from tests.contract.problems import regression, weights
 
 ABSENT = ["certus", "scipy", "sklearn", "numba", "threadpoolctl", "joblib", "pandas"]
 
@@ -168,7 +168,7 @@ def test_the_script_says_what_it_claims_and_is_only_the_definition(tmp_path):
 
 
 def test_a_claim_that_does_not_hold_is_not_exported(tmp_path, patch_everywhere):
-    from certus.solvers.least_squares import solve
+    from certus.solvers.least_squares.least_squares import solve
 
     def spoiled(*args, **kwargs):
         solution = solve(*args, **kwargs)

@@ -9,9 +9,9 @@ import sklearn.linear_model as peers
 from sklearn.model_selection import KFold
 
 from certus import linear_model
-from estimator_classes import CLASSES, CLASSIFIERS, REGRESSORS, SEVERAL
-from naming import without_address
-from problems import classification, regression
+from tests.contract.estimator_classes import CLASSES, CLASSIFIERS, REGRESSORS, SEVERAL
+from tests.contract.problems import classification, regression
+from tests.house.naming import without_address
 
 each_peer = pytest.mark.parametrize(
     "cls", [cls for cls in CLASSES if hasattr(peers, cls.__name__)], ids=lambda cls: cls.__name__

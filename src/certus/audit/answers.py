@@ -9,10 +9,16 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 SAMPLED_ROWS = 64
 SAMPLED_ELEMENTS = 1 << 20  # of X, over all sampled rows
@@ -44,7 +50,7 @@ def sampled_rows(n: int, count: int) -> np.ndarray:
     return np.unique(np.append(i, n - 1))
 
 
-def ask(model: Any, rows: Any, methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
+def ask(model: Any, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
     """The answers of those methods that the model has, for at most ``count`` rows."""
     n, p = rows.shape
     i = sampled_rows(n, max(1, min(count, SAMPLED_ELEMENTS // max(p, 1))))
@@ -75,7 +81,7 @@ def to_be_asked(model: Any) -> Any:
     return asked
 
 
-def _is_of_a_library(model: Any, name: str) -> bool:
+def _is_of_a_library(model: FittedModel, name: str) -> bool:
     """Has the model such a method, and not one of the user's own?
 
     A method that depends on parameters (``predict_proba`` of some losses) may be there or not.

@@ -6,15 +6,19 @@ What differs between them is what C, l1 and l2 are made of, whether the intercep
 which counts "balanced" class weights c are taken from.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .labels import Labels
 from .linear import RIDGE, _coefficients, _weights
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
 
 
-def _iteration(model: Any) -> dict[str, Any]:
+def _iteration(model: FittedModel) -> dict[str, Any]:
     """What ended the fit, as far as the model tells: the max_iter that it reached, and its tol."""
     steps = np.max(np.asarray(vars(model).get("n_iter_", 0), dtype=float), initial=0.0)
     reached = model.max_iter is not None and steps >= model.max_iter > 0
@@ -24,19 +28,19 @@ def _iteration(model: Any) -> dict[str, Any]:
 # --- logistic regression --------------------------------------------------------------------------
 
 
-def _penalty(C: float, l1_ratio: Any, penalty: Any) -> dict[str, float]:
+def _penalty(C: float, l1_ratio: Any, penalty: object) -> dict[str, float]:
     """C, l1 and l2 from scikit-learn's parameters; ``penalty`` is the deprecated way to say them.
 
     C = inf or penalty=None: no penalty, and the loss is taken as it is.
     """
-    if penalty is None or not np.isfinite(C):
+    if penalty is None or np.isposinf(C):
         return {"C": 1.0, "l1": 0.0, "l2": 0.0}
     said = {"l1": 1.0, "l2": 0.0}
     ratio = said[penalty] if penalty in said else float(l1_ratio or 0.0)
     return {"C": float(C), "l1": ratio, "l2": 1.0 - ratio}
 
 
-def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[str, Any]:
+def _read_logistic(model: Any, C: float, l1_ratio: object, scaling: Any) -> dict[str, Any]:
     parameters = {
         **_coefficients(model),
         **_penalty(C, l1_ratio, vars(model).get("penalty", "deprecated")),
@@ -54,7 +58,7 @@ def _read_logistic(model: Any, C: float, l1_ratio: Any, scaling: Any) -> dict[st
     }
 
 
-def _with_direction(model: Any, reading: dict[str, Any]) -> dict[str, Any]:
+def _with_direction(model: FittedModel, reading: dict[str, Any]) -> dict[str, Any]:
     """A fit of ours that found the classes separated says along which (u, c), to be proven."""
     direction = vars(model).get("_direction")
     if direction is not None:
@@ -62,17 +66,17 @@ def _with_direction(model: Any, reading: dict[str, Any]) -> dict[str, Any]:
     return reading
 
 
-def read_logistic(model: Any, _rows: Any) -> dict[str, Any]:
+def read_logistic(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     """liblinear penalises the intercept, as a column of intercept_scaling."""
     scaling = model.intercept_scaling if _by_liblinear(model) else None
     return _with_direction(model, _read_logistic(model, model.C, model.l1_ratio, scaling))
 
 
-def _by_liblinear(model: Any) -> bool:
+def _by_liblinear(model: FittedModel) -> bool:
     return bool(model.solver == "liblinear" and model.fit_intercept)
 
 
-def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
+def _read_logistic_cv(model: FittedModel, scaling: object) -> dict[str, Any]:
     if not model.refit:
         raise ValueError(
             f"{type(model).__name__}(refit=False) averages the coefficients of its folds: they "
@@ -85,17 +89,17 @@ def _read_logistic_cv(model: Any, scaling: Any) -> dict[str, Any]:
     return {**reading, "notes": (note,)}
 
 
-def read_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
+def read_logistic_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     scaling = model.intercept_scaling if _by_liblinear(model) else None
     return _with_direction(model, _read_logistic_cv(model, scaling))
 
 
-def read_sklearn_logistic_cv(model: Any, _rows: Any) -> dict[str, Any]:
+def read_sklearn_logistic_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     """The last fit of scikit-learn's is by liblinear's default scaling, whatever was asked."""
     return _read_logistic_cv(model, 1.0 if _by_liblinear(model) else None)
 
 
-def read_firth(model: Any, _rows: Any) -> dict[str, Any]:
+def read_firth(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     """−Σ s_i log P(y_i | x_i) − ½ log det of the information."""
     constant = "x̃ = (x, 1)" if model.fit_intercept else "x̃ = x"
     return {
@@ -107,7 +111,7 @@ def read_firth(model: Any, _rows: Any) -> dict[str, Any]:
     }
 
 
-def read_ordinal(model: Any, _rows: Any) -> dict[str, Any]:
+def read_ordinal(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     """−Σ s_i log P(y_i | x_i) + α/2 ‖w‖², P(y ≤ k | x) = σ(c_k − xᵀw)."""
     alpha = float(model.alpha)
     penalty = f" + {'½' if alpha == 1 else f'{alpha / 2:g}'}‖w‖²" if alpha else ""
@@ -128,7 +132,7 @@ def read_ordinal(model: Any, _rows: Any) -> dict[str, Any]:
 # --- linear support vector machines ---------------------------------------------------------------
 
 
-def read_linear_svc(model: Any, _rows: Any) -> dict[str, Any]:
+def read_linear_svc(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     """C Σ_i s_i c_{y_i} ℓ_i + ½‖w‖², or ‖w‖₁: the intercept is penalised, as a column of
     intercept_scaling.
 
@@ -166,7 +170,7 @@ OF_SGD = {"log_loss": "logistic", "hinge": "hinge", "squared_hinge": "squared_hi
 AGAINST_THE_REST = "for each class against the rest; the objective is their sum"
 
 
-def read_sgd(model: Any, rows: Any) -> dict[str, Any]:
+def read_sgd(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """(1/n) Σ_i s_i c_{y_i} ℓ_i + α(l‖w‖₁ + (1−l)/2‖w‖²): n counts rows, not weights.
 
     More than two classes: one such problem for each against the rest, whose class weight is 1.
@@ -216,7 +220,7 @@ SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 A_COLUMN_EACH = "y has a column for each class, 1 for its rows and −1 for the rest"
 
 
-def _read_ridge(model: Any, rows: Any, alpha: Any) -> dict[str, Any]:
+def _read_ridge(model: FittedModel, rows: "Rows", alpha: object) -> dict[str, Any]:
     """Least squares on ±1, a column for each class (one for two classes)."""
     weight = _balanced_by_rows(model, rows)
     return {
@@ -228,14 +232,14 @@ def _read_ridge(model: Any, rows: Any, alpha: Any) -> dict[str, Any]:
     }
 
 
-def read_ridge_classifier(model: Any, rows: Any) -> dict[str, Any]:
+def read_ridge_classifier(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_ridge(model, rows, model.alpha)
     reading["parameters"]["positive"] = bool(model.positive)
     reading["formula"] += " over w ≥ 0" if model.positive else ""
     return reading
 
 
-def read_ridge_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
+def read_ridge_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_ridge(model, rows, model.alpha_)
     note = "the choice of alpha_ was not recomputed, the fit at it was"
     return {**reading, "notes": (*reading["notes"], note)}
@@ -244,7 +248,7 @@ def read_ridge_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
 # --- any loss and penalty -------------------------------------------------------------------------
 
 
-def read_penalized(model: Any, rows: Any) -> dict[str, Any]:
+def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Σ_i s_i c_{y_i} ℓ_i + penalty(w), the loss and the penalty known by their attributes."""
     loss, penalty = model.loss_, model.penalty_
     try:
@@ -286,7 +290,7 @@ def read_penalized(model: Any, rows: Any) -> dict[str, Any]:
     }
 
 
-def _read_squares(model: Any, rows: Any) -> dict[str, Any]:
+def _read_squares(model: FittedModel, rows: Any) -> dict[str, Any]:
     """Half of least squares on ±1, without a penalty."""
     weight = class_weight_of(model)
     if isinstance(weight, str):
@@ -306,7 +310,7 @@ def _read_squares(model: Any, rows: Any) -> dict[str, Any]:
 # --- class weights --------------------------------------------------------------------------------
 
 
-def class_weight_of(model: Any) -> Any:
+def class_weight_of(model: FittedModel) -> Any:
     """None, "balanced", or c_k for each class. A class that a dict does not name weighs 1."""
     given = model.class_weight
     if not given or isinstance(given, str):
@@ -325,7 +329,7 @@ def _as_whole_number(label: Any) -> list[int]:
         return []
 
 
-def _balanced_by_rows(model: Any, rows: Any) -> Any:
+def _balanced_by_rows(model: FittedModel, rows: Any) -> Any:
     """The same with "balanced" worked out, c_k = n / (K n_k), where weights do not count."""
     given = class_weight_of(model)
     if not isinstance(given, str):
@@ -350,9 +354,16 @@ LOSS = {
 
 
 def formula(
-    loss: str, *, C: Any, l1: float, l2: float, fit_intercept: bool, class_weight: Any = None,
-    intercept_scaling: float | None = None, **_other: Any,
-) -> str:  # fmt: skip
+    loss: str,
+    *,
+    C: np.ndarray,
+    l1: float,
+    l2: float,
+    fit_intercept: bool,
+    class_weight: object = None,
+    intercept_scaling: float | None = None,
+    **_other: Any,
+) -> str:
     """Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½‖w‖², with what is 0 or 1 left out."""
     weight = "sᵢ" if class_weight is None else "sᵢcᵢ"
     factor = "" if C == 1 else f"{C} " if isinstance(C, str) else f"{C:g} "

@@ -4,13 +4,18 @@ Models of scikit-learn are also asked to predict some of their rows. A copy that
 names is asked, for the rows have none here.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from .answers import to_be_asked
 from .neighbor_metrics import is_ours
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"
 BY_TREE = "Σ sᵢ ‖xᵢ − μ‖², μ the centre of the leaf of xᵢ"
@@ -19,34 +24,34 @@ MINI_BATCHES = "mini-batches approach an optimum, they do not reach it"
 SPLITS = "each split was optimised by itself, not the clustering as a whole"
 
 
-def read_kmeans(model: Any, rows: Any) -> dict[str, Any]:
+def read_kmeans(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return _reading(model, rows, _labels(model, rows))
 
 
-def read_mini_batch(model: Any, rows: Any) -> dict[str, Any]:
+def read_mini_batch(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """After partial_fit, or without compute_labels, nothing is claimed of the rows."""
     labels = vars(model).get("labels_")
     if labels is None or len(labels) != rows.shape[0] or not vars(model).get("compute_labels", 1):
         reading = _reading(model, rows, None)
-        reading["claims"].pop("inertia", None)
+        reading["extra_claims"].pop("inertia", None)
     else:
         reading = _reading(model, rows, labels)
     if not is_ours(model):  # its starts compete on a few rows, before the work begins
-        reading["claims"]["restarts"] = None
+        reading["extra_claims"]["restarts"] = None
     reading["iteration"]["aims"] = MINI_BATCHES
     return reading
 
 
-def read_bisecting(model: Any, rows: Any) -> dict[str, Any]:
+def read_bisecting(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Labels are those of a tree of splits, and need not be those of the nearest centres."""
     reading = _reading(model, rows, _labels(model, rows))
     reading["formula"] = BY_TREE
-    reading["claims"] |= {"by_tree": True, "restarts": None}  # starts are those of a split
+    reading["extra_claims"] |= {"by_tree": True, "restarts": None}  # starts are those of a split
     reading["iteration"]["aims"] = SPLITS
     return reading
 
 
-def _reading(model: Any, rows: Any, labels: Any) -> dict[str, Any]:
+def _reading(model: Any, rows: "Rows", labels: Any) -> dict[str, Any]:
     centers = np.asarray(model.cluster_centers_)
     if not np.isfinite(centers).all():
         k, j = np.argwhere(~np.isfinite(centers))[0]
@@ -70,20 +75,20 @@ def _reading(model: Any, rows: Any, labels: Any) -> dict[str, Any]:
         "definition": "kmeans",
         "formula": FORMULA,
         "parameters": {"centers": centers.astype(float), "ours": is_ours(model)},
-        "claims": claims,
+        "extra_claims": claims,
         "bound_on_demand": True,
         "iteration": _iteration(model),
     }
 
 
-def _iteration(model: Any) -> dict[str, Any]:
+def _iteration(model: FittedModel) -> dict[str, Any]:
     """tol, and max_iter if it was reached."""
     fitted = vars(model)
     reached = fitted.get("n_iter_", 0) >= fitted.get("max_iter", np.inf)
     return {"tol": fitted.get("tol"), "max_iter": fitted["max_iter"] if reached else None}
 
 
-def _labels(model: Any, rows: Any) -> np.ndarray:
+def _labels(model: FittedModel, rows: "Rows") -> np.ndarray:
     labels = np.asarray(model.labels_)
     if len(labels) != rows.shape[0]:
         raise ValueError(
@@ -93,7 +98,7 @@ def _labels(model: Any, rows: Any) -> np.ndarray:
     return labels
 
 
-def _restarts(model: Any) -> Any:
+def _restarts(model: FittedModel) -> Any:
     """The objective of each start. scikit-learn keeps the best alone: known where it was one."""
     fitted = vars(model)
     if "restarts_" in fitted:
@@ -106,7 +111,7 @@ def _restarts(model: Any) -> Any:
     return [float(model.inertia_)] if one else None
 
 
-def _predicted(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+def _predicted(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray]:
     """(rows, what is predicted for them), in step with no pattern of the rows."""
     n = rows.shape[0]
     i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))

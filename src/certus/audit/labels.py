@@ -25,7 +25,7 @@ class Labels:
         first = 1 if len(self.classes) == 2 else 0
         return np.where(k == np.arange(first, len(self.classes)), 1.0, -1.0)
 
-    def weights(self, k: np.ndarray, s: Any) -> Any:
+    def weights(self, k: np.ndarray, s: np.ndarray | None) -> Any:
         """(n,) weights of rows, times those of their classes."""
         if self.weight is None:
             return s

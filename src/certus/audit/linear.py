@@ -1,28 +1,34 @@
 """LinearRegression, Ridge and RidgeCV of certus and scikit-learn alike: attributes are shared."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
+
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 SQUARES = "Σ sᵢ(yᵢ − xᵢᵀw − b)²"
 RIDGE = "Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖²"
 
 
-def _weights(model: Any) -> np.ndarray:
+def _weights(model: FittedModel) -> np.ndarray:
     """w (p×k), whatever the shape it is kept in."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     return np.atleast_2d(np.asarray(coef, dtype=float)).T
 
 
-def _coefficients(model: Any) -> dict[str, Any]:
+def _coefficients(model: FittedModel) -> dict[str, Any]:
     """w and b (k,)."""
     w = _weights(model)
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).ravel(), w.shape[1:]).copy()
     return {"w": w, "b": b, "fit_intercept": bool(model.fit_intercept)}
 
 
-def read_least_squares(model: Any, _rows: Any) -> dict[str, Any]:
+def read_least_squares(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     attributes = vars(model)
     rank = attributes.get("rank_")
     positive = bool(model.positive)
@@ -35,7 +41,7 @@ def read_least_squares(model: Any, _rows: Any) -> dict[str, Any]:
     }
 
 
-def read_ridge(model: Any, _rows: Any) -> dict[str, Any]:
+def read_ridge(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     positive = bool(model.positive)
     alpha = np.asarray(model.alpha, dtype=float)
     return {
@@ -45,7 +51,7 @@ def read_ridge(model: Any, _rows: Any) -> dict[str, Any]:
     }
 
 
-def read_ridge_cv(model: Any, _rows: Any) -> dict[str, Any]:
+def read_ridge_cv(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
     choice: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
     if model.cv is None and model.scoring is None:
@@ -69,6 +75,6 @@ def read_ridge_cv(model: Any, _rows: Any) -> dict[str, Any]:
         "definition": "least_squares",
         "formula": RIDGE,
         "parameters": {**_coefficients(model), "alpha": np.asarray(model.alpha_, dtype=float)},
-        "choice": choice,
+        "cv_claim": choice,
         "notes": notes,
     }

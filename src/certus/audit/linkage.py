@@ -4,22 +4,27 @@ A ``Tree`` of certus holds the merges of our own models and of SciPy's ``linkage
 models have children, heights only where they were asked for, and no sizes.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .neighbor_metrics import METRICS, PARAMETERS, of_distance, told
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 ESTIMATED = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows
 AGGLOMERATIVE = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 
 
-def read_tree(tree: Any, rows: Any) -> dict[str, Any]:
+def read_tree(tree: Any, rows: "Rows") -> dict[str, Any]:
     """Tree, alone or as made by a model."""
     return _reading(tree, rows, np.asarray(tree.merges, dtype=float), {})
 
 
-def read_ours(model: Any, rows: Any) -> dict[str, Any]:
+def read_ours(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """AgglomerativeClustering and DivisiveClustering of certus."""
     tree, fitted = model.tree_, vars(model)
     merges = np.array(tree.merges, dtype=float)
@@ -29,11 +34,11 @@ def read_ours(model: Any, rows: Any) -> dict[str, Any]:
             wrong.append(f"{name} is not what tree_ has")
     # the distance that has seen the rows knows what it learnt of them
     reading = _reading(tree, rows, merges, _cut(model), fitted.get("_distance"))
-    reading["wrong"] = (*wrong, *_counts(model))
+    reading["contradictions"] = (*wrong, *_counts(model))
     return reading
 
 
-def read_variables(model: Any, rows: Any) -> dict[str, Any]:
+def read_variables(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Columns: by 1 − c or 1 − |c| of their cosine or correlation."""
     tree = model.tree_
     reading = _reading(tree, rows, np.asarray(tree.merges, dtype=float), _cut(model), model.metric)
@@ -43,11 +48,11 @@ def read_variables(model: Any, rows: Any) -> dict[str, Any]:
         "representatives": np.asarray(model.representatives_),
     }  # fmt: skip
     reading["formula"] = _formula(tree.method, model.metric, {}, None, True, absolute)
-    reading["wrong"] = _counts(model)
+    reading["contradictions"] = _counts(model)
     return reading
 
 
-def read_sklearn(model: Any, rows: Any) -> dict[str, Any]:
+def read_sklearn(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """AgglomerativeClustering of scikit-learn."""
     if model.connectivity is not None:
         raise ValueError(
@@ -66,14 +71,14 @@ def read_sklearn(model: Any, rows: Any) -> dict[str, Any]:
             "metric": metric, "metric_params": params, **_cut(model),
         },
         "notes": () if heights is not None else (NO_HEIGHTS,),
-        "wrong": _counts(model),
+        "contradictions": _counts(model),
     }  # fmt: skip
 
 
 NO_HEIGHTS = "heights are not claimed: fit with compute_distances=True to have them checked"
 
 
-def read_features(model: Any, rows: Any) -> dict[str, Any]:
+def read_features(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """FeatureAgglomeration: the same of columns."""
     reading = read_sklearn(model, rows)
     parameters = reading["parameters"]
@@ -84,7 +89,7 @@ def read_features(model: Any, rows: Any) -> dict[str, Any]:
 
 
 def _reading(
-    tree: Any, rows: Any, merges: np.ndarray, cut: dict[str, Any], metric: Any = None
+    tree: Any, rows: "Rows", merges: np.ndarray, cut: dict[str, Any], metric: Any = None
 ) -> dict[str, Any]:
     if rows.s is not None:
         raise ValueError("a tree takes no sample_weight: leave it out")
@@ -122,13 +127,13 @@ def _require_distances(shape: tuple[int, int], n: int) -> None:
         )
 
 
-def _precision(tree: Any) -> float:
+def _precision(tree: object) -> float:
     """ε of the floats in which distances were held."""
     dtype = vars(tree).get("dtype")
     return float(np.finfo(np.float64 if dtype is None else dtype).eps)
 
 
-def _cut(model: Any) -> dict[str, Any]:
+def _cut(model: FittedModel) -> dict[str, Any]:
     """What labels_ claim to be."""
     threshold = vars(model).get("distance_threshold")
     labels = np.asarray(model.labels_)
@@ -137,7 +142,7 @@ def _cut(model: Any) -> dict[str, Any]:
     return {"labels": labels, "n_clusters": int(model.n_clusters_)}
 
 
-def _counts(model: Any) -> tuple[str, ...]:
+def _counts(model: FittedModel) -> tuple[str, ...]:
     found = len(np.unique(model.labels_))
     said = vars(model).get("n_clusters_")
     if said is None or said == found:
@@ -146,7 +151,7 @@ def _counts(model: Any) -> tuple[str, ...]:
 
 
 def _metric(
-    metric: Any, params: dict[str, Any] | None, rows: Any, scale: Any = None
+    metric: object, params: dict[str, Any] | None, rows: "Rows", scale: np.ndarray | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """A name with its parameters; None for what has no definition."""
     if hasattr(metric, "parameters") and hasattr(metric, "pairwise"):
@@ -170,9 +175,13 @@ def _metric(
 
 
 def _formula(
-    method: str, metric: Any, params: dict[str, Any], scale: Any, columns: bool = False,
+    method: str,
+    metric: object,
+    params: dict[str, Any],
+    scale: np.ndarray | None,
+    columns: bool = False,
     absolute: bool = False,
-) -> str:  # fmt: skip
+) -> str:
     of = " of columns" if columns else ""
     kind = f"DIANA's splits{of}" if method == "diana" else f"{method} linkage{of}"
     by = told(_user if metric is None else metric, params)

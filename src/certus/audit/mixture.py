@@ -4,13 +4,18 @@ scikit-learn adds reg_covar to the diagonal of covariances. Its models are also 
 densities and the components of some of their rows.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .answers import to_be_asked
 from .clusters import ASKED
 from .neighbor_metrics import is_ours
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 RELATIVE = 1e-6  # ε, rows of the prior where reg_covar="relative"
 NAMED = 5  # columns
@@ -24,7 +29,7 @@ COUNTS = "Σ sᵢ log Σₖ πₖ {name}(xᵢ; {theta}ₖ)"
 MEAN_ROW = " + a Σₖ log {name}(x̄; {theta}ₖ)"
 
 
-def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
+def read_gaussian(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     shape, reg = model.covariance_type, model.reg_covar
     if shape not in SHAPES:
         raise ValueError(f"covariance_type={shape!r} is none of {', '.join(SHAPES)}")
@@ -48,26 +53,26 @@ def read_gaussian(model: Any, rows: Any) -> dict[str, Any]:
         which = ", ".join(map(str, constant[:NAMED])) + (", …" if len(constant) > NAMED else "")
         told = "column {} never changes" if len(constant) == 1 else "columns {} never change"
         reading["notes"] = (f"left out, for {told.format(which)}",)
-    reading["claims"]["claims"] |= {
+    reading["extra_claims"]["claims"] |= {
         name: _finite(model, f"{name}_") for name in ("precisions", "precisions_cholesky")
     }
     return reading
 
 
-def read_bernoulli(model: Any, rows: Any) -> dict[str, Any]:
+def read_bernoulli(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return _counts(model, rows, "bernoulli", "probabilities_", "Bernoulli", "θ")
 
 
-def read_poisson(model: Any, rows: Any) -> dict[str, Any]:
+def read_poisson(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return _counts(model, rows, "poisson", "rates_", "Poisson", "λ")
 
 
-def read_multinomial(model: Any, rows: Any) -> dict[str, Any]:
+def read_multinomial(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return _counts(model, rows, "multinomial", "probabilities_", "Multinomial", "θ")
 
 
 def _counts(
-    model: Any, rows: Any, family: str, attribute: str, name: str, theta: str
+    model: FittedModel, rows: "Rows", family: str, attribute: str, name: str, theta: str
 ) -> dict[str, Any]:
     a = float(model.prior or 0.0)
     formula = COUNTS.format(name=name, theta=theta)
@@ -77,7 +82,9 @@ def _counts(
     return _reading(model, rows, formula, {"family": family, "theta": values, "epsilon": a})
 
 
-def _reading(model: Any, rows: Any, formula: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def _reading(
+    model: FittedModel, rows: Any, formula: str, parameters: dict[str, Any]
+) -> dict[str, Any]:
     fitted, ours, weights = vars(model), is_ours(model), _finite(model, "weights_")
     trace = fitted.get("lower_bounds_")
     claims: dict[str, Any] = {
@@ -92,7 +99,7 @@ def _reading(model: Any, rows: Any, formula: str, parameters: dict[str, Any]) ->
         "definition": "mixture",
         "formula": formula,
         "parameters": {"weights": weights, "ours": ours, **parameters},
-        "claims": {
+        "extra_claims": {
             "claims": claims,
             "answers": None if ours else _answers(model, rows),
             "stopped": ours and not fitted.get("converged_", True),
@@ -101,7 +108,7 @@ def _reading(model: Any, rows: Any, formula: str, parameters: dict[str, Any]) ->
     }
 
 
-def _finite(model: Any, name: str) -> np.ndarray:
+def _finite(model: FittedModel, name: str) -> np.ndarray:
     values = np.asarray(getattr(model, name), dtype=float)
     if not np.isfinite(values).all():
         where = np.argwhere(~np.isfinite(values))[0]
@@ -109,7 +116,7 @@ def _finite(model: Any, name: str) -> np.ndarray:
     return values
 
 
-def _restarts(model: Any) -> Any:
+def _restarts(model: FittedModel) -> Any:
     """What each start reached. scikit-learn keeps the best alone: known where it was one."""
     fitted = vars(model)
     if "restarts_" in fitted:
@@ -117,14 +124,14 @@ def _restarts(model: Any) -> Any:
     return [float(model.lower_bound_)] if fitted.get("n_init") == 1 else None
 
 
-def _ended_by(model: Any) -> dict[str, Any]:
+def _ended_by(model: FittedModel) -> dict[str, Any]:
     """tol, and max_iter if it was reached."""
     fitted = vars(model)
     reached = not fitted.get("converged_", True)
     return {"tol": fitted.get("tol"), "max_iter": fitted.get("max_iter") if reached else None}
 
 
-def _answers(model: Any, rows: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _answers(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, their log densities, their components), in step with no pattern of the rows."""
     n = rows.shape[0]
     i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))

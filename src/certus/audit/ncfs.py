@@ -1,14 +1,19 @@
 """NCFS of certus: weights of columns, and what the model says of F, of scales and of its rows.
 
 What follows from the weights alone (``support_``, ``weights_in_units_``) is looked at here; what
-needs the rows, in ``definitions/ncfs.py``.
+needs the rows, in ``proofs/ncfs/ncfs.py``.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .labels import Labels
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 DISTANCE = {
     "manhattan": "Σ W|xᵢ − xⱼ|", "sqeuclidean": "Σ W(xᵢ − xⱼ)²",
@@ -25,7 +30,7 @@ NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
 FELL = {"float32": 1e-6}  # of Σa: what rounding may seem to take from F in a step; else 1e-9
 
 
-def read_classifier(model: Any, rows: Any) -> dict[str, Any]:
+def read_classifier(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     classes = np.asarray(model.classes_)
     K, of_rows, notes = len(classes), "sᵢ ", []
     gains, gain = np.eye(K), "[yᵢ = yⱼ]"
@@ -41,16 +46,16 @@ def read_classifier(model: Any, rows: Any) -> dict[str, Any]:
     return {**reading, "labels": Labels(classes), "notes": tuple(notes)}
 
 
-def read_classifier_cv(model: Any, rows: Any) -> dict[str, Any]:
+def read_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = read_classifier(model, rows)
     chosen = float(model.alphas_[model.chosen_index_])
     if model.alpha_ != chosen:
         said = f"alpha_ is {model.alpha_:.9g}, alphas_[chosen_index_] is {chosen:.9g}"
-        reading["wrong"] = (*reading["wrong"], said)
+        reading["contradictions"] = (*reading["contradictions"], said)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
 
 
-def read_regressor(model: Any, rows: Any) -> dict[str, Any]:
+def read_regressor(model: Any, rows: "Rows") -> dict[str, Any]:
     loss = model.loss
     gain = {"absolute": "|yᵢ − yⱼ|", "squared": "(yᵢ − yⱼ)²"}.get(str(loss), "loss(yᵢ, yⱼ)")
     reading = _reading(model, rows, "sᵢ ", gain)
@@ -58,15 +63,15 @@ def read_regressor(model: Any, rows: Any) -> dict[str, Any]:
     reading["parameters"] |= {"loss": loss, "epsilon": epsilon}
     if loss == "epsilon_insensitive":
         if isinstance(model.epsilon, str):
-            reading["claims"]["claims"]["auto_epsilon"] = float(epsilon)
+            reading["extra_claims"]["claims"]["auto_epsilon"] = float(epsilon)
         elif epsilon != model.epsilon:
             said = f"epsilon_ is {epsilon}, epsilon={model.epsilon} was asked for"
-            reading["wrong"] = (*reading["wrong"], said)
+            reading["contradictions"] = (*reading["contradictions"], said)
         reading["notes"] = (f"loss(yᵢ, yⱼ) = max(|yᵢ − yⱼ| − {epsilon:.6g}, 0)",)
     return reading
 
 
-def _reading(model: Any, rows: Any, of_rows: str, gain: str) -> dict[str, Any]:
+def _reading(model: FittedModel, rows: Any, of_rows: str, gain: str) -> dict[str, Any]:
     W, fitted = np.asarray(model.weights_, dtype=float), vars(model)
     shift, scale = (np.asarray(fitted[name], dtype=float) for name in ("shift_", "scale_"))
     for name, values in (("weights_", W), ("shift_", shift), ("scale_", scale)):
@@ -100,20 +105,20 @@ def _reading(model: Any, rows: Any, of_rows: str, gain: str) -> dict[str, Any]:
             "W": W, "sigma": sigma, "alpha": alpha, "metric": model.metric, "shift": shift,
             "scale": scale, "mean": model.form == "mean",
         },
-        "claims": {"claims": claims},
+        "extra_claims": {"claims": claims},
         "iteration": _iteration(model),
-        "wrong": (*wrong, *_on_the_way(model, rows)),
+        "contradictions": (*wrong, *_on_the_way(model, rows)),
     }  # fmt: skip
 
 
-def _costs(loss: Any, classes: np.ndarray) -> np.ndarray:
+def _costs(loss: object, classes: np.ndarray) -> np.ndarray:
     """What it costs if class j answers for class i."""
     if callable(loss):
         loss = loss(classes[:, None], classes[None, :])
     return np.array(np.broadcast_to(np.asarray(loss, dtype=float), (len(classes),) * 2))
 
 
-def _prior(prior: Any, classes: np.ndarray) -> Any:
+def _prior(prior: object, classes: np.ndarray) -> Any:
     """None, "balanced", or the share of each class."""
     if isinstance(prior, str):
         shares = {"empirical": None, "balanced": "balanced"}
@@ -124,7 +129,7 @@ def _prior(prior: Any, classes: np.ndarray) -> Any:
     return pi / pi.sum()
 
 
-def _iteration(model: Any) -> dict[str, Any]:
+def _iteration(model: FittedModel) -> dict[str, Any]:
     """tol, max_iter if it was reached, and what the solver aims at if not at a local optimum."""
     fitted = vars(model)
     reached = fitted.get("n_iter_", 0) >= model.max_iter
@@ -135,7 +140,7 @@ def _iteration(model: Any) -> dict[str, Any]:
     return iteration | ({} if aims is None else {"aims": aims})
 
 
-def _on_the_way(model: Any, rows: Any) -> list[str]:
+def _on_the_way(model: FittedModel, rows: Any) -> list[str]:
     """F of a fit by L-BFGS never falls."""
     fell = float(vars(model).get("_fell", 0.0))
     if "aims" in _iteration(model) or fell <= FELL.get(str(rows.X.dtype), 1e-9):
@@ -143,7 +148,7 @@ def _on_the_way(model: Any, rows: Any) -> list[str]:
     return [f"the objective fell by a share of {fell:.1g} between two steps"]
 
 
-def _of_weights(model: Any, W: np.ndarray, scale: np.ndarray) -> list[str]:
+def _of_weights(model: FittedModel, W: np.ndarray, scale: np.ndarray) -> list[str]:
     """Which columns are selected, and weights in the units of the columns."""
     said, units = [], vars(model).get("weights_in_units_")
     if model.metric == "phi_s":
@@ -158,7 +163,7 @@ def _of_weights(model: Any, W: np.ndarray, scale: np.ndarray) -> list[str]:
     return said
 
 
-def _selected(W: np.ndarray, model: Any) -> np.ndarray:
+def _selected(W: np.ndarray, model: FittedModel) -> np.ndarray:
     count = model.n_features_to_select
     if count is not None:
         whole = not isinstance(count, float | np.floating)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .types import FittedModel
+
 PLAIN = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
 MINKOWSKI = PLAIN | {"minkowski", "p", "sqeuclidean", "seuclidean"}
 DIRECTIONS = {"mahalanobis", "cosine", "correlation", "spearman", "phi_s", "canberra", "braycurtis"}
@@ -27,20 +29,20 @@ class Pairs:
     def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
         self.function, self.params = function, params
 
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
+    def __call__(self, A: np.ndarray, B: Any) -> np.ndarray:
         return np.array([[self.function(a, b, **self.params) for b in B] for a in A], dtype=float)
 
 
-def is_ours(model: Any) -> bool:
+def is_ours(model: FittedModel) -> bool:
     return any(cls.__module__.startswith("certus.") for cls in type(model).__mro__)
 
 
-def name_of(model: Any) -> Any:
+def name_of(model: FittedModel) -> Any:
     name = model.effective_metric_
     return name if isinstance(name, str) else None
 
 
-def metric_of(model: Any) -> tuple[Any, dict[str, Any]]:
+def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
     """The distance, by name with its parameters, or as a function of two blocks of rows."""
     distance = vars(model).get("_distance")
     if distance is not None:

@@ -7,7 +7,7 @@ knows no column names is asked, for the rows have none here.
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -15,6 +15,11 @@ from sklearn.base import is_classifier, is_regressor
 
 from .labels import Labels
 from .neighbor_metrics import HALFWAY, PLAIN, is_ours, metric_of, name_of, told
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 QUERIES = 16
 OPERATIONS = 2e7  # on elements of X, over all queries
@@ -25,7 +30,7 @@ ANSWERS = 100_000  # neighbours looked at
 AT_ONCE = 1 << 18  # elements compared at a time
 
 
-def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
+def read_k_nearest(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """NearestNeighbors and KNeighbors*."""
     _require_a_claim(model, rows)
     k = model.n_neighbors
@@ -45,7 +50,7 @@ def read_k_nearest(model: Any, rows: Any) -> dict[str, Any]:
     return _reading(model, ask, rows, asked, start, *answers, k=k)
 
 
-def read_within_radius(model: Any, rows: Any) -> dict[str, Any]:
+def read_within_radius(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """RadiusNeighbors*."""
     _require_a_claim(model, rows)
     ask = _without_names(model)
@@ -58,11 +63,11 @@ def read_within_radius(model: Any, rows: Any) -> dict[str, Any]:
     return _reading(model, ask, rows, asked, start, *answers, radius=float(model.radius))
 
 
-def _predicts(model: Any) -> bool:
+def _predicts(model: FittedModel) -> bool:
     return bool(is_classifier(model) or is_regressor(model))
 
 
-def _require_a_claim(model: Any, rows: Any) -> None:
+def _require_a_claim(model: FittedModel, rows: "Rows") -> None:
     if rows.s is not None and not is_ours(model):
         raise ValueError(f"{type(model).__name__} takes no sample_weight: leave it out")
     if issparse(rows.X) or (rows.sparse and name_of(model) == "precomputed"):
@@ -83,7 +88,7 @@ def _require_its_rows(model: Any) -> None:
 # --- questions ------------------------------------------------------------------------------------
 
 
-def _count(model: Any, rows: Any, most: int) -> int:
+def _count(model: FittedModel, rows: Any, most: int) -> int:
     n, p = rows.shape
     name = name_of(model)
     each = A_PAIR if name in PLAIN else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
@@ -91,7 +96,7 @@ def _count(model: Any, rows: Any, most: int) -> int:
     return int(max(1, min(QUERIES, OPERATIONS / (each * elements), most)))
 
 
-def _asked(model: Any, rows: Any, count: int) -> np.ndarray:
+def _asked(model: FittedModel, rows: "Rows", count: int) -> np.ndarray:
     """(m, 2): the pairs of rows that queries lie halfway between."""
     n = rows.shape[0]
     # multiples of the golden ratio: in step with no pattern of the rows
@@ -103,7 +108,7 @@ def _asked(model: Any, rows: Any, count: int) -> np.ndarray:
     return np.column_stack([a, b])
 
 
-def _queries(rows: Any, asked: np.ndarray) -> Any:
+def _queries(rows: "Rows", asked: np.ndarray) -> Any:
     a, b = (rows.take(side).block(0, len(side))[0] for side in asked.T)
     if issparse(a):
         a, b = a.toarray(), b.toarray()
@@ -128,7 +133,7 @@ def _reading(
     rows: Any,
     asked: np.ndarray,
     start: np.ndarray,
-    d: Any,
+    d: np.ndarray,
     i: Any,
     **how: Any,
 ) -> dict[str, Any]:
@@ -147,12 +152,12 @@ def _reading(
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
-        "wrong": _kept_otherwise(model, rows),
+        "contradictions": _kept_otherwise(model, rows),
     }  # fmt: skip
 
 
 def _votes(
-    model: Any, ask: Any, rows: Any, asked: np.ndarray, start: np.ndarray, d: np.ndarray
+    model: Any, ask: Any, rows: "Rows", asked: np.ndarray, start: np.ndarray, d: np.ndarray
 ) -> dict[str, Any]:
     some = np.diff(start) > 0  # of no neighbours at all there is nothing to predict
     claim: dict[str, Any] = {"weights": _weights(model, start, d), "asked": some}
@@ -171,7 +176,7 @@ def _votes(
     return claim
 
 
-def _columns(values: Any) -> np.ndarray:
+def _columns(values: np.ndarray) -> np.ndarray:
     values = np.asarray(values)
     return values[:, None] if values.ndim == 1 else values
 
@@ -188,7 +193,7 @@ def _spread_out(values: np.ndarray, some: np.ndarray) -> np.ndarray:
     return out
 
 
-def _weights(model: Any, start: np.ndarray, d: np.ndarray) -> Any:
+def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
     """ "uniform", "distance", or what the user's function gives for each neighbour."""
     weights: str | Callable[..., Any] | None = model.weights
     if weights is None or isinstance(weights, str):
@@ -203,7 +208,7 @@ def _weights(model: Any, start: np.ndarray, d: np.ndarray) -> Any:
         return np.concatenate([np.asarray(weights(part), dtype=float) for part in parts])
 
 
-def _kept_otherwise(model: Any, rows: Any) -> tuple[str, ...]:
+def _kept_otherwise(model: FittedModel, rows: "Rows") -> tuple[str, ...]:
     """Where what the model keeps is not what was given."""
     kept = vars(model)
     found = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]

@@ -9,7 +9,7 @@ its models. A subclass is read as the nearest class that is known.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import (
     classifiers,
@@ -19,12 +19,16 @@ from . import (
     mixture,
     ncfs,
     neighbors,
-    penalised,
+    penalized,
     svc,
     svm,
 )
 from .labels import Labels
-from .shapes import require_coefficients
+from .shapes import require_coefficients, require_penalties
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,15 @@ class Reading:
     definition: str
     formula: str
     parameters: dict[str, Any]
-    choice: dict[str, Any] | None = None  # parameters of definitions.ridge_cv.check
+    cv_claim: dict[str, Any] | None = None  # arguments of proofs.ridge_cv.check
     rank: int | None = None
     spectrum: dict[str, Any] = field(default_factory=dict)  # singular_ and condition_, if stated
     notes: tuple[str, ...] = ()
     labels: Labels | None = None  # of a classifier
     iteration: dict[str, Any] = field(default_factory=dict)  # max_iter if it was reached, and tol
-    wrong: tuple[str, ...] = ()  # what the reader itself saw to be so
-    claims: dict[str, Any] = field(default_factory=dict)  # more parameters; certificates drop them
+    contradictions: tuple[str, ...] = ()  # what the reader itself saw to be so
+    # more parameters of check, which certificates do not keep
+    extra_claims: dict[str, Any] = field(default_factory=dict)
     bound_on_demand: bool = False  # check(…, bound=True) computes one
     ours: bool = True
 
@@ -53,10 +58,10 @@ _SHARED: dict[str, Reader] = {
     "linear_model.LinearRegression": linear.read_least_squares,
     "linear_model.Ridge": linear.read_ridge,
     "linear_model.RidgeCV": linear.read_ridge_cv,
-    "linear_model.Lasso": penalised.read_elastic_net,
-    "linear_model.ElasticNet": penalised.read_elastic_net,
-    "linear_model.LassoCV": penalised.read_elastic_net_cv,
-    "linear_model.ElasticNetCV": penalised.read_elastic_net_cv,
+    "linear_model.Lasso": penalized.read_elastic_net,
+    "linear_model.ElasticNet": penalized.read_elastic_net,
+    "linear_model.LassoCV": penalized.read_elastic_net_cv,
+    "linear_model.ElasticNetCV": penalized.read_elastic_net_cv,
     "neighbors.NearestNeighbors": neighbors.read_k_nearest,
     "neighbors.KNeighborsClassifier": neighbors.read_k_nearest,
     "neighbors.KNeighborsRegressor": neighbors.read_k_nearest,
@@ -76,7 +81,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.FirthLogisticRegression": classifiers.read_firth,
         "linear_model.OrdinalRegression": classifiers.read_ordinal,
         "linear_model.PenalizedClassifier": classifiers.read_penalized,
-        "linear_model.PenalizedRegressor": penalised.read_penalized_regressor,
+        "linear_model.PenalizedRegressor": penalized.read_penalized_regressor,
         "cluster.Tree": linkage.read_tree,
         "cluster.AgglomerativeClustering": linkage.read_ours,
         "cluster.DivisiveClustering": linkage.read_ours,
@@ -100,22 +105,22 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.SGDClassifier": classifiers.read_sgd,
         "linear_model.RidgeClassifier": classifiers.read_ridge_classifier,
         "linear_model.RidgeClassifierCV": classifiers.read_ridge_classifier_cv,
-        "linear_model.LassoLars": penalised.read_lasso_lars,
-        "linear_model.LassoLarsCV": penalised.read_chosen_lasso_lars,
-        "linear_model.LassoLarsIC": penalised.read_chosen_lasso_lars,
-        "linear_model.SGDRegressor": penalised.read_sgd_regressor,
-        "linear_model.HuberRegressor": penalised.read_huber_regressor,
+        "linear_model.LassoLars": penalized.read_lasso_lars,
+        "linear_model.LassoLarsCV": penalized.read_chosen_lasso_lars,
+        "linear_model.LassoLarsIC": penalized.read_chosen_lasso_lars,
+        "linear_model.SGDRegressor": penalized.read_sgd_regressor,
+        "linear_model.HuberRegressor": penalized.read_huber_regressor,
         "cluster.AgglomerativeClustering": linkage.read_sklearn,
         "cluster.FeatureAgglomeration": linkage.read_features,
         "svm.SVC": svc.read_svc,
         "kernel_ridge.KernelRidge": svm.read_kernel_ridge,
-        "linear_model.MultiTaskLasso": penalised.several_tasks,
-        "linear_model.MultiTaskLassoCV": penalised.several_tasks,
-        "linear_model.MultiTaskElasticNet": penalised.several_tasks,
-        "linear_model.MultiTaskElasticNetCV": penalised.several_tasks,
+        "linear_model.MultiTaskLasso": penalized.several_tasks,
+        "linear_model.MultiTaskLassoCV": penalized.several_tasks,
+        "linear_model.MultiTaskElasticNet": penalized.several_tasks,
+        "linear_model.MultiTaskElasticNetCV": penalized.several_tasks,
     },
 }
-REFUSED = {penalised.several_tasks}  # by which a class is known only to say why it is not read
+REFUSED = {penalized.several_tasks}  # by which a class is known only to say why it is not read
 
 
 def _public_name(cls: type) -> str:
@@ -124,7 +129,7 @@ def _public_name(cls: type) -> str:
     return ".".join([*parts[:2], cls.__name__])
 
 
-def _known_name(model: Any) -> str | None:
+def _known_name(model: FittedModel) -> str | None:
     for cls in type(model).__mro__:
         library, _, name = _public_name(cls).partition(".")
         if name in _READERS.get(library, {}):
@@ -152,7 +157,7 @@ def readable() -> str:
     )
 
 
-def known(model: Any) -> bool:
+def known(model: FittedModel) -> bool:
     return _known_name(model) is not None
 
 
@@ -165,4 +170,5 @@ def read(model: Any, rows: Any) -> Reading:
     shown = type(model).__name__ if ours else full
     reading = Reading(model=shown, ours=ours, **_READERS[library][name](model, rows))
     require_coefficients(model, reading.parameters, rows, reading.labels)
+    require_penalties(reading.parameters)
     return reading

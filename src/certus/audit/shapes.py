@@ -3,13 +3,24 @@
 coef_ (p,) with one intercept, or (k, p) with k of them; a classifier's is (1, p) for two classes
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .labels import Labels
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 # what an attribute of another kind or shape leads to
+# penalties as definitions name them, and their factor in words
+PENALTIES = {
+    "alpha": "the penalty alpha", "C": "C", "strength": "the strength of the penalty",
+    "l1": "the factor of ‖w‖₁ (of alpha and l1_ratio)",
+    "l2": "the factor of ‖w‖² (of alpha and l1_ratio)",
+}  # fmt: skip
 UNREADABLE = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 
 
@@ -24,7 +35,7 @@ def why_unreadable(model: Any, error: Exception) -> str:
     )
 
 
-def require_parameters(model: Any) -> None:
+def require_parameters(model: FittedModel) -> None:
     """Every constructor parameter must be there: scikit-learn's tools ask for all of them."""
     asked = getattr(type(model), "_get_param_names", list)
     missing = [name for name in asked() if not hasattr(model, name)]
@@ -33,7 +44,7 @@ def require_parameters(model: Any) -> None:
 
 
 def require_coefficients(
-    model: Any, parameters: dict[str, Any], rows: Any, labels: Labels | None
+    model: FittedModel, parameters: dict[str, Any], rows: "Rows", labels: Labels | None
 ) -> None:
     """w (p, k) and b (k,) must be of the columns and the targets or classes."""
     w, b = parameters.get("w"), parameters.get("b")
@@ -54,6 +65,23 @@ def require_coefficients(
         raise ValueError(
             f"intercept_ has shape {b_shape} and coef_ {coef}: they do not fit together. Fit again"
         )
+
+
+def require_penalties(parameters: dict[str, Any]) -> None:
+    """Penalties must be finite and not below 0: with others the objective has no lower bound."""
+    given = {name: parameters[name] for name in PENALTIES if name in parameters}
+    penalty = parameters.get("penalty")
+    if isinstance(penalty, dict):
+        given |= {name: penalty[name] for name in PENALTIES if name in penalty}
+    for name, value in given.items():
+        values = np.asarray(value, dtype=float)
+        good = np.isfinite(values) & (values > 0 if name == "C" else values >= 0)
+        if not good.all():
+            least = "above 0" if name == "C" else "0 or above"
+            told = values[~good].ravel()[0]
+            raise ValueError(
+                f"{PENALTIES[name]} is {told:g}, and must be finite and {least}: fit again"
+            )
 
 
 def _scores(labels: Labels, parameters: dict[str, Any]) -> int:

@@ -8,13 +8,18 @@ classes, for the second.
 """
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .classifiers import ONE_COLUMN
 from .labels import Labels
 from .svm import KNOWN, asked_gamma, class_weights, kernel_of, kernel_words, weight_words
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 SHIFTED = (
     "support_ counts the rows of positive weight only, which is how scikit-learn leaves rows of "
@@ -27,7 +32,7 @@ OTHER_KERNELS = (
 PAIRS = "for each pair of classes, on their rows; the objective is the sum"
 
 
-def read_svc(model: Any, rows: Any) -> dict[str, Any]:
+def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """scikit-learn's: class weights are the model's own, γ is that of all entries, unweighted."""
     if callable(model.kernel):
         kernel = model.kernel
@@ -44,7 +49,7 @@ def read_svc(model: Any, rows: Any) -> dict[str, Any]:
     return {**reading, "iteration": stops}
 
 
-def _require_libsvm_arrays(model: Any) -> None:
+def _require_libsvm_arrays(model: FittedModel) -> None:
     """What predict hands to libsvm, which reads past the end of arrays that are too short."""
     K, m = len(model.classes_), len(model.support_)
     pairs, width = K * (K - 1) // 2, model.support_vectors_.shape[-1]
@@ -68,15 +73,15 @@ def _require_libsvm_arrays(model: Any) -> None:
         raise ValueError("support_ names rows that are not there: fit again")
 
 
-def read_density_svc(model: Any, rows: Any) -> dict[str, Any]:
+def read_density_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     weight, wrong = class_weights(model, rows)
     reading = _read_pairs(model, rows, kernel_of(model), weight, density=True)
     claims = {
         "objective": float(model.objective_), "gamma": asked_gamma(model),
         "density_weights": np.asarray(model.density_weights_, dtype=float),
     }  # fmt: skip
-    reading["claims"] = {"claims": {name: v for name, v in claims.items() if v is not None}}
-    reading["wrong"] = (*wrong, *reading["wrong"])
+    reading["extra_claims"] = {"claims": {name: v for name, v in claims.items() if v is not None}}
+    reading["contradictions"] = (*wrong, *reading["contradictions"])
     stops = {"tol": model.tol, "max_iter": None}
     return {**reading, "iteration": stops}
 
@@ -114,12 +119,14 @@ def _read_pairs(
     formula = formula.replace("Σ  [", "Σ [")
     return {
         "definition": "svc", "formula": formula + kernel_words(parameters),
-        "parameters": parameters, "labels": Labels(classes), "wrong": wrong,
+        "parameters": parameters, "labels": Labels(classes), "contradictions": wrong,
         "notes": (*notes, ONE_COLUMN if len(pairs) == 1 else PAIRS),
     }  # fmt: skip
 
 
-def _support(model: Any, rows: Any) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
+def _support(
+    model: FittedModel, rows: "Rows"
+) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Numbers of the support vectors' rows."""
     support = np.asarray(model.support_, dtype=np.intp)
     kept = model.support_vectors_
@@ -137,6 +144,6 @@ def _support(model: Any, rows: Any) -> tuple[np.ndarray, tuple[str, ...], tuple[
     return support, (), ("support_vectors_ are not the rows that support_ names",)
 
 
-def _same_rows(rows: Any, i: np.ndarray, kept: np.ndarray) -> bool:
+def _same_rows(rows: "Rows", i: np.ndarray, kept: np.ndarray) -> bool:
     X = rows.take(i).block(0, len(i))[0]
     return np.array_equal(X if isinstance(X, np.ndarray) else X.toarray(), kept)

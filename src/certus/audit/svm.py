@@ -6,15 +6,20 @@
 What differs is which weights a row has, and how dual coefficients are laid out.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .classifiers import A_COLUMN_EACH, ONE_COLUMN
 from .labels import Labels
+from .types import FittedModel
+
+if TYPE_CHECKING:
+    from ..data.rows import Rows
+
 
 SAME_WEIGHT = 1e-9  # relative, of class weights
-LEFT_OUT_ROWS = 1000  # as in definitions/lssvm_claims.py
+LEFT_OUT_ROWS = 1000  # as in proofs/lssvm/_claims.py
 NOT_LEFT_OUT = "loo_scores_ and effective_parameters_ of more than 1,000 rows were not recomputed"
 NOT_CHOSEN = "scores_ were not recomputed, the fit at C_ and gamma_ was"
 SOME_SCORES = "of scores_ that of C_ and gamma_ and some others were recomputed"
@@ -27,13 +32,13 @@ KNOWN = {  # names of kernels, as definitions have them
 # --- least squares --------------------------------------------------------------------------------
 
 
-def read_lssvc(model: Any, rows: Any) -> dict[str, Any]:
+def read_lssvc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return _read_classes(model, rows, model.C)
 
 
-def read_lssvc_cv(model: Any, rows: Any) -> dict[str, Any]:
+def read_lssvc_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_classes(model, rows, model.C_, chosen=True)
-    reading["claims"]["claims"]["choice"] = {
+    reading["extra_claims"]["claims"]["choice"] = {
         "scores": model.scores_, "gammas": model.gammas_, "Cs": model.Cs_,
         "best_score": float(model.best_score_), "scoring": model.scoring, "asked_Cs": model.Cs,
         "asked_gammas": None if asked_kernel(model) is None else model.gammas,
@@ -42,7 +47,7 @@ def read_lssvc_cv(model: Any, rows: Any) -> dict[str, Any]:
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}
 
 
-def read_density_lssvc(model: Any, rows: Any) -> dict[str, Any]:
+def read_density_lssvc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_classes(model, rows, model.C, density=True)
     if model.formulation != "primal":
         return reading
@@ -55,11 +60,11 @@ def read_density_lssvc(model: Any, rows: Any) -> dict[str, Any]:
     return {**reading, "definition": "lssvm_primal", "formula": formula + kernel_words(parameters)}
 
 
-def read_lssvr(model: Any, rows: Any) -> dict[str, Any]:
-    return {**_read_squares(model, rows, model.C, None), "wrong": ()}
+def read_lssvr(model: FittedModel, rows: "Rows") -> dict[str, Any]:
+    return {**_read_squares(model, rows, model.C, None), "contradictions": ()}
 
 
-def read_kernel_ridge(model: Any, rows: Any) -> dict[str, Any]:
+def read_kernel_ridge(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     alpha = np.asarray(model.alpha, dtype=float).ravel()
     if not (alpha > 0).all():
         raise ValueError("KernelRidge(alpha=0) has no penalty: it only interpolates")
@@ -82,7 +87,7 @@ def read_kernel_ridge(model: Any, rows: Any) -> dict[str, Any]:
     kept = model.X_fit_ if isinstance(model.X_fit_, np.ndarray) else None
     return {
         "definition": "lssvm", "formula": formula, "parameters": parameters,
-        "claims": {"claims": {"kept": kept}},
+        "extra_claims": {"claims": {"kept": kept}},
         "notes": ("this is 1/(2α) of Σ sᵢ(yᵢ − wᵀφ(xᵢ))² + α‖w‖²",),
     }  # fmt: skip
 
@@ -97,20 +102,20 @@ def _of_pairs(function: Any, how: dict[str, Any]) -> Any:
 
 
 def _read_classes(
-    model: Any, rows: Any, C: Any, density: bool = False, chosen: bool = False
+    model: FittedModel, rows: "Rows", C: np.ndarray, density: bool = False, chosen: bool = False
 ) -> dict[str, Any]:
     classes = np.asarray(model.classes_)
     weight, wrong = class_weights(model, rows)
     reading = _read_squares(model, rows, C, weight, density, chosen)
     signs = ONE_COLUMN if len(classes) == 2 else A_COLUMN_EACH
     return {
-        **reading, "labels": Labels(classes, "signs"), "wrong": wrong,
+        **reading, "labels": Labels(classes, "signs"), "contradictions": wrong,
         "notes": (*reading["notes"], signs),
     }  # fmt: skip
 
 
 def _read_squares(
-    model: Any, rows: Any, C: Any, weight: Any, density: bool = False, chosen: bool = False
+    model: Any, rows: Any, C: np.ndarray, weight: Any, density: bool = False, chosen: bool = False
 ) -> dict[str, Any]:
     fitted = vars(model)
     beta = np.atleast_2d(np.asarray(model.dual_coef_, dtype=float)).T
@@ -138,12 +143,12 @@ def _read_squares(
         "definition": "lssvm",
         "formula": formula + kernel_words(parameters),
         "parameters": parameters,
-        "claims": {"claims": {name: value for name, value in claims.items() if value is not None}},
+        "extra_claims": {"claims": {k: v for k, v in claims.items() if v is not None}},
         "notes": (NOT_LEFT_OUT,) if unseen else (),
     }
 
 
-def _for_all(beta: np.ndarray, rows: Any) -> np.ndarray:
+def _for_all(beta: np.ndarray, rows: "Rows") -> np.ndarray:
     if len(beta) != rows.shape[0]:
         raise ValueError(
             f"dual_coef_ has numbers for {len(beta):,} rows, X has {rows.shape[0]:,}: give the "
@@ -152,7 +157,7 @@ def _for_all(beta: np.ndarray, rows: Any) -> np.ndarray:
     return beta
 
 
-def kernel_of(model: Any) -> dict[str, Any]:
+def kernel_of(model: FittedModel) -> dict[str, Any]:
     name = model.kernel if callable(model.kernel) else KNOWN[model.kernel]
     return {
         "kernel": name, "gamma": float(model.gamma_), "degree": float(model.degree),
@@ -160,12 +165,12 @@ def kernel_of(model: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def asked_gamma(model: Any) -> Any:
+def asked_gamma(model: FittedModel) -> Any:
     """γ as it was asked for, where the kernel has one."""
     return None if asked_kernel(model) is None else model.gamma
 
 
-def asked_kernel(model: Any) -> str | None:
+def asked_kernel(model: FittedModel) -> str | None:
     """The kernel, if it has a γ."""
     with_gamma = not callable(model.kernel) and model.kernel in ("rbf", "poly", "sigmoid")
     return str(model.kernel) if with_gamma else None
@@ -174,7 +179,7 @@ def asked_kernel(model: Any) -> str | None:
 # --- weights of classes, and words ----------------------------------------------------------------
 
 
-def class_weights(model: Any, rows: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def class_weights(model: FittedModel, rows: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """c of each class as the model has it (None: all 1 were asked for), and what is wrong."""
     classes, given = np.asarray(model.classes_), model.class_weight
     stated = np.asarray(model.class_weight_, dtype=float)

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .shapes import require_parameters
+from .types import FittedModel
 
 
 class Unwrapped(NamedTuple):
@@ -41,6 +42,6 @@ def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
             return Unwrapped(model, X, y, tuple(way))
 
 
-def _searches(model: Any) -> bool:
+def _searches(model: FittedModel) -> bool:
     """GridSearchCV and its like: an estimator and a splitter in, the best estimator out."""
     return {"estimator", "cv", "refit"} <= set(model.get_params(deep=False))

@@ -3,7 +3,7 @@
 from ..plotting.dendrogram import plot_dendrogram
 from .agglomerative import AgglomerativeClustering
 from .bisecting import BisectingKMeans
-from .choose_n_clusters import NClustersChoice, choose_n_clusters
+from .choose_n_clusters import NClustersResult, choose_n_clusters
 from .divisive import DivisiveClustering
 from .kmeans import KMeans
 from .linkage import linkage
@@ -17,7 +17,7 @@ __all__ = [
     "DivisiveClustering",
     "KMeans",
     "MiniBatchKMeans",
-    "NClustersChoice",
+    "NClustersResult",
     "Tree",
     "VariableClustering",
     "choose_n_clusters",

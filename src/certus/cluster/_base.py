@@ -6,56 +6,46 @@ in float64 by differences, in ``fit`` and ``predict`` alike, so that they agree 
 the origin.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import estimator_html_repr
 
-from .._explain import not_certified
-from .._finite import require_finite
-from .._validation import data_for_search, weights
-from .._watching import CALLER, Watching
-from .._words import count
-from ..certificate import Certificate, certify
+from ..base.certified import CertifiedEstimator
+from ..certificate.findings import ClusterFinding, finding_of
+from ..data.finite import require_finite
+from ..data.lazy import LazyRows
+from ..data.rows import Rows
+from ..data.validation import data_for_search, weights
 from ..distances import Euclidean
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
-from ..lazy import LazyRows
-from ..rows import Rows
+from ..exceptions import DegenerateWarning
+from ..runtime.user_frame import warn_user
 from ..solvers.kmeans import nearest_centers
 from ..solvers.kmeans.squares import squares_are_held
-from ._telling import degenerate, empty_clusters
+from ..text.format import count
+from ._messages import degenerate, empty_clusters
 
 TOO_FAR = "X and the centres are so far apart that squares of their differences overflow"
 
 
-class _CenterBased(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    BaseEstimator,
+class CenterBased(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator
 ):
-    """Fitted centres. ``fit`` is @watched."""
+    """Fitted centres, and distances to them; a subclass says to which of them a row belongs."""
 
     n_clusters: Any
     cluster_centers_: np.ndarray
     labels_: np.ndarray
     inertia_: float
     n_clusters_effective_: int
-    certificate_: Certificate
-    _watching: Watching  # during fit
 
     # --- fit ---
 
-    def _rows_to_fit(self, X: Any, sample_weight: Any) -> Rows:
+    def _rows_to_fit(self, X: Any, sample_weight: object) -> Rows:
         """Rows of a fit: finite, and at least n_clusters of them."""
         X = data_for_search(self, X, reset=True)
         s = weights(sample_weight, X.shape[0])
@@ -72,29 +62,15 @@ class _CenterBased(
             self._name_what_is_not_finite(rows)
         return rows
 
-    def _certify_clusters(self, rows: Rows) -> Certificate:
-        """The certificate of the fitted attributes, from the data."""
-        return certify(self, rows)
-
-    def _conclude(self, rows: Rows, max_iter: int | None = None) -> None:
-        """Set certificate_, and warn where it does not hold; ``max_iter``: what ended the fit.
-
-        ``fit`` calls it, and no helper between them: warnings count their way up.
-        """
-        self.certificate_ = self._watching.label(self._certify_clusters(rows))
-        if not self.certificate_.certified:
-            said = not_certified(self.certificate_, max_iter)
-            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
-
     def _warn_of_fewer(self, rows: Rows) -> None:
-        """Fewer clusters than were asked for; called by ``fit`` itself, after the certificate."""
+        """Warn of fewer clusters than were asked for; needs ``certificate_``."""
         counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
         k, formed = len(self.cluster_centers_), self.n_clusters_effective_
-        points = self.certificate_.found.get("degenerate")
+        points = finding_of(self.certificate_, ClusterFinding).degenerate
         said = empty_clusters(k, formed) if points is None else degenerate(counted, k, points)
-        warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
+        warn_user(said, DegenerateWarning)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
         """Fit, and give ``labels_``.
 
         Parameters
@@ -110,7 +86,9 @@ class _CenterBased(
         labels: np.ndarray = self.fit(X, sample_weight=sample_weight).labels_
         return labels
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> np.ndarray:
         """Fit, and give the distances to the centres.
 
         Parameters
@@ -127,20 +105,6 @@ class _CenterBased(
         return distances
 
     # --- new rows ---
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each row; of equally near ones the first.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-            The rows of the fit get ``labels_`` again.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int32
-        """
-        return self._nearest(Rows(data_for_search(self, X, reset=False)))[0]
 
     def transform(self, X: Any) -> np.ndarray:
         """Euclidean distances from each row to each centre, by differences.
@@ -159,7 +123,7 @@ class _CenterBased(
         narrow = rows.X.dtype == self.cluster_centers_.dtype == np.float32
         D = np.empty((rows.shape[0], len(centers)), dtype=np.float32 if narrow else np.float64)
 
-        def of_block(X: Any, _y: Any, _s: Any) -> np.ndarray:
+        def of_block(X: Any, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
             X = X.toarray() if rows.sparse else X
             return distance.compare(np.ascontiguousarray(X, dtype=np.float64), centers, threads=1)
 
@@ -169,7 +133,7 @@ class _CenterBased(
             self._name_what_is_not_finite(rows)
         return D
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: object = None, sample_weight: object = None) -> float:
         """−Σ sᵢ minₖ ‖xᵢ − μₖ‖²: minus the objective on these rows.
 
         Parameters
@@ -216,7 +180,20 @@ class _CenterBased(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()
+
+class NearestCenter(CenterBased):
+    """Fitted centres of which each row belongs to the nearest."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest centre of each row; of equally near ones the first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows of the fit get ``labels_`` again.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int32
+        """
+        return self._nearest(Rows(data_for_search(self, X, reset=False)))[0]

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from ..data.rows import Rows
 from ..distances import SquaredEuclidean
-from ..rows import Rows
 from ..solvers.kmeans import lloyd, nearest_centers
 from ..solvers.kmeans.starts import plus_plus
 
@@ -40,7 +40,7 @@ class BestOfTen:
         )
 
 
-def clusterer(estimator: Any, weighted: bool) -> Any:
+def clusterer(estimator: object, weighted: bool) -> Any:
     """``estimator`` with any number of clusters; None: k-means."""
     return BestOfTen() if estimator is None else Clusterer(estimator, weighted)
 

@@ -1,7 +1,5 @@
 """Matrices of distances as people give them: D_ij = D_ji ≥ 0, D_ii = 0, all finite."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -9,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 ROUNDING = 1e-8  # of the largest distance: two sides that differ by less are the same
 
 
-def distances_of(model: Any, X: Any) -> np.ndarray:
+def distances_of(model: object, X: object) -> np.ndarray:
     """A square matrix of distances between the rows of a fit, as float64."""
     D = _numbers(model, X)
     n, m = D.shape
@@ -35,7 +33,7 @@ def distances_of(model: Any, X: Any) -> np.ndarray:
     return D
 
 
-def distances_to(model: Any, X: Any, n: int) -> np.ndarray:
+def distances_to(model: object, X: object, n: int) -> np.ndarray:
     """Distances of new rows to the n rows of the fit."""
     check_is_fitted(model)
     D = _numbers(model, X)
@@ -47,7 +45,7 @@ def distances_to(model: Any, X: Any, n: int) -> np.ndarray:
     return D
 
 
-def _numbers(model: Any, X: Any) -> np.ndarray:
+def _numbers(model: object, X: object) -> np.ndarray:
     D = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=model, input_name="X")
     bad = ~(D >= 0) | np.isinf(D)
     if bad.any():

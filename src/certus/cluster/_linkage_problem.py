@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._finite import require_finite
-from .._validation import data_for_search
-from .._words import count, listed
-from ..csr import CSR
+from ..data.csr import CSR
+from ..data.finite import require_finite
+from ..data.lazy import LazyRows
+from ..data.validation import data_for_search
 from ..distances import Distance, get_distance
 from ..exceptions import DegenerateWarning, NotEuclideanWarning
-from ..lazy import LazyRows
+from ..solvers.linkage import OF_CENTERS
+from ..text.format import count, listed
 from ._given_distances import distances_of, looks_like_distances
 from ._units import WITH_UNITS, Told, scale_of, units_differ
 
-OF_CENTERS = ("centroid", "median", "ward")
 MISSING = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
 
 
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
         return self.distance.read(self.kept)
 
 
-def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
+def read_problem(model: Any, X: object, method: str, scale: object) -> Problem:
     """X of a fit. ``model`` has ``metric`` and ``metric_params``, and learns its columns."""
     params = params_of(model.metric_params)
     if isinstance(model.metric, str) and model.metric == "precomputed":
@@ -93,7 +93,7 @@ def read_problem(model: Any, X: Any, method: str, scale: Any) -> Problem:
     return Problem(rows, s, distance, metric, False, told)
 
 
-def params_of(metric_params: Any) -> dict[str, Any]:
+def params_of(metric_params: object) -> dict[str, Any]:
     if not (metric_params is None or isinstance(metric_params, dict)):
         raise ValueError(f"metric_params={metric_params!r}: give a dict, or None")
     return dict(metric_params or {})
@@ -103,7 +103,7 @@ def divided(X: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     return X if scale is None else X / scale
 
 
-def rows_of(model: Any, X: Any, *, reset: bool, missing: bool) -> np.ndarray:
+def rows_of(model: object, X: object, *, reset: bool, missing: bool) -> np.ndarray:
     """X as float64 in C order, finite but for NaN where ``missing`` values have a meaning."""
     X = data_for_search(model, X, reset=reset)
     if isinstance(X, CSR):
@@ -121,7 +121,7 @@ def rows_of(model: Any, X: Any, *, reset: bool, missing: bool) -> np.ndarray:
     return rows
 
 
-def _may_hold_categories(X: Any) -> bool:
+def _may_hold_categories(X: object) -> bool:
     if isinstance(X, np.ndarray) or not hasattr(X, "shape"):
         table = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
         return table.ndim == 2 and table.size > 0 and table.dtype.kind in "OUT"

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._cutting import CutTree
 from ._given_distances import distances_to
 from ._linkage_problem import Problem, params_of, rows_of
+from ._tree_estimator import CutTree
 from ._units import Told
 from .tree import Tree
 
@@ -37,7 +37,7 @@ class TreeClusterer(ClusterMixin, CutTree):
         self.n_leaves_ = tree.n_leaves
         return self._set_cut(tree)
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: object, *, reset: bool) -> Any:
         """New rows as the distance takes them, not divided by scale."""
         check_is_fitted(self)
         if self._distance is None:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import count
 from ..distances import Distance, SquaredEuclidean, get_distance
+from ..solvers.linkage import OF_CENTERS
+from ..text.format import count
 
 if TYPE_CHECKING:
     from .tree import Tree
@@ -64,7 +65,6 @@ def halves(merges: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 SHARES = {"average": equal_shares, "diana": equal_shares, "weighted": halves,
           "centroid": equal_shares, "median": halves, "ward": equal_shares}  # fmt: skip
-OF_CENTERS = ("centroid", "median", "ward")
 RULES = ("single", "complete", *SHARES)
 
 
@@ -93,7 +93,7 @@ def factor(method: str, sizes: np.ndarray) -> np.ndarray:
 
 
 def nearest_of(
-    m: int, block: Block, method: str, merges: np.ndarray, labels: np.ndarray, inside: Any = None
+    m: int, block: Block, method: str, merges: np.ndarray, labels: np.ndarray, inside: object = None
 ) -> np.ndarray:
     """Labels of m new rows, from their distances to all rows.
 
@@ -140,7 +140,7 @@ def centers_of(
 # --- of a tree ------------------------------------------------------------------------------------
 
 
-def nearest_clusters(tree: "Tree", X: Any, labels: np.ndarray) -> np.ndarray:
+def nearest_clusters(tree: "Tree", X: object, labels: np.ndarray) -> np.ndarray:
     """The cluster, of those of ``labels``, that each row of X belongs to."""
     method = tree.method
     if method == "bisecting":
@@ -172,14 +172,14 @@ def _precomputed(tree: "Tree") -> bool:
     return isinstance(tree.metric, str) and tree.metric == "precomputed"
 
 
-def _read(tree: "Tree", X: Any) -> tuple[Distance, np.ndarray]:
+def _read(tree: "Tree", X: object) -> tuple[Distance, np.ndarray]:
     """The distance, prepared with rows, and these as it reads them."""
     X = _scaled(tree, X)
     distance = get_distance(tree.metric, **(tree.metric_params or {})).prepare(X)
     return distance, distance.read(X)
 
 
-def _scaled(tree: "Tree", X: Any) -> Any:
+def _scaled(tree: "Tree", X: object) -> Any:
     return X if tree.scale is None else np.asarray(X, dtype=np.float64) / tree.scale
 
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._words import count, listed, number
+from ..text.format import count, listed, number
 
 AS_EQUAL = 8 * np.finfo(float).eps  # heights that differ by less are a tie: rounding made them so
 
 
-def checked_merges(merges: Any, leaf_sizes: np.ndarray | None = None) -> np.ndarray:
+def checked_merges(merges: object, leaf_sizes: np.ndarray | None = None) -> np.ndarray:
     """SciPy's layout as float64 (n − 1, 4), or an error that names the merge."""
     Z = np.ascontiguousarray(merges, dtype=np.float64)
     if Z.ndim != 2 or Z.shape[1] != 4:

@@ -4,12 +4,12 @@ x_ij / s_j,   s_j = the standard deviation of column j, its range, or what is gi
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from .._words import count, magnitude, name_of, number
 from ..exceptions import UnitsWarning
+from ..runtime.user_frame import warn_user
+from ..text.format import count, magnitude, name_of, number
 
 SCALES = ("standard", "range")
 FACTOR = 100  # between spreads, beyond which the smaller column changes a distance by < 0.005 %
@@ -20,7 +20,13 @@ WITH_UNITS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski",
 Told = tuple[str, type[Warning]]
 
 
-def scale_of(scale: Any, X: np.ndarray) -> np.ndarray | None:
+def warn_each(told: list[Told]) -> None:
+    """Warn of each message, at the user's line."""
+    for message, kind in told:
+        warn_user(message, kind)
+
+
+def scale_of(scale: object, X: np.ndarray) -> np.ndarray | None:
     """s (p,), or None where columns stay as they are."""
     if scale is None or scale is False:
         return None
@@ -36,7 +42,7 @@ def scale_of(scale: Any, X: np.ndarray) -> np.ndarray | None:
     return _given(scale, X.shape[1])
 
 
-def _given(scale: Any, p: int) -> np.ndarray:
+def _given(scale: object, p: int) -> np.ndarray:
     try:
         s = np.array(scale, dtype=np.float64)
     except (TypeError, ValueError):

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_memory
 
-from .._config import effective_threads
-from .._validation import boolean, one_of
-from .._watching import watched
+from ..data.validation import boolean, one_of
+from ..runtime.config import effective_threads
+from ..runtime.progress import monitored
 from ..solvers.linkage import METHODS
-from ._growing import dtype_of, grow
+from ._build_tree import dtype_of, grow
 from ._linkage_problem import read_problem
 from ._tree_clusterer import TreeClusterer
+from ._units import warn_each
 
 
 class AgglomerativeClustering(TreeClusterer):
@@ -122,8 +123,8 @@ class AgglomerativeClustering(TreeClusterer):
         self.scale = scale
         self.dtype = dtype
 
-    @watched
-    def fit(self, X: Any, y: Any = None) -> "AgglomerativeClustering":
+    @monitored
+    def fit(self, X: object, y: object = None) -> "AgglomerativeClustering":
         """Grow the tree, and cut it.
 
         Parameters
@@ -139,7 +140,7 @@ class AgglomerativeClustering(TreeClusterer):
         self._check_parameters()
         problem = read_problem(self, X, self.linkage, self.scale)
         self._require(problem.n, "n_samples")
-        self._watching.begin(None)
+        self._monitor.begin(None)
         merges = grow(
             problem, self.linkage, dtype_of(self.dtype), effective_threads(), self._merge_heard
         )
@@ -148,7 +149,7 @@ class AgglomerativeClustering(TreeClusterer):
         self.distances_ = merges[:, 2].copy()
         self.n_connected_components_ = 1
         self._certify_tree(problem.rows)
-        self._tell(told)
+        warn_each(told)
         return self
 
     def _check_parameters(self) -> None:

@@ -1,29 +1,29 @@
 """k-means by splitting clusters in two."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_search, not_negative, one_of, positive_whole
-from .._watching import CALLER, watched
-from .._words import count, number, printable
-from ..certificate import Certificate
+from ..certificate import Certificate, certify
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_search, not_negative, one_of, positive_whole
 from ..exceptions import NotCertifiedWarning
-from ..rows import Rows
+from ..runtime.pool import blas_limiter
+from ..runtime.progress import monitored
+from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, Tree, bisect, go_down
 from ..solvers.kmeans.fit import stored
-from ..solvers.steps import Step
-from ._base import _CenterBased
-from ._starting import check_init, starts
+from ..solvers.progress import Step
+from ..text.format import count, number, printable
+from ._base import CenterBased
+from ._init import check_init, starts
 from .kmeans import KMeans, _attributes
 from .tree import Tree as ClusterTree
 
 
-class BisectingKMeans(_CenterBased):
+class BisectingKMeans(CenterBased):
     """Split k − 1 times one cluster C in two: minimise Σ_{i∈C} sᵢ min(‖xᵢ − μ₀‖², ‖xᵢ − μ₁‖²).
 
     A drop-in for scikit-learn's class. The splits make a tree, and a row's cluster is found by
@@ -127,8 +127,8 @@ class BisectingKMeans(_CenterBased):
         self.algorithm = algorithm
         self.bisecting_strategy = bisecting_strategy
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "BisectingKMeans":
+    @monitored
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "BisectingKMeans":
         """Split until there are k clusters.
 
         Parameters
@@ -145,7 +145,7 @@ class BisectingKMeans(_CenterBased):
         self._check_parameters()
         rows = self._rows_to_fit(X, sample_weight)
         unfinished = self._split(rows)
-        self.certificate_ = self._watching.label(self._certify_splits(rows))
+        self._set_certificate(self._certify_splits(rows))
         if self.n_clusters_effective_ < len(self.cluster_centers_):
             self._warn_of_fewer(rows)
         elif not self.split_certified_.all():
@@ -177,7 +177,7 @@ class BisectingKMeans(_CenterBased):
         def look(part: Rows, split: Split | None) -> None:
             splits.append((np.nan, True) if split is None else _claim(part, split))
 
-        on_step: Any = self._watching.iterations(
+        on_step: Any = self._monitor.iterations(
             lambda grown: _fitted(rows, grown(), splits),
             lambda: self._certify_splits(rows),
             k - 1,
@@ -195,7 +195,7 @@ class BisectingKMeans(_CenterBased):
 
     def _certify_splits(self, rows: Rows) -> Certificate:
         """The certificate of all centres, with what is known of the splits."""
-        certificate = self._certify_clusters(rows)
+        certificate = certify(self, rows)
         made = self.split_certified_[~np.isnan(self.split_residuals_)]
         if not len(made):
             return certificate
@@ -217,7 +217,7 @@ class BisectingKMeans(_CenterBased):
             f"fixed point: objective {number(self.inertia_, 4)}, and one more step lowers that of "
             f"a split by up to {gain} %. {remedy}"
         )
-        warnings.warn(printable(said), NotCertifiedWarning, stacklevel=CALLER)
+        warn_user(said, NotCertifiedWarning)
 
     def predict(self, X: Any) -> np.ndarray:
         """The leaf of each row, found by going down the tree.
@@ -274,7 +274,7 @@ def _claim(part: Rows, split: Split) -> tuple[float, bool]:
     """(residual, certified) of one split: k-means with two centres on the rows of one cluster."""
     model = KMeans(n_clusters=2)
     model.__dict__.update(_attributes(part, split.fit, list(split.objectives)))
-    certificate = model._certify_clusters(part)
+    certificate = certify(model, part)
     return certificate.residual, certificate.certified
 
 

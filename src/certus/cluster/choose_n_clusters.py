@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-from .._config import effective_threads
-from .._validation import positive_whole
-from .._words import count, listed
-from ._asked import generator, methods_of, numbers_of_clusters, rows_of
+from ..data.types import Seed
+from ..data.validation import positive_whole
+from ..runtime.config import effective_threads
+from ..text.format import count, listed
 from ._clusterer import clusterer
-from ._evidence import (
+from ._n_clusters_input import generator, methods_of, numbers_of_clusters, rows_of
+from ._n_clusters_result import DEFAULT, NClustersResult
+from ._n_clusters_scores import Measured, Progress, References, Work, distinct
+from ._n_clusters_verdict import (
     NO_BIC,
     Says,
     as_of_pairs,
@@ -31,25 +34,23 @@ from ._evidence import (
     gap_of,
     verdict,
 )
-from ._measuring import Measured, Progress, References, Work, distinct
-from ._n_clusters_choice import DEFAULT, NClustersChoice
 
 
 def choose_n_clusters(
-    X: Any,
-    ks: Any = range(1, 11),
+    X: object,
+    ks: object = range(1, 11),
     *,
     methods: Iterable[str] = DEFAULT,
-    estimator: Any = None,
+    estimator: object = None,
     n_references: int = 20,
     n_resamples: int = 20,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     max_rows: int | None = 10_000,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: Seed = None,
     threads: int | None = None,
     on_progress: Callable[[int, int], Any] | None = None,
-) -> NClustersChoice:
+) -> NClustersResult:
     """The number of clusters, with the evidence for every k, or "no structure".
 
     Each method has its own k; the verdict is what most of them say. Where fewer than half see
@@ -91,7 +92,7 @@ def choose_n_clusters(
 
     Returns
     -------
-    NClustersChoice
+    NClustersResult
         ``n_clusters``, ``verdict``, ``says``, ``table()``, ``explain()``, ``plot()``.
 
     Examples
@@ -111,7 +112,7 @@ def choose_n_clusters(
 
     >>> long = rng.normal(size=(120, 2)) * [6, 1] + np.repeat([[0, 0], [0, 6]], 60, axis=0)
     >>> choose_n_clusters(long, range(1, 4), **few, methods="bic", random_state=0)
-    NClustersChoice(2 clusters: bic alone was asked)
+    NClustersResult(2 clusters: bic alone was asked)
     """
     methods = methods_of(methods)
     if positive_whole("n_references", n_references) < 2:
@@ -154,7 +155,7 @@ def _choice(
     found: Measured,
     noise: References,
     notes: list[str],
-) -> NClustersChoice:
+) -> NClustersResult:
     gap, gap_error = gap_of(found.W, noise.W)
     stability, stability_interval = _mean_of_pairs(found.stability, confidence)
     noise_stability = np.full(noise.W.shape, np.nan)
@@ -176,7 +177,7 @@ def _choice(
         notes.append(f"There is no BIC of k = {listed(none)}: {NO_BIC}.")
     if k is not None and k == ks[-1]:
         notes.append(f"{k} is the largest k that was tried: try more.")
-    return NClustersChoice(
+    return NClustersResult(
         n_clusters=k, verdict=told,
         says={name: said.k for name, said in says.items()},
         why={name: said.why for name, said in says.items()},
@@ -213,14 +214,14 @@ def _of_one_k(
     methods: tuple[str, ...],
     confidence: float,
     notes: list[str],
-) -> NClustersChoice:
+) -> NClustersResult:
     """k = 1 alone: there is nothing to compare it with."""
     weight = np.ones(len(X)) if s is None else s
     centred = X - X[0].astype(np.float64)
     W = float(np.dot(weight, ((centred - np.average(centred, axis=0, weights=s)) ** 2).sum(axis=1)))
     why = "all rows are one point" if W == 0 else "k = 1 alone was tried"
     unknown = np.full(1, np.nan)
-    return NClustersChoice(
+    return NClustersResult(
         n_clusters=None, verdict=f"no structure: {why}" if W == 0 else f"no answer: {why}",
         says=dict.fromkeys(methods), why=dict.fromkeys(methods, why),
         ks=np.array([1]), objective=np.array([W]), silhouette=unknown,

@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from .._config import effective_threads
-from .._memory import available_memory
-from .._watching import watched
-from .._words import count, number
-from ..solvers.diana import divide
-from ._growing import ALWAYS_THERE, dtype_of, require_reach, rows_read
+from ..data.memory import available_memory
+from ..runtime.config import effective_threads
+from ..runtime.progress import monitored
+from ..solvers.linkage.diana import divide
+from ..text.format import count, number
+from ._build_tree import ALWAYS_THERE, dtype_of, require_reach, rows_read
 from ._linkage_problem import Problem, read_problem
 from ._tree_clusterer import TreeClusterer
+from ._units import warn_each
 
 
 class DivisiveClustering(TreeClusterer):
@@ -92,8 +93,8 @@ class DivisiveClustering(TreeClusterer):
         self.scale = scale
         self.dtype = dtype
 
-    @watched
-    def fit(self, X: Any, y: Any = None) -> "DivisiveClustering":
+    @monitored
+    def fit(self, X: object, y: object = None) -> "DivisiveClustering":
         """Split until every row is alone, and cut the tree.
 
         Parameters
@@ -110,12 +111,12 @@ class DivisiveClustering(TreeClusterer):
         dtype = dtype_of(self.dtype)
         problem = read_problem(self, X, "diana", self.scale)
         self._require(problem.n, "n_samples")
-        self._watching.begin(None)
+        self._monitor.begin(None)
         merges = divide(_all_distances(problem, dtype), self._merge_heard)
         told = problem.told + self._plant(problem, merges, "diana")
         self.divisive_coefficient_ = _coefficient(merges)
         self._certify_tree(problem.rows)
-        self._tell(told)
+        warn_each(told)
         return self
 
 

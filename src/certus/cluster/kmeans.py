@@ -4,17 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import boolean, not_negative, one_of, positive_whole
-from .._watching import watched
-from ..rows import Rows
-from ..solvers.kmeans import Fit, nearest_centers
+from ..base.restarts import SAME_OBJECTIVE, Iterate, Restarts
+from ..certificate import certify
+from ..data.rows import Rows
+from ..data.validation import boolean, not_negative, one_of, positive_whole
+from ..runtime.pool import blas_limiter
+from ..runtime.progress import monitored
+from ..solvers.kmeans import Fit, lloyd, nearest_centers
 from ..solvers.kmeans.fit import owners, stored
-from ._base import TOO_FAR, _CenterBased
-from ._restarts import Iterate, Restarts
-from ._starting import check_init, check_n_init, starts, starts_of
+from ..solvers.progress import OnStep, Step
+from ._base import TOO_FAR, NearestCenter
+from ._init import check_init, check_n_init, starts, starts_of
 
 
-class KMeans(_CenterBased):
+class KMeans(NearestCenter):
     """k-means: minimise Σ sᵢ minₖ ‖xᵢ − μₖ‖² over k centres μ, from one start or several.
 
     A drop-in for scikit-learn's class. Each row belongs to its nearest centre (of equally near ones
@@ -109,8 +112,8 @@ class KMeans(_CenterBased):
         self.copy_x = copy_x
         self.algorithm = algorithm
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KMeans":
+    @monitored
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "KMeans":
         """Find the centres.
 
         Parameters
@@ -129,10 +132,10 @@ class KMeans(_CenterBased):
         found = self._best_of_starts(rows)
         unfinished = not found.converged and found.n_iter >= self.max_iter
         if self.n_clusters_effective_ < self.n_clusters:
-            self.certificate_ = self._watching.label(self._certify_clusters(rows))
+            self._set_certificate(certify(self, rows))
             self._warn_of_fewer(rows)
         else:
-            self._conclude(rows, self.max_iter if unfinished else None)
+            self._conclude(certify(self, rows), self.max_iter if unfinished else None)
         return self
 
     def _check_parameters(self) -> None:
@@ -151,19 +154,33 @@ class KMeans(_CenterBased):
         """Run the starts, and set the fitted attributes."""
         count = starts_of(type(self).__name__, self.init, self.n_init)
         start = starts(self.init, rows, self.n_clusters, self.random_state)
-        watching = self._watching
-        watching.iterations(
+        self._monitor.iterations(
             lambda iterate: _of_iterate(rows, iterate),
-            lambda: self._certify_clusters(rows),
+            lambda: certify(self, rows),
             count * self.max_iter,
         )
-        restarts = Restarts(type(self).__name__, watching, count, self.verbose)
-        found = restarts.run(rows, start, max_iter=self.max_iter, tol=float(self.tol))
+        every = 1 if self.verbose else 0
+        restarts = Restarts(type(self).__name__, self._monitor, count, _lower, every)
+
+        def solve(on_step: OnStep) -> Fit:
+            def told(step: Step) -> bool:
+                return on_step(step._replace(parameters=lambda: step.parameters()[0]))  # centres
+
+            begin, tol = start(), float(self.tol)
+            with blas_limiter.for_work(rows.shape), np.errstate(over="ignore", invalid="ignore"):
+                return lloyd(rows, begin, max_iter=self.max_iter, tol=tol, on_step=told)
+
+        found = restarts.run(solve)
         if not np.isfinite(found.objective):
             raise ValueError(f"{TOO_FAR}: give init in the units of X")
         for name, value in _attributes(rows, found, restarts.objectives).items():
             setattr(self, name, value)
         return found
+
+
+def _lower(found: Fit, best: Fit) -> bool:
+    """Is J lower by more than rounding?"""
+    return bool(found.objective < (1 - SAME_OBJECTIVE) * best.objective)
 
 
 def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]:
@@ -180,7 +197,7 @@ def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]
 
 def _of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
     """The same for a fit that ends here: labels are those of the centres as they are stored."""
-    centers = iterate.centers.astype(stored(rows)).astype(np.float64)
+    centers = iterate.parameters.astype(stored(rows)).astype(np.float64)
     labels, d2 = nearest_centers(rows, centers)
     J = float(d2.sum() if rows.s is None else (rows.s * d2).sum())
     found = Fit(centers, labels, J, iterate.n_iter, False, 0, owners(rows, labels), 0.0)

@@ -1,18 +1,17 @@
 """The merges of an agglomerative tree, as SciPy gives them."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator
 
-from .._config import effective_threads
-from .._validation import one_of
-from .._words import printable
+from ..data.validation import one_of
+from ..runtime.config import effective_threads
 from ..solvers.linkage import METHODS
-from ._growing import dtype_of, grow
+from ._build_tree import dtype_of, grow
 from ._linkage_problem import read_problem
+from ._units import warn_each
 
 
 class _Asked(BaseEstimator):
@@ -27,9 +26,9 @@ def linkage(
     method: str = "single",
     metric: Any = "euclidean",
     *,
-    scale: Any = None,
+    scale: object = None,
     metric_params: dict[str, Any] | None = None,
-    dtype: Any = None,
+    dtype: object = None,
     threads: int | None = None,
 ) -> np.ndarray:
     """Merge the two nearest clusters, n − 1 times: SciPy's matrix of merges.
@@ -89,8 +88,7 @@ def linkage(
     if np.ndim(X) == 1 and not hasattr(X, "columns"):
         X, metric = _square(X), "precomputed"
     problem = read_problem(_Asked(metric, metric_params), X, method, scale)
-    for said, kind in problem.told:
-        warnings.warn(printable(said), kind, stacklevel=2)
+    warn_each(problem.told)
     return grow(problem, method, width, effective_threads(threads))
 
 

@@ -1,6 +1,5 @@
 """k-means by mini-batches, and on a stream."""
 
-import warnings
 from math import ceil
 from numbers import Integral
 from typing import Any
@@ -8,23 +7,26 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._pool import blas_limiter
-from .._validation import boolean, data_for_search, not_negative, positive_whole, weights
-from .._watching import CALLER, watched
-from .._words import number, printable
-from ..rows import Rows
+from ..certificate import certify
+from ..data.rows import Rows
+from ..data.types import Seed
+from ..data.validation import boolean, data_for_search, not_negative, positive_whole, weights
+from ..runtime.pool import blas_limiter
+from ..runtime.progress import monitored
+from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.fit import stored
 from ..solvers.kmeans.minibatch import Running, assign, begin, best_start, minibatch, step
 from ..solvers.kmeans.squares import squares_are_held
-from ..solvers.steps import Step
-from ._base import TOO_FAR, _CenterBased
-from ._starting import check_init, check_n_init, starts, starts_of
+from ..solvers.progress import Step
+from ..text.format import number, printable
+from ._base import TOO_FAR, NearestCenter
+from ._init import check_init, check_n_init, starts, starts_of
 
 STARTS = 3  # for n_init="auto", where a start is often a bad one: the batches mend much of it
 FITTED = ("certificate_", "labels_", "n_iter_", "n_clusters_effective_", "_random_state")
 
 
-class MiniBatchKMeans(_CenterBased):
+class MiniBatchKMeans(NearestCenter):
     """k-means on small random batches: minimise J = Σ sᵢ minₖ ‖xᵢ − μₖ‖², nearly.
 
     A drop-in for scikit-learn's class. Every centre is the running mean of the rows that came to
@@ -135,8 +137,8 @@ class MiniBatchKMeans(_CenterBased):
         self.n_init = n_init
         self.reassignment_ratio = reassignment_ratio
 
-    @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MiniBatchKMeans":
+    @monitored
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "MiniBatchKMeans":
         """Draw batches until the objective falls no more.
 
         Parameters
@@ -154,7 +156,7 @@ class MiniBatchKMeans(_CenterBased):
         rows = self._rows_to_fit(X, sample_weight)
         self._run_batches(rows)
         # no optimum is claimed, so none is missed: the certificate says how far it is
-        self.certificate_ = self._watching.label(self._certify_clusters(rows))
+        self._set_certificate(certify(self, rows))
         if self.n_clusters_effective_ < self.n_clusters:
             self._warn_of_fewer(rows)
         return self
@@ -165,9 +167,9 @@ class MiniBatchKMeans(_CenterBased):
         tries = starts_of(name, self.init, self.n_init, STARTS)
         size, init_size = min(int(self.batch_size), n), self._init_size(n)
         random_state, max_steps = check_random_state(self.random_state), self.max_iter * n // size
-        on_step: Any = self._watching.iterations(
+        on_step: Any = self._monitor.iterations(
             lambda running: self._of_all(rows, running, size),
-            lambda: self._certify_clusters(rows),
+            lambda: certify(self, rows),
             max_steps,
         )
         if self.verbose:
@@ -185,7 +187,9 @@ class MiniBatchKMeans(_CenterBased):
             raise ValueError(f"{TOO_FAR}: give init in the units of X")
         self._set(attributes)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MiniBatchKMeans":
+    def partial_fit(
+        self, X: object, y: object = None, sample_weight: object = None
+    ) -> "MiniBatchKMeans":
         """One step on the rows given: every centre is the running mean of all rows so far.
 
         The centres start from the first batch, which must hold at least k rows.
@@ -209,7 +213,7 @@ class MiniBatchKMeans(_CenterBased):
             if goes_on:
                 running, dtype = self._running(), self.cluster_centers_.dtype
             else:
-                size = self._init_size(rows.shape[0], stacklevel=3)
+                size = self._init_size(rows.shape[0])
                 running = begin(best_start(rows, self._start, 1, size, random_state))
                 dtype = np.dtype(stored(rows))
             step(rows, running, random_state, self.reassignment_ratio)
@@ -235,23 +239,22 @@ class MiniBatchKMeans(_CenterBased):
         if self.init_size is not None:
             positive_whole("init_size", self.init_size)
 
-    def _init_size(self, n: int, stacklevel: int = CALLER + 1) -> int:
+    def _init_size(self, n: int) -> int:
         k, size = int(self.n_clusters), self.init_size
         if size is None:
             size = 3 * min(int(self.batch_size), n)
         elif size < k:
-            warnings.warn(
+            warn_user(
                 f"init_size={size} should be larger than n_clusters={k}. Setting it to "
                 "min(3*n_clusters, n_samples)",
                 RuntimeWarning,
-                stacklevel=stacklevel,
             )
         return min(int(size) if size >= k else 3 * k, n)
 
-    def _start(self, rows: Rows, random_state: Any) -> np.ndarray:
+    def _start(self, rows: Rows, random_state: Seed) -> np.ndarray:
         return starts(self.init, rows, self.n_clusters, random_state)()
 
-    def _next_rows(self, X: Any, sample_weight: Any) -> Rows:
+    def _next_rows(self, X: Any, sample_weight: object) -> Rows:
         X = data_for_search(self, X, reset=False)
         rows = Rows(X, None, weights(sample_weight, X.shape[0]))
         if not squares_are_held(rows):
@@ -280,8 +283,7 @@ class MiniBatchKMeans(_CenterBased):
         }
 
     def _set(self, attributes: dict[str, Any]) -> None:
-        for name in FITTED:  # of a fit before, which may be of another kind
-            self.__dict__.pop(name, None)
+        self._forget(*FITTED)  # of a fit before, which may be of another kind
         self.__dict__.update(attributes)
 
     def _kept_labels(self, labels: np.ndarray) -> dict[str, Any]:

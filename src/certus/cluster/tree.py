@@ -1,15 +1,16 @@
 """A tree of clusters: what merged with what, at which height."""
 
-import warnings
 from functools import cached_property
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from .._files import write_whole
-from .._words import count, number, printable
 from ..exceptions import DegenerateWarning
+from ..runtime.user_frame import warn_user
+from ..text.files import write_whole
+from ..text.format import count, number
+from ._newick import newick
 from ._tree_nearest import distances_given, nearest_clusters
 from ._tree_shape import (
     Shape,
@@ -23,7 +24,6 @@ from ._tree_shape import (
     shape_of,
     tie_at,
 )
-from ._tree_writing import newick
 
 FROM_ABOVE = ("diana", "bisecting")  # methods that split
 
@@ -199,10 +199,10 @@ class Tree:
         """
         labels, arbitrary = self._cut(n_clusters, height)
         if arbitrary is not None:
-            warnings.warn(printable(arbitrary), DegenerateWarning, stacklevel=2)
+            warn_user(arbitrary, DegenerateWarning)
         return labels
 
-    def _cut(self, n_clusters: Any, height: Any) -> tuple[np.ndarray, str | None]:
+    def _cut(self, n_clusters: object, height: object) -> tuple[np.ndarray, str | None]:
         """(labels of rows, why they are arbitrary)."""
         undone, arbitrary = self._undone(n_clusters, height)
         return self._labels(undone), arbitrary
@@ -211,7 +211,7 @@ class Tree:
         labels = runs(self._shape, undone)
         return by_first_row(labels if self.rows is None else labels[self.rows])
 
-    def _undone(self, n_clusters: Any, height: Any) -> tuple[np.ndarray, str | None]:
+    def _undone(self, n_clusters: Any, height: object) -> tuple[np.ndarray, str | None]:
         """(is each merge undone?, why that is arbitrary)."""
         if (n_clusters is None) == (height is None):
             raise ValueError("give n_clusters or height, one of them")
@@ -272,7 +272,7 @@ class Tree:
         """
         return joined_at(self._shape, self.heights, self.rows)
 
-    def cophenetic_correlation(self, X: Any = None) -> float:
+    def cophenetic_correlation(self, X: object = None) -> float:
         """How well the tree keeps the distances: their correlation with ``cophenetic()``.
 
         Parameters
@@ -295,7 +295,7 @@ class Tree:
 
     # --- for people ---
 
-    def to_newick(self, path: Any = None) -> str:
+    def to_newick(self, path: object = None) -> str:
         """The tree in the Newick format, which programs for phylogenies read.
 
         Parameters

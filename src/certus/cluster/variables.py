@@ -6,16 +6,16 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._config import effective_threads
-from .._validation import boolean, one_of
-from .._watching import watched
-from .._words import count, listed, name_of
+from ..data.validation import boolean, one_of
 from ..distances import get_distance
 from ..exceptions import DegenerateWarning
+from ..runtime.config import effective_threads
+from ..runtime.progress import monitored
 from ..solvers.linkage import agglomerate_distances
-from ._cutting import CutTree
+from ..text.format import count, listed, name_of
 from ._linkage_problem import rows_of
-from ._units import Told
+from ._tree_estimator import CutTree
+from ._units import Told, warn_each
 from .tree import Tree
 
 LINKAGES = ("single", "complete", "average", "weighted")
@@ -99,8 +99,8 @@ class VariableClustering(TransformerMixin, CutTree):
         self.distance_threshold = distance_threshold
         self.representation = representation
 
-    @watched
-    def fit(self, X: Any, y: Any = None) -> "VariableClustering":
+    @monitored
+    def fit(self, X: object, y: object = None) -> "VariableClustering":
         """Grow the tree of columns, and cut it.
 
         Parameters
@@ -118,7 +118,7 @@ class VariableClustering(TransformerMixin, CutTree):
         if n < 2:
             raise ValueError(f"n_samples={n}: columns are compared over two rows or more")
         self._require(p, "n_features")
-        self._watching.begin(None)
+        self._monitor.begin(None)
         distance, columns = get_distance(self.metric), np.ascontiguousarray(X.T)
         signed = distance.compare(columns, columns, effective_threads())
         D = signed
@@ -131,7 +131,7 @@ class VariableClustering(TransformerMixin, CutTree):
         told = self._set_cut(Tree(merges, self.linkage, "precomputed", X=D, names=names))
         self._represent(X, D, signed)
         self._certify_tree(X)
-        self._tell(told + self._without_direction(X))
+        warn_each(told + self._without_direction(X))
         return self
 
     def _check_parameters(self) -> None:
@@ -165,7 +165,7 @@ class VariableClustering(TransformerMixin, CutTree):
             "every column that has a direction. Drop what does not vary", DegenerateWarning,
         )]  # fmt: skip
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: object) -> np.ndarray:
         """A column for each cluster.
 
         Parameters

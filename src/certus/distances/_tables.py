@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._frames import _library as library
-from .._words import count, name_of
+from ..data.frames import _library as library
+from ..text.format import count, name_of
 from .reading import require_columns
 
 
@@ -21,7 +21,7 @@ class Table(NamedTuple):
         return len(self.columns)
 
 
-def as_table(X: Any, categorical: Any = "auto") -> Table:
+def as_table(X: np.ndarray, categorical: object = "auto") -> Table:
     """Columns of X; ``categorical`` as in ``Gower``."""
     if library(X) is not None and len(getattr(X, "shape", ())) == 2:
         values, names, text = _of_frame(X)
@@ -48,7 +48,7 @@ def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:
     return columns, [str(name) for name in frame.columns], np.array(text, dtype=bool)
 
 
-def _of_array(X: Any) -> tuple[list[np.ndarray], None, np.ndarray]:
+def _of_array(X: np.ndarray) -> tuple[list[np.ndarray], None, np.ndarray]:
     table = X.toarray() if hasattr(X, "toarray") else X
     if not isinstance(table, np.ndarray):
         as_numbers = np.asarray(table, dtype=object)
@@ -67,7 +67,7 @@ def _of_array(X: Any) -> tuple[list[np.ndarray], None, np.ndarray]:
     return columns, None, np.array(text, dtype=bool)
 
 
-def _no_number(value: Any) -> bool:
+def _no_number(value: object) -> bool:
     return isinstance(value, (str, bytes)) or not (
         value is None or isinstance(value, (int, float, np.number, np.bool_))
     )

@@ -59,18 +59,20 @@ class Distance:
         """d(A_i, B_j) of all pairs of rows that ``read`` returned; nothing is checked again."""
         raise NotImplementedError
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         """Rows whose plain ``embedded_metric`` is this distance; float64 in C order."""
         return self.read(X)
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def pairwise(
+        self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
+    ) -> np.ndarray:
         """d(A_i, B_j) of all pairs, (n, m); B None: of the rows of A among themselves."""
         if is_sparse(A) or is_sparse(B):
             return sparse_pairs(self, A, B, threads)
         rows, others = two_sides(A, B, missing=self.missing)
         return self.compare(rows, others, threads)
 
-    def paired(self, A: Any, B: Any) -> np.ndarray:
+    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """d(A_i, B_i), row by row, (n,)."""
         rows, others = two_sides(A, B, missing=self.missing)
         if len(rows) != len(others):
@@ -78,13 +80,15 @@ class Distance:
                              "row by row")  # fmt: skip
         return self._paired(rows, others)
 
-    def weight_vjp(self, A: Any, B: Any, C: Any, *, threads: int | None = None) -> np.ndarray:
+    def weight_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
+    ) -> np.ndarray:
         """Σ_ij C_ij ∂d(A_i, B_j)/∂w, (p,), for distances with feature weights w."""
         raise TypeError(f"{type(self).__name__} has no derivative with respect to feature weights; "
                         "Manhattan, Euclidean, SquaredEuclidean and PhiS have")  # fmt: skip
 
     def parameters(self) -> dict[str, Any]:
-        """What ``paired(A, B, name, **parameters)`` of ``certus.definitions.distances`` needs."""
+        """What ``paired(A, B, name, **parameters)`` of ``certus.proofs.distances`` needs."""
         return {name: value for name, value in self._given().items() if value is not None}
 
     def flags(self, X: Any) -> list[Flag]:
@@ -123,7 +127,7 @@ class Distance:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, np.ndarray) and value.size > 6:
         return f"<array {value.shape}>"
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._config import effective_threads
-from .._pool import blas_limiter, run_on_threads
+from ..runtime.config import effective_threads
+from ..runtime.pool import blas_limiter, run_on_threads
 
 ROWS = 64  # of A at a time: their sums stay in the second cache
 MIRRORED_FROM = 16  # features; with fewer, adding up again is faster than transposing

@@ -5,12 +5,12 @@
 Products of matrices count them for all pairs; without weights one is enough.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from ..runtime.user_frame import warn_user
 from . import blocks
 from .reading import two_sides
 from .shares import _Share
@@ -60,11 +60,13 @@ class Boolean(_Share):
         given = super().__repr__().removeprefix("Boolean(").removesuffix(")")
         return f"Boolean({', '.join([repr(self.name), *([given] if given else [])])})"
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def pairwise(
+        self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
+    ) -> np.ndarray:
         rows, others = two_sides(A, B)
         if not (_is_boolean(rows) and (rows is others or _is_boolean(others))):
             said = f"Data was converted to boolean for metric {self.name}"
-            warnings.warn(said, DataConversionWarning, stacklevel=2)
+            warn_user(said, DataConversionWarning)
         return self.compare(rows, others, threads)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
@@ -85,7 +87,7 @@ class Boolean(_Share):
         a, b = A != 0, B != 0
         return self._from(*((w * x).sum(axis=1) for x in (a & b, a & ~b, ~a & b, ~a & ~b)))
 
-    def _from(self, tt: Any, tf: Any, ft: Any, ff: Any) -> np.ndarray:
+    def _from(self, tt: object, tf: object, ft: object, ff: object) -> np.ndarray:
         above, below = FORMULAS[self.name](tt, tf, ft, ff)
         return np.divide(above, below, out=np.zeros_like(above), where=(above > 0) & (below > 0))
 

@@ -6,11 +6,11 @@
 ρ = Σ_i ‖z_i z_iᵀ − K‖² / (n² ‖K − I‖²), at most 1.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .._words import count, listed, number
+from ..text.format import count, listed, number
 
 LEAST = 1e-8  # of ρ, where shrinking is needed at all
 SINGULAR = 1e-12  # smallest over largest eigenvalue of K below which digits of V⁻¹ are noise
@@ -58,7 +58,7 @@ def estimate(V: np.ndarray, Z: np.ndarray | None = None) -> Estimate:
     return Estimate(full if shrunk else V, R, "; ".join(t for t in told if t) or None)
 
 
-def _intensity(Z: np.ndarray, K: Any) -> float:
+def _intensity(Z: np.ndarray, K: np.ndarray) -> float:
     """ρ for standardised rows Z (their squares add up to n − 1 in each column)."""
     n = len(Z)
     lengths = np.einsum("ij,ij->i", Z, Z)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._words import count, listed
+from ..text.format import count, listed
 from .base import Distance, Flag
 from .minkowski import squared_differences
 from .reading import as_rows, not_negative_weights, require_columns
@@ -47,7 +47,7 @@ class Cosine(Distance):
     def __init__(self, w: Any = None):
         self.w = None if w is None else not_negative_weights(w)
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         """Rows of length 1/√2 in p + 1 coordinates; the last is for rows without a direction."""
         return self._embedded(as_rows(X))
 

@@ -126,12 +126,14 @@ class Gower(Distance):
             ]
         return rows
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def pairwise(
+        self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
+    ) -> np.ndarray:
         """d(A_i, B_j) of all pairs; ranges are those of A and B together where none are known."""
         ready, a, b = self._both(A, B)
         return ready.compare(a, b, threads)
 
-    def paired(self, A: Any, B: Any) -> np.ndarray:
+    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """d(A_i, B_i), row by row, (n,)."""
         ready, a, b = self._both(A, B)
         if len(a) != len(b):
@@ -139,7 +141,7 @@ class Gower(Distance):
         each = [ready.compare(a[[i]], b[[i]], 1)[0, 0] for i in range(len(a))]
         return np.array(each, dtype=np.float64)
 
-    def _both(self, A: Any, B: Any) -> tuple["Gower", np.ndarray, np.ndarray]:
+    def _both(self, A: np.ndarray, B: np.ndarray | None) -> tuple["Gower", np.ndarray, np.ndarray]:
         which = self.categorical if self._kinds is None else vars(self)["_categorical"]
         a = as_table(A, which)
         if B is None or B is A:
@@ -193,5 +195,5 @@ class Gower(Distance):
         return too_few(known, least_overlap(self.min_overlap, table.width))
 
 
-def _unknown(value: Any) -> bool:
+def _unknown(value: object) -> bool:
     return value is None or value != value

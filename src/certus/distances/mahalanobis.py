@@ -24,7 +24,7 @@ class _InUnits(Distance):
     _R: np.ndarray | None = None
     _centre: np.ndarray | None = None
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         """R(x − c): R from ``prepare`` or the constructor, c the mean of the rows of the fit."""
         rows = as_rows(X)
         return self._embedded(rows, self._centre)
@@ -42,12 +42,14 @@ class _InUnits(Distance):
         R = np.ascontiguousarray(self._R)
         return blocks.sums_of_pairs(blocks.PRODUCT, rows, R, threads=threads)
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def pairwise(
+        self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
+    ) -> np.ndarray:
         """d(A_i, B_j) of all pairs; V is estimated from A and B together where there is none."""
         rows, others = two_sides(A, B)
         return self._ready(rows, others).compare(rows, others, threads)
 
-    def paired(self, A: Any, B: Any) -> np.ndarray:
+    def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """d(A_i, B_i), row by row; V is estimated from A and B together where there is none."""
         rows, others = two_sides(A, B)
         return Distance.paired(self._ready(rows, others), rows, others)

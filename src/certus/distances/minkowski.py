@@ -34,7 +34,9 @@ class _Weighted(Distance):
         require_columns(len(self.w), p, "w")
         return self.w**2
 
-    def _for_vjp(self, A: Any, B: Any, C: Any) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
+    def _for_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
         rows, others = two_sides(A, B)
         p = rows.shape[1]
         self._squares(p)
@@ -69,7 +71,7 @@ class Manhattan(_Weighted):
     embedded_metric = "manhattan"
     embedded_p = 1.0
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         rows = super().embed(X)
         W = self._squares(rows.shape[1])
         return rows if W is None else rows * W
@@ -83,7 +85,9 @@ class Manhattan(_Weighted):
         D = np.abs(A - B)
         return (D if W is None else D * W).sum(axis=1)
 
-    def weight_vjp(self, A: Any, B: Any, C: Any, *, threads: int | None = None) -> np.ndarray:
+    def weight_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
+    ) -> np.ndarray:
         """Σ_ij C_ij · 2 w_l |Δ_l|."""
         rows, others, C, w = self._for_vjp(A, B, C)
         return 2 * w * blocks.absolute_pull(rows, others, C, threads)
@@ -110,7 +114,7 @@ class SquaredEuclidean(_Weighted):
     embedded_metric = "sqeuclidean"
     embedded_p = 2.0
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         rows = super().embed(X)
         self._squares(rows.shape[1])
         return rows if self.w is None else rows * self.w
@@ -123,7 +127,9 @@ class SquaredEuclidean(_Weighted):
         D = A - B if self.w is None else self.w * (A - B)
         return (D**2).sum(axis=1)
 
-    def weight_vjp(self, A: Any, B: Any, C: Any, *, threads: int | None = None) -> np.ndarray:
+    def weight_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
+    ) -> np.ndarray:
         """Σ_ij C_ij · 2 w_l Δ_l², by one product of matrices."""
         rows, others, C, w = self._for_vjp(A, B, C)
         return 2 * w * _squared_pull(rows, others, C, threads)
@@ -165,7 +171,9 @@ class Euclidean(SquaredEuclidean):
         unit = power_of_two(A, B)
         return unit * np.sqrt(super()._paired(A / unit, B / unit))
 
-    def weight_vjp(self, A: Any, B: Any, C: Any, *, threads: int | None = None) -> np.ndarray:
+    def weight_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
+    ) -> np.ndarray:
         """Σ_ij C_ij · w_l Δ_l² / d_ij; 0 where d_ij = 0."""
         rows, others, C, w = self._for_vjp(A, B, C)
         D = self.compare(rows, others, threads)
@@ -234,7 +242,7 @@ class Minkowski(Distance):
         require_columns(len(self.w), p, "w")
         return (self.w > 0).astype(float) if np.isinf(self.p) else self.w ** (1 / self.p)
 
-    def embed(self, X: Any) -> np.ndarray:
+    def embed(self, X: np.ndarray) -> np.ndarray:
         rows = super().embed(X)
         factors = self._factors(rows.shape[1])
         return rows if factors is None else rows * factors

@@ -67,7 +67,7 @@ class NanEuclidean(Distance):
 
 
 def too_few(known: np.ndarray, least: float) -> list[Flag]:
-    from .._words import count, listed
+    from ..text.format import count, listed
 
     few = np.flatnonzero(known < least)
     if not len(few):

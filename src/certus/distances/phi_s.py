@@ -64,7 +64,9 @@ class PhiS(_Weighted):
         A, B = self._centred(A, W), self._centred(B, W)
         return _ratio(np.dot((A - B) ** 2, W), np.dot((A + B) ** 2, W))
 
-    def weight_vjp(self, A: Any, B: Any, C: Any, *, threads: int | None = None) -> np.ndarray:
+    def weight_vjp(
+        self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
+    ) -> np.ndarray:
         """Σ_ij C_ij (2w_l/S_u) [(δ_l − μ_δ)² − Φ_s (u_l − μ_u)²]; 0 where Φ_s is infinite."""
         rows, others, C, w = self._for_vjp(A, B, C)
         W = self._weights(rows.shape[1])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._frames import from_frame, holds_text
-from .._words import count, listed
+from ..data.frames import from_frame, holds_text
+from ..text.format import count, listed
 
 MISSING_REMEDY = 'impute them, drop the rows, or use metric="nan_euclidean" or metric="gower"'
 
@@ -44,7 +44,9 @@ def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
     return rows
 
 
-def two_sides(A: Any, B: Any, *, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def two_sides(
+    A: np.ndarray, B: np.ndarray | None, *, missing: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Both as rows with the same columns; B is the very same array where it is None or A."""
     rows = as_rows(A, missing=missing)
     if B is None or B is A:
@@ -68,7 +70,7 @@ def _extreme(rows: np.ndarray) -> float:
         return float(rows.sum())
 
 
-def _require_finite(rows: np.ndarray, names: Any, missing: bool, what: str) -> None:
+def _require_finite(rows: np.ndarray, names: object, missing: bool, what: str) -> None:
     infinite, unknown = np.isinf(rows), np.isnan(rows)
     for bad, called, remedy in (
         (infinite, "infinite value", "replace them by finite numbers or drop the rows"),
@@ -104,7 +106,7 @@ def _name_text(table: np.ndarray, what: str, error: Exception) -> None:
                 raise ValueError(f'{said}, or use metric="gower"') from error
 
 
-def feature_weights(w: Any, *, least: int = 1) -> np.ndarray:
+def feature_weights(w: np.ndarray, *, least: int = 1) -> np.ndarray:
     """w (p,) as float64: finite, not all 0."""
     weights = np.array(w, dtype=np.float64)
     if weights.ndim != 1:
@@ -118,7 +120,7 @@ def feature_weights(w: Any, *, least: int = 1) -> np.ndarray:
     return weights
 
 
-def not_negative_weights(w: Any) -> np.ndarray:
+def not_negative_weights(w: np.ndarray) -> np.ndarray:
     weights = feature_weights(w)
     negative = np.flatnonzero(weights < 0)
     if len(negative):

@@ -46,7 +46,7 @@ def names() -> list[str]:
     return sorted([*CLASSES, *FORMULAS])
 
 
-def get_distance(metric: Any = "euclidean", **metric_params: Any) -> Distance:
+def get_distance(metric: object = "euclidean", **metric_params: Any) -> Distance:
     """The distance of a name, a function, or a distance as it is.
 
     Parameters
@@ -95,7 +95,7 @@ def _made(
     return make(**params)
 
 
-def _unknown(metric: Any) -> str:
+def _unknown(metric: object) -> str:
     every = [*names(), *ALIASES]
     close = difflib.get_close_matches(str(metric), every, 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -106,11 +106,11 @@ def _unknown(metric: Any) -> str:
 
 
 def pairwise_distances(
-    X: Any,
-    Y: Any = None,
-    metric: Any = "euclidean",
+    X: np.ndarray,
+    Y: np.ndarray | None = None,
+    metric: object = "euclidean",
     *,
-    w: Any = None,
+    w: np.ndarray | None = None,
     threads: int | None = None,
     **params: Any,
 ) -> np.ndarray:

@@ -1,10 +1,10 @@
 """Distances that are shares: of features that differ, or of the sizes of what is compared."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ..runtime.user_frame import warn_user
 from . import blocks
 from .base import Distance, Flag
 from .reading import as_rows, not_negative_weights, require_columns
@@ -44,11 +44,13 @@ class Hamming(_Share):
     name = "hamming"
     formula = "Σ w·1[a ≠ b] / Σ w"
 
-    def pairwise(self, A: Any, B: Any = None, *, threads: int | None = None) -> np.ndarray:
+    def pairwise(
+        self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
+    ) -> np.ndarray:
         for X in (A, B):
             if X is not None:
                 for _, _, said in self.flags(X):
-                    warnings.warn(said, UserWarning, stacklevel=2)
+                    warn_user(said, UserWarning)
                     break
         return super().pairwise(A, B, threads=threads)
 

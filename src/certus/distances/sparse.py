@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 DENSE = 1 << 22  # numbers of a dense block: 32 MB
 
 
-def sparse_pairs(distance: "Distance", A: Any, B: Any, threads: int | None) -> np.ndarray:
+def sparse_pairs(
+    distance: "Distance", A: np.ndarray, B: np.ndarray | None, threads: int | None
+) -> np.ndarray:
     """d(A_i, B_j) where A, B or both are sparse."""
     A = _by_rows(A, distance.missing, "X")
     B = A if B is None else _by_rows(B, distance.missing, "Y")

@@ -105,7 +105,7 @@ class UserDistance(Distance):
             )
         return found
 
-    def _ones(self, a: Any, b: Any) -> np.ndarray:
+    def _ones(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         found = [[float(self.function(x, z, **self.params)) for z in b] for x in a]
         return np.array(found)
 

@@ -3,12 +3,12 @@
 from .ncfs import NCFSClassifier
 from .ncfs_cv import NCFSClassifierCV
 from .ncfs_regressor import NCFSRegressor
-from .stability import StabilitySelection, stability_selection
+from .stability import StabilityResult, stability_selection
 
 __all__ = [
     "NCFSClassifier",
     "NCFSClassifierCV",
     "NCFSRegressor",
-    "StabilitySelection",
+    "StabilityResult",
     "stability_selection",
 ]

@@ -5,39 +5,34 @@ r"""What the estimators of NCFS share: from rows to a problem, to weights, to at
 None of the three sets anything on the estimator; ``_maximise`` runs them and does.
 """
 
-import warnings
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from .._explain import not_certified
-from .._finite import require_finite
-from .._validation import data_for_predict
-from .._watching import CALLER, Watching
-from .._words import count, number, printable
-from ..certificate import TOL, Certificate, certify
-from ..csr import CSR
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
-from ..rows import Rows
+from ..base.certified import CertifiedEstimator
+from ..certificate import TOL, certify
+from ..data.csr import CSR
+from ..data.finite import require_finite
+from ..data.rows import Rows
+from ..data.validation import data_for_predict
 from ..solvers.ncfs import Fit, OfClasses, OfValues, Problem, in_float64, reference_sums
-from ..solvers.steps import OnStep, Step, ignore
+from ..solvers.progress import OnStep, Step, ignore
+from ..text.format import count, number, printable
+from ._messages import fewer, gathered, nothing_selected
 from ._scaling import Scaling, held_as, learn_scaling
-from ._selecting import check_selection, fewer_than_asked, selected
-from ._solving import Task, aims_at_kkt, solve
-from ._telling import fewer, gathered, nothing_selected
+from ._selection import check_selection, fewer_than_asked, selected
+from ._task import Task, aims_at_kkt, solve
 
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
 TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
 LEAST_TOL = 1e-12
 
 
-class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
-    """Weights W of columns. ``fit`` is @watched."""
+class NCFS(SelectorMixin, CertifiedEstimator, ABC):
+    """Weights W of columns."""
 
     alpha: Any
     sigma: float
@@ -60,10 +55,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     support_: np.ndarray
     shift_: np.ndarray
     scale_: np.ndarray
-    certificate_: Certificate
     _fit_X: np.ndarray
     _fit_columns: np.ndarray
-    _watching: Watching  # during fit
     _without_weights: str  # what is then predicted
 
     # --- from rows to weights ---
@@ -129,14 +122,14 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         found = certify(self, task.rows, tol)
         for tighter in TIGHTER[1:] if aims else ():
             ended = not fit.converged or fit.n_iter >= most
-            if found.certified or ended or self._watching.stopped is not None:
+            if found.certified or ended or self._monitor.stopped is not None:
                 break
             before, later = fit, _later(told, fit.n_iter)
             left = most - fit.n_iter
             fit = self._solve(task, fit.W, on_step=later, tol=tighter * tol, max_iter=left)
             self._set(task, fit := _together(before, fit))
             found = certify(self, task.rows, tol)
-        self.certificate_ = self._watching.label(found)
+        self._set_certificate(found)
         return fit
 
     def _certificate_tol(self) -> float:
@@ -144,8 +137,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     def _listener(self, task: Task, tol: float) -> OnStep:
         most = int(self.max_iter) if self.n_partitions == 1 else int(self.n_partitions)
-        on_step = self._watching.iterations(
-            lambda iterate: self._attributes(task, _fit_at(task.problem, *iterate)),
+        on_step = self._monitor.iterations(
+            lambda iterate: self._attributes(task, fit_at(task.problem, *iterate)),
             lambda: certify(self, task.rows, tol),
             most,
             maximised=True,
@@ -198,8 +191,9 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             "_fell": float(fit.fell),
         }
 
+    @abstractmethod
     def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
-        raise NotImplementedError
+        """How well rows of the fit are answered by the others."""
 
     def _sums(self, X: np.ndarray | None, V: np.ndarray, own: Any = None) -> np.ndarray:
         """Σ_j p_j(x) V_j of new rows, or of the rows of the fit without themselves."""
@@ -208,8 +202,8 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     # --- what people are told ---
 
-    def _tell(self, fit: Fit, weak: list[str]) -> None:
-        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
+    def _warn_of_fit(self, fit: Fit, weak: list[str]) -> None:
+        """Warn at most once; ``weak``: what else is odd."""
         c = self.certificate_
         names = vars(self).get("feature_names_in_")
         asked = fewer_than_asked(self.weights_, self.n_features_to_select)
@@ -222,15 +216,12 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)
         claimed = aims_at_kkt(self) or c.status == "contradicted"
         claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
-        if claimed and not c.certified:
-            said = [not_certified(c, int(self.max_iter) if ended else None), *weak]
-            warnings.warn(" ".join(said), NotCertifiedWarning, stacklevel=CALLER)
-        elif weak:
-            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
+        stopped_at = int(self.max_iter) if ended else None
+        self._warn_of_certificate(stopped_at, remarks=weak, claimed=claimed)
 
     # --- new rows ---
 
-    def _scaled(self, X: Any) -> np.ndarray:
+    def _scaled(self, X: object) -> np.ndarray:
         """New rows, as those of the fit are kept."""
         X = self._dense(data_for_predict(self, X))
         require_finite(X, vars(self).get("feature_names_in_"))
@@ -263,11 +254,6 @@ class NCFS(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()
-
 
 def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | None:
     """Weights of the columns as they were given; None where D is no sum over columns."""
@@ -276,7 +262,7 @@ def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | Non
     return W / (scale if metric == "manhattan" else scale**2)
 
 
-def _fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
+def fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
     """The fit that ends here."""
     value = problem.value_and_slope(W)
     return Fit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)

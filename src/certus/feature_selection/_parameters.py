@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import boolean, not_negative, one_of, positive_whole
-from ._asking import FORMS
+from ..data.validation import boolean, not_negative, one_of, positive_whole
+from ._priors_costs import FORMS
 from ._scaling import SCALES
-from ._solving import SOLVERS
+from ._task import SOLVERS
 
 METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
 
@@ -34,7 +34,7 @@ def check_parameters(model: Any) -> None:
         not_negative("verbose", model.verbose)
 
 
-def _auto(value: Any) -> bool:
+def _auto(value: object) -> bool:
     return isinstance(value, str) and value == "auto"
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._labels import encode, read_labels
-from .._validation import target
-from .._words import count, number
+from ..data.labels import encode, read_labels
+from ..data.validation import target
+from ..text.format import count, number
 
 
 def targets(y: Any, n: int, numbers: bool) -> tuple[np.ndarray, np.ndarray, list[Any] | None]:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._finite import column_name, require_finite
-from .._words import number
-from ..rows import Rows
+from ..data.finite import column_name, require_finite
+from ..data.rows import Rows
+from ..text.format import number
 
 SCALES = ("minmax", "standard", None)
 AT_ONCE = 1 << 17  # elements that are scaled in one go: they stay in cache

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._table import Table
-from .._validation import one_of
-from .._words import count, number, printable
+from ..data.validation import one_of
+from ..text.format import count, number, printable
+from ..text.table import Table
+
+if TYPE_CHECKING:
+    pass
+
 
 QUANTILES = (0.05, 0.5, 0.95)  # of weights, in tables and pictures
 SHOWN = 20  # columns of a notebook's table
@@ -16,7 +20,7 @@ WHAT = ("frequencies", "weights")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StabilitySelection:
+class StabilityResult:
     """How often each column was selected from resamples of the rows.
 
     Made by ``certus.feature_selection.stability_selection``.
@@ -61,7 +65,7 @@ class StabilitySelection:
     >>> X[:, 3] += 3 * y
     >>> found = stability_selection(NCFSClassifier(), X, y, n_resamples=20, random_state=0)
     >>> found
-    StabilitySelection(1 of 8 columns is selected in at least 60 % of 20 resamples)
+    StabilityResult(1 of 8 columns is selected in at least 60 % of 20 resamples)
     >>> found.get_support(indices=True), found.frequencies[3]
     (array([3]), np.float64(1.0))
     """
@@ -165,6 +169,6 @@ class StabilitySelection:
             f"{number(100 * self.threshold)} % of {count(B, 'resample')}"
         )
         stopped = "" if self.stopped is None else f"; stopped {self.stopped}"
-        return printable(f"StabilitySelection({said}{stopped})")
+        return printable(f"StabilityResult({said}{stopped})")
 
     __str__ = __repr__

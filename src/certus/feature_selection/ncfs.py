@@ -2,21 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin
-
-from .._validation import data_for_classification
-from .._watching import watched
-from ..rows import Rows
-from ..solvers.ncfs import OfClasses
-from ._asking import asked, check_alpha, costs, unit_of_costs
-from ._base import NCFS
+from ..data.validation import data_for_classification
+from ..runtime.progress import monitored
+from ._classes import NCFSOfClasses
+from ._messages import alone
 from ._parameters import check_parameters
-from ._solving import Task
-from ._telling import alone
 
 
-class NCFSClassifier(ClassifierMixin, NCFS):
+class NCFSClassifier(NCFSOfClasses):
     r"""Which columns tell classes apart: neighbourhood component feature selection.
 
     Weights W ≥ 0 of the columns are learned so that near rows are of one class: maximise
@@ -140,12 +133,6 @@ class NCFSClassifier(ClassifierMixin, NCFS):
     (118.6337, 0.96)
     """
 
-    _every_class_has_weight = True
-
-    _costs: np.ndarray | None
-    _fit_y: np.ndarray
-    _without_weights = "the shares of the classes"
-
     def __init__(
         self,
         alpha: Any = "auto",
@@ -187,8 +174,8 @@ class NCFSClassifier(ClassifierMixin, NCFS):
         self.random_state = random_state
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NCFSClassifier":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "NCFSClassifier":
         """Find the weights.
 
         Parameters
@@ -210,70 +197,5 @@ class NCFSClassifier(ClassifierMixin, NCFS):
         task = self._prepare(rows, classes)
         self._keep_classes(task, classes)
         fit = self._maximise(task, self._start(task, before))
-        self._tell(fit, [] if self._costs is not None else alone(classes, self._fit_y))
+        self._warn_of_fit(fit, [] if self._costs is not None else alone(classes, self._fit_y))
         return self
-
-    def _prepare(self, rows: Rows, classes: np.ndarray, alpha: float | None = None) -> Task:
-        """The problem of rows, y the indices of classes; ``alpha``: λ, if not the parameter's."""
-        self._require_rows(rows.shape[0])
-        self._dense(rows.X)
-        k = _codes(rows)
-        a = asked(self.prior, self.form, classes, k, rows.s)
-        L = None if self.loss is None else costs(self.loss, classes)
-        if alpha is None:
-            check_alpha(self.alpha)
-            unit = 1.0 if L is None else unit_of_costs(L)
-            auto = isinstance(self.alpha, str)
-            alpha = unit * float(a.sum()) / len(k) if auto else float(self.alpha)
-        gains = np.eye(len(classes)) if L is None else -L
-        return self._task(rows, self._scaling(rows), OfClasses(k, gains), a, alpha)
-
-    def _keep_classes(self, task: Task, classes: np.ndarray) -> None:
-        self.classes_, self._fit_y = classes, _codes(task.rows)
-        self._costs = None if self.loss is None else costs(self.loss, classes)
-
-    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
-        """The share of the rows, by weight, whose class the others say."""
-        k, K = self._fit_y, len(self.classes_)
-        P = self._sums(None, np.eye(K)[k], own=(X, W))
-        return float(np.average(self._choice(P) == k, weights=task.rows.s))
-
-    def _choice(self, P: np.ndarray) -> np.ndarray:
-        """The likeliest class, or that of the least expected cost; of equal ones the first."""
-        if self._costs is None:
-            return np.asarray(P.argmax(axis=1))
-        return np.asarray((P @ self._costs).argmin(axis=1))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """P(c | x) = Σⱼ pⱼ(x) [yⱼ = c]: how much of the neighbourhood is of each class.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        X = self._scaled(X)
-        return self._sums(X, np.eye(len(self.classes_))[self._fit_y])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class; with ``loss`` the class of the least expected cost.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        chosen = self._choice(self.predict_proba(X))
-        return self.classes_[chosen]
-
-
-def _codes(rows: Rows) -> np.ndarray:
-    assert rows.y is not None
-    return rows.y[:, 0].astype(np.intp)

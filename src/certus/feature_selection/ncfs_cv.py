@@ -1,26 +1,35 @@
 """NCFS for classes with λ chosen on rows left out."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from .._config import config_context, effective_threads
-from .._scoring import ScoredByChoice, of_rows
-from .._table import Table
-from .._validation import data_for_classification, one_of
-from .._watching import watched
-from .._words import number, printable
-from ..rows import Rows
+from ..certificate import Certificate, certify
+from ..data.rows import Rows
+from ..data.scoring import ScoredByChoice, of_rows
+from ..data.validation import data_for_classification, one_of
+from ..runtime.config import config_context, effective_threads
+from ..runtime.progress import monitored
 from ..solvers.ncfs import Fit, both_ways, grid, one_way
-from ._alpha_choice import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
+from ..text.format import count, number, printable
+from ..text.table import Table
+from ._alpha_result import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
+from ._base import fit_at
+from ._classes import NCFSOfClasses
+from ._messages import alone
 from ._parameters import check_parameters
-from ._solving import Task, aims_at_kkt
-from ._telling import alone
+from ._task import Task, aims_at_kkt
 from .ncfs import NCFSClassifier
+
+if TYPE_CHECKING:
+    pass
+
 
 # Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
 # data sets, for 0.6 of the steps; at 1e-2 in one
@@ -28,7 +37,7 @@ PATH_TOL = 1e-3
 NEVER_BACK = ("yang", "sgd")  # solvers in which a weight of 0 stays 0
 
 
-class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
+class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
     r"""Which columns tell classes apart, with λ chosen by the score on rows left out.
 
     For each fold's training rows, at each λ, maximise
@@ -164,8 +173,10 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "NCFSClassifierCV":
+    @monitored
+    def fit(
+        self, X: object, y: object, sample_weight: object = None, **params: Any
+    ) -> "NCFSClassifierCV":
         """Choose λ and find the weights.
 
         Parameters
@@ -203,7 +214,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
             self.alphas_ = grid(task.problem, alphas) if isinstance(alphas, int) else alphas
             start = self._choose(task, folds, routed["score"])
             fit = self._maximise(task.at(self.alpha_), start)
-        self._tell(fit, [] if self._costs is not None else alone(classes, self._fit_y))
+        self._warn_of_fit(fit, [] if self._costs is not None else alone(classes, self._fit_y))
         return self
 
     def table(self) -> Table:
@@ -228,7 +239,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
     def _choose(self, task: Task, folds: list[Any], score_params: dict[str, Any]) -> np.ndarray:
         """Set what the folds say; return where the last fit begins."""
         shape = len(self.alphas_), len(folds)
-        self._watching.begin(2 * shape[0] * shape[1] + int(self.max_iter))
+        self._monitor.begin(2 * shape[0] * shape[1] + int(self.max_iter))
         self.scores_, self.n_selected_ = np.empty(shape), np.empty(shape, dtype=np.intp)
         self.scores_without_columns_ = np.empty(len(folds))
         W = np.zeros((shape[0], task.rows.shape[1]))
@@ -236,7 +247,8 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
         scorer = self._scorer_of_folds()
         for f, (train, test) in enumerate(folds):
             fold = self._prepare(task.rows.take(train), self.classes_, 0.0)
-            fits = self._path(fold, float(fold.problem.a.sum()) / total)
+            heard = partial(self._keep_fit, task, fold) if f == 0 else _ignore
+            fits = self._path(fold, float(fold.problem.a.sum()) / total, heard)
             params = {name: of_rows(value, test, n) for name, value in score_params.items()}
             left_out = task.rows.take(test)
             model = self._model_of_fold(fold)
@@ -247,6 +259,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
                 W[a] += model.weights_ / len(folds)
             model._set(fold, fits[0]._replace(W=np.zeros_like(fits[0].W)))
             self.scores_without_columns_[f] = _score(model, left_out, scorer, params)
+            self._keep_folds(task, W * (len(folds) / (f + 1)), f + 1, len(folds))
             self._tell_of_fold(f, len(folds))
         found = Choice.of(self.scores_)
         self.best_index_ = found.best
@@ -267,16 +280,64 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
                 break
         return start
 
-    def _path(self, fold: Task, share: float) -> list[Fit]:
-        """Fits of a fold's training rows, for each λ."""
+    def _path(self, fold: Task, share: float, on_fit: Callable[[float, Fit], None]) -> list[Fit]:
+        """Fits of a fold's training rows, for each λ; ``on_fit`` hears of each."""
 
         def solve(alpha: float, W: np.ndarray) -> Fit:
             fit = self._solve(fold.at(alpha * share), W, tol=self._path_tol())
-            self._watching.part_done("fold")
+            on_fit(alpha, fit)
+            self._monitor.part_done("fold")
             return fit
 
         way = one_way if self.solver in NEVER_BACK else both_ways
         return way(solve, self._start(fold), self.alphas_.tolist())
+
+    # --- Ctrl-C ---
+
+    def _keep_folds(self, task: Task, W: np.ndarray, done: int, folds: int) -> None:
+        """From here on Ctrl-C keeps the mean weights W of these folds at their best λ."""
+        scores, n_selected = self.scores_[:, :done].copy(), self.n_selected_[:, :done].copy()
+        without_columns = self.scores_without_columns_[:done].copy()
+
+        def attributes() -> dict[str, Any]:
+            found = Choice.of(scores)
+            chosen = found.strongest if self.choice == "1se" else found.best
+            return {
+                "scores_": scores, "n_selected_": n_selected,
+                "scores_without_columns_": without_columns, "best_index_": found.best,
+                "chosen_index_": chosen, **self._with_weights(task, chosen, W[chosen]),
+            }  # fmt: skip
+
+        said = (
+            f"after {done} of {count(folds, 'fold')}; the mean weights of their fits at the best "
+            "alpha so far were kept"
+        )
+        self._monitor.keep(attributes, lambda: self._check(task), said)
+
+    def _keep_fit(self, task: Task, fold: Task, alpha: float, fit: Fit) -> None:
+        """Until a fold is complete Ctrl-C keeps the last fit of the first one's path."""
+
+        def attributes() -> dict[str, Any]:
+            W = np.zeros(task.rows.shape[1])
+            W[fold.scaling.columns] = fit.W
+            at = int(np.argmin(np.abs(self.alphas_ - alpha)))
+            none = np.empty((len(self.alphas_), 0))
+            return {
+                "scores_": none, "n_selected_": none.astype(np.intp),
+                "scores_without_columns_": np.empty(0), "best_index_": at, "chosen_index_": at,
+                **self._with_weights(task, at, W),
+            }  # fmt: skip
+
+        said = "in the first fold; the last model of its path was kept, whose alpha nothing chose"
+        self._monitor.keep(attributes, lambda: self._check(task), said)
+
+    def _with_weights(self, task: Task, a: int, W: np.ndarray) -> dict[str, Any]:
+        """Fitted attributes of weights of all columns at the λ of number a."""
+        own = task.at(float(self.alphas_[a]))
+        return self._attributes(own, fit_at(own.problem, 0, W[task.scaling.columns]))
+
+    def _check(self, task: Task) -> Certificate:
+        return certify(self, task.rows, self._certificate_tol())
 
     def _path_tol(self) -> float | None:
         return PATH_TOL if aims_at_kkt(self) else None
@@ -306,6 +367,10 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifier):
                 f"{number(float(self.scores_[a, f]), 4)} at λ = {number(float(self.alphas_[a]), 3)}"
             )
             print(printable(told))
+
+
+def _ignore(alpha: float, fit: Fit) -> None:
+    """Keep nothing: a fold is complete, and what it says is kept."""
 
 
 def _score(model: NCFSClassifier, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:

@@ -6,15 +6,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._validation import data_for_fit, warn_of_a_column
-from .._watching import watched
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import data_for_fit, warn_of_a_column
+from ..runtime.progress import monitored
 from ..solvers.ncfs import OfValues
-from ._asking import check_alpha, loss_of_values
 from ._base import NCFS
 from ._parameters import check_parameters
+from ._priors_costs import check_alpha, loss_of_values
 from ._scaling import blocks
-from ._solving import Task
+from ._task import Task
 
 
 class NCFSRegressor(RegressorMixin, NCFS):
@@ -179,8 +179,8 @@ class NCFSRegressor(RegressorMixin, NCFS):
         self.random_state = random_state
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NCFSRegressor":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "NCFSRegressor":
         """Find the weights.
 
         Parameters
@@ -205,7 +205,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         self._fit_y = _values(rows).copy()  # which the person may change
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
         fit = self._maximise(task, self._start(task, before))
-        self._tell(fit, [])
+        self._warn_of_fit(fit, [])
         return self
 
     def _prepare(self, rows: Rows, alpha: float | None = None) -> Task:

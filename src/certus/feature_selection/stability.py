@@ -21,14 +21,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils import check_random_state
 
-from .._config import config_context, effective_threads
-from .._pool import blas_limiter, run_on_threads
-from .._shares import wilson
-from .._validation import data_for_search, positive_whole
-from .._validation import weights as row_weights
-from .._words import count, number
+from ..data.validation import data_for_search, positive_whole
+from ..data.validation import weights as row_weights
+from ..runtime.config import config_context, effective_threads
+from ..runtime.pool import blas_limiter, run_on_threads
+from ..text.format import count, number
+from ..text.proportions import wilson
 from ._resampling import resamples, targets
-from ._stability_result import StabilitySelection
+from ._stability_result import StabilityResult
 
 SEEDS = 2**31 - 1
 LEAST_ROWS = 4  # two halves of two
@@ -43,12 +43,12 @@ def stability_selection(
     n_resamples: int = 100,
     share: float = 0.5,
     threshold: float = 0.6,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     confidence: float = 0.95,
     random_state: Any = None,
     threads: int | None = None,
     on_progress: Callable[[int, int], Any] | None = None,
-) -> StabilitySelection:
+) -> StabilityResult:
     """How often each column is selected when rows are drawn anew.
 
     Ctrl-C ends the drawing; what was found so far is returned, and says so (of fewer than two
@@ -86,7 +86,7 @@ def stability_selection(
 
     Returns
     -------
-    StabilitySelection
+    StabilityResult
         ``frequencies``, ``intervals``, ``support``, ``weights``, ``table()``, ``plot()``.
 
     Examples
@@ -129,7 +129,7 @@ def stability_selection(
 def _result(
     work: "_Work", stopped: str | None, names: tuple[str, ...], share: float, threshold: float,
     confidence: float,
-) -> StabilitySelection:  # fmt: skip
+) -> StabilityResult:  # fmt: skip
     done = work.done
     selected, B = work.selected[done], int(done.sum())
     weights = None if work.weights is None else work.weights[done]
@@ -145,7 +145,7 @@ def _result(
         stand = "stands" if alone == 1 else "stand"
         notes.append(f"{count(alone, 'resample')} {stand} without the other half of its pair.")
     notes += work.warned()
-    return StabilitySelection(
+    return StabilityResult(
         frequencies=frequencies, intervals=wilson(selected.sum(axis=0), B, confidence),
         support=support, selected=selected, weights=weights, drawn=work.drawn[done],
         false_selections=bound, n_selected=q, threshold=threshold, share=share,

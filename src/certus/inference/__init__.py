@@ -1,8 +1,7 @@
 """Standard errors, tests and intervals of coefficients, as objects with tables for people."""
 
-from .base import feature_names
 from .firth import FirthInference
 from .linear import Inference
 from .logistic import LogisticInference
 
-__all__ = ["FirthInference", "Inference", "LogisticInference", "feature_names"]
+__all__ = ["FirthInference", "Inference", "LogisticInference"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .._table import Table
-from .._words import count, listed, number
 from ..exceptions import InferenceError
+from ..text.format import count, listed, number
+from ..text.table import Table
 
 BIAS = "ignores the bias of the penalty"
 
@@ -157,5 +157,5 @@ def _share(level: float) -> float:
     return level
 
 
-def _numbers(values: Any) -> str:
+def _numbers(values: np.ndarray) -> str:
     return listed([number(float(v), 6) for v in np.ravel(values)])

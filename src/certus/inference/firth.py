@@ -6,9 +6,9 @@ D_j(β) = 2(max ℓ* − max_{θ_j = β} ℓ*),   p_j = P(χ²₁ > D_j(0)),   {
 from dataclasses import dataclass
 from typing import Any
 
-from .._table import Table
-from .._words import count
 from ..exceptions import InferenceError
+from ..text.format import count
+from ..text.table import Table
 from .base import facts_line, percent
 from .logistic import LogisticInference
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from .._table import Table
+from ..text.table import Table
 from .base import Estimated, facts_line
 
 

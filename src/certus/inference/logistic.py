@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
-from .._table import Table
 from ..exceptions import InferenceError
+from ..text.table import Table
 from .base import Estimated, facts_line, percent, stacked
 
 KINDS = ("wald", "lr")

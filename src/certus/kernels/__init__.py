@@ -1,1 +1,5 @@
 """Loops that NumPy and BLAS do not run fast enough, compiled by Numba for the user's own CPU."""
+
+from certus.kernels._fallback import KernelError, compiled_or
+
+__all__ = ["KernelError", "compiled_or"]

@@ -1,16 +1,28 @@
 """The one way in which certus compiles a kernel: once per CPU, kept on disk, free of the GIL.
 
 A kernel takes arrays and scalars only (function arguments and closures miss the disk cache) and
-calls only kernels of its own file (the cache notices changes of that file, not of others).
+calls only kernels of its own file and of the helper files beside this one, kernels/_*.py. Numba's
+cache on disk notices changes of the kernel's own file; those of the helpers, and the number of
+lanes, are part of the name under which a kernel is kept (``_stamp``).
 """
 
+import hashlib
+import os
 import sys
 import warnings
+from pathlib import Path
 
+import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
 from numba import types
-from numba.core import event
+from numba.core import errors, event
+
+from certus.kernels._fallback import KernelError
+
+# The first and the last version of Numba whose machine code was tested; as in pyproject.toml.
+TESTED = "0.61", "0.68"
 
 OPTIONS = {
     "nogil": True,  # threads come from one pool over kernels, never from parallel=True
@@ -26,15 +38,64 @@ _kernels: list = []
 _warned = False
 
 
+def _lanes() -> int:
+    """Doubles per vector. 4 suits AVX2 as well as NEON, where LLVM splits it into two registers.
+
+    CERTUS_LANES=4 or 8 chooses for a test run: LLVM compiles either for any CPU.
+    """
+    chosen = os.environ.get("CERTUS_LANES")
+    if chosen is None:
+        return 8 if llvmlite.binding.get_host_cpu_features().get("avx512f", False) else 4
+    if chosen not in ("4", "8"):
+        raise ValueError(f"CERTUS_LANES must be 4 or 8, not {chosen!r}")
+    return int(chosen)
+
+
+LANES = _lanes()
+
+
+def _stamp() -> str:
+    """A word that changes with all that machine code is made of outside a kernel's own file."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("_*.py")):
+        digest.update(path.read_bytes())
+    return f"x{LANES}_{digest.hexdigest()[:12]}"
+
+
+STAMP = _stamp()
+
+
 def kernel(function, options=OPTIONS):
     """Compile `function` on first use and keep the machine code on disk."""
+    function.__qualname__ += f"_{STAMP}"  # which is in the names of Numba's files
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError as error:  # "cannot cache function ...: no locator available"
         _warn_uncached(error)
         dispatcher = numba.njit(**options)(function)
     _kernels.append(dispatcher)
+    # Numba calls it wherever it compiles: for a signature, on a first call, for another kernel.
+    dispatcher.compile = _named_errors(dispatcher.compile, function)
     return dispatcher
+
+
+def _named_errors(compile_signature, function):
+    """``compile_signature``, whose failure is an error that names the versions of the compiler."""
+
+    def compiled(signature):
+        try:
+            return compile_signature(signature)
+        except (KernelError, errors.ForceLiteralArg, OSError, MemoryError, Warning):
+            raise  # a kernel's kernel has failed; or this is no failure of the compiler
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise KernelError(
+                f"{function.__module__}.{function.__name__} cannot be compiled ({reason}). certus "
+                f"is tested with Numba {TESTED[0]} to {TESTED[1]}; installed are Numba "
+                f"{numba.__version__} and llvmlite {llvmlite.__version__}."
+            ) from error
+
+    return compiled
 
 
 def kernel_in_order(function):

@@ -3,17 +3,16 @@
     x = k log 2 + r, |r| ≤ log(2)/2:   eˣ = 2ᵏ Σ_{i≤13} rⁱ/i!
     t = e/(2 + e) ≤ 1/3:               log(1 + e) = 2t Σ_{i≤16} t²ⁱ/(2i + 1)
 
-Both are within a few units of the last place. A kernel's cache on disk does not notice a change of
-this file: change the kernels that call it along with it.
+Both are within a few units of the last place.
 """
 
 import math
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from certus.kernels._compile import kernel_in_order
+from certus.kernels._vectors import F64, I64, Emitter
 
 LOG2E = 1 / math.log(2.0)
 LOG2 = 0.693147180369123816490  # its first 32 bits, so that k·LOG2 is exact …
@@ -30,10 +29,9 @@ def _power_of_two(typingctx, k):
     """2ᵏ, by its bits. (Few CPUs turn vectors of numbers into whole ones.)"""
 
     def codegen(context, builder, signature, args):
-        i64, double = ir.IntType(64), ir.DoubleType()
-        whole = builder.bitcast(builder.fadd(args[0], double(WHOLE)), i64)
-        exponent = builder.shl(builder.add(whole, i64(1023)), i64(52))
-        return builder.bitcast(exponent, double)
+        emit = Emitter(context, builder)
+        whole = emit.bits(builder.fadd(args[0], F64(WHOLE)), I64)
+        return emit.bits(builder.shl(builder.add(whole, I64(1023)), I64(52)), F64)
 
     return types.float64(types.float64), codegen
 

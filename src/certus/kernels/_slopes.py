@@ -1,10 +1,7 @@
 """Slopes ∂ℓ/∂z of one row's losses, for kernels that change w from row to row.
 
-    squared z − y · huber z − y, cut to ±δ · logistic −y/(1 + e^{yz}) ·
-    squared hinge −2y[1 − yz]₊ · softmax e^{z_k}/Σ e^z − 1[k = y]
-
-A kernel's cache on disk does not notice a change of this file: change the kernels that call it
-along with it.
+squared z − y · huber z − y, cut to ±δ · logistic −y/(1 + e^{yz}) ·
+squared hinge −2y[1 − yz]₊ · softmax e^{z_k}/Σ e^z − 1[k = y]
 """
 
 from certus.kernels._compile import kernel_in_order

@@ -1,28 +1,26 @@
 """What the linear regressors share: how they are solved, and predict."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from .._pool import interruptible, long_enough_to_listen
-from .._validation import memory_for_gram
+from ..base.certified import CertifiedEstimator
 from ..certificate import certify
-from ..rows import Rows
-from ..solvers.least_squares import solve
-from ..solvers.linear_problem import Solution
-from ..solvers.sparse import solve_sparse
-from ._certified import Certified
+from ..data.rows import Rows
+from ..data.validation import memory_for_gram
+from ..runtime.pool import interruptible, long_enough_to_listen
+from ..solvers.glm.linear_problem import Solution
+from ..solvers.least_squares.least_squares import solve
+from ..solvers.least_squares.sparse import solve_sparse
 from ._scores import scores
-from ._solving import Solving
+from ._solver_context import Solving
 
 
-class LinearRegressor(
-    Certified, CallbackSupportMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
-):
-    """A fitted w and b. ``fit`` is @watched."""
+class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
+    """A fitted w and b."""
 
     coef_: np.ndarray
     intercept_: Any
@@ -31,8 +29,13 @@ class LinearRegressor(
         False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
     )
 
-    def _solve(self, rows: Rows, flat: bool, **problem: Any) -> Solution:
-        """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too."""
+    def _solve(
+        self, rows: Rows, flat: bool, iteration: Callable[[], dict[str, Any]] = dict, **problem: Any
+    ) -> Solution:
+        """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too.
+
+        ``iteration()``: how conjugate gradients on sparse rows are told to run.
+        """
 
         def attributes(solution: Solution) -> dict[str, Any]:
             one = flat or (self._one_target_is_flat and solution.w.shape[1] == 1)
@@ -43,14 +46,14 @@ class LinearRegressor(
 
         solve_rows: Any = solve
         if rows.sparse:
-            how = self._iteration()
-            on_step = self._watching.iterations(
+            how = iteration()
+            on_step = self._monitor.iterations(
                 attributes, lambda: certify(self, rows), how.get("max_iter")
             )
             solve_rows = partial(solve_sparse, on_step=on_step, **how)
         else:
             memory_for_gram(*rows.shape, rows.threads)
-            self._watching.begin()
+            self._monitor.begin()
         with Solving(self, rows):
             if rows.sparse or not long_enough_to_listen(rows.shape):
                 solution = solve_rows(rows, **problem)
@@ -59,10 +62,6 @@ class LinearRegressor(
         for name, value in attributes(solution).items():
             setattr(self, name, value)
         return solution
-
-    def _iteration(self) -> dict[str, Any]:
-        """How conjugate gradients on sparse rows are told to run."""
-        return {}
 
     def predict(self, X: Any) -> np.ndarray:
         """Xw + b, in float64.
@@ -76,3 +75,8 @@ class LinearRegressor(
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         return scores(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

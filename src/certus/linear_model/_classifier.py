@@ -1,32 +1,33 @@
 """What the linear classifiers share: a certified fit, scores, labels, probabilities."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClassifierMixin
 
-from .._validation import memory_for_gram
-from .._words import number, printable
-from ..certificate import TOL, Certificate, certify
-from ..csr import CSR
-from ..rows import Rows
-from ..solvers.logistic import TIGHTER, solve
+from ..base.certified import CertifiedEstimator
+from ..certificate import TOL, Certificate
+from ..data.csr import CSR
+from ..data.rows import Rows
+from ..data.validation import memory_for_gram
+from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
-from ..solvers.newton import Newton
 from ..solvers.problem import Problem
-from ..solvers.steps import OnStep, Step
-from ._certified import Certified
+from ..solvers.progress import OnStep, Step
+from ..text.format import number, printable
+from ._classes_so_far import ClassesSoFar
 from ._scores import scores
-from ._solving import Solving
+from ._solver_context import Solving
 
 LEAST_TOL = 1e-12  # float64 cannot show less
 
 
-class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
     """A fitted w and b, one score for two classes and one for each of more."""
 
     classes_: np.ndarray
@@ -35,14 +36,13 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
     fit_intercept: bool
     warm_start: bool
 
+    @abstractmethod
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         """Fitted attributes of a solver's parameters."""
-        return {
-            "coef_": fit.w.T.copy(),
-            "intercept_": fit.b.copy(),
-            "n_iter_": np.array([fit.n_iter], dtype=np.int32),
-            "solver_": fit.solver,
-        }
+
+    @abstractmethod
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        """The certificate of what is set."""
 
     def _solve(
         self, problem: Problem, rows: Rows, solver: Solver, tol: float, max_iter: int,
@@ -70,7 +70,7 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
         ``run(start, tol, on_step, before)``: the solver, after ``before`` steps.
         """
         tol = self._certificate_tol(tol)
-        on_step: OnStep = self._watching.iterations(
+        on_step: OnStep = self._monitor.iterations(
             self._attributes, lambda: self._check(rows, tol), max_iter
         )
         if getattr(self, "verbose", 0) > 0:
@@ -81,7 +81,7 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
                 fit = run(start, tol * tighter, on_step, before)
             self._set(fit)
             found = self._check(rows, tol)
-            more = fit.arrived and fit.n_iter < max_iter and self._watching.stopped is None
+            more = fit.arrived and fit.n_iter < max_iter and self._monitor.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more or found.status == "no finite optimum":
                 break
@@ -90,38 +90,43 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
 
     def _solve_each(
         self, problems: list[Problem], rows: Rows, choose: Callable[[Problem], Solver], tol: float,
-        max_iter: int, start: tuple[np.ndarray, np.ndarray] | None = None,
+        max_iter: int, attributes: Callable[[list[Fit]], dict[str, Any]],
+        start: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """The same for one problem for each class against the rest."""
-        self._watching.begin(None)
+        """Solve one problem for each class against the rest; ``attributes``: what a fit for each
+        class sets."""
+        self._monitor.begin(None)
         tol = self._certificate_tol(tol)
         starts = [
             None if start is None else (start[0][:, [k]], start[1][[k]])
             for k in range(len(problems))
         ]
         steps = [0] * len(problems)
+        so_far = ClassesSoFar(len(problems), lambda k: _start_of(problems[k], starts[k]))
+        self._monitor.keep(
+            lambda: attributes(so_far.fits()), lambda: self._check(rows, tol),
+            so_far.message, so_far.there,
+        )  # fmt: skip
         for tighter in TIGHTER:
             fits = []
-            for problem, begin, before in zip(problems, starts, steps, strict=True):
+            for k, problem in enumerate(problems):
                 with Solving(self, rows):
-                    solver = choose(problem)
                     fits.append(
-                        solve(problem, solver, begin, tol * tighter, max_iter, before=before)
-                    )
-                self._watching.part_done("class")
-            fit = _together(fits)
-            self._set(fit)
-            self.n_iter_ = np.array([one.n_iter for one in fits], dtype=np.int32)
+                        solve(
+                            problem, choose(problem), starts[k], tol * tighter, max_iter,
+                            so_far.listener(k), steps[k],
+                        )
+                    )  # fmt: skip
+                so_far.done(k, fits[k])
+                self._monitor.part_done("class")
+            fit = together(fits)
+            self.__dict__.update(attributes(fits))
             found = self._check(rows, tol)
             lost = not np.isfinite(found.objective)  # there is no way from here
             if found.certified or lost or not fit.arrived or fit.n_iter >= max_iter:
                 break
             starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
         return fit, found
-
-    def _check(self, rows: Rows, tol: float) -> Certificate:
-        """The certificate of what is set."""
-        return certify(self, rows, tol)
 
     def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Where a warm start begins; None: from nothing."""
@@ -142,6 +147,28 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
         return max(min(tol, TOL), LEAST_TOL)
 
     # --- what people ask of a fitted one ---
+
+    def sparsify(self) -> "LinearClassifier":
+        """Keep ``coef_`` as a sparse matrix: less memory after an L1 penalty. Returns self."""
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> "LinearClassifier":
+        """Undo ``sparsify``. Returns self."""
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LargestScore:
+    """Scores Xw + b, and the class of the largest."""
+
+    classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores Xw + b, in float64.
@@ -172,19 +199,8 @@ class LinearClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEst
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)]
 
-    def sparsify(self) -> "LinearClassifier":
-        """Keep ``coef_`` as a sparse matrix: less memory after an L1 penalty. Returns self."""
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
 
-    def densify(self) -> "LinearClassifier":
-        """Undo ``sparsify``. Returns self."""
-        if sparse.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
-
-
-class Probabilities:
+class Probabilities(LargestScore):
     """Probabilities of the logistic and the softmax model."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -198,8 +214,7 @@ class Probabilities:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        z = self.decision_function(X)  # type: ignore[attr-defined]
-        return np.column_stack([expit(-z), expit(z)]) if z.ndim == 1 else softmax(z, axis=1)
+        return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log P(class | x): finite where the probability itself would be 0.
@@ -212,11 +227,36 @@ class Probabilities:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        z = self.decision_function(X)  # type: ignore[attr-defined]
-        if z.ndim == 1:
-            return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
-        logs: np.ndarray = log_softmax(z, axis=1)
-        return logs
+        return log_probabilities(self.decision_function(X))
+
+
+def probabilities(z: np.ndarray) -> np.ndarray:
+    """P(class | x) from scores: (n,) of two classes, (n, K) of more."""
+    return np.column_stack([expit(-z), expit(z)]) if z.ndim == 1 else softmax(z, axis=1)
+
+
+def log_probabilities(z: np.ndarray) -> np.ndarray:
+    """log P(class | x) from the same scores."""
+    if z.ndim == 1:
+        return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
+    logs: np.ndarray = log_softmax(z, axis=1)
+    return logs
+
+
+def attributes_of(fit: Fit) -> dict[str, Any]:
+    """Fitted attributes of a solver's w and b."""
+    return {
+        "coef_": fit.w.T.copy(),
+        "intercept_": fit.b.copy(),
+        "n_iter_": np.array([fit.n_iter], dtype=np.int32),
+        "solver_": fit.solver,
+    }
+
+
+def attributes_of_each(fits: list[Fit]) -> dict[str, Any]:
+    """Fitted attributes of a fit for each class."""
+    steps = np.array([one.n_iter for one in fits], dtype=np.int32)
+    return {**attributes_of(together(fits)), "n_iter_": steps}
 
 
 def aloud(on_step: OnStep, name: str) -> OnStep:
@@ -244,14 +284,22 @@ def with_constant(rows: Rows, value: float) -> Rows:
     return Rows(more, rows.y, rows.s, threads=rows.threads)
 
 
-def _together(fits: list[Fit]) -> Fit:
+def _start_of(problem: Problem, start: tuple[np.ndarray, np.ndarray] | None) -> Fit:
+    """The fit of a class whose solver was not begun: where it begins."""
+    w, b = (problem.null_w, problem.null[0]) if start is None else start
+    return Fit(w, b, "", 0)
+
+
+def together(fits: list[Fit]) -> Fit:
+    """The fits of all classes as one."""
     stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
+    said = [one.said for one in sorted(fits, key=lambda one: one.arrived) if one.said]
     return Fit(
         w=np.hstack([one.w for one in fits]),
         b=np.concatenate([one.b for one in fits]),
-        solver=fits[0].solver,
+        solver=next((one.solver for one in fits if one.solver), ""),
         n_iter=max(one.n_iter for one in fits),
         stopped_at=stopped[0] if stopped else None,
         arrived=all(one.arrived for one in fits),
-        said=next((one.said for one in fits if one.said), ""),
+        said=said[0] if said else "",  # of a class that is not solved, before all others
     )

@@ -5,16 +5,19 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._pool import blas_limiter
-from .._validation import data_for_verify, memory_for_gram
-from ..inference import FirthInference, feature_names
-from ..solvers.firth_inference import PenalisedLikelihood
-from ..solvers.logistic_inference import infer_logistic
-from ..solvers.profile_likelihood import Profile
+from ..certificate.facts import FirthFacts
+from ..certificate.findings import facts_of
+from ..data.validation import data_for_verify, memory_for_gram
+from ..inference import FirthInference
+from ..inference.base import feature_names
+from ..runtime.pool import blas_limiter
+from ..solvers.inference.firth import PenalisedLikelihood
+from ..solvers.inference.logistic import infer_logistic
+from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
 
-def firth_inference(model: Any, X: Any, y: Any, sample_weight: Any) -> FirthInference:
+def firth_inference(model: Any, X: Any, y: object, sample_weight: object) -> FirthInference:
     """The solver's w and b are used; all else is recomputed."""
     check_is_fitted(model)
     certificate = model.certificate_
@@ -29,7 +32,7 @@ def firth_inference(model: Any, X: Any, y: Any, sample_weight: Any) -> FirthInfe
         penalised = PenalisedLikelihood(found.likelihood, found.rank)
         penalised.require_digits(found.theta)
         here, alone = penalised.at(found.theta).loss, penalised.without_columns()
-    log_det = certificate.found["log_det"]
+    log_det = facts_of(certificate, FirthFacts).log_det
     require_same_objective(certificate, -found.log_likelihood - log_det / 2)
     maximum = -certificate.objective
     return FirthInference(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rows import Rows
+from ..data.rows import Rows
 
 
 class Grid(NamedTuple):
@@ -46,7 +46,7 @@ def _largest(scores: np.ndarray) -> tuple[int, int]:
 # --- parameters -----------------------------------------------------------------------------------
 
 
-def values_of_C(Cs: Any) -> np.ndarray:
+def values_of_C(Cs: object) -> np.ndarray:
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         if Cs < 1:
             raise ValueError(f"Cs={Cs!r}: give a whole number above 0, or values of C")
@@ -60,7 +60,7 @@ def values_of_C(Cs: Any) -> np.ndarray:
     return values
 
 
-def values_of_l(given: Any) -> np.ndarray:
+def values_of_l(given: object) -> np.ndarray:
     said = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
     try:
         values = np.array(given, dtype=float)

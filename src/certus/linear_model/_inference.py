@@ -5,18 +5,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._pool import blas_limiter
-from .._validation import data_for_verify, memory_for_gram, one_of
+from ..certificate.fingerprint import fingerprint
+from ..data.rows import Rows
+from ..data.validation import data_for_verify, memory_for_gram, one_of
 from ..exceptions import InferenceError
-from ..fingerprint import fingerprint
-from ..inference import Inference, feature_names
-from ..rows import Rows
-from ..solvers.inference import COVARIANCES, Estimates, infer
+from ..inference import Inference
+from ..inference.base import feature_names
+from ..runtime.pool import blas_limiter
+from ..solvers.inference.linear import COVARIANCES, Estimates, infer
 
 SAME = 1e-9  # relative, of the objective on the same rows
 
 
-def linear_inference(model: Any, X: Any, y: Any, sample_weight: Any, cov: str) -> Inference:
+def linear_inference(model: Any, X: Any, y: object, sample_weight: object, cov: str) -> Inference:
     """Of a fitted LinearRegression or Ridge. The solver's w is used; all else is recomputed."""
     check_is_fitted(model)
     one_of("cov", cov, COVARIANCES)

@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._pool import blas_limiter
-from .._validation import data_for_verify, memory_for_gram, one_of
+from ..data.validation import data_for_verify, memory_for_gram, one_of
 from ..exceptions import InferenceError
-from ..inference import LogisticInference, feature_names
-from ..solvers.logistic_inference import COVARIANCES, Estimates, infer_logistic
-from ..solvers.profile_likelihood import Profile
+from ..inference import LogisticInference
+from ..inference.base import feature_names
+from ..runtime.pool import blas_limiter
+from ..solvers.inference.logistic import COVARIANCES, Estimates, infer_logistic
+from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
 
 def logistic_inference(
-    model: Any, X: Any, y: Any, sample_weight: Any, cov: str
+    model: Any, X: Any, y: object, sample_weight: object, cov: str
 ) -> LogisticInference:
     """Of a fitted LogisticRegression. The solver's w and b are used; all else is recomputed."""
     check_is_fitted(model)

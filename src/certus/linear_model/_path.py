@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import (
+from ..certificate import TOL
+from ..data.types import Seed
+from ..data.validation import (
     as_numbers,
     boolean,
     data_for_fit,
@@ -14,10 +16,9 @@ from .._validation import (
     one_of,
     positive_whole,
 )
-from ..certificate import TOL
-from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
-from ..solvers.elastic_net_path import Regression, path, regressions
-from ._solving import Solving
+from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
+from ..solvers.lasso.elastic_net_path import Regression, path, regressions
+from ._solver_context import Solving
 
 
 class Nobody(BaseEstimator):
@@ -25,25 +26,25 @@ class Nobody(BaseEstimator):
 
 
 def enet_path(
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
-    n_alphas: Any = "deprecated",
-    alphas: Any = 100,
-    precompute: Any = "auto",
-    Xy: Any = None,
+    n_alphas: object = "deprecated",
+    alphas: object = 100,
+    precompute: object = "auto",
+    Xy: object = None,
     copy_X: bool = True,
-    coef_init: Any = None,
-    verbose: Any = False,
+    coef_init: object = None,
+    verbose: object = False,
     return_n_iter: bool = False,
     positive: bool = False,
     check_input: bool = True,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    sample_weight: Any = None,
-    random_state: Any = None,
+    sample_weight: object = None,
+    random_state: Seed = None,
     selection: str = "cyclic",
     do_screening: bool = True,
 ) -> Any:
@@ -107,18 +108,18 @@ def enet_path(
     return (grid, coefs, gaps, n_iters) if return_n_iter else (grid, coefs, gaps)
 
 
-def lasso_path(X: Any, y: Any, **how: Any) -> Any:
+def lasso_path(X: object, y: object, **how: Any) -> Any:
     """:func:`enet_path` with ``l1_ratio=1``."""
     return enet_path(X, y, l1_ratio=1.0, **how)
 
 
-def ratio(name: str, value: Any) -> float:
+def ratio(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name}={value!r}: give a number from 0 (ridge) to 1 (lasso)")
     return float(value)
 
 
-def starts_of(coef_init: Any, k: int, p: int, positive: bool) -> np.ndarray:
+def starts_of(coef_init: object, k: int, p: int, positive: bool) -> np.ndarray:
     """Of each target, (k, p); what ``positive`` excludes begins at 0."""
     w = as_numbers(coef_init, "coef_init")
     if w.shape not in ((p,), (k, p)):
@@ -137,7 +138,7 @@ def of_alpha(alpha: float, l1_ratio: float, p: int, code: int) -> CoordinatePena
 
 
 def grid_of(
-    problems: list[Regression], alphas: Any, l1_ratio: float, eps: float, positive: bool
+    problems: list[Regression], alphas: object, l1_ratio: float, eps: float, positive: bool
 ) -> np.ndarray:
     """Descending. A number: from the least α at which all coefficients are 0, evenly by ratio."""
     if not isinstance(alphas, Integral) or isinstance(alphas, bool):
@@ -158,7 +159,7 @@ def grid_of(
     return np.geomspace(most, most * eps, int(alphas))
 
 
-def descending(alphas: Any) -> np.ndarray:
+def descending(alphas: object) -> np.ndarray:
     values = as_numbers(alphas, "alphas")
     if values.ndim != 1 or not len(values) or not ((values >= 0) & np.isfinite(values)).all():
         raise ValueError(f"alphas={alphas!r}: give a whole number, or numbers that are 0 or above")

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._finite import require_finite
-from .._validation import data_for_predict
-from ..rows import Rows
+from ..data.finite import require_finite
+from ..data.rows import Rows
+from ..data.validation import data_for_predict
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
@@ -22,6 +22,6 @@ def scores(model: Any, X: Any) -> np.ndarray:
     return out
 
 
-def _linear(X: Any, _y: Any, _s: Any, w: np.ndarray, b: Any) -> Any:
+def _linear(X: object, _y: np.ndarray, _s: np.ndarray, w: np.ndarray, b: np.ndarray) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
         return X @ w + b

@@ -6,25 +6,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
-from .._validation import (
-    boolean,
-    data_for_fit,
-    not_negative,
-    one_of,
-    positive_whole,
-)
-from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
-from ..rows import Rows
-from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
-from ..solvers.elastic_net import Found
-from ..solvers.elastic_net_path import Regression, fit_one, regressions_of_one_fit
-from ..solvers.logistic import TIGHTER
+from ..runtime.progress import monitored
+from ..solvers.glm.dispatch import TIGHTER
+from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
+from ..solvers.lasso.elastic_net import Found
+from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
+from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
 from ._path import enet_path, lasso_path, of_alpha, ratio
-from ._solving import Solving
+from ._solver_context import Solving
 
 EXACT = 1e-9  # the residual that a fit reaches which looked at all columns
 
@@ -62,16 +57,16 @@ class CoordinateRegressor(LinearRegressor):
         self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None = None,
     ) -> None:  # fmt: skip
-        """``fit`` calls it, and no helper between them: warnings count their way up."""
+        """Fit at one α and l, set the attributes and the certificate."""
         if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
             penalty = np.array([alpha * rows.S])
             solution = self._solve(
-                rows, flat, fit_intercept=bool(self.fit_intercept), alpha=penalty,
+                rows, flat, self._iteration, fit_intercept=bool(self.fit_intercept), alpha=penalty,
                 positive=bool(self.positive),
             )  # fmt: skip
-            self._conclude(certify(self, rows), solution.stopped_at, CALLER)
+            self._conclude(certify(self, rows), solution.stopped_at)
             self.dual_gap_ = self.certificate_.gap
-            self._warn_of_aliases(solution, rows.shape[0], CALLER + 1)
+            warn_of_aliases(self, solution, rows.shape[0])
             return
         self._descend(rows, flat, alpha, l1_ratio, problems)
 
@@ -98,7 +93,7 @@ class CoordinateRegressor(LinearRegressor):
                 "dual_gap_": fitted.gap[0] if one else fitted.gap,
             }  # fmt: skip
 
-        on_step: Any = self._watching.iterations(
+        on_step: Any = self._monitor.iterations(
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
         if getattr(self, "verbose", 0):  # of the cross-validated ones
@@ -109,11 +104,11 @@ class CoordinateRegressor(LinearRegressor):
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
             )
         reached = np.max(self.n_iter_) >= max_iter
-        self._conclude(found, max_iter if reached else None, CALLER + 1)
+        self._conclude(found, max_iter if reached else None)
 
     def _certified_fit(
         self, rows: Rows, problems: list[Regression], penalty: CoordinatePenalty,
-        start: np.ndarray | None, on_step: Any, attributes: Any, how: tuple[float, int],
+        start: np.ndarray | None, on_step: object, attributes: Any, how: tuple[float, int],
     ) -> Certificate:  # fmt: skip
         """Fit each target, certify, and go on where the certificate asks for more."""
         (tol, max_iter), k = how, len(problems)
@@ -136,10 +131,10 @@ class CoordinateRegressor(LinearRegressor):
                 left = max_iter - fitted.n_iter[t]
                 found = fit_one(regression, penalty, tighter * tol, left, w, told)
                 fitted = fitted.put(t, found)
-                if self._watching.stopped is not None:
+                if self._monitor.stopped is not None:
                     break
             certificate = self._certified(rows, attributes(fitted), tol)
-            over = self._watching.stopped is not None or max(fitted.n_iter) >= max_iter
+            over = self._monitor.stopped is not None or max(fitted.n_iter) >= max_iter
             lost = not np.isfinite(certificate.objective)  # there is no way from here
             if certificate.certified or over or lost:
                 break
@@ -270,9 +265,9 @@ class ElasticNet(CoordinateRegressor):
         self.random_state = random_state
         self.selection = selection
 
-    @watched
+    @monitored
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True
+        self, X: object, y: object, sample_weight: object = None, check_input: bool = True
     ) -> "ElasticNet":
         """Fit w and b.
 

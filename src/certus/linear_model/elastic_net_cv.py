@@ -1,15 +1,18 @@
 """Elastic net and lasso with their penalty chosen by cross-validation."""
 
+from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from .._scoring import refuse_without_routing
-from .._validation import (
+from ..certificate import TOL, certify
+from ..data.rows import Rows
+from ..data.scoring import refuse_without_routing
+from ..data.validation import (
     boolean,
     data_for_fit,
     not_negative,
@@ -17,120 +20,32 @@ from .._validation import (
     positive_whole,
     warn_of_a_column,
 )
-from .._watching import watched
-from .._words import count
-from ..certificate import TOL, certify
-from ..rows import Rows
-from ..solvers.coordinate_penalty import L1_L2, NON_NEGATIVE
-from ..solvers.elastic_net_cv import Fold, FoldsSoFar, fold_errors
-from ..solvers.elastic_net_path import Regression, regressions, sums_of
+from ..runtime.progress import monitored
+from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
+from ..solvers.lasso.elastic_net_cv import Fold, FoldsSoFar, fold_errors
+from ..solvers.lasso.elastic_net_path import Regression, regressions, sums_of
+from ..text.format import count
 from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
-from ._solving import Solving
+from ._solver_context import Solving
 from .elastic_net import CoordinateRegressor
 
 CHOICES = ("min", "1se")
 
 
-class ElasticNetCV(CoordinateRegressor):
-    r"""Elastic net with α and l chosen by the squared error on rows left out.
+class CoordinateRegressorCV(CoordinateRegressor, ABC):
+    """What elastic net and lasso share whose penalty is chosen by cross-validation."""
 
-    For each fold's training rows, at each α (from the largest to the smallest, each fit beginning
-    where the one before ended) and l, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ +
-    ½α(1−l)‖w‖²; then, at the pair with the least mean error, for all rows. A drop-in for
-    scikit-learn's class. See :class:`ElasticNet`.
+    l1_ratio: Any
+    eps: float
+    alphas: Any
+    cv: Any
+    copy_X: bool
+    verbose: Any
+    selection: str
+    choice: str
 
-    Parameters
-    ----------
-    l1_ratio : float or array-like of float, default=0.5
-        l, or several to choose from.
-    eps : float, default=1e-3
-        The smallest α as a share of the largest.
-    alphas : int or array-like of shape (n_alphas,), default=100
-        How many, from the least α at which all coefficients are 0; or which.
-    fit_intercept : bool, default=True
-    precompute, copy_X, random_state, selection
-        Accepted for scikit-learn's sake.
-    max_iter, tol
-        As in :class:`ElasticNet`. The folds' fits are within 1e-6 of their optimum in any case.
-    cv : int, splitter or iterable, default=None
-        None: five folds.
-    verbose : bool or int, default=0
-    n_jobs
-        Accepted for scikit-learn's sake: folds share the threads of ``certus.set_config``.
-    positive : bool, default=False
-    choice : {"min", "1se"}, default="min"
-        "min": the α with the least mean error. "1se": the largest α whose mean error is within one
-        standard error of that, which has fewer coefficients.
-
-    Attributes
-    ----------
-    alpha_, l1_ratio_ : float
-        What was chosen.
-    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratios, n_alphas)
-        The second where there are several l1_ratios, and α was not given.
-    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
-        Mean squared errors on rows left out; an axis of length 1 is left out.
-    coef_, intercept_, dual_gap_, n_iter_, solver_, n_features_in_, feature_names_in_
-        As in :class:`ElasticNet`.
-    certificate_ : Certificate
-        Of the last fit, at ``alpha_`` and ``l1_ratio_``. The choice is not recomputed.
-
-    Notes
-    -----
-    Up to 600 columns and at least as many rows: all folds' sums cost two passes of O(n·p²) in all.
-    Else each thread keeps a copy of a fold's training rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from certus.linear_model import ElasticNetCV
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y)
-    >>> model.l1_ratio_, model.mse_path_.shape
-    (1.0, (2, 100, 5))
-    >>> model.certificate_.certified
-    True
-    """
-
-    def __init__(
-        self,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        alphas: Any = 100,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        cv: Any = None,
-        copy_X: bool = True,
-        verbose: Any = 0,
-        n_jobs: Any = None,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        choice: str = "min",
-    ):
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.choice = choice
-
-    path: ClassVar[Any] = staticmethod(enet_path)
-
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "ElasticNetCV":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None, **params: Any) -> Self:
         """Choose α and l, then fit w and b.
 
         Parameters
@@ -164,8 +79,9 @@ class ElasticNetCV(CoordinateRegressor):
         self._fit_rows(rows, flat, self.alpha_, l, problems)
         return self
 
+    @abstractmethod
     def _keep_ratio(self, l: float) -> None:
-        self.l1_ratio_ = l
+        """Set the l that was chosen, where there was a choice."""
 
     def _checked_ratios(self) -> list[float]:
         for name in ("fit_intercept", "copy_X", "positive"):
@@ -176,7 +92,7 @@ class ElasticNetCV(CoordinateRegressor):
         positive_whole("max_iter", self.max_iter)
         return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
 
-    def _splits(self, rows: Rows, weight: Any, params: dict[str, Any]) -> list[Fold]:
+    def _splits(self, rows: Rows, weight: object, params: dict[str, Any]) -> list[Fold]:
         if _routing():
             told = process_routing(self, "fit", sample_weight=weight, **params).splitter.split
         else:
@@ -263,7 +179,7 @@ class ElasticNetCV(CoordinateRegressor):
             }  # fmt: skip
 
         def keep(said: str) -> None:
-            self._watching.keep(attributes, lambda: certify(self, rows), said)
+            self._monitor.keep(attributes, lambda: certify(self, rows), said)
 
         def fold_done(i: int) -> None:
             done = f"after {len(so_far.complete)} of {count(len(folds), 'fold')}"
@@ -290,7 +206,109 @@ def _routing() -> bool:
     return bool(get_config().get("enable_metadata_routing", False))
 
 
-class LassoCV(ElasticNetCV):
+class ElasticNetCV(CoordinateRegressorCV):
+    r"""Elastic net with α and l chosen by the squared error on rows left out.
+
+    For each fold's training rows, at each α (from the largest to the smallest, each fit beginning
+    where the one before ended) and l, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ +
+    ½α(1−l)‖w‖²; then, at the pair with the least mean error, for all rows. A drop-in for
+    scikit-learn's class. See :class:`ElasticNet`.
+
+    Parameters
+    ----------
+    l1_ratio : float or array-like of float, default=0.5
+        l, or several to choose from.
+    eps : float, default=1e-3
+        The smallest α as a share of the largest.
+    alphas : int or array-like of shape (n_alphas,), default=100
+        How many, from the least α at which all coefficients are 0; or which.
+    fit_intercept : bool, default=True
+    precompute, copy_X, random_state, selection
+        Accepted for scikit-learn's sake.
+    max_iter, tol
+        As in :class:`ElasticNet`. The folds' fits are within 1e-6 of their optimum in any case.
+    cv : int, splitter or iterable, default=None
+        None: five folds.
+    verbose : bool or int, default=0
+    n_jobs
+        Accepted for scikit-learn's sake: folds share the threads of ``certus.set_config``.
+    positive : bool, default=False
+    choice : {"min", "1se"}, default="min"
+        "min": the α with the least mean error. "1se": the largest α whose mean error is within one
+        standard error of that, which has fewer coefficients.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratios, n_alphas)
+        The second where there are several l1_ratios, and α was not given.
+    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
+        Mean squared errors on rows left out; an axis of length 1 is left out.
+    coef_, intercept_, dual_gap_, n_iter_, solver_, n_features_in_, feature_names_in_
+        As in :class:`ElasticNet`.
+    certificate_ : Certificate
+        Of the last fit, at ``alpha_`` and ``l1_ratio_``. The choice is not recomputed.
+
+    Notes
+    -----
+    Up to 600 columns and at least as many rows: all folds' sums cost two passes of O(n·p²) in all.
+    Else each thread keeps a copy of a fold's training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from certus.linear_model import ElasticNetCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y)
+    >>> model.l1_ratio_, model.mse_path_.shape
+    (1.0, (2, 100, 5))
+    >>> model.certificate_.certified
+    True
+    """
+
+    path: ClassVar[Any] = staticmethod(enet_path)
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: Any = 0,
+        n_jobs: Any = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        choice: str = "min",
+    ):
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
+
+    def _keep_ratio(self, l: float) -> None:
+        self.l1_ratio_ = l
+
+
+class LassoCV(CoordinateRegressorCV):
     r"""Lasso with α chosen by the squared error on rows left out.
 
     For each fold's training rows, at each α, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁; then,
@@ -319,6 +337,8 @@ class LassoCV(ElasticNetCV):
     True
     """
 
+    l1_ratio = 1.0  # no parameter: it is the lasso
+
     def __init__(
         self,
         *,
@@ -337,12 +357,20 @@ class LassoCV(ElasticNetCV):
         selection: str = "cyclic",
         choice: str = "min",
     ):
-        super().__init__(
-            l1_ratio=1.0, eps=eps, alphas=alphas, fit_intercept=fit_intercept,
-            precompute=precompute, max_iter=max_iter, tol=tol, cv=cv, copy_X=copy_X,
-            verbose=verbose, n_jobs=n_jobs, positive=positive, random_state=random_state,
-            selection=selection, choice=choice,
-        )  # fmt: skip
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
 
     path: ClassVar[Any] = staticmethod(lasso_path)
 

@@ -2,17 +2,19 @@
 
 from typing import Any
 
-from .._labels import named
-from .._validation import boolean, data_for_classification, memory_for_gram, not_negative
-from .._watching import CALLER, watched
+from ..certificate import Certificate, certify
+from ..data.labels import named
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..inference import FirthInference
-from ..rows import Rows
-from ..solvers.firth import Firth, minimise, problem_of
+from ..runtime.progress import monitored
+from ..solvers.glm.firth import Firth, minimise, problem_of
 from ..solvers.loop import Fit
-from ..solvers.steps import OnStep
-from ._classifier import LinearClassifier, Probabilities
+from ..solvers.progress import OnStep
+from ._aliases import warn_of_aliases
+from ._classifier import LinearClassifier, Probabilities, attributes_of
 from ._firth_inference import firth_inference
-from .logistic import whole_number
+from ._parameters import whole_number
 
 
 class FirthLogisticRegression(Probabilities, LinearClassifier):
@@ -101,8 +103,8 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "FirthLogisticRegression":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "FirthLogisticRegression":
         """Fit w and b.
 
         Parameters
@@ -134,7 +136,7 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         self._fit_rows(rows, fit_intercept, start)
         return self
 
-    def inference(self, X: Any, y: Any, sample_weight: Any = None) -> FirthInference:
+    def inference(self, X: object, y: object, sample_weight: object = None) -> FirthInference:
         """Tests, intervals and odds ratios by the penalised likelihood, from the rows of the fit.
 
         Parameters
@@ -170,8 +172,14 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
 
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
         if fit.aliases is not None:
-            self._warn_of_aliases(fit, rows.shape[0], CALLER + 1)
-        self._conclude(found, fit.stopped_at, CALLER)
+            warn_of_aliases(self, fit, rows.shape[0])
+        self._conclude(found, fit.stopped_at)
+
+    def _attributes(self, fit: Fit) -> dict[str, Any]:
+        return attributes_of(fit)
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        return certify(self, rows, tol)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._config import effective_threads
-from .._validation import boolean, data_for_fit, not_negative
-from .._watching import watched
+from ..certificate import certify
+from ..data.validation import boolean, data_for_fit, not_negative
 from ..inference import Inference
+from ..runtime.config import effective_threads
+from ..runtime.progress import monitored
+from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._inference import linear_inference
 
@@ -92,11 +94,8 @@ class LinearRegression(LinearRegressor):
         self.n_jobs = n_jobs
         self.positive = positive
 
-    def _iteration(self) -> dict[str, Any]:
-        return {"tol": float(self.tol)}
-
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRegression":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LinearRegression":
         """Fit w and b.
 
         Parameters
@@ -118,20 +117,21 @@ class LinearRegression(LinearRegressor):
             raise ValueError(f"n_jobs={self.n_jobs!r}: give a whole number or None")
         rows, flat = data_for_fit(self, X, y, sample_weight, effective_threads(self.n_jobs))
         solution = self._solve(
-            rows, flat, fit_intercept=fit_intercept, alpha=0.0, positive=positive
-        )
+            rows, flat, lambda: {"tol": float(self.tol)}, fit_intercept=fit_intercept, alpha=0.0,
+            positive=positive,
+        )  # fmt: skip
         self._forget("singular_", "rank_", "condition_", "aliased_", "_triangle")
         if solution.rank is not None:
             self.rank_ = solution.rank
             aliases = solution.aliases
             self.aliased_ = np.empty(0, np.intp) if aliases is None else aliases.columns
             self._triangle = solution.triangle
-        self._certify(rows, solution.stopped_at)
-        self._warn_of_aliases(solution, rows.shape[0])
+        self._conclude(certify(self, rows), solution.stopped_at)
+        warn_of_aliases(self, solution, rows.shape[0])
         return self
 
     def inference(
-        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
         """Standard errors, tests and intervals, from the rows of the fit.
 

@@ -1,31 +1,33 @@
 """Logistic regression for two classes, softmax regression for more."""
 
-import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from .._labels import class_weights
-from .._validation import boolean, data_for_classification, not_negative, one_of
-from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
+from ..data.labels import class_weights
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
-from ..rows import Rows
-from ..solvers.logistic import FEW_COLUMNS, choose, classification
+from ..runtime.progress import monitored
+from ..runtime.user_frame import warn_user
+from ..solvers.first_order.sgd import SGD
+from ..solvers.glm.dispatch import FEW_COLUMNS, choose, classification
+from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
-from ..solvers.newton import Newton
 from ..solvers.problem import Problem
-from ..solvers.sgd import SGD
-from ._classifier import LinearClassifier, Probabilities, with_constant
+from ._aliases import warn_of_aliases
+from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
 from ._logistic_inference import logistic_inference
-from ._parts import part, solver_of
-from ._streaming import part_of_classes, takes_parts
-from ._unpenalised import least_norm, separation
+from ._parameters import positive, whole_number
+from ._partial_fit import part_of_classes, takes_parts
+from ._registry import part, solver_of
+from ._unpenalized import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 AS_NAMED = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
@@ -156,8 +158,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LogisticRegression":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LogisticRegression":
         """Fit w and b.
 
         Parameters
@@ -189,7 +191,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, classes: object = None, sample_weight: Any = None
     ) -> "LogisticRegression":
         """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
 
@@ -221,7 +223,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return self
 
     def inference(
-        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> LogisticInference:
         """Standard errors, tests, intervals and odds ratios, from the rows of the fit.
 
@@ -271,7 +273,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         )
         if strength.l1 + strength.l2 == 0:
             found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, CALLER, fit.said)
+        self._conclude(found, fit.stopped_at, fit.said)
 
     @staticmethod
     def _problem(
@@ -337,11 +339,11 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 self._set(fit._replace(w=least.w, b=b))
                 smaller = certify(self, rows, tol)
                 if smaller.certified:
-                    self._warn_of_aliases(least, rows.shape[0], CALLER + 2)
+                    warn_of_aliases(self, least, rows.shape[0])
                     return smaller
                 self._set(fit)  # what least squares took for a repeat is used
         proven = found.certified and found.kind == "global"
-        if not proven and self._watching.stopped is None:
+        if not proven and self._monitor.stopped is None:
             direction = separation(
                 rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
             )
@@ -358,7 +360,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         if self._constant is not None:  # the penalised intercept is the last coefficient
             fit = fit._replace(w=fit.w[:-1], b=self._constant * fit.w[-1])
-        return super()._attributes(fit)
+        return attributes_of(fit)
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        return certify(self, rows, tol)
 
     def _strength(self) -> Strength:
         """C, l1 and l2 of the penalty; without one C = 1."""
@@ -368,33 +373,18 @@ class LogisticRegression(Probabilities, LinearClassifier):
             raise ValueError(f"C={C!r}: give a number above 0, or inf for no penalty")
         ratio = self.l1_ratio
         if ratio is None:
-            warn_future("'l1_ratio=None' is deprecated: give a number from 0 to 1")
+            warn_user("'l1_ratio=None' is deprecated: give a number from 0 to 1", FutureWarning)
             ratio = 0.0
         if isinstance(ratio, bool) or not isinstance(ratio, Real) or not 0 <= ratio <= 1:
             raise ValueError(f"l1_ratio={ratio!r}: give a number from 0 (ridge) to 1 (lasso)")
         if self.penalty != "deprecated":
-            warn_future(
+            warn_user(
                 "'penalty' is deprecated in scikit-learn 1.8: use l1_ratio=0 for 'l2', l1_ratio=1 "
-                "for 'l1', a number between for 'elasticnet', and C=inf for None"
+                "for 'l1', a number between for 'elasticnet', and C=inf for None",
+                FutureWarning,
             )
             ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, ratio)
             C = np.inf if self.penalty is None else C
         if np.isinf(C):
             return Strength(1.0, 0.0, 0.0)
         return Strength(float(C), float(ratio), 1.0 - float(ratio))
-
-
-def positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r}: give a finite number above 0")
-    return float(value)
-
-
-def whole_number(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ValueError(f"{name}={value!r}: give a whole number, 0 or above")
-    return int(value)
-
-
-def warn_future(text: str) -> None:
-    warnings.warn(text, FutureWarning, stacklevel=CALLER + 1)

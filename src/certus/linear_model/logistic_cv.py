@@ -5,18 +5,19 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from .._labels import class_weights
-from .._scoring import ScoredByChoice, of_rows
-from .._validation import boolean, data_for_classification, not_negative, one_of
-from .._watching import watched
-from .._words import count
+from ..data.labels import class_weights
+from ..data.rows import Rows
+from ..data.scoring import ScoredByChoice, of_rows
+from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
 from ..penalties import ElasticNet
-from ..rows import Rows
-from ..solvers.logistic import classification
-from ..solvers.logistic_cv import path
+from ..runtime.progress import monitored
+from ..runtime.user_frame import warn_user
+from ..solvers.glm.dispatch import classification
+from ..solvers.glm.path import path
 from ..solvers.loop import Fit
+from ..text.format import count
 from ._classifier import with_constant
 from ._folds import (
     Grid,
@@ -25,14 +26,13 @@ from ._folds import (
     values_of_C,
     values_of_l,
 )
-from ._solving import Solving
+from ._parameters import whole_number
+from ._solver_context import Solving
 from .logistic import (
     RUNS,
     SOLVERS,
     LogisticRegression,
     Strength,
-    warn_future,
-    whole_number,
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
@@ -116,6 +116,8 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     scores_: Any
     certificate_: Any
 
+    _also_default = "warn"
+
     def __init__(
         self,
         *,
@@ -155,9 +157,9 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
-    @watched
+    @monitored
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+        self, X: Any, y: Any, sample_weight: object = None, **params: Any
     ) -> "LogisticRegressionCV":
         """Choose C and l, and fit w and b.
 
@@ -224,15 +226,16 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     def _grid(self) -> Grid:
         one_of("penalty", self.penalty, PENALTIES)
         if self.penalty != "deprecated":
-            warn_future(
+            warn_user(
                 "'penalty' is deprecated in scikit-learn 1.8: use l1_ratios=(0,) for 'l2', "
-                "l1_ratios=(1,) for 'l1', numbers between for 'elasticnet'"
+                "l1_ratios=(1,) for 'l1', numbers between for 'elasticnet'",
+                FutureWarning,
             )
         given = None if isinstance(self.l1_ratios, str) else self.l1_ratios
         if isinstance(self.l1_ratios, str):
             one_of("l1_ratios", self.l1_ratios, ("warn",))
         elif given is None and self.penalty == "deprecated":
-            warn_future("'l1_ratios=None' is deprecated: give numbers from 0 to 1")
+            warn_user("'l1_ratios=None' is deprecated: give numbers from 0 to 1", FutureWarning)
         if given is None and self.penalty == "elasticnet":
             raise ValueError("l1_ratios is missing: penalty='elasticnet' needs numbers from 0 to 1")
         ratios = np.array([0.0]) if given is None else values_of_l(given)
@@ -250,7 +253,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         """The path of every fold and l, and its scores on the rows left out."""
         shape = len(folds), len(grid.ratios), len(grid.Cs)
         K, p = 1 if len(self.classes_) == 2 else len(self.classes_), rows.shape[1]
-        self._watching.begin(int(np.prod(shape)) + self.max_iter)
+        self._monitor.begin(int(np.prod(shape)) + self.max_iter)
         found = Paths(
             np.full((*shape, K, p + 1), np.nan), np.full(shape, np.nan), np.zeros(shape, np.int32)
         )
@@ -292,7 +295,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         def on_fit(a: int, w: np.ndarray, b: np.ndarray) -> None:
             coefs[a, :, :-1] = w.T if constant is None else w[:-1].T
             coefs[a, :, -1] = b if constant is None else constant * w[-1]
-            self._watching.part_done("fold")
+            self._monitor.part_done("fold")
 
         with Solving(self, rows):
             solver = RUNS.get(self.solver, "auto")
@@ -308,7 +311,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             _, mean = self._choose(Paths(*(part[:done] for part in paths)), grid)
             return self._mean_attributes(mean, rows.shape[1], fit_intercept)
 
-        self._watching.keep(
+        self._monitor.keep(
             attributes, lambda: self._check(rows, self._certificate_tol(self.tol)),
             f"after {done} of {count(len(paths.scores), 'fold')}; the mean of their models at the "
             "best C so far was kept",
@@ -328,7 +331,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             self._set_choice(float(grid.Cs[a]), None if grid.given is None else ratio, ratio)
             return self._mean_attributes(paths.coefs[0, 0, a], rows.shape[1], fit_intercept)
 
-        self._watching.keep(
+        self._monitor.keep(
             attributes, lambda: self._check(rows, self._certificate_tol(self.tol)),
             "in the first fold; the last model of its path was kept, whose C nothing chose",
             lambda: len(fitted()) > 0,
@@ -379,8 +382,3 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         attributes = super()._attributes(fit)
         del attributes["n_iter_"]  # it says how the folds went
         return attributes
-
-    # --- scores ---
-
-    def _by_default(self) -> bool:
-        return self.scoring is None or self.scoring == "warn"

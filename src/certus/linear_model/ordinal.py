@@ -1,24 +1,25 @@
 """Ordinal regression: classes in an order, by proportional odds."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from .._labels import guessed_order, in_order
-from .._validation import boolean, data_for_classification, memory_for_gram, not_negative
-from .._watching import CALLER, watched
 from ..certificate import Certificate, certify
+from ..data.labels import guessed_order, in_order
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..exceptions import OrderWarning
-from ..rows import Rows
+from ..runtime.progress import monitored
+from ..runtime.user_frame import warn_user
+from ..solvers.glm.ordinal import Proportional, minimise, problem_of
 from ..solvers.loop import Fit
-from ..solvers.ordering import ordering_direction
-from ..solvers.ordinal import Proportional, minimise, problem_of
-from ..solvers.steps import OnStep
-from ._classifier import LinearClassifier
+from ..solvers.progress import OnStep
+from ..solvers.separation.ordering import ordering_direction
+from ._aliases import warn_of_aliases
+from ._classifier import LinearClassifier, attributes_of
+from ._parameters import whole_number
 from ._scores import scores
-from .logistic import whole_number
 
 
 class OrdinalRegression(LinearClassifier):
@@ -118,8 +119,8 @@ class OrdinalRegression(LinearClassifier):
         """−c."""
         return -self.thresholds_
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OrdinalRegression":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "OrdinalRegression":
         """Fit w and c.
 
         Parameters
@@ -145,7 +146,7 @@ class OrdinalRegression(LinearClassifier):
         classes = in_order(known, self.categories, y, rows.y[:, 0])
         doubt = guessed_order(known, self.categories, y)
         if doubt is not None:
-            warnings.warn(doubt, OrderWarning, stacklevel=CALLER - 1)
+            warn_user(doubt, OrderWarning)
         place = np.array([classes.tolist().index(label) for label in known.tolist()], dtype=float)
         rows = rows.but(place[rows.y.astype(np.intp)], rows.s)
         start = self._start(classes, rows.shape[1])
@@ -167,15 +168,15 @@ class OrdinalRegression(LinearClassifier):
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
         if alpha == 0:
             found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, CALLER)
+        self._conclude(found, fit.stopped_at)
 
     def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
         """Name columns that repeat others; where there is no optimum, what puts the classes in
         order."""
         if found.certified and fit.aliases is not None:
-            self._warn_of_aliases(fit, rows.shape[0], CALLER + 2)
+            warn_of_aliases(self, fit, rows.shape[0])
         finite = np.isfinite(fit.w).all() and np.isfinite(fit.b).all()
-        if not found.certified and finite and self._watching.stopped is None:
+        if not found.certified and finite and self._monitor.stopped is None:
             direction = ordering_direction(
                 rows, len(self.classes_), (fit.w, fit.b), fit.stopped_at is None
             )
@@ -185,13 +186,16 @@ class OrdinalRegression(LinearClassifier):
         return found
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
-        attributes = super()._attributes(fit)
+        attributes = attributes_of(fit)
         del attributes["intercept_"]
         return {**attributes, "thresholds_": -fit.b}
 
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        return certify(self, rows, tol)
+
     # --- what people ask of a fitted one ---
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Two classes: xᵀw − c, above 0 for the second. More: log P(class | x).
 
         The score xᵀw itself, on which the thresholds lie, is ``latent``.
@@ -207,7 +211,7 @@ class OrdinalRegression(LinearClassifier):
         above = scores(self, X)
         return above[:, 0] if above.shape[1] == 1 else self._log_proba(above)
 
-    def latent(self, X: Any) -> np.ndarray:
+    def latent(self, X: object) -> np.ndarray:
         """xᵀw, the score that all classes share: above ``thresholds_[k]``, a class above k is
         likelier than not.
 
@@ -235,7 +239,7 @@ class OrdinalRegression(LinearClassifier):
         above = scores(self, X)  # first of all, is it fitted?
         return self.classes_[self._log_proba(above).argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """P(class | x), in the order of ``classes_``.
 
         Parameters
@@ -254,7 +258,7 @@ class OrdinalRegression(LinearClassifier):
         P[:, 1:-1] = expit(-above[:, 1:]) * expit(above[:, :-1]) * between
         return P
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: object) -> np.ndarray:
         """log P(class | x): finite where the probability itself would be 0.
 
         Parameters

@@ -5,19 +5,26 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from .._labels import class_weights
-from .._validation import boolean, data_for_classification, not_negative
-from .._watching import CALLER, watched
 from ..certificate import Certificate, certify, unproven
+from ..data.labels import class_weights
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, not_negative
 from ..losses import Logistic
-from ..rows import Rows
-from ..solvers.logistic import against_the_rest, choose, classification
-from ..solvers.loop import Solver
+from ..runtime.progress import monitored
+from ..solvers.glm.dispatch import against_the_rest, choose, classification
+from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
-from ._classifier import LinearClassifier, Probabilities
-from ._parts import CLASSIFICATION, part, penalty_of, solver_of
-from ._streaming import part_of_classes, takes_parts
-from .logistic import whole_number
+from ._classifier import (
+    LargestScore,
+    LinearClassifier,
+    attributes_of,
+    attributes_of_each,
+    log_probabilities,
+    probabilities,
+)
+from ._parameters import whole_number
+from ._partial_fit import part_of_classes, takes_parts
+from ._registry import CLASSIFICATION, part, penalty_of, solver_of
 
 
 def _gives_probabilities(model: "PenalizedClassifier") -> bool:
@@ -37,7 +44,7 @@ def _gives_probabilities(model: "PenalizedClassifier") -> bool:
     return True
 
 
-class PenalizedClassifier(Probabilities, LinearClassifier):
+class PenalizedClassifier(LargestScore, LinearClassifier):
     r"""Any loss and penalty: minimise Σ sᵢ ℓ(yᵢ, xᵢᵀw + b) + pen(w).
 
     yᵢ = ±1 and one score for two classes; s are the sample weights times class weights. More
@@ -52,13 +59,14 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
     penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
         pen, by name (of strength 1) or one of ``certus.penalties`` (or your own, see
         ``certus.penalties.Penalty``; its w has shape (n_features, n_scores)).
-    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
-            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd", "saga"} or object
-        By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take no L1 part.
+    solver : {"auto", "newton", "newton-cg", "cd", "proximal-gradient", "fista", "ista", \
+            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd"} or object
+        By name or one of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` take no L1
+        part.
         A penalty of your own is known by its prox alone: "proximal-gradient", which is "fista";
         "ista" is the same without momentum. "gd" (gradient descent), "agd" (heavy ball),
-        "nesterov", "sgd", "asgd" (SGD with momentum) and "saga" run on X as it is, without an L1
-        part: slower, and here to be compared.
+        "nesterov", "sgd", "asgd" (SGD with momentum) and ``SAGA()`` run on X as it is, without an
+        L1 part: slower, and here to be compared.
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None
     tol : float, default=1e-6
@@ -121,8 +129,8 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedClassifier":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "PenalizedClassifier":
         """Fit w and b.
 
         Parameters
@@ -157,15 +165,16 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
             fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
         else:
             fit, found = self._solve_each(
-                self._problems, rows, self._solver, float(self.tol), self.max_iter, start
-            )
+                self._problems, rows, self._solver, float(self.tol), self.max_iter,
+                attributes_of_each, start,
+            )  # fmt: skip
         self._forget("_problems")
-        self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
+        self._conclude(found, fit.stopped_at, fit.said)
         return self
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "PenalizedClassifier":
         """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
 
@@ -189,7 +198,7 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
         loss, penalty = part("loss", self.loss, CLASSIFICATION), penalty_of(self.penalty)
 
-        def problems(rows: Rows, classes: np.ndarray, weight: Any) -> tuple[Any, list[Problem]]:
+        def problems(rows: Rows, classes: np.ndarray, weight: object) -> tuple[Any, list[Problem]]:
             self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
             self.penalty_ = penalty
             found = self._problems_of(rows, classes, weight, fit_intercept)
@@ -210,6 +219,9 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
     def _solver(self, problem: Problem) -> Solver:
         return solver_of(self.solver, problem, choose)
 
+    def _attributes(self, fit: Fit) -> dict[str, Any]:
+        return attributes_of(fit)
+
     def _check(self, rows: Rows, tol: float) -> Certificate:
         try:
             return certify(self, rows, tol)
@@ -224,7 +236,7 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         return unproven(self, rows, formula, total, why, tol)
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """P(class | x), in the order of ``classes_``; of the logistic and the softmax loss.
 
         Parameters
@@ -235,10 +247,10 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return super().predict_proba(X)
+        return probabilities(self.decision_function(X))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: object) -> np.ndarray:
         """log P(class | x): finite where the probability itself would be 0.
 
         Parameters
@@ -249,4 +261,4 @@ class PenalizedClassifier(Probabilities, LinearClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return super().predict_log_proba(X)
+        return log_probabilities(self.decision_function(X))

@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from .._validation import boolean, data_for_fit, memory_for_gram, not_negative
-from .._watching import CALLER, watched
 from ..certificate import TOL, Certificate, certify, unproven
-from ..rows import Rows
-from ..solvers.logistic import TIGHTER, solve
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
+from ..runtime.progress import monitored
+from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.newton import Newton
+from ..solvers.glm.regression_dispatch import Together, choose, targets
 from ..solvers.loop import Fit, Solver
-from ..solvers.newton import Newton
 from ..solvers.problem import Problem, objective
-from ..solvers.regression import Together, choose, targets
-from ..solvers.steps import OnStep
+from ..solvers.progress import OnStep
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
-from ._part_data import targets_of_part
-from ._parts import REGRESSION, part, penalty_of, solver_of
-from ._solving import Solving
-from ._streaming import next_part, takes_parts
-from .logistic import whole_number
+from ._parameters import whole_number
+from ._partial_fit import next_part, takes_parts
+from ._partial_fit_data import targets_of_part
+from ._registry import REGRESSION, part, penalty_of, solver_of
+from ._solver_context import Solving
 
 
 class PenalizedRegressor(LinearRegressor):
@@ -37,14 +37,14 @@ class PenalizedRegressor(LinearRegressor):
     penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
         pen, by name (of strength 1) or one of ``certus.penalties``: these, ``GroupL2``, ``Box``
         (or your own, see ``certus.penalties.Penalty``; its w has shape (n_features, 1)).
-    solver : {"auto", "newton", "newton-cg", "lbfgs", "cd", "proximal-gradient", "fista", "ista", \
-            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd", "saga"} or object
-        By name or one of ``certus.solvers``. "newton", "newton-cg" and "lbfgs" take smooth
+    solver : {"auto", "newton", "newton-cg", "cd", "proximal-gradient", "fista", "ista", \
+            "subgradient", "gd", "agd", "nesterov", "sgd", "asgd"} or object
+        By name or one of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` take smooth
         penalties (L2, None), "cd" takes L1, L2 and ElasticNet, and of squares also MCP and SCAD.
         "proximal-gradient" takes all and is "fista"; "ista" is the same without momentum.
         "subgradient" is slow, and here to be compared with; so are "gd" (gradient descent), "agd"
-        (heavy ball), "nesterov", "sgd", "asgd" (SGD with momentum) and "saga", which run on X as it
-        is and take smooth penalties.
+        (heavy ball), "nesterov", "sgd", "asgd" (SGD with momentum) and ``SAGA()``, which run on X
+        as it is and take smooth penalties.
     fit_intercept : bool, default=True
     tol : float, default=1e-6
         The residual that is asked for: what F may lie above its least value, as a share of what
@@ -112,8 +112,8 @@ class PenalizedRegressor(LinearRegressor):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedRegressor":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "PenalizedRegressor":
         """Fit w and b.
 
         Parameters
@@ -138,11 +138,13 @@ class PenalizedRegressor(LinearRegressor):
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
         fit, found = self._minimise(problems, rows, flat, start)
-        self._conclude(found, fit.stopped_at, CALLER - 1, fit.said)
+        self._conclude(found, fit.stopped_at, fit.said)
         return self
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PenalizedRegressor":
+    def partial_fit(
+        self, X: object, y: object, sample_weight: object = None
+    ) -> "PenalizedRegressor":
         """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
 
         What is minimised is the objective of all rows so far. There is no ``certificate_``
@@ -189,7 +191,7 @@ class PenalizedRegressor(LinearRegressor):
         """Solve, certify, and go on where the certificate asks for more."""
         solver = self._solver(problems[0])
         tol = max(min(float(self.tol), TOL), LEAST_TOL)
-        on_step = self._watching.iterations(
+        on_step = self._monitor.iterations(
             lambda fit: self._attributes(fit, flat),
             lambda: self._check(problems, rows, tol),
             self.max_iter * len(problems),
@@ -207,7 +209,7 @@ class PenalizedRegressor(LinearRegressor):
                 fits[k] = self._solve_one(
                     problem, solver, starts[k], tol * tighter, listener, fits[k].n_iter
                 )
-                if self._watching.stopped is not None:
+                if self._monitor.stopped is not None:
                     break
             fit = all_of_them.fit()
             for name, value in self._attributes(fit, flat).items():
@@ -216,9 +218,9 @@ class PenalizedRegressor(LinearRegressor):
             if len(fits) == 1:
                 self.n_iter_ = fit.n_iter
             found = self._check(problems, rows, tol)
-            more = fit.arrived and fit.n_iter < self.max_iter and self._watching.stopped is None
+            more = fit.arrived and fit.n_iter < self.max_iter and self._monitor.stopped is None
             lost = not np.isfinite(found.objective)  # there is no way from here
-            if found.certified or lost or not more or "unproven" in found.found:
+            if found.certified or lost or not more or found._finding.unproven is not None:
                 break
             starts = [(one.w, one.b) for one in fits]
         return fit, found

@@ -3,9 +3,11 @@
 from numbers import Integral
 from typing import Any
 
-from .._validation import boolean, data_for_fit, not_negative, one_of
-from .._watching import watched
+from ..certificate import certify
+from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..inference import Inference
+from ..runtime.progress import monitored
+from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._inference import linear_inference
 
@@ -99,8 +101,8 @@ class Ridge(LinearRegressor):
             raise ValueError(f"max_iter={self.max_iter!r}: give a whole number above 0, or None")
         return {"solver": self.solver, "tol": float(self.tol), "max_iter": self.max_iter}
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Ridge":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "Ridge":
         """Fit w and b.
 
         Parameters
@@ -132,14 +134,15 @@ class Ridge(LinearRegressor):
                 f"Number of targets and number of penalties do not correspond: {alpha.size} != {k}"
             )
         solution = self._solve(
-            rows, flat, fit_intercept=fit_intercept, alpha=alpha.ravel(), positive=positive
-        )
-        self._certify(rows, solution.stopped_at)
-        self._warn_of_aliases(solution, rows.shape[0])
+            rows, flat, self._iteration, fit_intercept=fit_intercept, alpha=alpha.ravel(),
+            positive=positive,
+        )  # fmt: skip
+        self._conclude(certify(self, rows), solution.stopped_at)
+        warn_of_aliases(self, solution, rows.shape[0])
         return self
 
     def inference(
-        self, X: Any, y: Any, sample_weight: Any = None, cov: str = "classical"
+        self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
         """Covariance, effective degrees of freedom and intervals, from the rows of the fit.
 

@@ -10,21 +10,17 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from .._pool import interruptible, long_enough_to_listen
-from .._validation import (
-    boolean,
-    data_for_fit,
-    memory_for_gram,
-    not_negative,
-    one_of,
-)
-from .._watching import watched
+from ..certificate import certify
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative, one_of
 from ..exceptions import InferenceError
-from ..rows import Rows
-from ..solvers.ridge_cv import leave_one_out
-from ..solvers.sparse import GRAM_COLUMNS
+from ..runtime.pool import interruptible, long_enough_to_listen
+from ..runtime.progress import monitored
+from ..solvers.least_squares.ridge_cv import leave_one_out
+from ..solvers.least_squares.sparse import GRAM_COLUMNS
+from ._alphas_so_far import AlphasSoFar
 from ._base import LinearRegressor
-from ._solving import Solving
+from ._solver_context import Solving
 from .ridge import Ridge
 
 WIDE_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB with its zeros
@@ -103,8 +99,8 @@ class RidgeCV(LinearRegressor):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> "RidgeCV":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None, **params: Any) -> "RidgeCV":
         """Choose α and fit w and b.
 
         Parameters
@@ -140,19 +136,19 @@ class RidgeCV(LinearRegressor):
                 "0, or cv=5"
             )
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        self._watching.begin()
+        self._monitor.begin()
         counted = rows.shape[0] if rows.s is None else np.count_nonzero(rows.s)
         if self.cv is None and counted < 2:
             raise ValueError("leave-one-out needs at least 2 rows that count: n_samples = 1")
         if self.cv is not None:
-            self._choose_by_folds(X, y, alphas, fit_intercept, params)
+            self._choose_by_folds(rows, X, y, alphas, fit_intercept, params)
         else:
             if routing:
                 params = process_routing(self, "fit", **params).scorer.score
             self._choose_by_leave_one_out(rows, alphas, fit_intercept, flat, params)
         alpha = np.atleast_1d(self.alpha_).astype(float)
         self._solve(rows, flat, fit_intercept=fit_intercept, alpha=alpha, positive=False)
-        self._certify(rows)
+        self._conclude(certify(self, rows))
         return self
 
     def inference(self, *args: Any, **kwargs: Any) -> Any:
@@ -230,18 +226,22 @@ class RidgeCV(LinearRegressor):
         )
 
     def _choose_by_folds(
-        self, X: Any, y: Any, alphas: np.ndarray, fit_intercept: bool, params: dict[str, Any]
-    ) -> None:
+        self, rows: Rows, X: object, y: object, alphas: np.ndarray, fit_intercept: bool,
+        params: dict[str, Any],
+    ) -> None:  # fmt: skip
         if self.store_cv_results or self.alpha_per_target:
             name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
             raise ValueError(f"cv!=None and {name}=True are incompatible: use cv=None")
         ridge = Ridge(fit_intercept=fit_intercept)
         if get_config()["enable_metadata_routing"]:
             ridge.set_fit_request(sample_weight=True)
-        search = GridSearchCV(
-            ridge, {"alpha": alphas}, cv=self.cv, scoring=self._scorer(), refit=False
+        so_far = AlphasSoFar(self._scorer(), len(alphas))
+        self._monitor.keep(
+            so_far.attributes, lambda: certify(self, rows), so_far.message, so_far.there
         )
+        search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=so_far, refit=False)
         search.fit(X, y, **params)
+        so_far.finish()
         self.alpha_ = float(search.best_params_["alpha"])
         self.best_score_ = float(search.best_score_)
 

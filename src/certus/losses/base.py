@@ -18,22 +18,22 @@ class Loss(Protocol):
     curvature_bound: float  # no eigenvalue of the curvature is above this
     never_zero: bool  # above 0 at every score: classes that are separated then have no optimum
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         """ℓ(y, z), (n,)."""
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         """∂ℓ/∂z, like z."""
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         """∂²ℓ/∂z², (n,) or (n, K, K). Where it jumps, either side."""
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         """ℓ*(y, a) = sup_z ⟨a, z⟩ − ℓ(y, z), (n,); infinite outside its domain."""
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         """Value, slope, and a state from which ``curvature_product`` is cheap."""
 
-    def curvature_product(self, state: Any, v: Any) -> Any:
+    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
         """Curvature times v, like v."""
 
 
@@ -43,7 +43,7 @@ class OneScore:
     several = False
     never_zero = False
 
-    def curvature_product(self, state: Any, v: Any) -> Any:
+    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
         return state * v
 
     def __repr__(self) -> str:

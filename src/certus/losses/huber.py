@@ -32,19 +32,19 @@ class Huber(OneScore):
             raise ValueError(f"delta={delta!r}: give a finite number above 0")
         self.delta = float(delta)
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         size = np.abs(y - z)
         near = np.minimum(size, self.delta)
         return near * (size - near / 2)
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return np.clip(z - y, -self.delta, self.delta)
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         return (np.abs(y - z) <= self.delta).astype(float)
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         return where_inside(np.abs(a) <= self.delta, a * (y + a / 2))
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         return self.value(y, z), self.slope(y, z), self.curvature(y, z)

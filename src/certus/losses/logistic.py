@@ -23,22 +23,22 @@ class Logistic(OneScore):
     curvature_bound = 0.25
     never_zero = True
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[0]
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[1]
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[2]
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         u = -y * a  # in [0, 1]: the probability given to the other class
         inside = (u >= 0) & (u <= 1)
         u = np.clip(u, 0.0, 1.0)
         return where_inside(inside, _xlogx(u) + _xlogx(1 - u))
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         # e = exp(−|z|) never overflows; with m = yz:
         #   log(1 + e^{−m}) = [−m]₊ + log(1 + e),  σ(−m) = (e if m > 0 else 1)/(1 + e)
         e = np.exp(-np.abs(z))
@@ -54,5 +54,5 @@ class Logistic(OneScore):
         return value, slope, e
 
 
-def _xlogx(u: Any) -> Any:
+def _xlogx(u: np.ndarray) -> Any:
     return u * np.log(np.where(u > 0, u, 1.0))

@@ -24,17 +24,17 @@ class Softmax:
     curvature_bound = 0.5
     never_zero = True
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[0]
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return self.evaluate(y, z)[1]
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         P = self.evaluate(y, z)[2]
         return P[:, :, None] * np.eye(P.shape[1]) - P[:, :, None] * P[:, None, :]
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         # a = q − e_y with q in the simplex: Σ q log q
         q = np.array(a, dtype=float)
         q[np.arange(len(q)), np.asarray(y, dtype=np.intp)] += 1
@@ -43,7 +43,7 @@ class Softmax:
         q = np.maximum(q, 0.0)
         return where_inside(inside, (q * np.log(np.where(q > 0, q, 1.0))).sum(axis=1))
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         row, y = np.arange(len(z)), np.asarray(y, dtype=np.intp)
         P = z - z.max(axis=1, keepdims=True)
         own = P[row, y].copy()
@@ -55,7 +55,7 @@ class Softmax:
         slope[row, y] -= 1
         return value, slope, P
 
-    def curvature_product(self, state: Any, v: Any) -> Any:
+    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
         Pv = state * v
         return Pv - state * Pv.sum(axis=1, keepdims=True)
 

@@ -22,18 +22,18 @@ class Squared(OneScore):
     formula = "½(y − z)²"
     curvature_bound = 1.0
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return (y - z) ** 2 / 2
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return z - y
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         return np.ones_like(z)
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         return a * (y + a / 2)
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         r = z - y
         return r * r / 2, r, np.ones_like(z)

@@ -22,19 +22,19 @@ class SquaredHinge(OneScore):
     formula = "[1 − yz]₊²"
     curvature_bound = 2.0
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         return np.maximum(1 - y * z, 0.0) ** 2
 
-    def slope(self, y: Any, z: Any) -> Any:
+    def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return -2 * y * np.maximum(1 - y * z, 0.0)
 
-    def curvature(self, y: Any, z: Any) -> Any:
+    def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
         return 2.0 * (y * z < 1)
 
-    def conjugate(self, y: Any, a: Any) -> Any:
+    def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
         u = y * a  # sup_m um − [1 − m]₊² at m = 1 + u/2, u ≤ 0
         return where_inside(u <= 0, u + u * u / 4)
 
-    def evaluate(self, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         short = np.maximum(1 - y * z, 0.0)
         return short * short, -2 * y * short, 2.0 * (short > 0)

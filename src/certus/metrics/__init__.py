@@ -3,16 +3,16 @@
 What scikit-learn has (``recall_score``, ``roc_auc_score``, …) is not here again.
 """
 
-from .brier import BrierDecomposition, brier_decomposition
+from .brier import BrierResult, brier_decomposition
 from .imbalance import imbalance_report
 from .prior import PriorCorrectedClassifier, correct_prior
-from .report import ImbalanceReport
+from .report import ImbalanceResult
 from .shares import geometric_mean_score, sensitivity_score, specificity_score
 from .thresholds import threshold_for
 
 __all__ = [
-    "BrierDecomposition",
-    "ImbalanceReport",
+    "BrierResult",
+    "ImbalanceResult",
     "PriorCorrectedClassifier",
     "brier_decomposition",
     "correct_prior",

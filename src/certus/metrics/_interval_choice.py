@@ -1,13 +1,12 @@
 """Which interval each measure gets: exact, from resamples, or none, with the reason."""
 
-from typing import Any
-
 import numpy as np
 
-from .._words import count
+from ..data.types import Seed
+from ..text.format import count
+from ._input import Predictions, Truth
 from ._intervals import Interval, bootstrap, exact, exact_ranking, quantiles
 from ._measures import AREAS, COUNTED, LOSSES, MEASURES, NAN, confusion
-from ._reading import Predictions, Truth
 from ._values import two_classes
 
 # rows of a class below which 95 % bootstrap intervals are visibly too short: with 5 they hold the
@@ -17,7 +16,7 @@ FEW = 15
 
 def choose_intervals(
     truth: Truth, said: Predictions, s: np.ndarray | None, values: dict[str, float],
-    notes: list[str], *, how: str, confidence: float, B: int, random_state: Any,
+    notes: list[str], *, how: str, confidence: float, B: int, random_state: Seed,
 ) -> tuple[dict[str, Interval], dict[str, str]]:  # fmt: skip
     found: dict[str, Interval] = dict.fromkeys(MEASURES, (NAN, NAN))
     by = dict.fromkeys(MEASURES, "")

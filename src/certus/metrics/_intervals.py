@@ -16,11 +16,11 @@ the 1 − α/2 quantile.
 
 import numbers
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from .._shares import clopper_pearson
+from ..data.types import Seed
+from ..text.proportions import clopper_pearson
 from ._measures import Ranking, counted, losses
 
 ELEMENTS = 1 << 20  # of resamples held at once, 8 MiB
@@ -65,7 +65,7 @@ def exact_ranking(area: float, P: int, N: int, confidence: float) -> Interval:
     return share(k if area == 1 else 0, k, confidence)
 
 
-def resamples(sizes: tuple[int, int], B: int, random_state: Any) -> Iterator[list[np.ndarray]]:
+def resamples(sizes: tuple[int, int], B: int, random_state: Seed) -> Iterator[list[np.ndarray]]:
     """Blocks of (b, m), one for each class of m rows: how often a row is among m that are drawn."""
     rng = _generator(random_state)
     # a stream for each class: the draws do not depend on the size of blocks
@@ -83,7 +83,7 @@ def resamples(sizes: tuple[int, int], B: int, random_state: Any) -> Iterator[lis
 
 def bootstrap(
     y: np.ndarray, d: np.ndarray, p: np.ndarray | None, s: np.ndarray | None, *,
-    probabilities: bool, B: int, random_state: Any,
+    probabilities: bool, B: int, random_state: Seed,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """(B,) values of each measure; both classes have rows."""
     ranking = None if p is None else Ranking(y, p)
@@ -118,7 +118,7 @@ def quantiles(values: np.ndarray, confidence: float) -> Interval:
     return float(low), float(high)
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def _generator(random_state: Seed) -> np.random.Generator:
     """A Generator from what scikit-learn's ``check_random_state`` takes, and from a Generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 32, size=4, dtype=np.uint32))

@@ -48,7 +48,7 @@ def confusion(y: np.ndarray, d: np.ndarray, W: np.ndarray) -> np.ndarray:
     return W @ cells
 
 
-def counted(tp: Any, fn: Any, fp: Any, tn: Any) -> dict[str, Any]:
+def counted(tp: object, fn: object, fp: object, tn: object) -> dict[str, Any]:
     """The measures of confusion tables; NaN for 0/0, but MCC 0 where one answer is always given."""
     tp, fn, fp, tn = (np.asarray(cell, dtype=float) for cell in (tp, fn, fp, tn))
     with np.errstate(invalid="ignore", divide="ignore"):

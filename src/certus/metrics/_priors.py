@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._labels import named
+from ..data.labels import named
 
 ROUNDED = 1e-6  # shares that people type add up to 1 to so much
 
 
-def read_prior(name: str, value: Any, classes: np.ndarray) -> np.ndarray:
+def read_prior(name: str, value: object, classes: np.ndarray) -> np.ndarray:
     """(K,), from the share of the second of two classes, a dict by label, or one for each class."""
     K = len(classes)
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
@@ -47,7 +47,7 @@ def _from_mapping(name: str, value: Mapping[Any, Any], classes: np.ndarray) -> n
     return np.array([given[label] for label in labels])
 
 
-def _from_sequence(name: str, value: Any, classes: np.ndarray) -> np.ndarray:
+def _from_sequence(name: str, value: object, classes: np.ndarray) -> np.ndarray:
     try:
         shares = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -15,16 +15,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 
-from .._labels import class_weights, encode_as, named, read_labels
-from .._validation import weights
-from .._words import count
+from ..data.labels import class_weights, encode_as, named, read_labels
+from ..data.validation import weights
+from ..text.format import count
 from ._priors import read_prior
 
 THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 EQUAL = ("balanced", "balanced_subsample")  # class weights that make all shares 1/K, whatever y
 
 
-def trained_on(model: Any, y: Any, sample_weight: Any) -> np.ndarray:
+def trained_on(model: Any, y: object, sample_weight: object) -> np.ndarray:
     """ρ from the model's parameters and the labels that it was fitted on."""
     classes = np.asarray(model.classes_)
     last, around = _inside(model)
@@ -66,7 +66,7 @@ def _inside(model: Any) -> tuple[Any, list[Any]]:
             return model, around[:-1]
 
 
-def decides_at_half(model: Any) -> bool:
+def decides_at_half(model: object) -> bool:
     """Has the model no other threshold than ½?"""
     return not any(isinstance(wrapper, THRESHOLDED) for wrapper in _inside(model)[1])
 
@@ -89,7 +89,7 @@ def _require_plain(last: Any, around: list[Any]) -> None:
             )
 
 
-def shares_of(y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+def shares_of(y: object, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
     """S_k/Σ_j S_j."""
     n = len(np.asarray(y))
     k = encode_as(read_labels(y, n)[0], classes)
@@ -100,7 +100,7 @@ def shares_of(y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
     return total / total.sum()
 
 
-def measured_on(model: Any, pi: np.ndarray, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+def measured_on(model: Any, pi: np.ndarray, X: Any, y: object, sample_weight: object) -> np.ndarray:
     """ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
     classes = np.asarray(model.classes_)
     if len(classes) != 2:

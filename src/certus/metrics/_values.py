@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import entr
 from sklearn import metrics
 
-from .._words import count, number
+from ..text.format import count, number
+from ._input import Predictions, Truth
 from ._measures import COUNTED, MEASURES, NAN, confusion, counted, losses, measured
-from ._reading import Predictions, Truth
-from .brier import BrierDecomposition, decompose
+from .brier import BrierResult, decompose
 
 FAR = 4.0  # standard errors between mean probability and share that chance does not explain
 
@@ -22,7 +22,7 @@ def two_classes(truth: Truth, s: np.ndarray) -> bool:
 
 def values_of(
     truth: Truth, said: Predictions, s: np.ndarray, bins: int | None, notes: list[str]
-) -> tuple[dict[str, float], BrierDecomposition | None]:
+) -> tuple[dict[str, float], BrierResult | None]:
     y, d, p = truth.y, said.d, said.p
     values = dict.fromkeys(MEASURES, NAN)
     if two_classes(truth, s):

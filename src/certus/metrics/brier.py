@@ -11,18 +11,17 @@ S_b is the weight of bin b, bars are weighted means.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from .._table import Table
-from .._validation import as_numbers, positive_whole, weights
-from .._words import count, number, printable
-from ._reading import read_truth, require_probabilities
+from ..data.validation import as_numbers, positive_whole, weights
+from ..text.format import count, number, printable
+from ..text.table import Table
+from ._input import read_truth, require_probabilities
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BrierDecomposition:
+class BrierResult:
     """Brier score = reliability − resolution + uncertainty + remainder.
 
     Made by ``certus.metrics.brier_decomposition``.
@@ -42,7 +41,7 @@ class BrierDecomposition:
     --------
     >>> from certus.metrics import brier_decomposition
     >>> brier_decomposition([0, 0, 0, 1], [0.25, 0.25, 0.25, 0.25])
-    BrierDecomposition(0.1875 = reliability 0 − resolution 0 + uncertainty 0.1875 + remainder 0)
+    BrierResult(0.1875 = reliability 0 − resolution 0 + uncertainty 0.1875 + remainder 0)
     """
 
     brier: float
@@ -75,15 +74,15 @@ class BrierDecomposition:
             )
         ]  # fmt: skip
         return printable(
-            "BrierDecomposition({} = reliability {} − resolution {} + uncertainty {} + remainder "
+            "BrierResult({} = reliability {} − resolution {} + uncertainty {} + remainder "
             "{})".format(*parts)
         )
 
 
 def brier_decomposition(
-    y_true: Any, y_prob: Any, *, bins: int | None = 10, pos_label: Any = None,
-    sample_weight: Any = None,
-) -> BrierDecomposition:  # fmt: skip
+    y_true: object, y_prob: object, *, bins: int | None = 10, pos_label: object = None,
+    sample_weight: object = None,
+) -> BrierResult:  # fmt: skip
     """Brier score = reliability − resolution + uncertainty (+ remainder of binning).
 
     Parameters
@@ -101,7 +100,7 @@ def brier_decomposition(
 
     Returns
     -------
-    BrierDecomposition
+    BrierResult
 
     Notes
     -----
@@ -126,7 +125,7 @@ def brier_decomposition(
     return decompose(truth.y, p, np.ones(n) if s is None else s, bins)
 
 
-def decompose(y: np.ndarray, p: np.ndarray, s: np.ndarray, bins: int | None) -> BrierDecomposition:
+def decompose(y: np.ndarray, p: np.ndarray, s: np.ndarray, bins: int | None) -> BrierResult:
     """The same of y = 0 and 1."""
     some = s > 0
     y, p, s = y[some], p[some], s[some] / s[some].sum()
@@ -136,7 +135,7 @@ def decompose(y: np.ndarray, p: np.ndarray, s: np.ndarray, bins: int | None) -> 
     p_mean, y_mean = (np.bincount(b, weights=s * v, minlength=len(S)) / S for v in (p, y))
     overall = float(s @ y)
     off, about = p - p_mean[b], y - y_mean[b]
-    return BrierDecomposition(
+    return BrierResult(
         brier=float(s @ (p - y) ** 2),
         reliability=float(S @ (p_mean - y_mean) ** 2),
         resolution=float(S @ (y_mean - overall) ** 2),

@@ -4,25 +4,24 @@ A model that always answers the larger class has accuracy 1 − π, π the share
 each measure stands beside the value that this answer has.
 """
 
-from typing import Any
-
 import numpy as np
 
-from .._validation import one_of, positive_whole, weights
-from .._words import number
+from ..data.types import Seed
+from ..data.validation import one_of, positive_whole, weights
+from ..text.format import number
+from ._input import read_predictions, read_truth
 from ._interval_choice import choose_intervals
 from ._measures import confusion
-from ._reading import read_predictions, read_truth
 from ._values import curves, doubt_probabilities, majority, values_of
-from .report import ImbalanceReport
+from .report import ImbalanceResult
 
 
 def imbalance_report(
-    y_true: Any, y_pred: Any, threshold: float | None = None, *, kind: str = "auto",
-    pos_label: Any = None, sample_weight: Any = None, confidence: float = 0.95,
+    y_true: object, y_pred: object, threshold: float | None = None, *, kind: str = "auto",
+    pos_label: object = None, sample_weight: object = None, confidence: float = 0.95,
     interval: str = "bootstrap", n_resamples: int = 1000, bins: int | None = 10,
-    random_state: Any = None,
-) -> ImbalanceReport:  # fmt: skip
+    random_state: Seed = None,
+) -> ImbalanceResult:  # fmt: skip
     """All measures of predictions of two classes, or of one class against the rest.
 
     Parameters
@@ -55,7 +54,7 @@ def imbalance_report(
 
     Returns
     -------
-    ImbalanceReport
+    ImbalanceResult
 
     Examples
     --------
@@ -96,7 +95,7 @@ def imbalance_report(
         + ("" if parts is None else f", with p = {number((tp + fn) / s_or_1.sum(), 4)}")
         + "."
     )
-    return ImbalanceReport(
+    return ImbalanceResult(
         values=values, intervals=found, intervals_by=by, baseline=baseline,
         confusion=np.array([[tn, fp], [fn, tp]]), n=n, n_positive=n_positive,
         n_negative=n - n_positive, prevalence=float((tp + fn) / s_or_1.sum()),

@@ -88,7 +88,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         tags.input_tags = get_tags(self.estimator).input_tags  # X is for the model alone
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PriorCorrectedClassifier":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "PriorCorrectedClassifier":
         """Fit the model, and find the shares that were not given.
 
         Parameters
@@ -127,14 +127,14 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
                 setattr(self, name, value)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """P(k | x) in the population, (n_samples, n_classes)."""
         check_is_fitted(self)
         P = np.asarray(self.estimator_.predict_proba(X), dtype=float)
         P = P * (self.prevalence_ / self.trained_prevalence_)
         return P / P.sum(axis=1, keepdims=True)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: object) -> np.ndarray:
         """log P(k | x)."""
         with np.errstate(divide="ignore"):  # log 0 is −inf
             return np.log(self.predict_proba(X))
@@ -146,8 +146,8 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
 
 
 def correct_prior(
-    model: Any, prevalence: Any, *, trained_prevalence: Any = None, X: Any = None, y: Any = None,
-    sample_weight: Any = None,
+    model: Any, prevalence: Any, *, trained_prevalence: Any = None, X: Any = None, y: object = None,
+    sample_weight: object = None,
 ) -> PriorCorrectedClassifier:  # fmt: skip
     """A fitted classifier with the probabilities of a population; decisions stay as they were.
 
@@ -215,7 +215,7 @@ def _shift(pi: np.ndarray, rho: np.ndarray) -> float:
     return float(np.log(pi[1] / pi[0]) - np.log(rho[1] / rho[0]))
 
 
-def _require_probabilities(model: Any) -> None:
+def _require_probabilities(model: object) -> None:
     if not callable(getattr(model, "predict_proba", None)):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba: give it one by "

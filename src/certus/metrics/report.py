@@ -1,20 +1,24 @@
 """A report on predictions of unequal classes: measures with intervals, beside the majority."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._table import Table
-from .._words import count, number, printable
+from ..text.format import count, number, printable
+from ..text.table import Table
 from ._measures import AREAS, COUNTED, MEASURES
-from .brier import BrierDecomposition
+from .brier import BrierResult
+
+if TYPE_CHECKING:
+    pass
+
 
 SHORT = ("g_mean", "sensitivity", "specificity", "roc_auc")  # of a repr
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ImbalanceReport:
+class ImbalanceResult:
     """Measures of one set of predictions at one threshold.
 
     Made by ``certus.metrics.imbalance_report``. ``report["g_mean"]`` is a value; printed, it is
@@ -46,7 +50,7 @@ class ImbalanceReport:
     positive, negative : str
         The classes, as they are written.
     confidence : float
-    decomposition : BrierDecomposition or None
+    decomposition : BrierResult or None
         Of probabilities.
     curves : dict
         "roc": (false alarms, sensitivity); "pr": (recall, precision), of all thresholds.
@@ -76,7 +80,7 @@ class ImbalanceReport:
     positive: str
     negative: str
     confidence: float
-    decomposition: BrierDecomposition | None
+    decomposition: BrierResult | None
     curves: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -133,7 +137,7 @@ class ImbalanceReport:
 
     def __repr__(self) -> str:
         told = [self._told(name) for name in SHORT if self.values[name] == self.values[name]]
-        return printable(f"ImbalanceReport({'; '.join([*told, self._title()])})")
+        return printable(f"ImbalanceResult({'; '.join([*told, self._title()])})")
 
     def _told(self, name: str) -> str:
         low, high = self.intervals[name]

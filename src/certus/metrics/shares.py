@@ -6,7 +6,6 @@ recall_k is the share of class k's rows that are answered k. For two classes
 G = √(sensitivity · specificity): 0 for a model that never finds one of the classes.
 """
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,14 +13,15 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import recall_score
 
-from .._labels import encode
-from .._validation import weights
-from .._words import count
-from ._reading import read_answers, read_positive, read_rows, read_truth
+from ..data.labels import encode
+from ..data.validation import weights
+from ..runtime.user_frame import warn_user
+from ..text.format import count
+from ._input import read_answers, read_positive, read_rows, read_truth
 
 
 def sensitivity_score(
-    y_true: Any, y_pred: Any, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
     """TP/(TP + FN), the share of positive rows that are found: scikit-learn's ``recall_score``.
 
@@ -48,7 +48,7 @@ def sensitivity_score(
 
 
 def specificity_score(
-    y_true: Any, y_pred: Any, *, pos_label: Any = None, sample_weight: Any = None
+    y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
     """TN/(TN + FP), the share of negative rows that raise no alarm.
 
@@ -75,7 +75,11 @@ def specificity_score(
 
 
 def geometric_mean_score(
-    y_true: Any, y_pred: Any, *, labels: Sequence[Any] | None = None, sample_weight: Any = None
+    y_true: object,
+    y_pred: object,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: object = None,
 ) -> float:
     """(Π_k recall_k)^(1/K), over the K classes in y; √(sensitivity·specificity) for two.
 
@@ -123,7 +127,9 @@ def geometric_mean_score(
         return float(np.exp(np.mean(np.log(recall))))
 
 
-def _found(y_true: Any, y_pred: Any, pos_label: Any, sample_weight: Any, of: int) -> float:
+def _found(
+    y_true: object, y_pred: object, pos_label: object, sample_weight: object, of: int
+) -> float:
     truth = read_truth(y_true, pos_label)
     n = len(truth.y)
     s, said = weights(sample_weight, n), read_positive(y_pred, truth)
@@ -134,5 +140,5 @@ def _found(y_true: Any, y_pred: Any, pos_label: Any, sample_weight: Any, of: int
 
 
 def _undefined(why: str) -> float:
-    warnings.warn(f"{why}: NaN", UndefinedMetricWarning, stacklevel=3)
+    warn_user(f"{why}: NaN", UndefinedMetricWarning)
     return float("nan")

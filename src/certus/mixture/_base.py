@@ -3,21 +3,24 @@
 p(x) = Σ_k π_k p(x | θ_k)        r_k(x) = π_k p(x | θ_k) / p(x)
 """
 
-import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state, estimator_html_repr
+from sklearn.base import DensityMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._explain import not_certified
-from .._pool import blas_limiter
-from .._validation import (
+from ..base.certified import CertifiedEstimator
+from ..base.restarts import SAME_OBJECTIVE, Iterate, Restarts
+from ..certificate import certify
+from ..certificate.findings import MixtureFinding, finding_of
+from ..data.csr import CSR
+from ..data.rows import Rows
+from ..data.validation import (
     data_for_search,
     not_negative,
     not_negative_whole,
@@ -25,20 +28,20 @@ from .._validation import (
     positive_whole,
     weights,
 )
-from .._watching import CALLER, Watching
-from ..certificate import Certificate, certify
-from ..csr import CSR
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
-from ..rows import Rows
-from ..solvers.em import Collapsed, Found, anneal, em
-from ..solvers.em_lbfgs import ascend
-from ._restarts import Iterate, Restarts
-from ._telling import collapsed
+from ..exceptions import DegenerateWarning
+from ..runtime.pool import blas_limiter
+from ..runtime.user_frame import warn_user
+from ..solvers.mixture.em import Collapsed, Found, anneal, em
+from ..solvers.mixture.lbfgs import ascend
+from ..solvers.mixture.starts import STARTS
+from ..solvers.progress import OnStep
+from ._family import ComponentFamily, Names
+from ._messages import collapsed
 from ._temperatures import temperatures
 
 
-class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
-    """Fitted components. ``fit`` is @watched; a family says the rest."""
+class Mixture(DensityMixin, CertifiedEstimator, ABC):
+    """Fitted components, of the distributions that ``_family`` names."""
 
     n_components: Any
     tol: Any
@@ -53,44 +56,21 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
     annealing: Any
     weights_: np.ndarray
     lower_bound_: float
-    certificate_: Certificate
-    _watching: Watching  # during fit
 
-    # --- what a family says ---
-
-    def _family(self, rows: Rows) -> Any:
-        """The family for EM on these rows."""
-        raise NotImplementedError
-
-    def _start(self, family: Any, draw: np.random.RandomState) -> Callable[[], Any]:
-        """A function that gives the next start."""
-        raise NotImplementedError
-
-    def _attributes_of(self, family: Any, theta: Any) -> dict[str, Any]:
-        """Fitted attributes of the components."""
-        raise NotImplementedError
-
-    def _log_joint(self, rows: Rows) -> Any:
-        """A function of blocks: log π_k p(x | θ_k) of the fitted model, (rows, k)."""
-        raise NotImplementedError
-
-    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
-        """A row of each of these components, which are sorted."""
-        raise NotImplementedError
-
-    def _n_parameters(self) -> int:
-        """Numbers that were fitted."""
-        raise NotImplementedError
+    @property
+    @abstractmethod
+    def _family(self) -> ComponentFamily:
+        """Which distributions the components have, by the estimator's parameters."""
 
     # --- fit ---
 
-    def _check_common(self, starts: Any) -> None:
+    def _check_common(self) -> None:
         positive_whole("n_components", self.n_components)
         not_negative_whole("max_iter", self.max_iter)
         positive_whole("n_init", self.n_init)
         if not_negative("tol", self.tol).ndim:
             raise ValueError(f"tol={self.tol!r}: give one number")
-        one_of("init_params", self.init_params, starts)
+        one_of("init_params", self.init_params, STARTS)
         one_of("solver", self.solver, ("em", "lbfgs"))
         if not isinstance(self.verbose, bool):
             not_negative("verbose", self.verbose)
@@ -123,26 +103,51 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             )
         return Rows(X, None, s)
 
-    def _fit(self, rows: Rows) -> Found:
+    def _fit(self, X: Any, sample_weight: Any) -> Self:
+        """Run the starts, set the fitted attributes and the certificate, and warn: once."""
+        rows = self._rows_to_fit(X, sample_weight)
+        found = self._best_of_starts(rows)
+        self._set_certificate(certify(self, rows))
+        degenerate = finding_of(self.certificate_, MixtureFinding).degenerate
+        said = collapsed(degenerate, found.collapsed, int(self.n_components))
+        if said is not None:
+            warn_user(said, DegenerateWarning)
+        else:
+            unfinished = not found.converged and found.n_iter >= self.max_iter
+            self._warn_of_certificate(self.max_iter if unfinished else None)
+        return self
+
+    def _best_of_starts(self, rows: Rows) -> Found:
         """Run the starts, and set the fitted attributes."""
-        family = self._family(rows)
+        family = self._family
+        problem = family.problem(rows, self._names)
         again = self.warm_start and "weights_" in vars(self)
         count = 1 if again else int(self.n_init)
         draw = check_random_state(self.random_state)
-        start = self._start(family, draw)
-        watching = self._watching
-        watching.iterations(
-            lambda at: self._attributes(family, _of_iterate(family, at), at.restarts),
+        start = family.starts(problem, draw, self if again else None)
+
+        def attributes(found: Found, restarts: list[float]) -> dict[str, Any]:
+            return {
+                **family.attributes(problem, found.theta),
+                "converged_": bool(found.converged),
+                "n_iter_": int(found.n_iter),
+                "lower_bound_": float(found.objective / problem.mass),
+                "lower_bounds_": np.array(found.trace) / problem.mass,
+                "restarts_": np.array(restarts) / problem.mass,
+                "_fell": float(found.fell),
+            }
+
+        self._monitor.iterations(
+            lambda at: attributes(_of_iterate(at), at.restarts),
             lambda: certify(self, rows),
             count * self.max_iter,
             maximised=True,
         )
         every = self.verbose_interval if self.verbose else 0
-        restarts = Restarts(type(self).__name__, watching, count, every)
-        solve = partial(self._solve, family, draw)
+        restarts = Restarts(type(self).__name__, self._monitor, count, _better, every)
         with blas_limiter.for_work(rows.shape), np.errstate(under="ignore"):
             try:
-                found = restarts.run(start, solve)
+                found = restarts.run(partial(self._solve, problem, draw, start))
             except Collapsed as error:
                 raise ValueError(
                     "Fitting the mixture model failed because some components have ill-defined "
@@ -150,40 +155,21 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
                     "no spread at the start. Decrease n_components, increase reg_covar, or leave "
                     "it at 'relative'"
                 ) from None
-        for name, value in self._attributes(family, found, restarts.objectives).items():
+        for name, value in attributes(found, restarts.objectives).items():
             setattr(self, name, value)
         return found
 
-    def _solve(self, family: Any, draw: Any, theta: Any, on_step: Any) -> Found:
-        theta = anneal(family, theta, temperatures(self.annealing), draw)
+    def _solve(self, problem: Any, draw: Any, start: Callable[[], Any], on_step: OnStep) -> Found:
+        """EM or L-BFGS from the next start."""
+        theta = anneal(problem, start(), temperatures(self.annealing), draw)
         # max_iter=0: the start itself
         solve = {"em": em, "lbfgs": ascend}[self.solver if self.max_iter else "em"]
-        return solve(family, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
+        return solve(problem, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
 
-    def _attributes(self, family: Any, found: Found, restarts: list[float]) -> dict[str, Any]:
-        return {
-            **self._attributes_of(family, found.theta),
-            "converged_": bool(found.converged),
-            "n_iter_": int(found.n_iter),
-            "lower_bound_": float(found.objective / family.mass),
-            "lower_bounds_": np.array(found.trace) / family.mass,
-            "restarts_": np.array(restarts) / family.mass,
-            "_fell": float(found.fell),
-        }
-
-    def _conclude(self, rows: Rows, found: Found) -> None:
-        """Set certificate_, and warn of what does not hold: once.
-
-        ``fit`` calls it, and no helper between them: warnings count their way up.
-        """
-        self.certificate_ = c = self._watching.label(certify(self, rows))
-        said = collapsed(c.found.get("degenerate"), found.collapsed, int(self.n_components))
-        if said is not None:
-            warnings.warn(said, DegenerateWarning, stacklevel=CALLER)
-        elif not c.certified:
-            unfinished = not found.converged and found.n_iter >= self.max_iter
-            told = not_certified(c, self.max_iter if unfinished else None)
-            warnings.warn(told, NotCertifiedWarning, stacklevel=CALLER)
+    @property
+    def _names(self) -> Names:
+        names: Names = vars(self).get("feature_names_in_")
+        return names
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and give the likeliest component of each row.
@@ -203,24 +189,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     # --- drawn rows ---
 
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-            The component of each.
-        """
-        return self._sample(n_samples, self._drawn)
-
-    def _sample(
-        self, n_samples: Any, drawn: Callable[[Any, np.ndarray], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _sample(self, n_samples: Any, family: ComponentFamily) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
             raise ValueError(
@@ -230,13 +199,13 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         draw = check_random_state(self.random_state)
         counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
         y = np.repeat(np.arange(len(counts)), counts)
-        return drawn(draw, y), y
+        return family.draw_rows(draw, y, self), y
 
     # --- new rows ---
 
     def _joint(self, X: Any) -> np.ndarray:
         rows = Rows(self._dense(X, reset=False))
-        of_block = self._log_joint(rows)
+        of_block = self._family.log_joint(rows, self, self._names)
         out = np.empty((rows.shape[0], len(self.weights_)))
         with blas_limiter.for_work(rows.shape):
             return rows.map(of_block, out)
@@ -306,7 +275,7 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         float
         """
         L = self.score_samples(X)
-        return float(-2 * L.sum() + self._n_parameters() * np.log(len(L)))
+        return float(-2 * L.sum() + self._family.n_parameters(self) * np.log(len(L)))
 
     def aic(self, X: Any) -> float:
         """−2 L + 2 (numbers that were fitted): lower is better.
@@ -319,16 +288,36 @@ class _Mixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         -------
         float
         """
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
-
-    # --- for scikit-learn ---
-
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()
+        return float(-2 * self.score_samples(X).sum() + 2 * self._family.n_parameters(self))
 
 
-def _of_iterate(family: Any, at: Iterate) -> Found:
+class Sampling:
+    """``sample`` of mixtures whose rows need nothing more to be drawn."""
+
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Rows drawn from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            The component of each.
+        """
+        drawn: tuple[np.ndarray, np.ndarray] = self._sample(n_samples, self._family)  # type: ignore[attr-defined]
+        return drawn
+
+
+def _better(found: Found, best: Found) -> bool:
+    """Of fits in which no component collapsed, the best; else the best of the others."""
+    if (found.collapsed is None) != (best.collapsed is None):
+        return found.collapsed is None
+    return bool(found.objective > best.objective + SAME_OBJECTIVE * np.abs(best.objective))
+
+
+def _of_iterate(at: Iterate) -> Found:
     """A fit that ends here."""
-    return Found(at.theta, at.trace[-1], at.n_iter, False, at.trace, 0.0)
+    return Found(at.parameters, at.objectives[-1], at.n_iter, False, at.objectives, 0.0)

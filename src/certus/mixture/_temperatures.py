@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import not_negative
+from ..data.validation import not_negative
 
 USUAL = (
     8.0,

@@ -1,12 +1,11 @@
 """BernoulliMixture: components of columns that are 0 or 1."""
 
-import numpy as np
+from ._base import Sampling
+from ._count_components import BernoulliComponents
+from ._counts import CountMixture
 
-from ..solvers.count_mixture import Bernoulli
-from ._counts import _CountMixture
 
-
-class BernoulliMixture(_CountMixture):
+class BernoulliMixture(Sampling, CountMixture):
     """Soft clusters of rows of zeros and ones: in each component, columns are independent.
 
     Maximises, over the shares π and the probabilities θ of the components,
@@ -81,10 +80,6 @@ class BernoulliMixture(_CountMixture):
            [1., 1., 0.]])
     """
 
-    kind = Bernoulli()
-    attribute = "probabilities_"
-    most = 1.0
-
-    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
-        theta = self.probabilities_[y]
-        return (draw.uniform(size=theta.shape) < theta).astype(float)
+    @property
+    def _family(self) -> BernoulliComponents:
+        return self._family_of(BernoulliComponents)

@@ -1,35 +1,16 @@
 """GaussianMixture: components with a mean and a covariance each."""
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from .._finite import column_name, require_finite
-from .._validation import not_negative, one_of
-from .._watching import watched
-from ..rows import Rows
-from ..solvers.column_moments import Moments, column_moments
-from ..solvers.gaussian_covariances import COVARIANCES, Gaussians, Holding
-from ..solvers.gaussian_missing import Observed
-from ..solvers.gaussian_mixture import Coordinates, GaussianFamily
-from ..solvers.gaussian_row_space import (
-    OF_ROWS,
-    RowSpaceFamily,
-    expanded,
-    row_space_family,
-    worth_it,
-)
-from ..solvers.gaussian_ways import way_of
-from ..solvers.mixture_starts import STARTS, filled
-from ._base import _Mixture
-from ._gaussian_parts import attributes, coordinates, fitted, holding, in_coordinates
-from ._gaussian_starting import starts
-
-PATTERN_ROWS = 4096  # rows of a block with missing entries: few blocks share few patterns
+from ..data.validation import not_negative, one_of
+from ..runtime.progress import monitored
+from ..solvers.mixture.covariances import COVARIANCES
+from ._base import Mixture, Sampling
+from ._gaussian_components import GaussianComponents
+from ._gaussian_init import Init
 
 
-class GaussianMixture(_Mixture):
+class GaussianMixture(Sampling, Mixture):
     """Soft clusters: each component is a Gaussian, and a row belongs to all of them in shares.
 
     Maximises, over the shares π, the means μ and the covariances Σ,
@@ -163,7 +144,7 @@ class GaussianMixture(_Mixture):
         self.solver = solver
         self.annealing = annealing
 
-    @watched
+    @monitored
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "GaussianMixture":
         """Find the components.
 
@@ -180,13 +161,10 @@ class GaussianMixture(_Mixture):
         self
         """
         self._check_parameters()
-        rows = self._rows_to_fit(X, sample_weight)
-        found = self._fit(rows)
-        self._conclude(rows, found)
-        return self
+        return self._fit(X, sample_weight)
 
     def _check_parameters(self) -> None:
-        self._check_common(STARTS)
+        self._check_common()
         one_of("covariance_type", self.covariance_type, COVARIANCES)
         if isinstance(self.reg_covar, str):
             one_of("reg_covar", self.reg_covar, ("relative",))
@@ -199,100 +177,14 @@ class GaussianMixture(_Mixture):
                 "none: use reg_covar='relative' or 0"
             )
 
-    # --- what the loop asks ---
-
-    def _family(self, rows: Rows) -> GaussianFamily:
-        with np.errstate(over="ignore", invalid="ignore"):
-            moments = column_moments(rows)
-        self._refuse(rows, moments)
-        at = coordinates(moments, self.covariance_type, self.reg_covar)
-        hold = holding(moments, at, self.reg_covar)
-        shape = COVARIANCES[self.covariance_type]
-        if not moments.missing and self._in_row_space(rows, at):
-            return row_space_family(rows, at, self.covariance_type, hold.epsilon)
-        if not moments.missing:
-            return GaussianFamily(rows, at, shape, hold)
-        seen = moments.seen[at.kept]
-        return GaussianFamily(rows, at, shape, hold, seen, Observed, PATTERN_ROWS)
-
-    def _in_row_space(self, rows: Rows, at: Coordinates) -> bool:
-        """Fewer rows than columns, a prior that knows no direction, and a start from the rows."""
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        return (
-            self.covariance_type in OF_ROWS
-            and self.reg_covar == "relative"
-            and self.solver == "em"
-            and not self.warm_start
-            and all(x is None for x in given)
-            and worth_it(rows, at)
-        )
-
-    def _refuse(self, rows: Rows, moments: Moments) -> None:
-        """Columns of which no density can be fitted."""
-        names = vars(self).get("feature_names_in_")
-        if moments.infinite:
-            X = np.asarray(rows.X[: rows.shape[0]])
-            require_finite(np.where(np.isnan(X), 0.0, X), names)
-        unseen = np.flatnonzero(moments.seen == 0)
-        if len(unseen):
-            raise ValueError(f"{column_name(unseen[0], names)} has no observed value: drop it")
-        if not np.isfinite(moments.variance).all():
-            raise ValueError("X is so large that squares overflow: divide X by a power of 10")
-        constant = np.flatnonzero(moments.variance == 0)
-        if self.reg_covar == "relative" and len(constant) == rows.shape[1]:
-            raise ValueError(
-                "every column of X is constant: there is no spread to fit. Give reg_covar as a "
-                "number, or other data"
-            )
-        if not self.reg_covar and len(constant):
-            raise ValueError(
-                f"{column_name(constant[0], names)} is constant, so its likelihood has no maximum: "
-                "drop it, or use reg_covar='relative'"
-            )
-
-    def _start(self, family: GaussianFamily, draw: Any) -> Callable[[], Gaussians]:
-        if self.warm_start and "weights_" in vars(self):
-            at, theta = fitted(self, self.covariance_type)
-            if np.array_equal(at.kept, family.at.kept) and len(theta.pi) == self.n_components:
-                return lambda: in_coordinates(theta, at, family.at, family)
-        rows = family.rows
-        if family.way_of is Observed:
-            rows = filled(rows, family.at.mean)
-        return starts(family, rows, self, draw)
-
-    def _attributes_of(self, family: GaussianFamily, theta: Gaussians) -> dict[str, Any]:
-        if isinstance(family, RowSpaceFamily):
-            of_columns = expanded(theta, family.at)
-            return attributes(
-                of_columns.theta, family.at.of_columns, self.covariance_type, of_columns.precisions
-            )
-        return attributes(theta, family.at, self.covariance_type)
-
-    def _log_joint(self, rows: Rows) -> Any:
-        at, theta = fitted(self, self.covariance_type)
-        X = rows.X[: rows.shape[0]]
-        if np.isinf(X).any():
-            require_finite(np.where(np.isnan(X), 0.0, X), vars(self).get("feature_names_in_"))
-        way = Observed if np.isnan(X).any() else way_of
-        none = Holding(0.0, np.zeros(len(at.kept)), np.zeros(len(at.kept)))
-        shape = COVARIANCES[self.covariance_type]
-        return GaussianFamily(rows, at, shape, none, way_of=way).log_joint(theta)
-
-    def _n_parameters(self) -> int:
-        k, p = self.means_.shape
-        p -= len(self.constant_columns_)
-        cov: int = COVARIANCES[self.covariance_type].numbers(k, p)
-        return cov + k * p + k - 1
-
-    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
-        at, theta = fitted(self, self.covariance_type)
-        k, p = len(self.means_), len(at.kept)
-        C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, p)
-        X = self.means_[y]
-        for i, matrix in enumerate(C):
-            Z = draw.standard_normal((np.count_nonzero(y == i), p))
-            X[np.ix_(y == i, at.kept)] += np.dot(Z, np.linalg.cholesky(matrix).T) * at.q
-        return X
+    @property
+    def _family(self) -> GaussianComponents:
+        init = Init(
+            self.n_components, self.init_params, self.weights_init, self.means_init,
+            self.precisions_init,
+        )  # fmt: skip
+        row_space = self.solver == "em" and not self.warm_start
+        return GaussianComponents(self.covariance_type, self.reg_covar, init, row_space)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,13 +1,15 @@
 """MultinomialMixture: components of rows of counts whose total says nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from .._validation import positive_whole
-from ..solvers.count_mixture import Multinomial
-from ._counts import _CountMixture
+from ..data.validation import positive_whole
+from ._count_components import MultinomialComponents
+from ._counts import CountMixture
 
 
-class MultinomialMixture(_CountMixture):
+class MultinomialMixture(CountMixture):
     """Soft clusters of rows of counts, by their shares: words of documents, votes, reads.
 
     Maximises, over the shares π and the probabilities θ of the components,
@@ -82,8 +84,9 @@ class MultinomialMixture(_CountMixture):
            [0.91, 0.09]])
     """
 
-    kind = Multinomial()
-    attribute = "probabilities_"
+    @property
+    def _family(self) -> MultinomialComponents:
+        return self._family_of(MultinomialComponents)
 
     def sample(self, n_samples: int = 1, n_trials: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the mixture.
@@ -101,12 +104,4 @@ class MultinomialMixture(_CountMixture):
             The component of each.
         """
         positive_whole("n_trials", n_trials)
-
-        def drawn(draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
-            rows = [draw.multinomial(n_trials, self.probabilities_[k]) for k in y]
-            return np.array(rows, dtype=float)
-
-        return self._sample(n_samples, drawn)
-
-    def _n_parameters(self) -> int:
-        return super()._n_parameters() - len(self.weights_)  # probabilities add up to 1
+        return self._sample(n_samples, replace(self._family, n_trials=n_trials))

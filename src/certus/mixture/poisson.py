@@ -1,12 +1,11 @@
 """PoissonMixture: components of columns that count."""
 
-import numpy as np
+from ._base import Sampling
+from ._count_components import PoissonComponents
+from ._counts import CountMixture
 
-from ..solvers.count_mixture import Poisson
-from ._counts import _CountMixture
 
-
-class PoissonMixture(_CountMixture):
+class PoissonMixture(Sampling, CountMixture):
     """Soft clusters of rows of counts: in each component, columns are independent Poisson counts.
 
     Maximises, over the shares π and the rates λ of the components,
@@ -81,8 +80,6 @@ class PoissonMixture(_CountMixture):
            [8.5, 0.5]])
     """
 
-    kind = Poisson()
-    attribute = "rates_"
-
-    def _drawn(self, draw: np.random.RandomState, y: np.ndarray) -> np.ndarray:
-        return draw.poisson(self.rates_[y]).astype(float)
+    @property
+    def _family(self) -> PoissonComponents:
+        return self._family_of(PoissonComponents)

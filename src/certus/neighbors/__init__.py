@@ -1,7 +1,7 @@
 """Nearest neighbours, exact, under scikit-learn's names."""
 
-from .bayes_error import BayesErrorBracket, bayes_error_bracket
-from .choose_k import KChoice, choose_k
+from .bayes_error import BayesErrorResult, bayes_error_bracket
+from .choose_k import KResult, choose_k
 from .classification import KNeighborsClassifier, RadiusNeighborsClassifier
 from .density import Density, density
 from .graph import kneighbors_graph, radius_neighbors_graph
@@ -9,11 +9,11 @@ from .nearest import NearestNeighbors
 from .regression import KNeighborsRegressor, RadiusNeighborsRegressor
 
 __all__ = [
-    "BayesErrorBracket",
+    "BayesErrorResult",
     "Density",
-    "KChoice",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KResult",
     "NearestNeighbors",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm, t
 
-from .._shares import clopper_pearson
+from ..text.proportions import clopper_pearson
 
 # Variance of the mean loss over that of independent losses, in 150 to 300 samples of 200 rows each,
 # 1 to 8 columns, labels with noise, two normal classes and a regression, k = 1 to 25

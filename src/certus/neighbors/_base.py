@@ -1,39 +1,36 @@
 """What the estimators of neighbours share: parameters, rows, an index of them, a certificate."""
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, MultiOutputMixin
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._config import effective_threads
-from .._explain import not_certified
-from .._validation import one_of, positive_whole
-from .._watching import CALLER, Watching
+from ..base.certified import CertifiedEstimator
 from ..certificate import Certificate, certify, unproven
-from ..csr import CSR
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
-from ..rows import Rows
-from ..solvers.neighbors.index import Index
+from ..data.csr import CSR
+from ..data.rows import Rows
+from ..data.validation import one_of, positive_whole
+from ..exceptions import DegenerateWarning
+from ..runtime.config import effective_threads
+from ..runtime.user_frame import warn_user
+from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.precomputed import Precomputed
 from ..solvers.neighbors.present import Present
 from ..solvers.neighbors.sparse import SparseIndex
+from ._input import distances_given, mixed_for_fit, mixed_for_query, rows_given
 from ._metric import OfReadRows, distance_of, effective_metric
-from ._reading import distances_given, mixed_for_fit, mixed_for_query, rows_given
 
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 SMALL = 1 << 24  # elements of sparse rows that may be held with their zeros
 WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
 
 
-class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
-    """Rows that are searched. ``fit`` is @watched."""
+class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
+    """Rows that are searched."""
 
     n_neighbors: Any
     radius: Any
@@ -43,7 +40,6 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     metric: Any
     metric_params: Any
     n_jobs: int | None
-    _watching: Watching  # during fit
     _index: Any
     _distance: Any  # that of a fit, which has seen its rows; None for given distances
     _mixed = False  # are the rows kept as numbers that stand for categories?
@@ -52,7 +48,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 
     # --- fit ---
 
-    def _take(self, X: Any) -> Any:
+    def _take(self, X: object) -> Any:
         """Check the parameters, and read the rows."""
         self._check_parameters()
         metric, params = effective_metric(self.metric, self.p, self.metric_params)
@@ -65,7 +61,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
 
     def _keep(self, X: Any, s: np.ndarray | None = None) -> None:
         """Make the rows ready to be searched; one of weight 0 is absent."""
-        self._watching.begin()
+        self._monitor.begin()
         self._fit_X, self.n_samples_fit_ = X, X.shape[0]
         self._present = None if s is None or (s > 0).all() else np.flatnonzero(s > 0)
         if not (self._precomputed or self._mixed):
@@ -92,7 +88,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         if distance.embedded_metric is None:
             X, distance = self._as_indexed(X), OfReadRows(distance)
         algorithm = "kd_tree" if self.algorithm == "ball_tree" else self.algorithm
-        return Index(X, distance, algorithm=algorithm, threads=threads)
+        return DenseIndex(X, distance, algorithm=algorithm, threads=threads)
 
     def _as_indexed(self, Q: Any) -> Any:
         """Queries as the index holds its rows."""
@@ -124,7 +120,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
             return  # to look at rows, a distance fills in their zeros
         told = [text for _, _, text in self._distance.flags(X)]
         if told:
-            warnings.warn("; ".join(told), DegenerateWarning, stacklevel=CALLER + 2)
+            warn_user("; ".join(told), DegenerateWarning)
 
     def _certify_neighbors(self, y: np.ndarray | None = None, s: np.ndarray | None = None) -> None:
         """Set certificate_: sampled answers, recomputed from all rows."""
@@ -139,13 +135,11 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         note = getattr(self._distance, "note", None)  # what it had to decide about these rows
         if note is not None:
             found = replace(found, notes=(*found.notes, note))
-        self.certificate_ = self._watching.label(found)
-        if found.status == "contradicted":
-            said = not_certified(found, None)
-            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER + 1)
+        self._set_certificate(found)
+        self._warn_of_certificate(claimed=found.status == "contradicted")
 
     def _unproven(self, rows: Rows, why: str) -> Certificate:
-        return replace(unproven(self, rows, "the nearest rows", float("nan"), why), kind="exact")
+        return unproven(self, rows, "the nearest rows", float("nan"), why, kind="exact")
 
     # --- queries ---
 
@@ -153,7 +147,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def _read(self, X: Any, *, reset: bool) -> Any:
+    def _read(self, X: object, *, reset: bool) -> Any:
         """Rows as the metric takes them: an array or CSR of floats, or given distances."""
         if self._precomputed:
             return distances_given(self, X, reset=reset)
@@ -168,7 +162,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
             return mixed_for_query(self, X, self._distance)
         return rows_given(self, X, reset=reset, missing=self._distance.missing)
 
-    def _queries(self, X: Any) -> Any:
+    def _queries(self, X: object) -> Any:
         """Rows to search for; None: those of the fit, each without itself."""
         check_is_fitted(self)
         if X is None:
@@ -192,7 +186,7 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
     def _n_present(self) -> int:
         return int(self.n_samples_fit_) if self._present is None else len(self._present)
 
-    def _count(self, Q: Any) -> int:
+    def _count(self, Q: np.ndarray | None) -> int:
         return int(self.n_samples_fit_ if Q is None else Q.shape[0])
 
     # --- for scikit-learn ---
@@ -221,13 +215,8 @@ class NeighborsModel(CallbackSupportMixin, MultiOutputMixin, BaseEstimator):
         if "_fit_X" in state:
             self._index = self._make_index(self._fit_X)
 
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()
 
-
-def _plain(X: Any) -> Any:
+def _plain(X: object) -> Any:
     """What a distance looks at before the search; sparse rows as SciPy's."""
     return X[0 : X.shape[0]] if isinstance(X, CSR) else X
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .._pool import run_on_threads
+from ..runtime.pool import run_on_threads
 from ._averages import RowAverage
+from ._left_out_neighbors import Searching, blocks, nearest_draws, probable_length
 from ._losses import Losses
-from ._near_rows import Searching, blocks, nearest_draws, probable_length
 
 CHUNK = 8  # resamples whose losses are held before they are added, in order
 

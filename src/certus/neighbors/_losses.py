@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import one_of
+from ..data.validation import one_of
 from ._votes import ROUNDING, Neighbours, votes
 
 Weights = str | Callable[[np.ndarray], Any] | None
@@ -21,7 +21,7 @@ CLASSIFICATION = ("error", "balanced_error", "brier")
 REGRESSION = ("squared_error", "absolute_error")
 
 
-def checked_weights(weights: Any) -> Weights:
+def checked_weights(weights: object) -> Weights:
     if callable(weights):
         return weights
     chosen: Weights = one_of("weights", weights, ("uniform", "distance", None))

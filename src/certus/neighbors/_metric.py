@@ -3,7 +3,6 @@
 minkowski, p = 1, 2, ∞ without weights  →  manhattan, euclidean, chebyshev
 """
 
-import warnings
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -12,13 +11,15 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
 
-from .._watching import CALLER
 from ..distances import Distance, get_distance
+from ..runtime.user_frame import warn_user
 
 PLAIN = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
 
 
-def effective_metric(metric: Any, p: Any, metric_params: Any) -> tuple[Any, dict[str, Any]]:
+def effective_metric(
+    metric: object, p: object, metric_params: object
+) -> tuple[Any, dict[str, Any]]:
     """What is used: scikit-learn's ``effective_metric_`` and ``effective_metric_params_``."""
     if not (p is None or (isinstance(p, Real) and not isinstance(p, bool) and float(p) > 0)):
         raise ValueError(f"p={p!r}: give a number above 0, e.g. 1 (sums of differences) or 2")
@@ -26,11 +27,10 @@ def effective_metric(metric: Any, p: Any, metric_params: Any) -> tuple[Any, dict
         raise ValueError(f"metric_params={metric_params!r}: give a dict, or None")
     params = dict(metric_params or {})
     if "p" in params and p is not None:
-        warnings.warn(
+        warn_user(
             "Parameter p is found in metric_params. The corresponding parameter from __init__ is "
             "ignored.",
             SyntaxWarning,
-            stacklevel=CALLER + 2,
         )
     if not (isinstance(metric, str) and metric == "minkowski"):
         return metric, params
@@ -42,17 +42,16 @@ def effective_metric(metric: Any, p: Any, metric_params: Any) -> tuple[Any, dict
     return metric, {**params, "p": p, "w": w}
 
 
-def distance_of(metric: Any, params: dict[str, Any]) -> Distance:
+def distance_of(metric: object, params: dict[str, Any]) -> Distance:
     """The distance of an effective metric."""
     if isinstance(metric, DistanceMetric):  # an object of scikit-learn's
         return get_distance(metric.pairwise, **params)
     given = {name: value for name, value in params.items() if name != "w" or value is not None}
     if metric == "minkowski" and given["p"] < 1:
-        warnings.warn(
+        warn_user(
             "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics: a way round may "
             "be shorter than the straight one. Every pair of rows is looked at.",
             UserWarning,
-            stacklevel=CALLER + 2,
         )
         return get_distance(partial(cdist, metric="minkowski", **given))
     return get_distance(metric, **given)

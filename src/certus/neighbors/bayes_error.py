@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from .._labels import encode, read_labels, require_two_classes
-from .._shares import clopper_pearson
-from .._validation import positive_whole
-from .._words import count, number, printable
+from ..data.labels import encode, read_labels, require_two_classes
+from ..data.types import Seed
+from ..data.validation import positive_whole
+from ..text.format import count, number, printable
+from ..text.proportions import clopper_pearson
 from ._averages import share
-from ._near_rows import Searching, asking, blocks, checked_threads, generator, points
+from ._left_out_neighbors import Searching, asking, blocks, checked_threads, generator, points
 
 
 @dataclass(frozen=True, repr=False)
-class BayesErrorBracket:
+class BayesErrorResult:
     """Limits of the Bayes error. Made by ``certus.neighbors.bayes_error_bracket``.
 
     Attributes
@@ -53,7 +54,7 @@ class BayesErrorBracket:
     --------
     >>> from certus.neighbors import bayes_error_bracket
     >>> bayes_error_bracket([[0], [1], [2], [8], [9]], list("aabbb"))
-    BayesErrorBracket(0.113–0.2; measured, asymptotic)
+    BayesErrorResult(0.113–0.2; measured, asymptotic)
     """
 
     lower: float
@@ -71,22 +72,22 @@ class BayesErrorBracket:
 
     def __repr__(self) -> str:
         return printable(
-            f"BayesErrorBracket({number(self.lower, 3)}–{number(self.upper, 3)}; measured, "
+            f"BayesErrorResult({number(self.lower, 3)}–{number(self.upper, 3)}; measured, "
             "asymptotic)"
         )
 
 
 def bayes_error_bracket(
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     *,
     sample: int | None = None,
     confidence: float = 0.95,
-    metric: Any = "euclidean",
+    metric: object = "euclidean",
     metric_params: dict[str, Any] | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     threads: int | None = None,
-) -> BayesErrorBracket:
+) -> BayesErrorResult:
     """How well any classifier could do with these columns: limits of the Bayes error.
 
     Each row is asked for the class of its nearest other row. The limits hold for infinitely many
@@ -110,7 +111,7 @@ def bayes_error_bracket(
 
     Returns
     -------
-    BayesErrorBracket
+    BayesErrorResult
 
     Examples
     --------
@@ -142,7 +143,7 @@ def bayes_error_bracket(
     return _bracket(int(wrong.sum()), len(asked), n, len(classes), confidence, effect)
 
 
-def _asked(n: int, sample: int | None, random_state: Any) -> np.ndarray:
+def _asked(n: int, sample: int | None, random_state: Seed) -> np.ndarray:
     if sample is None or positive_whole("sample", sample) >= n:
         return np.arange(n)
     return np.sort(generator(random_state).permutation(n)[:sample])
@@ -173,7 +174,7 @@ def design_effect(asked: np.ndarray, nearest: np.ndarray, wrong: np.ndarray) -> 
 
 def _bracket(
     wrong: int, m: int, n: int, c: int, confidence: float, effect: float
-) -> BayesErrorBracket:
+) -> BayesErrorResult:
     R = wrong / m
     low, high = (float(end) for end in clopper_pearson(wrong / effect, m / effect, confidence))
     worst = (c - 1) / c  # guessing: no R* is above it
@@ -192,7 +193,7 @@ def _bracket(
         f"{percent[6]}.{guess}\n"
         "Measured, and asymptotic: with few rows or many columns the Bayes error can lie outside."
     )
-    return BayesErrorBracket(
+    return BayesErrorResult(
         lower, upper, R, (low, high), confident, confidence, m, n, c, effect, printable(text)
     )
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from .._labels import encode, read_labels, require_two_classes
-from .._validation import as_numbers, one_of, positive_whole, target
-from .._validation import weights as row_weights
-from .._words import count
+from ..data.labels import encode, read_labels, require_two_classes
+from ..data.types import Seed
+from ..data.validation import as_numbers, one_of, positive_whole, target
+from ..data.validation import weights as row_weights
+from ..text.format import count
 from ._averages import (
     LEFT_OUT_OF_RESAMPLES,
     LEFT_OUT_ONE_BY_ONE,
@@ -24,32 +25,32 @@ from ._averages import (
     average_of_folds,
     share,
 )
-from ._k_choice import KChoice, advice_on, best_and_smoothest, losses_without_neighbours
+from ._k_result import KResult, advice_on, best_and_smoothest, losses_without_neighbours
 from ._left_out import Problem, bootstrap, folds, leave_one_out
+from ._left_out_neighbors import asking, checked_threads, points, resamples
 from ._losses import CLASSIFICATION, REGRESSION, Means, Votes, checked_weights
-from ._near_rows import asking, checked_threads, points, resamples
 
 FEW_K, MANY_K = 20, 100  # tried where nobody says which
 
 
 def choose_k(
-    X: Any,
-    y: Any,
-    ks: Any = None,
+    X: object,
+    y: object,
+    ks: object = None,
     *,
-    method: Any = "loo",
-    metric: Any = "euclidean",
+    method: object = "loo",
+    metric: object = "euclidean",
     metric_params: dict[str, Any] | None = None,
-    weights: Any = "uniform",
+    weights: object = "uniform",
     task: str = "auto",
     scoring: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     n_resamples: int = 100,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: Seed = None,
     threads: int | None = None,
     on_progress: Callable[[int, int], Any] | None = None,
-) -> KChoice:
+) -> KResult:
     """The error of k nearest neighbours on rows left out, for every k, and the k to take.
 
     Each number is that of a fit without the row (fold, resample) and a prediction of it, exactly;
@@ -93,7 +94,7 @@ def choose_k(
 
     Returns
     -------
-    KChoice
+    KResult
         ``best``, ``one_standard_error``, ``error``, ``intervals``, ``advice``, ``plot()``.
 
     Examples
@@ -103,7 +104,7 @@ def choose_k(
     >>> X, y = load_iris(return_X_y=True)
     >>> choice = choose_k(X, y, range(1, 31))
     >>> choice
-    KChoice(k = 19: error 2 % on rows left out one at a time, 95 % interval 0.14–8.3 %; largest k
+    KResult(k = 19: error 2 % on rows left out one at a time, 95 % interval 0.14–8.3 %; largest k
     within one standard error: 27)
     >>> int(choice.best), float(choice.error[choice.ks == 1][0])
     (19, 0.04)
@@ -141,13 +142,13 @@ def choose_k(
         known, largest=leaving.largest, classes=0 if labels is None else len(labels),
         uniform=weights in ("uniform", None) and s is None, twins=twins, answer=answer,
     )  # fmt: skip
-    return KChoice(**known, advice=advice)
+    return KResult(**known, advice=advice)
 
 
 # --- what is asked --------------------------------------------------------------------------------
 
 
-def _task(task: str, y: Any, n: int) -> str:
+def _task(task: str, y: object, n: int) -> str:
     one_of("task", task, ("auto", "classification", "regression"))
     if y is None:
         raise ValueError("choose_k requires y to be passed, but the target y is None")
@@ -166,7 +167,7 @@ def _task(task: str, y: Any, n: int) -> str:
     return "regression" if len(np.unique(labels)) > max(20, n / 10) else "classification"
 
 
-def _targets(task: str, y: Any, n: int) -> tuple[list[Any] | None, np.ndarray]:
+def _targets(task: str, y: object, n: int) -> tuple[list[Any] | None, np.ndarray]:
     """(labels, class index of each row), or (None, numbers (n, t))."""
     if task == "regression":
         return None, target(y, n)
@@ -176,7 +177,7 @@ def _targets(task: str, y: Any, n: int) -> tuple[list[Any] | None, np.ndarray]:
 
 
 def _without_absent(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, method: Any, metric: Any, task: str
+    X: np.ndarray, y: np.ndarray, s: np.ndarray, method: object, metric: object, task: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
     """X, y, s and folds without the rows of weight 0."""
     there = np.flatnonzero(s > 0)
@@ -190,7 +191,7 @@ def _without_absent(
     return X[there][:, columns], y[there], s[there], method
 
 
-def _numbers_of_neighbours(ks: Any, n: int, leaving: "_Leaving") -> np.ndarray:
+def _numbers_of_neighbours(ks: object, n: int, leaving: "_Leaving") -> np.ndarray:
     if ks is None:
         most = max(FEW_K, min(MANY_K, math.ceil(2 * math.sqrt(n))))
         return np.arange(1, min(leaving.largest, most) + 1)
@@ -224,7 +225,7 @@ class _Leaving:
     n_resamples: int = 0
 
     @classmethod
-    def of(cls, method: Any, X: np.ndarray, y: np.ndarray, task: str, B: int) -> "_Leaving":
+    def of(cls, method: object, X: np.ndarray, y: np.ndarray, task: str, B: int) -> "_Leaving":
         n = len(X)
         if n < 2:
             raise ValueError(f"X has {count(n, 'row')}: to leave one out at least 2 are needed")
@@ -245,7 +246,7 @@ class _Leaving:
         return cls("folds", least, "the smallest training fold", "fold", splits)
 
     def run(
-        self, problem: Problem, confidence: float, random_state: Any, unweighted: bool
+        self, problem: Problem, confidence: float, random_state: Seed, unweighted: bool
     ) -> tuple[Average, np.ndarray | None, int]:
         """(average, best k of each resample, rows with a twin)."""
         scoring = problem.losses.scoring
@@ -271,7 +272,7 @@ class _Leaving:
         return average_of_folds(np.array(means), confidence, most), None, 0
 
 
-def _splits(method: Any, X: np.ndarray, y: np.ndarray, task: str) -> list[Any]:
+def _splits(method: object, X: np.ndarray, y: np.ndarray, task: str) -> list[Any]:
     """(train, test) of each fold, as row numbers of X."""
     cv = check_cv(method, y, classifier=task == "classification")
     splits = [(np.sort(_row_numbers(train)), _row_numbers(test)) for train, test in cv.split(X, y)]
@@ -301,7 +302,7 @@ class _Watch:
     def __enter__(self) -> "_Watch":
         return self
 
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, KeyboardInterrupt):
             done, of = self.at
             where = f"after {done:,} of {count(of, self.unit)}" if of else "at its beginning"

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._watching import watched
-from ._abstaining import Verdict, verdicts
-from ._predicting import NeighborsClassifier
-from ._searching import NearestMixin, WithinRadiusMixin
+from ..runtime.progress import monitored
+from ._abstention import Verdict, verdicts
+from ._prediction import NeighborsClassifier
+from ._search import NearestMixin, WithinRadiusMixin
 
 
 class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
@@ -99,8 +99,8 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
         self.n_jobs = n_jobs
         self.abstain = abstain
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "KNeighborsClassifier":
         """Keep the rows and their classes.
 
         Parameters
@@ -118,6 +118,11 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
         """
         self._fit_classifier(X, y, sample_weight)
         return self
+
+    def _say_instead(
+        self, classes: list[np.ndarray], prior: list[np.ndarray]
+    ) -> list[Verdict] | None:
+        return verdicts("abstain", self.abstain, classes, prior)
 
 
 class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
@@ -209,8 +214,10 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
         self.n_jobs = n_jobs
         self.abstain = abstain
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RadiusNeighborsClassifier":
+    @monitored
+    def fit(
+        self, X: object, y: object, sample_weight: object = None
+    ) -> "RadiusNeighborsClassifier":
         """Keep the rows and their classes.
 
         Parameters
@@ -233,7 +240,7 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
     ) -> list[Verdict] | None:
         self.outlier_label_ = None
         if self.outlier_label is None:
-            return super()._say_instead(classes, prior)
+            return verdicts("abstain", self.abstain, classes, prior)
         if self.abstain is not None:
             raise ValueError(
                 f"outlier_label={self.outlier_label!r} and abstain={self.abstain!r} both say what "

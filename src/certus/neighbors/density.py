@@ -9,18 +9,18 @@ overflows.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from .._labels import encode, read_labels
-from .._validation import positive_whole
-from .._words import count, listed
+from ..data.labels import encode, read_labels
+from ..data.validation import positive_whole
 from ..exceptions import DegenerateWarning
-from ._near_rows import Searching, asking, blocks, checked_threads, points
+from ..runtime.user_frame import warn_user
+from ..text.format import count, listed
+from ._left_out_neighbors import Searching, asking, blocks, checked_threads, points
 
 P_OF = {
     "euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0,
@@ -79,7 +79,7 @@ def density(
     Q: Any = None,
     *,
     k: int | None = None,
-    y: Any = None,
+    y: object = None,
     metric: Any = "euclidean",
     metric_params: dict[str, Any] | None = None,
     threads: int | None = None,
@@ -153,7 +153,7 @@ def density(
     )  # fmt: skip
 
 
-def log_ball_volume(r: Any, d: int, p: float = 2.0) -> Any:
+def log_ball_volume(r: np.ndarray, d: int, p: float = 2.0) -> Any:
     """log V_p(r), the volume of {x : ‖x‖_p ≤ r} in d dimensions.
 
     Parameters
@@ -187,7 +187,7 @@ def _class_densities(
     return np.where(total == 0, np.nan, np.where(counts == 0, -np.inf, logs))
 
 
-def _p_of(metric: Any, metric_params: dict[str, Any] | None) -> float:
+def _p_of(metric: object, metric_params: dict[str, Any] | None) -> float:
     params = dict(metric_params or {})
     given = params.pop("p", 2.0)
     if params.get("w") is None:
@@ -207,9 +207,8 @@ def _p_of(metric: Any, metric_params: dict[str, Any] | None) -> float:
 def _warn_of(infinite: np.ndarray, m: int, k: int) -> None:
     if len(infinite):
         which = listed([str(i) for i in infinite], 5)
-        warnings.warn(
+        warn_user(
             f"{len(infinite):,} of {count(m, 'point')} lie on {k} or more rows (point {which}): "
             "their density is infinite. Raise k, or drop copies.",
             DegenerateWarning,
-            stacklevel=3,
         )

@@ -5,15 +5,15 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import one_of
-from ._searching import NearestMixin, WithinRadiusMixin
+from ..data.validation import one_of
+from ._search import NearestMixin, WithinRadiusMixin
 from .nearest import NearestNeighbors
 
 INCLUDE = (True, False, "auto")
 
 
 def kneighbors_graph(
-    X: Any,
+    X: object,
     n_neighbors: int,
     *,
     mode: str = "connectivity",
@@ -59,7 +59,7 @@ def kneighbors_graph(
 
 
 def radius_neighbors_graph(
-    X: Any,
+    X: object,
     radius: float,
     *,
     mode: str = "connectivity",
@@ -104,7 +104,7 @@ def radius_neighbors_graph(
     return model._within_graph(_queries(model, include_self, mode), radius, mode)
 
 
-def _queries(model: Any, include_self: Any, mode: str) -> Any:
+def _queries(model: Any, include_self: object, mode: str) -> Any:
     """The rows of the fit, or None: the same, each without itself."""
     one_of("include_self", include_self, INCLUDE)
     check_is_fitted(model)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._watching import watched
-from ._searching import NearestMixin, WithinRadiusMixin
+from ..runtime.progress import monitored
+from ._search import NearestMixin, WithinRadiusMixin
 
 
 class NearestNeighbors(NearestMixin, WithinRadiusMixin):
@@ -81,8 +81,8 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    @watched
-    def fit(self, X: Any, y: Any = None) -> "NearestNeighbors":
+    @monitored
+    def fit(self, X: object, y: object = None) -> "NearestNeighbors":
         """Keep the rows.
 
         Parameters
@@ -99,6 +99,6 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
         self._fit_search(X)
         return self
 
-    def _fit_search(self, X: Any) -> None:
+    def _fit_search(self, X: object) -> None:
         self._keep(self._take(X))
         self._certify_neighbors()

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._watching import watched
-from ._predicting import NeighborsRegressor
-from ._searching import NearestMixin, WithinRadiusMixin
+from ..runtime.progress import monitored
+from ._prediction import NeighborsRegressor
+from ._search import NearestMixin, WithinRadiusMixin
 
 
 class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
@@ -88,8 +88,8 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
         self.n_jobs = n_jobs
         self.abstain = abstain
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsRegressor":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "KNeighborsRegressor":
         """Keep the rows and their targets.
 
         Parameters
@@ -187,8 +187,8 @@ class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
         self.n_jobs = n_jobs
         self.abstain = abstain
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RadiusNeighborsRegressor":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "RadiusNeighborsRegressor":
         """Keep the rows and their targets.
 
         Parameters

@@ -17,16 +17,16 @@ class Penalty(Protocol):
     convex: bool
     separable: bool  # a sum over coordinates
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         """g(w); infinite where w is not allowed."""
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         """argmin_u ½‖u − v‖² + step·g(u)."""
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         """g*(v) = sup_w ⟨v, w⟩ − g(w); infinite outside its domain."""
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         """Distance of −g_j to the subdifferential at w_j: 0 everywhere at a minimum of a smooth
         function with gradient g plus the penalty (at a stationary point, if g is not convex);
         infinite where w is not allowed. Where coordinates hang together, the norm over those that
@@ -45,7 +45,7 @@ class L1PlusL2:
             raise ValueError(f"positive={positive!r}: give True or False")
         self.l1, self.l2, self.positive = float(l1), float(l2), bool(positive)
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         w = np.asarray(w, dtype=float).ravel()
         if self.positive and (w < 0).any():
             return np.inf
@@ -53,25 +53,25 @@ class L1PlusL2:
         size = np.abs(w).sum() if self.l1 else 0.0
         return float(self.l1 * size + self.l2 / 2 * square)
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         if self.positive:
             return np.maximum(v - step * self.l1, 0.0) / (1 + step * self.l2)
         return soft_threshold(v, step * self.l1) / (1 + step * self.l2)
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         v = np.asarray(v, dtype=float).ravel()
         beyond = np.maximum((v if self.positive else np.abs(v)) - self.l1, 0.0)
         if self.l2 == 0:
             return np.inf if beyond.any() else 0.0
         return float(beyond @ beyond / (2 * self.l2))
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         smooth = g + self.l2 * w
         at_zero = np.maximum((-smooth if self.positive else np.abs(smooth)) - self.l1, 0.0)
         found = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
         return np.where(w < 0, np.inf, found) if self.positive else found
 
-    def subgradient(self, w: Any) -> Any:
+    def subgradient(self, w: np.ndarray) -> Any:
         """The one with 0 for the slope of |w_j| at w_j = 0."""
         return self.l1 * np.sign(w) + self.l2 * w
 
@@ -83,7 +83,7 @@ class L1PlusL2:
         return f"{type(self).__name__}({given})"
 
 
-def soft_threshold(v: Any, t: Any) -> Any:
+def soft_threshold(v: np.ndarray, t: np.ndarray) -> Any:
     """sign(v)·[|v| − t]₊, exactly 0 inside."""
     return v - np.clip(v, -t, t)
 

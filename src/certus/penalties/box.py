@@ -41,7 +41,7 @@ class Box:
         if np.any(np.equal(self.low, np.inf)) or np.any(np.equal(self.high, -np.inf)):
             raise ValueError(f"low={low!r}, high={high!r}: no coefficient is infinite; widen them")
 
-    def _bounds(self, w: Any) -> tuple[Any, Any]:
+    def _bounds(self, w: np.ndarray) -> tuple[Any, Any]:
         """Of the shape of w, (p,) or (p, K)."""
         for name, bound in (("low", self.low), ("high", self.high)):
             if np.ndim(bound) and len(bound) != len(w):
@@ -53,21 +53,21 @@ class Box:
         low, high = (np.broadcast_to(x, (*shape, len(w))).T for x in (self.low, self.high))
         return low, high
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         w = np.asarray(w, dtype=float)
         low, high = self._bounds(w)
         return 0.0 if ((low <= w) & (w <= high)).all() else np.inf
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         return np.clip(v, *self._bounds(v))
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         v = np.asarray(v, dtype=float)
         low, high = self._bounds(v)
         best = np.where(v > 0, high, np.where(v < 0, low, 0.0))  # 0·∞ is no number
         return float(np.sum(v * best))
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         low, high = self._bounds(w)
         # at a bound, F may fall outwards: towards high where g < 0, towards low where g > 0
@@ -80,7 +80,7 @@ class Box:
         return f"Box(low={low!r}, high={high!r})"
 
 
-def _bound(name: str, given: Any) -> Any:
+def _bound(name: str, given: object) -> Any:
     try:
         bound = np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -47,7 +47,7 @@ class GroupL2:
         self._group_of[self._order] = np.repeat(np.arange(len(sizes)), sizes)
         self._most = self.strength * np.sqrt(sizes)
 
-    def norms(self, w: Any) -> Any:
+    def norms(self, w: np.ndarray) -> Any:
         """‖w_g‖, (groups,) or (groups, K)."""
         w = np.asarray(w, dtype=float)
         if len(w) != len(self._order):
@@ -58,19 +58,19 @@ class GroupL2:
         # hypot: no square overflows
         return np.abs(np.hypot.reduceat(w[self._order], self._starts, axis=0))
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         return float(np.sum(self.norms(w).T * self._most))
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         size = self.norms(v)
         left = np.maximum(size.T - step * self._most, 0.0).T
         share = np.divide(left, size, out=np.zeros_like(size), where=size > 0)
         return v * share[self._group_of] + 0.0  # no negative zeros
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         return np.inf if (self._most < self.norms(v).T).any() else 0.0
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         size, of_g = self.norms(w), self.norms(g)
         most = np.broadcast_to(self._most, size.T.shape).T
         # at w_g = 0 the subdifferential is a ball: −g_g beyond it, along itself
@@ -79,7 +79,7 @@ class GroupL2:
         zero = (size == 0)[self._group_of]
         return np.abs(np.where(zero, g * beyond[self._group_of], g + self.subgradient(w)))
 
-    def subgradient(self, w: Any) -> Any:
+    def subgradient(self, w: np.ndarray) -> Any:
         """0 where a group is, its direction elsewhere."""
         size = self.norms(w)
         most = np.broadcast_to(self._most, size.T.shape).T

@@ -35,14 +35,14 @@ class MCP(NonConvex):
     def __init__(self, strength: float = 1.0, gamma: float = 3.0):
         super().__init__(strength, gamma)
 
-    def of_size(self, u: Any) -> Any:
+    def of_size(self, u: np.ndarray) -> Any:
         near = np.minimum(u, self.gamma * self.strength)
         return near * (self.strength - near / (2 * self.gamma))
 
-    def slope(self, u: Any) -> Any:
+    def slope(self, u: np.ndarray) -> Any:
         return np.maximum(self.strength - u / self.gamma, 0.0)
 
-    def prox_of_size(self, v: Any, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
         lam, gamma = self.strength, self.gamma
         bend = 1 - step / gamma  # of the inner piece; where it is concave, 0 or v is best
         inner = np.maximum(v - step * lam, 0.0) / np.where(bend > 0, bend, 1.0)

@@ -23,36 +23,36 @@ class NonConvex(ABC):
         self.gamma = float(gamma)
 
     @abstractmethod
-    def of_size(self, u: Any) -> Any:
+    def of_size(self, u: np.ndarray) -> Any:
         """m(u), u = |w_j|."""
 
     @abstractmethod
-    def slope(self, u: Any) -> Any:
+    def slope(self, u: np.ndarray) -> Any:
         """m'(u)."""
 
     @abstractmethod
-    def prox_of_size(self, v: Any, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
         """argmin_{u ≥ 0} ½(u − v)² + step·m(u), v ≥ 0: the global one where there are two."""
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         return float(self.of_size(np.abs(np.asarray(w, dtype=float))).sum())
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         v = np.asarray(v, dtype=float)
         return np.copysign(self.prox_of_size(np.abs(v), step), v) + 0.0  # no negative zeros
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         raise TypeError(
             f"{self!r} is not convex: its conjugate gives no bound. A fit is proven to be a local "
             "optimum at most"
         )
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         w = np.asarray(w, dtype=float)
         at_zero = np.maximum(np.abs(g) - self.strength, 0.0)
         return np.where(w == 0, at_zero, np.abs(g + np.sign(w) * self.slope(np.abs(w))))
 
-    def subgradient(self, w: Any) -> Any:
+    def subgradient(self, w: np.ndarray) -> Any:
         """0 at w_j = 0, the slope elsewhere."""
         return np.sign(w) * self.slope(np.abs(w))
 

@@ -35,16 +35,16 @@ class SCAD(NonConvex):
     def __init__(self, strength: float = 1.0, gamma: float = 3.7):
         super().__init__(strength, gamma)
 
-    def of_size(self, u: Any) -> Any:
+    def of_size(self, u: np.ndarray) -> Any:
         lam, gamma = self.strength, self.gamma
         start = np.minimum(u, lam)
         bent = np.clip(u, lam, gamma * lam) - lam
         return lam * start + bent * (lam - bent / (2 * (gamma - 1)))
 
-    def slope(self, u: Any) -> Any:
+    def slope(self, u: np.ndarray) -> Any:
         return np.clip((self.gamma * self.strength - u) / (self.gamma - 1), 0.0, self.strength)
 
-    def prox_of_size(self, v: Any, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
         lam, gamma = self.strength, self.gamma
         start = np.maximum(v - step * lam, 0.0)
         bend = 1 - step / (

@@ -33,12 +33,12 @@ class Simplex:
             raise ValueError(f"total={total!r}: give a finite number above 0")
         self.total = float(total)
 
-    def value(self, w: Any) -> float:
+    def value(self, w: np.ndarray) -> float:
         w = np.asarray(w, dtype=float)
         off = np.abs(w.sum(axis=0) - self.total)
         return 0.0 if (w >= 0).all() and (off <= ROUNDING * self.total).all() else np.inf
 
-    def prox(self, v: Any, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: Any) -> Any:
         """[v − θ]₊ with θ such that the sum is the total (Held, Wolfe and Crowder 1974)."""
         v = np.asarray(v, dtype=float)
         v = v - v.max(axis=0)  # the same projection; sums are of the size of the total
@@ -48,17 +48,17 @@ class Simplex:
         used = np.count_nonzero(falling > theta, axis=0)  # a first part of them, one at least
         return np.maximum(v - np.take_along_axis(theta, used[None] - 1, axis=0), 0.0)
 
-    def conjugate(self, v: Any) -> float:
+    def conjugate(self, v: np.ndarray) -> float:
         return float(self.total * np.max(v, axis=0).sum())
 
-    def distance(self, w: Any, g: Any) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
         """−g = μ·1 + (at most 0 where w_j = 0) for some μ: from the nearest such point."""
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         columns = zip(w.reshape(len(w), -1).T, g.reshape(len(g), -1).T, strict=True)
         found = [self._from_cone(w_k, -g_k) for w_k, g_k in columns]
         return np.array(found).T.reshape(w.shape)
 
-    def _from_cone(self, w: Any, v: Any) -> Any:
+    def _from_cone(self, w: np.ndarray, v: np.ndarray) -> Any:
         if self.value(w) == np.inf:
             return np.full(len(w), np.inf)
         # Σ_{w>0} (v − μ)² + Σ_{w=0} [v − μ]₊²: its slope in μ is 0 at the mean of those that count,

@@ -1,11 +1,14 @@
 """How the score on rows left out, and the number of columns, change with λ."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import number
+from ..text.format import number
 from .style import COLOURS, curve, style
+
+if TYPE_CHECKING:
+    pass
 
 
 class AlphaCurveDisplay:

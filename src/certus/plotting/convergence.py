@@ -9,12 +9,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._words import listed, small
 from ..exceptions import CertificateError
+from ..text.format import listed, small
 from .style import COLOURS, MARKERS, curve, style
 
 if TYPE_CHECKING:
-    from .._watching import TracePoint
+    from matplotlib.axes import Axes
+
+
+if TYPE_CHECKING:
+    from ..runtime.progress import TracePoint
 
 X_LABEL = {"iterations": "iteration", "passes": "passes over the data", "seconds": "seconds"}
 Along = Literal["iterations", "passes", "seconds"]
@@ -68,7 +72,9 @@ class ConvergenceDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **how: Any) -> "ConvergenceDisplay":
+    def from_estimator(
+        cls, estimator: Any, *, ax: "Axes | None" = None, **how: Any
+    ) -> "ConvergenceDisplay":
         """Draw the trace of a fitted model; ``how`` as in ``plot``."""
         certificate = estimator.certificate_
         return cls(certificate.trace, name=certificate.model).plot(ax, **how)
@@ -122,7 +128,7 @@ class ConvergenceDisplay:
         cls,
         models: Mapping[str, Any],
         *,
-        ax: Any = None,
+        ax: "Axes | None" = None,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
         """Several fits of one problem: how far each was from the best possible, on a log scale.
@@ -167,7 +173,7 @@ class ConvergenceDisplay:
         return display
 
 
-def _axes(plt: Any, ax: Any) -> tuple[Any, Any]:
+def _axes(plt: Any, ax: "Axes | None") -> tuple[Any, Any]:
     if ax is None:
         return plt.subplots()
     return ax.figure, ax

@@ -1,14 +1,18 @@
 """The dendrogram of a tree of clusters: to matplotlib, or to SVG without it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._files import write_whole
-from .._words import count
+from ..text.files import write_whole
+from ..text.format import count
 from ._dendrogram_shape import ABOVE, Drawing, drawing
 from ._dendrogram_svg import Words, svg
 from .style import COLOURS, style
+
+if TYPE_CHECKING:
+    pass
+
 
 GREY = "#8C8C8C"  # above the cut
 ORIENTATIONS = ("top", "bottom", "left", "right")
@@ -271,7 +275,7 @@ class DendrogramDisplay:
 
     # --- SVG ---
 
-    def to_svg(self, path: Any = None) -> str:
+    def to_svg(self, path: object = None) -> str:
         """The picture as SVG, without matplotlib.
 
         Parameters
@@ -318,7 +322,7 @@ def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
 def plot_dendrogram(
     tree: Any, *, n_clusters: int | None = None, height: float | None = None,
     max_leaves: int | None = 2000, labels: Any = None, orientation: str = "top", ax: Any = None,
-    svg: Any = None,
+    svg: object = None,
 ) -> DendrogramDisplay:  # fmt: skip
     """Draw the dendrogram of a tree.
 

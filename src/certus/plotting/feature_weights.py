@@ -1,12 +1,16 @@
 """Weights of columns, the largest first, with intervals where there are any."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import count
+from ..text.format import count
 from .style import COLOURS, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 LINE = 0.21  # inches of one column: 20 are 480 px high with the axis
 LEAST_HEIGHT = 2.0
@@ -91,7 +95,7 @@ class FeatureWeightsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, n_features: int = 20, ax: Any = None
+        cls, estimator: Any, *, n_features: int = 20, ax: "Axes | None" = None
     ) -> "FeatureWeightsDisplay":
         """Draw ``weights_`` of a fitted model, the selected columns filled.
 

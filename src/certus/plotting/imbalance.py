@@ -4,11 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import number
+from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    from ..metrics.report import ImbalanceReport
+    pass
+
+
+if TYPE_CHECKING:
+    from ..metrics.report import ImbalanceResult
 
 # those between 0 and 1 of which more is better, MCC reaching below
 DRAWN = {
@@ -31,7 +35,7 @@ class ImbalanceDisplay:
 
     Parameters
     ----------
-    report : ImbalanceReport
+    report : ImbalanceResult
         What ``certus.metrics.imbalance_report`` returned.
 
     Attributes
@@ -65,7 +69,7 @@ class ImbalanceDisplay:
     baseline_: Any
     bars_: Any
 
-    def __init__(self, report: "ImbalanceReport"):
+    def __init__(self, report: "ImbalanceResult"):
         self.report = report
 
     def plot(self, ax: Any = None) -> "ImbalanceDisplay":

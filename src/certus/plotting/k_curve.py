@@ -4,11 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import number
+from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    from ..neighbors._k_choice import KChoice
+    pass
+
+
+if TYPE_CHECKING:
+    from ..neighbors._k_result import KResult
 
 LABEL = {
     "error": "wrong answers, %",
@@ -25,7 +29,7 @@ class KCurveDisplay:
 
     Parameters
     ----------
-    choice : KChoice
+    choice : KResult
         What ``certus.neighbors.choose_k`` returned.
 
     Attributes
@@ -58,7 +62,7 @@ class KCurveDisplay:
     limit_: Any
     baseline_: Any
 
-    def __init__(self, choice: "KChoice"):
+    def __init__(self, choice: "KResult"):
         self.choice = choice
 
     def plot(self, ax: Any = None) -> "KCurveDisplay":

@@ -4,11 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._words import number
+from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    from ..cluster._n_clusters_choice import NClustersChoice
+    pass
+
+
+if TYPE_CHECKING:
+    from ..cluster._n_clusters_result import NClustersResult
 
 HEIGHT = 2.0  # inches of one method's panel: three are 600 × 600 px
 NAMES = {"bic": "gain of BIC a row"}  # where a panel shows another number than the method's name
@@ -19,7 +23,7 @@ class NClustersDisplay:
 
     Parameters
     ----------
-    choice : NClustersChoice
+    choice : NClustersResult
         What ``certus.cluster.choose_n_clusters`` returned.
 
     Attributes
@@ -48,7 +52,7 @@ class NClustersDisplay:
     ax_: Any
     figure_: Any
 
-    def __init__(self, choice: "NClustersChoice"):
+    def __init__(self, choice: "NClustersResult"):
         self.choice = choice
         self.lines_: dict[str, Any] = {}
         self.noise_: dict[str, Any] = {}

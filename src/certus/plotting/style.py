@@ -46,7 +46,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'pictures need matplotlib: pip install "certus[report]", or pip install matplotlib'
+            'pictures need matplotlib: pip install "certus[plot]", or pip install matplotlib'
         ) from error
     return plt
 

@@ -5,6 +5,7 @@
 column after column of X. One path makes Φ, block by block, whether all of it is kept or none.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,33 +13,34 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from .._validation import boolean, data_for_transform
-from ..lazy import LazyRows
-from ..rows import Rows
+from ..data.lazy import LazyRows
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_transform
 
 
-class Basis(TransformerMixin, BaseEstimator):
+class Basis(TransformerMixin, BaseEstimator, ABC):
     """A transformer of X (n, p) to Φ (n, functions of all columns)."""
 
     lazy: bool
     n_features_in_: int
 
+    @abstractmethod
     def _learn(self, X: np.ndarray, names: Sequence[str] | None) -> None:
         """Check the parameters and set the fitted attributes; names: of the columns of X."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _functions(self) -> Callable[[np.ndarray], np.ndarray]:
         """Φ of a block of rows, in float64. It keeps what it needs: a later fit changes nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _called(self, name: str, j: int) -> list[str]:
         """Names of the functions of column j."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _require_reach(self, X: np.ndarray) -> None:
         """Refuse X where a value of Φ would not be finite."""
 
-    def fit(self, X: Any, y: Any = None) -> "Basis":
+    def fit(self, X: object, y: object = None) -> "Basis":
         """Learn from X where the functions lie.
 
         Parameters
@@ -55,7 +57,7 @@ class Basis(TransformerMixin, BaseEstimator):
         self._learn(X, vars(self).get("feature_names_in_"))
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Φ, the functions of every column.
 
         Parameters
@@ -86,7 +88,7 @@ class Basis(TransformerMixin, BaseEstimator):
                 "read, and cannot be a frame. Use lazy=False, or set_output(transform='default')"
             )
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Names of the columns of Φ.
 
         Parameters
@@ -108,5 +110,5 @@ class Basis(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _as_made(X: np.ndarray, _y: Any, _s: Any) -> np.ndarray:
+def _as_made(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
     return X

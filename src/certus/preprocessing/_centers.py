@@ -7,15 +7,14 @@
 A law of shifts and scales: centres and spacings of a·x + c are a·μ + c and a·h.
 """
 
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from .._finite import column_name
-from .._validation import one_of, positive_whole
+from ..data.finite import column_name
+from ..data.validation import one_of, positive_whole
 from ..exceptions import DegenerateWarning
+from ..runtime.user_frame import warn_user
 
 RULES = ("quantile", "uniform")
 LARGEST = float(np.finfo(float).max)
@@ -23,7 +22,7 @@ LEAST = float(np.finfo(float).tiny)  # below it 1/h would overflow
 
 
 def centers_of(
-    X: np.ndarray, n_centers: Any, centers: Any, names: Sequence[str] | None
+    X: np.ndarray, n_centers: object, centers: object, names: Sequence[str] | None
 ) -> list[np.ndarray]:
     """μ of every column: by a rule, ascending and all different; or as given."""
     p = X.shape[1]
@@ -61,7 +60,7 @@ def spacing(x: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return np.maximum(mean, LEAST)
 
 
-def numbers_for(name: str, value: Any, p: int, rules: str) -> list[np.ndarray]:
+def numbers_for(name: str, value: object, p: int, rules: str) -> list[np.ndarray]:
     """Numbers for each of p columns: the same for all from (k,), their own from (p, k)."""
     try:
         values = np.array(value, dtype=float, ndmin=1)
@@ -114,9 +113,8 @@ def _warn_of_fewer(
         what = "is constant" if constant else f"gives {len(mu[j])} different centres"
         told.append(f"{column_name(j, names)} {what}")
     more = f"; and {len(fewer) - 3} more columns" if len(fewer) > 3 else ""
-    warnings.warn(
+    warn_user(
         f"n_centers={k}, but {'; '.join(told)}{more}. Equal centres were taken once. Lower "
         "n_centers, use centers='uniform' for values that repeat, drop constant columns",
         DegenerateWarning,
-        stacklevel=5,  # warn ← here ← centers_of ← _learn ← fit ← the person's line
     )

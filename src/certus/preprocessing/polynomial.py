@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from .._finite import column_name
-from .._validation import boolean, positive_whole
+from ..data.finite import column_name
+from ..data.validation import boolean, positive_whole
 from ._basis import Basis
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from .._validation import one_of
+from ..data.validation import one_of
 from ._basis import Basis
 from ._centers import centers_of, flat, numbers_for, one_for_each, spacing
 
@@ -106,6 +106,9 @@ class SigmoidBasis(Basis):
 
     def _called(self, name: str, j: int) -> list[str]:
         return [f"{name}_sigmoid_{i}" for i in range(len(self.centers_[j]))]
+
+    def _require_reach(self, X: np.ndarray) -> None:
+        """Nothing to refuse: every value of Φ lies between 0 and 1."""
 
 
 def _steps(X: np.ndarray, column: np.ndarray, mu: np.ndarray, a: np.ndarray) -> np.ndarray:

@@ -10,18 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .coordinate_descent import CoordinateDescent
-    from .gradient_descent import GradientDescent
-    from .heavy_ball import HeavyBall
-    from .lbfgs import LBFGS
-    from .nesterov import Nesterov
-    from .newton import Newton
-    from .newton_cg import NewtonCG
-    from .proximal_gradient import ProximalGradient
-    from .saga import SAGA
-    from .sgd import SGD
-    from .step_rules import Backtracking, Fixed, Lipschitz, Wolfe
-    from .subgradient import Subgradient
+    from .first_order.gradient_descent import GradientDescent
+    from .first_order.heavy_ball import HeavyBall
+    from .first_order.lbfgs import LBFGS
+    from .first_order.nesterov import Nesterov
+    from .first_order.proximal_gradient import ProximalGradient
+    from .first_order.saga import SAGA
+    from .first_order.sgd import SGD
+    from .first_order.step_rules import Backtracking, Fixed, Lipschitz, Wolfe
+    from .first_order.subgradient import Subgradient
+    from .glm.newton import Newton
+    from .glm.newton_cg import NewtonCG
+    from .lasso.coordinate_descent import CoordinateDescent
 
 __all__ = [
     "LBFGS", "SAGA", "SGD", "Backtracking", "CoordinateDescent", "Fixed", "GradientDescent",
@@ -30,21 +30,21 @@ __all__ = [
 ]  # fmt: skip
 
 _LAZY = {
-    "Backtracking": "step_rules",
-    "CoordinateDescent": "coordinate_descent",
-    "Fixed": "step_rules",
-    "GradientDescent": "gradient_descent",
-    "HeavyBall": "heavy_ball",
-    "LBFGS": "lbfgs",
-    "Lipschitz": "step_rules",
-    "Nesterov": "nesterov",
-    "Newton": "newton",
-    "NewtonCG": "newton_cg",
-    "ProximalGradient": "proximal_gradient",
-    "SAGA": "saga",
-    "SGD": "sgd",
-    "Subgradient": "subgradient",
-    "Wolfe": "step_rules",
+    "Backtracking": "first_order.step_rules",
+    "CoordinateDescent": "lasso.coordinate_descent",
+    "Fixed": "first_order.step_rules",
+    "GradientDescent": "first_order.gradient_descent",
+    "HeavyBall": "first_order.heavy_ball",
+    "LBFGS": "first_order.lbfgs",
+    "Lipschitz": "first_order.step_rules",
+    "Nesterov": "first_order.nesterov",
+    "Newton": "glm.newton",
+    "NewtonCG": "glm.newton_cg",
+    "ProximalGradient": "first_order.proximal_gradient",
+    "SAGA": "first_order.saga",
+    "SGD": "first_order.sgd",
+    "Subgradient": "first_order.subgradient",
+    "Wolfe": "first_order.step_rules",
 }
 
 

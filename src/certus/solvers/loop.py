@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .linear_problem import Aliases
+from .glm.linear_problem import Aliases
 from .problem import Problem
-from .steps import OnStep, Step, ignore
+from .progress import OnStep, Step, ignore
 
 TOO_LONG = "F ended above where it began: give a smaller step"
+NO_LOWER = "The solver stopped because no step lowers the objective by more than rounding"
 SAFETY = 4.0  # the certificate's own bound is a little weaker than the solver's
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.rows import Rows
 from ..losses import Loss
-from ..rows import Rows
-from .coordinate_penalty import L1_L2, NON_NEGATIVE
+from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
 
 
 @dataclass
@@ -94,7 +94,7 @@ def objective(problem: Problem, w: np.ndarray, b: np.ndarray) -> float:
     return float((value.sum() if s is None else s @ value) + problem.penalty.value(w))
 
 
-def _scores(X: Any, _y: Any, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
+def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
     return X @ w + b
 
 

@@ -3,29 +3,22 @@ r"""What the kernel machines share: data in, one kernel, scores of new rows, the
 f(x) = Σ_j β_j K(x_j, x) + b
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import estimator_html_repr
 
-from .._explain import not_certified
-from .._finite import require_finite
-from .._validation import data_for_predict
-from .._watching import CALLER, Watching
-from .._words import printable
-from ..certificate import Certificate
-from ..csr import CSR
-from ..exceptions import DegenerateWarning, NotCertifiedWarning
-from ..rows import Rows
+from ..base.certified import CertifiedEstimator
+from ..data.csr import CSR
+from ..data.finite import require_finite
+from ..data.rows import Rows
+from ..data.validation import data_for_predict
 from ..solvers.lssvm import predict
+from ..text.format import printable
 from ._kernels import kernel_of, require_kernel_matrix
 
 
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
-    """A kernel and its rows. ``fit`` is @watched."""
+class KernelMachine(CertifiedEstimator):
+    """A kernel and its rows."""
 
     C: float
     kernel: Any
@@ -38,8 +31,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     gamma_: float
     dual_coef_: np.ndarray
     intercept_: np.ndarray
-    certificate_: Certificate
-    _watching: Watching  # during fit
 
     @property
     def _precomputed(self) -> bool:
@@ -70,7 +61,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _keep(self, X: np.ndarray) -> None:
         """The model's own copy of its rows."""
-        self.__dict__.pop("X_fit_", None)
+        self._forget("X_fit_")
         if not self._precomputed:
             self.X_fit_ = np.array(X, order="C")
 
@@ -83,15 +74,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     # --- what people are told ---
 
-    def _tell(self, weak: list[str]) -> None:
-        """One warning at most; ``weak``: what else is odd. ``fit`` calls it itself."""
-        c = self.certificate_
-        if not c.certified:
-            said = " ".join([not_certified(c, None), *weak])
-            warnings.warn(said, NotCertifiedWarning, stacklevel=CALLER)
-        elif weak:
-            warnings.warn(printable(" ".join(weak)), DegenerateWarning, stacklevel=CALLER)
-
     def _say(self, told: str) -> None:
         if self.verbose:
             print(printable(f"{type(self).__name__}: {told}"))
@@ -102,8 +84,3 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags
-
-    def _html_repr(self) -> str:
-        shown: str = estimator_html_repr(self)
-        certificate = vars(self).get("certificate_")
-        return shown if certificate is None else shown + certificate._repr_html_()

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._labels import class_weights
-from ..rows import Rows
+from ..data.labels import class_weights
+from ..data.rows import Rows
 from ..solvers.lssvm import Kernel
 from ._least_squares import LeastSquares
 
@@ -35,12 +35,12 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
             omega = omega * rows.s
         return omega if density is None else density**2 * omega
 
-    def _fit_classes(self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel) -> list[str]:
-        """Solve and certify; what is odd."""
+    def _fit_classes(
+        self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel, left_out: bool
+    ) -> list[str]:
+        """Solve and certify; what is odd. ``left_out``: also scores of each row left out?"""
         k = codes(rows)
-        fit = self._learn(
-            rows, signs(k, len(self.classes_)), omega, C, kernel, self._wants_left_out(omega)
-        )
+        fit = self._learn(rows, signs(k, len(self.classes_)), omega, C, kernel, left_out)
         self._set_accuracy(rows)
         return self._certify(rows, fit, kernel)
 
@@ -51,7 +51,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
 
     # --- new rows ---
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """f(x) = Σ β_j K(x_j, x) + b, in float64.
 
         Parameters

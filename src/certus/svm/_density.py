@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import one_of, positive_whole
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import one_of, positive_whole
 from ._classes import codes
 from .density_weights import of_rows
 

@@ -1,12 +1,14 @@
 """Which C and γ: the grid, the best of its scores, and what to know of the choice."""
 
+import threading
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._table import Table
-from .._words import count
+from ..solvers.lssvm import Point
+from ..text.format import count
+from ..text.table import Table
 from ._kernels import WITH_GAMMA, gamma_of
 from ._left_out_scores import name_of_score
 
@@ -15,7 +17,7 @@ GAMMA_RANGE = (1e-2, 1e2)  # times "scale"
 TIE = 1e-12  # relative: the same score in another order of adding
 
 
-def values_of(name: str, given: Any, span: tuple[float, float]) -> np.ndarray:
+def values_of(name: str, given: object, span: tuple[float, float]) -> np.ndarray:
     """Ascending numbers above 0: those given, or so many from ``span`` in equal steps of log."""
     said = f"{name}={given!r}: give a whole number above 0, or numbers above 0"
     if isinstance(given, Integral) and not isinstance(given, bool):
@@ -56,6 +58,36 @@ def best_of(scores: np.ndarray) -> tuple[int, int]:
     top = np.nanmax(scores)
     g, c = np.argwhere(scores >= top - TIE * abs(top))[0]
     return int(g), int(c)
+
+
+class BestOfGrid:
+    """The best point of a grid whose scores come one by one, from several threads."""
+
+    def __init__(self, shape: tuple[int, int]):
+        self.scores = np.full(shape, np.nan)  # NaN: not yet known
+        self.score, self.at = float("nan"), (-1, -1)
+        self.point: Point | None = None
+        self.heard = 0
+        self.lock = threading.Lock()
+
+    def hear(self, g: int, c: int, score: float, point: Point) -> None:
+        """Take the score of the γ and the C of these numbers, and keep the point if it is best."""
+        with self.lock:
+            self.heard += 1
+            self.scores[g, c] = score
+            if not np.isnan(score) and best_of(self.scores) == (g, c):
+                self.score, self.at, self.point = score, (g, c), point
+
+    def there(self) -> bool:
+        """Return whether there is a point."""
+        return self.point is not None
+
+    def message(self) -> str:
+        """Return what was kept, in words."""
+        return (
+            f"after {self.heard} of {count(self.scores.size, 'pair')} of C and gamma; the model of "
+            "the best so far was kept"
+        )
 
 
 def table_of(model: Any) -> Table:

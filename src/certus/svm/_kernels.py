@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import one_of
-from .._words import count
-from ..rows import Rows, spread
+from ..data.rows import Rows, spread
+from ..data.validation import one_of
 from ..solvers.lssvm import Kernel
+from ..text.format import count
 from ._parameters import is_finite
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")

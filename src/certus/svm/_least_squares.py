@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import boolean, memory_for_kernel, one_of
-from .._words import count, number
 from ..certificate import certify
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import boolean, memory_for_kernel, one_of
 from ..solvers.lssvm import Fit, Kernel, solve
+from ..text.format import count, number
 from ._base import KernelMachine
 from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
+from ._messages import ill_conditioned, indefinite, odd_gamma
 from ._parameters import check_C
-from ._telling import ill_conditioned, indefinite, odd_gamma
 
 LEFT_OUT_ROWS = 1000  # up to which "auto" computes what costs half a fit more
 
@@ -32,7 +32,7 @@ class LeastSquares(KernelMachine):
     condition_: float
     effective_parameters_: float | None
 
-    def _check_parameters(self) -> None:
+    def _check_machine(self) -> None:
         check_C(self.C)
         check_kernel(self)
         check_gamma(self.gamma)
@@ -54,7 +54,7 @@ class LeastSquares(KernelMachine):
         """Solve for all columns of y, and set what follows from the solution."""
         n = rows.shape[0]
         memory_for_kernel(n, 1)
-        self._watching.begin()
+        self._monitor.begin()
         self._say(f"{count(n, 'row')}, {count(y.shape[1], 'right-hand side')}")
         fit = solve(rows.X, y, omega, C, kernel, bool(self.fit_intercept), left_out, rows.threads)
         self._set(rows, fit, kernel)
@@ -73,7 +73,7 @@ class LeastSquares(KernelMachine):
 
     def _certify(self, rows: Rows, fit: Fit, kernel: Kernel) -> list[str]:
         """Set certificate_; what is odd."""
-        self.certificate_ = self._watching.label(certify(self, rows))
+        self._set_certificate(certify(self, rows))
         odd = odd_gamma(rows.X, kernel)
         if self.certificate_.kind == "stationary":
             return [*indefinite(self, fit.indefinite), *odd]

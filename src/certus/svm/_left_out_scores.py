@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from .._validation import one_of
+from ..data.validation import one_of
 from ._classes import chosen
 
 Score = Callable[[np.ndarray], float]
@@ -38,7 +38,7 @@ def score_of(
     return lambda f: of(flat(f), k, y, s, omega)
 
 
-def name_of_score(scoring: Any) -> str:
+def name_of_score(scoring: object) -> str:
     told = getattr(scoring, "__name__", "score") if callable(scoring) else scoring
     return str(told).replace("_", " ")
 
@@ -47,7 +47,7 @@ def flat(f: np.ndarray) -> np.ndarray:
     return f[:, 0] if f.shape[1] == 1 else f
 
 
-def _accuracy(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: Any) -> float:
+def _accuracy(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
     return float(s @ (chosen(f) == k) / s.sum())
 
 
@@ -57,11 +57,11 @@ def _shares(f: np.ndarray, k: np.ndarray, s: np.ndarray) -> np.ndarray:
     return right / np.bincount(k, weights=s)
 
 
-def _balanced(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: Any) -> float:
+def _balanced(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
     return float(_shares(f, k, s).mean())
 
 
-def _geometric(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: Any) -> float:
+def _geometric(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
     shares = _shares(f, k, s)
     return float(np.prod(shares) ** (1 / len(shares)))
 

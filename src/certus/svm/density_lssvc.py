@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import data_for_classification, memory_for_kernel, one_of
-from .._watching import watched
-from .._words import count
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import data_for_classification, memory_for_kernel, one_of
+from ..runtime.progress import monitored
 from ..solvers.lssvm import Kernel, solve_primal
+from ..text.format import count
 from ._classes import LeastSquaresClassifier, codes, signs
 from ._density import check_density, density_of
+from ._messages import classes_without_weight
 from ._parameters import is_finite
-from ._telling import classes_without_weight
 
 
 class DensityWeightedLSSVC(LeastSquaresClassifier):
@@ -144,8 +144,8 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         self.loo = loo
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "DensityWeightedLSSVC":
+    @monitored
+    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "DensityWeightedLSSVC":
         """Find the densities, then β and b.
 
         Parameters
@@ -167,14 +167,15 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         omega = self._weights(rows, classes, d)
         kernel, weak = self._kernel(rows), classes_without_weight(classes, codes(rows), d)
         if self.formulation == "dual":
-            odd = self._fit_classes(rows, omega, float(self.C), kernel)
+            left_out = self._wants_left_out(omega)
+            odd = self._fit_classes(rows, omega, float(self.C), kernel, left_out)
         else:
             odd = self._fit_primal(rows, omega, kernel)
-        self._tell([*weak, *odd])
+        self._warn_of_certificate(remarks=[*weak, *odd])
         return self
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        self._check_machine()
         check_density(self)
         one_of("formulation", self.formulation, ("dual", "primal"))
         epsilon = self.epsilon
@@ -194,7 +195,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
     def _fit_primal(self, rows: Rows, omega: np.ndarray, kernel: Kernel) -> list[str]:
         y, C, epsilon = signs(codes(rows), len(self.classes_)), float(self.C), float(self.epsilon)
         memory_for_kernel(rows.shape[0], 2)
-        self._watching.begin()
+        self._monitor.begin()
         self._say(f"{count(rows.shape[0], 'row')}, {count(y.shape[1], 'right-hand side')}")
         fit = solve_primal(rows.X, y, omega, C, epsilon, kernel)
         self._set(rows, fit, kernel)

@@ -5,21 +5,27 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._validation import boolean, data_for_classification, data_for_predict, not_negative, one_of
-from .._watching import watched
-from .._words import count, number
 from ..certificate import certify
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import (
+    boolean,
+    data_for_classification,
+    data_for_predict,
+    not_negative,
+    one_of,
+)
+from ..runtime.progress import monitored
 from ..solvers.lssvm import predict
-from ..solvers.steps import Step
+from ..solvers.progress import Step
+from ..text.format import count, number
 from ._base import KernelMachine
 from ._classes import codes, weights_of_classes
 from ._density import check_density, density_of
 from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
+from ._libsvm import by_interior_point, libsvm, objective, polished
+from ._messages import classes_without_weight, indefinite, odd_gamma
 from ._pairs import as_dual_coef, by_pairs, one_for_each, votes
 from ._parameters import check_C
-from ._svc_solving import by_interior_point, libsvm, objective, polished
-from ._telling import classes_without_weight, indefinite, odd_gamma
 
 # libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
 # times the share of the lightest class, since its weight is what the gap is measured by
@@ -161,8 +167,8 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         self.break_ties = break_ties
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "DensityWeightedSVC":
+    @monitored
+    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "DensityWeightedSVC":
         """Find the densities, then the machine.
 
         Parameters
@@ -190,7 +196,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         weak = odd_gamma(rows.X, kernel_of(self, self.gamma_))
         if self.certificate_.kind == "stationary":
             weak = [*indefinite(self, 0), *weak]
-        self._tell(weak)
+        self._warn_of_certificate(remarks=weak)
         return self
 
     def _check_parameters(self) -> None:
@@ -229,7 +235,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             # far from the optimum there is nothing to polish
             return done or (arrived and self._polish(rows, times)), svc.fit_status_ == 0
 
-        self._watching.iterations(
+        self._monitor.iterations(
             lambda found: self._attributes(rows, times, *found), lambda: certify(self, rows)
         )
         for tol in TIGHTER:
@@ -274,11 +280,11 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
         Is the model certified?
         """
-        before = dict(vars(self)) if self._watching.trace else None
+        before = dict(vars(self)) if self._monitor.trace else None
         self.__dict__.update(self._attributes(rows, times, beta, b))
-        step = len(self._watching.trace)
-        stop = self._watching(Step(step, self.objective_, None, lambda: (beta, b)))
-        self.certificate_ = self._watching.label(certify(self, rows))
+        step = len(self._monitor.trace)
+        stop = self._monitor(Step(step, self.objective_, None, lambda: (beta, b)))
+        self._set_certificate(certify(self, rows))
         self._say(
             f"{how}: {count(len(self.support_), 'support vector')}, objective "
             f"{number(self.objective_, 10)}, residual {self.certificate_.residual:.0e}"
@@ -288,7 +294,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             or self.certificate_.residual < before["certificate_"].residual
         ):
             self.__dict__.update(before)
-            self.certificate_ = self._watching.label(self.certificate_)
+            self._set_certificate(self.certificate_)
         return stop or self.certificate_.certified
 
     def _attributes(

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._config import effective_threads
-from .._labels import encode, read_labels
-from .._validation import data_for_transform, positive_whole
-from .._words import count
+from ..data.labels import encode, read_labels
+from ..data.validation import data_for_transform, positive_whole
 from ..distances import get_distance
-from ..solvers.neighbors.index import Index
+from ..runtime.config import effective_threads
+from ..solvers.neighbors.index import DenseIndex
+from ..text.format import count
 
 SAME = 1e-12  # relative: distances that rounding alone tells apart
 
 
-def density_weights(X: Any, k: int = 5, *, y: Any = None, metric: Any = "euclidean") -> np.ndarray:
+def density_weights(
+    X: object, k: int = 5, *, y: object = None, metric: object = "euclidean"
+) -> np.ndarray:
     r"""Weights d_i = 1 − r_i/max r, r_i the distance of row i to its k-th nearest other row.
 
     Rows in crowded places weigh near 1, those far from all others near 0, and the sparsest row
@@ -61,7 +63,7 @@ def density_weights(X: Any, k: int = 5, *, y: Any = None, metric: Any = "euclide
 
 def of_rows(
     X: np.ndarray,
-    k: Any,
+    k: object,
     labels: tuple[np.ndarray, np.ndarray] | None = None,
     metric: Any = "euclidean",
     name: str = "k",
@@ -93,9 +95,9 @@ def _require_others(k: int, n: int, name: str, which: str = "") -> None:
     raise ValueError(f"{least}no {k} others each: give {name} at most {max(n - 1, 0)}")
 
 
-def _shares(X: np.ndarray, k: int, metric: Any) -> np.ndarray:
+def _shares(X: np.ndarray, k: int, metric: object) -> np.ndarray:
     distance = get_distance(metric).prepare(X)
-    distances, _ = Index(X, distance, threads=effective_threads()).kneighbors(None, k)
+    distances, _ = DenseIndex(X, distance, threads=effective_threads()).kneighbors(None, k)
     r = distances[:, -1]
     largest = r.max()
     if r.min() >= (1 - SAME) * largest:  # no row lies denser than another

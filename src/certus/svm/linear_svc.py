@@ -6,23 +6,31 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._labels import class_weights
-from .._pool import run_on_threads
-from .._validation import boolean, data_for_classification, one_of
-from .._watching import CALLER, watched
-from ..certificate import Certificate
-from ..linear_model._classifier import LinearClassifier, aloud, with_constant
-from ..linear_model._solving import Solving
+from ..certificate import Certificate, certify
+from ..data.labels import class_weights
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, one_of
+from ..linear_model._classes_so_far import ClassesSoFar
+from ..linear_model._classifier import (
+    LargestScore,
+    LinearClassifier,
+    aloud,
+    attributes_of,
+    together,
+    with_constant,
+)
+from ..linear_model._solver_context import Solving
 from ..losses import SquaredHinge
 from ..penalties import ElasticNet
-from ..rows import Rows
-from ..solvers import hinge
-from ..solvers.hinge import HingeFit, HingeProblem
-from ..solvers.logistic import TIGHTER, against_the_rest, choose, classification
-from ..solvers.steps import OnStep, ignore
+from ..runtime.pool import run_on_threads
+from ..runtime.progress import monitored
+from ..solvers.glm.dispatch import TIGHTER, against_the_rest, choose, classification
+from ..solvers.hinge import dispatch
+from ..solvers.hinge.dispatch import HingeFit, HingeProblem
+from ..solvers.progress import OnStep
 
 
-class LinearSVC(LinearClassifier):
+class LinearSVC(LargestScore, LinearClassifier):
     r"""Linear support vector machine: minimise C Σ sᵢ ℓ(yᵢ(xᵢᵀw + b)) + ½(‖w‖² + (b/g)²).
 
     ℓ(m) = [1 − m]₊² ("squared_hinge") or [1 − m]₊ ("hinge"), yᵢ = ±1, s the sample weights times
@@ -127,8 +135,8 @@ class LinearSVC(LinearClassifier):
         self.random_state = random_state
         self.max_iter = max_iter
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearSVC":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LinearSVC":
         """Fit w and b.
 
         Parameters
@@ -150,8 +158,8 @@ class LinearSVC(LinearClassifier):
         self.classes_ = classes
         self._forget("dual_coef_")
         solve = self._solve_hinge if self.loss == "hinge" else self._solve_squared
-        stopped_at, found = solve(rows, weight)
-        self._conclude(found, stopped_at, CALLER - 1)
+        stopped_at, found, said = solve(rows, weight)
+        self._conclude(found, stopped_at, said)
         return self
 
     def _look_at_parameters(self) -> None:
@@ -189,7 +197,8 @@ class LinearSVC(LinearClassifier):
 
     def _solve_squared(
         self, rows: Rows, weight: np.ndarray | None
-    ) -> tuple[int | None, Certificate]:
+    ) -> tuple[int | None, Certificate, str]:
+        """max_iter if that ended the fit, the certificate, and why the solver stopped."""
         K, C = len(self.classes_), float(self.C)
         penalty = ElasticNet(1.0, 1.0 if self.penalty == "l1" else 0.0)
         design = with_constant(rows, self._constant) if self._constant else rows
@@ -201,9 +210,10 @@ class LinearSVC(LinearClassifier):
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
             design = design.but(design.y, s)
             problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
-            fit, found = self._solve_each(problems, rows, choose, tol, most)
-            self.n_iter_: Any = fit.n_iter
-        return fit.stopped_at, found
+            fit, found = self._solve_each(
+                problems, rows, choose, tol, most, lambda fits: self._attributes(together(fits))
+            )
+        return fit.stopped_at, found, fit.said
 
     def _attributes(self, fit: Any) -> dict[str, Any]:
         """Of a solver's parameters: those of the hinge carry their dual point."""
@@ -211,20 +221,29 @@ class LinearSVC(LinearClassifier):
             return self._hinge_attributes([fit])
         if self._constant:  # the penalised intercept is the last coefficient
             fit = fit._replace(w=fit.w[:-1], b=self._constant * fit.w[-1])
-        return {**super()._attributes(fit), "n_iter_": fit.n_iter}
+        return {**attributes_of(fit), "n_iter_": fit.n_iter}
+
+    def _check(self, rows: Rows, tol: float) -> Certificate:
+        return certify(self, rows, tol)
 
     # --- hinge ---
 
-    def _solve_hinge(self, rows: Rows, weight: np.ndarray | None) -> tuple[int | None, Certificate]:
-        solver = hinge.choose(rows)
+    def _solve_hinge(
+        self, rows: Rows, weight: np.ndarray | None
+    ) -> tuple[int | None, Certificate, str]:
+        solver = dispatch.choose(rows)
         side_by_side = len(self.classes_) > 2 and solver.on_one_thread
         problems = self._hinge_problems(rows, weight, 1 if side_by_side else rows.threads)
         tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)
-        on_step: OnStep = ignore
+        so_far = ClassesSoFar(len(problems), lambda k: _start_of(problems[k]))
         if len(problems) > 1:
-            self._watching.begin(None)
+            self._monitor.begin(None)
+            self._monitor.keep(
+                lambda: self._hinge_attributes(so_far.fits()), lambda: self._check(rows, tol),
+                so_far.message, so_far.there,
+            )  # fmt: skip
         else:
-            on_step = self._watching.iterations(
+            on_step: OnStep = self._monitor.iterations(
                 self._attributes, lambda: self._check(rows, tol), most
             )
             if self.verbose > 0:
@@ -233,7 +252,9 @@ class LinearSVC(LinearClassifier):
         for tighter in TIGHTER:
 
             def one(k: int, tighter: float = tighter) -> None:
-                fits[k] = hinge.solve(problems[k], solver, fits[k], tol * tighter, most, on_step)
+                heard = so_far.listener(k) if len(problems) > 1 else on_step
+                fits[k] = dispatch.solve(problems[k], solver, fits[k], tol * tighter, most, heard)
+                so_far.done(k, fits[k])
 
             with Solving(self, rows):
                 solver.prepare(problems[0])
@@ -241,13 +262,14 @@ class LinearSVC(LinearClassifier):
             for name, value in self._hinge_attributes(fits).items():
                 setattr(self, name, value)
             found = self._check(rows, tol)
-            more = all(fit.arrived for fit in fits) and self._watching.stopped is None
+            more = all(fit.arrived for fit in fits) and self._monitor.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more:
                 break
         for _ in range(len(problems) if len(problems) > 1 else 0):
-            self._watching.part_done("class")
-        return next((fit.stopped_at for fit in fits if fit.stopped_at is not None), None), found
+            self._monitor.part_done("class")
+        stopped_at = next((fit.stopped_at for fit in fits if fit.stopped_at is not None), None)
+        return stopped_at, found, ""
 
     def _hinge_problems(
         self, rows: Rows, weight: np.ndarray | None, threads: int
@@ -276,5 +298,11 @@ class LinearSVC(LinearClassifier):
             "intercept_": np.concatenate([fit.b for fit in fits]),
             "dual_coef_": np.stack([fit.alpha * fit.y for fit in fits]),
             "n_iter_": max(fit.n_iter for fit in fits),
-            "solver_": fits[0].solver,
+            "solver_": next((fit.solver for fit in fits if fit.solver), ""),
         }
+
+
+def _start_of(problem: HingeProblem) -> HingeFit:
+    """The fit of a class whose solver was not begun: w = 0, α = 0."""
+    w, alpha = np.zeros(problem.rows.shape[1]), np.zeros(len(problem.y))
+    return HingeFit(w, np.zeros(1), alpha, problem.y, "", 0)

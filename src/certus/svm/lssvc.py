@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .._validation import data_for_classification
-from .._watching import watched
+from ..data.validation import data_for_classification
+from ..runtime.progress import monitored
 from ._classes import LeastSquaresClassifier
 
 
@@ -116,8 +116,8 @@ class LSSVC(LeastSquaresClassifier):
         self.loo = loo
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LSSVC":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LSSVC":
         """Solve for β and b.
 
         Parameters
@@ -133,9 +133,11 @@ class LSSVC(LeastSquaresClassifier):
         -------
         self
         """
-        self._check_parameters()
+        self._check_machine()
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         rows = self._look_at(rows)
         omega = self._weights(rows, classes)
-        self._tell(self._fit_classes(rows, omega, float(self.C), self._kernel(rows)))
+        kernel, left_out = self._kernel(rows), self._wants_left_out(omega)
+        odd = self._fit_classes(rows, omega, float(self.C), kernel, left_out)
+        self._warn_of_certificate(remarks=odd)
         return self

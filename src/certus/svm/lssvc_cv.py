@@ -1,20 +1,24 @@
 """LSSVC with C and γ chosen by exact leave-one-out."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._table import Table
-from .._validation import boolean, data_for_classification, memory_for_kernel, one_of
-from .._watching import watched
-from .._words import count, number
-from ..rows import Rows
-from ..solvers.lssvm import grid
+from ..certificate import certify
+from ..data.rows import Rows
+from ..data.validation import boolean, data_for_classification, memory_for_kernel, one_of
+from ..runtime.progress import monitored
+from ..solvers.lssvm import Fit, Kernel, grid
+from ..text.format import count, number
+from ..text.table import Table
 from ._classes import LeastSquaresClassifier, codes, signs
-from ._grid_choice import C_RANGE, best_of, gammas_of, table_of, values_of
+from ._grid_choice import C_RANGE, BestOfGrid, best_of, gammas_of, table_of, values_of
 from ._kernels import check_kernel, kernel_of
 from ._left_out_scores import SCORES, name_of_score, score_of
+
+if TYPE_CHECKING:
+    pass
 
 
 class LSSVCCV(LeastSquaresClassifier):
@@ -124,8 +128,8 @@ class LSSVCCV(LeastSquaresClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LSSVCCV":
+    @monitored
+    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "LSSVCCV":
         """Choose C and γ, and solve for β and b.
 
         Parameters
@@ -159,16 +163,15 @@ class LSSVCCV(LeastSquaresClassifier):
             f"best {name_of_score(self.scoring)} {number(self.best_score_, 4)} at C = "
             f"{number(self.C_, 3)}, γ = {number(kernel.gamma, 3)}"
         )
-        self._tell(self._fit_classes(rows, omega, self.C_, kernel))
+        several = bool(np.count_nonzero(omega) > 1)  # without a row there is nothing left
+        odd = self._fit_classes(rows, omega, self.C_, kernel, left_out=several)
+        self._warn_of_certificate(remarks=odd)
         return self
-
-    def _wants_left_out(self, omega: np.ndarray) -> bool:
-        return bool(np.count_nonzero(omega) > 1)
 
     def _scores_of_grid(self, rows: Rows, omega: np.ndarray) -> np.ndarray:
         n, k = rows.shape[0], codes(rows)
         memory_for_kernel(n, 3 * min(rows.threads, len(self.gammas_)))
-        self._watching.begin()
+        self._monitor.begin()
         self._say(
             f"{count(n, 'row')}, {count(len(self.gammas_), 'value')} of γ and {len(self.Cs_)} of C"
         )
@@ -176,8 +179,31 @@ class LSSVCCV(LeastSquaresClassifier):
         s = np.ones(n) if rows.s is None else rows.s
         score = score_of(self.scoring, self.classes_, k, y, s, omega)
         kernels = [kernel_of(self, float(gamma)) for gamma in self.gammas_]
-        intercept = bool(self.fit_intercept)
-        return grid(rows.X, y, omega, self.Cs_.tolist(), kernels, intercept, score, rows.threads)
+        so_far = BestOfGrid((len(kernels), len(self.Cs_)))
+
+        def kept() -> dict[str, Any]:
+            return self._of_point(rows, y, omega, kernels, so_far)
+
+        self._monitor.keep(kept, lambda: certify(self, rows), so_far.message, so_far.there)
+        return grid(
+            rows.X, y, omega, self.Cs_.tolist(), kernels, bool(self.fit_intercept), score,
+            rows.threads, so_far.hear,
+        )  # fmt: skip
+
+    def _of_point(
+        self, rows: Rows, y: np.ndarray, omega: np.ndarray, kernels: list[Kernel], best: BestOfGrid
+    ) -> dict[str, Any]:
+        """Fitted attributes of the best point so far, for Ctrl-C."""
+        point, (g, c) = best.point, best.at
+        assert point is not None
+        kernel, C = kernels[g], float(self.Cs_[c])
+        condition = 1 + C * float(kernel.diagonal(rows.X) @ omega)
+        P = 0.5 * float(np.einsum("nq,nq->", point.beta, y))
+        condition = condition if kernel.semidefinite else float("nan")
+        fit = Fit(point.beta, point.b, P, condition, 0, point.left_out)
+        self._set(rows, fit, kernel)
+        self._set_accuracy(rows)
+        return {"scores_": best.scores.copy(), "best_score_": best.score, "C_": C}
 
     def table(self) -> Table:
         """The best C for each γ and its score; to be read, or taken elsewhere (``to_pandas``)."""

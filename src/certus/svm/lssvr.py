@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 
-from .._validation import data_for_fit
-from .._watching import watched
-from ..rows import Rows
+from ..data.rows import Rows
+from ..data.validation import data_for_fit
+from ..runtime.progress import monitored
 from ._least_squares import LeastSquares
 
 
@@ -116,8 +116,8 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         self.loo = loo
         self.verbose = verbose
 
-    @watched
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LSSVR":
+    @monitored
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LSSVR":
         """Solve for β and b.
 
         Parameters
@@ -132,7 +132,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         -------
         self
         """
-        self._check_parameters()
+        self._check_machine()
         rows, flat = data_for_fit(self, X, y, sample_weight)
         rows = self._look_at(rows)
         assert rows.y is not None
@@ -143,7 +143,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         self.loo_r2_ = self._left_out_r2(rows)
         if self.loo_scores_ is not None and not flat:
             self.loo_scores_ = self.loo_scores_.reshape(rows.y.shape)
-        self._tell(self._certify(rows, fit, kernel))
+        self._warn_of_certificate(remarks=self._certify(rows, fit, kernel))
         return self
 
     def _left_out_r2(self, rows: Rows) -> float | None:

@@ -1,6 +1,6 @@
 """k-means: Lloyd's iteration by exact bounds, and starts."""
 
-from .assigning import nearest_centers
+from .assigner import nearest_centers
 from .fit import Fit
 from .lloyd import lloyd
 

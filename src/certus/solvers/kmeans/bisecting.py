@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...rows import Rows
-from ..steps import OnStep, Step, ignore
+from ...data.rows import Rows
+from ..progress import OnStep, Step, ignore
 from . import Fit, lloyd, nearest_centers
-from .points import two_points
+from .distinct_rows import two_points
 
 NOT_YET = 1 << 62  # a split that is under way
 

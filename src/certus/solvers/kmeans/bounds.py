@@ -1,4 +1,4 @@
-"""Labels of all rows, kept up to date while centres move (``kernels/kmeans.py``)."""
+"""Labels of all rows, kept up to date while centres move (``kernels/kmeans/assignment.py``)."""
 
 import threading
 from contextlib import nullcontext
@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._pool import blas_limiter, run_on_threads
-from ...rows import Rows
+from ...data.rows import Rows
+from ...runtime.pool import blas_limiter, run_on_threads
 from ..neighbors.lists import lanes
 from .fit import stored
 from .groups import cells_of, groups_of, half_way
 
-LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans.py
+LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans/assignment.py
 UNIT = 2.0**-24
 SAMPLE = 1024  # rows that say where the data lie
 BLOCK, BLOCK_BYTES = 8192, 1 << 23  # rows of a task, about
@@ -22,7 +22,10 @@ SOME = 8  # a part of the groups, one in so many: their centres are compared wit
 TIGHTEN, REST = 0.8, 4  # of the rows: if more are compared in the end, they are at once for a while
 TOGETHER = 64  # rows of a block and centre, where they walk
 MANY_BLOCKS = 32  # at most: each has sums of its own
-FEW_COLUMNS, FEW_CENTRES = 16, 24  # up to which loops are faster than BLAS; kernels/kmeans.py
+FEW_COLUMNS, FEW_CENTRES = (
+    16,
+    24,
+)  # up to which loops are faster than BLAS; kernels/kmeans/assignment.py
 
 
 class Change(NamedTuple):
@@ -125,7 +128,7 @@ class Bounds:
     def _walk(self, drift: np.ndarray | None) -> Change:
         """Few columns: among the neighbours of the centre that a row was nearest to, or, at first
         (no ``drift``), of the one nearest to the middle of its cell."""
-        from ...kernels.kmeans_walk import cells, neighbours, walk
+        from ...kernels.kmeans.walk import cells, neighbours, walk
 
         assert self.C is not None
         k, C, first = self.k, self.C, drift is None
@@ -140,7 +143,14 @@ class Bounds:
         )  # fmt: skip
         drifts = drift, drift[near].max(axis=1)
 
-        def block(X: Any, _y: Any, s: Any, labels: Any, u: Any, L: Any) -> Change:
+        def block(
+            X: np.ndarray,
+            _y: np.ndarray,
+            s: np.ndarray | None,
+            labels: np.ndarray,
+            u: np.ndarray,
+            L: np.ndarray,
+        ) -> Change:
             sums, mass = np.zeros((k, len(self.c))), np.zeros(k)
             X, l = np.ascontiguousarray(X), L[:, 0]
             if first:
@@ -178,12 +188,20 @@ class Bounds:
         return _Centres(F, square, group, order, e1, e2)
 
     def _block(
-        self, X: Any, _y: Any, s: Any, labels: Any, u: Any, L: Any,
-        centres: "_Centres", first: bool, moves: Any,
-    ) -> Change:  # fmt: skip
-        from ...kernels._kmeans_scratch import Scratch
-        from ...kernels.kmeans import assign
-        from ...kernels.kmeans_bounds import prove
+        self,
+        X: np.ndarray,
+        _y: np.ndarray,
+        s: np.ndarray | None,
+        labels: np.ndarray,
+        u: np.ndarray,
+        L: np.ndarray,
+        centres: "_Centres",
+        first: bool,
+        moves: np.ndarray,
+    ) -> Change:
+        from ...kernels.kmeans._scratch import Scratch
+        from ...kernels.kmeans.assignment import assign
+        from ...kernels.kmeans.bounds import prove
 
         n, (F, square, group, order, e1, e2) = len(u), centres
         if not hasattr(self._local, "scratch"):
@@ -206,13 +224,15 @@ class Bounds:
 
     def own(self) -> Own:
         """Distances of rows to their own centres."""
-        from ...kernels.kmeans_means import own_distances
+        from ...kernels.kmeans.means import own_distances
 
         C = self.C
         assert C is not None
         d2 = np.empty(len(self.u))
 
-        def block(X: Any, _y: Any, s: Any, labels: Any, d2: Any) -> tuple[float, np.ndarray]:
+        def block(
+            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, d2: np.ndarray
+        ) -> tuple[float, np.ndarray]:
             X, s, rest = np.ascontiguousarray(X), np.empty(0) if s is None else s, np.zeros(C.shape)
             return own_distances(X, s, C, self.scale, labels, d2, rest), rest
 

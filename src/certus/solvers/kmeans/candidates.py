@@ -1,13 +1,11 @@
 """The state of k-means++: least distances so far, and those to the candidates of one step."""
 
-from typing import Any
-
 import numpy as np
 
-from ...rows import Rows
+from ...data.rows import Rows
 from .bounds import about, block_rows
 
-PART = 1024  # kernels/kmeans_start.py
+PART = 1024  # kernels/kmeans/start.py
 BLOCKS = 32  # at most: each costs a call a step
 
 
@@ -50,7 +48,7 @@ class Candidates:
 
     def _look(self, Y: np.ndarray) -> np.ndarray:
         """Potentials (parts, trials)."""
-        from ...kernels.kmeans_start import look
+        from ...kernels.kmeans.start import look
 
         last = max(0, self.number - 1)
         Y = np.vstack([self.centers[last], Y])
@@ -59,7 +57,14 @@ class Candidates:
         reach = D.sum(axis=2).min(axis=1) * (1 - 1e-6)
         pots = np.empty((len(self.parts), len(Y) - 1))
 
-        def block(X: Any, _y: Any, s: Any, at: Any, d: Any, a: Any) -> tuple[int]:
+        def block(
+            X: np.ndarray,
+            _y: np.ndarray,
+            s: np.ndarray | None,
+            at: np.ndarray,
+            d: np.ndarray,
+            a: np.ndarray,
+        ) -> tuple[int]:
             part = slice(self.first[at[0]], self.first[at[0] + 1])
             s = np.empty(0) if s is None else s
             look(np.ascontiguousarray(X), s, self.scale, Y, reach, last, d, a, pots[part])

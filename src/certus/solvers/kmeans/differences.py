@@ -4,11 +4,9 @@ Bounds and products in float32 hold squares up to 1e38. A few rows 1e12 times as
 others leave the bulk, or themselves, beyond that: then all distances are computed each time.
 """
 
-from typing import Any
-
 import numpy as np
 
-from ...rows import Rows
+from ...data.rows import Rows
 from .bounds import SAMPLE, Change, Own, about, block_rows
 
 MOST_APART = 2.0**40  # times the size of most rows
@@ -29,12 +27,14 @@ class Differences:
 
     def move_to(self, C: np.ndarray) -> Change:
         """Every row to its nearest of the centres C (k, p). Sums of rows are not kept."""
-        from ...kernels.kmeans_small import small_assign
+        from ...kernels.kmeans.small import small_assign
 
         first, C = self.C is None, np.array(C, dtype=float, order="C")
         self.C, before, c = C, self.labels.copy(), self.c
 
-        def block(X: Any, _y: Any, s: Any, labels: Any) -> tuple[float]:
+        def block(
+            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray
+        ) -> tuple[float]:
             X = np.ascontiguousarray(X)
             small_assign(X, np.empty(0) if s is None else s, C, labels)
             if not first:
@@ -54,12 +54,14 @@ class Differences:
 
     def own(self) -> Own:
         """Distances of rows to their own centres."""
-        from ...kernels.kmeans_means import own_distances
+        from ...kernels.kmeans.means import own_distances
 
         C, d2 = self.C, np.empty(len(self.labels))
         assert C is not None
 
-        def block(X: Any, _y: Any, s: Any, labels: Any, d2: Any) -> tuple[float, np.ndarray]:
+        def block(
+            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, d2: np.ndarray
+        ) -> tuple[float, np.ndarray]:
             X, s, rest = np.ascontiguousarray(X), np.empty(0) if s is None else s, np.zeros(C.shape)
             return own_distances(X, s, C, 1.0, labels, d2, rest), rest
 
@@ -86,7 +88,7 @@ def far_apart(rows: Rows) -> bool:
     return bool(not largest * scale <= MOST_APART)
 
 
-def _size_of_most(X: Any) -> float:
+def _size_of_most(X: np.ndarray) -> float:
     """How far most rows are from each other: a median about rows of which two of three, at least,
     are no far ones. 0 where they are all equal."""
     X = np.asarray(X, dtype=float)
@@ -94,10 +96,10 @@ def _size_of_most(X: Any) -> float:
     return float(np.median(sizes[sizes > 0])) if (sizes > 0).any() else 0.0
 
 
-def _squares(X: Any, _y: Any, _s: Any) -> tuple[float]:
+def _squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[float]:
     x = X.ravel(order="K")
     return (float(np.dot(x, x)),)
 
 
-def _largest(X: Any, _y: Any, _s: Any, c: np.ndarray) -> tuple[float]:
+def _largest(X: np.ndarray, _y: np.ndarray, _s: np.ndarray, c: np.ndarray) -> tuple[float]:
     return (float(np.abs(X - c).max(initial=0.0)),)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...rows import Rows
+from ...data.rows import Rows
 
 GAIN = 2.5e-7  # of J in a step: less is what a certificate calls a local optimum
 

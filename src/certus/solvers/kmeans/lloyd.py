@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ...rows import Rows
-from ..steps import OnStep, Step, ignore
-from .assigning import assigner
+from ...data.rows import Rows
+from ..progress import OnStep, Step, ignore
+from .assigner import Assigner, assigner
 from .fit import GAIN, Fit, owners, stored
 from .refill import refill
 from .small import is_small, small
@@ -95,7 +95,7 @@ def lloyd(
     return Fit(C, bounds.labels, own.objective, n_iter, converged, refilled, effective, rose)
 
 
-def _so_far(C: np.ndarray, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
+def _so_far(C: np.ndarray, bounds: Assigner) -> tuple[np.ndarray, np.ndarray]:
     return C, bounds.labels
 
 
@@ -111,9 +111,10 @@ def _weights_differ(rows: Rows) -> bool:
     return bool(rows.s.max(initial=0.0) > MOST_TO_LEAST_WEIGHT * least)
 
 
-def _step_about_own(bounds: Any, rows: Rows, mass: np.ndarray) -> tuple[np.ndarray, float]:
+def _step_about_own(bounds: Assigner, rows: Rows, mass: np.ndarray) -> tuple[np.ndarray, float]:
     """(means, J there) of the clusters that ``bounds.labels`` say."""
     own, C = bounds.own(), bounds.C
+    assert C is not None
     new = means(own.rest, mass, C, C, rows)
     gain = spread_of_centres(own.rest, mass, new - C)
     return new, max(0.0, own.objective - gain)

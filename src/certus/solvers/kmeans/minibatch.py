@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...rows import Rows
-from ..steps import OnStep, Step, ignore
+from ...data.rows import Rows
+from ..progress import OnStep, Step, ignore
 from . import nearest_centers
 
 LOOK_AFTER = 10  # rows a centre, on average, between two looks for centres to draw anew
@@ -145,7 +145,7 @@ def _shifts(
 
 
 def _sparse_shifts(
-    X: Any, _: Any, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
+    X: np.ndarray, _: Any, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     m, k = len(labels), len(centers)
     belongs = csr_array((np.ones(m) if s is None else s, labels, np.arange(m + 1)), shape=(m, k))

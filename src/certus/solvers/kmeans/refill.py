@@ -1,16 +1,19 @@
 """Empty clusters get the rows that are farthest from their centres."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...rows import Rows
-from .points import cluster_differs
+from ...data.rows import Rows
+from .distinct_rows import cluster_differs
+
+if TYPE_CHECKING:
+    from .assigner import Assigner
 
 SUSPECT = 2.0**-20  # of |x| + |c|: a row so near its centre may differ from no other of its cluster
 
 
-def refill(engine: Any, rows: Rows, sums: np.ndarray, mass: np.ndarray) -> int:
+def refill(engine: "Assigner", rows: Rows, sums: np.ndarray, mass: np.ndarray) -> int:
     """Give each empty cluster one row; how many could be.
 
     A row leaves its cluster if another row of that cluster differs from it. ``engine.labels``,
@@ -45,12 +48,13 @@ def refill(engine: Any, rows: Rows, sums: np.ndarray, mass: np.ndarray) -> int:
     return filled
 
 
-def _without_points(engine: Any, rows: Rows, farthest: np.ndarray) -> np.ndarray:
+def _without_points(engine: "Assigner", rows: Rows, farthest: np.ndarray) -> np.ndarray:
     """Without the rows of clusters that are one point, until the first may leave its cluster."""
     while len(farthest):
         i = int(farthest[0])
         x, label = _row(rows, i), int(engine.labels[i])
         near = SUSPECT * (np.abs(x) + np.abs(engine.c))
+        assert engine.C is not None
         if (np.abs(x - engine.C[label]) > near).any():
             break
         if cluster_differs(rows, engine.labels, label, i):

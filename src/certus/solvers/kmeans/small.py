@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ...rows import Rows
-from ..steps import OnStep, Step
+from ...data.rows import Rows
+from ..progress import OnStep, Step
 from .fit import GAIN, Fit, owners
 
 FLOATS = np.dtype(np.float32), np.dtype(np.float64)
@@ -20,7 +20,7 @@ def is_small(rows: Rows, k: int) -> bool:
 
 def small(rows: Rows, start: np.ndarray, max_iter: int, tol: float, on_step: OnStep) -> Fit | None:
     """As ``lloyd``; None where a cluster is empty on the way."""
-    from ...kernels.kmeans_small import EMPTY, SAME, SHORT, small_assign
+    from ...kernels.kmeans.small import EMPTY, SAME, SHORT, small_assign
 
     X, s = np.ascontiguousarray(rows.X), np.empty(0) if rows.s is None else rows.s
     weights = np.ones(len(X)) if rows.s is None else rows.s
@@ -45,7 +45,7 @@ def small(rows: Rows, start: np.ndarray, max_iter: int, tol: float, on_step: OnS
 def _run(
     X: np.ndarray, s: np.ndarray, start: np.ndarray, shift: float, J: np.ndarray, steps: int
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
-    from ...kernels.kmeans_small import small_lloyd
+    from ...kernels.kmeans.small import small_lloyd
 
     C, labels = np.array(start, dtype=float, order="C"), np.full(len(X), -1, dtype=np.int32)
     ended, steps = small_lloyd(X, s, C, steps, shift, GAIN, labels, J)

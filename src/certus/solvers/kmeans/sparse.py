@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ...rows import Rows
+from ...data.rows import Rows
 from .bounds import Change, Own, block_rows
 
 UNIT = 2.0**-53
@@ -42,7 +42,14 @@ class SparseAssigner:
         return change
 
     def _block(
-        self, X: Any, _y: Any, s: Any, labels: Any, columns: Any, square: Any, first: bool
+        self,
+        X: Any,
+        _y: Any,
+        s: Any,
+        labels: Any,
+        columns: np.ndarray,
+        square: np.ndarray,
+        first: bool,
     ) -> Change:
         X = csr_array(X, dtype=float)
         n, step, now = X.shape[0], max(16, TILE // self.k), np.empty(len(labels), dtype=np.int32)
@@ -78,7 +85,9 @@ class SparseAssigner:
         C, d2 = self.C, np.empty(len(self.labels))
         assert C is not None
 
-        def block(X: Any, _y: Any, s: Any, labels: Any, d2: Any) -> tuple[float, np.ndarray]:
+        def block(
+            X: Any, _y: Any, s: Any, labels: np.ndarray, d2: np.ndarray
+        ) -> tuple[float, np.ndarray]:
             X, rest = csr_array(X, dtype=float), np.zeros(C.shape)
             weights = np.ones(len(d2)) if s is None else s
             for first in range(0, X.shape[0], AT_A_TIME):
@@ -100,7 +109,7 @@ def _masses(w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     return np.bincount(labels, w, k).astype(float)
 
 
-def _sums(X: Any, w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+def _sums(X: np.ndarray, w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     """Σ s x of each label, (k, p)."""
     member = csr_array((w, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
     return np.asarray((member @ X).toarray())

@@ -4,12 +4,10 @@
 otherwise the range of X decides:     p·S·(max − min)² must be finite, and (max − min)² not lost
 """
 
-from typing import Any
-
 import numpy as np
 
-from ..._pool import blas_limiter
-from ...rows import Rows
+from ...data.rows import Rows
+from ...runtime.pool import blas_limiter
 
 LEAST = 1e-140  # differences up to which squares lose digits to underflow
 
@@ -43,15 +41,15 @@ def squares_are_held(rows: Rows) -> bool:
     return True
 
 
-def _squares(X: Any, _y: Any, _s: Any) -> tuple[float]:
+def _squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[float]:
     x = (X if isinstance(X, np.ndarray) else X.data).ravel(order="K")
     return (float(np.dot(x, x)),)
 
 
-def _range(X: Any, _y: Any, _s: Any) -> tuple[np.ndarray, np.ndarray]:
+def _range(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     X = X if isinstance(X, np.ndarray) else X.toarray()
     return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
 
 
-def _wider(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
+def _wider(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])

@@ -11,8 +11,8 @@ k-means++ among those, weighted by the rows that are nearest to them.
 import numpy as np
 from scipy.sparse import issparse
 
-from ...rows import Rows
-from .assigning import nearest_centers
+from ...data.rows import Rows
+from .assigner import nearest_centers
 from .bounds import about
 from .candidates import Candidates
 from .lloyd import lloyd
@@ -34,7 +34,7 @@ def plus_plus(
     chosen = np.empty(k, dtype=np.intp)
     chosen[0] = first_row(rows, random_state)
     if is_small(rows, trials):
-        from ...kernels.kmeans_small_start import small_plus_plus
+        from ...kernels.kmeans.small_start import small_plus_plus
 
         uniform = random_state.uniform(size=(k - 1, trials))
         s = np.empty(0) if rows.s is None else rows.s

@@ -1,5 +1,19 @@
 """Agglomerative trees: seven linkages, each by the algorithm that is right for it."""
 
-from .fit import METHODS, agglomerate, agglomerate_distances, bytes_needed
+from .fit import (
+    METHODS,
+    OF_CENTERS,
+    agglomerate,
+    agglomerate_distances,
+    bytes_needed,
+    rows_suffice,
+)
 
-__all__ = ["METHODS", "agglomerate", "agglomerate_distances", "bytes_needed"]
+__all__ = [
+    "METHODS",
+    "OF_CENTERS",
+    "agglomerate",
+    "agglomerate_distances",
+    "bytes_needed",
+    "rows_suffice",
+]

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 from ..neighbors.tree import Tree
 from .merging import Merges
 
 GROUP = 1024  # rows of a task
-SQUARES = 0  # kernels/kd_tree.py
+SQUARES = 0  # kernels/neighbors/kd_tree.py
 
 
 def edges_by_rounds(X: np.ndarray, threads: int) -> Iterator[Merges]:
     """(pairs of rows, squared lengths), those of a round at a time."""
-    from ...kernels import linkage_boruvka as kernel
+    from ...kernels.linkage import boruvka as kernel
 
     n = len(X)
     tree = Tree(X, SQUARES, 2.0, threads)

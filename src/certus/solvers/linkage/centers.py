@@ -6,7 +6,7 @@
     median     w = 1                      g = 1
     ward       w = 2/(1/|A| + 1/|B|)      g = |A|
 
-Müllner's generic algorithm (kernels/linkage_vectors.py): every merge is of a least pair of all, so
+Müllner's generic algorithm (kernels/linkage/vectors.py): every merge is of a least pair of all, so
 inversions are found as they come. O(n²p) time where few slots search again, O(n³p) at worst; memory
 O(n·p): centres of what was merged (at most n/2 at a time) and panels in float32.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 from .merging import Merges
 from .panels import LANES, error_of, panels_of, scale_of, too_coarse
 
@@ -68,7 +68,7 @@ def room(alive: int) -> int:
 
 def merges_of_rows(X: np.ndarray, method: str, steps: int, threads: int) -> Iterator[Merges]:
     """Pairs of clusters' numbers and squared heights, in the order of merging."""
-    from ...kernels import linkage_vectors as kernel
+    from ...kernels.linkage import vectors as kernel
 
     n = len(X)
     c = Centers(X, method)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 from .merging import Merges
 
 CODES = {"complete": 0, "average": 1, "weighted": 2, "ward": 3}
@@ -38,7 +38,7 @@ class Chain:
 
     def compact(self, code: int, threads: int) -> None:
         """Forget the dead slots."""
-        from ...kernels import linkage_chain as kernel
+        from ...kernels.linkage import chain as kernel
 
         kept = np.flatnonzero(self.alive)
         m, length = len(kept), int(self.state[0])
@@ -56,7 +56,7 @@ class Chain:
 def merges_of_matrix(D: np.ndarray, method: str, steps: int, threads: int) -> Iterator[Merges]:
     """The merges of D, which is used up; a row of either side and the height, in no
     order; ``steps`` of them at a time."""
-    from ...kernels import linkage_chain as kernel
+    from ...kernels.linkage import chain as kernel
 
     M, code, left = Chain(D), CODES[method], len(D) - 1
     while left > 0:

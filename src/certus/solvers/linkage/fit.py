@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..steps import OnStep, ignore
+from ..progress import OnStep, ignore
 from . import boruvka, centers, chain, matrix, merging, prim
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
@@ -67,8 +67,7 @@ def agglomerate(
     n, like = len(X), "euclidean" if distance is None else distance.euclidean_like
     if n < 2:
         return np.empty((0, 4))
-    by_rows = like == "euclidean" and method in (*OF_CENTERS, "single")
-    if by_rows or (like == "sqeuclidean" and method == "single"):
+    if rows_suffice(method, like):
         rows = X if distance is None else distance.embed(X)
         return _of_rows(rows, method, like == "sqeuclidean", threads, on_step)
     from ...distances import Euclidean
@@ -98,6 +97,16 @@ def agglomerate_distances(
         return _of_matrix(np.ascontiguousarray(D), method, threads, on_step)
     S = matrix.square(D, dtype, method in OF_CENTERS, threads)
     return _of_matrix(S, method, threads, on_step)
+
+
+def rows_suffice(method: str, euclidean_like: str | None) -> bool:
+    """Can the merges be found from rows, without a matrix of distances?
+
+    ``euclidean_like``: that of the distance, whose ``embed``-ed rows then take its place.
+    """
+    if euclidean_like == "euclidean":
+        return method in (*OF_CENTERS, "single")
+    return euclidean_like == "sqeuclidean" and method == "single"
 
 
 def bytes_needed(n: int, p: int, method: str, vectors: bool, dtype: Any = np.float64) -> int:

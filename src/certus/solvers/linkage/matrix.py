@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import give_up_if_stopped, run_on_threads
+from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .merging import Merges
 
 CODES = {"centroid": 0, "median": 1}
@@ -76,7 +76,7 @@ def least_pairs(D: np.ndarray, method: str, steps: int, threads: int) -> Iterato
 
     D, of squared distances, is used up. O(n²) time where few slots search again, O(n³) at worst.
     """
-    from ...kernels import linkage_matrix as kernel
+    from ...kernels.linkage import matrix as kernel
 
     n = len(D)
     least, nn, size = np.empty(n), np.empty(n, dtype=np.intp), np.ones(n)

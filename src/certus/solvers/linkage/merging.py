@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..steps import OnStep, Step
+from ..progress import OnStep, Step
 
 Merges = tuple[np.ndarray, np.ndarray]  # pairs (count, 2) and heights (count,) of some merges
 
@@ -15,7 +15,7 @@ def by_height(n: int, found: np.ndarray) -> np.ndarray:
     Of equal heights that which came first stays first, so that no cluster is merged before it is
     made: heights must not fall from a cluster to one that holds it.
     """
-    from ...kernels.linkage_trees import number
+    from ...kernels.linkage.trees import number
 
     merges = found[np.argsort(found[:, 2], kind="stable")]
     number(n, merges)
@@ -24,7 +24,7 @@ def by_height(n: int, found: np.ndarray) -> np.ndarray:
 
 def as_they_came(n: int, found: np.ndarray) -> np.ndarray:
     """The tree of merges that are known by the numbers of clusters, in their order."""
-    from ...kernels.linkage_trees import sizes
+    from ...kernels.linkage.trees import sizes
 
     sizes(n, found)
     return found

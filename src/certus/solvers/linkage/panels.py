@@ -1,6 +1,6 @@
 """Rows in panels: centred, scaled by a power of two to norms of at most 1, column by column.
 
-What such a filter may miss a row by is e = 2uR and κ = (p + 8)u (kernels/linkage_vectors.py), with
+What such a filter may miss a row by is e = 2uR and κ = (p + 8)u (kernels/linkage/vectors.py), with
 u the rounding of float32 or float64 and R the largest norm.
 """
 

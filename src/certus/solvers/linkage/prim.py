@@ -20,7 +20,7 @@ from .panels import LANES, error_of, panels_of, scale_of, too_coarse
 
 def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
     """(pairs of rows, squared lengths) of ``steps`` edges at a time."""
-    from ...kernels import linkage_vectors as kernel
+    from ...kernels.linkage import vectors as kernel
 
     n, p = X.shape
     of = scale_of(X)
@@ -60,7 +60,7 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
 
 def edges_of_distances(D: np.ndarray, steps: int) -> Iterator[Merges]:
     """The same of distances, square or condensed, which are only read: O(n²) time, O(n) memory."""
-    from ...kernels import linkage_matrix as kernel
+    from ...kernels.linkage import matrix as kernel
 
     n = rows_of(D)
     best, link, mask = np.full(n, np.inf), np.zeros(n, dtype=np.intp), np.zeros(n)

@@ -2,9 +2,9 @@
 
 from .dual import solve
 from .fit import Fit
-from .grid import grid
+from .grid import Point, grid
 from .kernel import Kernel
 from .primal import solve_primal
 from .tiles import predict
 
-__all__ = ["Fit", "Kernel", "grid", "predict", "solve", "solve_primal"]
+__all__ = ["Fit", "Kernel", "Point", "grid", "predict", "solve", "solve_primal"]

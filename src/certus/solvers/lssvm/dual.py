@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from ..cholesky import cholesky, cholesky_solve
+from ..linalg.cholesky import cholesky, cholesky_solve
 from .fit import Fit
 from .indefinite import Indefinite, one_norm
 from .inverse import inverse_diagonal
@@ -84,7 +84,9 @@ def without_origin(X: np.ndarray, kernel: Kernel, fit_intercept: bool) -> tuple[
     return X - origin, origin
 
 
-def moved_back(b: np.ndarray, origin: Any, beta: np.ndarray, X: np.ndarray) -> np.ndarray:
+def moved_back(
+    b: np.ndarray, origin: np.ndarray | None, beta: np.ndarray, X: np.ndarray
+) -> np.ndarray:
     """b of the rows as they were, X + origin."""
     if origin is None:
         return b

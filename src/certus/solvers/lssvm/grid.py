@@ -7,13 +7,13 @@ One reduction for each kernel gives η, ν and the diagonal of H⁻¹ of all C b
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._memory import available_memory
-from ..._pool import blas_limiter, run_on_threads
+from ...data.memory import available_memory
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
 from .dual import leverage, moved_back, rows_kept, solve, split, without_its_row, without_origin
 from .kernel import Kernel
 from .tiles import predict, weighted_gram
@@ -27,6 +27,17 @@ SAFE = 1e-12  # 1/C of the trace from which T + I/C is positive definite whateve
 Score = Callable[[np.ndarray], float]
 
 
+class Point(NamedTuple):
+    """One C of one kernel: f of every row when it is left out (n, q), and the fit of all rows."""
+
+    left_out: np.ndarray
+    beta: np.ndarray  # (n, q)
+    b: np.ndarray  # (q,)
+
+
+OnPoint = Callable[[int, int, float, Point], None]  # of kernel k and C c, with their score
+
+
 def grid(
     X: np.ndarray,
     y: np.ndarray,
@@ -36,9 +47,10 @@ def grid(
     fit_intercept: bool = True,
     score: Score | None = None,
     threads: int | None = None,
+    on_point: OnPoint | None = None,
 ) -> np.ndarray:
     """(kernels, Cs, n, q): f of every row when it is left out; with ``score``, (kernels, Cs) of
-    score((n, q)), which threads may call at once.
+    score((n, q)), which threads may call at once, as they may ``on_point``.
 
     Memory: one n × n matrix for each thread (three for kernels that may be indefinite).
     """
@@ -52,8 +64,10 @@ def grid(
     way = _one_by_one if alone else _together
 
     def one(k: int) -> None:
-        for c, values in enumerate(way(*problem, Cs, kernels[k], fit_intercept, threads)):
-            found[k, c] = score(values) if score else values
+        for c, point in enumerate(way(*problem, Cs, kernels[k], fit_intercept, threads)):
+            found[k, c] = score(point.left_out) if score else point.left_out
+            if score and on_point:
+                on_point(k, c, float(found[k, c]), point)
 
     with blas_limiter:
         at_once = 1 if alone else _at_once(len(y), kernels, threads or effective_threads())
@@ -70,14 +84,28 @@ def _at_once(n: int, kernels: Sequence[Kernel], threads: int) -> int:
 
 
 def _one_by_one(
-    X: Any, y: Any, omega: Any, Cs: Any, kernel: Kernel, fit_intercept: bool, threads: int | None
+    X: Any,
+    y: Any,
+    omega: np.ndarray,
+    Cs: Any,
+    kernel: Kernel,
+    fit_intercept: bool,
+    threads: int | None,
 ) -> Any:
     for C in Cs:
-        yield solve(X, y, omega, C, kernel, fit_intercept, True, threads).left_out
+        fit = solve(X, y, omega, C, kernel, fit_intercept, True, threads)
+        assert fit.left_out is not None
+        yield Point(fit.left_out, fit.beta, fit.b)
 
 
 def _together(
-    X: Any, y: Any, omega: Any, Cs: Any, kernel: Kernel, fit_intercept: bool, threads: int | None
+    X: Any,
+    y: Any,
+    omega: np.ndarray,
+    Cs: Any,
+    kernel: Kernel,
+    fit_intercept: bool,
+    threads: int | None,
 ) -> Any:
     kept = omega > 0
     r, Y = np.sqrt(omega[kept]), y[kept]
@@ -93,9 +121,9 @@ def _together(
         g = leverage(inverse, eta, r, fit_intercept)
         values = np.empty_like(y)
         values[kept] = without_its_row(Y, a, r, g)
+        beta = np.zeros_like(y)
+        beta[kept] = r[:, None] * a
+        b = moved_back(b, origin, beta[kept], rows)
         if not kept.all():
-            beta = np.zeros_like(y)
-            beta[kept] = r[:, None] * a
-            b = moved_back(b, origin, beta[kept], rows)
             values[~kept] = predict(X[~kept], X, beta, b, kernel, 1)
-        yield values
+        yield Point(values, beta, b)

@@ -7,7 +7,7 @@ block of order 2 has one of either sign. LAPACK does it all on one thread, for t
 import numpy as np
 from scipy.linalg import lapack
 
-from ..._pool import blas_limiter
+from ...runtime.pool import blas_limiter
 
 COLUMNS = 512  # at a time
 

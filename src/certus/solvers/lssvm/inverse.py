@@ -8,9 +8,9 @@ R⁻¹ has j numbers.
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._pool import blas_limiter, run_on_threads
-from .._blas import Part, trsm
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
+from ..linalg.blas import Part, trsm
 
 WIDTH = 128  # columns at a time
 

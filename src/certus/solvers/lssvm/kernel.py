@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._pool import blas_limiter, run_on_threads
 from ...distances import SquaredEuclidean
+from ...kernels import compiled_or
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
 
 ROWS, COLUMNS = 128, 512  # a tile stays in the second cache
 CALLED = 1 << 20  # pairs that a user's function gets at once
@@ -114,11 +115,8 @@ class Exponents(Pairs):
     def __init__(self, A: np.ndarray, B: np.ndarray):
         self.A, self.B = A, B
         self.shape = len(A), len(B)
-        self.exp = _exp
-        if len(A) * len(B) >= COMPILED_FROM:
-            from ...kernels.kernel_tiles import exp_of_nonpositive
-
-            self.exp = exp_of_nonpositive
+        large = len(A) * len(B) >= COMPILED_FROM
+        self.exp = compiled_or(_compiled_exp, _exp) if large else _exp
 
     def tile(self, rows: slice, columns: slice) -> np.ndarray:
         T = np.dot(self.A[rows], self.B[columns].T)
@@ -221,6 +219,12 @@ def over_tiles(
 
     with blas_limiter.for_work((m, n)):
         run_on_threads(band, len(bands), min(threads or effective_threads(), pairs.most_threads))
+
+
+def _compiled_exp(T: np.ndarray) -> None:
+    from ...kernels.lssvm.tiles import exp_of_nonpositive
+
+    exp_of_nonpositive(T)
 
 
 def _exp(T: np.ndarray) -> None:

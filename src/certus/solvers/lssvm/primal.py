@@ -11,7 +11,7 @@ out of G:
 
 import numpy as np
 
-from ..cholesky import cholesky, cholesky_solve
+from ..linalg.cholesky import cholesky, cholesky_solve
 from .fit import Fit
 from .inverse import squared_lengths
 from .kernel import Kernel, over_tiles

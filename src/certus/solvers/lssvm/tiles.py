@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._pool import blas_limiter, run_on_threads
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
 from .kernel import Kernel, Pairs, over_tiles
 
 BAND = 128  # rows of a product at a time

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import cython_lapack, lapack
 
-from .._blas import Part, _char, _int, _routine
+from ...kernels import compiled_or
+from ..linalg.blas import Part, _char, _int, _routine
 from .kernel import COMPILED_FROM
 
 WORK = 64  # columns that LAPACK's blocked code may put aside
@@ -44,9 +45,8 @@ class Tridiagonal:
             d, l[c, 1:], _ = lapack.dpttrf(self.d + 1 / C, self.e)
             solved[c] = lapack.dpttrs(d, l[c, 1:], QB)[0]
             inverse_d[c] = 1 / d
-        sums = _sums
-        if len(Cs) * self.Q.size >= COMPILED_FROM:
-            from ...kernels.kernel_tiles import sums_along_tridiagonals as sums
+        large = len(Cs) * self.Q.size >= COMPILED_FROM
+        sums = compiled_or(_compiled_sums, _sums) if large else _sums
         flat = np.dot(self.Q, solved.transpose(1, 0, 2).reshape(len(self.d), -1))
         parts = flat.reshape(len(self.d), len(Cs), -1).transpose(1, 0, 2)
         return sums(self.Q.T, l, inverse_d), parts
@@ -65,6 +65,13 @@ class Eigenvectors:
         solved = np.stack([np.dot(self.U, d[:, None] * UB) for d in inverse])
         self.U **= 2
         return np.dot(inverse, self.U.T), solved
+
+
+def _compiled_sums(q: np.ndarray, l: np.ndarray, inverse_d: np.ndarray) -> np.ndarray:
+    from ...kernels.lssvm.tiles import sums_along_tridiagonals
+
+    found: np.ndarray = sums_along_tridiagonals(q, l, inverse_d)
+    return found
 
 
 def _sums(q: np.ndarray, l: np.ndarray, inverse_d: np.ndarray) -> np.ndarray:

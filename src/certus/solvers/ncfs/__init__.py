@@ -1,15 +1,15 @@
 """NCFS: weights W = w² ≥ 0 of columns by which the nearest rows agree best."""
 
+from .ascent import yang
 from .batches import minibatch_lbfgs, sgd
 from .fit import Fit
+from .float32 import in_float64, lbfgs_narrow
 from .gains import OfClasses, OfValues
 from .lbfgs import lbfgs
-from .narrow import in_float64, lbfgs_narrow
 from .partitions import average
 from .path import both_ways, grid, one_way, strongest
 from .problem import Problem, Value
 from .references import reference_sums
-from .yang import yang
 
 __all__ = [
     "Fit",

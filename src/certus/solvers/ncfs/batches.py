@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..steps import OnStep, Step, always, ignore
+from ...data.types import Seed
+from ..progress import OnStep, Step, always, ignore
 from .fit import Fit
 from .lbfgs import lbfgs
 from .problem import Problem, Value
@@ -32,7 +33,7 @@ def sgd(
     batch_size: int = 128,
     max_iter: int = 20,
     step: float | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     on_step: OnStep = ignore,
 ) -> Fit:
     """``max_iter`` passes over the rows at most. ``step``: η; None: tried on a few batches."""
@@ -104,7 +105,7 @@ def minibatch_lbfgs(
     *,
     batch_size: int = 1000,
     max_iter: int = 5,
-    random_state: Any = None,
+    random_state: Seed = None,
     on_step: OnStep = ignore,
 ) -> Fit:
     """``max_iter`` passes over the rows at most; each batch is a problem of its own rows."""

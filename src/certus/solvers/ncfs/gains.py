@@ -25,7 +25,7 @@ class OfClasses(NamedTuple):
         self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool
     ) -> Answer:
         """q of some rows, from their D (m, n), which becomes C if ``pulls``."""
-        from ...kernels.ncfs_references import of_classes
+        from ...kernels.ncfs.references import of_classes
 
         answer = Answer.of(len(rows))
         codes = np.ascontiguousarray(self.codes, dtype=np.intp)
@@ -48,7 +48,7 @@ class OfValues(NamedTuple):
     def ask(
         self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool
     ) -> Answer:
-        from ...kernels.ncfs_references import of_values
+        from ...kernels.ncfs.references import of_values
 
         answer, G = Answer.of(len(rows)), np.ascontiguousarray(self.of(rows))
         of_values(D, rows, a, sigma, G, pulls, *answer)

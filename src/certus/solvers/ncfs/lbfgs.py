@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..steps import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, always, ignore
 from .fit import Fit, violation
-from .leg import CUTS, stride, walk
+from .lbfgs_run import CUTS, stride, walk
 from .newton import MOST_COLUMNS, newton
 from .problem import Problem, Value
 

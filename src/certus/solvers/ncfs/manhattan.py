@@ -1,16 +1,16 @@
 r"""The L1 distance, D = Σ_l W_l|x_il − x_jl|, whose slope is Σ_ij C_ij|x_il − x_jl|.
 
 Each number of X is compared with each, by compiled loops: over columns where these are many
-(``kernels/ncfs.py``), over pairs where they are few (``kernels/ncfs_few.py``). Columns without
-weight are left out of D. Tasks depend on the sizes alone, so that any number of threads gives the
-same bits.
+(``kernels/ncfs/pairs.py``), over pairs where they are few (``kernels/ncfs/few_columns.py``).
+Columns without weight are left out of D. Tasks depend on the sizes alone, so that any number of
+threads gives the same bits.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 
 # columns, up to which pairs are looped over: float64 took 5.6 ns a pair instead of 6.4 for D of 32
 # columns and 9.0 instead of 13 for slopes of 64, but 12 instead of 10 for D of 64
@@ -75,7 +75,7 @@ class Manhattan:
 
     def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
         """Σ_ij C_ij|x_i − x_j| of a slice."""
-        from ...kernels.ncfs_few import slope
+        from ...kernels.ncfs.few_columns import slope
 
         g = np.zeros(self.X.shape[1])
         slope(self.lines, rows, C, False, g)
@@ -85,7 +85,7 @@ class Manhattan:
         self, rows: np.ndarray, C: np.ndarray, total: float, above: bool, threads: int
     ) -> np.ndarray:
         """Σ_ij C_ij|x_i − x_j|; above: of the pairs j > i. ``total``: Σ|C|."""
-        from ...kernels import ncfs, ncfs_few
+        from ...kernels.ncfs import few_columns, pairs
 
         p, X, lines = self.X.shape[1], self.X, self.lines
         size = min(MOST_COLUMNS, max(LEAST_COLUMNS, -(-p // 64) * 8))
@@ -100,9 +100,9 @@ class Manhattan:
             i, first = tasks[t]
             some, last = parts[i], min(first + size, p)
             if lines is None:
-                ncfs.slope(X, rows[some], C[some], least, first, last, above, g[i])
+                pairs.slope(X, rows[some], C[some], least, first, last, above, g[i])
             else:
-                ncfs_few.slope(lines, rows[some], C[some], above, g[i])
+                few_columns.slope(lines, rows[some], C[some], above, g[i])
 
         run_on_threads(task, len(tasks), threads)
         return np.asarray(g.sum(axis=0))
@@ -116,12 +116,12 @@ class _Rows(NamedTuple):
         self.between(self.Z[rows], D)
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
-        from ...kernels.ncfs import distances
+        from ...kernels.ncfs.pairs import distances
 
         distances(np.ascontiguousarray(new), self.Z, self.W, D)
 
     def fill_once(self, start: int, stop: int, D: np.ndarray) -> None:
-        from ...kernels.ncfs import distances_once
+        from ...kernels.ncfs.pairs import distances_once
 
         distances_once(self.Z, self.W, start, stop, D)
 
@@ -134,11 +134,11 @@ class _Lines(NamedTuple):
         self.between(self.T.T[rows], D)
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
-        from ...kernels.ncfs_few import distances
+        from ...kernels.ncfs.few_columns import distances
 
         distances(np.ascontiguousarray(new.T), self.T, self.W, D)
 
     def fill_once(self, start: int, stop: int, D: np.ndarray) -> None:
-        from ...kernels.ncfs_few import distances_once
+        from ...kernels.ncfs.few_columns import distances_once
 
         distances_once(self.T, self.W, start, stop, D)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .fit import violation
-from .leg import Leg
+from .lbfgs_run import Leg
 from .problem import Problem
 
 MOST_COLUMNS = 40  # each costs an evaluation a step
@@ -85,6 +85,8 @@ def _step(
         more = W.copy()
         more[l] *= np.exp(DIFFERENCE)
         H[:, j] = (more[A] * at(more)[1][A] - g) / DIFFERENCE
+    if not np.isfinite(H).all():  # a weight so large that F overflows beside it: no step
+        return np.zeros(len(W))
     size, Q = np.linalg.eigh((H + H.T) / 2)
     size = np.abs(size)
     d = Q @ (Q.T @ g / np.maximum(size, FLAT * size.max() or 1.0))

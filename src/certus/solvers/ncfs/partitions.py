@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..steps import OnStep, Step, always, ignore
+from ...data.types import Seed
+from ..progress import OnStep, Step, always, ignore
 from .fit import Fit
 from .lbfgs import lbfgs
 from .problem import Problem
@@ -21,7 +22,7 @@ def average(
     W: np.ndarray,
     *,
     n_partitions: int = 10,
-    random_state: Any = None,
+    random_state: Seed = None,
     solver: Any = lbfgs,
     on_step: OnStep = ignore,
     **how: Any,

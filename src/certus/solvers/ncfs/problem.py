@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._pool import blas_limiter, run_on_threads
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
 from .gains import OfClasses, OfValues
 from .metrics import METRICS
 
@@ -168,7 +168,7 @@ class _Panel:
         if self.D is None:
             return np.sum(self.parts, axis=0)
         if self.once:
-            from ...kernels.ncfs import fold
+            from ...kernels.ncfs.pairs import fold
 
             self._each(lambda _, s: fold(self.D, s.start, s.stop), self.short)
         return np.asarray(

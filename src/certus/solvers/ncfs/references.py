@@ -5,8 +5,8 @@ r"""Soft nearest neighbours: what the rows of a fit say of new ones.
 
 import numpy as np
 
-from ..._config import effective_threads
-from ..._pool import blas_limiter, run_on_threads
+from ...runtime.config import effective_threads
+from ...runtime.pool import blas_limiter, run_on_threads
 from .metrics import METRICS
 from .problem import LEAST_LINES, SLICE
 

@@ -1,5 +1,5 @@
 """Exact search for the nearest rows."""
 
-from .index import Index
+from .index import DenseIndex
 
-__all__ = ["Index"]
+__all__ = ["DenseIndex"]

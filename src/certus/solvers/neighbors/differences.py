@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import give_up_if_stopped, run_on_threads
+from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .lists import Best, Within, empty, joined, lanes
 
 WIDE = 64  # queries in lanes: their sums, in float64, are 512 bytes
@@ -19,7 +19,7 @@ class Differences:
         self.X, self.code, self.power, self.threads = X, code, float(power), threads
 
     def nearest(self, Q: np.ndarray, k: int) -> Best:
-        from ...kernels.nearest import direct, in_order
+        from ...kernels.neighbors.nearest import direct, in_order
 
         (n, p), best = self.X.shape, empty(len(Q), k)
         # few queries: rather more groups than lanes that are full
@@ -40,7 +40,7 @@ class Differences:
         return best
 
     def within(self, Q: np.ndarray, radius: float) -> Within:
-        from ...kernels.nearest import pairs
+        from ...kernels.neighbors.nearest import pairs
 
         n = len(self.X)
         groups = lanes(len(Q), max(1, TILE // max(n, 1)))

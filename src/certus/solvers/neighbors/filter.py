@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._pool import give_up_if_stopped
+from ...runtime.pool import give_up_if_stopped
 
 TILE = 1024  # rows of a tile of products
 SWEPT = 64  # columns up to which products and lists are one loop
 SWEEP = 1 << 16  # rows of it between two chances to stop
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
-SQUARES = 0  # kernels/nearest.py
+SQUARES = 0  # kernels/neighbors/nearest.py
 
 
 class Filter(NamedTuple):
@@ -23,7 +23,7 @@ class Filter(NamedTuple):
     def norm(self) -> float:
         return float(np.sqrt(self.square.max(initial=0.0)))
 
-    def error(self, length: Any, dtype: np.dtype) -> Any:
+    def error(self, length: np.ndarray, dtype: np.dtype) -> Any:
         """E of ``products.py`` for queries of these lengths."""
         M, p = self.norm, self.p
         E = 1.02 * UNIT[dtype] * ((2 * p + 8) * M * length + (p + 4) * M**2)
@@ -31,7 +31,7 @@ class Filter(NamedTuple):
 
     def sweep(self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Few columns: products and lists in one. The worst of each list."""
-        from ...kernels.nearest import LANES, sweep
+        from ...kernels.neighbors.nearest import LANES, sweep
 
         copy, m = self.copy, len(Z)
         Q = np.zeros((copy.shape[1], LANES), dtype=np.float32)
@@ -49,7 +49,7 @@ class Filter(NamedTuple):
         self, Z: np.ndarray, values: np.ndarray, rows: np.ndarray, read: Any = None
     ) -> np.ndarray:
         """Products by BLAS, tile by tile, of what ``read`` gives; or of the copy."""
-        from ...kernels.nearest import scan
+        from ...kernels.neighbors.nearest import scan
 
         worst = np.full(len(Z), np.inf, dtype=values.dtype)
 
@@ -74,7 +74,7 @@ class Filter(NamedTuple):
 
 def recheck(X: np.ndarray, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Squared distances by differences, inf for rows of −1."""
-    from ...kernels.nearest import pairs
+    from ...kernels.neighbors.nearest import pairs
 
     found = np.full(rows.shape, np.inf)
     pairs(X, q, SQUARES, 2.0, rows, found)

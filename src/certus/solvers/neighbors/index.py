@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._config import effective_threads
 from ...distances import Distance
+from ...runtime.config import effective_threads
 from .differences import Differences
 from .lists import Best, Within, those, without_own
 from .products import Products
 from .tiles import Tiles
 from .tree import Tree
 
-SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # kernels/nearest.py
+SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # kernels/neighbors/nearest.py
 CODE = {
     "euclidean": SQUARES, "sqeuclidean": SQUARES, "manhattan": ABSOLUTE, "chebyshev": LARGEST,
     "minkowski": POWER,
@@ -41,7 +41,7 @@ MOST_POWER = 16  # beyond which powers of ordinary numbers vanish
 OF_RADIUS = 10  # neighbours that stand for a radius in the trial
 
 
-class Index:
+class DenseIndex:
     """Rows to be searched.
 
     Parameters
@@ -92,7 +92,7 @@ class Index:
             distances = self._distances(found.values)
         return those(found, distances, r, own)
 
-    def _nearest(self, Q: Any, k: int) -> Best:
+    def _nearest(self, Q: np.ndarray, k: int) -> Best:
         """With distances for values."""
         k_here = min(k, self.n)
         engine, queries = self._engine(Q, k_here)
@@ -163,12 +163,12 @@ class Index:
     def _read(self) -> np.ndarray:
         return self.distance.read(self.X)
 
-    def _read_queries(self, Q: Any) -> np.ndarray:
+    def _read_queries(self, Q: np.ndarray) -> np.ndarray:
         return self._read if Q is self.X else self.distance.read(Q)
 
     # --- rows and distances ---------------------------------------------------------------------
 
-    def _embedded(self, X: Any, keep: bool = False) -> np.ndarray:
+    def _embedded(self, X: np.ndarray, keep: bool = False) -> np.ndarray:
         """``keep``: float32 stays float32 where rows are compared as they are."""
         plain = self.distance.name in {*CODE, "minkowski"}
         as_they_are = plain and getattr(self.distance, "w", None) is None

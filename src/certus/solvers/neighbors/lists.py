@@ -1,10 +1,39 @@
 """Lists of the best rows of each query, and the verbs that every way of searching shares."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 LANES = 128  # queries that are looked at together
+
+
+class Index(Protocol):
+    """The rows of a data set, ready to be searched. Rows are ordered by (distance, number)."""
+
+    @property
+    def algorithm(self) -> str:
+        """What runs, or ran last."""
+        ...
+
+    def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(distances, rows) of the k nearest of each query; None: of each row but itself."""
+        ...
+
+    def radius(self, Q: Any, r: float) -> "Within":
+        """All rows within r of each query."""
+        ...
+
+
+class Engine(Protocol):
+    """One way of searching dense rows, by sums of differences."""
+
+    def nearest(self, Q: np.ndarray, k: int) -> "Best":
+        """The k nearest rows of each query."""
+        ...
+
+    def within(self, Q: np.ndarray, radius: float) -> "Within":
+        """All rows within a radius of each query."""
+        ...
 
 
 class Best(NamedTuple):

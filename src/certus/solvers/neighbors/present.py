@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .lists import Best, Within
+from .lists import Best, Index, Within
 from .smallest import side_by_side
 
 
@@ -19,7 +19,7 @@ class Present:
     ``absent`` are all other rows, as ``index`` takes queries.
     """
 
-    def __init__(self, index: Any, present: np.ndarray, absent: Any):
+    def __init__(self, index: Index, present: np.ndarray, absent: Any):
         self.index, self.present, self.absent = index, present, absent
         n = len(present) + absent.shape[0]
         there = np.zeros(n, dtype=bool)
@@ -42,7 +42,7 @@ class Present:
         back = np.argsort(self.place)
         return self._numbered(distances[back], rows[back])
 
-    def radius(self, Q: Any, r: Any) -> Within:
+    def radius(self, Q: np.ndarray | None, r: Any) -> Within:
         """All rows at a distance of at most r, those of a query by number."""
         if Q is not None:
             found = self.index.radius(Q, r)

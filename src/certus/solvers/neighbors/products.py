@@ -14,7 +14,7 @@ other row is among the k nearest: proven, and exact. Where it is not, float64 ta
 where even that says too little (rows that repeat, or lie close together and far from the mean) the
 differences of all rows.
 
-Of many columns, leading ones of rotated rows are looked at first (``leading.py``).
+Of many columns, leading ones of rotated rows are looked at first (``principal_bounds.py``).
 
 Whole numbers whose sums fit are computed without any rounding: then E = 0, and ties are no trouble.
 """
@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._pool import give_up_if_stopped, run_on_threads
-from . import leading
+from ...runtime.pool import give_up_if_stopped, run_on_threads
+from . import principal_bounds
 from .differences import Differences
 from .filter import SQUARES, SWEPT, TILE, Filter, least, recheck
 from .lists import LANES, Best, Within, empty, joined, lanes
@@ -89,7 +89,9 @@ class Products:
             left = left[FIRST:]
             groups = lanes(len(left), search.queries)
 
-            def rest(i: int, search: Any = search, left: Any = left, groups: Any = groups) -> None:
+            def rest(
+                i: int, search: Any = search, left: np.ndarray = left, groups: Any = groups
+            ) -> None:
                 self._some(search, left[groups[i]], best, proven)
 
             run_on_threads(rest, len(groups) if len(left) else 0, self.threads)
@@ -102,9 +104,9 @@ class Products:
     def _searches(self, Q: np.ndarray, k: int) -> Iterator[Any]:
         """From the cheapest to the one that proves most."""
         n, spare = len(self.X), max(SPARE, k // 2)
-        if leading.pays(n, self.X.shape[1], len(Q)):
-            self._leading = self._leading or leading.Leading(self)
-            yield leading.LeadingSearch(self, Q, k, self._leading)
+        if principal_bounds.pays(n, self.X.shape[1], len(Q)):
+            self._leading = self._leading or principal_bounds.Leading(self)
+            yield principal_bounds.LeadingSearch(self, Q, k, self._leading)
         for dtype, more in ((np.float32, 1), (np.float64, 4)):
             yield _Search(self, Q, k, min(n, k + more * spare), np.dtype(dtype))
 
@@ -115,7 +117,7 @@ class Products:
 
     def within(self, Q: np.ndarray, radius: float) -> Within:
         """Candidates by float64 products, then by differences."""
-        from ...kernels.nearest import pairs
+        from ...kernels.neighbors.nearest import pairs
 
         groups = lanes(len(Q))
         parts: list[Any] = [None] * len(groups)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 from .lists import Best, Within, joined
 
 BLOCK = 1 << 21  # products held at a time, on each thread
@@ -40,7 +40,7 @@ class SparseProducts:
         self.square = X.multiply(X).sum(axis=1)
         self.most = int(np.diff(X.indptr).max(initial=0))
 
-    def nearest(self, Q: Any, k: int) -> Best:
+    def nearest(self, Q: np.ndarray, k: int) -> Best:
         """Squared distances and rows, (m, k), k at most as many as there are rows."""
         m = Q.shape[0]
         values, rows = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
@@ -60,7 +60,7 @@ class SparseProducts:
         run_on_threads(search, len(blocks), self.threads)
         return Best(values, rows)
 
-    def within(self, Q: Any, square: float) -> Within:
+    def within(self, Q: np.ndarray, square: float) -> Within:
         """All rows with d² of at most ``square``."""
         blocks = self._blocks(Q.shape[0])
         parts: list[Any] = [None] * len(blocks)
@@ -87,7 +87,7 @@ class SparseProducts:
         s = size - 2 * (Q @ self.T).toarray()
         return s, 4 * (self.most + 8) * EPSILON * size
 
-    def _squares(self, Q: Any, query: np.ndarray, row: np.ndarray) -> np.ndarray:
+    def _squares(self, Q: np.ndarray, query: np.ndarray, row: np.ndarray) -> np.ndarray:
         """d² of pairs, from differences."""
         out = np.empty(len(query))
         for a in range(0, len(query), PAIRS):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import give_up_if_stopped, run_on_threads
+from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .lists import Best, Within, empty, joined, lanes
 
 TILE = 1 << 18  # distances of a tile
@@ -23,8 +23,8 @@ class Tiles:
     def __init__(self, X: Any, pairwise: Pairwise, threads: int):
         self.X, self.pairwise, self.n, self.threads = X, pairwise, X.shape[0], threads
 
-    def nearest(self, Q: Any, k: int) -> Best:
-        from ...kernels.nearest import in_order, scan
+    def nearest(self, Q: np.ndarray, k: int) -> Best:
+        from ...kernels.neighbors.nearest import in_order, scan
 
         best, groups = empty(Q.shape[0], k), lanes(Q.shape[0])
 
@@ -44,7 +44,7 @@ class Tiles:
         run_on_threads(search, len(groups), self.threads)
         return best
 
-    def within(self, Q: Any, radius: float) -> Within:
+    def within(self, Q: np.ndarray, radius: float) -> Within:
         groups = lanes(Q.shape[0])
         parts: list[Any] = [None] * len(groups)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._pool import run_on_threads
+from ...runtime.pool import run_on_threads
 from .lists import Best, Within, joined, lanes
 
 LEAF = 64  # rows of a leaf, at most: distances of that many cost as much as a step down
@@ -14,11 +14,11 @@ GROUP = 256  # queries of a task
 class Tree:
     """O(n·log n) to build, and memory for one more copy of X in float64.
 
-    X: (n, p) float32 or float64 in C order. ``code``, ``power``: as in kernels/nearest.py.
+    X: (n, p) float32 or float64 in C order. ``code``, ``power``: as in ``kernels/neighbors``.
     """
 
     def __init__(self, X: np.ndarray, code: int, power: float, threads: int):
-        from ...kernels import kd_tree
+        from ...kernels.neighbors import kd_tree
 
         n, p = X.shape
         self.code, self.power, self.threads = code, float(power), threads
@@ -50,8 +50,8 @@ class Tree:
         return self._nearest(Q, k)[1] / max(len(Q), 1)
 
     def _nearest(self, Q: np.ndarray, k: int) -> tuple[Best, int]:
-        from ...kernels import kd_tree
-        from ...kernels.nearest import in_order
+        from ...kernels.neighbors import kd_tree
+        from ...kernels.neighbors.nearest import in_order
 
         best = Best(
             np.full((len(Q), k), np.inf), np.full((len(Q), k), len(self.order), dtype=np.intp)
@@ -70,7 +70,7 @@ class Tree:
 
     def within(self, Q: np.ndarray, radius: float) -> Within:
         """All rows whose value is at most ``radius``; those of a query by their numbers."""
-        from ...kernels import kd_tree
+        from ...kernels.neighbors import kd_tree
 
         groups = lanes(len(Q), GROUP)
         parts: list[Any] = [None] * len(groups)

@@ -1,0 +1,11 @@
+"""What readers are given: a fitted model of any library."""
+
+from typing import Any, Protocol
+
+
+class FittedModel(Protocol):
+    """A fitted model, read by its attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever the model states."""
+        ...

@@ -1,0 +1,1 @@
+"""The base class of all estimators, and what several families of them share."""

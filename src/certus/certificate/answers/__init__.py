@@ -1,0 +1,1 @@
+"""Answers of a fitted model, recomputed from the parameters that were certified."""

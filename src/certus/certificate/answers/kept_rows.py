@@ -1,0 +1,93 @@
+"""Answers of models that keep their rows: kernel machines, and neighbours by learned weights.
+
+f(q) = Σ_j β_j K(q, x_j) + b,   p_j(q) ~ exp(−D_W(q, x_j)/σ)
+"""
+
+from typing import Protocol, cast
+
+import numpy as np
+
+from ...audit import Reading
+from ...audit.answers import Answers, ask
+from ...data.rows import Rows
+from ...proofs import answers as defined
+from ...proofs import answers_from_rows as by_rows
+from ...proofs.answers import Expected
+from ...proofs.lssvm.kernels import gamma_of
+from ..data import Data
+from .common import Result, as_dense, rows_against_all, working_eps, wrong_classes
+
+KERNEL = ("kernel", "gamma", "degree", "coef0")
+
+
+class _PairVotes(Protocol):
+    break_ties: bool
+    decision_function_shape: str
+
+
+class _Selects(Protocol):
+    support_: np.ndarray
+
+
+def _asked(model: object, rows: Rows, reading: Reading) -> tuple[Answers, Expected]:
+    """The answers of a kernel machine, and its scores as they should be."""
+    answers = ask(model, rows, ("decision_function", "predict"), rows_against_all(rows))
+    parameters, X = reading.parameters, Data(rows).all_rows()
+    Q, eps = as_dense(answers.X), working_eps(answers.X)
+    how = {name: parameters[name] for name in KERNEL}
+    if isinstance(how["gamma"], str):  # scikit-learn's, of all entries
+        how["gamma"] = gamma_of(X, None, how["gamma"])
+    return answers, by_rows.kernel_scores(Q, X, parameters["beta"], parameters["b"], how, eps)
+
+
+def kernel(model: object, rows: Rows, reading: Reading) -> Result:
+    answers, scores = _asked(model, rows, reading)
+    if reading.labels is None:
+        expected = defined.regression(scores)
+        return answers, defined.other_numbers(answers.rows, answers.by_method, expected)
+    expected, decides = defined.classification(scores, None, working_eps(answers.X))
+    return answers, wrong_classes(answers, reading, expected, decides)
+
+
+def svc(model: object, rows: Rows, reading: Reading) -> Result:
+    """A score for each pair of classes, which vote."""
+    answers, scores = _asked(model, rows, reading)
+    assert reading.labels is not None
+    K = len(reading.labels.classes)
+    if K == 2:
+        expected, decides = defined.classification(scores, None, 0.0)
+        return answers, wrong_classes(answers, reading, expected, decides)
+    pairs, how = reading.parameters["pairs"], cast(_PairVotes, model)
+    each, decides = by_rows.pair_votes(scores, pairs, K, bool(how.break_ties))
+    right = scores if how.decision_function_shape == "ovo" else each
+    return answers, wrong_classes(answers, reading, {"decision_function": right}, decides)
+
+
+def ncfs(model: object, rows: Rows, reading: Reading) -> Result:
+    methods = ("predict_proba", "predict", "transform")
+    answers = ask(model, rows, methods, rows_against_all(rows))
+    parameters = reading.parameters
+    Q, X = (
+        (Z - parameters["shift"]) / parameters["scale"]
+        for Z in (as_dense(answers.X), Data(rows).all_rows())
+    )
+    P, error = by_rows.soft_neighbors(
+        Q, X, parameters["W"], parameters["sigma"], parameters["metric"], working_eps(answers.X)
+    )
+    support = cast(_Selects, model).support_
+    exact = np.zeros((len(answers), int(np.sum(support))))
+    expected = {"transform": Expected(as_dense(answers.X)[:, support], exact)}
+    assert rows.y is not None
+    if reading.labels is None:
+        y = rows.y[:, 0]
+        value = P @ (y - y.mean()) + y.mean()
+        right = Expected(value, np.full(len(P), error * np.ptp(y) + 1e-12 * np.abs(y).max()))
+        expected["predict"] = right
+        return answers, defined.other_numbers(answers.rows, answers.by_method, expected)
+    k = rows.y[:, 0].astype(np.intp)
+    P = P @ np.eye(len(reading.labels.classes))[k]
+    gains = parameters["gains"]
+    size = float(np.abs(gains).max(initial=0.0)) * len(gains)
+    decides = Expected(P @ gains, np.full(P.shape, error * size))
+    expected["predict_proba"] = Expected(P, np.full(P.shape, error))
+    return answers, wrong_classes(answers, reading, expected, decides)

@@ -1,0 +1,97 @@
+"""Rows, as a definition asks for them: reduce over all, and look at a few."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from ..data.rows import Rows, add, as_floats
+from ..runtime.pool import interruptible, long_enough_to_listen
+from .matrix import Matrix
+
+if TYPE_CHECKING:
+    from .check_results import Result
+    from .registry import Claim
+
+T = TypeVar("T")
+Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s
+
+WORTH_SHARING = 1 << 20  # elements of X that threads shall share
+
+
+class Data:
+    """Rows, as a definition sees them."""
+
+    def __init__(self, rows: Rows):
+        self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
+        self.y, self.s, self.threads = rows.y, rows.s, rows.threads
+        # of columns, one block: to make rows of them would cost more than threads save
+        self.whole = rows.sparse and rows.X.columns_only
+        edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
+        # additions in a row: those of the longest block, and the levels of the tree
+        self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
+        self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
+
+    def _block_rows(self, times: int = 1) -> int:
+        held = isinstance(self.rows.X, np.ndarray)
+        several = 8 if held else 1  # definitions slice dense blocks as they need
+        by_columns = held and not self.rows.X.flags.c_contiguous
+        least, (n, p) = 64 if by_columns else 16, self.shape
+        rows = several * self.rows.block_rows(least)
+        if rows >= n and times * n * p >= WORTH_SHARING:  # long rows, and few; or many looks
+            rows = max(least, -(-n // (2 if by_columns else 4)))
+        return rows
+
+    def reduce(
+        self,
+        statistic: Callable[..., T],
+        *args: object,
+        combine: Callable[[T, T], T] | None = None,
+        beside: Sequence[np.ndarray] = (),
+        square: bool = False,
+        times: int = 1,
+        least: int = 0,
+        most: int | None = None,
+        most_threads: int | None = None,
+    ) -> T:
+        """``statistic`` over all rows, as ``Rows.reduce`` gives it.
+
+        ``square``: the statistic is p×p, so a block should not have many fewer rows. ``times``: how
+        often it looks at each element. ``least``: rows that a block should have, if X is in memory.
+        ``most``: rows that it may have.
+        """
+        if self.whole and combine is None and not beside and most_threads is None:
+            return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
+        rows = self._block_rows(times)
+        rows = max(rows, self.shape[1]) if square else rows
+        if isinstance(self.rows.X, np.ndarray):
+            rows = max(rows, least)
+        rows = min(rows, most or rows)
+        total: T = self.rows.reduce(
+            statistic, *args, combine=combine or add, beside=beside, block_rows=rows,
+            square=square, times=times, most_threads=most_threads,
+        )  # fmt: skip
+        return total
+
+    def sample(self, count: int) -> "Data":
+        return Data(self.rows.sample(count))
+
+    def all_rows(self) -> np.ndarray:
+        """X as one dense array; no copy if it is one of floats."""
+        X = self.rows.X[: self.shape[0]]
+        floats: np.ndarray = as_floats(X if isinstance(X, np.ndarray) else X.toarray())
+        return floats
+
+    def take(self, i: np.ndarray) -> Block:
+        """(X, y, s) of rows by their numbers."""
+        return self.rows.take(i).block(0, len(i))
+
+
+def checked(claim: "Claim", data: Data, **claims: object) -> "Result":
+    """What a proof finds; the main thread listens for Ctrl-C where that takes long."""
+    check = partial(import_module(claim.proof).check, data, **claims)
+    listen = claim.factors and long_enough_to_listen(data.shape)
+    found: Result = interruptible(check) if listen else check()
+    return found

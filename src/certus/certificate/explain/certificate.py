@@ -1,0 +1,84 @@
+"""Certificates, warnings and audits in words, where they are the same for all models.
+
+What one family has to say is in its own module (``registry.py`` knows which).
+"""
+
+from typing import TYPE_CHECKING
+
+from ...text.format import count, printable
+from ..registry import claim_of
+from .left_out import among
+from .optimum import known_only_to
+from .wording import Lines
+
+if TYPE_CHECKING:
+    from ..certificate import Certificate
+
+MARK = {
+    "optimal": "[OK]", "stationary": "[OK]", "exact": "[OK]", "nearly optimal": "[!]",
+    "not proven": "[?]", "local optimum": "[OK]", "degenerate": "[!]",
+}  # fmt: skip
+TITLE = {"contradicted": "CONTRADICTED", "other rows": "NOT THE ROWS IT WAS FITTED ON"}
+
+
+def one_line(c: "Certificate") -> str:
+    """The certificate as its repr shows it."""
+    if c.status == "other rows":
+        return printable(f"Certificate({c.notes[-1]})")
+    if c.status == "contradicted":
+        return printable(f"Certificate(contradicted: {c._finding.contradictions[0]})")
+    status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
+    if c.status != "no finite optimum":
+        status += among(c)  # a bound that is not reached holds among the same models
+    return printable(f"Certificate({status}: {claim_of(c).wording.claim(c)})")
+
+
+def explain(c: "Certificate") -> str:
+    """The whole finding in words."""
+    n, p = c.shape
+    title = TITLE.get(c.status, c.status.upper())
+    shape = f"{count(n, 'row')} × {count(p, 'column')}"
+    # it does not claim to be at an optimum, and is at none
+    elsewhere = c.status == "not a local optimum" and c._finding.iteration.aims is not None
+    mark = "[i]" if elsewhere else MARK.get(c.status, "[!!]")
+    title += among(c) + known_only_to(c)
+    lines = [f"{mark} {title}   {c.model}, {shape}"]
+    lines += [f"{label:<14} {text}" for label, text in _body(c)]
+    return printable("\n".join(lines))
+
+
+def _body(c: "Certificate") -> Lines:
+    words = claim_of(c).wording
+    rows = [(words.verb(c).capitalize(), c.formula)]
+    notes = c.notes if c.definition else ()
+    if c.status == "other rows":
+        remedy = "give the X, y and sample_weight of the fit, rows in the same order"
+        rows += [("What is wrong", c.notes[-1]), ("What to do", remedy)]
+        notes = c.notes[:-1]
+    elif c.status == "stopped":
+        rows += words.stopped_rows(c)
+    else:
+        rows += words.lines(c)
+    rows += [("Note", f"{text}.") for text in notes]
+    rows.append(("Checked by", words.checked_by(c)))
+    if c.certified:
+        rows.append(("Does not say", words.DOES_NOT_SAY))
+    return rows
+
+
+def note(c: "Certificate") -> str:
+    """One sentence for a methods section."""
+    from ... import __version__
+
+    words = claim_of(c).wording
+    if not c.certified:
+        return printable(words.failure_note(c, one_line(c)[len("Certificate(") : -1]))
+    return printable(f"{words.note(c)} (certus {__version__}, {c.definition}).")
+
+
+def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
+    """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
+    words = claim_of(c).wording
+    if c.status == "contradicted":
+        return printable(words.contradicted(c))
+    return printable(words.not_certified(c, stopped_at))

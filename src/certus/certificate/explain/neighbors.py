@@ -1,0 +1,87 @@
+"""What certificates of neighbours say: which answers were recomputed, and the first wrong one.
+
+For the words that all certificates share see ``certificate.py``.
+"""
+
+from typing import TYPE_CHECKING
+
+from ...text.format import count, small
+from ..findings import NeighborFinding, finding_of
+from .exact import ExactWording, far_from_origin
+from .local import FIT_AGAIN
+from .wording import Lines, cause_and_remedy
+
+if TYPE_CHECKING:
+    from ..certificate import Certificate
+
+FAR = 1e4  # times their spread: so far from the origin, ‖x‖² − 2xᵀq + ‖q‖² loses half its digits
+
+
+class NeighborWording(ExactWording):
+    NOT_ASKED = "answers alone are the model's"
+    DOES_NOT_SAY = (
+        "that the rows not sampled are answered as well, that the distance suits the data, or that "
+        "the model predicts well"
+    )
+
+    def recomputed(self, c: "Certificate") -> str:
+        """the 5 nearest of 16 sampled rows recomputed from all 1,797."""
+        return f"{_wanted(c)} of {_sampled(c)} recomputed from all {c.shape[0]:,}"
+
+    def certified(self, c: "Certificate") -> Lines:
+        found = finding_of(c, NeighborFinding)
+        right = f"right to {small(c.residual)}" if c.residual > 0 else "right to the last digit"
+        answers = count(found.answers, "distance")
+        ties = "the first row before later ones" if found.ours else "any order was taken for right"
+        rows = [
+            ("Recomputed", self.recomputed(c)),
+            ("Distances", f"{answers}, {right}; no row is nearer and was not named"),
+            ("Ties", ties),
+        ]
+        if c.parameters["votes"] is not None:
+            said = "predictions" if c.labels is None else "predictions and probabilities"
+            rows.append(("Votes", f"{said} for these are what the neighbours say"))
+        return rows
+
+    def failure_rows(self, c: "Certificate") -> Lines:
+        cause = _likely_cause(c)
+        return [*self.wrong_rows(c), *cause_and_remedy(cause, _remedy(c, cause))]
+
+    def note(self, c: "Certificate") -> str:
+        n, p = c.shape
+        votes = "" if c.parameters["votes"] is None else ", and so are its predictions for them"
+        return (
+            f"{c.model} ({count(n, 'row')}, {count(p, 'column')}): {c.formula} were recomputed for "
+            f"{_sampled(c)} from all rows and are those that the model names{votes}"
+        )
+
+
+def _wanted(c: "Certificate") -> str:
+    k, radius = c.parameters.get("k"), c.parameters.get("radius")
+    if radius is not None:
+        return f"the rows within {radius:g}"
+    return "the nearest" if k == 1 else f"the {k:,} nearest"
+
+
+def _sampled(c: "Certificate") -> str:
+    asked = c.parameters["asked"]
+    points = int((asked[:, 0] != asked[:, 1]).sum())
+    if not points:
+        return count(len(asked), "sampled row")
+    return f"{count(len(asked), 'sampled row')} and points between them"
+
+
+def _likely_cause(c: "Certificate") -> str | None:
+    found = finding_of(c, NeighborFinding)
+    if found.ours or not found.far > FAR:
+        return None
+    return f"{far_from_origin(found.far)}, where distances by ‖x‖² − 2xᵀq + ‖q‖² lose their digits"
+
+
+def _remedy(c: "Certificate", cause: str | None) -> str:
+    if c._finding.ours:
+        return FIT_AGAIN
+    name = c.model.rsplit(".", 1)[-1]
+    if cause is None:
+        return f"give the rows of the fit, or fit again, or use certus.neighbors.{name}"
+    return f"subtract the column means first, or use certus.neighbors.{name}"

@@ -1,0 +1,1 @@
+"""Certificates as scripts that recompute the claim with NumPy alone."""

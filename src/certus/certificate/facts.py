@@ -1,0 +1,191 @@
+"""Typed parts of findings: what a proof says of one column, row, cluster, or family of models."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """How the fit ended, as far as the model tells."""
+
+    max_iter: int | None = None  # if it was reached
+    tol: float | None = None
+    stochastic: bool = False
+    one_solver: bool = False  # there is no other solver to recommend
+    aims: str | None = None  # what the solver aims at, if not at an optimum
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The direction Σ times·column + constant, which the claim leaves out."""
+
+    columns: tuple[int, ...]
+    times: tuple[float, ...]
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A column that equals a combination of others."""
+
+    column: int
+    of: tuple[int, ...]
+    times: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSpread:
+    """Mean and standard deviation of each column, from a few rows."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """How many starts ended at the best, and how far from it the worst did."""
+
+    agreeing: int
+    starts: int
+    spread: float
+
+
+@dataclass(frozen=True)
+class Move:
+    """A row whose move to another cluster lowers the objective."""
+
+    gain: float
+    row: int
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """A mixture component without a spread of its own."""
+
+    component: int | None  # None: one covariance for all
+    whole: bool  # in every direction
+    rows: int
+    row: int | None  # the first of its rows
+
+
+class LeaveOneOut(Protocol):
+    """Score of the rows, each predicted by the others."""
+
+    @property
+    def value(self) -> float | None: ...  # None: the targets do not vary
+
+    @property
+    def kind(self) -> str: ...
+
+
+# --- separation of classes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SeparationProof:
+    """A direction (u, c) along which no row lies on the wrong side."""
+
+    direction: tuple[np.ndarray, np.ndarray]
+    kind: str = ""  # "complete" or "quasi-complete"
+    rows: int = 0  # with a margin above 0
+    ordered: bool = False  # it puts all rows in the order of their classes
+
+
+@dataclass(frozen=True)
+class OneColumn:
+    """One column separates a class from the others."""
+
+    column: int
+    threshold: float
+    class_index: int  # of every row on the side
+    side: str = ">"
+    rows: int | None = None  # on the side
+    other: int | None = None  # the class of every other row; None: several
+    other_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A combination of columns separates the classes. Without columns: which ones is not known."""
+
+    columns: tuple[int, ...] = ()
+    classes: tuple[int, int] | None = None
+    rows: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """A combination of columns puts all rows in the order of their classes."""
+
+    columns: tuple[int, ...]
+    rises: bool  # the first column, with the classes
+
+
+Separation = OneColumn | Combination | Ordering
+
+# --- facts of one family of models with coefficients ----------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresFacts:
+    """Least squares and ridge."""
+
+    rank: int | None = None
+    claimed_rank: int | None = None
+    condition: float | None = None
+    singular: np.ndarray | None = None  # singular values
+    norm: np.ndarray | None = None  # of the columns
+    best_w: np.ndarray | None = None
+    loo_score: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PenalizedFacts:
+    """Penalised regression."""
+
+    not_unique: tuple[Repeat, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFacts:
+    """Linear classifiers."""
+
+    share: np.ndarray | None = None  # of the rows' weight, a class each
+    mean_probability: np.ndarray | None = None
+    separated: SeparationProof | None = None
+    separation: Separation | None = None  # the proof, in terms that people can act on
+    columns: ColumnSpread | None = None  # where the claim does not hold
+    support: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FirthFacts(ClassFacts):
+    """Firth's logistic regression."""
+
+    gain: float = float("inf")  # of one more scoring step
+    log_likelihood: float = float("nan")
+    log_det: float = float("nan")  # of the information
+    rank: int = 0
+    objective_error: float = float("inf")  # by which rounding can have changed the objective
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFacts:
+    """Kernel machines."""
+
+    left_out_rows: int = 0  # of weight 0
+    least_eigenvalue: float | None = None  # of the kernel, at least
+    effective: float | None = None  # parameters in effect
+    loo: float | None = None
+    loo_kind: str | None = None
+    support: int | None = None
+    pair: tuple[int, int] | None = None  # of classes, with the largest gap
+
+
+Facts = SquaresFacts | PenalizedFacts | ClassFacts | KernelFacts

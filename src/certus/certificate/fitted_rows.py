@@ -1,0 +1,58 @@
+"""Whether the rows of a certificate are those that the model was fitted on.
+
+    |F now − F of the fit| ≤ 1e-9·|F of the fit| + its gap,  unless a parameter was edited
+
+A model of certus keeps a fingerprint of its rows. Others keep none, which a note says.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..audit import Reading
+from ..audit.unwrap import Unwrapped
+from .registry import CLAIMS
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+SAME = 1e-9  # relative, of the objective on the same rows
+
+
+def compared_with_fit(
+    certificate: "Certificate", inner: Unwrapped, reading: Reading, sample_weight: ArrayLike | None
+) -> "Certificate":
+    """The certificate with a note on its rows; "other rows" where they are not those of the fit."""
+    notes = list(certificate.notes)
+    if inner.way:
+        notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
+    if not reading.ours and CLAIMS[reading.definition].keeps_rows:
+        return replace(certificate, notes=tuple(notes))
+    if not reading.ours:
+        notes.append("on the rows given. If the model was fitted on other rows, this says nothing")
+        if sample_weight is None and certificate.kind != "exact":
+            notes.append("weights used in fit must be given here too (sample_weight)")
+        return replace(certificate, notes=tuple(notes))
+    own = vars(inner.model).get("certificate_")
+    difference = None
+    if own is not None:
+        difference = own.fingerprint.differs(certificate.fingerprint)
+        slack = own.gap if np.isfinite(own.gap) else 0.0
+        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
+        edited = any(
+            not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
+        )
+        if difference is None and moved and not edited:
+            difference = "the objective on these rows is another"
+    if difference is None:
+        return replace(certificate, notes=tuple(notes))
+    notes.append(f"not the rows it was fitted on: {difference}")
+    return replace(certificate, status="other rows", certified=False, notes=tuple(notes))
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[name], b[name]) for name in a)
+    return a is b or np.array_equal(cast(ArrayLike, a), cast(ArrayLike, b))

@@ -1,0 +1,22 @@
+"""Rows as arrays or as sparse matrices: what is asked of either."""
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Sparse(Protocol):
+    """Sparse rows, of SciPy or of ``data.csr``."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    def __getitem__(self, rows: slice, /) -> "Sparse": ...
+
+    def toarray(self) -> np.ndarray: ...
+
+
+Matrix = np.ndarray | Sparse

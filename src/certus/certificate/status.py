@@ -1,0 +1,75 @@
+"""What a finding is called: optimal, contradicted, … (the whole list is in ``Certificate``)."""
+
+import numpy as np
+
+from ..audit import Reading
+from .facts import SquaresFacts
+from .findings import ExactFinding, Finding, LocalFinding, OptimumFinding
+
+NEARLY = 1e-3  # residual up to which a fit is nearly optimal
+# the states that hold the claim of their kind
+CERTIFIED = ("optimal", "stationary", "local optimum", "degenerate", "exact")
+PROOF_TAKES_LONGER = (
+    "the check takes longer than a stopped fit may: certus.verify with the model and its data "
+    "makes it"
+)
+ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
+
+
+def status_of(finding: Finding, tol: float) -> str:
+    """The word for a finding, at this tolerance."""
+    if isinstance(finding, LocalFinding):
+        return _of_a_local_optimum(finding, tol)
+    if isinstance(finding, OptimumFinding):
+        return _of_an_optimum(finding, tol)
+    assert isinstance(finding, ExactFinding)
+    if finding.contradictions:
+        return "contradicted"
+    return "exact" if finding.unproven is None else "not proven"
+
+
+def _of_an_optimum(finding: OptimumFinding, tol: float) -> str:
+    if finding.is_separated:
+        return "no finite optimum"
+    if finding.residual <= tol:
+        if finding.contradictions:
+            return "contradicted"
+        return "optimal" if finding.kind == "global" else finding.kind
+    rounded = finding.unproven is not None and finding.step_gain <= tol
+    if not finding.convex:  # no optimum was claimed
+        return "not proven" if rounded else "not stationary"
+    if finding.residual <= NEARLY:
+        return "nearly optimal"
+    return "not proven" if rounded else "not optimal"
+
+
+def _of_a_local_optimum(finding: LocalFinding, tol: float) -> str:
+    if finding.contradictions:
+        return "contradicted"
+    if finding.unproven is not None:
+        return "not proven"
+    if not finding.residual <= tol:
+        return "not a local optimum"
+    return "degenerate" if finding.is_degenerate else "local optimum"
+
+
+def contradicted_attributes(reading: Reading, finding: Finding) -> list[str]:
+    """Fitted attributes besides the optimum that the data do not bear out."""
+    facts = finding.facts if isinstance(finding, OptimumFinding) else None
+    if not reading.ours or not isinstance(facts, SquaresFacts):
+        return []
+    wrong, rank = [], facts.rank
+    if reading.rank is not None and rank is not None and rank != reading.rank:
+        wrong.append(f"rank_ is {reading.rank}, the data have rank {rank}")
+    for name, stated in reading.spectrum.items():
+        true = np.asarray(facts.singular if name == "singular_" else facts.condition)
+        stated = np.asarray(stated, dtype=float)
+        lost = 0.0
+        if name == "condition_" and facts.condition is not None:
+            # the least singular value may have been found by way of its square
+            lost = min(1e-15 * facts.condition**2, 1e-3)
+        atol = ATTRIBUTE_TOL * np.max(true, initial=0.0)
+        close = stated.shape == true.shape and np.allclose(stated, true, ATTRIBUTE_TOL + lost, atol)
+        if not close:
+            wrong.append(f"{name} is not what the data have")
+    return wrong

@@ -1,0 +1,228 @@
+"""verify(): run a proof over the rows and say what it found.
+
+Every certificate comes from here, that of our own fits too. The solver is not asked.
+"""
+
+import copy
+import re
+import time
+from functools import partial
+from typing import cast
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from .. import audit
+from ..data.rows import Rows
+from ..data.validation import data_for_verify
+from ..exceptions import CannotVerifyError
+from ..runtime.pool import OutOfTime, in_time, proof_seconds
+from .certificate import TOL, Certificate
+from .compared_answers import compared_with_answers
+from .explain.classes import notes_on_classes
+from .explain.penalized import not_unique
+from .facts import ClassFacts, PenalizedFacts
+from .findings import ClusterFinding, ExactFinding, Finding, OptimumFinding, UndefinedFinding
+from .fingerprint import fingerprint
+from .fitted_rows import compared_with_fit
+from .parameters import Parameters
+from .proving import prove, with_causes
+from .registry import CLAIMS
+from .status import CERTIFIED, PROOF_TAKES_LONGER, status_of
+
+
+def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
+    """The certificate of a fitted model on rows that are known to be its own."""
+    return _certify(_read(model, rows), rows, tol, _feature_names(model))
+
+
+def _read(model: object, rows: Rows) -> audit.Reading:
+    try:
+        return audit.read(model, rows)
+    except ValueError as error:
+        raise CannotVerifyError(str(error)) from error
+
+
+def unproven(
+    model: object,
+    rows: Rows,
+    formula: str,
+    objective: float,
+    why: str,
+    tol: float = TOL,
+    kind: str = "stationary",
+) -> Certificate:
+    """Certificate of a model without a definition; ``objective`` is the solver's own value."""
+    finding: Finding = _undefined(objective, why)
+    if kind == ExactFinding.kind:
+        finding = ExactFinding(
+            objective=objective, bound=None, gap=float("inf"), residual=float("inf"), unproven=why
+        )
+    return Certificate(
+        model=type(model).__name__, shape=rows.shape, formula=formula, definition="",
+        objective=objective, bound=None, gap=finding.gap, residual=finding.residual,
+        kind=finding.kind, status="not proven", certified=False, tol=tol, coef_error=None,
+        seconds=0.0, fingerprint=fingerprint(rows), _finding=finding,
+        feature_names=_feature_names(model),
+    )  # fmt: skip
+
+
+def _feature_names(model: object) -> tuple[str, ...] | None:
+    names = vars(model).get("feature_names_in_")
+    return None if names is None else tuple(names)
+
+
+def _certify(
+    reading: audit.Reading,
+    rows: Rows,
+    tol: float,
+    names: tuple[str, ...] | None,
+    bound: bool = False,
+) -> Certificate:
+    started = time.perf_counter()
+    claim, bound = CLAIMS[reading.definition], bound and reading.bound_on_demand
+    proof = partial(prove, claim, reading, rows, tol, bound)
+    seconds = proof_seconds.get()
+    try:
+        finding = proof() if seconds is None else in_time(proof, seconds)
+    except OutOfTime:
+        return _without_proof(reading, rows, tol, names)
+    status = status_of(finding, tol)
+    if status == "stationary" and reading.parameters.get("direction") is not None:
+        status = "not optimal"  # the fit saw the classes separated, up to rounding
+    finding = with_causes(finding, reading, rows, status)
+    return Certificate(
+        model=reading.model,
+        shape=rows.shape,
+        formula=_formula(reading, rows),
+        definition=claim.proof,
+        objective=finding.objective,
+        bound=finding.bound,
+        gap=finding.gap,
+        residual=finding.residual,
+        kind=finding.kind,
+        status=status,
+        certified=status in CERTIFIED,
+        tol=tol,
+        coef_error=finding.coef_error if isinstance(finding, OptimumFinding) else None,
+        seconds=time.perf_counter() - started,
+        fingerprint=fingerprint(rows),
+        notes=reading.notes + _notes(reading, finding, names),
+        _finding=finding,
+        parameters=_kept_parameters(reading, finding, bound),
+        feature_names=names,
+        labels=reading.labels,
+    )
+
+
+def _without_proof(
+    reading: audit.Reading, rows: Rows, tol: float, names: tuple[str, ...] | None
+) -> Certificate:
+    """Certificate of a stopped fit whose proof takes longer than a stopped fit may."""
+    finding = _undefined(float("nan"), PROOF_TAKES_LONGER, reading.ours)
+    return Certificate(
+        model=reading.model, shape=rows.shape, formula=_formula(reading, rows), definition="",
+        objective=finding.objective, bound=None, gap=finding.gap, residual=finding.residual,
+        kind=finding.kind, status="not proven", certified=False, tol=tol, coef_error=None,
+        seconds=0.0, fingerprint=fingerprint(rows), notes=reading.notes, _finding=finding,
+        parameters=_kept_parameters(reading, finding, bound=False), feature_names=names,
+        labels=reading.labels,
+    )  # fmt: skip
+
+
+def _undefined(objective: float, why: str, ours: bool = True) -> UndefinedFinding:
+    return UndefinedFinding(
+        objective=objective, bound=None, gap=float("inf"), residual=float("inf"), unproven=why,
+        ours=ours, null_objective=float("nan"),
+    )  # fmt: skip
+
+
+def _formula(reading: audit.Reading, rows: Rows) -> str:
+    """The objective as printed: without sᵢ where there are no weights."""
+    return reading.formula if rows.s is not None else re.sub("sᵢ ?", "", reading.formula)
+
+
+def _kept_parameters(reading: audit.Reading, finding: Finding, bound: bool) -> Parameters:
+    """Copies: an edit of the model in place must not edit what was certified."""
+    kept = cast(Parameters, copy.deepcopy(reading.parameters))
+    if isinstance(finding, ClusterFinding):  # what a script needs besides
+        kept["ties"], kept["bound"] = finding.ties, bound
+    return kept
+
+
+def _notes(
+    reading: audit.Reading, finding: Finding, names: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    """Notes on classes, and on columns that repeat others."""
+    facts = finding.facts if isinstance(finding, OptimumFinding) else None
+    if isinstance(facts, PenalizedFacts) and facts.not_unique:
+        return (not_unique(facts.not_unique, names),)
+    if reading.labels is None or not isinstance(facts, ClassFacts):
+        return ()
+    weighted = reading.parameters.get("class_weight") is not None
+    return notes_on_classes(reading.labels.classes, facts, weighted)
+
+
+def verify(
+    model: object,
+    X: object,
+    y: object = None,
+    sample_weight: ArrayLike | None = None,
+    tol: float | None = None,
+    bound: bool = False,
+) -> Certificate:
+    """Recompute from the data what a fitted model claims. Nothing is fitted.
+
+    Parameters
+    ----------
+    model : fitted model
+        Of certus or scikit-learn; also a Pipeline (its last step, on the transformed data), a
+        GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+    X, y, sample_weight : array-like
+        The rows that the model was fitted on, with the weights that it was fitted with.
+    tol : float, optional
+        Residual up to which the model is called optimal (default 1e-6).
+    bound : bool, default=False
+        Of k-means, compute a lower bound on every choice of centres too, from all eigenvalues of
+        the rows' covariance. Other models have theirs in any case, if one is known.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import LinearRegression
+    >>> import certus
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> certus.verify(LinearRegression().fit(X, y), X, y)
+    Certificate(optimal: objective 1,263,986, at most ... above the best possible)
+    """
+    tol = TOL if tol is None else tol
+    if not tol >= 0:
+        raise ValueError(f"tol={tol!r}: give a number that is not negative")
+    try:
+        inner = audit.unwrap(model, X, y)
+        if not audit.known(inner.model):
+            raise CannotVerifyError(
+                f"{type(inner.model).__name__} cannot be audited. What can: {audit.readable()}."
+            )
+        if hasattr(inner.model, "fit"):  # a Tree has none
+            check_is_fitted(inner.model)
+    except NotFittedError as error:
+        raise CannotVerifyError(f"{type(model).__name__} is not fitted: fit it first") from error
+    except AttributeError as error:
+        raise CannotVerifyError(audit.why_unreadable(model, error)) from error
+    try:
+        rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
+        reading = _read(inner.model, rows)
+        certificate = _certify(reading, rows, tol, _feature_names(inner.model), bound)
+        if certificate.certified:
+            certificate = compared_with_answers(certificate, inner.model, rows, reading)
+    except CannotVerifyError:
+        raise
+    except audit.UNREADABLE as error:
+        raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
+    return compared_with_fit(certificate, inner, reading, sample_weight)

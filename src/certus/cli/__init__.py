@@ -1,0 +1,5 @@
+"""The ``certus`` command."""
+
+from .commands import main
+
+__all__ = ["main"]

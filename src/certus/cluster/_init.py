@@ -1,0 +1,97 @@
+"""Where Lloyd's steps begin: what ``init`` and ``n_init`` mean.
+
+A start is (k, p) centres in float64: drawn from the rows by name, given as an array, or returned by
+a function of (X, k, random_state).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+
+from ..data.csr import CSR
+from ..data.rows import Rows, as_floats
+from ..data.types import Seed
+from ..data.validation import as_numbers, one_of, positive_whole
+from ..runtime.user_frame import warn_user
+from ..solvers.kmeans.starts import parallel, plus_plus, random_rows
+
+BY_NAME: dict[str, Callable[..., np.ndarray]] = {
+    "k-means++": lambda rows, k, random_state: plus_plus(rows, k, random_state)[0],
+    "k-means||": lambda rows, k, random_state: parallel(rows, k, random_state),
+    "random": lambda rows, k, random_state: random_rows(rows, k, random_state)[0],
+}
+SEVERAL = 10  # starts for n_init="auto", where a start is often a bad one
+
+
+def check_init(init: Any) -> None:
+    """Is it something that centres can come from? Of an array, the shape is not yet known."""
+    if isinstance(init, str):
+        one_of("init", init, BY_NAME)
+    elif not callable(init) and np.ndim(init) == 0 and not issparse(init):
+        names = ", ".join(map(repr, BY_NAME))
+        raise ValueError(f"init={init!r}: give {names}, an array of centres or a function")
+
+
+def check_n_init(n_init: object) -> None:
+    if not (isinstance(n_init, str) and n_init == "auto"):
+        positive_whole("n_init", n_init)
+
+
+def starts_of(name: str, init: object, n_init: Any, several: int = SEVERAL) -> int:
+    """How many starts: "auto" is ``several`` where a start is drawn blindly, else 1."""
+    drawn = isinstance(init, str) or callable(init)
+    if isinstance(n_init, str):
+        blind = callable(init) or (isinstance(init, str) and init == "random")
+        return several if blind else 1
+    if not drawn and n_init != 1:
+        warn_user(
+            f"Explicit initial center position passed: performing only one init in {name} instead "
+            f"of n_init={n_init}.",
+            RuntimeWarning,
+        )
+        return 1
+    return int(n_init)
+
+
+def starts(init: object, rows: Rows, k: int, random_state: Seed) -> Callable[[], np.ndarray]:
+    """A function that gives the next start."""
+    draw = check_random_state(random_state)
+    if isinstance(init, str):
+        by_name = BY_NAME[init]
+        return lambda: by_name(rows, k, draw)
+    if callable(init):
+        return lambda: _as_centers(
+            init(_as_given(rows.X), k, random_state=draw), k, rows.shape[1], "what init returned"
+        )
+    given = _as_centers(init, k, rows.shape[1], "init")
+    return lambda: given
+
+
+def _as_given(X: object) -> Any:
+    """X for a person's function: an array of floats, or SciPy's sparse rows."""
+    return as_floats(X[0 : X.shape[0]] if isinstance(X, CSR) else X)
+
+
+def _as_centers(values: Any, k: int, p: int, what: str) -> np.ndarray:
+    values = values.toarray() if issparse(values) else values
+    centers = np.array(as_numbers(values, what), dtype=np.float64, order="C")
+    if centers.ndim != 2 or centers.shape[0] != k:
+        raise ValueError(
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"clusters {k}: {what} must be of shape {(k, p)}"
+        )
+    if centers.shape[1] != p:
+        raise ValueError(
+            f"The shape of the initial centers {centers.shape} does not match the number of "
+            f"features of the data {p}: {what} must be of shape {(k, p)}"
+        )
+    bad = np.argwhere(~np.isfinite(centers))
+    if len(bad):
+        raise ValueError(
+            f"{what} holds {centers[tuple(bad[0])]} (centre {bad[0][0]}, column {bad[0][1]}): give "
+            "finite centres"
+        )
+    return centers

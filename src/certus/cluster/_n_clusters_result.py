@@ -1,0 +1,233 @@
+"""What is known about each number of clusters, and what to take."""
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..text.format import count, number, printable
+from ..text.table import WIDTH, Table
+
+if TYPE_CHECKING:
+    pass
+
+
+METHODS = ("silhouette", "gap", "stability", "bic")
+DEFAULT = METHODS[:3]  # mixtures take several times as long as these together
+
+
+class Curve(NamedTuple):
+    """For each k: more is better, and noise (B, m) shows what is nothing."""
+
+    values: np.ndarray
+    low: np.ndarray  # interval; NaN where there is none
+    high: np.ndarray
+    noise: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NClustersResult:
+    """How well k clusters describe the data, for every k that was tried, by several methods.
+
+    Made by ``certus.cluster.choose_n_clusters``. *Noise* are samples of a uniform distribution
+    over the box of the data along their principal axes, clustered in the same way.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        What most methods say; None: no structure, one cluster describes the data as well.
+    verdict : str
+        The same in words, with who says what.
+    says : dict of str to int or None
+        Each method's own k; 1: no structure; None: it cannot say.
+    why : dict of str to str
+        For what reason.
+    ks : (m,) array of int
+        The numbers of clusters, ascending.
+    objective : (m,) array
+        W_k = Σ s_i ‖x_i − m_i‖², m_i the mean of row i's cluster.
+    silhouette : (m,) array
+        Mean silhouette; NaN for k = 1.
+    silhouette_interval : (m, 2) array
+        For other rows of the same source and these clusters; normal, from the spread over rows.
+    gap, gap_error : (m,) arrays
+        Gap(k) and s_k.
+    stability : (m,) array
+        Mean adjusted Rand index of the clusters that two halves of the rows find; 1: always the
+        same, 0: as by chance. NaN for k = 1, and where halves hold too few different rows.
+    stability_interval : (m, 2) array
+        For the mean over more splits of the same rows; Student's t.
+    bic : (m,) array
+        −2L + m log n of k Gaussians, the least over the shapes of their covariances. NaN where
+        every mixture has a collapsed component or as many numbers as there are rows.
+    bic_gain : (m,) array
+        (BIC(1) − BIC(k))/n.
+    bic_shape : (m,) array of str
+        ``covariance_type`` of the mixtures; "" where there is no BIC.
+    noise : dict of str to (B, m) array
+        "silhouette", "stability", "bic_gain" and "objective" of the B samples of noise.
+    methods : tuple of str
+    confidence : float
+        Of the intervals.
+    n : int
+        Rows that were clustered.
+    notes : tuple of str
+        What to know beside it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certus.cluster import choose_n_clusters
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0)
+    >>> choice = choose_n_clusters(X, range(1, 6), n_references=5, n_resamples=5, random_state=0)
+    >>> choice
+    NClustersResult(3 clusters: silhouette, gap and stability agree)
+    >>> choice.n_clusters, choice.at(3)["objective"] < choice.at(2)["objective"]
+    (3, True)
+    """
+
+    n_clusters: int | None
+    verdict: str
+    says: dict[str, int | None]
+    why: dict[str, str]
+    ks: np.ndarray
+    objective: np.ndarray
+    silhouette: np.ndarray
+    silhouette_interval: np.ndarray
+    gap: np.ndarray
+    gap_error: np.ndarray
+    stability: np.ndarray
+    stability_interval: np.ndarray
+    bic: np.ndarray
+    bic_gain: np.ndarray
+    bic_shape: np.ndarray
+    noise: dict[str, np.ndarray]
+    methods: tuple[str, ...]
+    confidence: float
+    n: int
+    notes: tuple[str, ...]
+
+    def at(self, k: int) -> dict[str, float]:
+        """All that is known of k clusters."""
+        found = np.flatnonzero(self.ks == k)
+        if not len(found):
+            tried = ", ".join(map(str, self.ks))
+            raise KeyError(f"k = {k} was not tried: {tried} were")
+        t = found[0]
+        return {name: float(values[t]) for name, values in self._columns().items()}
+
+    def curve(self, method: str) -> Curve:
+        """What a method compares between k."""
+        if method == "gap":
+            return Curve(self.gap, self.gap - self.gap_error, self.gap + self.gap_error, None)
+        if method == "bic":
+            unknown = np.full(len(self.ks), np.nan)
+            return Curve(self.bic_gain, unknown, unknown, self.noise["bic_gain"])
+        low, high = getattr(self, f"{method}_interval").T
+        return Curve(getattr(self, method), low, high, self.noise[method])
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {"objective": self.objective}
+        for name in self.methods:
+            columns[name] = getattr(self, name)
+            if name == "gap":
+                columns["gap_error"] = self.gap_error
+                continue
+            if name == "bic":
+                noise = self.noise["bic_gain"].mean(axis=0)
+                columns |= {"bic_gain": self.bic_gain, "bic_gain_noise": noise}
+                continue
+            low, high = getattr(self, f"{name}_interval").T
+            mean = self.noise[name].mean(axis=0)
+            columns |= {f"{name}_low": low, f"{name}_high": high, f"{name}_noise": mean}
+        return columns
+
+    def table(self) -> Table:
+        """A row for each k, all of it; to be read, or taken elsewhere (``to_polars``)."""
+        return Table({"k": self.ks, **self._columns()}, title=self._title(), notes=self.notes)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each k."""
+        return self.table().to_pandas()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw each method against k: a ``certus.plotting.NClustersDisplay``."""
+        from ..plotting import NClustersDisplay
+
+        return NClustersDisplay(self).plot(ax)
+
+    def explain(self) -> str:
+        """The verdict, what each method says and why, and a table of all k."""
+        head = f"[{'--' if self.n_clusters is None else 'OK'}] {_capital(self.verdict)}."
+        lines = wrap(head, WIDTH, subsequent_indent="     ")
+        for name in self.methods:
+            told = self.says[name]
+            said = "–" if told is None else "no structure" if told == 1 else f"k = {told}"
+            lines += _paragraph(HEADINGS[name], f"{said}: {self.why[name]}")
+        lines += ["", str(self._summary()), ""]
+        for note in self.notes:
+            lines += _paragraph("Note", note)
+        lines += _paragraph("Noise", NOISE)
+        beside = COMPONENTS if "bic" in self.methods else ""
+        lines += _paragraph("Does not say", DOES_NOT_SAY + beside)
+        return printable("\n".join(lines))
+
+    def _summary(self) -> Table:
+        """What fits on a terminal: values with half their intervals, each method's k marked."""
+        columns: dict[str, Any] = {"k": self.ks, "objective": self.objective}
+        if len(self.methods) == len(METHODS):
+            del columns["objective"]  # no room
+        for name in self.methods:
+            curve = self.curve(name)
+            noise = np.full(len(self.ks), np.nan)
+            if curve.noise is not None:
+                noise = curve.noise.mean(axis=0)
+            with np.errstate(invalid="ignore"):  # an infinite gap has no interval
+                half = (curve.high - curve.low) / 2
+            chosen = self.ks == (self.says[name] or -1)
+            columns[name if curve.noise is None else f"{name} (noise)"] = [
+                _cell(*known) for known in zip(curve.values, half, noise, chosen, strict=True)
+            ]
+        percent = f"{number(100 * self.confidence)} %"
+        what = f"± half a {percent} interval (gap: one error)"
+        if "bic" in self.methods:
+            what += "; bic: (BIC(1) − BIC(k))/n"
+        return Table(columns, title=f"{self._title()}, {what}; * the method's own k")
+
+    def _title(self) -> str:
+        return f"Clusters of {count(self.n, 'row')}"
+
+    def __repr__(self) -> str:
+        return printable(f"NClustersResult({self.verdict})")
+
+    __str__ = __repr__
+
+
+NOISE = (
+    "uniform samples in the box of the data along their principal axes, clustered in the same way: "
+    "what data without clusters give."
+)
+DOES_NOT_SAY = (
+    "that clusters are of another kind than compact groups around means, that there are no smaller "
+    "groups inside, or that they mean something."
+)
+COMPONENTS = " Components of BIC are Gaussian: a cluster that is skewed has several."
+HEADINGS = {"silhouette": "Silhouette", "gap": "Gap", "stability": "Stability", "bic": "BIC"}
+
+
+def _cell(value: float, half: float, noise: float, mark: bool) -> str:
+    if np.isnan(value):
+        return "–  "
+    text = f"{value:.2f}" if np.isfinite(value) else number(value)
+    text += f" ± {half:.2f}" if np.isfinite(half) else ""
+    return f"{text}{'' if np.isnan(noise) else f' ({noise:.2f})'} {'*' if mark else ' '}"
+
+
+def _paragraph(name: str, text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=f"{name:<15}", subsequent_indent=" " * 15)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

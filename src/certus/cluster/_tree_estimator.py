@@ -1,0 +1,76 @@
+"""What models with a tree share: how it is cut, who hears of merges, warnings, a certificate."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..base.certified import CertifiedEstimator
+from ..certificate import certify, unproven
+from ..data.rows import Rows
+from ..data.validation import positive_whole
+from ..exceptions import CannotVerifyError, DegenerateWarning
+from ..solvers.progress import Step
+from ..text.format import count
+from ._units import Told
+from .tree import Tree
+
+
+class CutTree(CertifiedEstimator):
+    """A tree that is cut at ``n_clusters`` or ``distance_threshold``."""
+
+    n_clusters: Any
+    distance_threshold: Any
+    tree_: Tree
+    labels_: np.ndarray
+
+    def _check_cut(self) -> None:
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                "Exactly one of n_clusters and distance_threshold has to be set, and the other "
+                "needs to be None."
+            )
+        if self.n_clusters is not None:
+            positive_whole("n_clusters", self.n_clusters)
+            return
+        threshold = self.distance_threshold
+        real = isinstance(threshold, Real) and not isinstance(threshold, bool)
+        if not real or not threshold >= 0:
+            raise ValueError(f"distance_threshold={threshold!r}: give a number of at least 0")
+
+    def _require(self, n: int, what: str) -> None:
+        """``what``: "n_samples" or "n_features", of which there are n."""
+        if self.n_clusters is not None and n < self.n_clusters:
+            raise ValueError(
+                f"{what}={n} should be >= n_clusters={self.n_clusters}: ask for at most "
+                f"{count(n, 'cluster')}"
+            )
+
+    @property
+    def _asked(self) -> tuple[Any, Any]:
+        """(n_clusters, height). A merge at the threshold is not made, as scikit-learn has it."""
+        if self.n_clusters is not None:
+            return self.n_clusters, None
+        return None, np.nextafter(float(self.distance_threshold), -np.inf)
+
+    def _merge_heard(self, step: Step) -> bool:
+        """Part of a tree is no model: callbacks hear of it, and cannot stop there."""
+        self._monitor.part_done("merges")
+        return False
+
+    def _set_cut(self, tree: Tree) -> list[Told]:
+        """Set the tree and its clusters; what is to be told of them."""
+        self.tree_ = tree
+        self.labels_, arbitrary = tree._cut(*self._asked)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        return [] if arbitrary is None else [(arbitrary, DegenerateWarning)]
+
+    def _certify_tree(self, X: np.ndarray) -> None:
+        """Set certificate_: merges, recomputed from the rows."""
+        rows = Rows(X)
+        try:
+            found = certify(self, rows)
+        except CannotVerifyError as error:
+            found = unproven(self, rows, "a tree", float("nan"), str(error), kind="exact")
+        self._set_certificate(found)
+        self._warn_of_certificate(claimed=found.status == "contradicted")

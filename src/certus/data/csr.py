@@ -1,0 +1,169 @@
+"""Sparse rows: X by its entries that are not 0, as a source for ``Rows``.
+
+    row i holds data[t] in columns indices[t], for indptr[i] ≤ t < indptr[i + 1]
+
+A block of rows is a view: data and indices are cut, not copied, and indptr is shifted.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array
+
+WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
+
+
+class CSR:
+    """Canonical CSR (columns ascending, none twice) that is never written to.
+
+    CSC and other layouts are converted once, which takes memory for a copy of the entries; so does
+    a matrix whose columns are out of order or stand twice. CSR in order is taken as it is, and CSC
+    in order is converted when its rows are first asked for.
+    """
+
+    def __init__(self, matrix: Any):
+        if matrix.format not in ("csr", "csc"):
+            matrix = matrix.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()  # the user's own is left as it came
+            matrix.sum_duplicates()
+        self.columns: Any = None
+        if matrix.format == "csc":
+            self.columns = _set(csc_array(matrix.shape, dtype=matrix.dtype), *_parts(matrix))
+        else:
+            self._rows = matrix
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype = matrix.dtype
+        self.entries = len(matrix.data)
+        self._made: dict[tuple[int, int], Any] = {}
+        _require_inside(matrix)
+
+    @cached_property
+    def _rows(self) -> Any:
+        assert self.columns is not None
+        return self.columns.tocsr()
+
+    def to_columns(self) -> Any:
+        """In CSC; a copy, if X did not come so."""
+        if self.columns is not None:
+            return self.columns
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape).tocsc()
+
+    @property
+    def columns_only(self) -> bool:
+        """Are there columns, and no rows yet?"""
+        return "_rows" not in vars(self)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The entries, in some order."""
+        values: np.ndarray = (self.columns if self.columns_only else self._rows).data
+        return values
+
+    @property
+    def data(self) -> np.ndarray:
+        data: np.ndarray = self._rows.data
+        return data
+
+    @property
+    def indices(self) -> np.ndarray:
+        indices: np.ndarray = self._rows.indices
+        return indices
+
+    @property
+    def indptr(self) -> np.ndarray:
+        indptr: np.ndarray = self._rows.indptr
+        return indptr
+
+    @cached_property
+    def density(self) -> float:
+        n, p = self.shape
+        return self.entries / max(1, n * p)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
+        if not isinstance(rows, slice):
+            if self.columns_only:
+                return _rows_of_columns(self.columns, rows)
+            whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+            return whole[rows]
+        start, stop, _ = rows.indices(self.shape[0])
+        block = self._made.get((start, stop))
+        if block is None:
+            a, b = int(self.indptr[start]), int(self.indptr[stop])
+            block = _Block((stop - start, self.shape[1]), dtype=self.dtype)
+            indptr = self.indptr[start : stop + 1] - self.indptr[start]
+            _set(block, self.data[a:b], self.indices[a:b], indptr)
+            if stop - start > WORTH_KEEPING:
+                self._made[start, stop] = block  # for the next pass
+        return block
+
+    def column(self, j: int) -> np.ndarray:
+        """Column j with its zeros, (n,)."""
+        at = np.flatnonzero(self.indices == j)
+        x = np.zeros(self.shape[0], dtype=self.dtype)
+        x[np.searchsorted(self.indptr, at, side="right") - 1] = self.data[at]
+        return x
+
+    def where(self, bad: np.ndarray) -> np.ndarray:
+        """Columns of the marked entries, ascending."""
+        return np.unique(self.indices[bad])
+
+
+def _require_inside(matrix: Any) -> None:
+    """Kernels write where indices say, so these are looked at before, once."""
+    by_rows = matrix.format == "csr"
+    most, what = (matrix.shape[1], "column") if by_rows else (matrix.shape[0], "row")
+    unsigned = matrix.indices.view(f"u{matrix.indices.itemsize}")  # −1 is then very large
+    if len(unsigned) and unsigned.max() >= most:
+        raise ValueError(
+            f"the sparse X has {most:,} {what}s and an entry in {what} "
+            f"{matrix.indices[unsigned.argmax()]:,}: its indices were changed after it was made"
+        )
+
+
+def _rows_of_columns(X: Any, rows: np.ndarray) -> Any:
+    """Rows of a CSC matrix by their numbers, each at most once; one look at every entry."""
+    wanted = np.zeros(X.shape[0], dtype=bool)
+    wanted[rows] = True
+    at = np.flatnonzero(wanted.take(X.indices))
+    number = np.empty(X.shape[0], dtype=np.intp)
+    number[rows] = np.arange(len(rows))
+    column = np.searchsorted(X.indptr, at, side="right") - 1
+    found = coo_array(
+        (X.data[at], (number[X.indices[at]], column)), shape=(len(rows), X.shape[1])
+    ).tocsr()
+    found.sort_indices()
+    return found
+
+
+class _Block(csr_array):  # type: ignore[misc]
+    """A ``csr_array`` whose transpose, too, is a view. SciPy's own would copy what is part of a
+    larger array."""
+
+    def transpose(self, axes: object = None, copy: bool = False) -> Any:
+        if copy or axes is not None:
+            return super().transpose(axes, copy)
+        return _set(csc_array(self.shape[::-1], dtype=self.dtype), *_parts(self))
+
+
+def _parts(X: Any) -> tuple[Any, Any, Any]:
+    return X.data, X.indices, X.indptr
+
+
+def _set(X: Any, data: Any, indices: Any, indptr: Any) -> Any:
+    """Not by the constructor, which would look at (and cut) every array once more."""
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
+
+
+class DenseBlocks:
+    """The same rows, each block with its zeros: for what is p×p anyway."""
+
+    def __init__(self, X: CSR):
+        self.X, self.shape, self.dtype = X, X.shape, X.dtype
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        block: np.ndarray = self.X[rows].toarray()
+        return block

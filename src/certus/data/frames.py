@@ -1,0 +1,195 @@
+"""Frames (pandas, polars, Arrow tables and what else narwhals knows) as arrays with column names.
+
+    frame → (X, names):  a column of numbers each; missing values become NaN, True and False 1 and 0
+
+narwhals is imported when a frame is seen, and brings in no library that the user does not have.
+Rows are taken as they stand: an index is not a column, and nothing is aligned by it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..text.format import listed
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
+
+
+class Frame(NamedTuple):
+    X: np.ndarray
+    names: list[str]
+
+
+def _library(values: object) -> str | None:
+    """The frame library that a value comes from, without importing any."""
+    for cls in type(values).__mro__:
+        root = cls.__module__.partition(".")[0]
+        if root in LIBRARIES:
+            return root
+    return None
+
+
+def from_frame(X: Any) -> Frame | None:
+    """Its columns as one array; None where X is no frame, or one without names of its own."""
+    if _library(X) is None or not hasattr(X, "shape") or len(X.shape) != 2:
+        return None
+    names = list(getattr(X, "column_names", None) or X.columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    if len(set(names)) < len(names):
+        twice = listed([repr(name) for name in dict.fromkeys(names) if names.count(name) > 1])
+        raise ValueError(f"X has columns of the same name: {twice}. Rename or drop them")
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    dtypes = list(frame.schema.values())
+    if all(dtype == nw.Float64 for dtype in dtypes) and not _has_missing(frame):
+        return Frame(frame.to_numpy(), names)
+    width = np.float32 if all(dtype == nw.Float32 for dtype in dtypes) else np.float64
+    out = np.empty(frame.shape, dtype=width)
+    for j, name in enumerate(names):
+        out[:, j] = _numbers(frame[name], f"column {name!r}", name)
+    return Frame(out, names)
+
+
+def from_series(values: object, what: str) -> Any:
+    """y or weights as an array, from a Series, an Arrow column or a frame; others as they are."""
+    if _library(values) is None:
+        return values
+    frame = from_frame(values)
+    if frame is not None:
+        return frame.X
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return values
+    return _numbers(series, what, None)
+
+
+def labels_from_frame(values: object) -> Any:
+    """Labels as an array of numbers or objects, (n, k) from a frame; others as they are."""
+    if _library(values) is None:
+        return values
+    import narwhals as nw
+
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return _labels(native)
+    if isinstance(native, nw.DataFrame):
+        return np.stack([_labels(native[name]) for name in native.columns], axis=1)
+    return np.asarray(values)
+
+
+def ordered_categories(values: object) -> list[Any] | None:
+    """The categories of a column in the order of its type; None where that has none."""
+    if _library(values) is None:
+        return None
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or not isinstance(series.dtype, nw.Enum):
+        return None
+    return list(series.dtype.categories)
+
+
+def _labels(series: Any) -> np.ndarray:
+    import narwhals as nw
+
+    dtype = series.dtype
+    plain = dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean
+    if plain and not series.null_count():
+        values: np.ndarray = np.asarray(series.to_numpy())
+        return values.astype(bool) if dtype == nw.Boolean else values
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
+
+
+def _has_missing(frame: Any) -> bool:
+    """A null that is not NaN: arrays have no other word for it."""
+    return any(frame[name].null_count() for name in frame.columns)
+
+
+def _numbers(series: Any, called: str, name: str | None) -> np.ndarray:
+    """A column as floats, or an error that says what it holds instead."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_decimal():
+        raise ValueError(f"{called} holds decimals: cast it to floating point numbers")
+    if dtype.is_temporal():
+        raise ValueError(
+            f"{called} holds dates or times (first: {str(_first(series))!r}): turn it into "
+            "numbers, e.g. days since the first of them, or year, month and weekday"
+        )
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        wide = nw.Float32 if dtype == nw.Float32 else nw.Float64
+        return np.asarray(series.cast(wide).to_numpy(), dtype=float)
+    if dtype.is_nested():
+        raise ValueError(f"{called} holds lists or records: give a column to each of their parts")
+    return _parsed(series.to_list(), called, name)
+
+
+def _first(series: Any) -> Any:
+    return next((value for value in series.to_list() if value is not None), None)
+
+
+def _parsed(values: list[Any], called: str, name: str | None) -> np.ndarray:
+    """Objects, text and categories: numbers all of them, or text to be named."""
+    out = np.empty(len(values))
+    for i, value in enumerate(values):
+        try:
+            out[i] = np.nan if value is None else float(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                holds_text(called, value, name)
+                if isinstance(value, str) and name is not None
+                else f"{called} holds something that is no number (first: {value!r})"
+            ) from error
+    return out
+
+
+def holds_text(called: str, first: str, column: object) -> str:
+    return (
+        f"{called} holds text (first: {first!r}): encode it, e.g. "
+        f"make_column_transformer((OneHotEncoder(), [{column!r}]), remainder='passthrough')"
+    )
+
+
+def other_columns(fitted: Sequence[str], given: Sequence[str]) -> str | None:
+    """What is missing, extra or in another place, with the remedy; None where nothing is.
+
+    The first lines are scikit-learn's own words, which its users search for.
+    """
+    fitted, given = list(fitted), list(given)
+    if fitted == given:
+        return None
+    lines = ["The feature names should match those that were passed during fit."]
+    extra, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
+    for heading, columns in (
+        ("Feature names unseen at fit time:", extra),
+        ("Feature names seen at fit time, yet now missing:", missing),
+    ):
+        if columns:
+            shown = columns if len(columns) <= 6 else [*columns[:5], "..."]
+            lines += [heading, *(f"- {name}" for name in shown)]
+    common = [name for name in given if name in set(fitted)]
+    moved = [
+        name for name, other in zip(common, _kept(fitted, common), strict=True) if name != other
+    ]
+    if not extra and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    if moved:
+        lines.append(f"In another place: {listed([repr(name) for name in moved])}.")
+    if missing:
+        lines.append("Add the missing ones, then give X[model.feature_names_in_].")
+    else:
+        lines.append("Give X[model.feature_names_in_].")
+    return "\n".join(lines) + "\n"
+
+
+def _kept(fitted: Sequence[str], common: Sequence[str]) -> list[str]:
+    also = set(common)
+    return [name for name in fitted if name in also]

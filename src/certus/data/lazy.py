@@ -1,0 +1,61 @@
+"""Rows that are made when they are asked for, as a source for ``Rows``.
+
+    rows start:stop of Φ  =  make(given[start:stop])
+
+Many columns that follow from few (basis functions) are then never held as a whole: each pass over
+the blocks makes them anew.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+AT_ONCE = 1 << 17  # elements made in one go for a copy of all: they stay in cache
+
+
+class LazyRows:
+    """Φ, (n, columns) of ``dtype``. ``make`` is a function of each row alone, with finite values.
+
+    certus estimators read it block by block; to anything else it is an array, made in full.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, given: np.ndarray, columns: int, dtype: Any, make: Callable[[np.ndarray], np.ndarray]
+    ):
+        self.given, self.make = given, make
+        self.shape = (len(given), columns)
+        self.dtype = np.dtype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: object) -> Any:
+        """An array, as NumPy would give it: rows by a slice, numbers or a mask; [rows, columns]."""
+        rows, *columns = key if isinstance(key, tuple) else (key,)
+        if np.ndim(rows) == 0 and not isinstance(rows, slice):
+            return self[[rows]][(0, *columns)]
+        made = self.make(self.given[rows]).astype(self.dtype, copy=False)
+        return made[(slice(None), *columns)] if columns else made
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, i: np.ndarray) -> "LazyRows":
+        """Rows by their numbers, still to be made."""
+        return LazyRows(self.given[i], self.shape[1], self.dtype, self.make)
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("lazy rows exist only while they are read: an array of them is a copy")
+        out = np.empty(self.shape, dtype=dtype or self.dtype)
+        step = max(1, AT_ONCE // self.shape[1])
+        for start in range(0, len(self), step):
+            out[start : start + step] = self[start : start + step]
+        return out
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        return f"LazyRows({n:,} rows × {p:,} columns, {self.dtype}, made when they are read)"

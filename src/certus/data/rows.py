@@ -1,0 +1,267 @@
+"""Data as blocks of rows, and the two verbs that all models are made of.
+
+    reduce:  Σ_b statistic(X_b, y_b, s_b)        map:  rows of out_b = function(X_b, y_b, s_b)
+
+Block edges depend on the shape and the kind of statistic only, and partial results are combined in
+one fixed binary tree,
+
+    ((0+1)+(2+3)) + ((4+5)+(6+7)) + …
+
+so the answer is the same bits on any number of threads. Whichever thread completes a pair adds it;
+blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
+
+A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
+a memory map, sparse rows (``csr.py``), rows made when they are asked for (``lazy.py``), and later
+Arrow batches or Dask chunks.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..runtime.config import effective_threads
+from ..runtime.pool import run_on_threads
+from .csr import CSR, DenseBlocks
+from .lazy import LazyRows
+
+BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
+SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
+SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
+KEPT = 1 << 19  # elements of a sample that stays in memory
+ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
+ENTRIES_A_COLUMN = 16  # in a sparse block, so that adding up p sums costs little beside it
+
+
+def add(left: Any, right: Any) -> Any:
+    """Left + right, field by field, into left's own arrays where it has some."""
+    fields = [_add_field(a, b) for a, b in zip(left, right, strict=True)]
+    return tuple(fields) if type(left) is tuple else type(left)(*fields)
+
+
+def _add_field(a: object, b: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        a += b
+        return a
+    return a + b
+
+
+class Rows:
+    """Rows of X with their targets y (N×k, or None) and weights s (N, or None for ones).
+
+    Blocks handed to a statistic are float32 or float64; whole numbers are cast block by block, so
+    an int8 array never grows eightfold.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: np.ndarray | None = None,
+        s: np.ndarray | None = None,
+        *,
+        threads: int | None = None,
+        stands_for: int | None = None,
+    ):
+        self.X, self.y, self.s = X, y, s
+        self.shape: tuple[int, int] = X.shape
+        self.stands_for = stands_for or X.shape[0]  # the rows that a sample was taken from
+        self._samples: dict[int, Any] = {}
+        self.threads = threads or effective_threads()
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.X, CSR)
+
+    @property
+    def S(self) -> float:
+        """Σ s: without weights, the number of rows."""
+        return float(self.shape[0] if self.s is None else self.s.sum())
+
+    def but(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
+        """The same X with other targets and weights."""
+        other = Rows(self.X, y, s, threads=self.threads, stands_for=self.stands_for)
+        other._samples = self._samples
+        return other
+
+    def dense(self) -> "Rows":
+        """These rows in dense blocks, each made when it is asked for."""
+        if not self.sparse:
+            return self
+        return Rows(DenseBlocks(self.X), self.y, self.s, threads=self.threads)
+
+    def block(self, start: int, stop: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """(X_b, y_b, s_b) of rows start:stop."""
+        y = None if self.y is None else self.y[start:stop]
+        s = None if self.s is None else self.s[start:stop]
+        return as_floats(self.X[start:stop]), y, s
+
+    def block_rows(self, least: int = 256) -> int:
+        """Rows of a cache-sized block, at least ``least``."""
+        if self.sparse:
+            wanted = max(4 * BLOCK_BYTES // ENTRY_BYTES, ENTRIES_A_COLUMN * self.shape[1])
+            return max(least, wanted * self.shape[0] // max(1, self.X.entries))
+        return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
+
+    def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
+        """Near-equal blocks of about ``block_rows`` rows. A function of the shape (and, of sparse
+        rows, the number of entries) alone."""
+        n = self.shape[0]
+        count = -(-n // (block_rows or self.block_rows()))
+        return [(i * n // count, (i + 1) * n // count) for i in range(count)]
+
+    def reduce(
+        self,
+        statistic: Callable[..., Any],
+        *args: Any,
+        combine: Callable[[Any, Any], Any] = add,
+        beside: Sequence[np.ndarray] = (),
+        block_rows: int | None = None,
+        square: bool = False,
+        times: int = 1,
+        most_threads: int | None = None,
+    ) -> Any:
+        """Combine ``statistic(X_b, y_b, s_b, *beside_b, *args)`` over all blocks.
+
+        ``statistic`` returns a tuple (or NamedTuple) of arrays and numbers of its own making;
+        ``combine(left, right)`` may overwrite ``left``. ``beside``: arrays with an entry for every
+        row, cut as X is, which the statistic may also fill. ``square``: the statistic is p×p, so
+        its work grows with p². ``times``: how often it looks at each element. ``most_threads``:
+        where more would wait for each other.
+        """
+        edges = self.edges(block_rows)
+
+        def one(i: int) -> Any:
+            start, stop = edges[i]
+            return statistic(*self.block(start, stop), *(a[start:stop] for a in beside), *args)
+
+        if len(edges) == 1:
+            return one(0)
+        tree = _Tree(len(edges), combine)
+        threads = self._useful_threads(len(edges), square, times)
+        threads = min(threads, most_threads or threads)
+        run_on_threads(lambda i: tree.put(i, one(i)), len(edges), threads)
+        return tree.root
+
+    def map(
+        self,
+        function: Callable[..., np.ndarray],
+        out: np.ndarray,
+        *args: Any,
+        block_rows: int | None = None,
+    ) -> np.ndarray:
+        """Fill ``out[b] = function(X_b, y_b, s_b, *args)`` for all blocks b."""
+        edges = self.edges(block_rows)
+
+        def fill(i: int) -> None:
+            start, stop = edges[i]
+            out[start:stop] = function(*self.block(start, stop), *args)
+
+        run_on_threads(fill, len(edges), self._useful_threads(len(edges)))
+        return out
+
+    def sample(self, count: int) -> "Rows":
+        """At most ``count`` distinct rows, spread over all (see ``spread``)."""
+        n, p = self.shape
+        if count >= n:
+            return self
+        i = spread(n, count)
+        X = self._samples.get(count)
+        if X is None:
+            X = self._taken(i)
+            # the next who looks at as many finds them
+            if self.sparse and self.X.columns_only:
+                self._samples[count] = X
+            elif count * p <= KEPT and not self.sparse:
+                X.flags.writeable = False
+                self._samples[count] = X
+        return self._those(i, X)
+
+    def take(self, i: np.ndarray) -> "Rows":
+        """Rows by their numbers: a copy; many lazy ones stay lazy."""
+        return self._those(i, self._taken(i))
+
+    def _those(self, i: np.ndarray, X: Any) -> "Rows":
+        y = None if self.y is None else self.y[i]
+        s = None if self.s is None else self.s[i]
+        return Rows(X, y, s, threads=self.threads)
+
+    def _taken(self, i: np.ndarray) -> Any:
+        X, (_, p) = self.X, self.shape
+        if self.sparse:
+            return CSR(X[i])
+        if isinstance(X, LazyRows) and len(i) * p > KEPT:
+            return X.take(i)
+        plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
+        if not plain or self.threads == 1:
+            return X[i]
+        out = np.empty((len(i), p), dtype=X.dtype)
+        edges = np.linspace(0, len(i), 4 * self.threads + 1).astype(np.intp)
+
+        def fill(part: int) -> None:
+            rows = slice(edges[part], edges[part + 1])
+            # "raise" would buffer; row numbers are all below n
+            np.take(X, i[rows], axis=0, out=out[rows], mode="clip")
+
+        run_on_threads(fill, len(edges) - 1, self.threads)
+        return out
+
+    def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """(X, y, s) of the sample."""
+        rows = self.sample(count)
+        return rows.block(0, rows.shape[0])
+
+    def _useful_threads(self, blocks: int, square: bool = False, times: int = 1) -> int:
+        n, p = self.shape
+        elements = times * (self.X.entries if self.sparse else n * p)
+        work = elements * (1 + p // SQUARE_WORK) if square else elements
+        return 1 if work < SMALL_WORK else min(self.threads, blocks)
+
+
+def rows_of_transpose(X: Any, threads: int) -> Rows:
+    """The columns of a sparse X in CSC, as rows of Xᵀ."""
+    return Rows(CSR(X.T), threads=threads)
+
+
+def as_floats(X: Any) -> Any:
+    """X itself if float32 or float64, else a float64 copy."""
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+
+@lru_cache(maxsize=64)
+def spread(n: int, count: int) -> np.ndarray:
+    """About ``count`` distinct row numbers below n, evenly spread but in step with no period.
+
+    Multiples of the golden ratio, modulo 1: no regular pattern in the rows can hide from them.
+    """
+    phi = 0.6180339887498949
+    rows = np.unique((np.arange(count) * phi % 1.0 * n).astype(np.intp))
+    rows.flags.writeable = False  # it is kept for the next caller
+    return rows
+
+
+class _Tree:
+    """The fixed tree: node (level, i) combines nodes 2i and 2i + 1 of the level below."""
+
+    def __init__(self, leaves: int, combine: Callable[[Any, Any], Any]):
+        self.combine = combine
+        self.widths = [leaves]
+        while self.widths[-1] > 1:
+            self.widths.append(-(-self.widths[-1] // 2))
+        self.waiting: dict[tuple[int, int], Any] = {}
+        self.lock = threading.Lock()
+        self.root: Any = None
+
+    def put(self, i: int, value: Any) -> None:
+        for level, width in enumerate(self.widths[:-1]):
+            sibling = i ^ 1
+            if sibling < width:  # the last node of an odd level climbs alone
+                with self.lock:
+                    other = self.waiting.pop((level, sibling), None)
+                    if other is None:
+                        self.waiting[level, i] = value
+                        return
+                value = self.combine(value, other) if i < sibling else self.combine(other, value)
+            i >>= 1
+        self.root = value

@@ -1,0 +1,137 @@
+r"""Which λ, from scores of rows left out.
+
+    mean_a = Σ_f score_af/F        se_a = √(Σ_f (score_af − mean_a)²/(F − 1))/√F
+
+"best": the largest mean, of equal ones the strongest λ. "1se": the strongest λ whose mean is at
+least that of the best less its se, since these rows cannot tell the two apart.
+"""
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.labels import named
+from ..text.format import count, number
+from ..text.table import Table
+
+CHOICES = ("1se", "best")
+EVIDENCE = 2.0  # standard errors above the score without columns: about 95 %
+TIE = 1e-12  # means of the same scores in another order
+
+
+class Choice(NamedTuple):
+    mean: np.ndarray  # (A,)
+    error: np.ndarray  # (A,): standard errors; 0 where there is one fold
+    best: int
+    strongest: int  # within one standard error of the best
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> "Choice":
+        """``scores`` (A, folds), the strongest λ first. A λ with a score of NaN is not chosen."""
+        folds = scores.shape[1]
+        mean = scores.mean(axis=1)
+        error = scores.std(axis=1, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros(len(mean))
+        if np.isnan(mean).all():
+            raise ValueError("no λ has a score in every fold: the scorer gave NaN for each")
+        top = float(np.nanmax(mean))
+        best = int(np.flatnonzero(mean >= top - TIE * abs(top))[0])
+        within = np.flatnonzero(mean >= mean[best] - error[best])  # NaN is within nothing
+        return cls(mean, error, best, int(within[0]))
+
+
+def values_of_alphas(alphas: object) -> int | np.ndarray:
+    """How many, or those that were given, the strongest first."""
+    said = f"alphas={alphas!r}: give a whole number of at least 2, or numbers above 0"
+    if isinstance(alphas, Integral) and not isinstance(alphas, bool):
+        if alphas < 2:
+            raise ValueError(said)
+        return int(alphas)
+    try:
+        values = np.array(alphas, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if isinstance(alphas, str) or values.ndim != 1 or not len(values):
+        raise ValueError(said)
+    for value in values[~((values > 0) & (values < np.inf))]:
+        raise ValueError(f"alphas holds {value}: λ must be a finite number above 0")
+    if (np.diff(values) > 0).all():
+        return values[::-1].copy()
+    if not (np.diff(values) < 0).all():
+        raise ValueError(
+            f"alphas={alphas!r} neither rise nor fall: give each λ once, in order "
+            "(np.unique(alphas))"
+        )
+    return values
+
+
+def require_folds(
+    folds: list[Any], classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
+) -> None:
+    """Each class must be learned in each fold, and something left out."""
+    if not folds:
+        raise ValueError("cv gives no folds")
+    labels = classes.tolist()
+    for f, (train, test) in enumerate(folds, 1):
+        weight = np.bincount(k[train], None if s is None else s[train], len(classes))
+        if not (weight > 0).all():
+            label = labels[int(np.argmin(weight))]
+            raise ValueError(
+                f"fold {f} of {len(folds)} has no row of class {label!r} to learn from: use fewer "
+                "folds, or StratifiedKFold; a class of one row cannot be left out, so merge it "
+                f"with another or drop it (the classes are {named(classes)})"
+            )
+        if not len(k[test]):
+            raise ValueError(f"fold {f} of {len(folds)} leaves no row out: there is no score")
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def table(model: Any) -> Table:
+    """A row for each λ."""
+    choice = Choice.of(model.scores_)
+    some = model.n_selected_
+    marks = [
+        " and ".join(
+            word for word, a in (("best", choice.best), ("taken", model.chosen_index_)) if a == row
+        )
+        for row in range(len(choice.mean))
+    ]
+    columns = {
+        "alpha": model.alphas_,
+        name_of_score(model.scoring): choice.mean,
+        "std error": choice.error,
+        "columns": some.mean(axis=1),
+        "fewest": some.min(axis=1),
+        "most": some.max(axis=1),
+        "": marks,
+    }
+    folds = model.scores_.shape[1]
+    title = f"{name_of_score(model.scoring).capitalize()} on rows left out, {count(folds, 'fold')}"
+    return Table(columns, title=title, notes=notes(model, choice))
+
+
+def notes(model: Any, choice: Choice) -> list[str]:
+    """What to know before trusting the choice."""
+    told, last = [], len(choice.mean) - 1
+    without = float(np.mean(model.scores_without_columns_))
+    best, score = choice.mean[choice.best], name_of_score(model.scoring)
+    if best - EVIDENCE * choice.error[choice.best] <= without:
+        told.append(
+            f"No evidence that columns help: without any the {score} is {number(without, 4)}, "
+            f"the best here {number(float(best), 4)}."
+        )
+    elif choice.best == last:
+        told.append("The best λ is the weakest that was tried: try weaker ones.")
+    elif choice.best == 0 and not isinstance(model.alphas, Integral):
+        told.append("The best λ is the strongest that was tried: try stronger ones.")
+    told.append(f"The best {score} is the largest of {last + 1}: on new rows expect a little less.")
+    return told
+
+
+def name_of_score(scoring: object) -> str:
+    if scoring is None:
+        return "accuracy"
+    told = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+    return str(told).replace("_", " ")

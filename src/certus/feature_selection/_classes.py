@@ -1,0 +1,90 @@
+"""What the NCFS classifiers share: classes as gains, what neighbours say, the class chosen."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from ..data.rows import Rows
+from ..solvers.ncfs import OfClasses
+from ._base import NCFS
+from ._priors_costs import asked, check_alpha, costs, unit_of_costs
+from ._task import Task
+
+
+class NCFSOfClasses(ClassifierMixin, NCFS):
+    """Weights of columns by which the nearest rows are of the same class."""
+
+    prior: Any
+    loss: Any
+    classes_: np.ndarray
+    _every_class_has_weight = True
+
+    _costs: np.ndarray | None
+    _fit_y: np.ndarray
+    _without_weights = "the shares of the classes"
+
+    def _prepare(self, rows: Rows, classes: np.ndarray, alpha: float | None = None) -> Task:
+        """The problem of rows, y the indices of classes; ``alpha``: λ, if not the parameter's."""
+        self._require_rows(rows.shape[0])
+        self._dense(rows.X)
+        k = _codes(rows)
+        a = asked(self.prior, self.form, classes, k, rows.s)
+        L = None if self.loss is None else costs(self.loss, classes)
+        if alpha is None:
+            check_alpha(self.alpha)
+            unit = 1.0 if L is None else unit_of_costs(L)
+            auto = isinstance(self.alpha, str)
+            alpha = unit * float(a.sum()) / len(k) if auto else float(self.alpha)
+        gains = np.eye(len(classes)) if L is None else -L
+        return self._task(rows, self._scaling(rows), OfClasses(k, gains), a, alpha)
+
+    def _keep_classes(self, task: Task, classes: np.ndarray) -> None:
+        self.classes_, self._fit_y = classes, _codes(task.rows)
+        self._costs = None if self.loss is None else costs(self.loss, classes)
+
+    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
+        """The share of the rows, by weight, whose class the others say."""
+        k, K = self._fit_y, len(self.classes_)
+        P = self._sums(None, np.eye(K)[k], own=(X, W))
+        return float(np.average(self._choice(P) == k, weights=task.rows.s))
+
+    def _choice(self, P: np.ndarray) -> np.ndarray:
+        """The likeliest class, or that of the least expected cost; of equal ones the first."""
+        if self._costs is None:
+            return np.asarray(P.argmax(axis=1))
+        return np.asarray((P @ self._costs).argmin(axis=1))
+
+    def predict_proba(self, X: object) -> np.ndarray:
+        """P(c | x) = Σⱼ pⱼ(x) [yⱼ = c]: how much of the neighbourhood is of each class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        X = self._scaled(X)
+        return self._sums(X, np.eye(len(self.classes_))[self._fit_y])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likeliest class; with ``loss`` the class of the least expected cost.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        chosen = self._choice(self.predict_proba(X))
+        return self.classes_[chosen]
+
+
+def _codes(rows: Rows) -> np.ndarray:
+    assert rows.y is not None
+    return rows.y[:, 0].astype(np.intp)

@@ -1,0 +1,149 @@
+r"""How much each row counts that is asked for its class, and what an answer costs.
+
+    a_i = s_i ("empirical"),  s_i/S_c ("balanced"),  S π_c s_i/S_c (shares π);  S_c = Σ s of class c
+
+divided by S = Σs for the mean form. λ = Σa/n is then one problem, however it is written: Yang's 1
+of the sum, MATLAB's 1/n of the mean, 1/50 for three balanced classes of 50.
+"""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..data.labels import named
+from ..data.validation import one_of
+from ..text.format import listed, number
+
+PRIORS = ("empirical", "balanced", "uniform")
+FORMS = ("sum", "mean")
+SUM_TO_ONE = 1e-6  # shares that were typed in
+
+
+def asked(
+    prior: object, form: str, classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
+) -> np.ndarray:
+    """a (n,) of a classification."""
+    s = np.ones(len(k)) if s is None else s
+    S_c = np.bincount(k, s, len(classes))
+    if isinstance(prior, str) and prior == "empirical":
+        a = s
+    elif isinstance(prior, str) and prior == "balanced":
+        a = s / S_c[k]
+    else:
+        a = s * (S_c.sum() * shares(prior, classes) / S_c)[k]
+    return a / s.sum() if form == "mean" else a
+
+
+def shares(prior: Any, classes: np.ndarray) -> np.ndarray:
+    """π (K,)."""
+    K = len(classes)
+    if isinstance(prior, str):
+        one_of("prior", prior, PRIORS)
+        return np.full(K, 1 / K)
+    if isinstance(prior, dict):
+        labels = classes.tolist()
+        unknown = [repr(label) for label in prior if label not in labels]
+        missing = [repr(label) for label in labels if label not in prior]
+        if unknown or missing:
+            what = f"names {listed(unknown)}" if unknown else f"does not name {listed(missing)}"
+            raise ValueError(f"prior {what}: give a share for each of the classes {named(classes)}")
+        prior = [prior[label] for label in labels]
+    try:
+        pi = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError):
+        pi = np.empty(0)
+    if pi.shape != (K,):
+        raise ValueError(
+            f"prior={prior!r}: give 'empirical', 'balanced', 'uniform', a dict from class to "
+            f"share, or {K} shares in the order {named(classes)}"
+        )
+    if not (np.isfinite(pi).all() and (pi >= 0).all()):
+        raise ValueError(f"prior={prior!r}: give shares that are not negative")
+    if abs(pi.sum() - 1) > SUM_TO_ONE:
+        raise ValueError(
+            f"prior={prior!r} sums to {number(float(pi.sum()))}: give shares that sum to 1"
+        )
+    return pi / pi.sum()
+
+
+def costs(loss: Any, classes: np.ndarray) -> np.ndarray:
+    """L (K, K): what it costs if class j answers for class i."""
+    K = len(classes)
+    if callable(loss):
+        L = np.asarray(loss(classes[:, None], classes[None, :]), dtype=float)
+        L = np.broadcast_to(L, (K, K)) if L.ndim == 0 else L
+        what = "loss(classes[:, None], classes[None, :])"
+    else:
+        what = "loss"
+        try:
+            L = np.asarray(loss, dtype=float)
+        except (TypeError, ValueError):
+            L = np.empty(0)
+    if L.shape != (K, K):
+        raise ValueError(
+            f"{what} has shape {L.shape}, and there are {K} classes: give a matrix of shape "
+            f"{(K, K)} in the order {named(classes)}, a function of two arrays of labels, or None"
+        )
+    require_finite_costs(L, what)
+    return L
+
+
+def require_finite_costs(L: np.ndarray, what: str) -> None:
+    if not np.isfinite(L).all():
+        i, j = np.argwhere(~np.isfinite(L))[0]
+        raise ValueError(f"{what} holds {L[i, j]} at {int(i), int(j)}: costs must be finite")
+
+
+def unit_of_costs(L: np.ndarray) -> float:
+    """The mean cost of a wrong class, so that λ is in its unit; 1 where there is none."""
+    wrong = L[~np.eye(len(L), dtype=bool)]
+    return float(np.abs(wrong).mean()) or 1.0
+
+
+def check_alpha(alpha: Any) -> None:
+    if isinstance(alpha, str) and alpha == "auto":
+        return
+    real = isinstance(alpha, Real) and not isinstance(alpha, bool)
+    if not real or not 0 <= float(alpha) < np.inf:
+        raise ValueError(f"alpha={alpha!r}: give a number that is not negative, or 'auto'")
+
+
+# --- regression -----------------------------------------------------------------------------------
+
+LOSSES = ("absolute", "squared", "epsilon_insensitive")
+IQR_TO_EPSILON = 13.49  # as MATLAB: a tenth of the spread, if y is normal
+
+
+def loss_of_values(
+    loss: Any, epsilon: Any, y: np.ndarray
+) -> tuple[Callable[[Any, Any], Any], float | None]:
+    """loss(y_i, y_j) of arrays, and its ε if it has one."""
+    _check_epsilon(epsilon)
+    if callable(loss):
+        few = y[: min(3, len(y))]
+        L = np.asarray(loss(few[:, None], few[None, :]), dtype=float)
+        if L.shape != (len(few), len(few)):
+            raise ValueError(
+                f"loss of arrays of shapes {(len(few), 1)} and {(1, len(few))} has shape {L.shape}"
+                f": give a function that is broadcast, as (u - v) ** 2 is"
+            )
+        require_finite_costs(L, "loss")
+        return loss, None
+    one_of("loss", loss, LOSSES)
+    if loss == "absolute":
+        return lambda u, v: np.abs(u - v), None
+    if loss == "squared":
+        return lambda u, v: (u - v) ** 2, None
+    low, high = np.percentile(y, [25, 75])
+    e = float((high - low) / IQR_TO_EPSILON if epsilon == "auto" else epsilon)
+    return lambda u, v: np.maximum(np.abs(u - v) - e, 0.0), e
+
+
+def _check_epsilon(epsilon: Any) -> None:
+    if isinstance(epsilon, str) and epsilon == "auto":
+        return
+    real = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
+    if not real or not 0 <= float(epsilon) < np.inf:
+        raise ValueError(f"epsilon={epsilon!r}: give a number that is not negative, or 'auto'")

@@ -1,0 +1,65 @@
+"""What happens when a kernel cannot be compiled: its NumPy twin if there is one, else an error.
+
+Imports no compiler, so that solvers may import this before they know whether they need a kernel.
+"""
+
+import threading
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+_failed: set[Callable[..., Any]] = set()
+_lock = threading.Lock()
+
+
+class KernelError(RuntimeError):
+    """A kernel cannot be compiled by the Numba that is installed."""
+
+
+def compiled_or(compiled: Callable[..., Any], twin: Callable[..., Any]) -> Callable[..., Any]:
+    """``compiled``, or ``twin`` from the moment at which its kernel cannot be compiled.
+
+    Both take the same arguments and return the same values up to rounding. ``compiled`` imports its
+    kernel itself, and writes nothing before the kernel has been compiled. The first failure of
+    a process is told by one RuntimeWarning; a failed kernel is not tried again.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if compiled not in _failed:
+            try:
+                return compiled(*args, **kwargs)
+            except Exception as error:
+                if not cannot_compile(error):
+                    raise
+                _remember(compiled, error)
+        return twin(*args, **kwargs)
+
+    return twin if compiled in _failed else call
+
+
+def cannot_compile(error: BaseException) -> bool:
+    """Whether the error is of the compiler: raised by it, or while a kernel's module was imported
+    (a Numba that does not know this NumPy, or an llvmlite that lost a name, fails there)."""
+    if isinstance(error, KernelError):
+        return True
+    return any(
+        frame.f_code.co_name == "<module>"
+        and frame.f_globals.get("__name__", "").startswith("certus.kernels.")
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
+
+
+def _remember(compiled: Callable[..., Any], error: BaseException) -> None:
+    with _lock:
+        first = not _failed
+        _failed.add(compiled)
+    if first:
+        reason = str(error)
+        if not isinstance(error, KernelError):
+            reason = f"Compiled kernels cannot be imported ({type(error).__name__}: {error})."
+        warnings.warn(
+            f"{reason} NumPy is used where it can be, which gives the same answers more slowly.",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,1 @@
+"""Compiled losses, derivatives and products of linear models."""

@@ -1,0 +1,1 @@
+"""Compiled dual coordinate steps of the hinge loss."""

@@ -1,0 +1,1 @@
+"""Compiled densities and responsibilities of mixtures."""

@@ -1,0 +1,1 @@
+"""Compiled loops of NCFS over all pairs of rows."""

@@ -1,0 +1,31 @@
+"""What stands around every solver."""
+
+from types import TracebackType
+from typing import Any
+
+from ..data.finite import require_finite
+from ..data.rows import Rows
+from ..runtime.pool import blas_limiter
+from ..solvers.linalg.gram import NonFiniteError
+
+
+class Solving:
+    """``with Solving(model, rows)``: BLAS is held to the threads that suit these rows, and a value
+    that a solver found not to be finite is named by its row and column."""
+
+    def __init__(self, model: Any, rows: Rows):
+        self.model, self.rows = model, rows
+        self.limit = blas_limiter.for_work(rows.shape)
+
+    def __enter__(self) -> None:
+        self.limit.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.limit.__exit__(kind, error, traceback)
+        if isinstance(error, NonFiniteError):
+            require_finite(self.rows.X, vars(self.model).get("feature_names_in_"))

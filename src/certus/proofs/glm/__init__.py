@@ -1,0 +1,1 @@
+"""Proofs for linear classifiers: logistic, softmax, ordinal, Firth, Huber and squared hinge."""

@@ -1,0 +1,207 @@
+r"""Lower bounds from dual points: what the losses of linear classifiers share.
+
+    F(w, b) = Σ_i ω_i ℓ_i(x_iᵀw + b) + l1‖w‖₁ + l2/2 ‖w‖²        ω_i = C s_i c_{y_i}
+
+A convex loss lies above each of its tangents: ℓ_i(z) ≥ −a_i z + G_i(a_i) for every z and every a_i
+in the domain of G_i(a) = −ℓ_i*(−a). Summed, with v = Σ_i ω_i a_i x_i, and the least of −vᵀw plus
+the penalty:
+
+    F(w, b) ≥ Σ_i ω_i G_i(a_i) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b)
+
+where a free intercept needs Σ_i ω_i a_i = 0, and l2 = 0 needs |v_j| ≤ l1 (then the last sum is 0).
+Any such a is a proof, wherever it came from; that of the optimum proves most. A penalised intercept
+is a constant column c with the coefficient b/c.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.proofs.linalg.linear_sums import (
+    by_columns,
+    choose_view,
+    column_statistics,
+    column_tiles,
+    few_rows,
+    gamma,
+    is_sparse,
+    viewed_intercept,
+)
+
+MOST_ROWS = 2**14  # of a slice: more work in a call, and threads wait less for each other's
+MOST = 2**19  # elements of X in it
+EVALUATION = 40  # roundings of a term: exp, log1p (a few units each), its products, its weight
+
+
+class Penalty(NamedTuple):
+    """l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
+
+    l1: float
+    l2: float
+
+    def value(self, w: np.ndarray) -> Any:
+        value = self.l1 * np.abs(w).sum(axis=0)
+        if self.l2 == 0:
+            return value
+        with np.errstate(over="ignore"):
+            return value + self.l2 / 2 * (w * w).sum(axis=0)
+
+    def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
+        """Σ_j [|v_j| − l1]₊²/(2 l2) for every v within ``error`` (in norm), at most."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
+            most = np.where(size > 0, size**2 / (2 * self.l2), 0.0)
+        return most * (1 + gamma(len(v) + 8))
+
+    def feasible(self, v: np.ndarray, error: np.ndarray) -> Any:
+        """τ ≤ 1 with τ|v_j| ≤ l1."""
+        largest = (np.abs(v).max(axis=0, initial=0.0) + error) * (1 + gamma(4))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(largest > self.l1, self.l1 / largest, 1.0)
+
+    def best(self, dual: Any, v: np.ndarray, error: np.ndarray) -> tuple[Any, Any]:
+        """The highest bound with all of a scaled by τ = 1 or by the τ that makes it feasible, and
+        that τ. ``dual(τ)``: Σ ω G(τa), at least."""
+        tau = self.feasible(v, error)
+        value = dual(tau)
+        if self.l2 == 0:
+            return value, tau
+        value = value - self.conjugate(v * tau, error * tau)
+        whole = dual(np.ones_like(tau)) - self.conjugate(v, error)
+        return np.fmax(value, whole), np.where(whole >= value, 1.0, tau)
+
+
+class Fitted:
+    """One (w, b) on one data set as it is looked at, and its penalty."""
+
+    def __init__(
+        self, data: Any, w: Any, b: Any, C: float, l1: float, l2: float, fit_intercept: bool,
+        intercept_scaling: float | None,
+    ):  # fmt: skip
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        self.data, self.C, self.penalty = data, float(C), Penalty(float(l1), float(l2))
+        self.free = fit_intercept and intercept_scaling is None
+        self.scaling = intercept_scaling if fit_intercept and intercept_scaling else None
+        X, y, s = data.some(few_rows(data.shape[1]))
+        view = choose_view(X, y, s, centre=self.free)
+        self.view = view._replace(c_y=np.zeros(len(b)))
+        self.q = np.ones(len(w)) if view.q is None else view.q
+        self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)
+        self.infeasible = ""
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            self.infeasible = "a coefficient is not a finite number"
+        elif not fit_intercept and b.any():
+            self.infeasible = "there is an intercept, which fit_intercept=False excludes"
+        # all that is penalised, in the user's units
+        self.penalised = w if self.scaling is None else np.vstack([w, b / self.scaling])
+        self.rounding = gamma(data.depth + EVALUATION)
+
+    def score_error(self, XX: np.ndarray, W: np.ndarray) -> Any:
+        """Bound on √Σ ω (ẑ − z)², for XX ≥ Σ ω‖x‖² and W = Σ ω.
+
+        |ẑ_i − z_i| ≤ γ_{p+6} (|x_i|ᵀ|w| + |b|) + error of b, and the norm of |X||w| is at most
+        Σ_j ‖x_j‖ |w_j| ≤ √XX ‖w‖.
+        """
+        total = np.sqrt(XX) * np.linalg.norm(self.w, axis=0) + np.sqrt(W) * np.abs(self.b)
+        return gamma(len(self.w) + 6) * total + np.sqrt(W) * self.b_error
+
+    def column_sizes(self) -> Any:
+        """√Σ s x_j² of each column; one more pass."""
+        return np.sqrt(1.001 * self.data.reduce(column_statistics, self.view)[1])
+
+    def penalised_sums(
+        self, v: np.ndarray, error: np.ndarray, v_b: np.ndarray, v_b_error: np.ndarray
+    ) -> tuple[Any, Any]:
+        """v in the user's units, the intercept's below it, and the error's norm."""
+        v, error = v / self.q[:, None], error / self.q.min()
+        if self.scaling is None:
+            return v, error
+        return np.vstack([v, self.scaling * v_b]), error + abs(self.scaling) * v_b_error
+
+
+def class_factors(C: float, class_weight: object, mass: np.ndarray) -> Any:
+    """C c_k of each class, from Σ s of its rows. "balanced": c_k = Σ s / (classes · mass_k)."""
+    if class_weight is None:
+        return np.full(len(mass), C)
+    if isinstance(class_weight, str):
+        total = mass.sum() / len(mass)
+        return C * np.divide(total, mass, out=np.zeros(len(mass)), where=mass > 0)
+    return C * np.asarray(class_weight, dtype=float)
+
+
+def class_mass(X: np.ndarray, y: np.ndarray, s: np.ndarray, classes: int) -> tuple[Any]:
+    """Σ s of each class."""
+    return (np.bincount(y[:, 0].astype(np.intp), s, classes).astype(float),)
+
+
+def slice_rows(X: np.ndarray) -> int:
+    """Rows of a block that are worked on at a time; of sparse rows, all."""
+    n, p = X.shape
+    if is_sparse(X):
+        return n
+    if by_columns(X) and X.dtype == float and n <= MOST_ROWS:
+        return n
+    return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
+
+
+def slices(X: np.ndarray, view: Any) -> Any:
+    """A block's rows as viewed, in slices that stay near the core for all products with them."""
+    n, p = X.shape
+    if is_sparse(X):
+        yield slice(0, n), view.of_sparse(X)
+        return
+    step, room = slice_rows(X), None
+    plain = view.plain and X.dtype == float
+    if not plain:
+        step = min(step, max(1, MOST // max(p, 1)))
+        room = np.empty((step, p))
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        yield part, X[part] if plain else view.of(X[part], float, room)
+
+
+def apart(Z: np.ndarray) -> bool:
+    """Sparse rows, or rows of an array by columns."""
+    return is_sparse(Z) or not Z.flags.c_contiguous
+
+
+def product(Z: np.ndarray, w: np.ndarray) -> Any:
+    """Zw. np.dot, not @, which would keep other threads waiting where its result is short; but of
+    rows that lie apart np.dot makes a copy. Columns are left out where most coefficients are 0."""
+    if not apart(Z):
+        return np.dot(Z, w)
+    if not is_sparse(Z):
+        used = np.flatnonzero(w.any(axis=1))
+        if 4 * len(used) < len(w):  # as rows of Zᵀ: where columns lie in one piece, so do these
+            return np.dot(w[used].T, Z.T[used]).T
+    return Z @ w
+
+
+def transposed(Z: np.ndarray, G: np.ndarray) -> Any:
+    """ZᵀG."""
+    return Z.T @ G if apart(Z) else np.dot(G.T, Z).T
+
+
+def norms_and_transposed(Z: Any, s: Any, G: np.ndarray) -> tuple[Any, Any]:
+    """Σ s ‖x‖² and ZᵀG. Columns that lie in one piece are read once for both."""
+    if not by_columns(Z):
+        return squared_norms(Z, s), transposed(Z, G)
+    total, found = 0.0, np.empty((Z.shape[1], G.shape[1]))
+    for part in column_tiles(Z):
+        total += squared_norms(Z[:, part], s)
+        found[part] = transposed(Z[:, part], G)
+    return total, found
+
+
+def squared_norms(Z: Any, s: np.ndarray | None) -> Any:
+    """Σ s ‖x‖² over the rows of Z."""
+    if s is None:
+        if is_sparse(Z):
+            return np.dot(Z.data, Z.data)
+        Z = Z.T if by_columns(Z) else Z
+        return np.vdot(Z, Z) if Z.flags.c_contiguous else np.vecdot(Z, Z).sum()
+    if is_sparse(Z):
+        return np.dot(Z.power(2).sum(axis=1), s)
+    if by_columns(Z):
+        return np.dot(Z.T * Z.T, s).sum()
+    return np.dot(s, np.einsum("ij,ij->i", Z, Z))

@@ -1,0 +1,400 @@
+r"""Softmax loss of K classes: how far a given (w, b) is from the optimum.
+
+    F(w, b) = C Σ_i s_i c_{y_i} (log Σ_k exp(z_ik) − z_{i,y_i}) + l1‖w‖₁ + l2/2 ‖w‖²,  z = Xw + b
+
+With Y_i the unit vector of row i's class, any Q_i in the simplex gives, E(Q) = −Σ_k Q_k log Q_k,
+
+    D(Q) = Σ_i ω_i E(Q_i) − Σ_jk [|V_jk| − l1]₊² / (2 l2) ≤ F      V = Σ_i ω_i x_i (Y_i − Q_i)ᵀ
+
+where free intercepts need Σ ω Q = Σ ω Y. The point is Q = softmax(z), its rows of class c moved
+towards their own class, Q ← (1 − δ_c)Q + δ_c Y: V shrinks with it, and with
+q_ck = Σ_{i in c} ω Q_ik, n_c = Σ_{i in c} ω the δ are the solution of
+
+    Σ_c δ_c (n_c 1[c = k] − q_ck) = n_k − Σ_c q_ck        (δ ≥ 0, the least is 0).
+
+What that leaves, rounding, is mended by Q ← (1 − t)Q + t·ζ/S, ζ = (n − (1 − t)q)/t, with the least
+t that makes ζ ≥ 0. E is concave, so E((1 − δ)Q + δY) ≥ (1 − δ)E(Q): for δ near 0 one pass is
+enough; where it is not, a second pass sums up at the moved point itself.
+
+Where that proves too little (no penalty, or one that is weak beside the rows), gradient and
+curvature do (``curvature``); without a penalty, data that (w, b) separates have no finite optimum,
+and columns that nearly repeat others are looked at in more digits (``_careful_curvature``).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.proofs.glm._careful_curvature import Careful, careful_curvature
+from certus.proofs.glm._curvature import from_curvature, local_of
+from certus.proofs.glm._weightless import WithWeight
+from certus.proofs.glm.duality import (
+    Fitted,
+    apart,
+    class_factors,
+    class_mass,
+    product,
+    slice_rows,
+    slices,
+    squared_norms,
+    transposed,
+)
+from certus.proofs.glm.separation import separates
+from certus.proofs.linalg.linear_sums import UNIT
+from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.repeated_columns import repeated_columns
+
+NEAR_ONE = 1.0625  # Σ e^{z − max z} below which its logarithm would lose digits
+
+
+class SoftmaxSums(NamedTuple):
+    """Σ s over the rows of each class c, at Q as moved; ω = s·factor in V alone."""
+
+    XX: Any  # Σ s ‖x‖², all rows
+    one: Any  # (K,)
+    value: Any  # the loss (K,)
+    entropy: Any  # E(Q) (K,)
+    slope: Any  # ‖Q − Y‖² (K,)
+    wrong: Any  # another class has the larger score (K,)
+    Q: Any  # (K, K)
+    V: Any  # (p, K)
+
+
+def softmax_sums(
+    X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, factor: Any, delta: Any
+) -> SoftmaxSums:
+    """Of one block of rows; y is the class's number."""
+    K = w.shape[1]
+    XX, total, V = 0.0, np.zeros((K, 5 + K)), np.zeros(w.shape)
+    room = np.empty((5 + K, slice_rows(X)))
+    for part, Z in slices(X, view):
+        # classes by rows: sums over classes then run along the rows
+        z = np.ascontiguousarray(product(Z, w).T) if apart(Z) else np.dot(w.T, Z.T)
+        weight = None if s is None else s[part]
+        XX += squared_norms(Z, weight)
+        own, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
+        rows = room[:, : len(at)]
+        one, value, entropy, slope, wrong, Q = *rows[:5], rows[5:]
+        z += b[:, None]
+        z -= z.max(axis=0)
+        np.exp(z, out=Q)
+        sums = Q.sum(axis=0)
+        log_sum, z_own = np.log(sums), z[own, at]
+        near = np.flatnonzero(sums < NEAR_ONE)  # one class alone has 1 there
+        if len(near):
+            others = Q[:, near]
+            log_sum[near] = np.log1p((others * (others < 1)).sum(axis=0))
+        Q /= sums
+        one.fill(1.0)
+        np.subtract(log_sum, z_own, out=value)
+        np.subtract(log_sum, np.einsum("ki,ki->i", Q, z), out=entropy)
+        z[own, at] = -np.inf
+        np.greater_equal(z.max(axis=0), z_own, out=wrong, casting="unsafe")
+        if delta is not None:
+            Q *= 1 - delta[own]
+            Q[own, at] += delta[own]
+            np.negative((Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=0), out=entropy)
+        # Y − Q; 1 − Q of its own class as the others' sum: no digits are lost where Q is near 1
+        R = np.negative(Q, out=z)
+        R[own, at] = 0.0
+        R[own, at] = -R.sum(axis=0)
+        np.einsum("ki,ki->i", R, R, out=slope)
+        Y = np.zeros_like(R)
+        Y[own, at] = 1.0 if weight is None else weight
+        total += np.dot(Y, rows.T)
+        R *= factor[own] if weight is None else weight * factor[own]
+        V += transposed(Z, R.T)
+    one, value, entropy, slope, wrong = total[:, :5].T
+    return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
+
+
+class SoftmaxProblem(Fitted):
+    """(w, b) with K columns: the sums over all rows, and the numbers that follow from them."""
+
+    def __init__(
+        self, data: Any, w: Any, b: Any, C: float, l1: float, l2: float, fit_intercept: bool,
+        class_weight: Any, intercept_scaling: float | None,
+    ):  # fmt: skip
+        super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
+        K = len(self.b)
+        mass = np.ones(K) if class_weight is None else data.reduce(class_mass, K)[0]
+        self.factor = class_factors(self.C, class_weight, mass)
+        self.sums = self.take_sums(None)
+        self.n = self.factor * self.sums.one
+        self.W, self.XX = 1.001 * self.n.sum(), 1.001 * self.factor.max() * self.sums.XX
+        self.slope = np.sqrt(1.001 * self.factor @ self.sums.slope)
+
+    def take_sums(self, delta: Any) -> SoftmaxSums:
+        args = self.w, self.b, self.view, self.factor, delta
+        return SoftmaxSums(*self.data.reduce(softmax_sums, *args))
+
+    @property
+    def objective(self) -> float:
+        value = self.factor @ self.sums.value
+        return float(value + self.penalty.value(self.penalised).sum())
+
+    @property
+    def null_objective(self) -> float:
+        total = self.n.sum()
+        if not (self.free or self.scaling is not None):
+            return float(total * np.log(len(self.n)))
+        share = self.n / total
+        f0 = -total * (share * np.log(np.where(share > 0, share, 1.0))).sum()
+        return float(max(f0, np.finfo(float).tiny))  # one class: 0
+
+    def evaluation(self, z_error: float) -> float:
+        """|F̂ − F| at most: ℓ has slope Q − Y and curvature at most ½; and the sums' rounding."""
+        return float((self.slope + z_error / 4) * z_error + self.rounding * self.objective)
+
+    def balance(self, sums: SoftmaxSums) -> tuple[Any, float]:
+        """δ and t, with which free intercepts have Σ ω Q = n."""
+        K = len(self.n)
+        delta = np.zeros(K)
+        if not self.free:
+            return delta, 0.0
+        q = self.factor[:, None] * sums.Q
+        L = np.diag(self.n) - q
+        if np.isfinite(L).all() and (self.n > 0).all():
+            # columns scaled by 1/n: a class of few rows counts as much as others
+            A = L.T / self.n[:, None]
+            short = 1 - q.sum(axis=0) / self.n
+            delta = np.linalg.lstsq(A, short, rcond=None)[0]
+            null = np.abs(np.linalg.svd(A)[2][-1])  # A·null = 0, null > 0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                delta = delta - null * np.min(delta / null)
+            good = np.isfinite(delta).all() and delta.min() >= -1e-9 and delta.max() < 0.5
+            delta = np.maximum(delta, 0.0) if good else np.zeros(K)
+        moved = (1 - delta) @ q + delta * self.n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = 1 - self.n / moved * (1 - 4 * self.rounding)
+        t = float(np.max(np.where(moved > 0, t, 0.0)))
+        return delta, min(max(t, 0.0), 1.0)
+
+    def bound(self, sums: SoftmaxSums) -> tuple[float, Any]:
+        """D, at least, and the δ of the point that a second pass would sum up at."""
+        delta, t = self.balance(sums)
+        size = np.sqrt(self.XX)
+        slope = np.sqrt(1.001 * self.factor @ sums.slope)
+        rounding = self.rounding * slope * size
+        error = rounding + delta.max() * slope * size
+        error += t * (np.linalg.norm(sums.V) + np.sqrt(2 * self.W) * size)
+        v_b = self.n - self.factor @ sums.Q
+        v_b_error = self.rounding * np.sqrt(self.W) * slope
+        V, error = self.penalised_sums(sums.V, error, v_b, v_b_error)
+        V, error = V.reshape(-1, 1), np.array([error])  # one problem: all columns together
+        entropy = self.factor * sums.entropy
+        total = (1 - t) * ((1 - delta) @ entropy)
+        D, _ = self.penalty.best(lambda tau: tau * total, V, error)
+        spread = self.factor @ (3 * sums.value + sums.entropy)
+        tau = 1.0
+        if self.penalty.l2 == 0:
+            tau = float(self.penalty.feasible(V, np.array([rounding / self.q.min()]))[0])
+        return float(np.fmax(D[0] - self.rounding * spread, 0.0)), 1 - (1 - delta) * tau
+
+    def gap(self, tol: float) -> tuple[float, float]:
+        """A bound on the optimum, and the gap that it leaves, from one pass or two."""
+        most = self.objective + self.evaluation(
+            float(np.linalg.norm(self.score_error(self.XX, self.W)))
+        )
+        bound, delta = self.bound(self.sums)
+        if most - bound > tol * self.null_objective and delta.any():
+            bound = max(bound, self.bound(self.take_sums(delta))[0])
+        return bound, (most - bound) * (1 + 8 * UNIT)
+
+    def by_curvature(self, tol: float, without: Any = ()) -> tuple[Any, float]:
+        """The excess, and what rounding did to F. ``without``: columns that repeat others."""
+        K, size = len(self.n), np.sqrt(self.factor.max()) * self.column_sizes()
+        sums = self.sums.V, self.n - self.factor @ self.sums.Q
+        slope, W = np.full(K, self.slope), np.full(K, self.W)
+        bend = SoftmaxBend(self.factor)
+        local = local_of(self, slice(None), sums, slope, W, size, bend, 0.5)
+        local.kept[:, list(without)] = False
+        found = from_curvature(self.data, local, tol * self.null_objective / 4)
+        return found, self.evaluation(local.z_error)
+
+    def without_repeats(self, w: Any, dark: Any, tol: float) -> Careful | None:
+        """The excess without columns that repeat others; None where that proves too little."""
+        constant, size = 1.0 if self.free else None, self.column_sizes()
+        w = np.asarray(w, dtype=float)
+        repeats = repeated_columns(self.data, self.view, dark, size, constant, w)
+        if repeats is None:
+            return None
+        exact, self.b_error = self.b_error, self.b_error + repeats.shift
+        found, error = self.by_curvature(tol, repeats.columns)
+        self.b_error = exact
+        if not found.excess + 2 * error <= tol * self.null_objective:
+            return None
+        return Careful(
+            self.objective, error, found.excess, found.decrement, None, repeats.left_out, ""
+        )
+
+    def in_more_digits(self, w: Any, b: Any, fit_intercept: bool) -> Careful:
+        """The excess where rounding left it open, without a penalty."""
+        kept = np.arange(len(self.n)) < len(self.n) - 1  # the last class's scores may be 0
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        rows = SoftmaxRows(self.factor)
+        return careful_curvature(self.data, w, b, fit_intercept, rows, kept)
+
+
+class SoftmaxBend(NamedTuple):
+    """ω (diag Q − QQᵀ)."""
+
+    factor: Any
+
+    def __call__(self, y: Any, s: Any, z: Any) -> Any:
+        Q = np.exp(z - z.max(axis=1, keepdims=True))
+        Q /= Q.sum(axis=1, keepdims=True)
+        omega = s * self.factor[y.astype(np.intp)]
+        return omega[:, None, None] * bend_of(Q)
+
+
+def bend_of(Q: Any) -> Any:
+    """diag Q − QQᵀ, row by row, (n, K, K)."""
+    h = -Q[:, :, None] * Q[:, None, :]
+    k = np.arange(Q.shape[1])
+    h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
+    return h
+
+
+class SoftmaxRows(NamedTuple):
+    """ω (log Σ_k e^{z_k} − z_y) of rows, with its derivatives."""
+
+    factor: Any
+
+    def weights(self, y: Any, s: Any) -> Any:
+        return s * self.factor[y.astype(np.intp)]
+
+    def __call__(self, y: Any, s: Any, z: Any) -> tuple[Any, Any, Any]:
+        own, at, omega = y.astype(np.intp), np.arange(len(z)), self.weights(y, s)
+        top = z.argmax(axis=1)
+        z = z - z[at, top][:, None]
+        Q = np.exp(z)
+        Q[at, top] = 0.0
+        others = Q.sum(axis=1)
+        Q[at, top] = 1.0
+        Q /= 1 + others[:, None]
+        slope = Q.copy()
+        slope[at, own] = 0.0
+        slope[at, own] = -slope.sum(axis=1)  # Q − 1 as the others' sum, with all its digits
+        value = omega * (np.log1p(others) - z[at, own])
+        return value, omega[:, None] * slope, omega[:, None, None] * bend_of(Q)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
+def check(
+    data: Any,
+    *,
+    w: Any,
+    b: Any,
+    C: float = 1.0,
+    l1: float = 0.0,
+    l2: float = 1.0,
+    fit_intercept: bool = True,
+    class_weight: Any = None,
+    intercept_scaling: float | None = None,
+    one_vs_rest: bool = False,
+    direction: Any = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Recompute objective, bound and residual of w (p×K), b (K,).
+
+    O(n·p·K) operations in one pass, or two.
+    """
+    problem = SoftmaxProblem(data, w, b, C, l1, l2, fit_intercept, class_weight, intercept_scaling)
+    there = problem.n > 0
+    if problem.free and not there.all():
+        return _of_those_with_weight(problem, there, w, b, l1, l2, direction, tol)
+    penalised = l1 > 0 or l2 > 0
+    bound, gap = problem.gap(tol) if penalised else (0.0, float("inf"))
+    f, f0, sums = problem.objective, problem.null_objective, problem.sums
+    proof, coef_error, decrement = "a dual point", None, 0.0
+    unresolved, separated = False, None
+    more: dict[str, Any] = {}
+    if not gap <= tol * f0:
+        found, error = problem.by_curvature(tol)
+        decrement, least = found.decrement, (found.excess + 2 * error) * (1 + 8 * UNIT)
+        if least < gap or np.isnan(gap):
+            bound, gap = max(f - error - found.excess, 0.0), least
+            proof = "gradient and curvature"
+        unresolved = found.unresolved or found.excess <= tol * f0
+    if not penalised and np.isinf(gap):
+        separated = separation(problem, w, b, direction, fit_intercept)
+    if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
+        careful = problem.without_repeats(w, found.dark, tol)
+        careful = careful or problem.in_more_digits(w, b, fit_intercept)
+        more["left_out"] = left_out_of(careful.left_out, len(problem.w))
+        if careful.unproven:
+            gain = max(found.gain, f - f0)  # the intercept alone has f0
+            more |= {"unproven": careful.unproven, "at_least": gain / f0}
+        decrement, proof = careful.decrement, "gradient and curvature"
+        if np.isfinite(careful.objective):
+            f, gap = careful.objective, (careful.excess + 2 * careful.error) * (1 + 8 * UNIT)
+            bound = max(f - careful.error - careful.excess, 0.0)
+    if l2 > 0:  # l2/2 ‖w − w*‖² ≤ F(w, b) − F*
+        coef_error = float(np.sqrt(2 * max(gap, 0.0)) / np.sqrt(l2))
+    answer = {
+        "objective": f,
+        "bound": bound,
+        "gap": gap,
+        "residual": float("inf") if problem.infeasible else gap / f0,
+        "null_objective": f0,
+        "proof": proof,
+        "infeasible": problem.infeasible or None,
+        "coef_error": coef_error,
+        "kind": "global",
+        "separated": separated,
+        "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
+        "share": sums.one / sums.one.sum(),
+        **more,
+    }
+    if not penalised and np.isinf(gap):
+        nothing = separated or problem.infeasible
+        answer |= {"bound": None, "kind": "stationary"}
+        answer["residual"] = float("inf") if nothing else decrement / f0
+    return answer
+
+
+def _of_those_with_weight(
+    problem: SoftmaxProblem, there: Any, w: Any, b: Any, l1: float, l2: float, direction: Any,
+    tol: float,
+) -> dict[str, Any]:  # fmt: skip
+    """Check a model some of whose classes have no weight (``weightless``)."""
+    w, b, sums = np.asarray(w), np.asarray(b), problem.sums
+    if direction is not None:
+        direction = direction[0][:, there], direction[1][there]
+    if np.count_nonzero(there) > 1:
+        answer = check(
+            WithWeight(problem.data, there), w=w[:, there], b=b[there], C=1.0, l1=l1, l2=l2,
+            class_weight=problem.factor[there], direction=direction, tol=tol,
+        )  # fmt: skip
+    else:
+        bound, f0 = 0.0, float(problem.n.sum() * np.log(len(there)))  # no intercept leaves that
+        answer = {"bound": bound, "null_objective": f0, "kind": "global", "separated": None}
+        answer |= {"proof": "no loss is below 0", "infeasible": problem.infeasible or None}
+    f = problem.objective
+    answer |= {
+        "objective": f,
+        "mean_probability": sums.Q.sum(axis=0) / sums.one.sum(),
+        "share": sums.one / sums.one.sum(),
+    }
+    if answer["kind"] == "global":
+        z_error = float(np.linalg.norm(problem.score_error(problem.XX, problem.W)))
+        gap = (f + problem.evaluation(z_error) - answer["bound"]) * (1 + 8 * UNIT)
+        answer["gap"] = gap
+        answer["residual"] = np.inf if problem.infeasible else gap / answer["null_objective"]
+        answer["coef_error"] = float(np.sqrt(2 * max(gap, 0.0)) / np.sqrt(l2)) if l2 > 0 else None
+    return answer
+
+
+def separation(
+    problem: SoftmaxProblem, w: Any, b: Any, direction: Any, fit_intercept: bool
+) -> dict[str, Any] | None:
+    """Proof that the classes are separated, by (w, b) itself or by ``direction``."""
+    if not (problem.factor @ problem.sums.wrong):
+        found = separates(problem.data, w, b, problem.factor)
+        if found is not None:
+            return found
+    if direction is None or (not fit_intercept and np.any(direction[1])):
+        return None
+    u, c = direction
+    return separates(problem.data, u, c, problem.factor)

@@ -1,0 +1,1 @@
+"""Proofs for the hinge loss: linear and kernel support vector machines."""

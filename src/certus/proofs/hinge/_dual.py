@@ -1,0 +1,228 @@
+r"""A dual point for a hinge loss whose model brings none: proximal steps in a, Newton's in w.
+
+With x̂ = (x, c), c the constant column of the intercept, θ its coefficients and e the slopes of
+l1‖θ‖₁, a step from (a, e) minimises over θ
+
+    φ(θ) = l2/2 ‖θ‖² + Σ_i ω_i h(a_i + σ(1 − m_i))/σ + Σ_j k(e_j + τθ_j)/τ,      m = y x̂ᵀθ
+
+    h' = clip(·, 0, 1),   k' = clip(·, −l1, l1)
+
+which is smooth, and moves a to h', e to k'. The steps raise D for any σ, τ > 0, larger ones faster.
+φ is quadratic in pieces: H = l2 I + σ Σ ω x̂x̂ᵀ over rows with 0 < h' < 1, and τ where |k'| < l1.
+
+What is found here is not believed: the caller computes what it proves.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.proofs.linalg.linear_sums import dense, is_sparse
+from certus.proofs.types import RowData
+
+FEW_COLUMNS = 1000  # up to which H is factored; else conjugate gradients
+PASSES = 400  # over the rows, at most
+INNER = 0.02  # ½‖∇φ‖² as a share of the gap, below which the next step is due
+ENOUGH = 0.01  # of the model's own excess: the bound need not be nearer to the optimum
+GROWTH = 5.0  # of σ and τ from step to step
+MOST_SIGMA = 1e9
+HALVINGS = 30
+
+
+def scores(
+    X: np.ndarray, _y: np.ndarray, _s: np.ndarray, out: np.ndarray, u: np.ndarray, c: float
+) -> tuple[Any]:
+    """x̂ᵀu into ``out``."""
+    out[:] = X @ u[:-1] + c * u[-1]
+    return (0.0,)
+
+
+def slopes(X: np.ndarray, _y: np.ndarray, _s: np.ndarray, G: np.ndarray, c: float) -> tuple[Any]:
+    """Σ g x̂ for each column of G."""
+    return (np.vstack([X.T @ G, c * G.sum(axis=0)]),)
+
+
+def squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray, h: np.ndarray, c: float) -> tuple[Any]:
+    """Σ h x̂x̂ᵀ over rows with h > 0."""
+    at = np.flatnonzero(h)
+    Z = dense(X[at]).astype(float)
+    Z = np.hstack([Z, np.full((len(at), 1), c)]) * np.sqrt(h[at])[:, None]
+    return (np.dot(Z.T, Z),)
+
+
+def diagonal(X: Any, _y: Any, _s: np.ndarray, h: Any, c: float) -> tuple[Any]:
+    """Σ h x̂²."""
+    square = X.power(2) if is_sparse(X) else np.square(X, dtype=float)
+    return (np.append(square.T @ h, c * c * h.sum()),)
+
+
+class Search:
+    """One column's problem, and where it stands."""
+
+    def __init__(
+        self, data: Any, y: Any, omega: Any, l1: float, l2: float, c: float, penalised: bool
+    ):
+        self.data, self.y, self.omega, self.c, p = data, y, omega, c, data.shape[1]
+        self.l1, self.l2 = np.full(p + 1, float(l1)), np.full(p + 1, float(l2))
+        if not penalised:
+            self.l1[-1] = self.l2[-1] = 0.0
+        self.passes = 0
+
+    def scores(self, u: np.ndarray) -> Any:
+        out = np.empty(len(self.y))
+        self.data.reduce(scores, u, self.c, beside=(out,))
+        self.passes += 1
+        return out
+
+    def slopes(self, G: np.ndarray) -> Any:
+        self.passes += 1
+        return self.data.reduce(slopes, self.c, beside=(G,))[0]
+
+    def primal(self, theta: np.ndarray, m: np.ndarray) -> float:
+        loss = self.omega @ np.maximum(1 - m, 0.0)
+        return float(loss + self.l1 @ np.abs(theta) + self.l2 @ theta**2 / 2)
+
+    def dual(self, plus: float, minus: float, V: np.ndarray) -> tuple[float, float]:
+        """D of the point made feasible as the caller will make it, and what that costs."""
+        l1, l2, rho, tau = self.l1, self.l2, np.ones(2), 1.0
+        raw = plus + minus - self._conjugate(V[:, 0] - V[:, 1])
+        if l1[-1] == l2[-1] == 0 and plus != minus:  # the intercept is free
+            rho = np.minimum([minus / plus, plus / minus] if plus and minus else [0.0, 0.0], 1.0)
+        v = V @ (rho * [1.0, -1.0])
+        if (l2[:-1] == 0).any():
+            tau = min(1.0, l1[0] / np.abs(v[:-1]).max(initial=l1[0]))
+        D = float(tau * (rho @ [plus, minus])) - self._conjugate(tau * v)
+        return D, raw - D
+
+    def _conjugate(self, v: np.ndarray) -> float:
+        over = np.maximum(np.abs(v) - self.l1, 0.0)
+        where = self.l2 > 0
+        return float(np.sum(over[where] ** 2 / (2 * self.l2[where])))
+
+    def solve(self, h: Any, ridge: np.ndarray, g: Any) -> Any:
+        """(Σ h x̂x̂ᵀ + diag ridge)⁻¹ g, roughly."""
+        if len(g) <= FEW_COLUMNS + 1:
+            H = self.data.reduce(squares, self.c, beside=(h,), square=True)[0]
+            self.passes += 1
+            H.flat[:: len(g) + 1] += ridge
+            size = np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
+            H /= size
+            H /= size[:, None]
+            H.flat[:: len(g) + 1] += 1e-13
+            return np.linalg.solve(H, g / size) / size
+        d = self.data.reduce(diagonal, self.c, beside=(h,))[0] + ridge
+        d[d == 0] = 1.0
+        x, r = np.zeros_like(g), g.copy()
+        z = r / d
+        p, rz = z.copy(), r @ z
+        first = rz
+        while rz > 1e-4 * first and self.passes < PASSES:
+            Hp = self.slopes((h * self.scores(p))[:, None])[:, 0] + ridge * p
+            step = rz / (p @ Hp)
+            x += step * p
+            r -= step * Hp
+            z = r / d
+            rz, before = r @ z, rz
+            p = z + rz / before * p
+        return x
+
+
+def dual_point(
+    data: RowData,
+    y: np.ndarray,
+    omega: np.ndarray,
+    w: np.ndarray,
+    b: np.ndarray,
+    l1: float,
+    l2: float,
+    fit_intercept: bool,
+    scaling: float | None,
+    tol: float,
+) -> Any:
+    """a (n,) with a D as high as was found; of the model's own (w, b) where nothing else is."""
+    c = (1.0 if scaling is None else float(scaling)) if fit_intercept else 0.0
+    theta = np.append(w, b / c if c else 0.0)
+    free = fit_intercept and scaling is None
+    search = Search(data, y, omega, l1, l2, c, penalised=not free)
+    m = y * search.scores(theta)
+    best = np.where(m < 1, 1.0, 0.0)
+    if not (np.isfinite(theta).all() and np.isfinite(m).all()):
+        return best
+    own = search.primal(theta, m)
+    plus, minus = omega[y > 0].sum(), omega[y < 0].sum()
+    f0 = 2 * min(plus, minus) if c else plus + minus
+    try:
+        return _ascend(search, theta, m, best, own, max(tol * f0 / 4, 0.0))
+    except np.linalg.LinAlgError:
+        return best
+
+
+def _ascend(
+    search: Search, theta: np.ndarray, m: np.ndarray, best: np.ndarray, own: float, goal: float
+) -> Any:
+    y, omega, l1, l2 = search.y, search.omega, search.l1, search.l2
+    sigma, highest = 4.0, -np.inf
+    a = np.clip(0.5 + sigma * (1 - m), 0.0, 1.0)
+    e, size = np.clip(l1 * np.sign(theta), -l1, l1), np.abs(theta).max(initial=0.0)
+    tau = l1.max() / (size or 1.0)
+    while search.passes < PASSES:
+        h, k = np.clip(a + sigma * (1 - m), 0.0, 1.0), np.clip(e + tau * theta, -l1, l1)
+        V = search.slopes(np.column_stack([omega * h * (y > 0), omega * h * (y < 0)]))
+        g = l2 * theta + k - V[:, 0] + V[:, 1]
+        P = search.primal(theta, m)
+        D, lost = search.dual(omega @ (h * (y > 0)), omega @ (h * (y < 0)), V)
+        if highest < D:
+            best, highest = h, D
+        excess = own - highest
+        if excess <= goal or min(P, own) - highest <= ENOUGH * excess:
+            break
+        weight = l2 + (np.abs(k) < l1) * tau
+        small = np.sum(np.divide(g**2, 2 * weight, out=np.zeros_like(g), where=weight > 0))
+        t = 0.0
+        inside = (h > 0) & (h < 1)
+        if small + lost > INNER * (P - D):
+            # where neither rows nor penalties bend φ, a little makes the step finite
+            ridge = np.maximum(weight, 1e-4 * weight.max())
+            d = -search.solve(sigma * omega * inside, ridge, g)
+            md = y * search.scores(d)
+            t = _along(a, e, m, md, theta, d, omega, l1, l2, sigma, tau)
+        if t > 0:
+            theta, m = theta + t * d, m + t * md
+        elif sigma >= MOST_SIGMA:
+            break
+        else:
+            a, e = h, k
+            sigma, tau = GROWTH * sigma, GROWTH * tau
+    return best
+
+
+def _along(
+    a: np.ndarray,
+    e: np.ndarray,
+    m: np.ndarray,
+    md: np.ndarray,
+    theta: np.ndarray,
+    d: np.ndarray,
+    omega: np.ndarray,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    sigma: float,
+    tau: float,
+) -> float:
+    """t > 0 where φ(θ + td) has slope 0, nearly: its slope rises with t."""
+
+    def slope(t: float) -> float:
+        x = theta + t * d
+        rest = l2 * x + np.clip(e + tau * x, -l1, l1)
+        return float(d @ rest - omega @ (md * np.clip(a + sigma * (1 - m - t * md), 0.0, 1.0)))
+
+    first, low, high, t = slope(0.0), 0.0, np.inf, 1.0
+    if not first < 0:
+        return 0.0
+    for _ in range(HALVINGS):
+        here = slope(t)
+        if abs(here) <= 0.1 * abs(first):
+            return t
+        low, high = (t, high) if here < 0 else (low, t)
+        t = 2 * t if np.isinf(high) else (low + high) / 2 if low > 0 else high / 16
+    return low

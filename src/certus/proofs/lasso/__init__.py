@@ -1,0 +1,1 @@
+"""Proofs for penalized regression: duality gaps, slopes and uniqueness."""

@@ -1,0 +1,1 @@
+"""Proofs for least squares and ridge regression."""

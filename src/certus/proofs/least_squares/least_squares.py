@@ -1,0 +1,399 @@
+r"""Least squares and ridge: what is minimised, and how far a given (w, b) is from the minimum.
+
+    f(w, b) = Σ_i s_i (y_i − x_iᵀw − b)² + α‖w‖²          α = 0: least squares
+
+Let r be the residuals, x̄ the weighted mean, X̃ = X − 1x̄ᵀ, G = X̃ᵀSX̃ and h = X̃ᵀ(s∘r) − αw, half the
+negative gradient. f is quadratic, so its excess over the minimum is known exactly:
+
+    f(w, b) − f* = (Σ s r)²/S + hᵀ(G + αI)⁺h
+
+A lower bound G ⪰ λ·diag(d²) turns this into an upper bound on the excess,
+
+    f(w, b) − f* ≤ (Σ s r)²/S + Σ_j h_j² / (λd_j² + α).
+
+*Some of the rows prove such a bound for all of them*: the matrix C of a subset, centred at its own
+mean, lies below the matrix of all rows. With its columns scaled to norm 1, λ is its least
+eigenvalue where columns are few; where they are many, τ if the Cholesky factorisation of C − τI
+succeeds. Only where that does not suffice (nearly collinear columns, a wrong w) are all rows
+factored, by QR.
+
+Sparse rows of many columns have no affordable matrix C. Then a penalty is the only curvature that
+is known; without one nothing is proven unless f itself is all but 0. What can still be shown is
+that w is *not* the minimum, by a step that lowers f: for any u,
+
+    f(w, b) − f* ≥ (hᵀu)² / uᵀ(G + αI)u.
+
+w ≥ 0 (``positive``): for any μ ≥ 0 with μᵀw = 0, h + μ may stand for h; the best such μ is taken.
+
+Without an intercept x̄ = 0 and the first term is absent.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.proofs.least_squares._factored import Factor, from_all_rows
+from certus.proofs.linalg.linear_sums import (
+    UNIT,
+    Sums,
+    choose_view,
+    column_statistics,
+    few_rows,
+    gamma,
+    is_sparse,
+    residual_error,
+    statistics,
+    viewed_intercept,
+)
+
+LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, not to 0
+ROWS_FOR_CURVATURE = 1024
+FEW_COLUMNS = 128  # up to which eigenvalues cost less than a pass over the rows
+SPARSE_COLUMNS = 4096  # of sparse rows, up to which p×p matrices are formed
+WELL_KNOWN = 1e-3  # of ‖w‖: a coefficient that may be off by more is worth a sharper proof
+TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) before QR is called for
+
+
+def check_squares(
+    data: Any,
+    w: Any,
+    b: Any,
+    alpha: Any = 0.0,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    rank: int | None = None,
+    spectrum: bool = False,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Recompute objective, bound and residual of w (p×k), b (k,) with penalties alpha (k,).
+
+    ``rank``: one that the model claims, to be recomputed as well. ``spectrum``: so are singular
+    values and the condition number.
+
+    O(n·p·k) operations plus O(p³) for the curvature; O(n·p²) where all rows must be factored.
+    """
+    problem = Problem(data, w, b, alpha, fit_intercept, positive)
+    penalised = bool(problem.alpha.all())
+    # each proof costs more than the one before; the first that reaches tol is enough
+    lam, scale = (0.0, np.ones(len(problem.w))) if penalised else curvature_of_some(problem)
+    answer = problem.answer(lam, scale)
+    if answer["residual"] > tol or not well_known(answer):
+        problem.take_columns()
+        if penalised:
+            lam, scale = curvature_of_some(problem)
+        answer = problem.answer(lam, scale)
+    asked = spectrum or (rank is not None and "rank" not in answer)
+    if answer["residual"] <= tol and not asked and (well_known(answer) or too_wide(data)):
+        return answer
+    problem.take_columns()
+    if too_wide(data):
+        return {**answer, "unproven": too_many_columns(data), **problem.what_a_step_gains()}
+    if data.sparse and not spectrum:
+        lam, scale = curvature_of_all(problem)
+        answer = problem.answer(lam, scale)
+        enough = answer["residual"] <= tol and well_known(answer)
+        if enough and (rank is None or "rank" in answer):
+            return answer
+    return problem.answer_from_all_rows(tol, rank)
+
+
+def well_known(answer: dict[str, Any]) -> bool:
+    """Are the coefficients known to as many digits as a reader takes for granted?"""
+    return bool(answer.get("coef_share", 0.0) <= WELL_KNOWN)
+
+
+check = check_squares  # a name of its own for definitions that build on it
+
+
+def too_wide(data: Any) -> bool:
+    return bool(data.sparse and data.shape[1] > SPARSE_COLUMNS)
+
+
+def too_many_columns(data: Any) -> str:
+    return f"{data.shape[1]:,} sparse columns: too many for the matrix that would prove more"
+
+
+class Problem:
+    """One (w, b) on one data set: its sums, and the numbers that follow from them."""
+
+    def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
+        w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
+        self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
+        self.user = w, b
+        X, y, s = data.some(few_rows(data.shape[1]))
+        self.view = view = choose_view(X, y, s, centre=fit_intercept)
+        self.b, self.b_error = viewed_intercept(w, b, view)
+        self.q = np.ones(len(w)) if view.q is None else view.q
+        # in the viewed columns the coefficients are w/q and the penalty is α q² (w/q)²
+        self.w = w / self.q[:, None]
+        self.alpha = np.asarray(alpha, dtype=float) * self.q[:, None] ** 2 + np.zeros_like(w)
+        self.infeasible = ""
+        if positive and (w < 0).any():
+            self.infeasible = "a coefficient is below 0, which positive=True excludes"
+        elif not fit_intercept and b.any():
+            self.infeasible = "there is an intercept, which fit_intercept=False excludes"
+        self.mean: Any = None
+        self.may_fall = np.zeros(len(w), dtype=bool)  # w_j < 0 is as good as another w_i that falls
+        self.take_sums(float)
+
+    def take_sums(self, dtype: Any) -> None:
+        """The pass over all rows, in float64 or in the widest floats."""
+        self.unit = float(np.finfo(dtype).eps) / 2
+        sums = self.data.reduce(statistics, self.w.astype(dtype), self.b.astype(dtype), self.view)
+        self.wide = sums
+        self.sums = Sums(*(np.asarray(field, dtype=float) for field in sums))
+        # no column is larger than all of them together (and a little for the rounding of that)
+        self.find_gradient(np.full(len(self.w), 1.001 * np.sqrt(self.sums.XX)))
+
+    def take_columns(self) -> None:
+        """One more pass, for the columns' own means and norms. Scales that differ by many orders
+        of magnitude call for it, and a wrong w."""
+        if self.mean is not None:
+            return
+        Sx, Sxx = self.data.reduce(column_statistics, self.view)
+        self.mean = Sx / self.sums.S if self.fit_intercept else 0 * Sx
+        # ‖x̃_j‖² = Σ s x² − S x̄²; below rounding the column is constant
+        square = Sxx - self.sums.S * self.mean**2
+        noise = 4 * gamma(self.data.depth + 4) * Sxx
+        self.norm = np.sqrt(np.where(square > noise, square, 0.0))
+        self.size = np.sqrt(Sxx)
+        self.find_gradient(self.size)
+
+    def find_gradient(self, size: Any) -> None:
+        """h, and what rounding can have done to it and to the residuals, for ‖x_j‖ ≤ size_j."""
+        sums, alpha_w = self.sums, self.alpha * self.w
+        rss, depth = np.sqrt(sums.Srr), gamma(self.data.depth + 4, self.unit)
+        h, self.h_error = self.wide.Xsr - alpha_w, np.multiply.outer(size, 3 * depth * rss)
+        self.h_error += 2 * UNIT * np.abs(alpha_w)
+        if self.fit_intercept and self.mean is not None:
+            h = h - np.multiply.outer(self.mean, self.wide.Sr)
+            # the mean is of float64, also where the sums are not
+            lost = gamma(self.data.depth + 4) * np.abs(sums.Sr) / np.sqrt(sums.S)
+            self.h_error += np.multiply.outer(size, lost)
+        elif self.fit_intercept:  # x̄ Σ s r, with |x̄_j| ≤ ‖x_j‖/√S
+            self.h_error += np.multiply.outer(size, np.abs(sums.Sr) / np.sqrt(sums.S))
+        self.unclipped = h.astype(float)
+        if self.positive:
+            h = np.where((self.w == 0) & (h < 0) & ~self.may_fall[:, None], 0, h)
+        self.h = h.astype(float)
+        error = residual_error(sums, size, self.w, self.b, self.b_error, self.unit)
+        self.r_error = error + depth * rss
+
+    @property
+    def objective(self) -> Any:
+        return self.sums.Srr + (self.alpha * self.w**2).sum(axis=0)
+
+    @property
+    def null_objective(self) -> Any:
+        """f₀, of the intercept alone, but no less than y's own last digits make of it."""
+        sums, c_y = self.sums, self.view.c_y
+        total = sums.Syy - sums.Sy**2 / sums.S if self.fit_intercept else sums.Syy
+        whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
+        return np.maximum(total, (LAST_DIGITS * UNIT) ** 2 * whole) + np.finfo(float).tiny
+
+    def answer(self, lam: float, scale: Any) -> dict[str, Any]:
+        """From G ⪰ λ·diag(scale²)."""
+        proof = "the penalty's curvature" if self.alpha.all() else "an objective that is all but 0"
+        proof = "the curvature of a subset of the rows" if lam > 0 else proof
+        curvature = lam * scale[:, None] ** 2 + self.alpha
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            excess = np.where(self.h == 0, 0.0, self.h**2 / curvature).sum(axis=0)
+            error = np.where(self.h_error == 0, 0.0, self.h_error**2 / curvature).sum(axis=0)
+        answer, excess = self.verdict(excess, error, proof)
+        if np.all(curvature > 0):
+            # curvature_j (w_j − w*_j)² ≤ excess
+            with np.errstate(over="ignore"):
+                error = np.sqrt(excess) / np.sqrt(curvature) * self.q[:, None]
+            answer |= self.known_to(error.max(axis=0))
+        if lam > 0:
+            answer["rank"] = len(self.w)
+        return answer
+
+    def known_to(self, error: Any) -> dict[str, Any]:
+        """|w_j − w*_j| ≤ error_t of target t, and its share of ‖w_t‖."""
+        w = self.user[0]
+        largest = np.abs(w).max(axis=0, initial=0.0)
+        unit = np.where(largest > 0, largest, 1.0)  # of which no square overflows
+        length = np.linalg.norm(w / unit, axis=0) * unit
+        share = np.divide(error, length, out=np.zeros_like(length), where=length > 0)
+        return {"coef_error": float(np.max(error)), "coef_share": float(np.max(share))}
+
+    def verdict(self, excess: Any, error: Any, proof: str) -> tuple[dict[str, Any], Any]:
+        f, sums = self.objective, self.sums
+        if self.fit_intercept:
+            excess = excess + sums.Sr**2 / sums.S
+        # ‖projection of r‖ ≤ ‖projection of r̂‖ + ‖r̂ − r‖
+        excess = (np.sqrt(excess) + np.sqrt(error) + self.r_error) ** 2
+        # |f̂ − f|, from the residuals' rounding and that of their sum
+        evaluation = (2 * np.sqrt(sums.Srr) + self.r_error) * self.r_error
+        evaluation += gamma(self.data.depth + len(self.w) + 4) * f
+        return self.claim(f, evaluation, excess, proof), excess
+
+    def share_of(self, seen: Any) -> float:
+        """An excess along w, with that of b, as a share of f₀."""
+        of_b = self.sums.Sr**2 / self.sums.S if self.fit_intercept else 0.0
+        return float(np.max((seen + of_b) / self.null_objective))
+
+    def excess_of(self, found: Any) -> Any:
+        """What was found of w, with b's part and all rounding, (k,)."""
+        return self.verdict(found.excess, found.error, "")[1]
+
+    def within(self, found: Any, tol: float) -> bool:
+        """Is that excess small enough, rounding included?"""
+        return bool(self.verdict(found.excess, found.error, "")[0]["residual"] <= tol)
+
+    def claim(self, f: Any, evaluation: Any, excess: Any, proof: str) -> dict[str, Any]:
+        """From f, up to ``evaluation``, and its excess at most."""
+        bound = np.maximum(f - evaluation - excess, 0.0)
+        gap, f0 = f + evaluation - bound, self.null_objective
+        return {
+            "objective": float(f.sum()),
+            "bound": float(bound.sum()),
+            "gap": float(gap.sum()) * (1 + 8 * UNIT),
+            "residual": float("inf") if self.infeasible else float(np.max(gap / f0)),
+            "null_objective": float(f0.sum()),
+            "proof": proof,
+            "infeasible": self.infeasible,
+        }
+
+    def what_a_step_gains(self) -> dict[str, Any]:
+        """By how much f is too high at least, as a share of f₀, from u = h/(‖x̃_j‖² + α)."""
+        diagonal = self.norm[:, None] ** 2 + self.alpha
+        u = np.divide(self.h, diagonal, out=np.zeros_like(self.h), where=diagonal > 0)
+        (curvature,) = self.data.reduce(squares, u, self.mean @ u, self.view)
+        curvature = curvature + (self.alpha * u * u).sum(axis=0)
+        gain = np.einsum("ij,ij->j", self.h, u) ** 2
+        gain = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0)
+        return {"at_least": float(np.max(gain / self.null_objective))}
+
+    @property
+    def user_mean(self) -> Any:
+        """x̄ in the user's units; 0 without an intercept."""
+        return self.mean / self.q + (0.0 if self.view.c is None else self.view.c)
+
+    def answer_from_all_rows(self, tol: float, rank: int | None) -> dict[str, Any]:
+        """Factor all rows; if rounding is then all that is left, sum again in wider floats."""
+        scale = np.where(self.norm > 0, self.norm, 1.0)
+        how = self.view, self.mean, scale, self.fit_intercept
+        R = self.data.reduce(factor, *how, combine=merge, square=True)[0]
+        start = int(self.fit_intercept)
+        return from_all_rows(self, Factor(R[start:, start:], scale), tol, rank)
+
+
+def curvature_of_some(problem: Problem) -> tuple[float, Any]:
+    """(λ, d) with G ⪰ λ·diag(d²), proven from a subset of the rows; λ ≤ 0 where that fails.
+
+    d_j is the norm of the subset's column j, about the subset's own mean.
+    """
+    p = problem.data.shape[1]
+    enough = 2 * p if problem.data.sparse else p + p // 20 + 64
+    subset = problem.data.sample(max(ROWS_FOR_CURVATURE, enough))
+    m = subset.shape[0]
+    nothing = 0.0, np.ones(p)
+    if m <= p or too_wide(problem.data):
+        return nothing
+    mean = np.zeros(p)
+    if problem.fit_intercept:
+        S, Sx = subset.reduce(column_sums, problem.view)
+        mean = Sx / max(S, np.finfo(float).tiny)
+    C, t = subset.reduce(centred_gram, problem.view, mean, square=True)
+    d = np.sqrt(np.diagonal(C))
+    if not d.all():
+        return nothing
+    C /= d
+    C /= d[:, None]
+    # rounding of the product and of the factorisation: both at most γ·trace in norm, trace = p
+    slack = (gamma(m + 8) + gamma(8 * p + 8)) * p
+    if problem.fit_intercept:  # the mean is rounded: about the true one C is less by ttᵀ/S
+        slack += float(np.sum((np.abs(t) / d / np.sqrt(S) + gamma(m + 8)) ** 2))
+    return least_eigenvalue(C, slack), d
+
+
+def least_eigenvalue(C: Any, slack: float) -> float:
+    """λ ≤ λ_min(C), C known up to slack; 0 where it is not known to be above τ."""
+    p = len(C)
+    if p <= FEW_COLUMNS:
+        lam = float(np.linalg.eigvalsh(C)[0])
+        return lam - slack if lam > TAU else 0.0
+    C.flat[:: p + 1] -= TAU
+    try:
+        np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        return 0.0
+    return max(TAU - slack, 0.0)
+
+
+def curvature_of_all(problem: Problem) -> tuple[float, Any]:
+    """The same from all sparse rows: C = Σ s x xᵀ − S x̄x̄ᵀ.
+
+    Rounding: an entry of either term is off by γ‖x_i‖‖x_j‖ at most, so C, with columns scaled to 1,
+    by γ Σ_j ‖x_j‖²/‖x̃_j‖² in norm.
+    """
+    p, d = len(problem.w), problem.norm
+    if not d.all():
+        return 0.0, np.ones(p)
+    (C,) = problem.data.reduce(sparse_gram, problem.view, square=True)
+    C -= problem.sums.S * np.multiply.outer(problem.mean, problem.mean)
+    C /= d
+    C /= d[:, None]
+    terms = float(np.sum((problem.size / d) ** 2))
+    slack = 4 * gamma(problem.data.depth + 8) * terms + gamma(8 * p + 8) * p
+    return max(least_eigenvalue(C, slack), 0.0), d
+
+
+def sparse_gram(X: Any, y: Any, s: Any, view: Any) -> tuple[Any]:
+    """Σ s x xᵀ of one block, (p, p)."""
+    if not is_sparse(X):
+        X = view.of(X)
+        return (X.T @ (X if s is None else s[:, None] * X),)
+    X = view.of_sparse(X)
+    return ((X.T @ (X if s is None else X.multiply(s[:, None]))).toarray(),)
+
+
+def squares(X: Any, y: Any, s: Any, u: Any, c: Any, view: Any) -> tuple[Any]:
+    """Σ s (xᵀu − c)² of one block, (k,)."""
+    t = (view.of_sparse(X) if is_sparse(X) else view.of(X)) @ u - c
+    return (np.einsum("ij,ij->j", t if s is None else s[:, None] * t, t),)
+
+
+def column_sums(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any]:
+    X = view.of(X)
+    s = np.ones(len(X)) if s is None else s
+    return s.sum(), s @ X
+
+
+def centred_gram(X: Any, y: Any, s: Any, view: Any, mean: Any) -> tuple[Any, Any]:
+    """C = Σ s (x − mean)(x − mean)ᵀ of one block, and t = Σ s (x − mean)."""
+    A = scaled_block(X, s, view, mean, None)
+    return np.dot(A.T, A), A.sum(axis=0) if s is None else np.dot(np.sqrt(s), A)
+
+
+def scaled_block(X: Any, s: Any, view: Any, mean: Any, scale: Any) -> Any:
+    """√s∘(X − mean)·D⁻¹ of one block as viewed."""
+    A = view.of(X) - mean
+    if scale is not None:
+        A /= scale
+    if s is not None:
+        A *= np.sqrt(s)[:, None]
+    return A
+
+
+def factor(
+    X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any, fit_intercept: bool
+) -> tuple[Any]:
+    """R of QR = A, the scaled block less its mean, or of [√s A] where there is an intercept.
+
+    The mean is rounded, so that columns far from the origin keep some of it, which looks like
+    curvature. The column √s takes that up: below its row, R is the factor of columns about their
+    true means.
+    """
+    A = scaled_block(X, s, view, mean, scale)
+    if fit_intercept:
+        root = np.ones(len(A)) if s is None else np.sqrt(s)
+        A = np.hstack([root[:, None], A])
+    return (np.linalg.qr(A, mode="r"),)
+
+
+def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    """R of both blocks together."""
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)

@@ -1,0 +1,179 @@
+"""Ridge with α chosen by leave-one-out: the error that each α makes on rows left out.
+
+    e_i(α) = r_i(α) / (1 − h_ii(α))        h_ii(α) = s_i/S + s_i x̃_iᵀ(G + αI)⁻¹x̃_i
+
+r(α) are the residuals of the ridge fit with penalty α, h its hat matrix, G = X̃ᵀSX̃ = VΛVᵀ. The score
+of α is −(1/n) Σ_i s_i e_i², over all targets alike unless each has its own α. The first best wins.
+Without an intercept X̃ = X and the term s_i/S is absent.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from certus.proofs.linalg.linear_sums import choose_view, few_rows, is_sparse
+from certus.proofs.types import RowData
+
+
+def check(
+    data: Any,
+    alphas: Any,
+    alpha: Any,
+    best_score: np.ndarray | None = None,
+    mean_results: Any = None,
+    fit_intercept: bool = True,
+    per_target: bool = False,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """Is ``alpha`` the best of ``alphas``, and ``best_score`` its score?
+
+    Without a score only: is it one of them?
+
+    ``mean_results``: the mean squared errors (k, A) that the model states, where it keeps them.
+
+    O(n·p² + n·p·A·k) operations for A penalties and k targets.
+    """
+    alphas, alpha = np.asarray(alphas, dtype=float), np.atleast_1d(alpha)
+    chosen = np.array([np.argmin(np.abs(alphas - a)) for a in alpha])
+    wrong = []
+    if not np.allclose(alphas[chosen], alpha, rtol=1e-12, atol=0):
+        wrong.append(f"alpha_ = {_list(alpha)} is none of alphas")
+    if best_score is None:
+        return {"wrong": wrong}
+    every = scores = leave_one_out_scores(data, alphas, fit_intercept)  # (A, k)
+    if not per_target:
+        scores = scores.mean(axis=1, keepdims=True)
+    at = scores[chosen, np.arange(len(chosen))]
+    # what rounding leaves of the largest error, and of y's own last digits
+    noise = 1e-13 * np.abs(scores).max() + 1e-24 * np.square(data.some(256)[1]).max()
+    if mean_results is not None and not np.allclose(
+        every, -np.transpose(mean_results), 1e-6, noise
+    ):
+        wrong.append("cv_results_ are not the errors on rows left out")
+    if np.any(scores.max(axis=0) - at > tol * np.abs(at) + noise):
+        best = alphas[scores.argmax(axis=0)]
+        wrong.append(f"alpha_ = {_list(alpha)}, but {_list(best)} leaves a smaller error")
+    if np.any(np.abs(np.atleast_1d(best_score) - at) > 1e-6 * np.abs(at) + noise):
+        wrong.append(f"best_score_ = {_list(best_score)}, but alpha_ scores {_list(at)}")
+    return {"loo_score": float(at.mean()), "wrong": wrong}
+
+
+def _list(values: np.ndarray) -> str:
+    return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
+
+
+def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
+    """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
+    n, p = data.shape
+    X, y, s = data.some(few_rows(p))
+    view = choose_view(X, y, s, centre=fit_intercept)._replace(q=None)
+    alphas = np.asarray(alphas, dtype=float)
+    if n <= p:
+        return _scores_of_wide(data, alphas, fit_intercept, view)
+    S, Sx, Sy = data.reduce(means, view)
+    mean, mean_y = (Sx / S, Sy / S) if fit_intercept else (0 * Sx, 0 * Sy)
+    G, Xy = data.reduce(gram, view, mean, mean_y, square=True)
+    lam, V = np.linalg.eigh(G)
+    Vy = V.T @ Xy
+    if lost_in_square(lam, lam[0], alphas):
+        (T,) = data.reduce(factor, view, mean, mean_y, combine=merge, square=True)
+        U, sigma, Vt = np.linalg.svd(T[:p, :p])
+        lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ T[:p, p:])
+    shrink = 1 / (np.maximum(lam, 0)[:, None] + alphas)  # (p, A)
+    # w(α) in the singular directions' coordinates, all α and targets side by side
+    W = (Vy[:, :, None] * shrink[:, None, :]).reshape(p, -1)
+    share = 1 / S if fit_intercept else 0.0
+    (total,) = data.reduce(left_out, view, mean, mean_y, V, W, shrink, share)
+    return -total / n
+
+
+def lost_in_square(lam: np.ndarray, least: np.ndarray, alphas: Any) -> bool:
+    """Are the rounding errors of eigenvalues, ε·λ_max, anything beside the least λ + α?"""
+    rounding = len(lam) * np.finfo(float).eps * lam[-1]
+    return bool(rounding > 1e-9 * (max(least - rounding, 0.0) + alphas.min()))
+
+
+def means(X: np.ndarray, y: np.ndarray, s: np.ndarray | None, view: Any) -> tuple[Any, Any, Any]:
+    X, y = view.of_sparse(X) if is_sparse(X) else view.of(X), y - view.c_y
+    s = np.ones(len(y)) if s is None else s
+    return s.sum(), X.T @ s, s @ y
+
+
+def gram(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    view: Any,
+    mean: np.ndarray,
+    mean_y: np.ndarray,
+) -> tuple[Any, Any]:
+    X, y = view.of(X) - mean, y - view.c_y - mean_y
+    sX = X if s is None else s[:, None] * X
+    return X.T @ sX, sX.T @ y
+
+
+def factor(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    view: Any,
+    mean: np.ndarray,
+    mean_y: np.ndarray,
+) -> tuple[Any]:
+    """T of √s∘[X̃, ỹ] = QT: the triangle of X̃ beside Qᵀỹ."""
+    A = np.hstack([view.of(X) - mean, y - view.c_y - mean_y])
+    return (np.linalg.qr(A if s is None else np.sqrt(s)[:, None] * A, mode="r"),)
+
+
+def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
+
+
+def left_out(
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    view: Any,
+    mean: np.ndarray,
+    mean_y: np.ndarray,
+    V: np.ndarray,
+    W: np.ndarray,
+    shrink: np.ndarray,
+    share: float,
+) -> tuple[Any]:
+    """Σ s e² of one block, (A, k)."""
+    Z = view.of_sparse(X) @ V - mean @ V if is_sparse(X) else (view.of(X) - mean) @ V
+    y = y - view.c_y - mean_y
+    s = np.ones(len(y)) if s is None else s
+    r = y[:, :, None] - (Z @ W).reshape(*y.shape, -1)  # (n, k, A)
+    h = s[:, None] * (share + (Z * Z) @ shrink)  # (n, A)
+    e = r / (1 - h)[:, None, :]
+    return (np.einsum("i,ika,ika->ak", s, e, e),)
+
+
+def _scores_of_wide(data: RowData, alphas: Any, fit_intercept: bool, view: Any) -> Any:
+    """n ≤ p: the same from the rows' own matrix, K = √S X̃X̃ᵀ√S = UΛUᵀ.
+
+    I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u, so that
+    I − H is M on the complement of u.
+    """
+    X, y, s = data.some(data.shape[0])  # with their zeros: the estimator limits n·p
+    n = len(y)
+    X, y, s = view.of(X), y - view.c_y, np.ones(n) if s is None else s
+    u = np.sqrt(s / s.sum())
+    if fit_intercept:
+        X, y = X - (u * u) @ X, y - (u * u) @ y
+    Z, B = np.sqrt(s)[:, None] * X, np.eye(n)
+    if fit_intercept:  # columns of B: orthonormal, and orthogonal to u
+        B = np.linalg.svd(u[None])[2][1:].T
+    A = B.T @ Z
+    lam, U = np.linalg.eigh(A @ A.T)
+    if len(lam) and lost_in_square(lam, lam[0], alphas):
+        U, sigma, _ = np.linalg.svd(A, full_matrices=False)
+        lam = sigma**2
+    U = B @ U
+    left = alphas / (np.maximum(lam, 0)[:, None] + alphas)
+    d = (U * U) @ left  # diagonal of I − H, (n, A)
+    Uy = U.T @ (np.sqrt(s)[:, None] * y)
+    total = [np.sum((U @ (left[:, [a]] * Uy) / d[:, [a]]) ** 2, axis=0) for a in range(len(alphas))]
+    return -np.array(total) / n

@@ -1,0 +1,1 @@
+"""Linear algebra that several proofs share: sums with error bounds, repeated columns."""

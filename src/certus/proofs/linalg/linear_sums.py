@@ -1,0 +1,230 @@
+"""Sums over rows of a linear model's residuals, and how wrong rounding can make them.
+
+    r_i = (y_i − c_y) − (q∘(x_i − c))ᵀ(w/q) − b_c        b_c = b − c_y + cᵀw
+
+Any shift c and any powers of two q give the same residuals. A shift near the means keeps their
+digits when data lie far from the origin; q keeps squares from overflowing. Most data need neither.
+
+X is an array, or sparse rows that have .T, @ and .power as arrays do. A shift would fill their
+zeros, so c is then 0.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+UNIT = 2.0**-53  # relative error of one float64 operation
+SLICE = 2**17  # elements of X worked on at a time
+SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
+
+
+class View(NamedTuple):
+    """How the data are looked at: (X − c)∘q and y − c_y. None: as they are."""
+
+    c: Any
+    q: Any
+    c_y: Any
+
+    @property
+    def plain(self) -> bool:
+        return self.c is None and self.q is None
+
+    def of(self, X: np.ndarray, dtype: Any = float, room: np.ndarray | None = None) -> Any:
+        """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done.
+
+        ``room``: memory of as many rows at least, to be used again and again.
+        """
+        X = dense(X)
+        if self.plain and X.dtype == dtype and X.flags.c_contiguous:
+            return X
+        Z = np.empty(X.shape, dtype) if room is None else room[: len(X)]
+        if self.c is None:
+            np.copyto(Z, X)
+        else:
+            np.subtract(X, self.c, out=Z, dtype=dtype)  # in that precision, not in X's
+        if self.q is not None:
+            Z *= self.q
+        return Z
+
+    def of_sparse(self, X: Any, dtype: Any = float) -> Any:
+        """X∘q of a sparse block, whose zeros stay zeros."""
+        X = X.astype(dtype, copy=self.q is not None)
+        if self.q is not None:
+            X.data *= self.q[column_numbers(X)]
+        return X
+
+
+def column_numbers(X: Any) -> Any:
+    """Of each entry of a sparse block."""
+    if X.format == "csr":
+        return X.indices
+    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+
+
+def is_sparse(X: Any) -> bool:
+    return not isinstance(X, np.ndarray)
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if is_sparse(X) else X
+
+
+class Sums(NamedTuple):
+    """Of x and y as viewed, with weights s; k targets side by side."""
+
+    S: Any  # Σ s
+    XX: Any  # Σ s ‖x‖², over all columns
+    Sy: Any  # Σ s y             (k,)
+    Syy: Any  # Σ s y²           (k,)
+    Sr: Any  # Σ s r             (k,)
+    Srr: Any  # Σ s r²           (k,)
+    Xsr: np.ndarray  # Xᵀ(s∘r)          (p, k)
+
+
+def statistics(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray, view: View
+) -> Sums:
+    """One block's sums, in the precision of w (float64, or more)."""
+    y = np.subtract(y, view.c_y, dtype=w.dtype)
+    weight = None if s is None else s[:, None]
+    products = _sparse_products if is_sparse(X) else _products
+    r, XX, Xsr = products(X, y - b, weight, w, view)
+    sr, sy = (r, y) if weight is None else (weight * r, weight * y)
+    return Sums(
+        S=float(len(y)) if s is None else s.sum(),
+        XX=XX,
+        Sy=sy.sum(axis=0),
+        Syy=np.einsum("ij,ij->j", sy, y),
+        Sr=sr.sum(axis=0),
+        Srr=np.einsum("ij,ij->j", sr, r),
+        Xsr=Xsr,
+    )
+
+
+def _products(
+    X: np.ndarray, r: np.ndarray, weight: np.ndarray | None, w: np.ndarray, view: View
+) -> tuple[Any, Any, Any]:
+    """r − Xw (written over r), Σ s ‖x‖² and Xᵀ(s∘r).
+
+    X is taken in slices that stay near the core for the three products with it. np.dot, not @,
+    which would keep other threads waiting where its result is short.
+    """
+    XX, Xsr = 0.0, np.zeros_like(w)
+    step = max(1, SLICE // len(w))
+    room = np.empty((min(step, len(r)), len(w)), w.dtype)
+    for start in range(0, len(r), step):
+        part = slice(start, start + step)
+        Z, r_part = view.of(X[part], w.dtype, room), r[part]
+        r_part -= np.dot(Z, w)
+        if weight is None:
+            XX += np.vdot(Z, Z)
+            Xsr += np.dot(Z.T, r_part)
+        else:
+            XX += np.dot(weight[part, 0], np.einsum("ij,ij->i", Z, Z))
+            Xsr += np.dot(Z.T, weight[part] * r_part)
+    return r, XX, Xsr
+
+
+def _sparse_products(
+    X: np.ndarray, r: np.ndarray, weight: np.ndarray | None, w: np.ndarray, view: View
+) -> tuple[Any, Any, Any]:
+    """The same of sparse rows."""
+    Z = view.of_sparse(X, w.dtype)
+    r -= Z @ w
+    if weight is None:
+        return r, np.dot(Z.data, Z.data), Z.T @ r
+    return r, np.dot(Z.power(2).sum(axis=1), weight[:, 0]), Z.T @ (weight * r)
+
+
+def column_statistics(
+    X: Any, y: np.ndarray, s: np.ndarray | None, view: View, dtype: Any = float
+) -> tuple[Any, Any]:
+    """Σ s x and Σ s x² of one block, column by column."""
+    s = np.ones(X.shape[0], dtype=dtype) if s is None else s
+    if is_sparse(X):
+        X = view.of_sparse(X, dtype)
+        return X.T @ s, X.power(2).T @ s
+    if view.plain and X.dtype == dtype and by_columns(X):
+        Sx, Sxx = np.empty((2, X.shape[1]), dtype)
+        for part in column_tiles(X):
+            A = X[:, part].T
+            Sx[part], Sxx[part] = A @ s, (A * A) @ s
+        return Sx, Sxx
+    X = view.of(X, dtype)
+    return np.dot(s, X), np.dot(s, X * X)
+
+
+def by_columns(X: np.ndarray) -> bool:
+    """Are entries of a column neighbours?"""
+    return not is_sparse(X) and X.strides[0] == X.itemsize and X.shape[1] > 1
+
+
+def column_tiles(X: np.ndarray) -> Any:
+    """Columns of such an array, as many at a time as stay near the core."""
+    step = max(1, SLICE // max(len(X), 1))
+    return [slice(start, start + step) for start in range(0, X.shape[1], step)]
+
+
+def choose_view(X: Any, y: np.ndarray, s: np.ndarray | None, centre: bool) -> View:
+    """From any of the rows that count: c a column's mean where that is many deviations from 0.
+
+    Without an intercept (centre False) a shift would change the model, so there is none.
+    """
+    if is_sparse(X):
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+        q = power_of_two(largest)
+        c_y = y.mean(axis=0, dtype=float) if centre else np.zeros(y.shape[1])
+        return View(None, q, c_y)
+    if s is not None and s.any():
+        X, y = X[s > 0], y[s > 0]
+    q = power_of_two(np.abs(X).max(axis=0).astype(float))
+    if not centre:
+        return View(None, q, np.zeros(y.shape[1]))
+    X = X if q is None else X * q
+    mean = X.mean(axis=0, dtype=float)
+    far = np.abs(mean) > 4 * X.std(axis=0, dtype=float)
+    c = np.where(far, mean / (1.0 if q is None else q), 0.0) if far.any() else None
+    return View(c, q, y.mean(axis=0, dtype=float))
+
+
+def few_rows(p: int) -> int:
+    """Rows enough to see where p columns lie, and few enough to cost nothing."""
+    return max(16, min(256, 2**18 // p))
+
+
+def power_of_two(largest: np.ndarray) -> Any:
+    """q that brings a column within reach of squares, or None where all are; q² is in reach too."""
+    odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
+    if not odd.any():
+        return None
+    exponent = np.log2(np.where(odd, largest, 1.0))
+    return np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
+
+
+def viewed_intercept(w: np.ndarray, b: np.ndarray, view: View) -> tuple[Any, Any]:
+    """b_c, and a bound on its rounding error; the sum is taken in the widest floats there are."""
+    wide, c = np.longdouble, view.c
+    c_w = 0 if c is None else c.astype(wide) @ w.astype(wide)
+    size = np.abs(b) + np.abs(view.c_y) + (0 if c is None else np.abs(c) @ np.abs(w))
+    b_c = b.astype(wide) - view.c_y + c_w
+    steps = 2 + (0 if c is None else len(c))
+    error = steps * np.finfo(wide).eps * size + np.finfo(float).eps * np.abs(b_c)
+    return b_c.astype(float), error.astype(float)
+
+
+def gamma(steps: float, unit: float = UNIT) -> float:
+    """γ_k = k·u / (1 − k·u): the relative error of k rounded operations in a row, at most."""
+    return steps * unit / (1 - steps * unit)
+
+
+def residual_error(
+    sums: Sums, size: np.ndarray, w: np.ndarray, b: np.ndarray, b_error: np.ndarray, unit: float
+) -> Any:
+    """Bound on √Σ s (r̂ − r)², with r̂ as computed and columns of norm ‖x_j‖ ≤ size_j.
+
+    |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b_c|) + error of b_c, and the norm of |X||w| is at
+    most Σ_j |w_j| ‖x_j‖.
+    """
+    total = size @ np.abs(w) + np.sqrt(sums.Syy) + np.abs(b) * np.sqrt(sums.S)
+    return gamma(len(w) + 4, unit) * total + b_error * np.sqrt(sums.S)

@@ -1,0 +1,161 @@
+"""A tree of merges: is it one, in which order do its leaves stand, which clusters are alive when.
+
+    cluster n + t = a ∪ b, a, b < n + t, made by merge t        clusters below n are rows
+
+Rows in the order of the leaves make every cluster a slice: its members are order[start:start+size].
+Cluster c is alive at merge t if it was made before t and is joined at t or later.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MONOTONE = ("single", "complete", "average", "weighted", "ward", "diana")
+
+
+class Hierarchy(NamedTuple):
+    """Of each cluster 0 … 2n − 2: the merge that joins it (n − 1: none), and where it stands."""
+
+    n: int
+    pairs: np.ndarray  # (n − 1, 2)
+    parent: Any
+    size: np.ndarray
+    start: Any
+    depth: Any  # joins above it
+    order: np.ndarray  # (n,) rows as leaves
+
+    def members(self, cluster: int) -> Any:
+        first = self.start[cluster]
+        return self.order[first : first + self.size[cluster]]
+
+    def alive(self, t: int) -> Any:
+        """Clusters at merge t, by their place among the leaves."""
+        alive = np.flatnonzero(self.parent[: self.n + t] >= t)
+        return alive[np.argsort(self.start[alive])]
+
+    def name(self, cluster: int) -> str:
+        if cluster < self.n:
+            return f"row {cluster}"
+        return f"cluster {cluster} ({self.size[cluster]:,} rows)"
+
+
+def what_is_no_tree(merges: np.ndarray, n: int) -> list[str]:
+    """Why these are not n − 1 merges of n rows, each cluster joined once."""
+    if len(merges) != n - 1:
+        return [f"there are {len(merges):,} merges, and {n:,} rows need {n - 1:,}"]
+    made = n + np.arange(n - 1)[:, None]
+    pairs = merges[:, :2]
+    bad = ~((pairs >= 0) & (pairs < made) & (pairs == np.floor(pairs)))
+    if bad.any():
+        t, side = np.argwhere(bad)[0]
+        return [f"merge {t} joins cluster {pairs[t, side]:g}, which does not exist then"]
+    ids = pairs.astype(np.intp).ravel()
+    first = np.unique(ids, return_index=True)[1]
+    if len(first) < len(ids):
+        t = int(np.min(np.setdiff1d(np.arange(len(ids)), first))) // 2
+        again = next(c for c in ids[2 * t : 2 * t + 2] if np.sum(ids[: 2 * t + 2] == c) > 1)
+        return [f"merge {t} joins cluster {again}, which had been joined before"]
+    return []
+
+
+def hierarchy(merges: np.ndarray, n: int) -> Hierarchy:
+    pairs = np.asarray(merges)[:, :2].astype(np.intp)
+    parent = np.full(2 * n - 1, n - 1, dtype=np.intp)
+    parent[pairs] = np.arange(n - 1)[:, None]
+    size, start, depth = [1] * (2 * n - 1), [0] * (2 * n - 1), [0] * (2 * n - 1)
+    joined = pairs.tolist()
+    for t, (a, b) in enumerate(joined):
+        size[n + t] = size[a] + size[b]
+    for t in range(n - 2, -1, -1):
+        a, b = joined[t]
+        start[a], start[b] = start[n + t], start[n + t] + size[a]
+        depth[a] = depth[b] = depth[n + t] + 1
+    order = np.empty(n, dtype=np.intp)
+    order[start[:n]] = np.arange(n)
+    sizes, starts, depths = (np.array(v, dtype=np.intp) for v in (size, start, depth))
+    return Hierarchy(n, pairs, parent, sizes, starts, depths, order)
+
+
+def wrong_sizes(tree: Hierarchy, claimed: np.ndarray) -> list[str]:
+    true = tree.size[tree.n :]
+    return [
+        f"merge {t} is said to make a cluster of {claimed[t]:g} rows, but it has {true[t]:,}"
+        for t in np.flatnonzero(claimed != true)
+    ]
+
+
+def wrong_heights(h: np.ndarray) -> list[str]:
+    """Those that are no heights at all."""
+    return [f"merge {t} has the height {h[t]:g}" for t in np.flatnonzero(~(h >= 0) | np.isinf(h))]
+
+
+def wrong_order(tree: Hierarchy, h: np.ndarray, method: str, forgiven: np.ndarray) -> list[str]:
+    """Heights do not fall; of centroid and median only where the cluster just made is joined.
+
+    After the least pair was joined, all distances that were there are as large; only those to the
+    new cluster can be less.
+    """
+    t = 1 + np.flatnonzero(h[1:] + forgiven[1:] < h[:-1])
+    why = f"heights of {method} linkage do not fall"
+    if method not in MONOTONE:
+        t = t[(tree.pairs[t] != (tree.n + t - 1)[:, None]).all(axis=1)]
+        why = "the height falls, but the cluster just made is not joined"
+    return [
+        f"merge {i} at {h[i]:.6g} stands after merge {i - 1} at {h[i - 1]:.6g}: {why}" for i in t
+    ]
+
+
+def inversions(tree: Hierarchy, h: np.ndarray, forgiven: np.ndarray) -> Any:
+    """Merges that lie below one of the two clusters they join."""
+    below = np.concatenate([np.full(tree.n, -np.inf), h])[tree.pairs].max(axis=1)
+    return np.flatnonzero(h + forgiven < below)
+
+
+def highest_inside(tree: Hierarchy, h: np.ndarray) -> np.ndarray:
+    """The largest height within each merge's cluster, its own among them."""
+    high = [0.0] * tree.n + h.tolist()
+    for t, (a, b) in enumerate(tree.pairs.tolist()):
+        high[tree.n + t] = max(high[tree.n + t], high[a], high[b])
+    return np.array(high[tree.n :])
+
+
+# --- cuts -----------------------------------------------------------------------------------------
+
+
+def cut(tree: Hierarchy, h: np.ndarray, n_clusters: int | None, threshold: float | None) -> Any:
+    """The clusters of a cut: those before the last n_clusters − 1 merges, or the largest in which
+    no height reaches the threshold."""
+    if n_clusters is not None:
+        return tree.alive(tree.n - n_clusters)
+    inside = np.concatenate([np.full(tree.n, -np.inf), highest_inside(tree, h)])
+    above = np.append(inside[tree.n :], np.inf)[tree.parent]
+    whole = np.flatnonzero((inside < threshold) & (above >= threshold))
+    return whole[np.argsort(tree.start[whole])]
+
+
+def wrong_labels(
+    tree: Hierarchy, h: Any, labels: np.ndarray, n_clusters: int | None, threshold: float | None
+) -> list[str]:
+    """Rows that are not labelled as the cut has them; clusters may be numbered in any way."""
+    if len(labels) != tree.n:
+        return [f"there are {len(labels):,} labels, and {tree.n:,} rows"]
+    if n_clusters is not None and not 1 <= n_clusters <= tree.n:
+        return [f"{n_clusters} clusters are claimed of {tree.n:,} rows"]
+    whole = cut(tree, h, n_clusters, threshold)
+    how = f"the cut into {n_clusters}" if threshold is None else f"the cut at {threshold:g}"
+    L = np.asarray(labels)[tree.order]
+    first = tree.start[whole]
+    of = np.repeat(np.arange(len(whole)), tree.size[whole])
+    wrong = []
+    for i in np.flatnonzero(L[first][of] != L):
+        a, b = tree.order[i], tree.order[first[of[i]]]
+        wrong.append(
+            f"row {a} is labelled {L[i]} and row {b} {L[first[of[i]]]}, but {how} has them together"
+        )
+    seen: dict[Any, int] = {}
+    for c, label in zip(first, L[first].tolist(), strict=True):
+        if label in seen:
+            a, b = tree.order[seen[label]], tree.order[c]
+            wrong.append(f"rows {a} and {b} are both labelled {label}, but {how} has them apart")
+        seen.setdefault(label, c)
+    return wrong

@@ -1,0 +1,1 @@
+"""Proofs for least-squares support vector machines, and the kernels they use."""

@@ -1,0 +1,1 @@
+"""Proofs for mixtures: the likelihood, and the gain of one more EM step."""

@@ -1,0 +1,379 @@
+"""Normal components: k means μ_k and covariances C_k of one of four shapes.
+
+    log N(x; μ, C) = −½ (p log 2π + log|C| + (x − μ)ᵀC⁻¹(x − μ))
+
+    full: C_k any      tied: C_k = C      diag: C_k = diag(v_k)      spherical: C_k = v_k I
+
+With weights w_ik of rows, n_k = Σ_i w_ik and S_k = Σ_i w_ik (x_i − μ_k)(x_i − μ_k)ᵀ, the likelihood
+Σ w_ik log N(x_i; μ_k, C_k) is largest at the mean of the rows and at C_k = S_k/n_k (tied:
+ΣS_k/Σn_k; diag: its diagonal; spherical: the mean of that).
+
+The prior gives each C (tied: the one C) ε rows that vary as the data do, d the columns' variances:
+
+    log prior = −½ (ε log|C| + tr(ΨC⁻¹)),   Ψ = ε diag(d),   so that   C_k = (S_k + Ψ)/(n_k + ε)
+
+It is an inverse Wishart density (inverse gamma of diag and spherical) up to a constant. Where there
+are no rows its mode is diag(d), and a change of units changes nothing.
+
+x − μ_k is a difference to the component's own mean, and so are all moments: an origin far away
+costs no digits. Rows with NaN are in ``_missing_entries.py``.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
+from certus.proofs.mixture._accurate_whitening import (
+    NEGLECTED,
+    Whitening,
+    accurate_matrix_product,
+    whiten,
+)
+from certus.proofs.mixture._missing_entries import Normal, expected_moments, observed_log_density
+from certus.proofs.types import RowData
+
+LOG_2PI = 1.8378770664093453
+NEGLIGIBLE = 1e-30  # weight of a row in a component: it changes no digit of a sum
+NEAR = 1e9  # (x − μ)ᵀC⁻¹(x − μ) times κ²: times a rounding error of sums it is still small
+SMALL = 1e-4  # nats of a log density times (x − μ)ᵀC⁻¹(x − μ): a rough bound will do
+LONG_WAY = 1e3  # standard deviations; a mean that moves farther gets its moments anew
+
+
+class Moments(NamedTuple):
+    """Of rows with weights w_ik, about a point of each component."""
+
+    n: Any  # Σ w             (k,)
+    a: Any  # Σ w (x − c)     (k, p)
+    B: Any  # Σ w (x − c)(x − c)ᵀ in the shape of the covariances
+
+
+class Prior(NamedTuple):
+    """ε rows with variances d; or ``added`` to the diagonal, which is no prior."""
+
+    epsilon: float
+    d: Any
+    added: float = 0.0
+    kind: Any = float  # what means are kept in
+
+
+class Normals:
+    """k normal components of one shape, of the columns ``kept`` of the rows."""
+
+    sums = Moments
+    accurate = False  # whether rows are whitened in twice the digits
+    error = 0.0  # nats a unit of weight that are lost where not all columns are worked with
+
+    def __init__(
+        self, shape: str, means: Any, covariances: Any, kept: Any = slice(None), low: Any = None
+    ):
+        """``low``: what is to be added to the covariances, of which they are the first digits."""
+        self.shape, self.kept, self.low = shape, kept, low
+        self.means = np.array(means, dtype=float)
+        self.covariances = np.array(covariances, dtype=float)
+        self.k, self.p = self.means.shape
+        self.W, self.log_det = self._whitening()
+
+    def _whitening(self) -> tuple[Any, np.ndarray]:
+        """W and log|C|; ``kappa``, ``slope`` and ``offset`` for ``density_errors``."""
+        C, k = self.covariances, self.k
+        if self.shape in ("full", "tied"):
+            each: list[Whitening] = []
+            low = [self.low] if self.shape == "tied" else self.low
+            for i, one in enumerate([C] if self.shape == "tied" else C):
+                try:
+                    each.append(whiten(one, None if self.low is None else low[i]))
+                except np.linalg.LinAlgError:
+                    which = "" if self.shape == "tied" else f" of component {i}"
+                    raise ValueError(f"covariances_{which} is not positive definite") from None
+            each = each * (k if self.shape == "tied" else 1)
+            log_det = np.array([one.log_det for one in each])
+            self.kappa = np.array([one.kappa for one in each])
+            R = np.array([one.R for one in each])
+            self._set_errors(log_det, R, np.array([one.log_det_error for one in each]))
+            return [one.W for one in each], log_det
+        if not ((C > 0) & np.isfinite(C)).all():
+            i = int(np.argwhere(~((C > 0) & np.isfinite(C)))[0][0])
+            raise ValueError(f"covariances_ of component {i} is not positive definite")
+        log_det = np.log(C) * self.p if C.ndim == 1 else np.log(C).sum(axis=1)
+        lost = np.abs(np.log(C)) * self.p if C.ndim == 1 else np.abs(np.log(C)).sum(axis=1)
+        self.kappa = np.ones(k)
+        self._set_errors(log_det, np.full(k, 8 * UNIT), gamma(self.p + 4) * lost)
+        return 1 / np.sqrt(C), log_det
+
+    def _set_errors(self, log_det: np.ndarray, R: np.ndarray, of_log_det: np.ndarray) -> None:
+        """|error of log N| ≤ slope·m + offset, m = (x − μ)ᵀC⁻¹(x − μ)."""
+        self.R = R
+        self.slope = R + 1.1 * gamma(self.p + 8) * self.kappa
+        self.log_det_error = of_log_det
+        sizes = np.abs(log_det) + self.p * LOG_2PI + self.k + 1000.0
+        self.offset = of_log_det / 2 + gamma(8) * sizes
+        self.beside = log_det + self.p * LOG_2PI  # −2 log N − m
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def log_densities(self, X: np.ndarray) -> np.ndarray:
+        """log N(x_i; μ_k, C_k), (k, rows)."""
+        X = X[:, self.kept]
+        out = np.empty((self.k, len(X)))
+        whole, others = complete(X)
+        complete_rows = X[whole]
+        for k in range(self.k):
+            Z = self._whitened_rows(complete_rows, k)
+            out[k, whole] = np.einsum("ij,ij->i", Z, Z) + self.log_det[k] + self.p * LOG_2PI
+            if len(others):
+                out[k, others] = -2 * observed_log_density(X[others], self.normal(k))
+        out *= -0.5
+        return out
+
+    def density_errors(self, X: np.ndarray, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m, bounds on the errors of the log densities), (k, rows) each.
+
+        γ_8·1000 in ``offset`` is for log π_k, which is above −745."""
+        m = -2 * log_p
+        m -= self.beside[:, None]
+        if not isinstance(complete(X[:, self.kept])[0], slice):
+            # factors of parts of C, which are not measured: an error of γ_p κ² (Cholesky)
+            m = np.abs(m) + 2 * np.abs(self.beside)[:, None] + self.p
+            worse = self.slope + gamma(4 * self.p + 8) * self.kappa**2
+            return m, m * worse[:, None] + (self.offset + self.p * worse)[:, None]
+        np.maximum(m, 0.0, out=m)
+        return m, m * self.slope[:, None] + self.offset[:, None]
+
+    def errors_by_sums(self, X: np.ndarray, log_p: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+        """``errors_of_rows`` at most, from Σ w, Σ w m and Σ w m² alone: δ = slope·m + offset, and
+        by Jensen's inequality Σ_i w_ik η_ik² ≤ 2 Σ_i w_ik δ_ik² + 2 Σ_l Σ_i w_il δ_il² (η_ik is at
+        most δ_ik + Σ_l r_il δ_il), besides the rounding of r itself.
+
+        None where a row is so far from a component that this might be much too large, or where
+        entries are missing. All rows count in the largest m, also those of weight 0.
+        """
+        largest = np.maximum(-2 * log_p.min(axis=1, initial=0.0) - self.beside, 0.0)
+        largest = np.maximum(largest, 1.0)
+        delta = 1.1 * (self.slope * largest + self.offset)
+        near = (largest * self.kappa**2 <= NEAR).all() and (largest * delta <= SMALL).all()
+        if not near or not isinstance(complete(X[:, self.kept])[0], slice):
+            return None
+        half = log_p + 0.5 * self.beside[:, None]  # −m/2
+        weighted = w * half
+        n = w.sum(axis=1)
+        m = np.maximum(-2 * weighted.sum(axis=1), 0.0)
+        m2 = 4 * np.einsum("ij,ij->i", weighted, half)
+        squares = 2 * 1.1**2 * (self.slope**2 * m2 + self.offset**2 * n)  # Σ w δ² at most
+        of_sums = 1.1 * (self.slope * m + self.offset * n)
+        eta = np.full(self.k, 2 * delta.max() + gamma(self.k + 16))
+        eta2 = 4 * (squares + squares.sum()) + 2 * gamma(self.k + 16) ** 2 * n
+        eta2 = np.minimum(eta2, eta**2 * n)
+        eta_m = np.minimum(np.sqrt(eta2 * m2), eta * m)
+        return np.stack([of_sums, np.zeros(self.k), m, m2, eta2, eta_m, n, largest, eta])
+
+    def whitened_accurately(self) -> "Normals":
+        """These components, which whiten rows in twice the digits: κ no longer counts."""
+        self.accurate = True
+        variances = np.array([np.diagonal(self.matrix(k)) for k in range(self.k)])
+        self.units = np.exp2(-np.round(0.5 * np.log2(variances)))
+        sizes = [np.linalg.norm(W / q) for W, q in zip(self.W, self.units, strict=True)]
+        left_out = 4 * NEGLECTED * self.p**1.5 * np.array(sizes)
+        self.slope = self.R + 1.1 * (gamma(self.p + 8) + left_out)
+        return self
+
+    def _whitened_rows(self, X: np.ndarray, k: int) -> Any:
+        """W_k(x − μ_k) of each row."""
+        D = X - self.means[k]
+        if not self.accurate:
+            return self._whitened(D, k)
+        back = D - X
+        rest = (X - (D - back)) - (self.means[k] + back)
+        q = self.units[k]  # powers of two: entries of about the same size
+        high, low, _ = accurate_matrix_product(D * q, (self.W[k] / q).T)
+        return high + (low + np.dot(rest, self.W[k].T))
+
+    def _whitened(self, D: np.ndarray, k: int) -> Any:
+        if self.shape in ("full", "tied"):
+            return np.dot(D, self.W[k].T)
+        D *= self.W[k]
+        return D
+
+    def moments(self, X: np.ndarray, w: np.ndarray, about: np.ndarray | None = None) -> Moments:
+        """Of rows with weights w (k, rows); what is missing is expected, given the rest."""
+        X = X[:, self.kept]
+        about = self.means if about is None else about
+        a, B = np.zeros(self.means.shape), np.zeros(self.covariances.shape)
+        whole, others = complete(X)
+        complete_rows = X[whole]
+        for k in range(self.k):
+            v = w[k, whole]
+            some = np.flatnonzero(v > NEGLIGIBLE)
+            few = 2 * len(some) < len(v)
+            D = complete_rows[some] - about[k] if few else complete_rows - about[k]
+            v = v[some] if few else v
+            a[k] = np.dot(v, D)
+            self._add(B, k, D, v)
+            if len(others):
+                D, extra = expected_moments(X[others], w[k, others], self.normal(k))
+                D += self.means[k] - about[k]
+                a[k] += np.dot(w[k, others], D)
+                self._add(B, k, D, w[k, others])
+                self._put(B, k, extra)
+        return Moments(w.sum(axis=1), a, B)
+
+    def _add(self, B: np.ndarray, k: int, D: np.ndarray, v: np.ndarray) -> None:
+        """B_k += Σ v (x − c)(x − c)ᵀ, or what the shape keeps of it."""
+        if self.shape in ("full", "tied"):
+            E = D * np.sqrt(v)[:, None]
+            self._put(B, k, np.dot(E.T, E))  # symmetric: half of the products
+        elif self.shape == "diag":
+            B[k] += np.dot(v, D * D)
+        else:
+            B[k] += np.dot(v, np.einsum("ij,ij->i", D, D))
+
+    def _put(self, B: np.ndarray, k: int, M: np.ndarray) -> None:
+        """B_k += M, or what the shape keeps of it."""
+        if self.shape == "tied":
+            B += M
+        else:
+            B[k] += {"full": M, "diag": np.diagonal(M), "spherical": np.trace(M)}[self.shape]
+
+    def normal(self, k: int) -> Normal:
+        return Normal(self.means[k], self.matrix(k))
+
+    def matrix(self, k: int) -> np.ndarray:
+        """C_k as a matrix."""
+        C: Any = self.covariances if self.shape == "tied" else self.covariances[k]
+        return C if np.ndim(C) == 2 else C * np.eye(self.p)
+
+    def variances(self) -> np.ndarray:
+        """The diagonal of each C_k, (k, p)."""
+        C: Any = self.covariances
+        if self.shape in ("full", "tied"):
+            C = np.diagonal(C, axis1=-2, axis2=-1)
+        elif self.shape == "spherical":
+            C = C[:, None]
+        return np.broadcast_to(C, self.means.shape)
+
+    # --- the maximiser ----------------------------------------------------------------------------
+
+    def maximised(self, sums: Moments, prior: Prior, again: Any = None) -> "Normals":
+        """The components that these rows and the prior make likeliest.
+
+        Means are rounded to what they are kept in; without rows they stay. ``again(about)``: the
+        moments about other points, for means that go a long way.
+        """
+        way, about, n = sums.a / _positive(sums.n)[:, None], self.means, sums.n
+        means = np.asarray((about + way).astype(prior.kind).astype(float))
+        if again is not None and self._longest(means - about) > LONG_WAY:
+            sums, about = again(means), means
+        S = sums.B.copy()
+        for k in range(self.k):  # from moments about a point to those about the mean
+            u, a = means[k] - about[k], sums.a[k]
+            self._put(S, k, n[k] * np.outer(u, u) - np.outer(a, u) - np.outer(u, a))
+        psi = prior.epsilon * prior.d
+        if self.shape == "full":
+            C = (S + np.diag(psi)) / _positive(n + prior.epsilon)[:, None, None]
+        elif self.shape == "tied":
+            C = (S + np.diag(psi)) / (n.sum() + prior.epsilon)
+        elif self.shape == "diag":
+            C = (S + psi) / _positive(n + prior.epsilon)[:, None]
+        else:
+            C = (S + psi.sum()) / (self.p * _positive(n + prior.epsilon))
+        if self.shape != "tied" and prior.epsilon == 0:
+            C[n == 0] = self.covariances[n == 0]
+        C += prior.added * np.eye(self.p) if self.shape in ("full", "tied") else prior.added
+        return Normals(self.shape, means, C, self.kept)
+
+    def with_covariances(self, covariances: np.ndarray, low: np.ndarray) -> "Normals":
+        """Return these components with covariances as sums of two arrays."""
+        return Normals(self.shape, self.means, covariances, self.kept, low)
+
+    def whole_matrices(self, data: RowData) -> bool:
+        """Whether sums of squares may lose digits that matter, and all entries are there."""
+        return self.shape in ("full", "tied") and not data.reduce(_missing)[0]
+
+    def coordinates(self, X: np.ndarray) -> Any:
+        """The rows as moments see them."""
+        return X[:, self.kept]
+
+    def _longest(self, way: np.ndarray) -> float:
+        """In standard deviations."""
+        return max(
+            float(np.abs(self._whitened(way[k : k + 1] + 0.0, k)).max()) for k in range(self.k)
+        )
+
+    def log_prior(self, prior: Prior) -> float:
+        """−½ (ε log|C| + tr(ΨC⁻¹)), of every C."""
+        if not prior.epsilon:
+            return 0.0
+        total = 0.0
+        for k in range(1 if self.shape == "tied" else self.k):
+            W = self._whitened(np.diag(np.sqrt(prior.d)), k)
+            trace = float((W * W).sum(axis=1).sum())
+            total -= 0.5 * prior.epsilon * (float(self.log_det[k]) + trace)
+        return total
+
+    def others(self, _prior: Prior) -> float:
+        """Terms of the log prior, in absolute value, besides log|C| and a trace of each C."""
+        return 0.0
+
+    def divergences(self, other: "Normals") -> np.ndarray:
+        """KL(N(μ'_k, C'_k) ‖ N(μ_k, C_k)), primes of the other."""
+        out = np.empty(self.k)
+        for k in range(self.k):
+            E = self._whitened(self._whitened(other.matrix(k).copy(), k).T.copy(), k)
+            lam = np.maximum(np.linalg.eigvalsh(0.5 * (E + E.T)) - 1, -1 + 1e-300)
+            way = self._whitened((other.means[k] - self.means[k])[None].copy(), k)
+            out[k] = 0.5 * float((lam - np.log1p(lam)).sum() + np.vdot(way, way))
+        return out
+
+    def precisions_off(self, given: object, k: int, rooted: bool) -> tuple[float, float]:
+        """How far Lᵀ P L is from I, with C_k = LLᵀ and P the precisions given (or PPᵀ of their
+        roots), and what rounding multiplies: the condition number of C_k and the columns."""
+        M = np.asarray(given, dtype=float)
+        M = M if self.shape == "tied" else M[k]
+        if M.ndim < 2:
+            M = (M[self.kept] if M.ndim else M) / self.W[k] ** (1 if rooted else 2)
+            return float(np.abs(M - 1).max(initial=0.0)), float(self.p)
+        M, L = M[self.kept][:, self.kept], np.linalg.inv(self.W[k])
+        M = L.T @ M @ (M.T @ L if rooted else L)
+        condition = float(np.linalg.norm(L) * np.linalg.norm(self.W[k])) ** 2
+        return float(np.abs(M - np.eye(self.p)).max(initial=0.0)), condition * self.p
+
+    def spreads(self, unit: np.ndarray) -> np.ndarray:
+        """Eigenvalues of C_k with column j in units of √unit_kj, ascending, (k, p)."""
+        unit = np.broadcast_to(unit, self.means.shape)
+        if self.shape in ("diag", "spherical"):
+            v = self.covariances if self.shape == "diag" else self.covariances[:, None]
+            return np.sort(v / unit, axis=1)
+        q = 1 / np.sqrt(unit)
+        return np.stack(
+            [np.linalg.eigvalsh(self.matrix(k) * q[k] * q[k][:, None]) for k in range(self.k)]
+        )
+
+
+def of_columns(shape: str, theta: dict[str, Any], kept: np.ndarray) -> Normals:
+    """The components of a model, of the columns that vary."""
+    C = np.asarray(theta["covariances"], dtype=float)
+    if shape in ("full", "tied"):
+        C = C[..., kept, :][..., kept]
+    elif shape == "diag":
+        C = C[:, kept]
+    means = np.asarray(theta["means"], dtype=float)
+    every = len(kept) == means.shape[1]  # rows need not be copied
+    return Normals(shape, means[:, kept], C, slice(None) if every else kept)
+
+
+def complete(X: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Rows without NaN (all: a slice), and the others."""
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(X.sum(dtype=float))
+    if finite:
+        return slice(None), np.empty(0, dtype=np.intp)
+    missing = np.isnan(X).any(axis=1)
+    return np.flatnonzero(~missing), np.flatnonzero(missing)
+
+
+def _missing(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> tuple[int]:
+    return (len(complete(dense(X))[1]),)
+
+
+def _positive(n: np.ndarray) -> Any:
+    return np.where(n > 0, n, 1.0)

@@ -1,0 +1,57 @@
+"""Normal rows of which some entries are missing: what the others say.
+
+With o the observed entries of x and m the missing ones, x ~ N(μ, C):
+
+    log p(x_o) = log N(x_o; μ_o, C_oo)
+    E[x_m | x_o] = μ_m + G(x_o − μ_o),   G = C_mo C_oo⁻¹,      Cov[x_m | x_o] = C_mm − G C_om
+
+A row of which nothing is known has likelihood 1. NaN marks what is missing; rows with the same
+entries missing are looked at together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Normal(NamedTuple):
+    """N(μ, C)."""
+
+    mean: np.ndarray
+    C: np.ndarray
+
+
+def patterns(X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(which entries are observed, the rows of which they are)."""
+    seen, rows = np.unique(~np.isnan(X), axis=0, return_inverse=True)
+    rows = rows.ravel()
+    order = np.argsort(rows, kind="stable")
+    edges = np.searchsorted(rows[order], np.arange(len(seen) + 1))
+    return [(o, order[edges[i] : edges[i + 1]]) for i, o in enumerate(seen)]
+
+
+def observed_log_density(X: np.ndarray, normal: Normal) -> np.ndarray:
+    """log p of the observed entries of each row."""
+    out = np.zeros(len(X))
+    for o, rows in patterns(X):
+        if o.any():
+            L = np.linalg.cholesky(normal.C[np.ix_(o, o)])
+            Z = np.linalg.solve(L, (X[np.ix_(rows, o)] - normal.mean[o]).T)
+            log_det = 2 * np.log(np.diagonal(L)).sum() + o.sum() * np.log(2 * np.pi)
+            out[rows] = -0.5 * ((Z * Z).sum(axis=0) + log_det)
+    return out
+
+
+def expected_moments(X: np.ndarray, w: np.ndarray, normal: Normal) -> tuple[np.ndarray, np.ndarray]:
+    """E[x − μ | x_o] of each row, and Σ w Cov[x | x_o]."""
+    D, extra = np.zeros(X.shape), np.zeros(normal.C.shape)
+    for o, rows in patterns(X):
+        m, D_o = ~o, X[np.ix_(rows, o)] - normal.mean[o]
+        cov = normal.C[np.ix_(m, m)]
+        if o.any():
+            G = np.linalg.solve(normal.C[np.ix_(o, o)], normal.C[np.ix_(o, m)]).T
+            D[np.ix_(rows, o)] = D_o
+            D[np.ix_(rows, m)] = np.dot(D_o, G.T)
+            cov = cov - np.dot(G, normal.C[np.ix_(o, m)])
+        extra[np.ix_(m, m)] += w[rows].sum() * cov
+    return D, extra

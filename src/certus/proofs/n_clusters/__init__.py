@@ -1,0 +1,1 @@
+"""Scores of a number of clusters, as they are defined."""

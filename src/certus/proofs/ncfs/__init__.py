@@ -1,0 +1,1 @@
+"""Proofs for NCFS: the slopes of its objective over all pairs of rows."""

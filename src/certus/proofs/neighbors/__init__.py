@@ -1,0 +1,1 @@
+"""Proofs for nearest neighbours: answers recomputed by differences."""

@@ -1,0 +1,229 @@
+"""How long a step is: a number, 1/L, or what a search along the direction finds.
+
+Fixed          α
+Lipschitz      share/L,   L the largest curvature of Q = F/S
+Backtracking   the first of t, t/2, t/4, … with Q(θ + tV) ≤ Q(θ) + falls·t⟨∇Q, V⟩ (Armijo)
+Wolfe          some t with that and ⟨∇Q(θ + tV), V⟩ ≥ flatter·⟨∇Q, V⟩: neither too long nor short
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..problem import Problem
+from .base import number_above_zero, share_below_one
+from .stochastic import finite_squares
+
+TRIALS = 200  # doublings or halvings: columns of size 1e20 need some 130 before the first step
+ROUNDING = 1e-15  # of F: what a step promises must be above it
+FEW_COLUMNS = 512  # up to which the matrix of squares is formed
+LANCZOS = 1e-3  # relative error of the largest eigenvalue of more columns
+SAFE = 1.01
+
+
+class Trial(NamedTuple):
+    """What was found at a distance t along the direction."""
+
+    value: float
+    slope: float  # along the direction
+    found: Any  # for who asked
+
+
+class Line(NamedTuple):
+    """A way to go, and where it begins."""
+
+    value: float
+    slope: float  # at 0; below 0
+    first: float  # t to be tried first
+    trial: Any  # t → Trial; a pass over X
+    lipschitz: Any = None  # () → L
+
+
+class StepRule(Protocol):
+    searches: bool  # along a direction that must go down
+
+    def find(self, line: Line) -> tuple[float, Trial] | None:
+        """The step and what is there; None where no step goes down."""
+
+
+class Fixed:
+    """t = alpha.
+
+    Parameters
+    ----------
+    alpha : float
+    """
+
+    searches = False
+
+    def __init__(self, alpha: float):
+        self.alpha = number_above_zero("step", alpha)
+
+    def find(self, line: Line) -> tuple[float, Trial] | None:
+        return self.alpha, line.trial(self.alpha)
+
+    def __repr__(self) -> str:
+        return f"Fixed({self.alpha!r})"
+
+
+class Lipschitz:
+    """t = share/L with L the largest curvature of Q that there can be: for share ≤ 1 a step of
+    gradient descent never raises Q. One pass over X, O(n·p²), for up to 512 columns; beyond, some
+    tens of passes.
+
+    Parameters
+    ----------
+    share : float, default=1.0
+    """
+
+    searches = False
+
+    def __init__(self, share: float = 1.0):
+        self.share = number_above_zero("share", share)
+
+    def find(self, line: Line) -> tuple[float, Trial] | None:
+        t = self.share / line.lipschitz()
+        return t, line.trial(t)
+
+    def __repr__(self) -> str:
+        return f"Lipschitz({self.share!r})"
+
+
+class Backtracking:
+    """Armijo's rule.
+
+    Parameters
+    ----------
+    falls : float, default=1e-4
+        Share of what the slope promises that Q must fall by.
+    shrink : float, default=0.5
+        What t is multiplied with until it does. The next search begins at t/shrink.
+    """
+
+    searches = True
+
+    def __init__(self, falls: float = 1e-4, shrink: float = 0.5):
+        self.falls = share_below_one("falls", falls)
+        self.shrink = number_above_zero("shrink", share_below_one("shrink", shrink))
+
+    def find(self, line: Line) -> tuple[float, Trial] | None:
+        t = line.first / self.shrink
+        while -t * line.slope > ROUNDING * abs(line.value):
+            there = line.trial(t)
+            if there.value <= line.value + self.falls * t * line.slope:
+                return t, there
+            t *= self.shrink
+        return None
+
+    def __repr__(self) -> str:
+        return f"Backtracking({self.falls!r}, {self.shrink!r})"
+
+
+class Wolfe:
+    """The weak Wolfe conditions, by halving and doubling.
+
+    Parameters
+    ----------
+    falls : float, default=1e-4
+        Share of what the slope promises that Q must fall by.
+    flatter : float, default=0.9
+        Share of the slope that may be left.
+    """
+
+    searches = True
+
+    def __init__(self, falls: float = 1e-4, flatter: float = 0.9):
+        self.falls, self.flatter = (
+            share_below_one("falls", falls),
+            share_below_one("flatter", flatter),
+        )
+        if not falls < flatter:
+            raise ValueError(f"falls={falls!r}, flatter={flatter!r}: give falls < flatter")
+
+    def find(self, line: Line) -> tuple[float, Trial] | None:
+        low, high, t = 0.0, np.inf, line.first
+        for _ in range(TRIALS):
+            if -t * line.slope <= ROUNDING * abs(line.value):
+                return None
+            there = line.trial(t)
+            if not there.value <= line.value + self.falls * t * line.slope:
+                high = t
+            elif there.slope < self.flatter * line.slope:
+                low = t
+            else:
+                return t, there
+            t = 2 * t if high == np.inf else (low + high) / 2
+        return None
+
+    def __repr__(self) -> str:
+        return f"Wolfe({self.falls!r}, {self.flatter!r})"
+
+
+NAMES: dict[str, Any] = {"lipschitz": Lipschitz, "backtracking": Backtracking, "wolfe": Wolfe}
+
+
+def step_rule(given: object, known: tuple[str, ...] = tuple(NAMES)) -> StepRule:
+    """By its name, as a number or as the object itself."""
+    rule: Any
+    if isinstance(given, str) and given in known:
+        rule = NAMES[given]()
+        return rule
+    if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
+        return Fixed(float(given))
+    allowed = tuple(NAMES[name] for name in known)
+    if isinstance(given, (Fixed, *allowed)):
+        rule = given
+        return rule
+    names = ", ".join(map(repr, known))
+    raise ValueError(
+        f"step={given!r}: give a number, {names}, or "
+        f"{', '.join(rule.__name__ for rule in (Fixed, *allowed))} of certus.solvers"
+    )
+
+
+def largest_curvature(problem: Problem) -> float:
+    """L ≥ the largest eigenvalue of ∇²Q: ℓ″·λ_max(Σ s x̂x̂ᵀ)/S + l2/S, x̂ = (x, 1)."""
+    if "curvature" not in problem.kept:
+        with np.errstate(over="ignore", invalid="ignore"):
+            problem.kept["curvature"] = finite_squares(_largest_eigenvalue(problem))
+    found: float = problem.kept["curvature"]
+    rows = problem.rows
+    return float(problem.loss.curvature_bound * found + problem.l2 / rows.S) or 1.0
+
+
+def _largest_eigenvalue(problem: Problem) -> float:
+    rows, free = problem.rows, problem.fit_intercept
+    p = rows.shape[1]
+    if p <= FEW_COLUMNS:
+        total, cross, S = rows.dense().reduce(_squares, square=True)
+        M = np.block([[total, cross[:, None]], [cross[None], np.array([[S]])]])
+        M = M if free else total
+        return float(np.linalg.eigvalsh(M / S)[-1]) if np.isfinite(M).all() else np.inf
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    def times(v: np.ndarray) -> np.ndarray:
+        Xt, st, S = rows.reduce(_twice, v[:p], v[p] if free else 0.0)
+        return np.append(Xt, st if free else 0.0) / S
+
+    operator = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
+    start = np.random.default_rng(0).normal(size=p + 1)  # at right angles to nothing
+    image = times(start)
+    if not image.any() or not np.isfinite(image).all():
+        return float(np.abs(image).sum())  # 0, or not finite
+    (found,) = eigsh(operator, 1, v0=start, tol=LANCZOS, return_eigenvectors=False)
+    return SAFE * float(found)
+
+
+def _squares(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any, Any]:
+    X = X.astype(float, copy=False)
+    weight = np.ones(len(X)) if s is None else s
+    return np.dot(X.T, X if s is None else weight[:, None] * X), np.dot(weight, X), weight.sum()
+
+
+def _twice(
+    X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, u: np.ndarray, v: np.ndarray
+) -> tuple[Any, Any, Any]:
+    t = X @ u + v
+    S = float(len(t)) if s is None else float(s.sum())
+    t = t if s is None else s * t
+    return X.T @ t, t.sum(), S

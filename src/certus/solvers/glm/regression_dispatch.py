@@ -1,0 +1,109 @@
+"""From targets to problems, one for each, and from a problem to the solver that fits it.
+
+F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + pen(w)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...data.rows import Rows
+from ...losses import Loss
+from ..first_order.proximal_gradient import ProximalGradient
+from ..lasso.squares_first import NonNegativeSquares, ReweightedSquares
+from ..lasso.working_sets import WorkingSets
+from ..loop import Fit, Solver
+from ..problem import Problem
+from ..progress import OnStep, Step
+from . import dispatch
+
+FAR_TARGETS = 1e3  # deviations from 0, beyond which y is taken about its mean
+
+
+def targets(
+    rows: Rows, loss: Loss, penalty: Any, fit_intercept: bool, centre: bool = False
+) -> list[Problem]:
+    """What a solver finds out about X, it finds out once for all.
+
+    ``centre``: targets far from 0 are taken about their mean, where the intercept makes up for it:
+    the digits of F would be theirs.
+    """
+    assert rows.y is not None
+    kept: dict[str, Any] = {}
+    problems = []
+    for y in np.ascontiguousarray(rows.y.T)[:, :, None]:
+        shift = 0.0
+        if centre and fit_intercept and loss.name in ("squared", "huber"):
+            mean = float(np.average(y[:, 0], weights=rows.s))
+            shift = mean if abs(mean) > FAR_TARGETS * float(y.std()) else 0.0
+        y = y - shift if shift else y
+        problems.append(Problem(rows.but(y, rows.s), loss, penalty, fit_intercept, 1, shift,
+                                kept=kept))  # fmt: skip
+    return problems
+
+
+def choose(problem: Problem) -> Solver:
+    """Smooth: Newton's method, by factors or by conjugate gradients as the shape asks for. An L1
+    part: coordinate descent. w ≥ 0 alone: an active set. Anything else: proximal gradient, without
+    momentum where the penalty is not convex, and after reweighted squares where Huber's loss has
+    targets far beyond δ."""
+    if WorkingSets.fits(problem):
+        return WorkingSets()
+    if NonNegativeSquares.fits(problem):
+        return NonNegativeSquares()
+    if not getattr(problem.penalty, "convex", True):
+        return ProximalGradient(accelerated=False)
+    found = dispatch.choose(problem)
+    if isinstance(found, ProximalGradient) and ReweightedSquares.fits(problem):
+        return ReweightedSquares()
+    return found
+
+
+class Together:
+    """The fits of all targets as one: what is done, what is being done, and b alone for the rest.
+    Its b holds what was taken away from the targets.
+
+    As ``on_step`` of each target's solver it tells ``on_step`` of the whole.
+    """
+
+    def __init__(self, problems: list[Problem], on_step: OnStep):
+        self.on_step, self.k = on_step, 0
+        self.shift = np.array([problem.shift for problem in problems])
+        self.fits = [Fit(problem.null_w, problem.null[0], "", 0) for problem in problems]
+        self.objectives = [problem.null[1] for problem in problems]
+        self.bounds: list[float | None] = [None] * len(problems)
+        self.passes: list[float | None] = [0.0] * len(problems)
+
+    def __call__(self, step: Step) -> bool:
+        k = self.k
+        self.objectives[k], self.bounds[k] = step.objective, step.bound
+        self.passes[k] = step.passes
+        if k > 0 and step.iteration == 0:
+            return False  # the whole has begun already
+        done = sum(fit.n_iter for at, fit in enumerate(self.fits) if at != k)
+        bounds = [bound for bound in self.bounds if bound is not None]
+        passes = [count for count in self.passes if count is not None]
+        whole = Step(
+            done + step.iteration,
+            sum(self.objectives),
+            sum(bounds) if len(bounds) == len(self.bounds) else None,
+            lambda: self.fit(step.parameters()),
+            sum(passes) if len(passes) == len(self.passes) else None,
+        )
+        return self.on_step(whole)
+
+    def fit(self, current: Fit | None = None) -> Fit:
+        """``current``: in place of the target that is being fitted."""
+        fits = list(self.fits)
+        if current is not None:
+            fits[self.k] = current
+        stopped = [fit.stopped_at for fit in fits if fit.stopped_at is not None]
+        return Fit(
+            w=np.hstack([fit.w for fit in fits]),
+            b=np.concatenate([fit.b for fit in fits]) + self.shift,
+            solver=next(fit.solver for fit in fits if fit.solver),
+            n_iter=max(fit.n_iter for fit in fits),
+            stopped_at=stopped[0] if stopped else None,
+            arrived=all(fit.arrived for fit in fits),
+            said=next((fit.said for fit in fits if fit.said), ""),
+        )

@@ -1,0 +1,1 @@
+"""Solvers for the hinge loss, with a linear score or a kernel."""

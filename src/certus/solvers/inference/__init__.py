@@ -1,0 +1,1 @@
+"""Covariances, likelihood-ratio tests and profile intervals of coefficients."""

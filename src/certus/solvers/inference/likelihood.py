@@ -1,0 +1,225 @@
+r"""The likelihood of logistic and softmax models, relative to the first class.
+
+    log L = Σ s_i log p_i,y_i,   p_ik = exp(z_ik)/Σ_l exp(z_il),   z_i0 = 0,  z_ik = x_iᵀw_k + b_k
+
+The information, minus its second derivative, has for classes k, l = 1 … K − 1 the block
+
+    Σ s p_k([k = l] − p_l) φφᵀ,   φ = (1/√S, unscale∘(x − centre))
+
+in columns about the mean with weights s·Σ_k p_k(1 − p_k), of norm 1 with these weights: shifts and
+units cost no digits. θ_k are the coefficients of φ, class after class; (b_k, w_k) = Tθ_k.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.rows import Rows
+from ...exceptions import InferenceError
+from ...losses import Softmax
+from ...text.format import count
+from ..glm.linear_problem import scaled
+from ..linalg.gram import gram
+
+NO_WEIGHT = 1e-290  # of the information: all probabilities are 0 or 1
+
+
+class Point(NamedTuple):
+    """What one pass finds at θ; d = m(K − 1)."""
+
+    loss: float  # −log L
+    gradient: np.ndarray  # (d,), of the loss
+    information: np.ndarray  # (d, d)
+
+
+class Likelihood:
+    """−log L of rows whose y (n, 1) is the class's number, about the parameters given first."""
+
+    def __init__(self, rows: Rows, n_classes: int, w: np.ndarray, b: np.ndarray, intercept: bool):
+        """w (p, K − 1), b (K − 1,): relative to class 0."""
+        assert rows.y is not None
+        self.rows, self.n_classes, self.intercept = rows, n_classes, intercept
+        weight = rows.map(_curvature, np.empty(rows.shape[0]), w, b)
+        if not weight.sum() > NO_WEIGHT:
+            raise InferenceError(
+                "every probability is 0 or 1: the classes are separated, and the likelihood has "
+                "no maximum"
+            )
+        sums = gram(rows.but(np.zeros_like(rows.y), weight), intercept)
+        problem = scaled(sums, intercept)
+        self.centre, self.unscale = problem.mean, problem.unscale
+        # a constant column is 0, not the rounding of its mean
+        self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
+        # columns are known to ε‖x_j‖ only
+        eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
+        column = 4 * eps * sums.size / problem.scale
+        self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
+        self.one = 1 / np.sqrt(sums.S)
+        self.m = len(w) + intercept
+        self.dense = rows.dense()
+
+    @property
+    def T(self) -> np.ndarray:
+        """(m, m): (b, w) = Tθ of a class."""
+        T = np.diag(np.concatenate([[self.one] * self.intercept, self.unscale]))
+        if self.intercept:
+            T[0, 1:] = -self.centre * self.unscale
+        return T
+
+    def theta(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+        v = w / self.unscale[:, None]
+        if not self.intercept:
+            return v.T.ravel()
+        wide = np.longdouble  # b and centreᵀw cancel where columns lie far from 0
+        middle = (b.astype(wide) + self.centre.astype(wide) @ w.astype(wide)).astype(float)
+        return np.vstack([middle / self.one, v]).T.ravel()
+
+    def at(self, theta: np.ndarray) -> Point:
+        """One pass: O(n·m²·K²) operations."""
+        found: Point = self.dense.reduce(_point, self, self._blocks(theta), square=True)
+        return found
+
+    def root(self, theta: np.ndarray) -> np.ndarray:
+        """R with RᵀR the information, from the rows: where squares would cost digits."""
+        (R,) = self.dense.reduce(_root, self, self._blocks(theta), combine=_stack, square=True)
+        return R
+
+    def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Σ s Bᵀg gᵀB of the rows' own gradients g."""
+        (found,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), B, square=True)
+        return found
+
+    def _blocks(self, theta: np.ndarray) -> np.ndarray:
+        return theta.reshape(self.n_classes - 1, self.m).T
+
+    def phi(self, X: Any) -> np.ndarray:
+        Phi = np.empty((X.shape[0], self.m))
+        Phi[:, : self.intercept] = self.one
+        columns = Phi[:, self.intercept :]
+        np.subtract(X, self.centre, out=columns)
+        columns *= self.shrink
+        return Phi
+
+    def null(self) -> float:
+        """log L of the intercepts alone, or of equal probabilities where there are none."""
+        counts = self.counts()
+        if not self.intercept:
+            return -float(counts.sum()) * float(np.log(self.n_classes))
+        some = counts[counts > 0]
+        return float(some @ np.log(some / counts.sum()))
+
+    def counts(self) -> np.ndarray:
+        """Σ s of each class."""
+        assert self.rows.y is not None
+        y = self.rows.y[:, 0].astype(np.intp)
+        return np.bincount(y, self.rows.s, self.n_classes).astype(float)
+
+
+def _scores(X: Any, w: np.ndarray, b: Any) -> Any:
+    z = X @ w + b
+    return np.column_stack([np.zeros(len(z)), z])
+
+
+def _curvature(X: Any, y: Any, s: Any, w: Any, b: Any) -> Any:
+    """s·Σ_k p_k(1 − p_k), without the cancellation of 1 − p_k."""
+    P = Softmax().evaluate(y[:, 0], _scores(X, w, b))[2]
+    total = np.zeros(len(P))
+    for k in range(P.shape[1]):
+        total += P[:, k] * _others(P, k)
+    return total if s is None else s * total
+
+
+def _others(P: Any, k: int) -> Any:
+    """1 − p_k."""
+    return P[:, :k].sum(axis=1) + P[:, k + 1 :].sum(axis=1)
+
+
+def _point(X: Any, y: Any, s: np.ndarray | None, of: Likelihood, theta: Any) -> Point:
+    Phi = of.phi(X)
+    m, blocks = theta.shape
+    value, slope, P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))
+    weight = np.ones(len(P)) if s is None else s
+    information = np.empty((blocks, m, blocks, m))
+    for k in range(blocks):
+        for l in range(k, blocks):
+            h = P[:, k + 1] * (_others(P, k + 1) if k == l else -P[:, l + 1])
+            information[k, :, l] = np.dot(Phi.T, (weight * h)[:, None] * Phi)
+            information[l, :, k] = information[k, :, l].T
+    gradient = np.dot(Phi.T, weight[:, None] * slope[:, 1:]).T.ravel()
+    d = m * blocks
+    return Point(float(weight @ value), gradient, information.reshape(d, d))
+
+
+def _root(X: Any, y: Any, s: np.ndarray | None, of: Likelihood, theta: Any) -> tuple[Any]:
+    """diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ: K rows √p_k (e_k − p) ⊗ φ for each."""
+    Phi = of.phi(X)
+    P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))[2]
+    parts = []
+    for k in range(P.shape[1]):
+        e = -P
+        e[:, k] = _others(P, k)
+        e *= np.sqrt(P[:, k] if s is None else s * P[:, k])[:, None]
+        parts.append(_kronecker(e[:, 1:], Phi))
+    return (np.linalg.qr(np.concatenate(parts), mode="r"),)
+
+
+def _stack(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
+    return (np.linalg.qr(np.vstack([a[0], b[0]]), mode="r"),)
+
+
+def _squared_gradients(
+    X: Any, y: Any, s: Any, of: Likelihood, theta: np.ndarray, B: Any
+) -> tuple[Any]:
+    Phi = of.phi(X)
+    r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
+    g = np.dot(_kronecker(r, Phi), B)
+    return (np.dot(g.T, g if s is None else s[:, None] * g),)
+
+
+def _kronecker(r: np.ndarray, Phi: Any) -> Any:
+    """r_i ⊗ φ_i, row by row."""
+    return (r[:, :, None] * Phi[:, None, :]).reshape(len(Phi), -1)
+
+
+class Inverse(NamedTuple):
+    """BBᵀ of a positive semidefinite matrix: B = V/σ of what is above the noise."""
+
+    V: np.ndarray  # (d, rank), orthonormal
+    sigma: np.ndarray  # (rank,): roots of the eigenvalues
+    condition: float  # of the matrix, ∞ where something is noise
+
+    @classmethod
+    def of(cls, A: np.ndarray, noise: np.ndarray | float = 0.0) -> "Inverse":
+        """noise (d,): what is known of a coordinate's root only up to rounding."""
+        square, V = np.linalg.eigh((A + A.T) / 2)
+        largest = max(float(square[-1]), 0.0)
+        unknown = (np.abs(V) * np.reshape(noise, (-1, 1))).sum(axis=0)
+        kept = square > max(len(A), 64) * np.finfo(float).eps * largest + unknown**2
+        condition = largest / square[0] if kept.all() else np.inf
+        return cls(V[:, kept], np.sqrt(square[kept]), condition)
+
+    @classmethod
+    def of_root(cls, R: np.ndarray, noise: np.ndarray) -> "Inverse":
+        """Of RᵀR."""
+        _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+        rounding = max(R.shape[1], 64) * np.finfo(float).eps * sigma[0]
+        kept = sigma > rounding + np.abs(Vt) @ noise
+        whole = kept.all() and len(sigma) == R.shape[1]
+        condition = (sigma[0] / sigma[-1]) ** 2 if whole else np.inf
+        return cls(Vt[kept].T, sigma[kept], condition)
+
+    @property
+    def B(self) -> np.ndarray:
+        return self.V / self.sigma
+
+    def times(self, right: np.ndarray) -> np.ndarray:
+        B = self.B
+        return B @ (B.T @ right)
+
+
+def require_rows(n: float, parameters: int) -> None:
+    if n <= parameters:
+        raise InferenceError(
+            f"{count(int(n), 'row')} and {count(parameters, 'coefficient')}: large-sample errors "
+            "need more rows than coefficients"
+        )

@@ -1,0 +1,49 @@
+"""Do rows that count differ at all? By comparison: the rounding of sums of squares is not 0."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ...data.rows import Rows
+
+
+def two_points(part: Rows) -> bool:
+    """Do two rows that count differ?"""
+    first = 0 if part.s is None else int(np.argmax(part.s > 0))
+    x, _, _ = part.block(first, first + 1)
+    found: bool = part.reduce(_differ, x, combine=_either)[0]
+    return found
+
+
+def cluster_differs(rows: Rows, labels: np.ndarray, label: int, i: int) -> bool:
+    """Does a row of one cluster, of those that count, differ from row i?"""
+    x, _, _ = rows.take(np.array([i])).block(0, 1)
+
+    def block(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, its: np.ndarray) -> tuple[bool]:
+        members = np.flatnonzero(its == label)
+        return _differ(X[members], None, None if s is None else s[members], x)
+
+    found: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
+    return found
+
+
+def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:
+    return (a[0] or b[0],)
+
+
+def _differ(X: Any, _: Any, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
+    X = X if s is None else X[s > 0]
+    return (bool((x != X).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
+
+
+def _sparse_differ(X: Any, x: Any) -> bool:
+    X, x = csr_array(X, copy=True), csr_array(x, copy=True)
+    X.eliminate_zeros()
+    x.eliminate_zeros()
+    m = x.nnz
+    if (np.diff(X.indptr) != m).any():
+        return True
+    shape = (X.shape[0], m)
+    same = (X.indices.reshape(shape) == x.indices) & (X.data.reshape(shape) == x.data)
+    return not same.all()

@@ -1,0 +1,1 @@
+"""Solvers for penalties of single coefficients: working sets and coordinate descent."""

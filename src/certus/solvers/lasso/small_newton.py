@@ -1,0 +1,137 @@
+"""L1 and elastic-net problems of few columns: a whole Newton model from one pass over the rows.
+
+    F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + l1·‖w‖₁ + l2/2·‖w‖²
+
+Gradient and Hessian of the losses come from the pass of ``solvers/glm/newton.py``, coordinate
+descent with the penalty from ``quadratic_model.py``. The bound needs no pass of its own. With
+slopes a of the losses, z = x̂ᵀu + β and ∇ their gradient in (u, β), Fenchel's equality and
+ℓ*(0) = 0 give
+
+    Σ s ℓ*(a) = Σ s a z − f = ⟨∇, (u, β)⟩ − f,    ℓ*(ρa) ≤ ρ ℓ*(a)  for 0 ≤ ρ ≤ 1
+
+    F* ≥ −ρ Σ s ℓ*(a) − pen*(−ρ∇_w)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..glm.coordinates import Coordinates, coordinates, coordinates_of_some
+from ..glm.newton import Sums, second_order
+from ..linalg.gram import NonFiniteError
+from ..loop import NO_LOWER, State, minimise
+from ..problem import Problem
+from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
+from .quadratic_model import QuadraticModel
+
+ENOUGH = 1e-12  # of the model's excess is left: the pass over the rows costs more than the rest
+HALVINGS = 40
+ROUNDING = 4e-15  # of F: a predicted decrease below this is none
+SAMPLE = 20  # rows for each unknown in the sample of the first guess; 1/32 of all if that is more
+WORTH_SAMPLING = 1 << 20  # elements of X above which a sample pays
+
+
+class FewColumns:
+    """One pass of O(n(pK)²) operations a step, O((pK)²) memory."""
+
+    name = "cd"
+
+    def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
+        rows = problem.rows.dense()
+        if rows.shape[0] * rows.shape[1] >= WORTH_SAMPLING and not w.any():
+            w, b = _first_guess(problem, w, b)
+        if "few" not in problem.kept:
+            problem.kept["few"] = coordinates_of_some(rows, problem.fit_intercept)
+        at = problem.kept["few"]
+        state = _state(problem, at, *at.inside(w, b))
+        if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
+            at = problem.kept["few"] = coordinates(rows, problem.fit_intercept)
+            state = _state(problem, at, *at.inside(w, b))
+            if not np.isfinite(state.objective):
+                raise NonFiniteError
+        return state
+
+    def step(self, problem: Problem, state: State) -> State:
+        at, u, beta, sums = state.more
+        p, K = u.shape
+        scale = np.tile(np.broadcast_to(at.scale, p), K)
+        l1, l2 = problem.l1 * scale, problem.l2 * scale**2
+        u0 = u.T.ravel()
+        model = QuadraticModel.of(*_by_class(sums), problem.fit_intercept)
+        v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), ENOUGH)
+        delta, move = (v - u0).reshape(K, p).T, model.intercepts(v - u0)
+        penalty = problem.penalty
+        new_w, _ = at.outside(u + delta, beta)
+        foretold = float(np.sum(sums.g[:-1] * delta) + sums.g[-1] @ move)
+        foretold += penalty.value(new_w) - penalty.value(state.w)
+        rounding = ROUNDING * abs(state.objective)
+        r = 1.0
+        for _ in range(HALVINGS):
+            new = _state(problem, at, u + r * delta, beta + r * move)
+            if new.objective <= state.objective + 1e-4 * r * foretold + rounding:
+                break
+            r /= 2 if np.isfinite(new.objective) else 16
+        if state.objective - new.objective <= rounding and new.excess > state.excess / 2:
+            state.stuck, state.said = True, NO_LOWER
+            return state
+        return new
+
+
+def _by_class(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """H of (class, column) pairs and then the intercepts; slopes of both."""
+    K, _, m, _ = sums.H.shape
+    p = m - 1
+    H = np.empty((K * m, K * m))
+    blocks = sums.H.transpose(0, 2, 1, 3)  # (K, m, K, m)
+    H[: K * p, : K * p] = blocks[:, :p, :, :p].reshape(K * p, K * p)
+    H[: K * p, K * p :] = blocks[:, :p, :, p].reshape(K * p, K)
+    H[K * p :, : K * p] = H[: K * p, K * p :].T
+    H[K * p :, K * p :] = blocks[:, p, :, p]
+    return H, sums.g[:-1].T.ravel(), sums.g[-1]
+
+
+def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> State:
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = second_order(problem, at, u, beta)
+        w, b = at.outside(u, beta)
+        objective = float(sums.f) + problem.penalty.value(w)
+    if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
+        return State(w, b, np.inf, np.inf)
+    g = (sums.g[:-1].T / at.scale).T
+    # Σ s a is not 0 before the optimum: what lacks is ∇_β(β* − β), which vanishes with the excess
+    conjugate = float(np.sum(sums.g[:-1] * u) - sums.f)
+    lacking = float(np.abs(sums.g[-1]).sum()) if problem.fit_intercept else 0.0
+    bound = dual_bound(problem, g, lambda shrink: -shrink * conjugate) - lacking
+    bound = min(bound, objective)
+    state = State(w, b, objective, objective - bound, bound)
+    state.more = at, u, beta, sums
+    return state
+
+
+def dual_bound(problem: Problem, g: np.ndarray, of_losses: Any) -> float:
+    """The larger of −Σ s ℓ*(ρa) − pen*(−ρg) for ρ = 1 and the ρ at which |ρg| ≤ l1.
+
+    ``of_losses``: ρ → the first term, or less.
+    """
+    l1, l2 = problem.l1, problem.l2
+    v = -g if problem.code == NON_NEGATIVE else np.abs(g)
+    largest = v.max(initial=0.0)
+    feasible = min(1.0, l1 / largest) if largest > 0 else 1.0
+    best = of_losses(feasible)
+    if l2 > 0 and feasible < 1:
+        beyond = np.maximum(v - l1, 0.0)
+        best = max(best, of_losses(1.0) - float(np.sum(beyond**2)) / (2 * l2))
+    return float(best)
+
+
+def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The optimum of some of the rows, whose weights stand for all."""
+    n, p = problem.rows.shape
+    count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
+    if 4 * count > n:
+        return w, b
+    of_some = problem.of_some(count)
+    if not of_some.has_every_class():
+        return w, b
+    fit = minimise(of_some, FewColumns(), (w, b), tol=1e-3, max_iter=20)
+    return fit.w, fit.b

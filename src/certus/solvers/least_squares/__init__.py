@@ -1,0 +1,1 @@
+"""Solvers for least squares and ridge regression."""

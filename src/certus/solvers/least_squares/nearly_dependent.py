@@ -1,0 +1,233 @@
+r"""Least squares whose columns nearly depend on each other: what is used, what is left out, and how
+the rest is solved without losing its digits.
+
+A direction d of the coefficients is left out if one rounding of the columns could have made all
+that the rows show of it,
+
+    ‖Xd‖ ≤ 4·eps·‖|X||d|‖        X with the constant column, eps that of the data's own floats,
+
+and is used otherwise. Products that cancel are taken in the widest floats that the machine has.
+
+The columns that are left are made orthonormal step by step: with [X 1]D = A nearly so,
+
+    c = argmin ‖r − Ac‖²,   (w, b) ← (w, b) + Dc,   r = y − Xw − b
+
+and D is corrected by the singular values of A until A is orthonormal to a digit or two. The error
+of each step is small beside the step itself, whatever the condition of X.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.rows import Rows
+from ..glm.linear_problem import Aliases, Scaled, eps_of, rank_noise
+
+ROUNDINGS = 4.0  # of the columns, within which a direction is left out
+DOUBTFUL = 4.0  # times the noise of singular values, below which the rule is asked
+PIVOT_SHARE = 1e-3  # of the largest coefficient: one that is taken for rounding is below
+LARGEST_DENOMINATOR = 24  # of coefficients that are tried as fractions
+NEAR_FRACTION = 1e-5
+NAMED = 5  # repeated columns that a person is told about
+TURNS = 6
+MOST_WORK = 2**28  # rows × columns² in wide floats: some seconds
+SETTLED = 1e-15  # of Σ s y²: a step that gains less is the last
+
+
+class LeftOut(NamedTuple):
+    """Directions that are not used, in the user's units, and the columns that stay."""
+
+    keep: np.ndarray  # columns whose coefficients are found by least squares
+    columns: np.ndarray  # one of each direction: it has the coefficient 1 there, the others 0
+    D: np.ndarray  # (p, m)
+
+    def aliases(self, problem: Scaled) -> Aliases | None:
+        """x_j = Σ c_i x_i, for those that are named; a constant column has no c."""
+        if len(self.columns) == 0:
+            return None
+        coef = -self.D[np.ix_(self.keep, np.arange(len(self.columns[:NAMED])))]
+        coef[:, problem.norm[self.columns[:NAMED]] == 0] = 0.0
+        return Aliases(self.columns, self.keep, coef)
+
+
+def left_out(rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray) -> LeftOut:
+    """By the rule, from singular values and vectors of all scaled columns (p ≤ n)."""
+    p = Vt.shape[1]
+    doubtful = sigma <= DOUBTFUL * rank_noise(sigma, Vt, problem, rows)
+    constant = np.flatnonzero(problem.norm == 0)
+    if np.count_nonzero(doubtful) == len(constant):
+        return LeftOut(np.flatnonzero(problem.norm), constant, np.eye(p)[:, constant])
+    N, pivots = _echelon(_sharpened(rows, problem, sigma, Vt, doubtful))
+    N = problem.unscale[:, None] * N
+    N /= N[pivots, np.arange(len(pivots))]
+    weight = 1 / problem.unscale
+    tried = [_in_fractions(N, weight), N]
+    out = np.zeros(len(pivots), dtype=bool)
+    D = N.copy()
+    for directions in tried:
+        left = np.flatnonzero(~out)
+        good = left[_negligible(rows, problem, directions[:, left])]
+        D[:, good] = directions[:, good]
+        out[good] = True
+    order = np.argsort(np.asarray(pivots)[out])
+    columns = np.asarray(pivots, dtype=np.intp)[out][order]
+    return LeftOut(np.setdiff1d(np.arange(p), columns), columns, D[:, out][:, order])
+
+
+def _sharpened(
+    rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray, doubtful: np.ndarray
+) -> np.ndarray:
+    """Those singular vectors, less what rounding has mixed in of the others:
+    N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
+    N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
+    D = problem.unscale[:, None] * N
+    level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+    (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
+    h = problem.unscale[:, None] * h
+    return N - V @ ((V.T @ h) / s[:, None] ** 2)
+
+
+def _transposed_times_effect(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray, mean: np.ndarray
+) -> tuple[Any]:
+    change = _wide(X, D).astype(float)
+    return (np.subtract(X, mean, dtype=float).T @ (change if s is None else s[:, None] * change),)
+
+
+def _echelon(N: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """A basis of the same span, each vector with a 1 in a column where the others have 0, from the
+    last column backwards: of columns that repeat each other the first is kept."""
+    N, pivots = N.copy(), list[int]()
+    for t in range(N.shape[1]):
+        size = np.abs(N[:, t:]).max(axis=1)
+        size[pivots] = 0.0
+        j = int(np.flatnonzero(size > PIVOT_SHARE * size.max())[-1])
+        k = t + int(np.argmax(np.abs(N[j, t:])))
+        N[:, [t, k]] = N[:, [k, t]]
+        N[:, t] /= N[j, t]
+        others = np.arange(N.shape[1]) != t
+        N[:, others] -= np.multiply.outer(N[:, t], N[j, others])
+        N[j, others] = 0.0
+        pivots.append(j)
+    return N, pivots
+
+
+def _in_fractions(N: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """With small fractions for coefficients near them, and 0 for those that are next to nothing."""
+    size = np.abs(N) * weight[:, None]
+    out = np.where(size > NEAR_FRACTION * size.max(axis=0), N, 0.0)
+    given = out == 0
+    for denominator in range(1, LARGEST_DENOMINATOR + 1):
+        fraction = np.round(N * denominator) / denominator
+        near = ~given & (np.abs(fraction - N) <= NEAR_FRACTION * np.abs(N))
+        out, given = np.where(near, fraction, out), given | near
+    return out
+
+
+def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
+    """Which of the directions the rule allows to leave out. The constant's coefficient is what
+    brings ‖Xd‖ down most."""
+    level = np.zeros(D.shape[1])
+    if problem.centred:
+        level = -(problem.mean @ D)
+        D_all = np.vstack([D, level])
+        (mean,) = rows.reduce(_mean_of, D_all)
+        level = level - (mean / problem.sums.S).astype(float)
+    square, size = rows.reduce(_effect_of, np.vstack([D, level]))
+    limit = ROUNDINGS * eps_of(rows) * np.sqrt(size)
+    negligible: np.ndarray = np.sqrt(square).astype(float) <= limit
+    return negligible
+
+
+def _wide(X: np.ndarray, D: np.ndarray) -> Any:
+    """[X 1]D in the widest floats."""
+    used = np.flatnonzero(D[:-1].any(axis=1))
+    D = D.astype(np.longdouble)
+    return X[:, used].astype(np.longdouble) @ D[used] + D[-1]
+
+
+def _mean_of(X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray) -> tuple[Any]:
+    change = _wide(X, D)
+    return ((change if s is None else s[:, None] * change).sum(axis=0),)
+
+
+def _effect_of(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray
+) -> tuple[Any, Any]:
+    """‖Xd‖² and ‖|X||d|‖² over the rows of weight above 0."""
+    X = X if s is None else X[s > 0]
+    change = _wide(X, D)
+    size = np.abs(X).astype(float) @ np.abs(D[:-1]) + np.abs(D[-1])
+    return (change * change).sum(axis=0), (size * size).sum(axis=0)
+
+
+def solve_accurately(
+    rows: Rows, problem: Scaled, keep: np.ndarray, sigma: np.ndarray, Vt: np.ndarray,
+    w: np.ndarray, b: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(w, b) in the user's units, from a first guess and singular values of the columns in keep."""
+    p, start = len(w), int(problem.centred)
+    D = np.zeros((p + 1, len(keep)))
+    D[keep] = Vt.T / sigma * problem.unscale[keep, None]
+    if start:
+        D[-1] = -(problem.mean @ D[:p])
+    theta = np.vstack([w, b]).astype(np.longdouble)
+    best, least = theta, np.full(w.shape[1], np.inf)
+    for _ in range(TURNS):
+        T, Srr = rows.reduce(_orthonormal_block, D, theta, start, combine=_merge_triangles,
+                             square=True)  # fmt: skip
+        if not np.isfinite(T).all():
+            break
+        better = Srr < least
+        if not better.any():
+            break
+        best = np.where(better, theta, best)
+        least = np.minimum(Srr, least)
+        m = start + len(keep)
+        R, z = T[:m, :m], T[:m, m:]
+        norm = np.linalg.norm(R, axis=0)
+        U, size, Wt = np.linalg.svd(R / norm)
+        if not size[-1] > 0:
+            break
+        c = (Wt.T @ ((U.T @ z) / size[:, None])) / norm[:, None]
+        gain = (z * z).sum(axis=0)
+        step = np.vstack([D @ c[start:]])
+        if start:
+            step[-1] += c[0]
+        theta = np.where(gain > 0, theta + step, theta)
+        if (gain <= SETTLED * np.maximum(problem.sums.yy, 0.0)).all():
+            best = np.where(Srr <= least, theta, best)
+            break
+        inner = R[start:, start:]
+        _, size, Wt = np.linalg.svd(inner)
+        if not size[-1] > 0:
+            break
+        if start:
+            D[-1] -= R[0, 1:] / R[0, 0]
+        D = D @ (Wt.T / size)
+    theta = best.astype(float)
+    return theta[:-1], theta[-1]
+
+
+def _orthonormal_block(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray, theta: np.ndarray, start: int
+) -> tuple[Any, Any]:
+    """R of √s∘[1 A r], and Σ s r²."""
+    r = (y - _wide(X, theta)).astype(float)
+    A = np.hstack([np.ones((len(r), 1)), _wide(X, D).astype(float), r])[:, 1 - start :]
+    if s is not None:
+        A *= np.sqrt(s)[:, None]
+    rest = A[:, len(A[0]) - r.shape[1] :]
+    return np.linalg.qr(A, mode="r"), (rest * rest).sum(axis=0)
+
+
+def _merge_triangles(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
+    return np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"), left[1] + right[1]
+
+
+def least_norm_of(out: LeftOut, problem: Scaled, w: np.ndarray, b: np.ndarray) -> Any:
+    """(w, b) moved along the directions that are left out to the least ‖w‖."""
+    if len(out.columns) == 0:
+        return w, b
+    t = np.linalg.lstsq(out.D, w, rcond=None)[0]
+    return w - out.D @ t, b + (problem.mean @ (out.D @ t) if problem.centred else 0.0)

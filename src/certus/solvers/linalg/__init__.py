@@ -1,0 +1,1 @@
+"""Linear algebra that several solvers share: Gram sums, factorisations, sparse sums."""

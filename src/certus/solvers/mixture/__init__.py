@@ -1,0 +1,1 @@
+"""EM and its alternatives, for Gaussian and count components."""

@@ -1,0 +1,1 @@
+"""Fast scores of a number of clusters."""

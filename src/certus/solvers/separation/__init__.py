@@ -1,0 +1,1 @@
+"""Linear programs that tell whether classes are separated, and by what."""

@@ -1,0 +1,1 @@
+"""Text that people read: numbers, tables, proportions with intervals, and files written whole."""

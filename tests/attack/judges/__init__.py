@@ -1,0 +1,1 @@
+"""Judges of certificates: is a claim true, in high precision?"""

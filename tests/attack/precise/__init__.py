@@ -1,0 +1,1 @@
+"""Arithmetic in 400 bits: balls, sums, losses, minimisers."""

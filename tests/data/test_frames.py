@@ -1,0 +1,229 @@
+"""Frames of pandas, polars and Arrow: the same numbers, named columns, errors that name them."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn.linear_model as peers
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import certus
+from certus.linear_model import LinearRegression, Ridge, RidgeCV
+from tests.contract.problems import regression, weights
+
+NAMES = ["age", "dose", "height", "rooms"]
+X, y, _ = regression(3)
+
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "pandas, nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas, Arrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": lambda columns: pl.DataFrame(columns, strict=False),
+    "Arrow": lambda columns: pa.table(columns),
+}
+SERIES = {
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "Arrow": lambda values: pa.chunked_array([values[:7], values[7:]]),
+}
+each_library = pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+
+
+def columns(array=X, names=NAMES):
+    return {name: array[:, j].copy() for j, name in enumerate(names)}
+
+
+def same(ours, truth):
+    """Up to the rounding that another layout in memory brings."""
+    np.testing.assert_allclose(ours, truth, rtol=1e-12)
+
+
+@each_library
+@pytest.mark.parametrize("cls", [LinearRegression, Ridge, RidgeCV])
+def test_a_frame_is_its_numbers_and_its_names(make, cls):
+    frame = make(columns())
+    model, plain = cls().fit(frame, y), cls().fit(X, y)
+    same(model.coef_, plain.coef_)
+    assert list(model.feature_names_in_) == NAMES
+    assert model.certificate_.feature_names == tuple(NAMES)
+    same(model.predict(frame), plain.predict(X))
+    assert certus.verify(model, frame, y).certified
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("kind", SERIES)
+def test_targets_and_weights_may_be_series(kind):
+    s = weights(1, len(y))
+    model = Ridge().fit(X, SERIES[kind](y), SERIES[kind](s))
+    plain = Ridge().fit(X, y, s)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert model.coef_.shape == (4,)
+    assert certus.verify(model, X, SERIES[kind](y), SERIES[kind](s)).certified
+
+
+@each_library
+def test_several_targets_may_be_a_frame(make):
+    Y = np.column_stack([y, 2 * y])
+    model = Ridge().fit(X, make(columns(Y, ["low", "high"])))
+    same(model.coef_, Ridge().fit(X, Y).coef_)
+
+
+@each_library
+def test_true_and_false_are_one_and_zero_and_whole_numbers_are_numbers(make):
+    table = {"old": X[:, 0] > 0, "rooms": np.arange(60), "dose": X[:, 1]}
+    array = np.column_stack([table["old"].astype(float), table["rooms"], table["dose"]])
+    model = Ridge().fit(make(table), y)
+    same(model.coef_, Ridge().fit(array, y).coef_)
+
+
+def test_a_frame_of_one_type_is_not_copied():
+    frame = pd.DataFrame(X, columns=NAMES)
+    from certus.data.frames import from_frame
+
+    found = from_frame(frame)
+    assert np.shares_memory(found.X, frame.to_numpy())
+    single = from_frame(pl.DataFrame(columns(X.astype(np.float32))))
+    assert single.X.dtype == np.float32
+
+
+@each_library
+def test_missing_values_are_named_by_row_and_column(make):
+    table = {"age": X[:, 0].tolist(), "dose": X[:, 1].tolist()}
+    table["dose"][4] = table["dose"][17] = None
+    said = "column 'dose' has 2 missing values (NaN; rows 4, 17): impute them or drop the rows"
+    with pytest.raises(ValueError) as caught:
+        Ridge().fit(make(table), y)
+    assert str(caught.value) == said
+    model = Ridge().fit(X[:, :2], y)
+    model.feature_names_in_ = np.array(["age", "dose"], dtype=object)
+    with pytest.raises(ValueError, match="'dose' has 2 missing"):
+        model.predict(make(table))
+
+
+@pytest.mark.parametrize("kind", SERIES)
+def test_a_missing_target_is_named(kind):
+    values = [*y.tolist()]
+    values[9] = None
+    with pytest.raises(ValueError, match=r"y has 1 missing value \(NaN; row 9\)"):
+        Ridge().fit(X, SERIES[kind](values))
+
+
+CITIES = ["Oslo", "Rome", "Bern"] * 20
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"age": X[:, 0], "city": CITIES}),
+        pd.DataFrame({"age": X[:, 0], "city": pd.Categorical(CITIES)}),
+        pd.DataFrame({"age": X[:, 0], "city": np.array(CITIES, dtype=object)}),
+        pl.DataFrame({"age": X[:, 0], "city": CITIES}),
+        pl.DataFrame({"age": X[:, 0], "city": pl.Series(CITIES, dtype=pl.Categorical)}),
+        pa.table({"age": X[:, 0], "city": CITIES}),
+        pa.table({"age": X[:, 0], "city": pa.array(CITIES).dictionary_encode()}),
+    ],
+    ids=["pandas", "categorical", "object", "polars", "polars categorical", "Arrow", "dictionary"],
+)
+def test_text_is_refused_with_the_column_and_the_remedy(frame):
+    with pytest.raises(ValueError) as caught:
+        LinearRegression().fit(frame, y)
+    assert str(caught.value) == (
+        "column 'city' holds text (first: 'Oslo'): encode it, e.g. "
+        "make_column_transformer((OneHotEncoder(), ['city']), remainder='passthrough')"
+    )
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FRAMES if kind != "Arrow"])
+def test_the_remedy_for_text_works(kind):
+    # scikit-learn's column transformer takes no Arrow table
+    frame = FRAMES[kind]({"age": X[:, 0], "city": np.array(CITIES)})
+    encode = make_column_transformer((OneHotEncoder(), ["city"]), remainder="passthrough")
+    model = make_pipeline(encode, Ridge()).fit(frame, y)
+    assert model[-1].certificate_.certified
+    assert certus.verify(model, frame, y).certified
+
+
+def test_dates_decimals_and_lists_are_refused_in_words():
+    days = pd.date_range("2024-02-01", periods=60)
+    for frame in (pd.DataFrame({"when": days}), pl.DataFrame({"when": days})):
+        with pytest.raises(ValueError, match=r"column 'when' holds dates or times \(first: '2024-"):
+            Ridge().fit(frame, y)
+    prices = pa.array([*y.round(2)]).cast(pa.decimal128(9, 3), safe=False)
+    with pytest.raises(ValueError, match="column 'price' holds decimals: cast it"):
+        Ridge().fit(pa.table({"price": prices}), y)
+    with pytest.raises(ValueError, match="column 'parts' holds lists"):
+        Ridge().fit(pl.DataFrame({"parts": [[1.0, 2.0]] * 60}), y)
+
+
+def test_columns_of_the_same_name_are_refused():
+    frame = pd.DataFrame(X, columns=["a", "b", "a", "c"])
+    with pytest.raises(ValueError, match="columns of the same name: 'a'"):
+        Ridge().fit(frame, y)
+
+
+# --- other columns at predict ---------------------------------------------------------------------
+
+
+@each_library
+def test_missing_extra_and_moved_columns_are_named_in_one_error(make):
+    model = Ridge().fit(make(columns()), y)
+    other = columns(X, ["dose", "age", "height", "weight"])
+    with pytest.raises(ValueError) as caught:
+        model.predict(make(other))
+    assert str(caught.value) == (
+        "The feature names should match those that were passed during fit.\n"
+        "Feature names unseen at fit time:\n- weight\n"
+        "Feature names seen at fit time, yet now missing:\n- rooms\n"
+        "In another place: 'dose', 'age'.\n"
+        "Add the missing ones, then give X[model.feature_names_in_].\n"
+    )
+
+
+def test_the_remedy_for_moved_and_extra_columns_works():
+    model = Ridge().fit(pd.DataFrame(columns()), y)
+    moved = pd.DataFrame(columns())[NAMES[::-1]].assign(extra=1.0)
+    with pytest.raises(ValueError, match=r"Give X\[model.feature_names_in_\]"):
+        model.predict(moved)
+    with pytest.raises(ValueError, match="same order") as caught:
+        model.predict(moved[NAMES[::-1]])
+    assert "In another place: 'rooms', 'height', 'dose', 'age'" in str(caught.value)
+    np.testing.assert_array_equal(model.predict(moved[model.feature_names_in_]), model.predict(
+        pd.DataFrame(columns())))  # fmt: skip
+    with pytest.raises(certus.exceptions.CannotVerifyError, match="unseen at fit time:\n- extra"):
+        certus.verify(model, moved, y)
+
+
+def test_rows_are_taken_as_they_stand_and_never_aligned_by_an_index():
+    frame = pd.DataFrame(columns(), index=np.arange(60)[::-1])
+    target = pd.Series(y, index=np.roll(np.arange(60), 7))
+    same(Ridge().fit(frame, target).coef_, Ridge().fit(X, y).coef_)
+
+
+# --- in pipelines ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars", "default"])
+def test_a_pipeline_may_pass_frames_on(output):
+    frame = pd.DataFrame(columns())
+    scale = make_column_transformer((StandardScaler(), ["age", "dose"]), remainder="passthrough")
+    pipe = make_pipeline(scale, Ridge()).set_output(transform=output)
+    pipe.fit(frame, y)
+    theirs = make_pipeline(scale, peers.Ridge()).fit(frame, y)
+    np.testing.assert_allclose(pipe.predict(frame), theirs.predict(frame), rtol=1e-10)
+    assert hasattr(pipe[-1], "feature_names_in_") == (output != "default")
+    assert certus.verify(pipe, frame, y).certified
+
+
+def test_import_certus_loads_no_library_of_frames():
+    program = "import sys, certus; print(*{m.split('.')[0] for m in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert not set(run.stdout.split()) & {"pandas", "polars", "pyarrow", "narwhals"}

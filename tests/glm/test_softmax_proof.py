@@ -1,0 +1,231 @@
+"""proofs: softmax: the bound is below the optimum, the gap above the excess."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from certus.data.csr import CSR
+from certus.proofs.glm import duality, logistic, softmax
+from certus.proofs.glm.separation import separates
+from tests.contract.classification import Case, classes, exact_objective, optimum, rows
+
+S = np.random.default_rng(9).integers(0, 4, size=40).astype(float)
+CLASS_WEIGHT = np.array([0.25, 3.0, 1.0, 0.7, 1.5])
+PENALTIES = {"l2": (0.0, 1.0), "l1": (1.0, 0.0), "elastic net": (0.4, 0.6)}
+
+
+def problem(K=3, penalty="l2", intercept="free", weighted=False, C=0.7, n=30, p=2, seed=1):
+    X, y = classes(seed, n, p, K)
+    l1, l2 = PENALTIES.get(penalty, (0.0, 0.0))
+    s = np.maximum(S[:n], np.arange(n) < K) if weighted else np.ones(n)
+    c = CLASS_WEIGHT[:K] if weighted else np.ones(K)
+    case = Case(X, y, C * s * c[y], K, l1, l2, intercept, 2.0)
+    parameters = {
+        "C": C, "l1": l1, "l2": l2, "fit_intercept": intercept != "none",
+        "class_weight": c if weighted else None,
+        "intercept_scaling": 2.0 if intercept == "penalised" else None,
+    }  # fmt: skip
+    return case, rows(X, y, s if weighted else None), parameters
+
+
+@pytest.mark.parametrize(
+    ("K", "penalty", "intercept", "weighted"),
+    [
+        (2, "l2", "free", False),
+        (3, "l2", "free", True),
+        (3, "l2", "none", False),
+        (3, "l2", "penalised", True),
+        (3, "l1", "free", True),
+        (3, "l1", "none", False),
+        (3, "elastic net", "free", True),
+        (5, "l2", "free", False),
+        (5, "elastic net", "free", True),
+    ],
+)
+def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(
+    K, penalty, intercept, weighted
+):
+    case, data, parameters = problem(K, penalty, intercept, weighted)
+    best, w, b = optimum(case)
+    rng = np.random.default_rng(1)
+    gaps = []
+    for size in (0.0, 1e-6, 1e-3, 0.1, 3.0):
+        u = w + size * rng.normal(size=w.shape) * (w != 0)
+        c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
+        found = softmax.check(data, w=u, b=c, **parameters)
+        true = exact_objective(case, u, c)
+        assert found["bound"] <= best
+        assert found["gap"] >= true - best
+        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
+        assert found["residual"] == pytest.approx(found["gap"] / found["null_objective"])
+        if found["coef_error"] is not None:
+            assert found["coef_error"] >= np.abs(u - w).max()
+        gaps.append(found["residual"])
+    assert gaps[0] < (1e-11 if penalty == "l1" else 1e-12)
+    assert gaps[1] < (1e-4 if penalty == "l1" else 1e-6)
+
+
+def test_the_objective_is_what_is_written():
+    case, data, parameters = problem(3, "elastic net", weighted=True)
+    rng = np.random.default_rng(0)
+    w, b = rng.normal(size=(2, 3)), rng.normal(size=3)
+    found = softmax.check(data, w=w, b=b, **parameters)
+    z = case.X @ w + b
+    loss = np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(z)), case.y]
+    direct = case.omega @ loss + 0.4 * np.abs(w).sum() + 0.3 * (w * w).sum()
+    assert found["objective"] == pytest.approx(direct, rel=1e-14)
+    s = case.omega / (0.7 * CLASS_WEIGHT[:3][case.y])
+    Q = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    assert found["mean_probability"] == pytest.approx(s @ Q / s.sum())
+    assert found["share"] == pytest.approx([s @ (case.y == k) / s.sum() for k in range(3)])
+    n = np.array([case.omega @ (case.y == k) for k in range(3)])
+    assert found["null_objective"] == pytest.approx(-n @ np.log(n / n.sum()))
+
+
+def test_two_classes_are_the_logistic_loss_of_a_difference():
+    X, y = classes(2, 60, 3, 2)
+    w, b = np.array([[0.5], [-1.0], [0.2]]), np.array([0.1])
+    one = logistic.check(rows(X, y), w=w, b=b, l2=0.0, class_weight="balanced")
+    two = softmax.check(
+        rows(X, y), w=np.hstack([0 * w, w]), b=np.array([0.0, b[0]]), l2=0.0,
+        class_weight="balanced",
+    )  # fmt: skip
+    for key in ("objective", "null_objective", "residual"):
+        assert two[key] == pytest.approx(one[key], rel=1e-9)
+    assert two["mean_probability"] == pytest.approx(one["mean_probability"])
+
+
+def test_a_second_pass_at_the_moved_point_proves_what_concavity_loses():
+    case, data, parameters = problem(3, "l2", weighted=True)
+    best, w, b = optimum(case)
+    c = b + np.array([1e-4, -1e-4, 2e-4])
+    found = softmax.SoftmaxProblem(data, w=w, b=c, **parameters)
+    first, delta = found.bound(found.sums)
+    second, _ = found.bound(found.take_sums(delta))
+    excess = float(exact_objective(case, w, c) - best)
+    assert best - first > 100 * excess
+    assert 0 <= best - second < 10 * excess
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 0.3, 5.0])
+def test_the_moved_point_is_feasible_whatever_the_intercepts(size):
+    _, data, parameters = problem(5, "l2", weighted=True)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        w, b = rng.normal(size=(2, 5)), np.log(CLASS_WEIGHT) + size * rng.normal(size=5)
+        found = softmax.SoftmaxProblem(data, w=w, b=b, **parameters)
+        delta, t = found.balance(found.sums)
+        assert (delta >= 0).all()
+        assert (delta < 1).all()
+        q = (1 - delta) @ (found.factor[:, None] * found.sums.Q) + delta * found.n
+        assert 0 < t <= 1
+        assert (found.n - (1 - t) * q >= 0).all()
+
+
+@pytest.mark.parametrize(("K", "intercept"), [(3, "free"), (3, "none"), (5, "free")])
+def test_gradient_and_curvature_bound_the_excess_of_unpenalised_fits(K, intercept):
+    case, data, parameters = problem(K, "none", intercept, n=40, seed=3)
+    best, w, b = optimum(case)
+    rng = np.random.default_rng(2)
+    certified = 0
+    for size in (0.0, 1e-5, 1e-2, 1.0):
+        u = w + size * rng.normal(size=w.shape)
+        c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
+        shift = rng.normal(size=2)[:, None]  # of all classes alike
+        found = softmax.check(data, w=u + shift, b=c, **parameters)
+        excess = float(exact_objective(case, u, c) - best)
+        assert found["gap"] >= excess
+        if found["bound"] is not None:
+            certified += 1
+            assert found["bound"] <= best
+            if size == 1e-5:
+                assert found["gap"] <= 4 * excess
+    assert certified >= 2
+
+
+def test_separated_classes_have_no_bound_without_a_penalty():
+    angle = np.repeat([0.0, 2.0, 4.0], 10)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.normal(size=(30, 2))
+    y = np.repeat([0, 1, 2], 10)
+    w = np.column_stack([[np.cos(a), np.sin(a)] for a in (0.0, 2.0, 4.0)])
+    found = softmax.check(rows(X, y), w=w, b=np.zeros(3), l1=0.0, l2=0.0)
+    assert found["bound"] is None
+    assert found["residual"] == np.inf
+    assert found["separated"]["kind"] == "complete"
+    given = {"w": 0 * w, "b": np.zeros(3), "l1": 0.0, "l2": 0.0}
+    assert softmax.check(rows(X, y), **given)["separated"] is None
+    found = softmax.check(rows(X, y), **given, direction=(w, np.zeros(3)))
+    assert found["separated"]["rows"] == 30
+    assert softmax.check(rows(X, y), **{**given, "l2": 1.0})["separated"] is None
+
+
+def test_one_class_apart_is_a_quasi_complete_separation():
+    X, y = classes(5, 40, 2, 3)
+    X = np.column_stack([X, y == 2]).astype(float)
+    u = np.zeros((3, 3))
+    u[2] = [0.0, 0.0, 1.0]
+    found = separates(rows(X, y), u, np.array([0.0, 0.0, 0.5]))
+    assert found is None, "rows of the other classes are drawn to class 2"
+    found = separates(rows(X, y), u, np.array([0.0, 0.0, -0.5]))
+    assert found["kind"] == "quasi-complete"
+    assert found["rows"] == 40, "each has a margin above 0 against some class"
+    assert separates(rows(X, y), u, np.zeros(3))["rows"] == (y == 2).sum()
+
+
+@pytest.mark.parametrize("layout", [np.asarray, lambda X: CSR(csr_array(X))])
+def test_sparse_and_narrow_rows_say_the_same(layout):
+    X, y = classes(7, 400, 6, 4)
+    X = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.3, X, 0.0).astype(np.float32)
+    rng = np.random.default_rng(1)
+    w, b, s = rng.normal(size=(6, 4)), rng.normal(size=4), rng.uniform(size=400)
+    plain = softmax.check(rows(X.astype(float), y, s), w=w, b=b)
+    found = softmax.check(rows(layout(X), y, s), w=w, b=b)
+    for key in ("objective", "bound", "residual", "null_objective"):
+        assert found[key] == pytest.approx(plain[key], rel=1e-9)
+
+
+def test_rounding_is_in_the_gap(monkeypatch):
+    case, data, parameters = problem()
+    _, w, b = optimum(case)
+    parameters["tol"] = 1.0
+    gap = softmax.check(data, w=w, b=b, **parameters)["gap"]
+    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    assert softmax.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
+
+
+def test_far_columns_keep_their_proofs():
+    case, _, parameters = problem(3, "l2")
+    near = case._replace(X=np.round(case.X * 2**10) / 2**10)
+    best, w, b = optimum(near)
+    far = rows(near.X + 2.0**20, case.y)
+    found = softmax.check(far, w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
+    assert found["residual"] < 1e-8
+    assert found["bound"] <= best
+
+
+def test_a_class_of_one_row_among_many_is_no_obstacle():
+    X, y = classes(8, 3000, 2, 3)
+    y[y == 2] = 1
+    y[2] = 2
+    case = Case(X[:60], y[:60], np.ones(60), 3, 0.0, 1.0, "free")
+    best, w, b = optimum(case)
+    found = softmax.check(rows(X[:60], y[:60]), w=w, b=b)
+    assert found["residual"] < 1e-12
+    assert found["bound"] <= best
+
+
+def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
+    """log(1 + 1e-9) would be off by 1e-16, which a weight of 1e9 enlarges."""
+    X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([0.0, 1.0, 2.0])
+    s = np.array([1e9, 1.0, 1.0])
+    w, b = np.array([[21.0, 0.3, -2.0]]), np.zeros(3)
+    found = softmax.check(rows(X, y, s), w=w, b=b, l2=0.0, fit_intercept=False)
+    z = [[mpmath.mpf(float(v)) for v in row] for row in X @ w]
+    with mpmath.workdps(40):
+        true = sum(
+            mpmath.mpf(float(weight)) * (mpmath.log(sum(map(mpmath.exp, row))) - row[int(k)])
+            for row, k, weight in zip(z, y, s, strict=True)
+        )
+        assert abs(float((found["objective"] - true) / true)) < 1e-14

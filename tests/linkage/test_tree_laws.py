@@ -1,0 +1,97 @@
+"""Laws of trees besides those of ``contract/laws.py``: what changes nothing, or in a known way."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import certus
+from certus.cluster import AgglomerativeClustering, DivisiveClustering, linkage
+from tests.linkage.tree_cases import METHODS, rows
+
+MODELS = [
+    *(AgglomerativeClustering(4, linkage=method) for method in METHODS),
+    DivisiveClustering(4),
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda m: getattr(m, "linkage", "diana"))
+
+
+def heights(model):
+    return model.tree_.heights
+
+
+@each_model
+def test_rotations_do_not_matter(model):
+    X = rows(2, n=40)
+    Q = np.linalg.qr(rows(3, n=3))[0]
+    model.fit(X)
+    labels, before = model.labels_, heights(model)
+    model.fit(X @ Q)
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_allclose(heights(model), before, rtol=1e-9)
+
+
+@each_model
+def test_heights_have_the_unit_of_the_rows(model):
+    X = rows(4, n=40)
+    model.fit(X)
+    labels, before = model.labels_, heights(model)
+    for c in (2.0**-300, 2.0**20, 2.0**300):
+        model.fit(c * X)
+        np.testing.assert_array_equal(model.labels_, labels)
+        np.testing.assert_allclose(heights(model), c * before, rtol=1e-12)
+
+
+@each_model
+def test_a_model_is_certified_by_its_rows_and_by_no_others(model):
+    X = rows(6, n=60)
+    model.fit(X)
+    assert model.certificate_.certified
+    assert certus.verify(model, X).certified
+    assert not certus.verify(model, rows(7, n=60)).certified
+
+
+@pytest.mark.parametrize("method", ["single", "complete"])
+def test_only_the_order_of_distances_matters_to_single_and_complete(method):
+    D = cdist(rows(8), rows(8))
+    before, after = linkage(D, method, "precomputed"), linkage(D**3, method, "precomputed")
+    np.testing.assert_array_equal(before[:, [0, 1, 3]], after[:, [0, 1, 3]])
+    np.testing.assert_allclose(before[:, 2] ** 3, after[:, 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["single", "complete"])
+def test_a_row_twice_adds_a_merge_at_zero_and_changes_no_other_height(method):
+    X = rows(9)
+    once, twice = linkage(X, method), linkage(np.concatenate([X, X[:5]]), method)
+    np.testing.assert_array_equal(twice[:5, 2], 0)
+    np.testing.assert_allclose(twice[5:, 2], once[:, 2], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::certus.exceptions.DegenerateWarning")  # ties
+@each_model
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda X: X.tolist(),
+        lambda X: np.asfortranarray(X),
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        lambda X: X.astype(np.int8),
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(object),
+    ],
+    ids=["list", "fortran", "strided", "int8", "float32", "objects"],
+)
+def test_how_rows_are_held_does_not_matter(model, given):
+    X = np.round(20 * rows(10, n=40))  # numbers that all of these hold
+    X[:, 0] += np.linspace(0, 60, 40).round()
+    model.fit(X)
+    labels, before = model.labels_, heights(model)
+    model.fit(given(X))
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_array_equal(heights(model), before)
+
+
+@each_model
+def test_rows_that_cannot_be_written_are_read(model):
+    X = rows(11)
+    X.setflags(write=False)
+    model.fit(X)

@@ -1,0 +1,522 @@
+"""The report's values are scikit-learn's, its intervals cover, and what is undefined is said."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import beta, norm
+from sklearn import metrics
+
+from certus.metrics import _intervals, geometric_mean_score, imbalance_report
+from certus.metrics._intervals import bootstrap, exact, quantiles, resamples
+from certus.metrics._measures import COUNTED, Ranking, confusion, counted, losses, measured
+from tests.metrics.metrics_cases import probable, scored
+
+ALL = (
+    "error_rate", "accuracy", "sensitivity", "specificity", "precision", "f1", "g_mean",
+    "balanced_accuracy", "mcc", "roc_auc", "pr_auc", "brier", "reliability", "resolution",
+    "uncertainty", "log_loss",
+)  # fmt: skip
+
+
+def of_scikit_learn(y, p, threshold, s=None):
+    d, w = p > threshold, {"sample_weight": s}
+    return {
+        "error_rate": metrics.zero_one_loss(y, d, **w),
+        "accuracy": metrics.accuracy_score(y, d, **w),
+        "sensitivity": metrics.recall_score(y, d, **w),
+        "specificity": metrics.recall_score(y, d, pos_label=0, **w),
+        "precision": metrics.precision_score(y, d, **w),
+        "f1": metrics.f1_score(y, d, **w),
+        "balanced_accuracy": metrics.balanced_accuracy_score(y, d, **w),
+        "mcc": metrics.matthews_corrcoef(y, d, **w),
+        "roc_auc": metrics.roc_auc_score(y, p, **w),
+        "pr_auc": metrics.average_precision_score(y, p, **w),
+        "brier": metrics.brier_score_loss(y, p, **w),
+        "log_loss": metrics.log_loss(y, p, **w),
+    }
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_values_are_scikit_learns(threshold, weighted):
+    y, p = probable(0)
+    s = np.random.default_rng(1).uniform(0, 2, len(y)) if weighted else None
+    report = imbalance_report(y, p, threshold, sample_weight=s, n_resamples=20)
+    for name, value in of_scikit_learn(y, p, threshold, s).items():
+        assert report[name] == pytest.approx(value, abs=1e-12), name
+    assert tuple(report.values) == ALL
+    both = report["sensitivity"] * report["specificity"]
+    assert report["g_mean"] == pytest.approx(np.sqrt(both))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_of_resamples_are_scikit_learns_of_the_rows_drawn(seed, ties):
+    y, scores = scored(seed, 60, ties=ties)
+    p = 1 / (1 + np.exp(-scores))
+    ranking = Ranking(y, p)
+    strata = ranking.positive, ranking.negative
+    ((W1, W0),) = resamples(tuple(map(len, strata)), 8, seed)
+    W = np.zeros((8, 60))
+    W[:, strata[0]], W[:, strata[1]] = W1, W0
+    s = None if ties else np.ones(60)
+    drawn = bootstrap(
+        y, p > 0.5, p, s, probabilities=True, B=8, random_state=seed
+    )  # the same draws
+    for b in range(8):
+        rows = np.repeat(np.arange(60), W[b].astype(int))
+        for name, value in of_scikit_learn(y[rows], p[rows], 0.5).items():
+            assert drawn[name][b] == pytest.approx(value, abs=1e-12), name
+        assert drawn["g_mean"][b] == pytest.approx(geometric_mean_score(y[rows], (p > 0.5)[rows]))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_areas_are_what_they_are_by_all_pairs_and_all_thresholds(ties):
+    y, scores = scored(5, 40, ties=ties)
+    w = np.random.default_rng(0).integers(0, 3, size=40) + (np.arange(40) < 2)
+    pairs = total = 0.0
+    for i in np.flatnonzero(y == 1):
+        for j in np.flatnonzero(y == 0):
+            total += w[i] * w[j]
+            pairs += w[i] * w[j] * ((scores[i] > scores[j]) + (scores[i] == scores[j]) / 2)
+    area = before = 0.0
+    for t in sorted(set(scores), reverse=True):
+        found = w @ (y * (scores >= t))
+        area += (found - before) / (w @ y) * (found / (w @ (scores >= t)) if found else 0)
+        before = found
+    ranking, W = Ranking(y, scores), w[None].astype(float)
+    areas = ranking.areas(W[:, ranking.positive], W[:, ranking.negative])
+    assert areas["roc_auc"][0] == pytest.approx(pairs / total)
+    assert areas["pr_auc"][0] == pytest.approx(area)
+
+
+def test_counts_of_tables_are_the_measures_of_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        y, d = rng.integers(2, size=12), rng.integers(2, size=12).astype(bool)
+        if 0 < y.sum() < 12:
+            ours = counted(*confusion(y, d, np.ones(12)))
+            rows = measured(y, d.astype(int), np.ones(12))
+            for name in COUNTED:
+                np.testing.assert_allclose(ours[name], rows[name], atol=1e-12, err_msg=name)
+
+
+def test_all_kinds_of_predictions_give_one_report():
+    y, p = probable(1)
+    names = np.array(["no", "yes"])[y]
+    reports = [
+        imbalance_report(y, p, random_state=0),
+        imbalance_report(y, np.c_[1 - p, p], random_state=0),
+        imbalance_report(names, p, pos_label="yes", random_state=0),
+        imbalance_report(pd.Series(names), pd.Series(p), pos_label="yes", random_state=0),
+        imbalance_report(pl.Series(y), pl.Series(p), random_state=0),
+        imbalance_report(np.where(y, 1, -1), p, random_state=0),
+        imbalance_report(y, p[:, None], random_state=0),
+        imbalance_report(
+            pd.Series(names, dtype="category"),
+            pd.DataFrame(np.c_[1 - p, p]),
+            pos_label="yes",
+            random_state=0,
+        ),
+        imbalance_report(y, pd.Series(p, dtype="Float64"), random_state=0),
+        imbalance_report(y, p.astype(object), random_state=0),
+    ]
+    for report in reports:
+        assert report.values == reports[0].values
+        np.testing.assert_equal(report.intervals, reports[0].intervals)
+        assert report.kind == "probabilities"
+        assert report.threshold == 0.5
+    labels = imbalance_report(
+        names, np.array(["no", "yes"])[(p > 0.5).astype(int)], pos_label="yes"
+    )
+    scores = imbalance_report(y, np.log(p / (1 - p)))
+    assert (labels.kind, labels.threshold) == ("labels", None)
+    assert (scores.kind, scores.threshold) == ("scores", 0.0)
+    for name in COUNTED:
+        assert labels[name] == scores[name] == reports[0][name]
+    assert scores["roc_auc"] == reports[0]["roc_auc"]
+    assert np.isnan(labels["roc_auc"])
+    column = imbalance_report(y, (p > 0.5).astype(int)[:, None], n_resamples=5)
+    assert (column.kind, column["mcc"]) == ("labels", labels["mcc"])
+    assert np.isnan(scores["brier"])
+
+
+@pytest.mark.parametrize(
+    ("y", "pred", "kind"),
+    [
+        ([0, 1, 1], [0, 1, 0], "labels"),
+        ([0, 1, 1], [0.0, 1.0, 0.0], "probabilities"),
+        ([0.0, 1.0, 1.0], [0.0, 1.0, 0.0], "labels"),
+        ([-1, 1, 1], [-1, -1, -1], "labels"),
+        ([False, True, True], [True, True, False], "labels"),
+        ([0, 1, 1], [0, 1, 2], "scores"),
+        ([0, 0, 0], [0, 1, 1], "labels"),
+        ([1, 1, 1], [-1, 1, 1], "scores"),
+    ],
+)
+def test_what_predictions_are_is_read_from_them_and_said(y, pred, kind):
+    assert imbalance_report(y, pred, n_resamples=5).kind == kind
+
+
+def test_what_predictions_are_can_be_given():
+    report = imbalance_report([0, 1, 0, 1], [0, 1, 1, 1], kind="probabilities", n_resamples=5)
+    assert report["brier"] == 0.25
+
+
+def test_one_class_against_the_rest():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], size=120)
+    P = rng.dirichlet([1, 1, 1], size=120)
+    report = imbalance_report(y, P, 0.4, pos_label="b", random_state=0)
+    alone = imbalance_report(y == "b", P[:, 1], 0.4, random_state=0)
+    assert report.values == alone.values
+    assert "'b' (positive)" in report.table().title
+    assert "not 'b'" in report.table().title
+
+
+def test_the_confusion_table_is_scikit_learns():
+    y, p = probable(2)
+    report = imbalance_report(y, p, 0.3, n_resamples=5)
+    np.testing.assert_array_equal(report.confusion, metrics.confusion_matrix(y, p > 0.3))
+    assert (report.n, report.n_positive) == (200, y.sum())
+    assert report.prevalence == y.mean()
+
+
+def test_a_score_at_the_threshold_is_answered_as_predict_does():
+    y, p = [0, 1, 0, 1], [0.5, 0.9, 0.1, 0.5]
+    assert imbalance_report(y, p, n_resamples=5).confusion.tolist() == [[2, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("majority", [0, 1])
+def test_the_baseline_is_the_majoritys_answer(majority):
+    y, p = probable(3)
+    y = y if majority == 0 else 1 - y
+    report = imbalance_report(y, p, n_resamples=5)
+    share = y.mean()
+    constant = of_scikit_learn_baseline(y, np.full(200, majority), np.full(200, share))
+    for name, value in constant.items():
+        assert report.baseline[name] == pytest.approx(value, abs=1e-12), name
+    assert np.isnan(report.baseline["precision"]) == (majority == 0)
+    assert report.notes[-1].startswith(f"Majority: always {majority}")
+
+
+def of_scikit_learn_baseline(y, d, p):
+    return {
+        "accuracy": metrics.accuracy_score(y, d),
+        "g_mean": geometric_mean_score(y, d),
+        "balanced_accuracy": 0.5,
+        "mcc": metrics.matthews_corrcoef(y, d),
+        "roc_auc": metrics.roc_auc_score(y, p),
+        "pr_auc": metrics.average_precision_score(y, p),
+        "brier": metrics.brier_score_loss(y, p),
+        "log_loss": metrics.log_loss(y, p),
+        "uncertainty": y.mean() * (1 - y.mean()),
+        "reliability": 0.0,
+    }
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "m"), [(0, 9), (3, 9), (9, 9), (70, 80)])
+def test_exact_shares_are_clopper_pearsons(k, m):
+    found = exact(k, m - k, 2, 30, 0.9)["sensitivity"]
+    low = 0.0 if k == 0 else beta.ppf(0.05, k, m - k + 1)
+    high = 1.0 if k == m else beta.ppf(0.95, k + 1, m - k)
+    np.testing.assert_allclose(found, (low, high), atol=1e-9)
+
+
+def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
+    low, high = exact(7, 3, 5, 40, 0.9)["f1"]
+    share = beta.ppf(0.05, 7, 9), beta.ppf(0.95, 8, 8)  # 7 of 15
+    np.testing.assert_allclose((low, high), [2 * J / (1 + J) for J in share], atol=1e-9)
+
+
+def test_two_shares_have_together_the_confidence_of_one():
+    """Each at √0.9: both hold with 0.9."""
+    a, c = (beta.ppf(1 - (1 - np.sqrt(0.9)) / 2, k + 1, m - k) for k, m in ((7, 10), (40, 45)))
+    assert exact(7, 3, 5, 40, 0.9)["g_mean"][1] == pytest.approx(np.sqrt(a * c), abs=1e-9)
+
+
+def test_every_exact_interval_holds_its_value():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        tp, fn, fp, tn = rng.integers(0, 15, size=4)
+        if tp + fn and fp + tn:
+            values = counted(*map(float, (tp, fn, fp, tn)))
+            for name, (low, high) in exact(tp, fn, fp, tn, 0.95).items():
+                assert low <= values[name] + 1e-12, name
+                assert values[name] <= high + 1e-12, name
+
+
+def test_what_gets_its_interval_from_two_corners_rises_with_both_shares():
+    a, c = np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41), indexing="ij")
+    for P, N in ((1, 1), (1, 50), (30, 2)):
+        inside = counted(P * a, P * (1 - a), N * (1 - c), N * c)
+        for name in ("g_mean", "balanced_accuracy", "mcc"):
+            values = inside[name][1:-1, 1:-1]
+            assert (np.diff(values, axis=0) > 0).all(), name
+            assert (np.diff(values, axis=1) > 0).all(), name
+
+
+def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4):
+    """How often intervals hold what infinitely many rows of the same shares would give."""
+    a, c = norm.sf(threshold - 1), norm.cdf(threshold)  # N(1, 1) against N(0, 1)
+    truth = counted(n_positive * a, n_positive * (1 - a), n_negative * (1 - c), n_negative * c)
+    truth["roc_auc"] = norm.cdf(1 / np.sqrt(2))
+    y = np.repeat([1.0, 0.0], [n_positive, n_negative])
+    held = dict.fromkeys(names, 0)
+    for seed in range(repeats):
+        scores = np.random.default_rng(seed).normal(size=len(y)) + y
+        found = intervals(y, scores > threshold, scores, seed)
+        for name in names:
+            held[name] += found[name][0] <= truth[name] <= found[name][1]
+    return {name: count / repeats for name, count in held.items()}
+
+
+def exactly(y, d, scores, seed):
+    return exact(*confusion(y, d, np.ones(len(y))).astype(int).tolist(), 0.95)
+
+
+def by_resamples(y, d, scores, seed):
+    drawn = bootstrap(y, d, scores, None, probabilities=False, B=400, random_state=seed)
+    return {name: quantiles(values, 0.95) for name, values in drawn.items()}
+
+
+def test_exact_intervals_cover_at_least_as_often_as_they_say():
+    names = ("sensitivity", "specificity", "g_mean", "balanced_accuracy", "mcc")
+    found = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
+    for name, share in found.items():
+        assert share >= 0.935, name  # 0.95 less what 400 repeats can miss
+
+
+@pytest.mark.parametrize("name", ["accuracy", "precision", "f1"])
+def test_exact_intervals_of_rows_drawn_at_random_cover_as_often_as_they_say(name):
+    rng = np.random.default_rng(0)
+    share, a, c = 0.15, 0.7, 0.9
+    truth = counted(share * a, share * (1 - a), (1 - share) * (1 - c), (1 - share) * c)
+    cells = rng.multinomial(100, [share * a, share * (1 - a), 0.85 * 0.1, 0.85 * 0.9], size=500)
+    held = 0
+    for tp, fn, fp, tn in cells.tolist():
+        low, high = exact(tp, fn, fp, tn, 0.95)[name]
+        held += low <= truth[name] <= high
+    assert held / 500 >= 0.93
+
+
+def test_bootstrap_intervals_cover_about_as_often_as_they_say():
+    names = ("sensitivity", "specificity", "f1", "g_mean", "balanced_accuracy", "mcc", "roc_auc")
+    found = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
+    for name, share in found.items():
+        assert 0.88 <= share <= 0.995, (name, share)
+
+
+def test_bootstrap_intervals_of_losses_cover_about_as_often_as_they_say():
+    """Classes drawn with p: strata keep the share that was drawn, so truth is at that share."""
+    rng = np.random.default_rng(0)
+    grid = np.linspace(0.005, 0.995, 100)
+    held = {"brier": 0, "log_loss": 0}
+    for seed in range(150):
+        y = np.repeat([1, 0], [50, 150])
+        p = np.where(y == 1, rng.choice(grid, 200, p=grid / grid.sum()),
+                     rng.choice(grid, 200, p=(1 - grid) / (1 - grid).sum()))  # fmt: skip
+        truth = 0.0
+        for k, share in ((1, 0.25), (0, 0.75)):
+            weight = grid if k else 1 - grid
+            truth = truth + share * (weight / weight.sum()) @ losses(np.full(100, k), grid)
+        drawn = bootstrap(y, p > 0.5, p, None, probabilities=True, B=300, random_state=seed)
+        for name, value in zip(held, truth, strict=True):
+            low, high = quantiles(drawn[name], 0.95)
+            held[name] += low <= value <= high
+    for name, count in held.items():
+        assert 0.88 <= count / 150 <= 0.995, name
+
+
+def test_resamples_keep_the_size_of_each_class():
+    seen = 0
+    for W1, W0 in resamples((2, 5), 50, 0):
+        assert (W1.sum(axis=1) == 2).all()
+        assert (W0.sum(axis=1) == 5).all()
+        seen += len(W1)
+    assert seen == 50
+
+
+def test_the_same_seed_gives_the_same_intervals_whatever_the_block(monkeypatch):
+    y, p = probable(4, 60)
+    first = imbalance_report(y, p, random_state=7)
+    monkeypatch.setattr(_intervals, "ELEMENTS", 500)
+    again = imbalance_report(y, p, random_state=np.random.default_rng(7))
+    np.testing.assert_equal(first.intervals, again.intervals)
+    old = [imbalance_report(y, p, random_state=np.random.RandomState(7)) for _ in range(2)]
+    np.testing.assert_equal(old[0].intervals, old[1].intervals)
+    other = imbalance_report(y, p, random_state=8)
+    assert other.intervals["roc_auc"] != again.intervals["roc_auc"]
+
+
+def test_higher_confidence_is_wider():
+    y, p = probable(5)
+    for how in ("bootstrap", "exact"):
+        narrow, wide = (
+            imbalance_report(y, p, 0.2, interval=how, confidence=c, random_state=0).intervals
+            for c in (0.8, 0.99)
+        )
+        for name in narrow:
+            if not np.isnan(narrow[name][0]):
+                assert wide[name][0] <= narrow[name][0] <= narrow[name][1] <= wide[name][1]
+
+
+def test_an_empty_cell_gets_exact_intervals_since_no_resample_fills_it():
+    y = np.repeat([0, 1], [30, 6])
+    p = np.r_[np.full(25, 0.1), np.full(5, 0.7), np.full(6, 0.8)]
+    report = imbalance_report(y, p, random_state=0)
+    assert report["sensitivity"] == 1.0
+    np.testing.assert_allclose(report.intervals["sensitivity"], (0.025 ** (1 / 6), 1.0))
+    assert report.intervals_by["g_mean"] == "exact"
+    assert report.intervals_by["brier"] == "bootstrap"
+
+
+def test_perfect_ranking_has_the_limit_of_pairs_that_share_no_row():
+    y = np.repeat([0, 1], [30, 6])
+    report = imbalance_report(y, np.arange(36) / 36, random_state=0)
+    np.testing.assert_allclose(report.intervals["roc_auc"], (0.025 ** (1 / 6), 1.0))
+    assert report.intervals_by["roc_auc"] == "exact"
+    assert np.isnan(report.intervals["pr_auc"]).all()
+    assert any(note.startswith("PR area: all resamples agree") for note in report.notes)
+
+
+def test_weights_of_an_empty_cell_leave_no_interval():
+    y = np.repeat([0, 1], [30, 6])
+    report = imbalance_report(y, y, sample_weight=np.arange(36) + 1.0, n_resamples=20)
+    assert np.isnan(report.intervals["sensitivity"]).all()
+    assert any("no resample fills it" in note for note in report.notes)
+
+
+def test_exact_intervals_refuse_weights():
+    with pytest.raises(ValueError, match="exact intervals count rows"):
+        imbalance_report([0, 1], [0, 1], sample_weight=[1, 2], interval="exact")
+
+
+# --- what is not defined --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_one_class_has_no_area_and_the_report_says_why(k):
+    report = imbalance_report([k] * 5, [0.1, 0.2, 0.3, 0.7, 0.8], n_resamples=5)
+    for name in ("roc_auc", "pr_auc", "g_mean", "balanced_accuracy", "mcc"):
+        assert np.isnan(report[name]), name
+    assert np.isnan(report["specificity"]) == (k == 1)
+    assert np.isnan(report["sensitivity"]) == (k == 0)
+    assert report["accuracy"] == pytest.approx(0.6 if k == 0 else 0.4)
+    assert report.intervals_by["accuracy"] == "exact"
+    assert report["log_loss"] == pytest.approx(
+        metrics.log_loss([k] * 5, [0.1, 0.2, 0.3, 0.7, 0.8], labels=[0, 1])
+    )
+    only, other = ("0", "1") if k == 0 else ("1", "0")
+    assert report.notes[0].startswith(f"Every row is {only}: ")
+    assert f"are not defined without rows of {other}." in report.notes[0]
+    assert "ROC and PR areas" in report.notes[0]
+    str(report), report._repr_html_(), repr(report)
+
+
+def test_no_predicted_positive_has_no_precision_and_the_report_says_so():
+    report = imbalance_report([0, 0, 0, 1], [0, 0, 0, 0], n_resamples=5)
+    assert np.isnan(report["precision"])
+    assert (report["f1"], report["mcc"], report["g_mean"]) == (0, 0, 0)
+    assert "No row is answered 1: precision is 0/0, MCC is 0 by convention." in report.notes
+
+
+def test_resamples_without_a_predicted_positive_are_counted():
+    y = np.repeat([0, 1], [20, 20])
+    pred = np.zeros(40, int)
+    pred[[3, 30]] = 1
+    report = imbalance_report(y, pred, random_state=0)
+    lost = [note for note in report.notes if note.startswith("precision is not defined in")]
+    assert len(lost) == 1
+
+
+def test_probability_zero_of_what_happened_is_an_infinite_log_loss():
+    report = imbalance_report([0, 1, 0, 1], [0.2, 0.0, 0.4, 0.8], n_resamples=5)
+    assert report["log_loss"] == np.inf
+    assert np.isfinite(report["brier"])
+    assert any(note.startswith("1 row (first: 1) of a class") for note in report.notes)
+    assert "infinite" in str(report)
+
+
+def test_probabilities_of_another_population_are_doubted():
+    y, p = probable(6, 1000)
+    odds = 10 * p / (1 - p)
+    doubt = [note for note in imbalance_report(y, odds / (1 + odds), n_resamples=5).notes
+             if "correct_prior" in note]  # fmt: skip
+    assert len(doubt) == 1
+    assert f"share of 1 {y.mean():.3f}" in doubt[0]
+    assert not any("correct_prior" in note for note in imbalance_report(y, p, n_resamples=5).notes)
+
+
+def test_few_rows_of_a_class_are_said():
+    y, p = probable(7, 60, shift=-3.5)
+    assert y.sum() < 15
+    report = imbalance_report(y, p, 0.1, n_resamples=20)
+    assert any(note.startswith(f"Only {y.sum()} rows of 1") for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: imbalance_report([0, 1], [0.1, 0.2, 0.3]), "y has 2 rows, y_pred has shape"),
+        (lambda: imbalance_report([0, 1], [0.1, np.nan]), "y_pred has 1 missing value"),
+        (lambda: imbalance_report([0, 1], [0.1, np.inf]), "y_pred has 1 infinite value"),
+        (lambda: imbalance_report([0, 1], [0, 1], 0.5), "the predictions are labels"),
+        (lambda: imbalance_report([0, 1], [0.1, 2], kind="probabilities"), "no probability"),
+        (lambda: imbalance_report([0, 1], [0, 1], kind="label"), "Did you mean 'labels'"),
+        (lambda: imbalance_report([0, 1], [0, 1], interval="wald"), "interval='wald'"),
+        (lambda: imbalance_report([0, 1], [0, 1], confidence=95), "confidence=95: give a share"),
+        (lambda: imbalance_report([0, 1], [0, 1], n_resamples=0), "n_resamples=0"),
+        (lambda: imbalance_report([0, 1], [0.1, 0.2], np.nan), "threshold=nan"),
+        (lambda: imbalance_report([0, 1], np.ones((2, 3)) / 3), "y_pred has 3 columns"),
+        (lambda: imbalance_report(["a", "b"], ["a", "a"]), "say which is the positive class"),
+    ],
+)
+def test_what_cannot_be_reported_is_named(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_line_for_each_measure_of_its_kind():
+    y, p = probable(8)
+    kinds = [imbalance_report(y, v, n_resamples=20) for v in (p > 0.5, 9 * p - 4, p)]
+    assert [len(report.table()) for report in kinds] == [9, 11, 16]
+    table = kinds[2].table()
+    assert table.columns == ("measure", "value", "95 % low", "high", "majority", "interval")
+    assert table["value"][0] == pytest.approx(kinds[2]["error_rate"], abs=1e-5)
+    assert kinds[2].table().to_pandas().loc["G-mean", "majority"] == 0.0
+    assert f"200 rows: {y.sum()} 1 (positive), {200 - y.sum()} 0;" in table.title
+    assert "probabilities are above 0.5" in table.title
+
+
+def test_it_can_be_read_in_eighty_columns_and_as_html():
+    y, p = probable(9)
+    names = np.array(["<b>no", "yes & more"])[y]
+    report = imbalance_report(names, p, pos_label="yes & more", n_resamples=20)
+    assert max(map(len, str(report).splitlines())) <= 80
+    html = report._repr_html_()
+    assert "&lt;b&gt;no" in html
+    assert "<b>no" not in html
+    assert html.count("<tr>") == 17
+
+
+def test_a_line_says_the_most_of_it():
+    y, p = probable(10)
+    text = repr(imbalance_report(y, p, n_resamples=50, random_state=0))
+    assert text.startswith("ImbalanceResult(G-mean 0.")
+    assert "ROC area 0." in text
+
+
+def test_an_unknown_measure_is_a_key_error_with_those_there_are():
+    with pytest.raises(KeyError, match="no measure 'gmean': there are error_rate"):
+        imbalance_report([0, 1], [0, 1], n_resamples=5)["gmean"]

@@ -1,0 +1,158 @@
+"""Weights for many λ: no worse than fits from W = 1, on a grid between values that matter."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from certus.solvers.ncfs import OfClasses, Problem, both_ways, grid, lbfgs, one_way, strongest
+from tests.ncfs.ncfs_cases import minmax, signal, yangs_toy
+
+
+def problem_of(X, y, metric="manhattan", alpha=0.0):
+    k = np.unique(y, return_inverse=True)[1]
+    G = OfClasses(k, np.eye(k.max() + 1))
+    return Problem(minmax(X), G, np.ones(len(k)), 1.0, alpha, metric)
+
+
+def xor(seed=0):
+    X = np.random.default_rng(seed).uniform(size=(120, 6))
+    return X, (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
+
+
+def noise(seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(60, 40)), np.arange(60) % 2
+
+
+SETS = {
+    "iris": load_iris(return_X_y=True),
+    "wine": load_wine(return_X_y=True),
+    "signal": signal(0, n=90, P=12),
+    "xor": xor(),
+    "noise": noise(),
+}
+each_set = pytest.mark.parametrize("data", SETS.values(), ids=SETS)
+
+
+def solver(problem, told=None):
+    def solve(alpha, W):
+        at = copy(problem)
+        at.alpha = alpha
+        if told is not None:
+            told.append((alpha, W.copy()))
+        return lbfgs(at, W, tol=1e-3)
+
+    return solve
+
+
+def paths(data, m=10):
+    problem = problem_of(*data)
+    ones, alphas = np.ones(problem.shape[1]), grid(problem, m)
+    solve = solver(problem)
+    apart = np.array([solve(alpha, ones).objective for alpha in alphas]) / problem.shape[0]
+    fits = both_ways(solve, ones, alphas.tolist())
+    return apart, np.array([fit.objective for fit in fits]) / problem.shape[0], fits
+
+
+@each_set
+def test_a_path_is_as_good_as_separate_fits(data):
+    """F has several maxima: for a single λ either may be ahead a little."""
+    apart, along, _ = paths(data)
+    assert (along - apart).mean() > -1e-3
+    assert (along - apart).min() > -0.02
+
+
+def test_over_many_problems_a_path_is_better_than_separate_fits():
+    gained = [np.mean(along - apart) for apart, along, _ in map(paths, SETS.values())]
+    assert np.mean(gained) > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_there_and_back_finds_what_separate_fits_miss(seed):
+    """From W = 1 the strongest λ that keeps a pair of columns drives both to 0."""
+    gained = [paths(xor(10 * seed + t), 8) for t in range(3)]
+    assert max((along - apart).max() for apart, along, _ in gained) > 0.01
+
+
+@each_set
+def test_fits_are_local_optima_of_their_own_alpha(data):
+    problem = problem_of(*data)
+    alphas = grid(problem, 6)
+    for alpha, fit in zip(
+        alphas, both_ways(solver(problem), np.ones(problem.shape[1]), list(alphas)), strict=True
+    ):
+        at = copy(problem)
+        at.alpha = alpha
+        value = at.value_and_slope(fit.W)
+        assert fit.objective == pytest.approx(value.F, rel=1e-12)
+        assert np.where(fit.W > 0, abs(value.slope), value.slope).max() <= 1.01e-3 * alpha
+
+
+def test_a_path_never_begins_at_zero():
+    problem, told = problem_of(*noise()), []
+    top = strongest(problem)
+    alphas = [4 * top, 2 * top, top, top / 2]
+    both_ways(solver(problem, told), np.ones(40), alphas)
+    assert len(told) == 8
+    assert [alpha for alpha, _ in told] == [*alphas[::-1], *alphas]
+    assert all(W.any() for _, W in told)
+
+
+def test_one_way_goes_from_the_weakest_and_answers_in_the_order_asked():
+    problem, told = problem_of(*SETS["iris"]), []
+    fits = one_way(solver(problem, told), np.ones(4), [10.0, 1.0, 0.1])
+    assert [alpha for alpha, _ in told] == [0.1, 1.0, 10.0]
+    np.testing.assert_array_equal(told[1][1], fits[2].W)
+    assert [np.count_nonzero(fit.W) for fit in fits] == [1, 2, 3]
+
+
+@each_set
+@pytest.mark.parametrize("metric", ["manhattan", "sqeuclidean", "euclidean"])
+def test_from_the_strongest_alpha_on_zero_is_a_local_maximum_and_weights_fall_from_one(
+    data, metric
+):
+    top = strongest(problem_of(*data, metric))
+    P = data[0].shape[1]
+    zero = problem_of(*data, metric, 1.001 * top)
+    if metric != "euclidean":  # it has a kink there
+        assert zero.value_and_slope(np.zeros(P)).slope.max() < 0
+    assert zero.value_and_slope(np.ones(P)).slope.max() < 0
+    weaker = problem_of(*data, metric, 0.999 * top)
+    slopes = [weaker.value_and_slope(W).slope.max() for W in (np.zeros(P), np.ones(P))]
+    assert max(slopes) > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_survives_just_above_the_strongest_alpha(seed):
+    X, y = signal(seed, n=90, P=12)
+    top = strongest(problem_of(X, y))
+    assert not lbfgs(problem_of(X, y, alpha=1.1 * top), np.ones(12)).W.any()
+    assert lbfgs(problem_of(X, y, alpha=0.3 * top), np.ones(12)).W.any()
+
+
+def test_the_strongest_alpha_does_not_depend_on_that_of_the_problem():
+    X, y = SETS["wine"]
+    a, b = strongest(problem_of(X, y)), strongest(problem_of(X, y, alpha=3.0))
+    assert a == pytest.approx(b, rel=1e-12)
+
+
+def test_the_grid_falls_by_equal_shares_to_a_thousandth():
+    problem = problem_of(*SETS["iris"])
+    alphas = grid(problem, 7)
+    assert alphas[0] == pytest.approx(strongest(problem))
+    np.testing.assert_allclose(alphas[1:] / alphas[:-1], 10**-0.5)
+
+
+def test_without_any_slope_the_grid_begins_at_the_weight_of_a_row():
+    X = np.array([[0.0], [1.0], [0.0], [1.0]])
+    problem = problem_of(X, [0, 0, 1, 1])  # equal rows are of other classes: weights do harm
+    assert strongest(problem) == 1.0
+
+
+def test_both_clouds_of_yangs_toy_are_found_along_the_path():
+    problem = problem_of(*yangs_toy(0))
+    alphas = [2.0, 1.0, 0.5]
+    for fit in both_ways(solver(problem), np.ones(102), alphas):
+        assert np.flatnonzero(fit.W).tolist() == [0, 1]

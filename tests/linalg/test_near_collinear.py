@@ -4,6 +4,8 @@ Against optima to 60 digits: certificates hold as worded, and fits use every dir
 hold.
 """
 
+from unittest.mock import patch
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from certus.data.rows import Rows
 from certus.exceptions import AliasWarning
 from certus.linear_model import FirthLogisticRegression, OrdinalRegression
 from certus.proofs.glm import firth as firth_definition
+from certus.proofs.glm._firth_sums import gain_of_step
 from certus.proofs.linalg.orthogonal_directions import find_directions
 from certus.solvers.linalg.orthogonal import orthogonal
 from certus.solvers.linalg.sliced_products import product
@@ -163,9 +166,25 @@ def check_firth(name, size, seed):
             theta = [mp.mpf(float(v)) for v in theta]
             gain = float(problem.gain(theta)) / c._finding.null_objective
             assert abs(float(problem.value(theta)) - c.objective) < 1e-8 * (1 + abs(c.objective))
-        # a bound, with what rounding can have done, and a hundredth of tol above the gain at most
+        # the residual bounds the gain, with what rounding can have done: a hundredth of tol at most
         assert gain <= c.residual <= gain * (1 + 1e-6) + c.tol / 100
+        measured = gain_without_rounding(model, X, y, s) / c._finding.null_objective
+        assert gain == pytest.approx(measured, rel=1e-6, abs=1e-12)
     return c
+
+
+def gain_without_rounding(model, X, y, s):
+    """The gain of a scoring step as the proof computes it, before rounding is added to it."""
+    gains = []
+
+    def recorded(*args):
+        gain, most = gain_of_step(*args)
+        gains.append(gain)
+        return gain, most
+
+    with patch("certus.proofs.glm.firth.gain_of_step", recorded):
+        certus.verify(model, X, y, s)
+    return gains[-1]
 
 
 @pytest.mark.parametrize(("name", "size", "seed"), grid([0], [1e-4, 1e-8, 1e-12]))

@@ -1,0 +1,1 @@
+"""Terms of the pages: what a page returns, and the losses, penalties, distances and kernels."""

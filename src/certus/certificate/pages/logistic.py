@@ -16,7 +16,9 @@ def logistic(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     c = c.tolist() if isinstance(c, np.ndarray) else c
     for k, (w, b) in enumerate(zip(p["w"].T, p["b"], strict=True)):
         targets = AgainstRest(k, c) if p.get("one_vs_rest") else Signs(1, c)
-        arguments = {name: p[name] for name in ("C", "l1", "l2", "fit_intercept")}
+        arguments: dict[str, object] = {
+            "C": p["C"], "l1": p["l1"], "l2": p["l2"], "fit_intercept": p["fit_intercept"],
+        }  # fmt: skip
         direction = p.get("direction")
         if direction is not None:
             arguments["direction"] = np.ravel(direction[0]), float(np.ravel(direction[1])[0])

@@ -26,7 +26,7 @@ class Column(NamedTuple):
 class Classes(NamedTuple):
     """Numbers of classes."""
 
-    c: list | str | None = None
+    c: list[float] | str | None = None
 
     def __call__(self, y, s):
         y = y.ravel().astype(int)
@@ -37,7 +37,7 @@ class Signs(NamedTuple):
     """1 for class k and −1 for the others."""
 
     k: int = 1
-    c: list | str | None = None
+    c: list[float] | str | None = None
 
     def __call__(self, y, s):
         y, s = Classes(self.c)(y, s)
@@ -48,7 +48,7 @@ class AgainstRest(NamedTuple):
     """1 for class k and −1 for the others, which weigh 1 each, whatever their class."""
 
     k: int
-    c: list | str | None = None
+    c: list[float] | str | None = None
 
     def __call__(self, y, s):
         y = y.ravel().astype(int)

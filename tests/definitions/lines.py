@@ -1,0 +1,33 @@
+"""Lines of code of a page: docstrings, comments and blank lines are not counted."""
+
+import ast
+import inspect
+import io
+import tokenize
+from collections.abc import Iterable
+from types import ModuleType
+
+LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+
+
+def n_lines(text: str) -> int:
+    """How many lines of a source hold code."""
+    docstrings = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {
+        line
+        for token in tokens
+        if token.type not in LAYOUT and token.type != tokenize.ENDMARKER
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    return len(lines - docstrings)
+
+
+def lines_to_read(page: ModuleType, terms: Iterable[type] = ()) -> int:
+    """Lines of a page and of the terms that it is given."""
+    return n_lines(inspect.getsource(page)) + sum(n_lines(inspect.getsource(t)) for t in terms)

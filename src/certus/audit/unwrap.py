@@ -8,6 +8,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .column_steps import ColumnStep, column_steps
 from .shapes import require_parameters
 from .types import FittedModel
 
@@ -17,16 +18,24 @@ class Unwrapped(NamedTuple):
     X: Any
     y: Any
     way: tuple[str, ...]  # what was passed through, outermost first
+    steps: list[ColumnStep] | None = None  # columns as a pipeline made them, if it mixes none
 
 
 def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
     """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
     way: list[str] = []
+    piped, steps = False, None
     while True:
         require_parameters(model)
         if isinstance(model, Pipeline):
             way.append("Pipeline")
-            X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
+            if len(model) > 1:
+                before = model[:-1]
+                names = list(getattr(X, "columns", range(np.shape(X)[1])))
+                # a pipeline within another one: its columns are not those of the table
+                steps = None if piped else column_steps([before], names)
+                X, piped = before.transform(X), True
+            model = model[-1]
         elif isinstance(model, TransformedTargetRegressor):
             check_is_fitted(model)
             way.append("TransformedTargetRegressor")
@@ -39,7 +48,7 @@ def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
             way.append(type(model).__name__)
             model = model.best_estimator_
         else:
-            return Unwrapped(model, X, y, tuple(way))
+            return Unwrapped(model, X, y, tuple(way), steps)
 
 
 def _searches(model: FittedModel) -> bool:

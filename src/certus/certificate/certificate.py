@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ..audit import Labels
+from ..audit import ColumnStep, Labels
 from .findings import Finding, UndefinedFinding
 from .fingerprint import Fingerprint
 from .parameters import Parameters
@@ -96,6 +96,8 @@ class Certificate:
     parameters: Parameters = field(default_factory=Parameters, repr=False)
     feature_names: tuple[str, ...] | None = field(default=None, repr=False)
     labels: Labels | None = field(default=None, repr=False)
+    # columns as the steps of a pipeline made them; None: no pipeline, or one that mixes columns
+    _steps: tuple[ColumnStep, ...] | None = field(default=None, repr=False)
 
     @property
     def maximised(self) -> bool:
@@ -138,11 +140,17 @@ class Certificate:
         return note(self)
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write a script that recomputes the claim and needs only NumPy and the data.
+        """Write a script that recomputes the claim, which needs NumPy and the data alone.
 
-        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, of mixtures the components, of trees the
-        merges, and it is given no y; of NCFS the weights.
+        It holds the page of the model (``certus.definitions``), its parameters and a loader, in at
+        most 150 lines; arrays of more than 100 numbers go into a file beside it, ``check.npz``.
+
+            python check.py X.npy y.npy [weights.npy]
+            python check.py data.csv TARGET
+
+        A model that is not certified has a script too, which then says that the claim does not
+        hold. After ``verify`` of a pipeline the script prepares the columns of the user's own
+        table: it fills, encodes, shifts and scales them as the pipeline did.
         """
         from .export.script import export
 

@@ -212,6 +212,22 @@ class TreeFinding(ExactFinding):
     equal_below: float = 0.0  # a difference of distances that counts as a tie
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PageFinding(Finding):
+    """What a page of ``certus.definitions`` found."""
+
+    kind: ClassVar[str] = "page"
+
+    claim_name: str  # of the registry
+    claim: str  # "global optimum", "stationary", "local optimum", "exact", "no finite optimum"
+    holds: bool
+    larger_is_better: bool = False
+
+    @property
+    def maximised(self) -> bool:
+        return self.larger_is_better
+
+
 # --- reading --------------------------------------------------------------------------------------
 
 F = TypeVar("F", bound=Finding)

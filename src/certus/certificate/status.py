@@ -4,7 +4,7 @@ import numpy as np
 
 from ..audit import Reading
 from .facts import SquaresFacts
-from .findings import ExactFinding, Finding, LocalFinding, OptimumFinding
+from .findings import ExactFinding, Finding, LocalFinding, OptimumFinding, PageFinding
 
 NEARLY = 1e-3  # residual up to which a fit is nearly optimal
 # the states that hold the claim of their kind
@@ -13,6 +13,17 @@ PROOF_TAKES_LONGER = (
     "the check takes longer than a stopped fit may: certus.verify with the model and its data "
     "makes it"
 )
+# kinds of certificates by the claim of a page
+KIND_OF_PAGE = {
+    "global optimum": "global", "no finite optimum": "global", "stationary": "stationary",
+    "local optimum": "local", "exact": "exact",
+}  # fmt: skip
+# what a claim of a page is called where it does not hold
+FAILED = {
+    "global optimum": "not optimal", "no finite optimum": "not optimal",
+    "stationary": "not stationary", "local optimum": "not a local optimum",
+    "exact": "contradicted",
+}  # fmt: skip
 ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
 
 
@@ -26,6 +37,16 @@ def status_of(finding: Finding, tol: float) -> str:
     if finding.contradictions:
         return "contradicted"
     return "exact" if finding.unproven is None else "not proven"
+
+
+def status_of_page(finding: PageFinding) -> str:
+    """The word for what a page found."""
+    holds = {"global optimum": "optimal"}.get(finding.claim, finding.claim)
+    if finding.holds:
+        return "contradicted" if finding.contradictions else holds
+    if finding.claim == "global optimum" and finding.residual <= NEARLY:
+        return "nearly optimal"
+    return FAILED[finding.claim]
 
 
 def _of_an_optimum(finding: OptimumFinding, tol: float) -> str:

@@ -6,8 +6,9 @@ Every certificate comes from here, that of our own fits too. The solver is not a
 import copy
 import re
 import time
+from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import Literal, cast
 
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
@@ -23,13 +24,21 @@ from .compared_answers import compared_with_answers
 from .explain.classes import notes_on_classes
 from .explain.penalized import not_unique
 from .facts import ClassFacts, PenalizedFacts
-from .findings import ClusterFinding, ExactFinding, Finding, OptimumFinding, UndefinedFinding
+from .findings import (
+    ClusterFinding,
+    ExactFinding,
+    Finding,
+    OptimumFinding,
+    PageFinding,
+    UndefinedFinding,
+)
 from .fingerprint import fingerprint
 from .fitted_rows import compared_with_fit
+from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
 from .registry import CLAIMS
-from .status import CERTIFIED, PROOF_TAKES_LONGER, status_of
+from .status import CERTIFIED, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
@@ -116,6 +125,43 @@ def _certify(
     )
 
 
+def _certify_by_page(
+    reading: audit.Reading,
+    rows: Rows,
+    tol: float,
+    names: tuple[str, ...] | None,
+    bound: bool = False,
+) -> Certificate:
+    """What the page of the model finds on whole arrays."""
+    started = time.perf_counter()
+    parameters = cast(Parameters, {**copy.deepcopy(reading.parameters), "bound": bound})
+    problems = list(CLAIMS[reading.definition].page(parameters, reading.labels))
+    if not problems:
+        raise CannotVerifyError(
+            f"no page knows this {reading.model}: a function of yours is part of it. "
+            'certus.verify without by="page" says what can be checked'
+        )
+    found = run_page(problems, rows, tol)
+    residual = found.miss / found.scale if found.miss > 0 and found.scale else found.miss
+    finding = PageFinding(
+        objective=found.objective, bound=found.bound,
+        gap=float("inf") if found.bound is None else found.miss, residual=residual,
+        claim_name=reading.definition, claim=found.kind, holds=found.holds,
+        contradictions=tuple(reading.contradictions),
+        larger_is_better=CLAIMS[reading.definition].maximised, ours=reading.ours,
+    )  # fmt: skip
+    status = status_of_page(finding)
+    return Certificate(
+        model=reading.model, shape=rows.shape, formula=_formula(reading, rows),
+        definition=f"certus.definitions.{problems[0].page}", objective=finding.objective,
+        bound=finding.bound, gap=finding.gap, residual=finding.residual,
+        kind=KIND_OF_PAGE[found.kind], status=status, certified=status in CERTIFIED, tol=tol,
+        coef_error=None, seconds=time.perf_counter() - started, fingerprint=fingerprint(rows),
+        notes=reading.notes, _finding=finding, parameters=parameters, feature_names=names,
+        labels=reading.labels,
+    )  # fmt: skip
+
+
 def _without_proof(
     reading: audit.Reading, rows: Rows, tol: float, names: tuple[str, ...] | None
 ) -> Certificate:
@@ -171,6 +217,7 @@ def verify(
     sample_weight: ArrayLike | None = None,
     tol: float | None = None,
     bound: bool = False,
+    by: Literal["proof", "page"] = "proof",
 ) -> Certificate:
     """Recompute from the data what a fitted model claims. Nothing is fitted.
 
@@ -186,6 +233,10 @@ def verify(
     bound : bool, default=False
         Of k-means, compute a lower bound on every choice of centres too, from all eigenvalues of
         the rows' covariance. Other models have theirs in any case, if one is known.
+    by : {"proof", "page"}, default="proof"
+        "proof": ``certus.proofs``, block by block, with every rounding error bounded. "page": the
+        page of the model in ``certus.definitions``, at most 80 lines of NumPy on whole arrays,
+        which is also what ``export`` writes.
 
     Returns
     -------
@@ -203,6 +254,8 @@ def verify(
     tol = TOL if tol is None else tol
     if not tol >= 0:
         raise ValueError(f"tol={tol!r}: give a number that is not negative")
+    if by not in ("proof", "page"):
+        raise ValueError(f'by={by!r}: use "proof" or "page"')
     try:
         inner = audit.unwrap(model, X, y)
         if not audit.known(inner.model):
@@ -218,7 +271,9 @@ def verify(
     try:
         rows = data_for_verify(inner.model, inner.X, inner.y, sample_weight)
         reading = _read(inner.model, rows)
-        certificate = _certify(reading, rows, tol, _feature_names(inner.model), bound)
+        make = _certify_by_page if by == "page" else _certify
+        certificate = make(reading, rows, tol, _feature_names(inner.model), bound)
+        certificate = replace(certificate, _steps=None if inner.steps is None else (*inner.steps,))
         if certificate.certified:
             certificate = compared_with_answers(certificate, inner.model, rows, reading)
     except CannotVerifyError:

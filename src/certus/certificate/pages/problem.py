@@ -1,7 +1,9 @@
 """One call of a page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Problem(NamedTuple):
@@ -12,6 +14,6 @@ class Problem(NamedTuple):
     """
 
     page: str  # name of a module of ``certus.definitions``
-    targets: tuple[object, ...]
+    targets: Callable[..., tuple[np.ndarray | None, np.ndarray]]
     arguments: Mapping[str, object]
     constant: float | None = None  # X gets one more column, of this number: a penalised intercept

@@ -1,17 +1,12 @@
 """Targets of a page, and the weights of its rows, from y and the weights as the user gave them.
 
-A classifier is given the numbers of the classes, 0 … K − 1. c holds the weight of each class, or
+A classifier is given the numbers of the classes, 0 … K − 1. c holds the weights of the classes, or
 is "balanced": S/(K n_k), with S the sum of all weights and n_k that of class k.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-
-
-def class_weights(y, s, c):
-    n = np.bincount(y, s, minlength=int(y.max()) + 1)
-    return n.sum() / (len(n) * n) if isinstance(c, str) else np.asarray(c, dtype=float)
 
 
 class Column(NamedTuple):
@@ -24,36 +19,41 @@ class Column(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """Numbers of classes."""
+    """Numbers of classes, whose weights are c."""
 
     c: list[float] | str | None = None
 
     def __call__(self, y, s):
         y = y.ravel().astype(int)
-        return y, s if self.c is None else s * class_weights(y, s, self.c)[y]
+        n = np.bincount(y, s)
+        c = n.sum() / (len(n) * n) if self.c == "balanced" else np.array(self.c or np.ones(len(n)))
+        return y, s * c[y]
 
 
 class Signs(NamedTuple):
-    """1 for class k and −1 for the others."""
+    """1 for class k and −1 for the others; c are the weights of the classes."""
 
     k: int = 1
     c: list[float] | str | None = None
 
     def __call__(self, y, s):
-        y, s = Classes(self.c)(y, s)
-        return np.where(y == self.k, 1.0, -1.0), s
+        y = y.ravel().astype(int)
+        n = np.bincount(y, s)
+        c = n.sum() / (len(n) * n) if self.c == "balanced" else np.array(self.c or np.ones(len(n)))
+        return np.where(y == self.k, 1.0, -1.0), s * c[y]
 
 
 class AgainstRest(NamedTuple):
-    """1 for class k and −1 for the others, which weigh 1 each, whatever their class."""
+    """1 for class k, whose weight is c, and −1 for the others, whose weight is 1."""
 
     k: int
     c: list[float] | str | None = None
 
     def __call__(self, y, s):
         y = y.ravel().astype(int)
-        weight = 1.0 if self.c is None else class_weights(y, s, self.c)[self.k]
-        return np.where(y == self.k, 1.0, -1.0), s * np.where(y == self.k, weight, 1.0)
+        n = np.bincount(y, s)
+        c = n.sum() / (len(n) * n) if self.c == "balanced" else np.array(self.c or np.ones(len(n)))
+        return np.where(y == self.k, 1.0, -1.0), s * np.where(y == self.k, c[self.k], 1.0)
 
 
 class NoTargets(NamedTuple):

@@ -4,8 +4,10 @@ import ast
 import inspect
 import io
 import tokenize
-from collections.abc import Iterable
-from types import ModuleType
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+
+from .problem import Problem
 
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
@@ -28,6 +30,20 @@ def n_lines(text: str) -> int:
     return len(lines - docstrings)
 
 
-def lines_to_read(page: ModuleType, terms: Iterable[type] = ()) -> int:
-    """Lines of a page and of the terms that it is given."""
+def lines_to_read(problems: Iterable[Problem]) -> int:
+    """Lines of the page of a model and of the terms that it is given."""
+    problems = list(problems)
+    page = import_module(f"certus.definitions.{problems[0].page}")
+    terms = {term for problem in problems for term in terms_of(problem.arguments)}
     return n_lines(inspect.getsource(page)) + sum(n_lines(inspect.getsource(t)) for t in terms)
+
+
+def terms_of(value: object) -> Iterator[type]:
+    """Classes of the terms within a value, in the order in which they occur."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        yield type(value)
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from terms_of(part)

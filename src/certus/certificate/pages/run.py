@@ -1,0 +1,31 @@
+"""Run the page of a model on whole arrays."""
+
+from collections.abc import Iterable
+from importlib import import_module
+
+import numpy as np
+
+from ...data.rows import Rows
+from ...definitions.terms.claim import Claim, total
+from .problem import Problem
+
+LARGEST = 1 << 31  # bytes of X as dense float64; a page works with a few copies of it
+
+
+def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
+    """The claim of a page on all rows, summed over the problems of a model."""
+    n, p = rows.shape
+    if 8 * n * p > LARGEST:
+        raise MemoryError(
+            f"a page works on whole dense arrays, and X would take {8e-9 * n * p:.1f} GB of "
+            'memory: verify without by="page" goes block by block'
+        )
+    X, y, s = rows.X[:n], rows.y, rows.s
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+    s = np.ones(n) if s is None else np.asarray(s, dtype=float)
+    claims = []
+    for page, targets, arguments, constant in problems:
+        columns = X if constant is None else np.column_stack([X, np.full(n, constant)])
+        check = import_module(f"certus.definitions.{page}").check
+        claims.append(check(columns, *targets(y, s), **arguments, tol=tol))
+    return total(claims)

@@ -6,7 +6,7 @@ A block of rows is a view: data and indices are cut, not copied, and indptr is s
 """
 
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,7 +16,7 @@ WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its o
 
 
 class SparseMatrix(Protocol):
-    """A SciPy matrix or array in CSR or CSC, as far as certus uses it; SciPy itself is not typed."""
+    """A SciPy matrix in CSR or CSC, as far as certus uses it; SciPy itself is not typed."""
 
     format: str
     has_canonical_format: bool
@@ -30,15 +30,29 @@ class SparseMatrix(Protocol):
     @property
     def T(self) -> "SparseMatrix": ...
 
+    @overload
     def __matmul__(self, other: np.ndarray, /) -> np.ndarray: ...
 
-    def __getitem__(self, rows: slice | np.ndarray, /) -> "SparseMatrix": ...
+    @overload
+    def __matmul__(self, other: "SparseMatrix", /) -> "SparseMatrix": ...
+
+    def __neg__(self) -> "SparseMatrix": ...
+
+    def __sub__(self, other: "SparseMatrix", /) -> "SparseMatrix": ...
+
+    def __getitem__(
+        self, key: slice | np.ndarray | list[np.intp] | tuple[slice, np.ndarray], /
+    ) -> "SparseMatrix": ...
 
     def astype(self, dtype: DTypeLike) -> "SparseMatrix": ...
 
     def copy(self) -> "SparseMatrix": ...
 
-    def multiply(self, other: np.ndarray) -> "SparseMatrix": ...
+    def eliminate_zeros(self) -> None: ...
+
+    def multiply(self, other: "np.ndarray | SparseMatrix") -> "SparseMatrix": ...
+
+    def power(self, n: int) -> "SparseMatrix": ...
 
     def sum(self, axis: int) -> np.ndarray: ...
 

@@ -63,7 +63,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
             setattr(self, name, value)
         return solution
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Xw + b, in float64.
 
         Parameters

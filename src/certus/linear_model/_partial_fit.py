@@ -32,7 +32,7 @@ def takes_parts(model: Any) -> bool:
 def part_of_classes(
     model: Any,
     X: Any,
-    y: Any,
+    y: object,
     classes: object,
     sample_weight: object,
     problems_of: Callable[[Rows, np.ndarray, np.ndarray | None], tuple[SGD, list[Problem]]],

@@ -12,7 +12,7 @@ from ..text.format import count
 
 
 def classes_of_part(
-    model: Any, X: Any, y: Any, classes: object, sample_weight: object
+    model: Any, X: Any, y: object, classes: object, sample_weight: object
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes, of which
     not every one need be among these rows."""

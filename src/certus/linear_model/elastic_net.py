@@ -8,6 +8,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from ..certificate import TOL, Certificate, certify
 from ..data.rows import Rows
+from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
 from ..runtime.progress import monitored
@@ -250,7 +251,7 @@ class ElasticNet(CoordinateRegressor):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ):
         self.alpha = alpha
@@ -348,7 +349,7 @@ class Lasso(ElasticNet):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ):
         super().__init__(

@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ..certificate import TOL, certify
 from ..data.rows import Rows
 from ..data.scoring import refuse_without_routing
+from ..data.types import CV, Seed
 from ..data.validation import (
     boolean,
     data_for_fit,
@@ -38,7 +39,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
     l1_ratio: Any
     eps: float
     alphas: Any
-    cv: Any
+    cv: CV
     copy_X: bool
     verbose: Any
     selection: str
@@ -279,12 +280,12 @@ class ElasticNetCV(CoordinateRegressorCV):
         precompute: Any = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
-        cv: Any = None,
+        cv: CV = None,
         copy_X: bool = True,
         verbose: Any = 0,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         choice: str = "min",
     ):
@@ -349,11 +350,11 @@ class LassoCV(CoordinateRegressorCV):
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
-        cv: Any = None,
+        cv: CV = None,
         verbose: Any = False,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         choice: str = "min",
     ):

@@ -8,6 +8,7 @@ from sklearn.model_selection import check_cv
 from ..data.labels import class_weights
 from ..data.rows import Rows
 from ..data.scoring import ScoredByChoice, of_rows
+from ..data.types import CV, ClassWeight, Seed
 from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
@@ -124,19 +125,19 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         Cs: Any = 10,
         l1_ratios: Any = "warn",
         fit_intercept: bool = True,
-        cv: Any = None,
+        cv: CV = None,
         dual: bool = False,
         penalty: str = "deprecated",
         scoring: Any = "warn",
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
-        n_jobs: Any = None,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         use_legacy_attributes: Any = "warn",
     ):
         self.Cs = Cs
@@ -159,7 +160,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     @monitored
     def fit(
-        self, X: Any, y: Any, sample_weight: object = None, **params: Any
+        self, X: object, y: object, sample_weight: object = None, **params: Any
     ) -> "LogisticRegressionCV":
         """Choose C and l, and fit w and b.
 

@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from ..certificate import Certificate, certify, unproven
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..data.validation import boolean, data_for_classification, not_negative
 from ..losses import Logistic
 from ..runtime.progress import monitored
@@ -113,7 +114,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         solver: Any = "auto",
         *,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,

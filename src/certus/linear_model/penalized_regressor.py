@@ -7,6 +7,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..certificate import TOL, Certificate, certify, unproven
 from ..data.rows import Rows
+from ..data.types import Start
 from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import TIGHTER, solve
@@ -186,7 +187,7 @@ class PenalizedRegressor(LinearRegressor):
         return loss, penalty_of(self.penalty)
 
     def _minimise(
-        self, problems: list[Problem], rows: Rows, flat: bool, start: Any
+        self, problems: list[Problem], rows: Rows, flat: bool, start: Start
     ) -> tuple[Fit, Certificate]:
         """Solve, certify, and go on where the certificate asks for more."""
         solver = self._solver(problems[0])
@@ -233,7 +234,13 @@ class PenalizedRegressor(LinearRegressor):
         return solver
 
     def _solve_one(
-        self, problem: Problem, solver: Solver, start: Any, tol: float, on_step: OnStep, before: int
+        self,
+        problem: Problem,
+        solver: Solver,
+        start: Start,
+        tol: float,
+        on_step: OnStep,
+        before: int,
     ) -> Fit:
         with Solving(self, problem.rows):
             return solve(problem, solver, start, tol, self.max_iter, on_step, before)

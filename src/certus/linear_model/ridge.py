@@ -4,6 +4,7 @@ from numbers import Integral
 from typing import Any
 
 from ..certificate import certify
+from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..inference import Inference
 from ..runtime.progress import monitored
@@ -83,7 +84,7 @@ class Ridge(LinearRegressor):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept

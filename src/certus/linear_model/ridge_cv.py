@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ..certificate import certify
 from ..data.rows import Rows
+from ..data.types import CV, Scoring
 from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative, one_of
 from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
@@ -85,8 +86,8 @@ class RidgeCV(LinearRegressor):
         alphas: Any = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
+        scoring: Scoring = None,
+        cv: CV = None,
         gcv_mode: str | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,

@@ -89,7 +89,7 @@ def _require_plain(last: Any, around: list[Any]) -> None:
             )
 
 
-def shares_of(y: object, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+def shares_of(y: object, classes: np.ndarray, sample_weight: object) -> np.ndarray:
     """S_k/Σ_j S_j."""
     n = len(np.asarray(y))
     k = encode_as(read_labels(y, n)[0], classes)

@@ -139,7 +139,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         with np.errstate(divide="ignore"):  # log 0 is −inf
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The model's own decision."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))

@@ -279,7 +279,7 @@ def with_constant(rows: Rows, value: float) -> Rows:
     if rows.sparse:
         X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
         column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
-        more: Any = CSR(sparse.hstack([X, column], format="csr"))
+        more: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
     else:
         more = np.column_stack([rows.X, np.full(n, value)])
     return Rows(more, rows.y, rows.s, threads=rows.threads)

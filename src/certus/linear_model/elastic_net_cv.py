@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -36,12 +37,12 @@ CHOICES = ("min", "1se")
 class CoordinateRegressorCV(CoordinateRegressor, ABC):
     """What elastic net and lasso share whose penalty is chosen by cross-validation."""
 
-    l1_ratio: Any
+    l1_ratio: npt.ArrayLike
     eps: float
-    alphas: Any
+    alphas: int | npt.ArrayLike
     cv: CV
     copy_X: bool
-    verbose: Any
+    verbose: int
     selection: str
     choice: str
 
@@ -273,16 +274,16 @@ class ElasticNetCV(CoordinateRegressorCV):
     def __init__(
         self,
         *,
-        l1_ratio: Any = 0.5,
+        l1_ratio: npt.ArrayLike = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | npt.ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | npt.ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         cv: CV = None,
         copy_X: bool = True,
-        verbose: Any = 0,
+        verbose: int = 0,
         n_jobs: int | None = None,
         positive: bool = False,
         random_state: Seed = None,
@@ -344,14 +345,14 @@ class LassoCV(CoordinateRegressorCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | npt.ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | npt.ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
         cv: CV = None,
-        verbose: Any = False,
+        verbose: int = False,
         n_jobs: int | None = None,
         positive: bool = False,
         random_state: Seed = None,

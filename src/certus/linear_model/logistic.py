@@ -128,7 +128,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     def __init__(
         self,
-        penalty: Any = "deprecated",
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
@@ -138,7 +138,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         intercept_scaling: float = 1,
         class_weight: ClassWeight = None,
         random_state: Seed = None,
-        solver: Any = "lbfgs",
+        solver: str | Solver = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
@@ -216,7 +216,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         fit_intercept, strength = boolean("fit_intercept", self.fit_intercept), self._strength()
         self._constant: float | None = None
 
-        def problems(rows: Rows, classes: np.ndarray, weight: Any) -> tuple[Any, list[Problem]]:
+        def problems(
+            rows: Rows, classes: np.ndarray, weight: np.ndarray | None
+        ) -> tuple[Any, list[Problem]]:
             problem = self._problem(rows, len(classes), strength, weight, fit_intercept)
             return self._solver(problem), [problem]
 

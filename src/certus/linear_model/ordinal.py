@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit
 
 from ..certificate import Certificate, certify
@@ -101,7 +102,7 @@ class OrdinalRegression(LinearClassifier):
     def __init__(
         self,
         *,
-        categories: Any = "auto",
+        categories: npt.ArrayLike = "auto",
         alpha: float = 0.0,
         tol: float = 1e-6,
         max_iter: int = 100,

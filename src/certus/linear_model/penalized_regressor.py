@@ -9,6 +9,8 @@ from ..certificate import TOL, Certificate, certify, unproven
 from ..data.rows import Rows
 from ..data.types import Start
 from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
+from ..losses.base import Loss
+from ..penalties.base import Penalty
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import TIGHTER, solve
 from ..solvers.glm.newton import Newton
@@ -94,9 +96,9 @@ class PenalizedRegressor(LinearRegressor):
 
     def __init__(
         self,
-        loss: Any = "squared",
-        penalty: Any = "l2",
-        solver: Any = "auto",
+        loss: str | Loss = "squared",
+        penalty: str | Penalty | None = "l2",
+        solver: str | Solver = "auto",
         *,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -215,7 +217,7 @@ class PenalizedRegressor(LinearRegressor):
             fit = all_of_them.fit()
             for name, value in self._attributes(fit, flat).items():
                 setattr(self, name, value)
-            self.n_iter_: Any = np.array([one.n_iter for one in fits], dtype=np.int32)
+            self.n_iter_: int | np.ndarray = np.array([one.n_iter for one in fits], dtype=np.int32)
             if len(fits) == 1:
                 self.n_iter_ = fit.n_iter
             found = self._check(problems, rows, tol)

@@ -3,6 +3,8 @@
 from numbers import Integral
 from typing import Any
 
+import numpy.typing as npt
+
 from ..certificate import certify
 from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of
@@ -76,7 +78,7 @@ class Ridge(LinearRegressor):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: npt.ArrayLike = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,

@@ -1,9 +1,10 @@
 """Ridge regression with its penalty chosen by leave-one-out."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer
@@ -83,7 +84,7 @@ class RidgeCV(LinearRegressor):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
         scoring: Scoring = None,
@@ -152,7 +153,7 @@ class RidgeCV(LinearRegressor):
         self._conclude(certify(self, rows))
         return self
 
-    def inference(self, *args: Any, **kwargs: Any) -> Any:
+    def inference(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused: alpha was chosen on the rows that the errors would be computed from."""
         raise InferenceError(
             "alpha was chosen on these rows, so standard errors from the same rows are too small. "

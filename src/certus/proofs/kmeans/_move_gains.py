@@ -191,9 +191,8 @@ def of_sparse(block: Block, some: slice, at: Centers, shift: np.ndarray) -> Look
     first = np.flatnonzero(np.diff(own, prepend=-1))
     for a, start, stop in zip(own[first], first, [*first[1:], m], strict=True):
         e = slice(X.indptr[start], X.indptr[stop])
-        there = np.bincount(X.indices[e], s[entry[e]], p)  # weight of the rows with an entry
         shift[a] += np.bincount(X.indices[e], s[entry[e]] * difference[e], p)
-        shift[a] -= (s[start:stop].sum() - there) * at.mu[a]
+        shift[a] -= _weight_of_zeros(X.indices[e], entry[e] - start, s[start:stop], p) * at.mu[a]
     sd = block.sigma[some] * d2
     T = np.ascontiguousarray((X.astype(float) @ at.twice).T)
     T += sd * at.over_n[:, None] - at.vv[:, None]
@@ -201,6 +200,27 @@ def of_sparse(block: Block, some: slice, at: Centers, shift: np.ndarray) -> Look
     largest = (np.sqrt(xx.max()) + np.sqrt(at.vv.max())) ** 2 + sd.max() * 2 * at.over_n.max()
     E = 4 * (p + 8) * UNIT * largest
     return Look(T, d2 - xx + sd * at.over_n[own], E, np.arange(len(at.mu)), 1.0)
+
+
+def _weight_of_zeros(column: np.ndarray, row: np.ndarray, s: np.ndarray, p: int) -> np.ndarray:
+    """Weight of the rows without an entry, of each column; ``column``, ``row``: of the entries.
+
+    It is Σ s less the weight of the rows with one. Where little is left of that, the digits of Σ s
+    would count as weight, and the rows without an entry are added up themselves.
+    """
+    weight = s.sum() - np.bincount(column, s[row], p)
+    cancelled = np.flatnonzero(weight < s.sum() / 2)
+    place = np.full(p, -1)
+    step = max(1, EXACTLY // max(1, len(s)))
+    for start in range(0, len(cancelled), step):
+        columns = cancelled[start : start + step]
+        place[:] = -1
+        place[columns] = np.arange(len(columns))
+        inside = place[column] >= 0
+        zero = np.ones((len(s), len(columns)))
+        zero[row[inside], place[column[inside]]] = 0.0
+        weight[columns] = np.dot(s, zero)
+    return weight
 
 
 def _by_entries(X: SparseMatrix, label: np.ndarray, at: Centers) -> tuple[Any, Any, Any]:

@@ -70,7 +70,7 @@ class KernelMachine(CertifiedEstimator):
         """f of new rows, (m, q)."""
         new = self._finite(self._dense(data_for_predict(self, X)))
         rows = new if self._precomputed else self.X_fit_
-        kernel = kernel_of(self, self.gamma_)
+        kernel = kernel_of(self, float(self.gamma_))
         return predict(new, rows, self.dual_coef_.T, self.intercept_, kernel)
 
     # --- what people are told ---

@@ -121,7 +121,7 @@ def attack(t: Trial, model: Any, outcome: Outcome) -> None:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        before = answers(model, t.X)
+        before = answers(copy.deepcopy(model), t.X)  # arrays in the order that edited copies have
         if not before:
             return
         certificate = certus.verify(model, t.X, t.y, t.s)

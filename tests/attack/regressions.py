@@ -37,6 +37,8 @@ CASES: list[tuple[int, str, str]] = [
     (425, "sklearn LogisticRegression", "rounded_sum"),
     (1409, "sklearn LogisticRegression", "low_rank"),
     (4990, "sklearn LogisticRegression, three classes", "low_rank"),
+    (5022833, "MiniBatchKMeans", "offset"),
+    (5061711, "MiniBatchKMeans", "timestamps"),
     (349, "sklearn MiniBatchKMeans", "outlier"),
     (2231, "sklearn KMeans", "few_distinct"),
     (2926, "sklearn KMeans", "hilbert"),

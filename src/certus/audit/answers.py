@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from .types import FittedModel
-
 if TYPE_CHECKING:
     from ..data.rows import Rows
 
@@ -50,7 +48,7 @@ def sampled_rows(n: int, count: int) -> np.ndarray:
     return np.unique(np.append(i, n - 1))
 
 
-def ask(model: Any, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
+def ask(model: object, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
     """The answers of those methods that the model has, for at most ``count`` rows."""
     n, p = rows.shape
     i = sampled_rows(n, max(1, min(count, SAMPLED_ELEMENTS // max(p, 1))))
@@ -71,17 +69,17 @@ def ask(model: Any, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_R
     return Answers(i, X, by_method, tuple(failures))
 
 
-def to_be_asked(model: Any) -> Any:
+def to_be_asked(model: object) -> Any:
     """A shallow copy that knows no column names, and works on one thread."""
     asked = copy.copy(model)
     for name in OF_TABLES:
         vars(asked).pop(name, None)
     if "_n_threads" in vars(asked):  # a number below 1 ends the process in OpenMP
-        asked._n_threads = 1
+        vars(asked)["_n_threads"] = 1
     return asked
 
 
-def _is_of_a_library(model: FittedModel, name: str) -> bool:
+def _is_of_a_library(model: object, name: str) -> bool:
     """Has the model such a method, and not one of the user's own?
 
     A method that depends on parameters (``predict_proba`` of some losses) may be there or not.

@@ -40,7 +40,7 @@ def _penalty(C: float, l1_ratio: Any, penalty: object) -> dict[str, float]:
     return {"C": float(C), "l1": ratio, "l2": 1.0 - ratio}
 
 
-def _read_logistic(model: Any, C: float, l1_ratio: object, scaling: Any) -> dict[str, Any]:
+def _read_logistic(model: FittedModel, C: float, l1_ratio: object, scaling: Any) -> dict[str, Any]:
     parameters = {
         **_coefficients(model),
         **_penalty(C, l1_ratio, vars(model).get("penalty", "deprecated")),
@@ -290,10 +290,11 @@ def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     }
 
 
-def _read_squares(model: FittedModel, rows: Any) -> dict[str, Any]:
+def _read_squares(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Half of least squares on ±1, without a penalty."""
     weight = class_weight_of(model)
     if isinstance(weight, str):
+        assert rows.y is not None
         K = len(model.classes_)
         counts = np.bincount(rows.y[:, 0].astype(np.intp), weights=rows.s, minlength=K)
         weight = counts.sum() / (K * counts)
@@ -329,11 +330,12 @@ def _as_whole_number(label: Any) -> list[int]:
         return []
 
 
-def _balanced_by_rows(model: FittedModel, rows: Any) -> Any:
+def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
     """The same with "balanced" worked out, c_k = n / (K n_k), where weights do not count."""
     given = class_weight_of(model)
     if not isinstance(given, str):
         return given
+    assert rows.y is not None
     K = len(model.classes_)
     counts = np.bincount(rows.y[:, 0].astype(np.intp), minlength=K)
     return len(rows.y) / (K * counts)

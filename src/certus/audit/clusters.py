@@ -51,7 +51,7 @@ def read_bisecting(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return reading
 
 
-def _reading(model: Any, rows: "Rows", labels: Any) -> dict[str, Any]:
+def _reading(model: FittedModel, rows: "Rows", labels: Any) -> dict[str, Any]:
     centers = np.asarray(model.cluster_centers_)
     if not np.isfinite(centers).all():
         k, j = np.argwhere(~np.isfinite(centers))[0]

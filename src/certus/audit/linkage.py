@@ -19,7 +19,7 @@ ESTIMATED = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows
 AGGLOMERATIVE = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 
 
-def read_tree(tree: Any, rows: "Rows") -> dict[str, Any]:
+def read_tree(tree: FittedModel, rows: "Rows") -> dict[str, Any]:
     """Tree, alone or as made by a model."""
     return _reading(tree, rows, np.asarray(tree.merges, dtype=float), {})
 
@@ -89,7 +89,7 @@ def read_features(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def _reading(
-    tree: Any, rows: "Rows", merges: np.ndarray, cut: dict[str, Any], metric: Any = None
+    tree: FittedModel, rows: "Rows", merges: np.ndarray, cut: dict[str, Any], metric: Any = None
 ) -> dict[str, Any]:
     if rows.s is not None:
         raise ValueError("a tree takes no sample_weight: leave it out")

@@ -83,7 +83,7 @@ def _counts(
 
 
 def _reading(
-    model: FittedModel, rows: Any, formula: str, parameters: dict[str, Any]
+    model: FittedModel, rows: "Rows", formula: str, parameters: dict[str, Any]
 ) -> dict[str, Any]:
     fitted, ours, weights = vars(model), is_ours(model), _finite(model, "weights_")
     trace = fitted.get("lower_bounds_")

@@ -55,11 +55,11 @@ def read_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
 
 
-def read_regressor(model: Any, rows: "Rows") -> dict[str, Any]:
+def read_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     loss = model.loss
     gain = {"absolute": "|yᵢ − yⱼ|", "squared": "(yᵢ − yⱼ)²"}.get(str(loss), "loss(yᵢ, yⱼ)")
     reading = _reading(model, rows, "sᵢ ", gain)
-    epsilon = vars(model).get("epsilon_")
+    epsilon: Any = vars(model).get("epsilon_")
     reading["parameters"] |= {"loss": loss, "epsilon": epsilon}
     if loss == "epsilon_insensitive":
         if isinstance(model.epsilon, str):
@@ -71,7 +71,7 @@ def read_regressor(model: Any, rows: "Rows") -> dict[str, Any]:
     return reading
 
 
-def _reading(model: FittedModel, rows: Any, of_rows: str, gain: str) -> dict[str, Any]:
+def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[str, Any]:
     W, fitted = np.asarray(model.weights_, dtype=float), vars(model)
     shift, scale = (np.asarray(fitted[name], dtype=float) for name in ("shift_", "scale_"))
     for name, values in (("weights_", W), ("shift_", shift), ("scale_", scale)):
@@ -140,7 +140,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
     return iteration | ({} if aims is None else {"aims": aims})
 
 
-def _on_the_way(model: FittedModel, rows: Any) -> list[str]:
+def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
     """F of a fit by L-BFGS never falls."""
     fell = float(vars(model).get("_fell", 0.0))
     if "aims" in _iteration(model) or fell <= FELL.get(str(rows.X.dtype), 1e-9):

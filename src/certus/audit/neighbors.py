@@ -76,9 +76,9 @@ def _require_a_claim(model: FittedModel, rows: "Rows") -> None:
     _require_its_rows(model)
 
 
-def _require_its_rows(model: Any) -> None:
+def _require_its_rows(model: FittedModel) -> None:
     """Models are asked for neighbours, which may end the process where they keep no rows."""
-    kept, n = np.shape(vars(model).get("_fit_X")), int(model.n_samples_fit_)
+    kept, n = np.shape(vars(model).get("_fit_X", 0)), int(model.n_samples_fit_)
     if kept and (len(kept) != 2 or kept[0] != n or n == 0):
         raise ValueError(
             f"the model keeps rows of shape {kept}, and n_samples_fit_ is {n}: fit again"
@@ -88,7 +88,7 @@ def _require_its_rows(model: Any) -> None:
 # --- questions ------------------------------------------------------------------------------------
 
 
-def _count(model: FittedModel, rows: Any, most: int) -> int:
+def _count(model: FittedModel, rows: "Rows", most: int) -> int:
     n, p = rows.shape
     name = name_of(model)
     each = A_PAIR if name in PLAIN else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
@@ -116,11 +116,11 @@ def _queries(rows: "Rows", asked: np.ndarray) -> Any:
     return csr_array(Q) if rows.sparse else Q
 
 
-def _without_names(model: Any) -> Any:
+def _without_names(model: FittedModel) -> FittedModel:
     asked = copy.copy(model)
     vars(asked).pop("feature_names_in_", None)
     if is_ours(model):
-        asked._asks_itself = True  # rows as it keeps them, and no complaints
+        vars(asked)["_asks_itself"] = True  # rows as it keeps them, and no complaints
     return asked
 
 
@@ -128,13 +128,13 @@ def _without_names(model: Any) -> Any:
 
 
 def _reading(
-    model: Any,
-    ask: Any,
-    rows: Any,
+    model: FittedModel,
+    ask: FittedModel,
+    rows: "Rows",
     asked: np.ndarray,
     start: np.ndarray,
     d: np.ndarray,
-    i: Any,
+    i: np.ndarray,
     **how: Any,
 ) -> dict[str, Any]:
     metric, params = metric_of(model)
@@ -157,7 +157,12 @@ def _reading(
 
 
 def _votes(
-    model: Any, ask: Any, rows: "Rows", asked: np.ndarray, start: np.ndarray, d: np.ndarray
+    model: FittedModel,
+    ask: FittedModel,
+    rows: "Rows",
+    asked: np.ndarray,
+    start: np.ndarray,
+    d: np.ndarray,
 ) -> dict[str, Any]:
     some = np.diff(start) > 0  # of no neighbours at all there is nothing to predict
     claim: dict[str, Any] = {"weights": _weights(model, start, d), "asked": some}

@@ -27,7 +27,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
 
 def _reading(
     model: FittedModel,
-    rows: Any,
+    rows: "Rows",
     loss: dict[str, Any],
     penalty: dict[str, Any],
     divisor: str | None,

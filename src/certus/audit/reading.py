@@ -28,7 +28,7 @@ from .shapes import require_coefficients, require_penalties
 from .types import FittedModel
 
 if TYPE_CHECKING:
-    pass
+    from ..data.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def known(model: FittedModel) -> bool:
     return _known_name(model) is not None
 
 
-def read(model: Any, rows: Any) -> Reading:
+def read(model: Any, rows: "Rows") -> Reading:
     """What a fitted model that is known claims about rows that are its own."""
     full = _known_name(model)
     assert full is not None

@@ -24,7 +24,7 @@ PENALTIES = {
 UNREADABLE = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 
 
-def why_unreadable(model: Any, error: Exception) -> str:
+def why_unreadable(model: object, error: Exception) -> str:
     """Why a model of a known class cannot be checked: an attribute is gone, or of another kind."""
     if isinstance(error, AttributeError) and hasattr(type(error.obj), "fit"):
         return f"{type(error.obj).__name__} has no {error.name} any more: fit it again"

@@ -87,7 +87,7 @@ def read_density_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def _read_pairs(
-    model: Any, rows: Any, kernel: dict[str, Any], weight: Any, density: bool = False
+    model: FittedModel, rows: "Rows", kernel: dict[str, Any], weight: Any, density: bool = False
 ) -> dict[str, Any]:
     classes, (n, _) = np.asarray(model.classes_), rows.shape
     pairs = [(1, 0)] if len(classes) == 2 else list(combinations(range(len(classes)), 2))
@@ -98,6 +98,7 @@ def _read_pairs(
     if dual.shape != (len(classes) - 1, len(support)) or counts.sum() != len(support):
         raise ValueError("dual_coef_, support_ and n_support_ do not fit together")
     owner = np.repeat(np.arange(len(classes)), counts)
+    assert rows.y is not None
     if not np.array_equal(rows.y[support, 0], owner):
         wrong = (*wrong, "the rows that support_ names are not of the classes of n_support_")
     beta = np.zeros((n, len(pairs)))

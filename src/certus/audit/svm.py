@@ -115,7 +115,12 @@ def _read_classes(
 
 
 def _read_squares(
-    model: Any, rows: Any, C: np.ndarray, weight: Any, density: bool = False, chosen: bool = False
+    model: FittedModel,
+    rows: "Rows",
+    C: np.ndarray,
+    weight: Any,
+    density: bool = False,
+    chosen: bool = False,
 ) -> dict[str, Any]:
     fitted = vars(model)
     beta = np.atleast_2d(np.asarray(model.dual_coef_, dtype=float)).T
@@ -179,7 +184,7 @@ def asked_kernel(model: FittedModel) -> str | None:
 # --- weights of classes, and words ----------------------------------------------------------------
 
 
-def class_weights(model: FittedModel, rows: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def class_weights(model: FittedModel, rows: "Rows") -> tuple[np.ndarray | None, tuple[str, ...]]:
     """c of each class as the model has it (None: all 1 were asked for), and what is wrong."""
     classes, given = np.asarray(model.classes_), model.class_weight
     stated = np.asarray(model.class_weight_, dtype=float)
@@ -187,6 +192,7 @@ def class_weights(model: FittedModel, rows: Any) -> tuple[np.ndarray | None, tup
         raise ValueError("class_weight_ must hold a finite number for each class")
     true = np.ones(len(classes))
     if isinstance(given, str):
+        assert rows.y is not None
         s = np.bincount(rows.y[:, 0].astype(np.intp), weights=rows.s, minlength=len(classes))
         true = np.divide(s.sum() / len(s), s, out=np.zeros(len(s)), where=s > 0)
     elif given is not None:

@@ -14,14 +14,14 @@ from .types import FittedModel
 
 
 class Unwrapped(NamedTuple):
-    model: Any
-    X: Any
-    y: Any
+    model: FittedModel
+    X: object
+    y: object
     way: tuple[str, ...]  # what was passed through, outermost first
     steps: list[ColumnStep] | None = None  # columns as a pipeline made them, if it mixes none
 
 
-def unwrap(model: Any, X: Any, y: Any) -> Unwrapped:
+def unwrap(model: Any, X: object, y: object) -> Unwrapped:
     """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
     way: list[str] = []
     piped, steps = False, None

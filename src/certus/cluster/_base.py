@@ -37,7 +37,7 @@ class CenterBased(
 ):
     """Fitted centres, and distances to them; a subclass says to which of them a row belongs."""
 
-    n_clusters: Any
+    n_clusters: int
     cluster_centers_: np.ndarray
     labels_: np.ndarray
     inertia_: float
@@ -45,19 +45,19 @@ class CenterBased(
 
     # --- fit ---
 
-    def _rows_to_fit(self, X: Any, sample_weight: object) -> Rows:
+    def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
         """Rows of a fit: finite, and at least n_clusters of them."""
-        X = data_for_search(self, X, reset=True)
-        s = weights(sample_weight, X.shape[0])
-        counted = X.shape[0] if s is None else int(np.count_nonzero(s))
+        data = data_for_search(self, X, reset=True)
+        s = weights(sample_weight, data.shape[0])
+        counted = data.shape[0] if s is None else int(np.count_nonzero(s))
         if counted < self.n_clusters:
             of = "" if s is None else " with a weight above 0"
             raise ValueError(
                 f"n_samples={counted}{of} should be >= n_clusters={self.n_clusters}: ask for at "
                 f"most {count(counted, 'cluster')}"
             )
-        rows = Rows(X, None, s)
-        finite = isinstance(X, LazyRows)  # by their contract; they are costly to make
+        rows = Rows(data, None, s)
+        finite = isinstance(data, LazyRows)  # by their contract; they are costly to make
         if not (finite or squares_are_held(rows)):
             self._name_what_is_not_finite(rows)
         return rows
@@ -106,7 +106,7 @@ class CenterBased(
 
     # --- new rows ---
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: object) -> np.ndarray:
         """Euclidean distances from each row to each centre, by differences.
 
         Parameters
@@ -133,7 +133,7 @@ class CenterBased(
             self._name_what_is_not_finite(rows)
         return D
 
-    def score(self, X: Any, y: object = None, sample_weight: object = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
         """−Σ sᵢ minₖ ‖xᵢ − μₖ‖²: minus the objective on these rows.
 
         Parameters
@@ -146,9 +146,9 @@ class CenterBased(
         -------
         float
         """
-        X = data_for_search(self, X, reset=False)
-        s = weights(sample_weight, X.shape[0])
-        _, d2 = self._nearest(Rows(X))
+        rows = Rows(data_for_search(self, X, reset=False))
+        s = weights(sample_weight, rows.shape[0])
+        _, d2 = self._nearest(rows)
         return -float(d2.sum() if s is None else (s * d2).sum())
 
     def _nearest(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +184,7 @@ class CenterBased(
 class NearestCenter(CenterBased):
     """Fitted centres of which each row belongs to the nearest."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The nearest centre of each row; of equally near ones the first.
 
         Parameters

@@ -21,11 +21,11 @@ from ..solvers.progress import OnStep, ignore
 from ..text.format import count, number
 from ._linkage_problem import Problem, divided
 
-DTYPES = {"float64": np.float64, "float32": np.float32}
+DTYPES: dict[str, type[np.floating]] = {"float64": np.float64, "float32": np.float32}
 ALWAYS_THERE = 1 << 28  # bytes that need no asking
 
 
-def dtype_of(dtype: object) -> Any:
+def dtype_of(dtype: object) -> type[np.floating]:
     """float64 or float32."""
     name = "float64" if dtype is None else getattr(dtype, "__name__", str(dtype))
     if name not in DTYPES:
@@ -36,11 +36,11 @@ def dtype_of(dtype: object) -> Any:
 class _Checked(Distance):
     """The same distance of rows that it has read; what cannot be held is refused."""
 
-    def __init__(self, distance: Distance, dtype: Any, squared: bool):
+    def __init__(self, distance: Distance, dtype: type[np.floating], squared: bool):
         self.distance, self.name, self.missing = distance, distance.name, distance.missing
         self.dtype, self.squared = dtype, squared
 
-    def read(self, X: Any) -> np.ndarray:
+    def read(self, X: object) -> np.ndarray:
         return np.asarray(X)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
@@ -50,7 +50,7 @@ class _Checked(Distance):
         return D
 
 
-def require_reach(most: float, dtype: Any, squared: bool) -> None:
+def require_reach(most: float, dtype: type[np.floating], squared: bool) -> None:
     """Refuse a largest distance that is no number, or that cannot be held or squared."""
     if np.isnan(most):
         raise ValueError(
@@ -70,10 +70,10 @@ def require_reach(most: float, dtype: Any, squared: bool) -> None:
 
 
 def grow(
-    problem: Problem, method: str, dtype: Any, threads: int, on_step: OnStep = ignore
+    problem: Problem, method: str, dtype: type[np.floating], threads: int, on_step: OnStep = ignore
 ) -> np.ndarray:
     """The merges; refused before anything is allocated where they would not fit in memory."""
-    how = {"dtype": dtype, "threads": threads, "on_step": on_step}
+    how: dict[str, Any] = {"dtype": dtype, "threads": threads, "on_step": on_step}
     require_memory(problem, method, dtype)
     squared = method in OF_CENTERS
     if problem.distance is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -84,7 +85,7 @@ def _nothing(X: np.ndarray) -> np.ndarray:
     return np.zeros(len(X), dtype=np.intp)
 
 
-def without_gaps(labels: Any) -> np.ndarray:
+def without_gaps(labels: npt.ArrayLike) -> np.ndarray:
     """The same clusters, called 0, 1, …"""
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 

@@ -5,9 +5,10 @@ a function of (X, k, random_state).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
@@ -23,10 +24,11 @@ BY_NAME: dict[str, Callable[..., np.ndarray]] = {
     "k-means||": lambda rows, k, random_state: parallel(rows, k, random_state),
     "random": lambda rows, k, random_state: random_rows(rows, k, random_state)[0],
 }
+Init = str | npt.ArrayLike | Callable[..., npt.ArrayLike]
 SEVERAL = 10  # starts for n_init="auto", where a start is often a bad one
 
 
-def check_init(init: Any) -> None:
+def check_init(init: Init) -> None:
     """Is it something that centres can come from? Of an array, the shape is not yet known."""
     if isinstance(init, str):
         one_of("init", init, BY_NAME)
@@ -40,7 +42,9 @@ def check_n_init(n_init: object) -> None:
         positive_whole("n_init", n_init)
 
 
-def starts_of(name: str, init: object, n_init: Any, several: int = SEVERAL) -> int:
+def starts_of(
+    name: str, init: object, n_init: int | Literal["auto"], several: int = SEVERAL
+) -> int:
     """How many starts: "auto" is ``several`` where a start is drawn blindly, else 1."""
     drawn = isinstance(init, str) or callable(init)
     if isinstance(n_init, str):
@@ -76,8 +80,8 @@ def _as_given(X: object) -> Any:
 
 
 def _as_centers(values: Any, k: int, p: int, what: str) -> np.ndarray:
-    values = values.toarray() if issparse(values) else values
-    centers = np.array(as_numbers(values, what), dtype=np.float64, order="C")
+    dense = values.toarray() if issparse(values) else values
+    centers = np.array(as_numbers(dense, what), dtype=np.float64, order="C")
     if centers.ndim != 2 or centers.shape[0] != k:
         raise ValueError(
             f"The shape of the initial centers {centers.shape} does not match the number of "

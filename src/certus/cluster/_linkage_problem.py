@@ -6,7 +6,7 @@ Where a distance is Euclidean between other rows (Mahalanobis, weights), the lin
 matrix need none. Single linkage keeps the order of distances alone: squares will do as well.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from ..data.csr import CSR
 from ..data.finite import require_finite
 from ..data.lazy import LazyRows
+from ..data.types import Metric
 from ..data.validation import data_for_search
 from ..distances import Distance, get_distance
 from ..exceptions import DegenerateWarning, NotEuclideanWarning
@@ -25,13 +26,20 @@ from ._units import WITH_UNITS, Told, scale_of, units_differ
 MISSING = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
 
 
+class HasMetric(Protocol):
+    """An estimator with a metric, or what stands in its place."""
+
+    metric: Metric
+    metric_params: dict[str, Any] | None
+
+
 class Problem(NamedTuple):
     """Rows or distances. ``told``: what the person should hear."""
 
     kept: Any  # as given, for new rows and the certificate; an array unless categories are held
     scale: np.ndarray | None
     distance: Distance | None  # that has seen the rows; None: given distances
-    metric: Any  # by name, or the distance where it learnt from the rows
+    metric: Metric  # by name, or the distance where it learnt from the rows
     mixed: bool  # do columns hold categories?
     told: list[Told]
 
@@ -48,7 +56,7 @@ class Problem(NamedTuple):
         return self.distance.read(self.kept)
 
 
-def read_problem(model: Any, X: object, method: str, scale: object) -> Problem:
+def read_problem(model: HasMetric, X: object, method: str, scale: object) -> Problem:
     """X of a fit. ``model`` has ``metric`` and ``metric_params``, and learns its columns."""
     params = params_of(model.metric_params)
     if isinstance(model.metric, str) and model.metric == "precomputed":

@@ -1,5 +1,6 @@
 """What is known about each number of clusters, and what to take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,9 @@ from ..text.format import count, number, printable
 from ..text.table import WIDTH, Table
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from ..plotting import NClustersDisplay
 
 
 METHODS = ("silhouette", "gap", "stability", "bic")
@@ -152,7 +155,7 @@ class NClustersResult:
         """A pandas DataFrame with a row for each k."""
         return self.table().to_pandas()
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | Sequence[Axes] | np.ndarray | None" = None) -> "NClustersDisplay":
         """Draw each method against k: a ``certus.plotting.NClustersDisplay``."""
         from ..plotting import NClustersDisplay
 

@@ -3,13 +3,16 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..data.types import Metric
+from ..distances import Distance
 from ._given_distances import distances_to
 from ._linkage_problem import Problem, params_of, rows_of
 from ._tree_estimator import CutTree
-from ._units import Told
+from ._units import Scale, Told
 from .tree import Tree
 
 WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
@@ -18,11 +21,11 @@ WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing val
 class TreeClusterer(ClusterMixin, CutTree):
     """What clusterers of all pairs of rows share: rows, a tree, a cut, new rows."""
 
-    metric: Any
-    metric_params: Any
-    scale: Any
-    dtype: Any
-    _distance: Any
+    metric: Metric
+    metric_params: dict[str, Any] | None
+    scale: Scale
+    dtype: npt.DTypeLike | None
+    _distance: Distance | None
     _mixed = False
 
     def _plant(self, problem: Problem, merges: np.ndarray, method: str) -> list[Told]:
@@ -46,7 +49,7 @@ class TreeClusterer(ClusterMixin, CutTree):
             return self._distance.read(X)
         return rows_of(self, X, reset=reset, missing=self._distance.missing)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The cluster to which each new row has the least linkage distance: ``Tree.predict``.
 
         Parameters

@@ -1,7 +1,7 @@
 """What models with a tree share: how it is cut, who hears of merges, warnings, a certificate."""
 
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from .tree import Tree
 class CutTree(CertifiedEstimator):
     """A tree that is cut at ``n_clusters`` or ``distance_threshold``."""
 
-    n_clusters: Any
-    distance_threshold: Any
+    n_clusters: int | None
+    distance_threshold: float | None
     tree_: Tree
     labels_: np.ndarray
 
@@ -35,7 +35,7 @@ class CutTree(CertifiedEstimator):
             return
         threshold = self.distance_threshold
         real = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if not real or not threshold >= 0:
+        if threshold is None or not real or not threshold >= 0:
             raise ValueError(f"distance_threshold={threshold!r}: give a number of at least 0")
 
     def _require(self, n: int, what: str) -> None:
@@ -51,7 +51,7 @@ class CutTree(CertifiedEstimator):
         """(n_clusters, height). A merge at the threshold is not made, as scikit-learn has it."""
         if self.n_clusters is not None:
             return self.n_clusters, None
-        return None, np.nextafter(float(self.distance_threshold), -np.inf)
+        return None, np.nextafter(float(cast(float, self.distance_threshold)), -np.inf)
 
     def _merge_heard(self, step: Step) -> bool:
         """Part of a tree is no model: callbacks hear of it, and cannot stop there."""

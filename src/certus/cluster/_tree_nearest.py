@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..distances import Distance, SquaredEuclidean, get_distance
 from ..solvers.linkage import OF_CENTERS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 21  # distances at once: 16 MiB, as much as a core's share of cache and then some
 
+Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rows i, rows j → their distances
 Block = Callable[[int, int], np.ndarray]  # new rows a … b → distances to all rows, by cluster
 
 
@@ -93,7 +95,12 @@ def factor(method: str, sizes: np.ndarray) -> np.ndarray:
 
 
 def nearest_of(
-    m: int, block: Block, method: str, merges: np.ndarray, labels: np.ndarray, inside: object = None
+    m: int,
+    block: Block,
+    method: str,
+    merges: np.ndarray,
+    labels: np.ndarray,
+    inside: Inside | None = None,
 ) -> np.ndarray:
     """Labels of m new rows, from their distances to all rows.
 
@@ -101,7 +108,10 @@ def nearest_of(
     """
     members = Members(labels)
     w = SHARES[method](merges, labels)[members.rows] if method in SHARES else np.empty(0)
-    spread = _spread(members, w, inside) if method in OF_CENTERS else None
+    spread = None
+    if method in OF_CENTERS:
+        assert inside is not None
+        spread = _spread(members, w, inside)
     step = max(1, BLOCK // len(labels))
     found = np.empty(m, dtype=np.intp)
     for a in range(0, m, step):
@@ -114,7 +124,7 @@ def nearest_of(
     return found
 
 
-def _spread(members: Members, w: np.ndarray, inside: Any) -> np.ndarray:
+def _spread(members: Members, w: np.ndarray, inside: Inside) -> np.ndarray:
     """½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)² of every cluster."""
     spread = np.zeros(len(members.sizes))
     for c, (start, size) in enumerate(zip(members.start, members.sizes, strict=True)):
@@ -207,7 +217,7 @@ def _by_centers(tree: "Tree", rows: np.ndarray, new: np.ndarray, labels: np.ndar
     return found
 
 
-def distances_given(tree: "Tree", X: Any) -> np.ndarray:
+def distances_given(tree: "Tree", X: npt.ArrayLike | None) -> np.ndarray:
     """The distances of rows, or as they are given, condensed."""
     if X is None:
         raise ValueError("give X, or make the tree with Tree(…, X=X)")

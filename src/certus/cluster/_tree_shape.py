@@ -7,7 +7,7 @@ between two leaves is the merge that joins them. So every cut is a set of gaps b
 the height at which leaves i < j are joined is that of the largest merge number in gaps i … j − 1.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def checked_merges(merges: object, leaf_sizes: np.ndarray | None = None) -> np.n
     return Z
 
 
-def _refuse(Z: np.ndarray, bad: Any, why: str) -> None:
+def _refuse(Z: np.ndarray, bad: np.ndarray | np.bool, why: str) -> None:
     if bad.any():
         t = int(np.flatnonzero(bad)[0])
         raise ValueError(f"merge {t} is {_row(Z, t)}: {why}")

@@ -4,8 +4,10 @@ x_ij / s_j,   s_j = the standard deviation of column j, its range, or what is gi
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..exceptions import UnitsWarning
 from ..runtime.user_frame import warn_user
@@ -17,6 +19,7 @@ FACTOR = 100  # between spreads, beyond which the smaller column changes a dista
 WITH_UNITS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "nan_euclidean",
               "cosine")  # fmt: skip
 
+Scale = Literal["standard", "range", False] | npt.ArrayLike | None
 Told = tuple[str, type[Warning]]
 
 

@@ -1,10 +1,12 @@
 """Clusters by merging: AgglomerativeClustering."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_memory
 
+from ..data.types import Metric
 from ..data.validation import boolean, one_of
 from ..runtime.config import effective_threads
 from ..runtime.progress import monitored
@@ -12,7 +14,7 @@ from ..solvers.linkage import METHODS
 from ._build_tree import dtype_of, grow
 from ._linkage_problem import read_problem
 from ._tree_clusterer import TreeClusterer
-from ._units import warn_each
+from ._units import Scale, warn_each
 
 
 class AgglomerativeClustering(TreeClusterer):
@@ -100,16 +102,16 @@ class AgglomerativeClustering(TreeClusterer):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
-        memory: Any = None,
-        connectivity: Any = None,
-        compute_full_tree: Any = "auto",
+        metric: Metric = "euclidean",
+        memory: object = None,
+        connectivity: object = None,
+        compute_full_tree: bool | Literal["auto"] = "auto",
         linkage: str = "ward",
         distance_threshold: float | None = None,
         compute_distances: bool = False,
         metric_params: dict[str, Any] | None = None,
-        scale: Any = None,
-        dtype: Any = None,
+        scale: Scale = None,
+        dtype: npt.DTypeLike | None = None,
     ):
         self.n_clusters = n_clusters
         self.metric = metric

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from ..certificate import Certificate, certify
 from ..data.rows import Rows
+from ..data.types import Seed
 from ..data.validation import boolean, data_for_search, not_negative, one_of, positive_whole
 from ..exceptions import NotCertifiedWarning
 from ..runtime.pool import blas_limiter
@@ -15,10 +16,10 @@ from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, Tree, bisect, go_down
 from ..solvers.kmeans.fit import stored
-from ..solvers.progress import Step
+from ..solvers.progress import OnStep, Step
 from ..text.format import count, number, printable
 from ._base import CenterBased
-from ._init import check_init, starts
+from ._init import Init, check_init, starts
 from .kmeans import KMeans, _attributes
 from .tree import Tree as ClusterTree
 
@@ -106,9 +107,9 @@ class BisectingKMeans(CenterBased):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "random",
+        init: Init = "random",
         n_init: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 300,
         verbose: int = 0,
         tol: float = 1e-4,
@@ -177,7 +178,7 @@ class BisectingKMeans(CenterBased):
         def look(part: Rows, split: Split | None) -> None:
             splits.append((np.nan, True) if split is None else _claim(part, split))
 
-        on_step: Any = self._monitor.iterations(
+        on_step: OnStep = self._monitor.iterations(
             lambda grown: _fitted(rows, grown(), splits),
             lambda: self._certify_splits(rows),
             k - 1,
@@ -219,7 +220,7 @@ class BisectingKMeans(CenterBased):
         )
         warn_user(said, NotCertifiedWarning)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The leaf of each row, found by going down the tree.
 
         Parameters
@@ -278,7 +279,7 @@ def _claim(part: Rows, split: Split) -> tuple[float, bool]:
     return certificate.residual, certificate.certified
 
 
-def _aloud(on_step: Any, name: str) -> Any:
+def _aloud(on_step: OnStep, name: str) -> OnStep:
     def told(step: Step) -> bool:
         clusters, J = count(step.iteration + 1, "cluster"), number(step.objective, 10)
         print(printable(f"{name}: {clusters}, objective {J}"))

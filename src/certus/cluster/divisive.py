@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.memory import available_memory
+from ..data.types import Metric
 from ..runtime.config import effective_threads
 from ..runtime.progress import monitored
 from ..solvers.linkage.diana import divide
@@ -12,7 +14,7 @@ from ..text.format import count, number
 from ._build_tree import ALWAYS_THERE, dtype_of, require_reach, rows_read
 from ._linkage_problem import Problem, read_problem
 from ._tree_clusterer import TreeClusterer
-from ._units import warn_each
+from ._units import Scale, warn_each
 
 
 class DivisiveClustering(TreeClusterer):
@@ -80,11 +82,11 @@ class DivisiveClustering(TreeClusterer):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
+        metric: Metric = "euclidean",
         distance_threshold: float | None = None,
         metric_params: dict[str, Any] | None = None,
-        scale: Any = None,
-        dtype: Any = None,
+        scale: Scale = None,
+        dtype: npt.DTypeLike | None = None,
     ):
         self.n_clusters = n_clusters
         self.metric = metric
@@ -120,7 +122,7 @@ class DivisiveClustering(TreeClusterer):
         return self
 
 
-def _all_distances(problem: Problem, dtype: Any) -> np.ndarray:
+def _all_distances(problem: Problem, dtype: type[np.floating]) -> np.ndarray:
     n = problem.n
     if problem.distance is None:
         given: np.ndarray = problem.kept.astype(dtype, copy=False)

@@ -1,12 +1,13 @@
 """k-means by Lloyd's steps: KMeans."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..base.restarts import SAME_OBJECTIVE, Iterate, Restarts
 from ..certificate import certify
 from ..data.rows import Rows
+from ..data.types import Seed
 from ..data.validation import boolean, not_negative, one_of, positive_whole
 from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
@@ -14,7 +15,7 @@ from ..solvers.kmeans import Fit, lloyd, nearest_centers
 from ..solvers.kmeans.fit import owners, stored
 from ..solvers.progress import OnStep, Step
 from ._base import TOO_FAR, NearestCenter
-from ._init import check_init, check_n_init, starts, starts_of
+from ._init import Init, check_init, check_n_init, starts, starts_of
 
 
 class KMeans(NearestCenter):
@@ -93,12 +94,12 @@ class KMeans(NearestCenter):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "k-means++",
-        n_init: Any = "auto",
+        init: Init = "k-means++",
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
     ):

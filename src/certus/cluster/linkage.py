@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator
 
+from ..data.types import Metric
 from ..data.validation import one_of
 from ..runtime.config import effective_threads
 from ..solvers.linkage import METHODS
@@ -17,14 +19,14 @@ from ._units import warn_each
 class _Asked(BaseEstimator):
     """Stands where a model would: what the metric is, and the columns."""
 
-    def __init__(self, metric: Any = None, metric_params: Any = None):
+    def __init__(self, metric: Metric, metric_params: dict[str, Any] | None):
         self.metric, self.metric_params = metric, metric_params
 
 
 def linkage(
-    X: Any,
+    X: npt.ArrayLike,
     method: str = "single",
-    metric: Any = "euclidean",
+    metric: Metric = "euclidean",
     *,
     scale: object = None,
     metric_params: dict[str, Any] | None = None,
@@ -92,7 +94,7 @@ def linkage(
     return grow(problem, method, width, effective_threads(threads))
 
 
-def _square(X: Any) -> np.ndarray:
+def _square(X: npt.ArrayLike) -> np.ndarray:
     d = np.asarray(X, dtype=np.float64)
     n = round((1 + np.sqrt(1 + 8 * len(d))) / 2)
     if n * (n - 1) // 2 != len(d):

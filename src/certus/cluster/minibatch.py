@@ -2,7 +2,7 @@
 
 from math import ceil
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,10 +17,10 @@ from ..runtime.user_frame import warn_user
 from ..solvers.kmeans.fit import stored
 from ..solvers.kmeans.minibatch import Running, assign, begin, best_start, minibatch, step
 from ..solvers.kmeans.squares import squares_are_held
-from ..solvers.progress import Step
+from ..solvers.progress import OnStep, Step
 from ..text.format import number, printable
 from ._base import TOO_FAR, NearestCenter
-from ._init import check_init, check_n_init, starts, starts_of
+from ._init import Init, check_init, check_n_init, starts, starts_of
 
 STARTS = 3  # for n_init="auto", where a start is often a bad one: the batches mend much of it
 FITTED = ("certificate_", "labels_", "n_iter_", "n_clusters_effective_", "_random_state")
@@ -112,16 +112,16 @@ class MiniBatchKMeans(NearestCenter):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         max_iter: int = 100,
         batch_size: int = 1024,
         verbose: int = 0,
         compute_labels: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 0.0,
         max_no_improvement: int | None = 10,
         init_size: int | None = None,
-        n_init: Any = "auto",
+        n_init: int | Literal["auto"] = "auto",
         reassignment_ratio: float = 0.01,
     ):
         self.n_clusters = n_clusters
@@ -167,7 +167,7 @@ class MiniBatchKMeans(NearestCenter):
         tries = starts_of(name, self.init, self.n_init, STARTS)
         size, init_size = min(int(self.batch_size), n), self._init_size(n)
         random_state, max_steps = check_random_state(self.random_state), self.max_iter * n // size
-        on_step: Any = self._monitor.iterations(
+        on_step: OnStep = self._monitor.iterations(
             lambda running: self._of_all(rows, running, size),
             lambda: certify(self, rows),
             max_steps,
@@ -254,9 +254,9 @@ class MiniBatchKMeans(NearestCenter):
     def _start(self, rows: Rows, random_state: Seed) -> np.ndarray:
         return starts(self.init, rows, self.n_clusters, random_state)()
 
-    def _next_rows(self, X: Any, sample_weight: object) -> Rows:
-        X = data_for_search(self, X, reset=False)
-        rows = Rows(X, None, weights(sample_weight, X.shape[0]))
+    def _next_rows(self, X: object, sample_weight: object) -> Rows:
+        data = data_for_search(self, X, reset=False)
+        rows = Rows(data, None, weights(sample_weight, data.shape[0]))
         if not squares_are_held(rows):
             self._name_what_is_not_finite(rows)
         return rows
@@ -290,7 +290,7 @@ class MiniBatchKMeans(NearestCenter):
         return {"labels_": labels} if self.compute_labels else {}
 
 
-def _state(running: Running, dtype: Any) -> dict[str, Any]:
+def _state(running: Running, dtype: np.dtype) -> dict[str, Any]:
     return {
         "cluster_centers_": running.centers.astype(dtype),
         "counts_": running.counts,
@@ -300,7 +300,7 @@ def _state(running: Running, dtype: Any) -> dict[str, Any]:
     }
 
 
-def _aloud(on_step: Any, name: str, max_steps: int) -> Any:
+def _aloud(on_step: OnStep, name: str, max_steps: int) -> OnStep:
     def told(step: Step) -> bool:
         objective = number(step.objective, 10)
         print(

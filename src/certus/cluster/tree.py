@@ -1,11 +1,14 @@
 """A tree of clusters: what merged with what, at which height."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ..data.types import Metric
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ..text.files import write_whole
@@ -24,6 +27,9 @@ from ._tree_shape import (
     shape_of,
     tie_at,
 )
+
+if TYPE_CHECKING:
+    from ..plotting.dendrogram import DendrogramDisplay
 
 FROM_ABOVE = ("diana", "bisecting")  # methods that split
 
@@ -83,15 +89,15 @@ class Tree:
 
     def __init__(
         self,
-        merges: Any,
+        merges: Sequence[Sequence[float]] | np.ndarray,
         method: str | None = None,
-        metric: Any = "euclidean",
+        metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,
-        scale: Any = None,
+        scale: npt.ArrayLike | None = None,
         X: Any = None,
-        names: Any = None,
-        rows: Any = None,
-        dtype: Any = None,
+        names: npt.ArrayLike | None = None,
+        rows: npt.ArrayLike | None = None,
+        dtype: npt.DTypeLike | None = None,
     ):
         n = len(merges) + 1
         self.rows = None if rows is None else _leaves_of_rows(rows, n)
@@ -231,7 +237,7 @@ class Tree:
     # --- new rows ---
 
     def predict(
-        self, X: Any, n_clusters: int | None = None, *, height: float | None = None
+        self, X: object, n_clusters: int | None = None, *, height: float | None = None
     ) -> np.ndarray:
         """The cluster of a cut to which each new row has the least linkage distance.
 
@@ -272,7 +278,7 @@ class Tree:
         """
         return joined_at(self._shape, self.heights, self.rows)
 
-    def cophenetic_correlation(self, X: object = None) -> float:
+    def cophenetic_correlation(self, X: npt.ArrayLike | None = None) -> float:
         """How well the tree keeps the distances: their correlation with ``cophenetic()``.
 
         Parameters
@@ -320,7 +326,7 @@ class Tree:
             write_whole(path, text + "\n")
         return text
 
-    def plot(self, **how: Any) -> Any:
+    def plot(self, **how: Any) -> "DendrogramDisplay":
         """Draw the dendrogram.
 
         Parameters
@@ -359,7 +365,7 @@ class Tree:
         return f"<code>{escape(repr(self))}</code>"
 
 
-def _leaves_of_rows(rows: Any, n: int) -> np.ndarray:
+def _leaves_of_rows(rows: npt.ArrayLike, n: int) -> np.ndarray:
     leaf = np.asarray(rows)
     if leaf.ndim != 1 or leaf.dtype.kind not in "iu":
         raise ValueError(f"rows is {leaf.dtype} of shape {leaf.shape}: give the leaf of every row")

@@ -1,6 +1,6 @@
 """Clusters of columns, and a column for each: VariableClustering."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -186,7 +186,9 @@ class VariableClustering(TransformerMixin, CutTree):
             out[:, c] = alike[:, self.labels_ == c].mean(axis=1)
         return out
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | np.ndarray | None = None
+    ) -> np.ndarray:
         """Names of the representatives; of means "variableclustering0" and so on.
 
         Parameters
@@ -205,7 +207,9 @@ class VariableClustering(TransformerMixin, CutTree):
         known = vars(self).get("feature_names_in_")
         if input_features is None:
             p = self.n_features_in_
-            names = [f"x{j}" for j in range(p)] if known is None else known
+            names: Sequence[str] | np.ndarray = (
+                [f"x{j}" for j in range(p)] if known is None else known
+            )
         else:
             names = input_features
             if known is not None and list(known) != list(names):

@@ -6,12 +6,66 @@ A block of rows is a view: data and indices are cut, not copied, and indptr is s
 """
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, overload
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import coo_array, csc_array, csr_array
 
 WORTH_KEEPING = 1024  # rows from which a block is kept, with an indptr of its own: 4 bytes a row
+
+
+class SparseMatrix(Protocol):
+    """A SciPy matrix in CSR or CSC, as far as certus uses it; SciPy itself is not typed."""
+
+    format: str
+    has_canonical_format: bool
+    shape: tuple[int, int]
+    dtype: np.dtype
+    nnz: int
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+    @property
+    def T(self) -> "SparseMatrix": ...
+
+    @overload
+    def __matmul__(self, other: np.ndarray, /) -> np.ndarray: ...
+
+    @overload
+    def __matmul__(self, other: "SparseMatrix", /) -> "SparseMatrix": ...
+
+    def __neg__(self) -> "SparseMatrix": ...
+
+    def __sub__(self, other: "SparseMatrix", /) -> "SparseMatrix": ...
+
+    def __getitem__(
+        self, key: slice | np.ndarray | list[np.intp] | tuple[slice, np.ndarray], /
+    ) -> "SparseMatrix": ...
+
+    def astype(self, dtype: DTypeLike) -> "SparseMatrix": ...
+
+    def copy(self) -> "SparseMatrix": ...
+
+    def eliminate_zeros(self) -> None: ...
+
+    def multiply(self, other: "np.ndarray | SparseMatrix") -> "SparseMatrix": ...
+
+    def power(self, n: int) -> "SparseMatrix": ...
+
+    def sum(self, axis: int) -> np.ndarray: ...
+
+    def sum_duplicates(self) -> None: ...
+
+    def toarray(self) -> np.ndarray: ...
+
+    def tocsc(self) -> "SparseMatrix": ...
+
+    def tocsr(self) -> "SparseMatrix": ...
+
+
+Block = np.ndarray | SparseMatrix  # rows of X, as a statistic gets them
 
 
 class CSR:
@@ -22,13 +76,13 @@ class CSR:
     in order is converted when its rows are first asked for.
     """
 
-    def __init__(self, matrix: Any):
+    def __init__(self, matrix: SparseMatrix):
         if matrix.format not in ("csr", "csc"):
             matrix = matrix.tocsr()
         if not matrix.has_canonical_format:
             matrix = matrix.copy()  # the user's own is left as it came
             matrix.sum_duplicates()
-        self.columns: Any = None
+        self.columns: SparseMatrix | None = None
         if matrix.format == "csc":
             self.columns = _set(csc_array(matrix.shape, dtype=matrix.dtype), *_parts(matrix))
         else:
@@ -36,15 +90,15 @@ class CSR:
         self.shape: tuple[int, int] = matrix.shape
         self.dtype: np.dtype = matrix.dtype
         self.entries = len(matrix.data)
-        self._made: dict[tuple[int, int], Any] = {}
+        self._made: dict[tuple[int, int], SparseMatrix] = {}
         _require_inside(matrix)
 
     @cached_property
-    def _rows(self) -> Any:
+    def _rows(self) -> SparseMatrix:
         assert self.columns is not None
         return self.columns.tocsr()
 
-    def to_columns(self) -> Any:
+    def to_columns(self) -> SparseMatrix:
         """In CSC; a copy, if X did not come so."""
         if self.columns is not None:
             return self.columns
@@ -58,33 +112,31 @@ class CSR:
     @property
     def values(self) -> np.ndarray:
         """The entries, in some order."""
-        values: np.ndarray = (self.columns if self.columns_only else self._rows).data
-        return values
+        if self.columns is not None and self.columns_only:
+            return self.columns.data
+        return self._rows.data
 
     @property
     def data(self) -> np.ndarray:
-        data: np.ndarray = self._rows.data
-        return data
+        return self._rows.data
 
     @property
     def indices(self) -> np.ndarray:
-        indices: np.ndarray = self._rows.indices
-        return indices
+        return self._rows.indices
 
     @property
     def indptr(self) -> np.ndarray:
-        indptr: np.ndarray = self._rows.indptr
-        return indptr
+        return self._rows.indptr
 
     @cached_property
     def density(self) -> float:
         n, p = self.shape
         return self.entries / max(1, n * p)
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: slice | np.ndarray) -> SparseMatrix:
         """The rows as a SciPy ``csr_array``: a view for a slice, a copy for row numbers."""
         if not isinstance(rows, slice):
-            if self.columns_only:
+            if self.columns is not None and self.columns_only:
                 return _rows_of_columns(self.columns, rows)
             whole = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
             return whole[rows]
@@ -111,7 +163,7 @@ class CSR:
         return np.unique(self.indices[bad])
 
 
-def _require_inside(matrix: Any) -> None:
+def _require_inside(matrix: SparseMatrix) -> None:
     """Kernels write where indices say, so these are looked at before, once."""
     by_rows = matrix.format == "csr"
     most, what = (matrix.shape[1], "column") if by_rows else (matrix.shape[0], "row")
@@ -123,7 +175,7 @@ def _require_inside(matrix: Any) -> None:
         )
 
 
-def _rows_of_columns(X: Any, rows: np.ndarray) -> Any:
+def _rows_of_columns(X: SparseMatrix, rows: np.ndarray) -> SparseMatrix:
     """Rows of a CSC matrix by their numbers, each at most once; one look at every entry."""
     wanted = np.zeros(X.shape[0], dtype=bool)
     wanted[rows] = True
@@ -148,11 +200,13 @@ class _Block(csr_array):  # type: ignore[misc]
         return _set(csc_array(self.shape[::-1], dtype=self.dtype), *_parts(self))
 
 
-def _parts(X: Any) -> tuple[Any, Any, Any]:
+def _parts(X: SparseMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X.data, X.indices, X.indptr
 
 
-def _set(X: Any, data: Any, indices: Any, indptr: Any) -> Any:
+def _set(
+    X: SparseMatrix, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+) -> SparseMatrix:
     """Not by the constructor, which would look at (and cut) every array once more."""
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
@@ -164,6 +218,5 @@ class DenseBlocks:
     def __init__(self, X: CSR):
         self.X, self.shape, self.dtype = X, X.shape, X.dtype
 
-    def __getitem__(self, rows: Any) -> np.ndarray:
-        block: np.ndarray = self.X[rows].toarray()
-        return block
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return self.X[rows].toarray()

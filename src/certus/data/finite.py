@@ -51,7 +51,7 @@ def column_name(j: int, names: Sequence[str] | None, what: str = "X") -> str:
     return f"column {str(names[j])!r}" if names is not None else f"column {j} of X"
 
 
-def _bad_column(x: Any, name: str) -> str:
+def _bad_column(x: np.ndarray, name: str) -> str:
     told = []
     for kind, where in (("missing value", np.isnan(x)), ("infinite value", np.isinf(x))):
         rows = np.flatnonzero(where)

@@ -7,11 +7,14 @@ Rows are taken as they stand: an index is not a column, and nothing is aligned b
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..text.format import listed
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
@@ -94,7 +97,7 @@ def ordered_categories(values: object) -> list[Any] | None:
     return list(series.dtype.categories)
 
 
-def _labels(series: Any) -> np.ndarray:
+def _labels(series: "nw.Series[Any]") -> np.ndarray:
     import narwhals as nw
 
     dtype = series.dtype
@@ -107,12 +110,12 @@ def _labels(series: Any) -> np.ndarray:
     return values
 
 
-def _has_missing(frame: Any) -> bool:
+def _has_missing(frame: "nw.DataFrame[Any]") -> bool:
     """A null that is not NaN: arrays have no other word for it."""
     return any(frame[name].null_count() for name in frame.columns)
 
 
-def _numbers(series: Any, called: str, name: str | None) -> np.ndarray:
+def _numbers(series: "nw.Series[Any]", called: str, name: str | None) -> np.ndarray:
     """A column as floats, or an error that says what it holds instead."""
     import narwhals as nw
 
@@ -132,7 +135,7 @@ def _numbers(series: Any, called: str, name: str | None) -> np.ndarray:
     return _parsed(series.to_list(), called, name)
 
 
-def _first(series: Any) -> Any:
+def _first(series: "nw.Series[Any]") -> Any:
     return next((value for value in series.to_list() if value is not None), None)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 AT_ONCE = 1 << 17  # elements made in one go for a copy of all: they stay in cache
 
@@ -23,7 +24,11 @@ class LazyRows:
     ndim = 2
 
     def __init__(
-        self, given: np.ndarray, columns: int, dtype: Any, make: Callable[[np.ndarray], np.ndarray]
+        self,
+        given: np.ndarray,
+        columns: int,
+        dtype: DTypeLike,
+        make: Callable[[np.ndarray], np.ndarray],
     ):
         self.given, self.make = given, make
         self.shape = (len(given), columns)
@@ -47,7 +52,7 @@ class LazyRows:
         """Rows by their numbers, still to be made."""
         return LazyRows(self.given[i], self.shape[1], self.dtype, self.make)
 
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("lazy rows exist only while they are read: an array of them is a copy")
         out = np.empty(self.shape, dtype=dtype or self.dtype)

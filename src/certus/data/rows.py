@@ -18,13 +18,13 @@ Arrow batches or Dask chunks.
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..runtime.config import effective_threads
 from ..runtime.pool import run_on_threads
-from .csr import CSR, DenseBlocks
+from .csr import CSR, Block, DenseBlocks, SparseMatrix
 from .lazy import LazyRows
 
 BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
@@ -48,6 +48,18 @@ def _add_field(a: object, b: Any) -> Any:
     return a + b
 
 
+class Source(Protocol):
+    """Where the rows of X come from: an array, a memory map, sparse or lazy rows."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    def __getitem__(self, rows: slice, /) -> Block: ...
+
+
 class Rows:
     """Rows of X with their targets y (N×k, or None) and weights s (N, or None for ones).
 
@@ -57,14 +69,15 @@ class Rows:
 
     def __init__(
         self,
-        X: Any,
+        X: Source,
         y: np.ndarray | None = None,
         s: np.ndarray | None = None,
         *,
         threads: int | None = None,
         stands_for: int | None = None,
     ):
-        self.X, self.y, self.s = X, y, s
+        self.X: Any = X
+        self.y, self.s = y, s
         self.shape: tuple[int, int] = X.shape
         self.stands_for = stands_for or X.shape[0]  # the rows that a sample was taken from
         self._samples: dict[int, Any] = {}
@@ -182,7 +195,7 @@ class Rows:
         """Rows by their numbers: a copy; many lazy ones stay lazy."""
         return self._those(i, self._taken(i))
 
-    def _those(self, i: np.ndarray, X: Any) -> "Rows":
+    def _those(self, i: np.ndarray, X: Source) -> "Rows":
         y = None if self.y is None else self.y[i]
         s = None if self.s is None else self.s[i]
         return Rows(X, y, s, threads=self.threads)
@@ -219,7 +232,7 @@ class Rows:
         return 1 if work < SMALL_WORK else min(self.threads, blocks)
 
 
-def rows_of_transpose(X: Any, threads: int) -> Rows:
+def rows_of_transpose(X: SparseMatrix, threads: int) -> Rows:
     """The columns of a sparse X in CSC, as rows of Xᵀ."""
     return Rows(CSR(X.T), threads=threads)
 

@@ -12,14 +12,14 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 class ScoredByChoice:
     """``score``, and routes of metadata, of a classifier with ``scoring`` and ``cv``."""
 
-    scoring: Any
-    cv: Any
+    scoring: object
+    cv: object
     classes_: np.ndarray
     _also_default: ClassVar[str | None] = None  # a name by which scikit-learn asks for the default
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def score(
-        self, X: object, y: object, *, sample_weight: object = None, **score_params: Any
+        self, X: object, y: object, *, sample_weight: object = None, **score_params: object
     ) -> float:
         """The score that ``scoring`` names.
 
@@ -89,7 +89,7 @@ def refuse_without_routing(params: dict[str, Any]) -> None:
         )
 
 
-def of_rows(value: Any, rows: np.ndarray, n: int) -> Any:
+def of_rows(value: object, rows: np.ndarray, n: int) -> Any:
     """The entries of some rows, where ``value`` has one for each of n; else the value itself."""
     values = np.asarray(value)
     return values[rows] if values.ndim and len(values) == n else value

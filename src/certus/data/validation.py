@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, get_tags
@@ -31,10 +32,11 @@ from .labels import (
 )
 from .lazy import LazyRows
 from .memory import available_memory
-from .rows import Rows
+from .rows import Rows, Source
 
 ALWAYS_THERE = 1 << 28  # bytes that need no asking
 TAKE_MISSING = ("nan_euclidean", "gower")  # distances that leave missing values out
+Table = np.ndarray | CSR | LazyRows  # X once it is checked
 LOOK_FIRST = 1 << 20  # elements up to which X is searched for NaN before the fit
 
 
@@ -61,8 +63,8 @@ def require_target(model: object, y: object) -> None:
 
 
 def data_for_classification(
-    model: Any,
-    X: Any,
+    model: object,
+    X: object,
     y: object,
     sample_weight: object = None,
     threads: int | None = None,
@@ -131,12 +133,12 @@ def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Row
     return rows
 
 
-def _is_condensed(model: object, X: Any) -> bool:
+def _is_condensed(model: object, X: ArrayLike) -> bool:
     """Are these the distances above a diagonal, one after another?"""
     return vars(model).get("metric") == "precomputed" and np.ndim(X) == 1
 
 
-def _rows_of_classes(model: Any, X: Any, y: object, sample_weight: object) -> Rows:
+def _rows_of_classes(model: Any, X: Source, y: object, sample_weight: object) -> Rows:
     if isinstance(model.classes_, list):
         return _rows_of_several_classes(model, X, y, sample_weight)
     classes = np.asarray(model.classes_)
@@ -149,7 +151,7 @@ def _rows_of_classes(model: Any, X: Any, y: object, sample_weight: object) -> Ro
     return Rows(X, k.astype(float)[:, None], s)
 
 
-def _rows_of_several_classes(model: Any, X: Any, y: object, sample_weight: object) -> Rows:
+def _rows_of_several_classes(model: Any, X: Source, y: object, sample_weight: object) -> Rows:
     """Labels (n, outputs), each output with classes of its own."""
     n, y = X.shape[0], np.asarray(from_series(y, "y"))
     outputs = len(model.classes_)
@@ -162,7 +164,7 @@ def _rows_of_several_classes(model: Any, X: Any, y: object, sample_weight: objec
     return Rows(X, np.column_stack(k).astype(float), weights(sample_weight, n))
 
 
-def _rows_of_targets(model: object, X: object, y: object, sample_weight: object) -> Rows:
+def _rows_of_targets(model: object, X: Source, y: object, sample_weight: object) -> Rows:
     rows = _rows(model, X, y, sample_weight, None)
     k = _targets(model)
     assert rows.y is not None
@@ -211,7 +213,7 @@ def data_for_transform(model: object, X: object, *, reset: bool) -> np.ndarray:
     return X
 
 
-def _validated(model: object, X: object, reset: bool = True) -> Any:
+def _validated(model: object, X: object, reset: bool = True) -> Table:
     """X as a numeric 2d array, sparse or lazy rows, its columns counted and named in the model."""
     if isinstance(X, LazyRows):
         return validate_data(model, X, reset=reset, skip_check_array=True)
@@ -225,12 +227,12 @@ def _validated(model: object, X: object, reset: bool = True) -> Any:
         validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
-        X = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)
+        checked = validate_data(model, X, reset=reset, accept_sparse=("csr", "csc"), **how)
     except ValueError as error:
         if "could not convert" in str(error):
             _name_text(X, error)
         raise
-    return X if isinstance(X, np.ndarray) else CSR(X)
+    return checked if isinstance(checked, np.ndarray) else CSR(checked)
 
 
 def _name_text(X: object, error: ValueError) -> None:
@@ -247,7 +249,7 @@ def _names(model: object) -> Sequence[str] | None:
     return names
 
 
-def _rows(model: Any, X: Any, y: object, sample_weight: object, threads: int | None) -> Rows:
+def _rows(model: object, X: Source, y: object, sample_weight: object, threads: int | None) -> Rows:
     y = target(y, X.shape[0])
     s = weights(sample_weight, X.shape[0])
     return Rows(X, y, s, threads=threads)

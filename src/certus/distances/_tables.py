@@ -3,6 +3,7 @@
 table → columns:  numbers as float64, missing NaN;  categories as objects, missing None or NaN
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from ..data.frames import _library as library
 from ..text.format import count, name_of
 from .reading import require_columns
+
+Categorical = str | Iterable[object] | None  # names, numbers or a mask of columns; "auto"
 
 
 class Table(NamedTuple):
@@ -21,7 +24,7 @@ class Table(NamedTuple):
         return len(self.columns)
 
 
-def as_table(X: np.ndarray, categorical: object = "auto") -> Table:
+def as_table(X: object, categorical: Categorical = "auto") -> Table:
     """Columns of X; ``categorical`` as in ``Gower``."""
     if library(X) is not None and len(getattr(X, "shape", ())) == 2:
         values, names, text = _of_frame(X)
@@ -48,7 +51,7 @@ def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:
     return columns, [str(name) for name in frame.columns], np.array(text, dtype=bool)
 
 
-def _of_array(X: np.ndarray) -> tuple[list[np.ndarray], None, np.ndarray]:
+def _of_array(X: object) -> tuple[list[np.ndarray], None, np.ndarray]:
     table = X.toarray() if hasattr(X, "toarray") else X
     if not isinstance(table, np.ndarray):
         as_numbers = np.asarray(table, dtype=object)
@@ -73,7 +76,7 @@ def _no_number(value: object) -> bool:
     )
 
 
-def _mask(categorical: Any, text: np.ndarray, names: list[str] | None) -> np.ndarray:
+def _mask(categorical: Categorical, text: np.ndarray, names: list[str] | None) -> np.ndarray:
     p = len(text)
     if categorical is None:
         return np.zeros(p, dtype=bool)
@@ -94,11 +97,11 @@ def _mask(categorical: Any, text: np.ndarray, names: list[str] | None) -> np.nda
     return mask
 
 
-def _position(which: Any, p: int, names: list[str] | None) -> int:
+def _position(which: object, p: int, names: list[str] | None) -> int:
     if isinstance(which, str) and names is not None and which in names:
         return names.index(which)
     whole = isinstance(which, (int, np.integer)) and not isinstance(which, (bool, np.bool_))
-    if not whole or not -p <= which < p:
+    if not isinstance(which, (int, np.integer)) or not whole or not -p <= which < p:
         raise ValueError(f"categorical: no column {which!r} among {count(p, 'column')}")
     return int(which)
 

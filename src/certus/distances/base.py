@@ -1,7 +1,7 @@
 """What a distance is: a small object that compares rows, alone or all with all."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,11 +47,11 @@ class Distance:
     def euclidean_like(self) -> str | None:
         return self.embedded_metric if self.embedded_p == 2 else None
 
-    def prepare(self, X: Any) -> "Distance":
+    def prepare(self, X: object) -> "Distance":
         """A distance that has learnt what it needs from the rows of a fit; here, nothing."""
         return self
 
-    def read(self, X: Any) -> np.ndarray:
+    def read(self, X: object) -> np.ndarray:
         """X checked, as the numbers that ``compare`` takes; float64 in C order."""
         return as_rows(X, missing=self.missing)
 
@@ -91,7 +91,7 @@ class Distance:
         """What ``paired(A, B, name, **parameters)`` of ``certus.proofs.distances`` needs."""
         return {name: value for name, value in self._given().items() if value is not None}
 
-    def flags(self, X: Any) -> list[Flag]:
+    def flags(self, X: object) -> list[Flag]:
         """Rows for which the distance says little: (code, their numbers, a sentence) each."""
         return []
 
@@ -101,7 +101,7 @@ class Distance:
         ]  # fmt: skip
         return np.array(one_by_one, dtype=np.float64)
 
-    def _with(self, **found: Any) -> Any:
+    def _with(self, **found: object) -> Self:
         """A copy with other attributes."""
         other = copy.copy(self)
         vars(other).update(found)

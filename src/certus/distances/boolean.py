@@ -47,7 +47,7 @@ class Boolean(_Share):
     array([[0.5]])
     """
 
-    def __init__(self, name: str = "jaccard", w: Any = None):
+    def __init__(self, name: str = "jaccard", w: object = None):
         if name not in FORMULAS:
             raise ValueError(f"name={name!r}: give one of {', '.join(map(repr, FORMULAS))}")
         super().__init__(w)

@@ -7,8 +7,6 @@ without a direction (zeros; for the correlations: a constant) gets one of its ow
 to all others: its distance to another such row is 0, to every other row 1. ``flags`` names them.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..text.format import count, listed
@@ -44,7 +42,7 @@ class Cosine(Distance):
     lost = ("zero row", "{} of zeros ({}): {} at cosine distance 1 from every row that has a "
             "direction")  # fmt: skip
 
-    def __init__(self, w: Any = None):
+    def __init__(self, w: object = None):
         self.w = None if w is None else not_negative_weights(w)
 
     def embed(self, X: np.ndarray) -> np.ndarray:
@@ -77,7 +75,7 @@ class Cosine(Distance):
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return ((self._embedded(A) - self._embedded(B)) ** 2).sum(axis=1)
 
-    def flags(self, X: Any) -> list[Flag]:
+    def flags(self, X: object) -> list[Flag]:
         """The rows that have no direction."""
         rows = np.flatnonzero(~self._vectors(as_rows(X)).any(axis=1))
         if not len(rows):

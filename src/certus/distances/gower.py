@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import blocks
-from ._tables import Table, as_table
+from ._tables import Categorical, Table, as_table
 from .base import Distance, Flag
 from .missing import checked_overlap, least_overlap, too_few
 from .reading import not_negative_weights, require_columns
@@ -56,9 +56,9 @@ class Gower(Distance):
 
     def __init__(
         self,
-        categorical: Any = "auto",
-        ranges: Any = None,
-        w: Any = None,
+        categorical: Categorical = "auto",
+        ranges: object = None,
+        w: object = None,
         min_overlap: float = 1,
     ):
         self.categorical = categorical
@@ -66,7 +66,7 @@ class Gower(Distance):
         self.w = None if w is None else not_negative_weights(w)
         self.min_overlap = checked_overlap(min_overlap)
 
-    def prepare(self, X: Any) -> "Gower":
+    def prepare(self, X: object) -> "Gower":
         """A copy with the categories and the ranges of the rows of a fit."""
         return self._learn([as_table(X, self.categorical)])
 
@@ -105,7 +105,7 @@ class Gower(Distance):
             _categories=categories, _ranges=ranges, _kinds=kinds, _categorical=first.categorical
         )
 
-    def read(self, X: Any) -> np.ndarray:
+    def read(self, X: object) -> np.ndarray:
         """Numbers as they are, categories as codes (new ones above those of the fit)."""
         if self._categories is None:
             raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
@@ -186,7 +186,7 @@ class Gower(Distance):
             D[shared < least] = np.nan
         return D
 
-    def flags(self, X: Any) -> list[Flag]:
+    def flags(self, X: object) -> list[Flag]:
         """Rows with too few known features to be compared with any other."""
         table = as_table(X, self.categorical)
         known = np.zeros(len(table.columns[0]) if table.width else 0, dtype=int)

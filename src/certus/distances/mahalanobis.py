@@ -92,7 +92,7 @@ class StandardizedEuclidean(_InUnits):
     name = "seuclidean"
     formula = "√Σ Δ²/V"
 
-    def __init__(self, V: Any = None):
+    def __init__(self, V: object = None):
         self.V = None if V is None else np.array(V, dtype=np.float64)
         if self.V is None:
             return
@@ -106,7 +106,7 @@ class StandardizedEuclidean(_InUnits):
         with np.errstate(divide="ignore"):
             return {"V": self._R**-2.0}  # infinite for a feature that is left out
 
-    def prepare(self, X: Any) -> "StandardizedEuclidean":
+    def prepare(self, X: object) -> "StandardizedEuclidean":
         """A copy with the variances, and the mean, of the rows of a fit."""
         rows = as_rows(X)
         centre = rows.mean(axis=0)
@@ -145,7 +145,7 @@ class Mahalanobis(_InUnits):
     name = "mahalanobis"
     formula = "√(Δᵀ V⁻¹ Δ)"
 
-    def __init__(self, V: Any = None, VI: Any = None):
+    def __init__(self, V: object = None, VI: object = None):
         if V is not None and VI is not None:
             raise ValueError("give V or its inverse VI, not both")
         self.V = None if V is None else _square(V, "V")
@@ -176,7 +176,7 @@ class Mahalanobis(_InUnits):
         """V as it is used: given, estimated or shrunk; None before it is known, or with VI."""
         return vars(self).get("_V")
 
-    def prepare(self, X: Any) -> "Mahalanobis":
+    def prepare(self, X: object) -> "Mahalanobis":
         """A copy with the covariance matrix, and the mean, of the rows of a fit."""
         rows = as_rows(X)
         centre = rows.mean(axis=0)
@@ -200,8 +200,8 @@ def _about_the_mean(rows: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return Z
 
 
-def _square(V: Any, what: str) -> np.ndarray:
-    V = np.array(V, dtype=np.float64)
+def _square(given: object, what: str) -> np.ndarray:
+    V = np.array(given, dtype=np.float64)
     if V.ndim != 2 or V.shape[0] != V.shape[1] or not np.isfinite(V).all():
         raise ValueError(f"{what} has shape {V.shape}: give a square matrix of finite numbers")
     return (V + V.T) / 2  # Δᵀ V Δ sees no more of it

@@ -25,7 +25,7 @@ def power_of_two(A: np.ndarray, B: np.ndarray) -> float:
 class _Weighted(Distance):
     """A distance in which w_l² multiplies what feature l adds."""
 
-    def __init__(self, w: Any = None):
+    def __init__(self, w: object = None):
         self.w = None if w is None else feature_weights(w)
 
     def _squares(self, p: int) -> np.ndarray | None:
@@ -221,7 +221,7 @@ class Minkowski(Distance):
     formula = "(Σ w|Δ|^p)^(1/p)"
     embedded_metric = "minkowski"
 
-    def __init__(self, p: float = 2, w: Any = None):
+    def __init__(self, p: float = 2, w: object = None):
         if isinstance(p, bool) or not isinstance(p, numbers.Real) or not p >= 1:
             raise ValueError(f"p={p!r}: give a number from 1 up; below 1 it is no distance")
         self.p: float = float(p)
@@ -305,7 +305,7 @@ class Chebyshev(Minkowski):
     formula = "max |Δ|"
     embedded_metric = "chebyshev"
 
-    def __init__(self, w: Any = None):
+    def __init__(self, w: object = None):
         super().__init__(np.inf, w)
 
     def _given(self) -> dict[str, Any]:

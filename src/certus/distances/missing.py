@@ -1,7 +1,6 @@
 """Euclid over the features that both rows have."""
 
 import numbers
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class NanEuclidean(Distance):
         square = (np.where(known, D, 0.0) ** 2).sum(axis=1) * p / np.maximum(m, 1)
         return np.where(m < least_overlap(self.min_overlap, p), np.nan, np.sqrt(square))
 
-    def flags(self, X: Any) -> list[Flag]:
+    def flags(self, X: object) -> list[Flag]:
         """Rows with too few known features to be compared with any other."""
         rows = as_rows(X, missing=True)
         known = (~np.isnan(rows)).sum(axis=1)
@@ -78,7 +77,7 @@ def too_few(known: np.ndarray, least: float) -> list[Flag]:
     return [("too few known", few, said)]
 
 
-def checked_overlap(min_overlap: Any) -> float:
+def checked_overlap(min_overlap: float) -> float:
     number = isinstance(min_overlap, numbers.Real) and not isinstance(min_overlap, bool)
     if not number or not 0 < min_overlap < np.inf:
         raise ValueError(

@@ -6,8 +6,6 @@
 u − μ_u = ã + b̃: two sums of squared differences.
 """
 
-from typing import Any
-
 import numpy as np
 
 from . import blocks
@@ -36,7 +34,7 @@ class PhiS(_Weighted):
     name = "phi_s"
     formula = "Var_w(a − b) / Var_w(a + b)"
 
-    def __init__(self, w: Any = None):
+    def __init__(self, w: object = None):
         self.w = None if w is None else feature_weights(w, least=2)
 
     def _weights(self, p: int) -> np.ndarray:

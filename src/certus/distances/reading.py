@@ -3,17 +3,19 @@
 Whole numbers and booleans become floats before anything is subtracted (uint8: 1 − 2 = 255).
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
+from ..data.csr import SparseMatrix
 from ..data.frames import from_frame, holds_text
 from ..text.format import count, listed
 
 MISSING_REMEDY = 'impute them, drop the rows, or use metric="nan_euclidean" or metric="gower"'
 
 
-def as_rows(X: Any, *, missing: bool = False, what: str = "X") -> np.ndarray:
+def as_rows(X: object, *, missing: bool = False, what: str = "X") -> np.ndarray:
     """X (n, p) as float64 in C order; NaN passes only with ``missing``, infinity never."""
     names = None
     frame = from_frame(X)
@@ -60,7 +62,7 @@ def two_sides(
     return rows, others
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: object) -> TypeGuard[SparseMatrix]:
     return hasattr(X, "toarray") and hasattr(X, "nnz")
 
 
@@ -70,7 +72,9 @@ def _extreme(rows: np.ndarray) -> float:
         return float(rows.sum())
 
 
-def _require_finite(rows: np.ndarray, names: object, missing: bool, what: str) -> None:
+def _require_finite(
+    rows: np.ndarray, names: Sequence[str] | None, missing: bool, what: str
+) -> None:
     infinite, unknown = np.isinf(rows), np.isnan(rows)
     for bad, called, remedy in (
         (infinite, "infinite value", "replace them by finite numbers or drop the rows"),
@@ -92,7 +96,7 @@ def _where(bad: np.ndarray, called: str, column: str) -> str:
     return f"{column} has {count(len(rows), called)} ({noun} {which})"
 
 
-def _column(j: int, names: Any, what: str) -> str:
+def _column(j: int, names: Sequence[str] | None, what: str) -> str:
     return f"column {str(names[j])!r}" if names is not None else f"column {j} of {what}"
 
 
@@ -106,7 +110,7 @@ def _name_text(table: np.ndarray, what: str, error: Exception) -> None:
                 raise ValueError(f'{said}, or use metric="gower"') from error
 
 
-def feature_weights(w: np.ndarray, *, least: int = 1) -> np.ndarray:
+def feature_weights(w: object, *, least: int = 1) -> np.ndarray:
     """w (p,) as float64: finite, not all 0."""
     weights = np.array(w, dtype=np.float64)
     if weights.ndim != 1:
@@ -120,7 +124,7 @@ def feature_weights(w: np.ndarray, *, least: int = 1) -> np.ndarray:
     return weights
 
 
-def not_negative_weights(w: np.ndarray) -> np.ndarray:
+def not_negative_weights(w: object) -> np.ndarray:
     weights = feature_weights(w)
     negative = np.flatnonzero(weights < 0)
     if len(negative):

@@ -46,7 +46,7 @@ def names() -> list[str]:
     return sorted([*CLASSES, *FORMULAS])
 
 
-def get_distance(metric: object = "euclidean", **metric_params: Any) -> Distance:
+def get_distance(metric: object = "euclidean", **metric_params: object) -> Distance:
     """The distance of a name, a function, or a distance as it is.
 
     Parameters
@@ -112,7 +112,7 @@ def pairwise_distances(
     *,
     w: np.ndarray | None = None,
     threads: int | None = None,
-    **params: Any,
+    **params: object,
 ) -> np.ndarray:
     """d(x_i, y_j) of all pairs of rows.
 

@@ -1,7 +1,5 @@
 """Distances that are shares: of features that differ, or of the sizes of what is compared."""
 
-from typing import Any
-
 import numpy as np
 
 from ..runtime.user_frame import warn_user
@@ -13,7 +11,7 @@ from .reading import as_rows, not_negative_weights, require_columns
 class _Share(Distance):
     """A distance with weights w that multiply as they are (SciPy's meaning)."""
 
-    def __init__(self, w: Any = None):
+    def __init__(self, w: object = None):
         self.w = None if w is None else not_negative_weights(w)
 
     def _weights(self, p: int) -> np.ndarray:
@@ -54,7 +52,7 @@ class Hamming(_Share):
                     break
         return super().pairwise(A, B, threads=threads)
 
-    def flags(self, X: Any) -> list[Flag]:
+    def flags(self, X: object) -> list[Flag]:
         """Rows with numbers that are not whole."""
         rows = as_rows(X)
         odd = np.flatnonzero((rows != np.floor(rows)).any(axis=1))

@@ -31,7 +31,7 @@ def sparse_pairs(
     return D
 
 
-def _by_rows(X: Any, missing: bool, what: str) -> Any:
+def _by_rows(X: object, missing: bool, what: str) -> Any:
     if not is_sparse(X):
         return as_rows(X, missing=missing, what=what)
     X = X.tocsr()
@@ -50,7 +50,7 @@ def _by_rows(X: Any, missing: bool, what: str) -> Any:
     return X
 
 
-def _dense(block: Any) -> np.ndarray:
+def _dense(block: object) -> np.ndarray:
     return np.ascontiguousarray(
         block.toarray() if is_sparse(block) else block, dtype=np.float64
     )  # fmt: skip

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from ..data.csr import SparseMatrix
 from .base import Distance
 
 ROWS = 256  # of each side in one call
+
+Side = np.ndarray | list[SparseMatrix]  # rows of one side, as the function takes them
 
 
 class UserDistance(Distance):
@@ -38,7 +41,7 @@ class UserDistance(Distance):
 
     formula = "your function"
 
-    def __init__(self, function: Callable[..., Any], **params: Any):
+    def __init__(self, function: Callable[..., Any], **params: object):
         if not callable(function):
             raise TypeError(f"{function!r} is no function of two blocks of rows")
         self.function, self.params = function, params
@@ -82,8 +85,8 @@ class UserDistance(Distance):
         if n == 0 or m == 0:
             return D
         of_blocks = self._of_blocks(A[0], B[0])
-        left: Any = A
-        right: Any = B
+        left: Side = A
+        right: Side = B
         if not of_blocks and self._of_sparse_rows(A[0], B[0]):
             left, right = _sparse_rows(A), _sparse_rows(B)
         for i in range(0, n, ROWS):
@@ -96,7 +99,7 @@ class UserDistance(Distance):
             raise ValueError(f"metric {self.name} is not a number for rows {i} and {j}")
         return D
 
-    def _block(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _block(self, a: Side, b: Side) -> np.ndarray:
         found = np.asarray(self.function(a, b, **self.params), dtype=np.float64)
         if found.shape != (len(a), len(b)):
             raise ValueError(
@@ -105,10 +108,10 @@ class UserDistance(Distance):
             )
         return found
 
-    def _ones(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def _ones(self, a: Side, b: Side) -> np.ndarray:
         found = [[float(self.function(x, z, **self.params)) for z in b] for x in a]
         return np.array(found)
 
 
-def _sparse_rows(A: np.ndarray) -> list[Any]:
+def _sparse_rows(A: np.ndarray) -> list[SparseMatrix]:
     return [csr_array(a[None]) for a in A]

@@ -1,5 +1,6 @@
 """What Ctrl-C keeps of a search over penalties by folds."""
 
+from collections.abc import Callable
 from inspect import signature
 from numbers import Number
 from typing import Any
@@ -18,7 +19,7 @@ class AlphasSoFar:
     one begins. In other processes (of joblib) it scores and nothing more.
     """
 
-    def __init__(self, scorer: Any, n_alphas: int):
+    def __init__(self, scorer: Callable[..., Any], n_alphas: int):
         self.scorer, self.n_alphas = scorer, n_alphas
         self.__signature__ = signature(scorer)
         self.alpha: float | None = None  # of the folds that are being fitted

@@ -23,7 +23,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
     """A fitted w and b."""
 
     coef_: np.ndarray
-    intercept_: Any
+    intercept_: float | np.ndarray
     _counts_iterations = False  # scikit-learn's Ridge has n_iter_, its LinearRegression has not
     _one_target_is_flat = (
         False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
@@ -44,7 +44,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
             found = {"coef_": w, "intercept_": b, "solver_": solution.solver}
             return found | ({"n_iter_": solution.n_iter} if self._counts_iterations else {})
 
-        solve_rows: Any = solve
+        solve_rows: Callable[..., Solution] = solve
         if rows.sparse:
             how = iteration()
             on_step = self._monitor.iterations(
@@ -63,7 +63,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
             setattr(self, name, value)
         return solution
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Xw + b, in float64.
 
         Parameters

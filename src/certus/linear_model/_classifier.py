@@ -13,6 +13,7 @@ from ..base.certified import CertifiedEstimator
 from ..certificate import TOL, Certificate
 from ..data.csr import CSR
 from ..data.rows import Rows
+from ..data.types import Start
 from ..data.validation import memory_for_gram
 from ..solvers.glm.dispatch import TIGHTER, solve
 from ..solvers.glm.newton import Newton
@@ -55,7 +56,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
             memory_for_gram(side + 1, side, rows.threads)
         solvers = [otherwise or solver, solver]
 
-        def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
+        def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             own = solvers.pop() if len(solvers) > 1 else solvers[0]
             return solve(problem, own, start, tol, max_iter, on_step, before)
 
@@ -170,7 +171,7 @@ class LargestScore:
 
     classes_: np.ndarray
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Scores Xw + b, in float64.
 
         Parameters
@@ -185,7 +186,7 @@ class LargestScore:
         z = scores(self, X)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The class of the largest score, which is that of the largest probability.
 
         Parameters
@@ -203,7 +204,7 @@ class LargestScore:
 class Probabilities(LargestScore):
     """Probabilities of the logistic and the softmax model."""
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """P(class | x), in the order of ``classes_``.
 
         Parameters
@@ -216,7 +217,7 @@ class Probabilities(LargestScore):
         """
         return probabilities(self.decision_function(X))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: object) -> np.ndarray:
         """log P(class | x): finite where the probability itself would be 0.
 
         Parameters
@@ -278,7 +279,7 @@ def with_constant(rows: Rows, value: float) -> Rows:
     if rows.sparse:
         X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
         column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
-        more: Any = CSR(sparse.hstack([X, column], format="csr"))
+        more: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
     else:
         more = np.column_stack([rows.X, np.full(n, value)])
     return Rows(more, rows.y, rows.s, threads=rows.threads)

@@ -1,7 +1,7 @@
 """From a certified fit of Firth's logistic regression and its rows to tests and intervals."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,8 +16,13 @@ from ..solvers.inference.logistic import infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
+if TYPE_CHECKING:
+    from .firth import FirthLogisticRegression
 
-def firth_inference(model: Any, X: Any, y: object, sample_weight: object) -> FirthInference:
+
+def firth_inference(
+    model: "FirthLogisticRegression", X: object, y: object, sample_weight: object
+) -> FirthInference:
     """The solver's w and b are used; all else is recomputed."""
     check_is_fitted(model)
     certificate = model.certificate_

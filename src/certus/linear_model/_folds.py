@@ -1,17 +1,22 @@
 """Cross-validated classifiers: their grid, their folds, and the score on rows left out."""
 
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.rows import Rows
+
+if TYPE_CHECKING:
+    from ._classifier import LinearClassifier
 
 
 class Grid(NamedTuple):
     Cs: np.ndarray  # (A,)
     ratios: np.ndarray  # (L,): the l that is fitted
-    given: Any  # l1_ratios as people gave them; None: not at all
+    given: npt.ArrayLike | None  # l1_ratios as people gave them; None: not at all
 
 
 class Paths(NamedTuple):
@@ -74,7 +79,12 @@ def values_of_l(given: object) -> np.ndarray:
 # --- scores ---------------------------------------------------------------------------------------
 
 
-def fold_score(model: Any, rows: Rows, scorer: Any, params: dict[str, Any]) -> float:
+def fold_score(
+    model: "LinearClassifier",
+    rows: Rows,
+    scorer: Callable[..., float] | None,
+    params: dict[str, Any],
+) -> float:
     """The scorer's verdict on a classifier; None: accuracy by weight. NaN where a fit failed."""
     if not (np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()):
         return np.nan

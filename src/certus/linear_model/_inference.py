@@ -1,10 +1,11 @@
 """From a certified linear fit and its rows to standard errors; everything else is refused."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..certificate import Certificate
 from ..certificate.fingerprint import fingerprint
 from ..data.rows import Rows
 from ..data.validation import data_for_verify, memory_for_gram, one_of
@@ -14,10 +15,16 @@ from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
 from ..solvers.inference.linear import COVARIANCES, Estimates, infer
 
+if TYPE_CHECKING:
+    from ._base import LinearRegressor
+    from ._classifier import LinearClassifier
+
 SAME = 1e-9  # relative, of the objective on the same rows
 
 
-def linear_inference(model: Any, X: Any, y: object, sample_weight: object, cov: str) -> Inference:
+def linear_inference(
+    model: "LinearRegressor", X: object, y: object, sample_weight: object, cov: str
+) -> Inference:
     """Of a fitted LinearRegression or Ridge. The solver's w is used; all else is recomputed."""
     check_is_fitted(model)
     one_of("cov", cov, COVARIANCES)
@@ -44,7 +51,7 @@ def linear_inference(model: Any, X: Any, y: object, sample_weight: object, cov: 
     return _results(theta, alpha, found, names, cov, rows, flat=model.coef_.ndim == 1)
 
 
-def require_certified_and_unedited(model: Any) -> None:
+def require_certified_and_unedited(model: "LinearRegressor | LinearClassifier") -> None:
     """The formulas hold at the optimum, and at no other coefficients."""
     certificate = model.certificate_
     if not certificate.certified:
@@ -59,13 +66,15 @@ def require_certified_and_unedited(model: Any) -> None:
         raise InferenceError("coef_ or intercept_ was changed after the fit: fit again")
 
 
-def require_same_rows(certificate: Any, rows: Rows) -> None:
+def require_same_rows(certificate: Certificate, rows: Rows) -> None:
     different = certificate.fingerprint.differs(fingerprint(rows))
     if different is not None:
         raise InferenceError(f"not the rows it was fitted on: {different}")
 
 
-def require_same_objective(certificate: Any, objective: float, rounding: float = 0.0) -> None:
+def require_same_objective(
+    certificate: Certificate, objective: float, rounding: float = 0.0
+) -> None:
     """What the fingerprint, which sees some rows, may have missed."""
     gap = certificate.gap if np.isfinite(certificate.gap) else 0.0
     rounding += SAME * abs(certificate.objective) + gap

@@ -1,11 +1,12 @@
 """From a certified logistic fit and its rows to standard errors; everything else is refused."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..certificate import Certificate
 from ..data.validation import data_for_verify, memory_for_gram, one_of
 from ..exceptions import InferenceError
 from ..inference import LogisticInference
@@ -15,9 +16,12 @@ from ..solvers.inference.logistic import COVARIANCES, Estimates, infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
+if TYPE_CHECKING:
+    from .logistic import LogisticRegression
+
 
 def logistic_inference(
-    model: Any, X: Any, y: object, sample_weight: object, cov: str
+    model: "LogisticRegression", X: object, y: object, sample_weight: object, cov: str
 ) -> LogisticInference:
     """Of a fitted LogisticRegression. The solver's w and b are used; all else is recomputed."""
     check_is_fitted(model)
@@ -28,7 +32,7 @@ def logistic_inference(
     require_certified_and_unedited(model)
     rows = data_for_verify(model, X, y, sample_weight)
     require_same_rows(certificate, rows)
-    w, b, C, l2 = fitted["w"], fitted["b"], fitted["C"], fitted["l2"]
+    w, b, C, l2 = fitted["w"], fitted["b"], cast(float, fitted["C"]), fitted["l2"]
     n_classes, p = len(model.classes_), len(w)
     memory_for_gram((p + 1) * (n_classes - 1) + 1, (p + 1) * (n_classes - 1), rows.threads)
     with blas_limiter.for_work(rows.shape):
@@ -39,7 +43,7 @@ def logistic_inference(
     return results(found, names, tuple(map(str, model.classes_)), l2 / C, cov)
 
 
-def _refuse_what_has_no_theory(certificate: Any) -> None:
+def _refuse_what_has_no_theory(certificate: Certificate) -> None:
     fitted = certificate.parameters
     if certificate.status == "no finite optimum":
         raise InferenceError(

@@ -2,18 +2,23 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import Start
 from ..runtime.pool import blas_limiter
 from ..solvers.first_order.partial_fit import Stream, go_on_with_each
 from ..solvers.first_order.sgd import SGD
 from ..solvers.loop import Fit
 from ..solvers.problem import Problem
 from ._partial_fit_data import classes_of_part
+
+if TYPE_CHECKING:
+    from ._base import LinearRegressor
+    from ._classifier import LinearClassifier
 
 ONLY = "solver='sgd', solver='asgd' or certus.solvers.SGD(…)"
 
@@ -30,9 +35,9 @@ def takes_parts(model: Any) -> bool:
 
 
 def part_of_classes(
-    model: Any,
-    X: Any,
-    y: Any,
+    model: "LinearClassifier",
+    X: object,
+    y: object,
     classes: object,
     sample_weight: object,
     problems_of: Callable[[Rows, np.ndarray, np.ndarray | None], tuple[SGD, list[Problem]]],
@@ -54,7 +59,7 @@ def part_of_classes(
 
 
 def next_part(
-    model: Any, solver: SGD, problems: list[Problem], begun: Any
+    model: "LinearClassifier | LinearRegressor", solver: SGD, problems: list[Problem], begun: Start
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(w, b) after these rows too, and how many parts there were; ``begun``: (w, b) to begin at, or
     None. The model keeps what is known of the rows so far."""
@@ -77,8 +82,7 @@ def next_part(
             "is as it was before these rows. Give a smaller step, or scale the columns"
         )
     model._streams = streams
-    for name in ("certificate_", "_direction"):  # the rows before are not here
-        vars(model).pop(name, None)
+    model._forget("certificate_", "_direction")  # the rows before are not here
     return w, b, streams[0].parts
 
 

@@ -1,6 +1,6 @@
 """Rows that come in parts: their columns, classes and targets are those of the first part."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,26 +10,30 @@ from ..data.rows import Rows
 from ..data.validation import data_for_search, require_target, target, warn_of_a_column, weights
 from ..text.format import count
 
+if TYPE_CHECKING:
+    from ._base import LinearRegressor
+    from ._classifier import LinearClassifier
+
 
 def classes_of_part(
-    model: Any, X: Any, y: Any, classes: object, sample_weight: object
+    model: "LinearClassifier", X: object, y: object, classes: object, sample_weight: object
 ) -> tuple[Rows, np.ndarray]:
     """Rows of a classification, y (n, 1) the index of each row's class; and the classes, of which
     not every one need be among these rows."""
     require_target(model, y)
     first = "classes_" not in vars(model)
-    X = data_for_search(model, X, reset=first)
-    labels, column = read_labels(y, X.shape[0])
+    data = data_for_search(model, X, reset=first)
+    labels, column = read_labels(y, data.shape[0])
     if column:
         warn_of_a_column()
     known = _known_classes(model, classes, first)
     k = encode_as(labels, known)
-    s = weights(sample_weight, X.shape[0])
-    _require_finite(model, X)
-    return Rows(X, k.astype(float)[:, None], s), known
+    s = weights(sample_weight, data.shape[0])
+    _require_finite(model, data)
+    return Rows(data, k.astype(float)[:, None], s), known
 
 
-def _known_classes(model: Any, classes: Any, first: bool) -> np.ndarray:
+def _known_classes(model: "LinearClassifier", classes: Any, first: bool) -> np.ndarray:
     if classes is None and first:
         raise ValueError(
             "classes must be passed on the first call to partial_fit: give every label that y can "
@@ -48,7 +52,9 @@ def _known_classes(model: Any, classes: Any, first: bool) -> np.ndarray:
     return given
 
 
-def targets_of_part(model: Any, X: Any, y: Any, sample_weight: object) -> tuple[Rows, bool]:
+def targets_of_part(
+    model: "LinearRegressor", X: Any, y: Any, sample_weight: object
+) -> tuple[Rows, bool]:
     """Rows of a regression, y (n, k); and is a coefficient a number for each column alone?"""
     require_target(model, y)
     first = "coef_" not in vars(model)

@@ -1,5 +1,6 @@
 """Losses, penalties and solvers by name, or as objects that a user passes."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ..data.validation import one_of
@@ -76,7 +77,7 @@ def penalty_of(given: object) -> Any:
     return L2(0.0) if given is None else part("penalty", given, PENALTIES)
 
 
-def solver_of(given: object, problem: Problem, choose: Any) -> Solver:
+def solver_of(given: object, problem: Problem, choose: Callable[[Problem], Solver]) -> Solver:
     """``choose``: problem → solver, for "auto"."""
     if isinstance(given, str):
         if given in BY_OBJECT:

@@ -1,7 +1,6 @@
 """What stands around every solver."""
 
 from types import TracebackType
-from typing import Any
 
 from ..data.finite import require_finite
 from ..data.rows import Rows
@@ -13,7 +12,7 @@ class Solving:
     """``with Solving(model, rows)``: BLAS is held to the threads that suit these rows, and a value
     that a solver found not to be finite is named by its row and column."""
 
-    def __init__(self, model: Any, rows: Rows):
+    def __init__(self, model: object, rows: Rows):
         self.model, self.rows = model, rows
         self.limit = blas_limiter.for_work(rows.shape)
 

@@ -1,13 +1,16 @@
 """Elastic net and lasso."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.metadata_routing import UNUSED
 
 from ..certificate import TOL, Certificate, certify
 from ..data.rows import Rows
+from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
 from ..runtime.progress import monitored
@@ -15,6 +18,7 @@ from ..solvers.glm.dispatch import TIGHTER
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.lasso.elastic_net import Found
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
+from ..solvers.progress import OnStep, Step
 from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._classifier import LEAST_TOL, aloud
@@ -93,7 +97,7 @@ class CoordinateRegressor(LinearRegressor):
                 "dual_gap_": fitted.gap[0] if one else fitted.gap,
             }  # fmt: skip
 
-        on_step: Any = self._monitor.iterations(
+        on_step: OnStep = self._monitor.iterations(
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
         if getattr(self, "verbose", 0):  # of the cross-validated ones
@@ -108,7 +112,8 @@ class CoordinateRegressor(LinearRegressor):
 
     def _certified_fit(
         self, rows: Rows, problems: list[Regression], penalty: CoordinatePenalty,
-        start: np.ndarray | None, on_step: object, attributes: Any, how: tuple[float, int],
+        start: np.ndarray | None, on_step: OnStep,
+        attributes: Callable[[Fitted], dict[str, Any]], how: tuple[float, int],
     ) -> Certificate:  # fmt: skip
         """Fit each target, certify, and go on where the certificate asks for more."""
         (tol, max_iter), k = how, len(problems)
@@ -159,7 +164,7 @@ class CoordinateRegressor(LinearRegressor):
     def sparse_coef_(self) -> Any:
         return sparse.csr_array(np.atleast_2d(self.coef_))
 
-    def inference(self, *_args: Any, **_how: Any) -> None:
+    def inference(self, *_args: object, **_how: object) -> None:
         """Refused: see the message."""
         raise InferenceError(
             f"{type(self).__name__} chooses its coefficients and shrinks them towards 0 on the "
@@ -244,13 +249,13 @@ class ElasticNet(CoordinateRegressor):
         *,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | npt.ArrayLike = False,
         max_iter: int = 1000,
         copy_X: bool = True,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ):
         self.alpha = alpha
@@ -342,13 +347,13 @@ class Lasso(ElasticNet):
         alpha: float = 1.0,
         *,
         fit_intercept: bool = True,
-        precompute: Any = False,
+        precompute: bool | npt.ArrayLike = False,
         copy_X: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ):
         super().__init__(
@@ -358,10 +363,10 @@ class Lasso(ElasticNet):
         )  # fmt: skip
 
 
-def _of_target(on_step: Any, fitted: Fitted, target: int) -> Any:
+def _of_target(on_step: OnStep, fitted: Fitted, target: int) -> OnStep:
     """The steps of one target, told as those of a fit of all."""
 
-    def told(step: Any) -> bool:
+    def told(step: Step) -> bool:
         whole = fitted.put(target, step.parameters())
         alone = len(whole.n_iter) == 1
         step = step._replace(

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -12,6 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ..certificate import TOL, certify
 from ..data.rows import Rows
 from ..data.scoring import refuse_without_routing
+from ..data.types import CV, Seed
 from ..data.validation import (
     boolean,
     data_for_fit,
@@ -35,12 +37,12 @@ CHOICES = ("min", "1se")
 class CoordinateRegressorCV(CoordinateRegressor, ABC):
     """What elastic net and lasso share whose penalty is chosen by cross-validation."""
 
-    l1_ratio: Any
+    l1_ratio: npt.ArrayLike
     eps: float
-    alphas: Any
-    cv: Any
+    alphas: int | npt.ArrayLike
+    cv: CV
     copy_X: bool
-    verbose: Any
+    verbose: int
     selection: str
     choice: str
 
@@ -272,19 +274,19 @@ class ElasticNetCV(CoordinateRegressorCV):
     def __init__(
         self,
         *,
-        l1_ratio: Any = 0.5,
+        l1_ratio: npt.ArrayLike = 0.5,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | npt.ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | npt.ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
-        cv: Any = None,
+        cv: CV = None,
         copy_X: bool = True,
-        verbose: Any = 0,
-        n_jobs: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         choice: str = "min",
     ):
@@ -343,17 +345,17 @@ class LassoCV(CoordinateRegressorCV):
         self,
         *,
         eps: float = 1e-3,
-        alphas: Any = 100,
+        alphas: int | npt.ArrayLike = 100,
         fit_intercept: bool = True,
-        precompute: Any = "auto",
+        precompute: bool | Literal["auto"] | npt.ArrayLike = "auto",
         max_iter: int = 1000,
         tol: float = 1e-4,
         copy_X: bool = True,
-        cv: Any = None,
-        verbose: Any = False,
-        n_jobs: Any = None,
+        cv: CV = None,
+        verbose: int = False,
+        n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
         choice: str = "min",
     ):

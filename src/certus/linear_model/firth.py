@@ -5,6 +5,7 @@ from typing import Any
 from ..certificate import Certificate, certify
 from ..data.labels import named
 from ..data.rows import Rows
+from ..data.types import Start
 from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..inference import FirthInference
 from ..runtime.progress import monitored
@@ -160,12 +161,12 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         """
         return firth_inference(self, X, y, sample_weight)
 
-    def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Any) -> None:
+    def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Start) -> None:
         m = min(rows.shape) + fit_intercept
         memory_for_gram(m, m, rows.threads)
         problem: Firth | None = None
 
-        def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
+        def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
             problem = problem or problem_of(rows, fit_intercept)
             return minimise(problem, start, tol, self.max_iter, on_step, before)

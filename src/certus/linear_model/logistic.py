@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from ..certificate import Certificate, certify
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import ClassWeight, Seed
 from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..inference import LogisticInference
 from ..losses import Logistic, Softmax
@@ -127,7 +128,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     def __init__(
         self,
-        penalty: Any = "deprecated",
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
@@ -135,13 +136,13 @@ class LogisticRegression(Probabilities, LinearClassifier):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: Any = "lbfgs",
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
+        solver: str | Solver = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
-        n_jobs: Any = None,
+        n_jobs: int | None = None,
     ):
         self.penalty = penalty
         self.C = C
@@ -191,7 +192,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self, X: Any, y: Any, classes: object = None, sample_weight: Any = None
+        self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "LogisticRegression":
         """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
 
@@ -215,7 +216,9 @@ class LogisticRegression(Probabilities, LinearClassifier):
         fit_intercept, strength = boolean("fit_intercept", self.fit_intercept), self._strength()
         self._constant: float | None = None
 
-        def problems(rows: Rows, classes: np.ndarray, weight: Any) -> tuple[Any, list[Problem]]:
+        def problems(
+            rows: Rows, classes: np.ndarray, weight: np.ndarray | None
+        ) -> tuple[Any, list[Problem]]:
             problem = self._problem(rows, len(classes), strength, weight, fit_intercept)
             return self._solver(problem), [problem]
 

@@ -1,13 +1,15 @@
 """Logistic regression with its penalty chosen by cross-validation."""
 
-from typing import Any
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.model_selection import check_cv
 
 from ..data.labels import class_weights
 from ..data.rows import Rows
 from ..data.scoring import ScoredByChoice, of_rows
+from ..data.types import CV, ClassWeight, Scoring, Seed
 from ..data.validation import boolean, data_for_classification, not_negative, one_of
 from ..exceptions import InferenceError
 from ..losses import Logistic, Softmax
@@ -112,8 +114,8 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     True
     """
 
-    coefs_paths_: Any
-    scores_: Any
+    coefs_paths_: np.ndarray | dict[Any, np.ndarray]
+    scores_: np.ndarray | dict[Any, np.ndarray]
     certificate_: Any
 
     _also_default = "warn"
@@ -121,23 +123,23 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     def __init__(
         self,
         *,
-        Cs: Any = 10,
-        l1_ratios: Any = "warn",
+        Cs: int | npt.ArrayLike = 10,
+        l1_ratios: npt.ArrayLike | None = "warn",
         fit_intercept: bool = True,
-        cv: Any = None,
+        cv: CV = None,
         dual: bool = False,
         penalty: str = "deprecated",
-        scoring: Any = "warn",
+        scoring: Scoring = "warn",
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
-        n_jobs: Any = None,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
-        use_legacy_attributes: Any = "warn",
+        random_state: Seed = None,
+        use_legacy_attributes: bool | Literal["warn"] = "warn",
     ):
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -159,7 +161,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     @monitored
     def fit(
-        self, X: Any, y: Any, sample_weight: object = None, **params: Any
+        self, X: object, y: object, sample_weight: object = None, **params: Any
     ) -> "LogisticRegressionCV":
         """Choose C and l, and fit w and b.
 
@@ -214,7 +216,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             self.solver_, self.certificate_ = "average of the folds", None
         return self
 
-    def inference(self, *args: Any, **kwargs: Any) -> Any:
+    def inference(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused: C was chosen on the rows that the errors would be computed from."""
         raise InferenceError(
             "C was chosen on these rows, so standard errors from the same rows are too small. "
@@ -239,7 +241,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         if given is None and self.penalty == "elasticnet":
             raise ValueError("l1_ratios is missing: penalty='elasticnet' needs numbers from 0 to 1")
         ratios = np.array([0.0]) if given is None else values_of_l(given)
-        fixed = {"l1": 1.0, "l2": 0.0}.get(self.penalty)
+        fixed = {"l1": 1.0, "l2": 0.0}.get(self.penalty or "")
         return Grid(
             values_of_C(self.Cs), ratios if fixed is None else np.full_like(ratios, fixed), given
         )
@@ -298,7 +300,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             self._monitor.part_done("fold")
 
         with Solving(self, rows):
-            solver = RUNS.get(self.solver, "auto")
+            solver = RUNS.get(cast(str, self.solver), "auto")
             return path(problem, Cs, ratio, solver, self.max_iter, on_fit).n_iter
 
     def _keep_folds(
@@ -375,8 +377,8 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     def _set_choice(self, C: float, shown: float | None, ratio: float) -> None:
         n = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self.C_: Any = np.full(n, C) if self._legacy() else C
-        self.l1_ratio_: Any = np.full(n, shown) if self._legacy() else ratio
+        self.C_: float | np.ndarray = np.full(n, C) if self._legacy() else C
+        self.l1_ratio_: float | np.ndarray = np.full(n, shown) if self._legacy() else ratio
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         attributes = super()._attributes(fit)

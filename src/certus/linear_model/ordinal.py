@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit
 
 from ..certificate import Certificate, certify
 from ..data.labels import guessed_order, in_order
 from ..data.rows import Rows
+from ..data.types import Start
 from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..exceptions import OrderWarning
 from ..runtime.progress import monitored
@@ -100,7 +102,7 @@ class OrdinalRegression(LinearClassifier):
     def __init__(
         self,
         *,
-        categories: Any = "auto",
+        categories: npt.ArrayLike = "auto",
         alpha: float = 0.0,
         tol: float = 1e-6,
         max_iter: int = 100,
@@ -154,13 +156,13 @@ class OrdinalRegression(LinearClassifier):
         self._fit_rows(rows, float(alpha), start)
         return self
 
-    def _fit_rows(self, rows: Rows, alpha: float, start: Any) -> None:
+    def _fit_rows(self, rows: Rows, alpha: float, start: Start) -> None:
         K, m = len(self.classes_), min(rows.shape)
         memory_for_gram(m + K, m + K, rows.threads)
         self._forget("_direction")
         problem: Proportional | None = None
 
-        def run(start: Any, tol: float, on_step: OnStep, before: int) -> Fit:
+        def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
             problem = problem or problem_of(rows, K, alpha)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
@@ -225,7 +227,7 @@ class OrdinalRegression(LinearClassifier):
         """
         return scores(self, X)[:, 0] + self.thresholds_[0]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The most probable class.
 
         Parameters

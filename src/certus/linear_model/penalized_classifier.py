@@ -8,8 +8,11 @@ from sklearn.utils.metaestimators import available_if
 from ..certificate import Certificate, certify, unproven
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..data.validation import boolean, data_for_classification, not_negative
 from ..losses import Logistic
+from ..losses.base import Loss
+from ..penalties.base import Penalty
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import against_the_rest, choose, classification
 from ..solvers.loop import Fit, Solver
@@ -108,12 +111,12 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
 
     def __init__(
         self,
-        loss: Any = "logistic",
-        penalty: Any = "l2",
-        solver: Any = "auto",
+        loss: str | Loss = "logistic",
+        penalty: str | Penalty | None = "l2",
+        solver: str | Solver = "auto",
         *,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -198,7 +201,9 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
         loss, penalty = part("loss", self.loss, CLASSIFICATION), penalty_of(self.penalty)
 
-        def problems(rows: Rows, classes: np.ndarray, weight: object) -> tuple[Any, list[Problem]]:
+        def problems(
+            rows: Rows, classes: np.ndarray, weight: np.ndarray | None
+        ) -> tuple[Any, list[Problem]]:
             self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
             self.penalty_ = penalty
             found = self._problems_of(rows, classes, weight, fit_intercept)
@@ -208,7 +213,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         return self
 
     def _problems_of(
-        self, rows: Rows, classes: np.ndarray, weight: Any, fit_intercept: bool
+        self, rows: Rows, classes: np.ndarray, weight: np.ndarray | None, fit_intercept: bool
     ) -> list[Problem]:
         """One for all scores together, or one for each class against the rest."""
         loss, penalty, K = self.loss_, self.penalty_, len(classes)

@@ -7,7 +7,10 @@ from sklearn.utils.metaestimators import available_if
 
 from ..certificate import TOL, Certificate, certify, unproven
 from ..data.rows import Rows
+from ..data.types import Start
 from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative
+from ..losses.base import Loss
+from ..penalties.base import Penalty
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import TIGHTER, solve
 from ..solvers.glm.newton import Newton
@@ -93,9 +96,9 @@ class PenalizedRegressor(LinearRegressor):
 
     def __init__(
         self,
-        loss: Any = "squared",
-        penalty: Any = "l2",
-        solver: Any = "auto",
+        loss: str | Loss = "squared",
+        penalty: str | Penalty | None = "l2",
+        solver: str | Solver = "auto",
         *,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -186,7 +189,7 @@ class PenalizedRegressor(LinearRegressor):
         return loss, penalty_of(self.penalty)
 
     def _minimise(
-        self, problems: list[Problem], rows: Rows, flat: bool, start: Any
+        self, problems: list[Problem], rows: Rows, flat: bool, start: Start
     ) -> tuple[Fit, Certificate]:
         """Solve, certify, and go on where the certificate asks for more."""
         solver = self._solver(problems[0])
@@ -214,7 +217,7 @@ class PenalizedRegressor(LinearRegressor):
             fit = all_of_them.fit()
             for name, value in self._attributes(fit, flat).items():
                 setattr(self, name, value)
-            self.n_iter_: Any = np.array([one.n_iter for one in fits], dtype=np.int32)
+            self.n_iter_: int | np.ndarray = np.array([one.n_iter for one in fits], dtype=np.int32)
             if len(fits) == 1:
                 self.n_iter_ = fit.n_iter
             found = self._check(problems, rows, tol)
@@ -233,7 +236,13 @@ class PenalizedRegressor(LinearRegressor):
         return solver
 
     def _solve_one(
-        self, problem: Problem, solver: Solver, start: Any, tol: float, on_step: OnStep, before: int
+        self,
+        problem: Problem,
+        solver: Solver,
+        start: Start,
+        tol: float,
+        on_step: OnStep,
+        before: int,
     ) -> Fit:
         with Solving(self, problem.rows):
             return solve(problem, solver, start, tol, self.max_iter, on_step, before)

@@ -3,7 +3,10 @@
 from numbers import Integral
 from typing import Any
 
+import numpy.typing as npt
+
 from ..certificate import certify
+from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of
 from ..inference import Inference
 from ..runtime.progress import monitored
@@ -75,7 +78,7 @@ class Ridge(LinearRegressor):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: npt.ArrayLike = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,
@@ -83,7 +86,7 @@ class Ridge(LinearRegressor):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept

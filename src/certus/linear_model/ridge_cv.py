@@ -1,9 +1,10 @@
 """Ridge regression with its penalty chosen by leave-one-out."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer
@@ -12,6 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ..certificate import certify
 from ..data.rows import Rows
+from ..data.types import CV, Scoring
 from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negative, one_of
 from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
@@ -82,11 +84,11 @@ class RidgeCV(LinearRegressor):
 
     def __init__(
         self,
-        alphas: Any = (0.1, 1.0, 10.0),
+        alphas: npt.ArrayLike = (0.1, 1.0, 10.0),
         *,
         fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
+        scoring: Scoring = None,
+        cv: CV = None,
         gcv_mode: str | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
@@ -151,7 +153,7 @@ class RidgeCV(LinearRegressor):
         self._conclude(certify(self, rows))
         return self
 
-    def inference(self, *args: Any, **kwargs: Any) -> Any:
+    def inference(self, *args: object, **kwargs: object) -> NoReturn:
         """Refused: alpha was chosen on the rows that the errors would be computed from."""
         raise InferenceError(
             "alpha was chosen on these rows, so standard errors from the same rows are too small. "

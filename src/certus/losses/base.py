@@ -33,7 +33,7 @@ class Loss(Protocol):
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         """Value, slope, and a state from which ``curvature_product`` is cheap."""
 
-    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
+    def curvature_product(self, state: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Curvature times v, like v."""
 
 
@@ -43,7 +43,7 @@ class OneScore:
     several = False
     never_zero = False
 
-    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
+    def curvature_product(self, state: np.ndarray, v: np.ndarray) -> np.ndarray:
         return state * v
 
     def __repr__(self) -> str:
@@ -51,6 +51,6 @@ class OneScore:
         return f"{type(self).__name__}({given})"
 
 
-def where_inside(inside: Any, value: Any) -> Any:
+def where_inside(inside: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The value inside the domain, +∞ outside."""
     return np.where(inside, value, np.inf)

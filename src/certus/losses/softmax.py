@@ -55,7 +55,7 @@ class Softmax:
         slope[row, y] -= 1
         return value, slope, P
 
-    def curvature_product(self, state: Any, v: np.ndarray) -> Any:
+    def curvature_product(self, state: np.ndarray, v: np.ndarray) -> np.ndarray:
         Pv = state * v
         return Pv - state * Pv.sum(axis=1, keepdims=True)
 

@@ -20,8 +20,8 @@ class Truth(NamedTuple):
     """y (n,) of 0 and 1, the positive label, the other one (None: several); labels = classes[k]."""
 
     y: np.ndarray
-    pos_label: Any
-    neg_label: Any
+    pos_label: object
+    neg_label: object
     classes: np.ndarray
     k: np.ndarray
 

@@ -5,7 +5,7 @@
 or, from rows of the population, the ρ with which their mean probability is the prevalence π.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -24,7 +24,21 @@ THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 EQUAL = ("balanced", "balanced_subsample")  # class weights that make all shares 1/K, whatever y
 
 
-def trained_on(model: Any, y: object, sample_weight: object) -> np.ndarray:
+class FittedClassifier(Protocol):
+    """A fitted classifier of any library, alone or inside others."""
+
+    classes_: np.ndarray
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        ...
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class."""
+        ...
+
+
+def trained_on(model: FittedClassifier, y: object, sample_weight: object) -> np.ndarray:
     """ρ from the model's parameters and the labels that it was fitted on."""
     classes = np.asarray(model.classes_)
     last, around = _inside(model)
@@ -89,7 +103,7 @@ def _require_plain(last: Any, around: list[Any]) -> None:
             )
 
 
-def shares_of(y: object, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+def shares_of(y: object, classes: np.ndarray, sample_weight: object) -> np.ndarray:
     """S_k/Σ_j S_j."""
     n = len(np.asarray(y))
     k = encode_as(read_labels(y, n)[0], classes)
@@ -100,7 +114,9 @@ def shares_of(y: object, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
     return total / total.sum()
 
 
-def measured_on(model: Any, pi: np.ndarray, X: Any, y: object, sample_weight: object) -> np.ndarray:
+def measured_on(
+    model: FittedClassifier, pi: np.ndarray, X: object, y: object, sample_weight: object
+) -> np.ndarray:
     """ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
     classes = np.asarray(model.classes_)
     if len(classes) != 2:

@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ._priors import read_prior
-from ._trained import decides_at_half, measured_on, shares_of, trained_on
+from ._trained import FittedClassifier, decides_at_half, measured_on, shares_of, trained_on
 
 
 class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -72,13 +72,15 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     (0.029, True)
     """
 
-    estimator_: Any
+    estimator_: FittedClassifier
     classes_: np.ndarray
     prevalence_: np.ndarray
     trained_prevalence_: np.ndarray
     threshold_: float | None
 
-    def __init__(self, estimator: Any, prevalence: Any = None, trained_prevalence: Any = None):
+    def __init__(
+        self, estimator: Any, prevalence: object = None, trained_prevalence: object = None
+    ):
         self.estimator = estimator
         self.prevalence = prevalence
         self.trained_prevalence = trained_prevalence
@@ -113,7 +115,7 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
             pi = shares_of(y, classes, sample_weight)
         return self._set(model, pi, rho)
 
-    def _set(self, model: Any, pi: Any, rho: Any) -> "PriorCorrectedClassifier":
+    def _set(self, model: FittedClassifier, pi: object, rho: object) -> "PriorCorrectedClassifier":
         self.classes_ = np.asarray(model.classes_)
         self.prevalence_ = read_prior("prevalence", pi, self.classes_)
         self.trained_prevalence_ = read_prior("trained_prevalence", rho, self.classes_)
@@ -139,15 +141,15 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         with np.errstate(divide="ignore"):  # log 0 is −inf
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The model's own decision."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
 
 def correct_prior(
-    model: Any, prevalence: Any, *, trained_prevalence: Any = None, X: Any = None, y: object = None,
-    sample_weight: object = None,
+    model: FittedClassifier, prevalence: object, *, trained_prevalence: object = None,
+    X: object = None, y: object = None, sample_weight: object = None,
 ) -> PriorCorrectedClassifier:  # fmt: skip
     """A fitted classifier with the probabilities of a population; decisions stay as they were.
 

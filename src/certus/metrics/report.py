@@ -1,7 +1,7 @@
 """A report on predictions of unequal classes: measures with intervals, beside the majority."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from ._measures import AREAS, COUNTED, MEASURES
 from .brier import BrierResult
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from ..plotting import ImbalanceDisplay
 
 
 SHORT = ("g_mean", "sensitivity", "specificity", "roc_auc")  # of a repr
@@ -76,7 +78,7 @@ class ImbalanceResult:
     prevalence: float
     threshold: float | None
     kind: str
-    pos_label: Any
+    pos_label: object
     positive: str
     negative: str
     confidence: float
@@ -123,7 +125,7 @@ class ImbalanceResult:
             f"{self.n_negative:,} {self.negative}; {at}"
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "ImbalanceDisplay":
         """Draw: a ``certus.plotting.ImbalanceDisplay``."""
         from ..plotting import ImbalanceDisplay
 

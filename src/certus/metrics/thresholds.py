@@ -5,7 +5,6 @@ answer positive  ⇔  (1 − p)·cost_fp < p·cost_fn  ⇔  p > cost_fp/(cost_fp
 
 import math
 import numbers
-from typing import Any
 
 
 def threshold_for(cost_fp: float, cost_fn: float) -> float:
@@ -40,8 +39,8 @@ def threshold_for(cost_fp: float, cost_fn: float) -> float:
     return fp / (fp + fn)
 
 
-def _cost(name: str, value: Any) -> float:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0 <= float(value) < math.inf:
+def _cost(name: str, value: object) -> float:
+    number = value if isinstance(value, numbers.Real) and not isinstance(value, bool) else None
+    if number is None or not 0 <= float(number) < math.inf:
         raise ValueError(f"{name}={value!r}: give a finite number that is not negative")
-    return float(value)
+    return float(number)

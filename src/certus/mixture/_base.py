@@ -19,7 +19,9 @@ from ..base.restarts import SAME_OBJECTIVE, Iterate, Restarts
 from ..certificate import certify
 from ..certificate.findings import MixtureFinding, finding_of
 from ..data.csr import CSR
+from ..data.lazy import LazyRows
 from ..data.rows import Rows
+from ..data.types import Seed
 from ..data.validation import (
     data_for_search,
     not_negative,
@@ -37,29 +39,29 @@ from ..solvers.mixture.starts import STARTS
 from ..solvers.progress import OnStep
 from ._family import ComponentFamily, Names
 from ._messages import collapsed
-from ._temperatures import temperatures
+from ._temperatures import Annealing, temperatures
 
 
 class Mixture(DensityMixin, CertifiedEstimator, ABC):
     """Fitted components, of the distributions that ``_family`` names."""
 
-    n_components: Any
-    tol: Any
-    max_iter: Any
-    n_init: Any
-    init_params: Any
-    random_state: Any
-    warm_start: Any
-    verbose: Any
-    verbose_interval: Any
-    solver: Any
-    annealing: Any
+    n_components: int
+    tol: float
+    max_iter: int
+    n_init: int
+    init_params: str
+    random_state: Seed
+    warm_start: bool
+    verbose: int
+    verbose_interval: int
+    solver: str
+    annealing: Annealing
     weights_: np.ndarray
     lower_bound_: float
 
     @property
     @abstractmethod
-    def _family(self) -> ComponentFamily:
+    def _family(self) -> ComponentFamily[Any, Any]:
         """Which distributions the components have, by the estimator's parameters."""
 
     # --- fit ---
@@ -77,18 +79,18 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         positive_whole("verbose_interval", self.verbose_interval)
         temperatures(self.annealing)
 
-    def _dense(self, X: Any, reset: bool) -> Any:
-        X = data_for_search(self, X, reset=reset)
-        if isinstance(X, CSR):
+    def _dense(self, X: object, reset: bool) -> np.ndarray | LazyRows:
+        data: np.ndarray | CSR | LazyRows = data_for_search(self, X, reset=reset)
+        if isinstance(data, CSR):
             raise TypeError(
                 f"Sparse data was passed, but {type(self).__name__} needs a dense array: use "
                 "X.toarray()"
             )
-        return X
+        return data
 
-    def _rows_to_fit(self, X: Any, sample_weight: Any) -> Rows:
-        X = self._dense(X, reset=True)
-        n, s = X.shape[0], weights(sample_weight, X.shape[0])
+    def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
+        data = self._dense(X, reset=True)
+        n, s = data.shape[0], weights(sample_weight, data.shape[0])
         counted = n if s is None else int(np.count_nonzero(s))
         of = "" if s is None else " with a weight above 0"
         if counted < 2:
@@ -101,9 +103,9 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {counted}{of}"
             )
-        return Rows(X, None, s)
+        return Rows(data, None, s)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: object, sample_weight: object) -> Self:
         """Run the starts, set the fitted attributes and the certificate, and warn: once."""
         rows = self._rows_to_fit(X, sample_weight)
         found = self._best_of_starts(rows)
@@ -159,7 +161,9 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
             setattr(self, name, value)
         return found
 
-    def _solve(self, problem: Any, draw: Any, start: Callable[[], Any], on_step: OnStep) -> Found:
+    def _solve(
+        self, problem: Any, draw: np.random.RandomState, start: Callable[[], Any], on_step: OnStep
+    ) -> Found:
         """EM or L-BFGS from the next start."""
         theta = anneal(problem, start(), temperatures(self.annealing), draw)
         # max_iter=0: the start itself
@@ -171,7 +175,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         names: Names = vars(self).get("feature_names_in_")
         return names
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
         """Fit, and give the likeliest component of each row.
 
         Parameters
@@ -189,7 +193,9 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
     # --- drawn rows ---
 
-    def _sample(self, n_samples: Any, family: ComponentFamily) -> tuple[np.ndarray, np.ndarray]:
+    def _sample(
+        self, n_samples: int, family: ComponentFamily[Any, Any]
+    ) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
             raise ValueError(
@@ -203,14 +209,14 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
     # --- new rows ---
 
-    def _joint(self, X: Any) -> np.ndarray:
+    def _joint(self, X: object) -> np.ndarray:
         rows = Rows(self._dense(X, reset=False))
         of_block = self._family.log_joint(rows, self, self._names)
         out = np.empty((rows.shape[0], len(self.weights_)))
         with blas_limiter.for_work(rows.shape):
             return rows.map(of_block, out)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The likeliest component of each row; of equally likely ones the first.
 
         Parameters
@@ -223,7 +229,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         """
         return self._joint(X).argmax(axis=1)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """r_k(x): the probability of each component, given the row.
 
         Parameters
@@ -236,7 +242,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         """
         return np.asarray(softmax(self._joint(X), axis=1))
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: object) -> np.ndarray:
         """log p(x) of each row.
 
         Parameters
@@ -249,7 +255,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         """
         return np.asarray(logsumexp(self._joint(X), axis=1))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: object, y: object = None) -> float:
         """The mean of log p(x).
 
         Parameters
@@ -263,7 +269,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         """
         return float(self.score_samples(X).mean())
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: object) -> float:
         """−2 L + (numbers that were fitted) log n: lower is better.
 
         Parameters
@@ -277,7 +283,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         L = self.score_samples(X)
         return float(-2 * L.sum() + self._family.n_parameters(self) * np.log(len(L)))
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: object) -> float:
         """−2 L + 2 (numbers that were fitted): lower is better.
 
         Parameters

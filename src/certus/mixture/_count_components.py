@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..data.rows import Rows
 from ..solvers.mixture.counts import Bernoulli, CountFamily, Counts, Multinomial, Poisson
 from ..solvers.mixture.starts import STARTS
 from ._family import Names
+
+if TYPE_CHECKING:
+    from ._base import Mixture
 
 ONE_ROW = 1.0  # imaginary rows that hold components at the start: no probability is 0
 
@@ -25,7 +28,7 @@ class _CountComponents(ABC):
     prior: float
     init_params: str
 
-    kind: ClassVar[Any]  # η, A and h
+    kind: ClassVar[Bernoulli]  # η, A and h
     attribute: ClassVar[str]  # what θ is called
     most: ClassVar[float] = np.inf  # the largest entry allowed
     constraints: ClassVar[int] = 0  # equations that the values of one component satisfy
@@ -35,7 +38,9 @@ class _CountComponents(ABC):
         base, total = rows.reduce(self._sums)
         return CountFamily(rows, self.kind, float(self.prior), total / rows.S, float(base))
 
-    def _sums(self, X: Any, _y: Any, s: Any) -> tuple[float, np.ndarray]:
+    def _sums(
+        self, X: np.ndarray, _y: np.ndarray | None, s: np.ndarray | None
+    ) -> tuple[float, np.ndarray]:
         X = np.asarray(X, dtype=float)
         s = np.ones(len(X)) if s is None else s
         return float(np.dot(s, self.kind.base(X))), np.dot(s, X)
@@ -56,7 +61,7 @@ class _CountComponents(ABC):
                 )
 
     def starts(
-        self, problem: CountFamily, draw: np.random.RandomState, fitted: Any
+        self, problem: CountFamily, draw: np.random.RandomState, fitted: "Mixture | None"
     ) -> Callable[[], Counts]:
         k = int(self.n_components)
         if fitted is not None and len(fitted.weights_) == k:
@@ -70,21 +75,23 @@ class _CountComponents(ABC):
 
         return next_start
 
-    def _theta(self, fitted: Any) -> Counts:
+    def _theta(self, fitted: "Mixture") -> Counts:
         return Counts(np.asarray(fitted.weights_), np.asarray(getattr(fitted, self.attribute)))
 
     def attributes(self, problem: CountFamily, theta: Counts) -> dict[str, Any]:
         return {"weights_": theta.pi, self.attribute: theta.values}
 
-    def log_joint(self, rows: Rows, fitted: Any, names: Names) -> Any:
+    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
         self._refuse(rows, names)
         return CountFamily(rows, self.kind, 0.0, np.zeros(1), 0.0).log_joint(self._theta(fitted))
 
     @abstractmethod
-    def draw_rows(self, draw: np.random.RandomState, y: np.ndarray, fitted: Any) -> np.ndarray:
+    def draw_rows(
+        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
+    ) -> np.ndarray:
         """A row of each of the components y, which are sorted."""
 
-    def n_parameters(self, fitted: Any) -> int:
+    def n_parameters(self, fitted: "Mixture") -> int:
         k, p = getattr(fitted, self.attribute).shape
         return int(k * (p - self.constraints) + k - 1)
 
@@ -97,7 +104,9 @@ class BernoulliComponents(_CountComponents):
     attribute = "probabilities_"
     most = 1.0
 
-    def draw_rows(self, draw: np.random.RandomState, y: np.ndarray, fitted: Any) -> np.ndarray:
+    def draw_rows(
+        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
+    ) -> np.ndarray:
         theta = fitted.probabilities_[y]
         return np.asarray(draw.uniform(size=theta.shape) < theta).astype(float)
 
@@ -109,7 +118,9 @@ class PoissonComponents(_CountComponents):
     kind = Poisson()
     attribute = "rates_"
 
-    def draw_rows(self, draw: np.random.RandomState, y: np.ndarray, fitted: Any) -> np.ndarray:
+    def draw_rows(
+        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
+    ) -> np.ndarray:
         return draw.poisson(fitted.rates_[y]).astype(float)
 
 
@@ -123,6 +134,8 @@ class MultinomialComponents(_CountComponents):
     attribute = "probabilities_"
     constraints = 1
 
-    def draw_rows(self, draw: np.random.RandomState, y: np.ndarray, fitted: Any) -> np.ndarray:
+    def draw_rows(
+        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
+    ) -> np.ndarray:
         rows = [draw.multinomial(self.n_trials, fitted.probabilities_[k]) for k in y]
         return np.array(rows, dtype=float)

@@ -2,10 +2,12 @@
 
 from typing import Any, Self, TypeVar
 
+from ..data.types import Seed
 from ..data.validation import not_negative
 from ..runtime.progress import monitored
 from ._base import Mixture
 from ._count_components import BernoulliComponents, MultinomialComponents, PoissonComponents
+from ._temperatures import Annealing
 
 C = TypeVar("C", BernoulliComponents, MultinomialComponents, PoissonComponents)
 
@@ -13,7 +15,7 @@ C = TypeVar("C", BernoulliComponents, MultinomialComponents, PoissonComponents)
 class CountMixture(Mixture):
     """Fitted probabilities or rates."""
 
-    prior: Any
+    prior: float
 
     def __init__(
         self,
@@ -24,12 +26,12 @@ class CountMixture(Mixture):
         max_iter: int = 1000,
         n_init: int = 1,
         init_params: str = "kmeans",
-        random_state: Any = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
         solver: str = "em",
-        annealing: Any = None,
+        annealing: Annealing = None,
     ):
         self.n_components = n_components
         self.prior = prior
@@ -45,7 +47,7 @@ class CountMixture(Mixture):
         self.annealing = annealing
 
     @monitored
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Find the components.
 
         Parameters

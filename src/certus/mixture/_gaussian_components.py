@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ._family import Names
 from ._gaussian_init import Init, starts
 from ._gaussian_units import attributes, coordinates, fitted_theta, holding, in_coordinates
 
+if TYPE_CHECKING:
+    from ._base import Mixture
+
 PATTERN_ROWS = 4096  # rows of a block with missing entries: few blocks share few patterns
 
 
@@ -33,7 +36,7 @@ class GaussianComponents:
     """N(x | μ_k, Σ_k), with Σ of one shape. A missing entry of x is integrated out."""
 
     covariance_type: str
-    reg_covar: Any
+    reg_covar: float | str | None
     init: Init
     row_space: bool  # may EM run on the rows' own span, where they are fewer than columns?
 
@@ -84,7 +87,7 @@ class GaussianComponents:
             )
 
     def starts(
-        self, problem: GaussianFamily, draw: np.random.RandomState, fitted: Any
+        self, problem: GaussianFamily, draw: np.random.RandomState, fitted: "Mixture | None"
     ) -> Callable[[], Gaussians]:
         if fitted is not None:
             at, theta = fitted_theta(fitted, self.covariance_type)
@@ -104,7 +107,7 @@ class GaussianComponents:
             )
         return attributes(theta, problem.at, self.covariance_type)
 
-    def log_joint(self, rows: Rows, fitted: Any, names: Names) -> Any:
+    def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
         at, theta = fitted_theta(fitted, self.covariance_type)
         X = rows.X[: rows.shape[0]]
         if np.isinf(X).any():
@@ -114,7 +117,9 @@ class GaussianComponents:
         shape = COVARIANCES[self.covariance_type]
         return GaussianFamily(rows, at, shape, none, way_of=way).log_joint(theta)
 
-    def draw_rows(self, draw: np.random.RandomState, y: np.ndarray, fitted: Any) -> np.ndarray:
+    def draw_rows(
+        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
+    ) -> np.ndarray:
         at, theta = fitted_theta(fitted, self.covariance_type)
         k, p = len(fitted.means_), len(at.kept)
         C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, p)
@@ -124,7 +129,7 @@ class GaussianComponents:
             X[np.ix_(y == i, at.kept)] += np.dot(Z, np.linalg.cholesky(matrix).T) * at.q
         return X
 
-    def n_parameters(self, fitted: Any) -> int:
+    def n_parameters(self, fitted: "Mixture") -> int:
         k, p = fitted.means_.shape
         p -= len(fitted.constant_columns_)
         cov: int = COVARIANCES[self.covariance_type].numbers(k, p)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.rows import Rows
 from ..data.validation import as_numbers
-from ..solvers.mixture.covariances import Gaussians, Holding
+from ..solvers.mixture.covariances import CovarianceShape, Gaussians, Holding
 from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
 from ..solvers.mixture.starts import STARTS
 
@@ -21,9 +22,9 @@ class Init:
 
     n_components: int
     init_params: str
-    weights_init: Any
-    means_init: Any
-    precisions_init: Any
+    weights_init: npt.ArrayLike | None
+    means_init: npt.ArrayLike | None
+    precisions_init: npt.ArrayLike | None
 
     @property
     def given(self) -> bool:
@@ -72,7 +73,7 @@ def of_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaussi
 class Given:
     """weights_init, means_init and precisions_init, checked."""
 
-    def __init__(self, init: Init, k: int, at: Coordinates, shape: Any):
+    def __init__(self, init: Init, k: int, at: Coordinates, shape: CovarianceShape):
         p = len(at.mean)
         self.at, self.shape = at, shape
         self.pi = _checked(init.weights_init, "weights_init", (k,))
@@ -111,7 +112,7 @@ class Given:
         return np.asarray((inverse + np.swapaxes(inverse, -1, -2)) / 2)
 
 
-def _checked(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
+def _checked(values: npt.ArrayLike | None, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
     if values is None:
         return None
     array = np.array(as_numbers(values, name), dtype=float)

@@ -5,18 +5,23 @@
 Columns that were left out are constant: μ holds their value, Σ and U are 0 there.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..solvers.linalg.column_moments import Moments
 from ..solvers.mixture.covariances import Gaussians, Holding
-from ..solvers.mixture.gaussian import Coordinates
+from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
+
+if TYPE_CHECKING:
+    from ._base import Mixture
 
 EPSILON = 1e-6  # imaginary rows in each component, for reg_covar="relative"
 
 
-def coordinates(moments: Moments, covariance_type: str, reg_covar: Any) -> Coordinates:
+def coordinates(
+    moments: Moments, covariance_type: str, reg_covar: float | str | None
+) -> Coordinates:
     """What the solver computes in, from the columns' moments."""
     v = moments.variance
     kept = np.flatnonzero(v > 0) if reg_covar == "relative" else np.arange(len(v))
@@ -28,7 +33,7 @@ def coordinates(moments: Moments, covariance_type: str, reg_covar: Any) -> Coord
     return Coordinates(moments.mean[kept], q, kept, moments.mean)
 
 
-def holding(moments: Moments, at: Coordinates, reg_covar: Any) -> Holding:
+def holding(moments: Moments, at: Coordinates, reg_covar: float | str | None) -> Holding:
     """What keeps Σ from collapsing, in the solver's units."""
     p, D = len(at.kept), moments.variance[at.kept] / at.q**2
     if reg_covar == "relative":
@@ -70,7 +75,7 @@ def attributes(
     }
 
 
-def fitted_theta(model: Any, name: str) -> tuple[Coordinates, Gaussians]:
+def fitted_theta(model: "Mixture", name: str) -> tuple[Coordinates, Gaussians]:
     """Of fitted attributes: coordinates about the mixture's own mean, and θ in them."""
     means, U = np.asarray(model.means_), np.asarray(model.precisions_cholesky_)
     kept = np.setdiff1d(np.arange(means.shape[1]), model.constant_columns_)
@@ -98,7 +103,9 @@ def fitted_theta(model: Any, name: str) -> tuple[Coordinates, Gaussians]:
     return Coordinates(c, q, kept, means[0]), theta
 
 
-def in_coordinates(theta: Gaussians, old: Coordinates, at: Coordinates, family: Any) -> Gaussians:
+def in_coordinates(
+    theta: Gaussians, old: Coordinates, at: Coordinates, family: GaussianFamily
+) -> Gaussians:
     """θ of other coordinates with the same columns."""
     f = old.q / at.q
     name = family.shape.name

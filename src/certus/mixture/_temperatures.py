@@ -3,11 +3,12 @@
 T_1 > T_2 > … ≥ 1,   r_k ∝ (π_k p_k)^(1/T)
 """
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from ..data.validation import not_negative
+
+Annealing = bool | npt.ArrayLike | None
 
 USUAL = (
     8.0,
@@ -17,7 +18,7 @@ USUAL = (
 )  # annealing=True; from 4 on, groups that shared a centre stayed together
 
 
-def temperatures(annealing: Any) -> tuple[float, ...]:
+def temperatures(annealing: Annealing) -> tuple[float, ...]:
     """None and False: no temperatures; True: the usual ones."""
     if annealing is None or annealing is False:
         return ()

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import numpy.typing as npt
+
+from ..data.types import Seed
 from ..data.validation import not_negative, one_of
 from ..runtime.progress import monitored
 from ..solvers.mixture.covariances import COVARIANCES
 from ._base import Mixture, Sampling
 from ._gaussian_components import GaussianComponents
 from ._gaussian_init import Init
+from ._temperatures import Annealing
 
 
 class GaussianMixture(Sampling, Mixture):
@@ -113,19 +117,19 @@ class GaussianMixture(Sampling, Mixture):
         *,
         covariance_type: str = "full",
         tol: float = 1e-3,
-        reg_covar: Any = "relative",
+        reg_covar: float | str | None = "relative",
         max_iter: int = 1000,
         n_init: int = 1,
         init_params: str = "kmeans",
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        random_state: Any = None,
+        weights_init: npt.ArrayLike | None = None,
+        means_init: npt.ArrayLike | None = None,
+        precisions_init: npt.ArrayLike | None = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
         solver: str = "em",
-        annealing: Any = None,
+        annealing: Annealing = None,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -145,7 +149,7 @@ class GaussianMixture(Sampling, Mixture):
         self.annealing = annealing
 
     @monitored
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "GaussianMixture":
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> "GaussianMixture":
         """Find the components.
 
         Parameters

@@ -16,7 +16,7 @@ from ..text.format import count, listed
 class Verdict(NamedTuple):
     """On one output of a classifier."""
 
-    label: Any
+    label: object
     shares: np.ndarray  # (classes,)
     known: bool  # is the label one of the classes?
 

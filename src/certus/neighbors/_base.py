@@ -13,11 +13,13 @@ from ..base.certified import CertifiedEstimator
 from ..certificate import Certificate, certify, unproven
 from ..data.csr import CSR
 from ..data.rows import Rows
+from ..data.types import Metric
 from ..data.validation import one_of, positive_whole
 from ..exceptions import DegenerateWarning
 from ..runtime.config import effective_threads
 from ..runtime.user_frame import warn_user
 from ..solvers.neighbors.index import DenseIndex
+from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import Precomputed
 from ..solvers.neighbors.present import Present
 from ..solvers.neighbors.sparse import SparseIndex
@@ -32,15 +34,15 @@ WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing val
 class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
     """Rows that are searched."""
 
-    n_neighbors: Any
-    radius: Any
+    n_neighbors: int
+    radius: float
     algorithm: str
     leaf_size: int
-    p: Any
-    metric: Any
-    metric_params: Any
+    p: float
+    metric: Metric
+    metric_params: dict[str, Any] | None
     n_jobs: int | None
-    _index: Any
+    _index: Index
     _distance: Any  # that of a fit, which has seen its rows; None for given distances
     _mixed = False  # are the rows kept as numbers that stand for categories?
     _present: np.ndarray | None = None  # rows of a weight above 0; None: all
@@ -70,7 +72,7 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
             self._warn_of_flags(_plain(X))
         self._index = self._make_index(X)
 
-    def _make_index(self, X: Any) -> Any:
+    def _make_index(self, X: Any) -> Index:
         if self._present is None:
             return self._index_of(X)
         absent = np.delete(np.arange(X.shape[0]), self._present)
@@ -79,7 +81,7 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
             there = there[:, self._present]
         return Present(self._index_of(there), self._present, self._as_indexed(others))
 
-    def _index_of(self, X: Any) -> Any:
+    def _index_of(self, X: Any) -> Index:
         distance, threads = self._distance, effective_threads(self.n_jobs)
         if distance is None:
             return Precomputed(X)
@@ -225,7 +227,7 @@ def _some(X: Any, rows: np.ndarray) -> Any:
     return CSR(X[rows]) if isinstance(X, CSR) else X[rows]
 
 
-def check_radius(radius: Any) -> float:
+def check_radius(radius: float) -> float:
     real = isinstance(radius, Real) and not isinstance(radius, bool)
     if not real or not radius >= 0:
         raise ValueError(f"radius={radius!r}: give a number of at least 0")

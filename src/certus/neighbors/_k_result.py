@@ -10,7 +10,9 @@ from ..text.format import count, listed, number, printable
 from ..text.table import Table
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from ..plotting import KCurveDisplay
 
 
 METHODS = {
@@ -119,7 +121,7 @@ class KResult:
         """A pandas DataFrame with a row for each k."""
         return self.table().to_pandas()
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
         """Draw error against k: a ``certus.plotting.KCurveDisplay``."""
         from ..plotting import KCurveDisplay
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.types import Metric
 from ..runtime.pool import run_on_threads
 from ._averages import RowAverage
 from ._left_out_neighbors import Searching, blocks, nearest_draws, probable_length
@@ -27,7 +28,7 @@ class Problem:
     """What is asked of rows left out."""
 
     X: np.ndarray
-    metric: Any
+    metric: Metric
     metric_params: dict[str, Any] | None
     losses: Losses
     ks: np.ndarray  # ascending

@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from ..data.types import Seed
+from ..data.types import Metric, Seed
 from ..data.validation import positive_whole
 from ..runtime.config import effective_threads
 from ..solvers.neighbors.index import DenseIndex
+from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import Precomputed
 from ._base import WITH_MISSING
 from ._input import distances_given, rows_given
@@ -70,14 +71,14 @@ class Searching:
     def __init__(
         self,
         X: np.ndarray,
-        metric: Any,
+        metric: Metric,
         metric_params: dict[str, Any] | None,
         threads: int,
         rows: np.ndarray | None = None,
     ):
         self.X, self.rows = X, rows
         self.given = isinstance(metric, str) and metric == "precomputed"
-        self.index: Any
+        self.index: Index
         if self.given:
             self.index = Precomputed(X)
         else:

@@ -63,7 +63,7 @@ class OfReadRows(Distance):
     def __init__(self, distance: Distance):
         self.distance, self.name, self.missing = distance, distance.name, distance.missing
 
-    def read(self, X: Any) -> np.ndarray:
+    def read(self, X: object) -> np.ndarray:
         """X as it is."""
         return np.asarray(X)
 

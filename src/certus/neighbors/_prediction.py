@@ -1,6 +1,7 @@
 """What the classifiers and the regressors of neighbours share, whoever the voters are."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from ._votes import Neighbours, means, shares, totals, votes, winners
 class Voting(NeighborsModel, ABC):
     """A target that neighbours vote on. ``_voters(X)`` are found by a mixin."""
 
-    weights: Any
-    abstain: Any
+    weights: str | Callable[..., Any] | None
+    abstain: object
     _no_voters: str  # why a row may have none
     _remedy: str
     _sample_weight: np.ndarray | None
@@ -47,11 +48,11 @@ class NeighborsClassifier(ClassifierMixin, Voting):
     _y: np.ndarray
     _instead: list[Verdict] | None
 
-    def _fit_classifier(self, X: Any, y: object, sample_weight: object) -> None:
-        X = self._take(X)
-        k, classes, several = classes_given(self, y, X.shape[0])
-        s = weights(sample_weight, X.shape[0])
-        self._keep(X, s)
+    def _fit_classifier(self, X: object, y: object, sample_weight: object) -> None:
+        data = self._take(X)
+        k, classes, several = classes_given(self, y, data.shape[0])
+        s = weights(sample_weight, data.shape[0])
+        self._keep(data, s)
         self.outputs_2d_ = several
         self.classes_ = classes if several else classes[0]
         self._y = k if several else k[:, 0]
@@ -72,7 +73,7 @@ class NeighborsClassifier(ClassifierMixin, Voting):
             return [(self.classes_, self._y)]
         return [(classes, self._y[:, t]) for t, classes in enumerate(self.classes_)]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The class with the most votes.
 
         Of several, the one whose nearest voter is nearer; if they are equally near, the smaller
@@ -168,11 +169,11 @@ class NeighborsRegressor(RegressorMixin, Voting):
     _y: np.ndarray
     _instead: np.ndarray | None
 
-    def _fit_regressor(self, X: Any, y: object, sample_weight: object) -> None:
-        X = self._take(X)
-        values, flat = numbers_given(self, y, X.shape[0])
-        s = weights(sample_weight, X.shape[0])
-        self._keep(X, s)
+    def _fit_regressor(self, X: object, y: object, sample_weight: object) -> None:
+        data = self._take(X)
+        values, flat = numbers_given(self, y, data.shape[0])
+        s = weights(sample_weight, data.shape[0])
+        self._keep(data, s)
         self._y = values[:, 0] if flat else values
         self._sample_weight = s
         everybody = np.arange(len(values))
@@ -181,7 +182,7 @@ class NeighborsRegressor(RegressorMixin, Voting):
         self._instead = numbers("abstain", self.abstain, mean)
         self._certify_neighbors(values, s)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The mean of the neighbours' targets, weighted by their votes.
 
         Parameters

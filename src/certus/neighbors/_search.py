@@ -25,7 +25,7 @@ class NearestMixin(NeighborsModel):
     """The k nearest."""
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self, X: object = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
         """The nearest rows of the fit, nearest first; of equally near ones the first in the fit.
 

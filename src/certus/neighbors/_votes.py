@@ -69,7 +69,13 @@ class Neighbours(NamedTuple):
 # --- the votes ------------------------------------------------------------------------------------
 
 
-def votes(found: Neighbours, weights: Any, s: np.ndarray | None, *, signed: bool) -> np.ndarray:
+def votes(
+    found: Neighbours,
+    weights: str | Callable[..., Any] | None,
+    s: np.ndarray | None,
+    *,
+    signed: bool,
+) -> np.ndarray:
     """v, (t,), up to a factor for each query. ``signed``: votes may be below 0."""
     d = found.distance
     voter = np.isfinite(d)

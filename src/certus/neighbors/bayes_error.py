@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..data.labels import encode, read_labels, require_two_classes
-from ..data.types import Seed
+from ..data.types import Metric, Seed
 from ..data.validation import positive_whole
 from ..text.format import count, number, printable
 from ..text.proportions import clopper_pearson
@@ -83,7 +83,7 @@ def bayes_error_bracket(
     *,
     sample: int | None = None,
     confidence: float = 0.95,
-    metric: object = "euclidean",
+    metric: Metric = "euclidean",
     metric_params: dict[str, Any] | None = None,
     random_state: Seed = None,
     threads: int | None = None,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from ..data.labels import encode, read_labels, require_two_classes
-from ..data.types import Seed
+from ..data.types import Metric, Seed
 from ..data.validation import as_numbers, one_of, positive_whole, target
 from ..data.validation import weights as row_weights
 from ..text.format import count
@@ -39,7 +40,7 @@ def choose_k(
     ks: object = None,
     *,
     method: object = "loo",
-    metric: object = "euclidean",
+    metric: Metric = "euclidean",
     metric_params: dict[str, Any] | None = None,
     weights: object = "uniform",
     task: str = "auto",
@@ -177,7 +178,7 @@ def _targets(task: str, y: object, n: int) -> tuple[list[Any] | None, np.ndarray
 
 
 def _without_absent(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, method: object, metric: object, task: str
+    X: np.ndarray, y: np.ndarray, s: np.ndarray, method: object, metric: Metric, task: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
     """X, y, s and folds without the rows of weight 0."""
     there = np.flatnonzero(s > 0)
@@ -283,7 +284,7 @@ def _splits(method: object, X: np.ndarray, y: np.ndarray, task: str) -> list[Any
     return splits
 
 
-def _row_numbers(rows: Any) -> np.ndarray:
+def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
 

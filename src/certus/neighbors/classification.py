@@ -87,7 +87,7 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
         metric: str | Callable[..., Any] = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
-        abstain: Any = None,
+        abstain: object = None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -198,10 +198,10 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
         leaf_size: int = 30,
         p: float = 2,
         metric: str | Callable[..., Any] = "minkowski",
-        outlier_label: Any = None,
+        outlier_label: object = None,
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
-        abstain: Any = None,
+        abstain: object = None,
     ):
         self.radius = radius
         self.weights = weights

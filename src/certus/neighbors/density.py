@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..data.labels import encode, read_labels
+from ..data.types import Metric
 from ..data.validation import positive_whole
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
@@ -75,12 +76,12 @@ class Density:
 
 
 def density(
-    X: Any,
-    Q: Any = None,
+    X: object,
+    Q: object = None,
     *,
     k: int | None = None,
     y: object = None,
-    metric: Any = "euclidean",
+    metric: Metric = "euclidean",
     metric_params: dict[str, Any] | None = None,
     threads: int | None = None,
 ) -> Density:

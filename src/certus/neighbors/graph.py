@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.validation import one_of
+from ._base import NeighborsModel
 from ._search import NearestMixin, WithinRadiusMixin
 from .nearest import NearestNeighbors
 
@@ -50,11 +51,12 @@ def kneighbors_graph(
            [1., 0., 0.]])
     """
     given: dict[str, Any] = {"metric": metric, "p": p, "metric_params": metric_params}
-    model: Any = X
+    model: NearestMixin
     if not isinstance(X, NearestMixin):
         model = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs, **given).fit(X)
     else:
-        _require_same(X, given)
+        model = X
+        _require_same(model, given)
     return model._nearest_graph(_queries(model, include_self, mode), n_neighbors, mode)
 
 
@@ -96,15 +98,16 @@ def radius_neighbors_graph(
            [1., 0., 0.]])
     """
     given: dict[str, Any] = {"metric": metric, "p": p, "metric_params": metric_params}
-    model: Any = X
+    model: WithinRadiusMixin
     if not isinstance(X, WithinRadiusMixin):
         model = NearestNeighbors(radius=radius, n_jobs=n_jobs, **given).fit(X)
     else:
-        _require_same(X, given)
+        model = X
+        _require_same(model, given)
     return model._within_graph(_queries(model, include_self, mode), radius, mode)
 
 
-def _queries(model: Any, include_self: object, mode: str) -> Any:
+def _queries(model: NeighborsModel, include_self: object, mode: str) -> Any:
     """The rows of the fit, or None: the same, each without itself."""
     one_of("include_self", include_self, INCLUDE)
     check_is_fitted(model)
@@ -112,7 +115,7 @@ def _queries(model: Any, include_self: object, mode: str) -> Any:
     return model._fit_X if own else None
 
 
-def _require_same(model: Any, given: dict[str, Any]) -> None:
+def _require_same(model: NeighborsModel, given: dict[str, Any]) -> None:
     for name, value in given.items():
         fitted = model.get_params()[name]
         if value is not fitted and value != fitted:

@@ -76,7 +76,7 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
         metric: str | Callable[..., Any] = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
-        abstain: Any = None,
+        abstain: object = None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -175,7 +175,7 @@ class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
         metric: str | Callable[..., Any] = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
-        abstain: Any = None,
+        abstain: object = None,
     ):
         self.radius = radius
         self.weights = weights

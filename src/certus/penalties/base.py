@@ -1,6 +1,6 @@
 """What a solver asks of a penalty, and the arithmetic that the built-in ones share."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -20,13 +20,13 @@ class Penalty(Protocol):
     def value(self, w: np.ndarray) -> float:
         """g(w); infinite where w is not allowed."""
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         """argmin_u ½‖u − v‖² + step·g(u)."""
 
     def conjugate(self, v: np.ndarray) -> float:
         """g*(v) = sup_w ⟨v, w⟩ − g(w); infinite outside its domain."""
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         """Distance of −g_j to the subdifferential at w_j: 0 everywhere at a minimum of a smooth
         function with gradient g plus the penalty (at a stationary point, if g is not convex);
         infinite where w is not allowed. Where coordinates hang together, the norm over those that
@@ -53,7 +53,7 @@ class L1PlusL2:
         size = np.abs(w).sum() if self.l1 else 0.0
         return float(self.l1 * size + self.l2 / 2 * square)
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         if self.positive:
             return np.maximum(v - step * self.l1, 0.0) / (1 + step * self.l2)
         return soft_threshold(v, step * self.l1) / (1 + step * self.l2)
@@ -65,13 +65,13 @@ class L1PlusL2:
             return np.inf if beyond.any() else 0.0
         return float(beyond @ beyond / (2 * self.l2))
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         smooth = g + self.l2 * w
         at_zero = np.maximum((-smooth if self.positive else np.abs(smooth)) - self.l1, 0.0)
         found = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
         return np.where(w < 0, np.inf, found) if self.positive else found
 
-    def subgradient(self, w: np.ndarray) -> Any:
+    def subgradient(self, w: np.ndarray) -> np.ndarray:
         """The one with 0 for the slope of |w_j| at w_j = 0."""
         return self.l1 * np.sign(w) + self.l2 * w
 
@@ -83,7 +83,7 @@ class L1PlusL2:
         return f"{type(self).__name__}({given})"
 
 
-def soft_threshold(v: np.ndarray, t: np.ndarray) -> Any:
+def soft_threshold(v: np.ndarray, t: float | np.ndarray) -> np.ndarray:
     """sign(v)·[|v| − t]₊, exactly 0 inside."""
     return v - np.clip(v, -t, t)
 

@@ -26,7 +26,7 @@ class Box:
     convex = True
     separable = True
 
-    def __init__(self, low: Any, high: Any):
+    def __init__(self, low: object, high: object):
         self.low, self.high = _bound("low", low), _bound("high", high)
         try:
             above = np.asarray(self.low > self.high)
@@ -58,7 +58,7 @@ class Box:
         low, high = self._bounds(w)
         return 0.0 if ((low <= w) & (w <= high)).all() else np.inf
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         return np.clip(v, *self._bounds(v))
 
     def conjugate(self, v: np.ndarray) -> float:
@@ -67,7 +67,7 @@ class Box:
         best = np.where(v > 0, high, np.where(v < 0, low, 0.0))  # 0·∞ is no number
         return float(np.sum(v * best))
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         low, high = self._bounds(w)
         # at a bound, F may fall outwards: towards high where g < 0, towards low where g > 0

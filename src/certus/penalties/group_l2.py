@@ -1,7 +1,6 @@
 """The penalty that sets whole groups of coefficients to 0."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class GroupL2:
     convex = True
     separable = False
 
-    def __init__(self, strength: float = 1.0, *, groups: Any):
+    def __init__(self, strength: float = 1.0, *, groups: object):
         self.strength = checked_strength(strength)
         self.groups = column_groups(groups)
         sizes = [len(g) for g in self.groups]
@@ -47,7 +46,7 @@ class GroupL2:
         self._group_of[self._order] = np.repeat(np.arange(len(sizes)), sizes)
         self._most = self.strength * np.sqrt(sizes)
 
-    def norms(self, w: np.ndarray) -> Any:
+    def norms(self, w: np.ndarray) -> np.ndarray:
         """‖w_g‖, (groups,) or (groups, K)."""
         w = np.asarray(w, dtype=float)
         if len(w) != len(self._order):
@@ -61,7 +60,7 @@ class GroupL2:
     def value(self, w: np.ndarray) -> float:
         return float(np.sum(self.norms(w).T * self._most))
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         size = self.norms(v)
         left = np.maximum(size.T - step * self._most, 0.0).T
         share = np.divide(left, size, out=np.zeros_like(size), where=size > 0)
@@ -70,7 +69,7 @@ class GroupL2:
     def conjugate(self, v: np.ndarray) -> float:
         return np.inf if (self._most < self.norms(v).T).any() else 0.0
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         size, of_g = self.norms(w), self.norms(g)
         most = np.broadcast_to(self._most, size.T.shape).T
         # at w_g = 0 the subdifferential is a ball: −g_g beyond it, along itself
@@ -79,7 +78,7 @@ class GroupL2:
         zero = (size == 0)[self._group_of]
         return np.abs(np.where(zero, g * beyond[self._group_of], g + self.subgradient(w)))
 
-    def subgradient(self, w: np.ndarray) -> Any:
+    def subgradient(self, w: np.ndarray) -> np.ndarray:
         """0 where a group is, its direction elsewhere."""
         size = self.norms(w)
         most = np.broadcast_to(self._most, size.T.shape).T
@@ -93,7 +92,7 @@ class GroupL2:
         return f"GroupL2(strength={self.strength!r}, groups={groups})"
 
 
-def column_groups(groups: Any) -> list[np.ndarray]:
+def column_groups(groups: object) -> list[np.ndarray]:
     """The columns of each group, from either way to say them."""
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise ValueError(

@@ -1,7 +1,5 @@
 """A penalty that sets small coefficients to 0 and leaves large ones alone."""
 
-from typing import Any
-
 import numpy as np
 
 from .nonconvex import NonConvex
@@ -35,14 +33,14 @@ class MCP(NonConvex):
     def __init__(self, strength: float = 1.0, gamma: float = 3.0):
         super().__init__(strength, gamma)
 
-    def of_size(self, u: np.ndarray) -> Any:
+    def of_size(self, u: np.ndarray) -> np.ndarray:
         near = np.minimum(u, self.gamma * self.strength)
         return near * (self.strength - near / (2 * self.gamma))
 
-    def slope(self, u: np.ndarray) -> Any:
+    def slope(self, u: np.ndarray) -> np.ndarray:
         return np.maximum(self.strength - u / self.gamma, 0.0)
 
-    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         lam, gamma = self.strength, self.gamma
         bend = 1 - step / gamma  # of the inner piece; where it is concave, 0 or v is best
         inner = np.maximum(v - step * lam, 0.0) / np.where(bend > 0, bend, 1.0)

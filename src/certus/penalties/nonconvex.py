@@ -1,7 +1,6 @@
 """What MCP and SCAD share: g(w) = Σ m(|w_j|) with a slope that falls from λ at 0 to 0 at γλ."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -23,21 +22,21 @@ class NonConvex(ABC):
         self.gamma = float(gamma)
 
     @abstractmethod
-    def of_size(self, u: np.ndarray) -> Any:
+    def of_size(self, u: np.ndarray) -> np.ndarray:
         """m(u), u = |w_j|."""
 
     @abstractmethod
-    def slope(self, u: np.ndarray) -> Any:
+    def slope(self, u: np.ndarray) -> np.ndarray:
         """m'(u)."""
 
     @abstractmethod
-    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         """argmin_{u ≥ 0} ½(u − v)² + step·m(u), v ≥ 0: the global one where there are two."""
 
     def value(self, w: np.ndarray) -> float:
         return float(self.of_size(np.abs(np.asarray(w, dtype=float))).sum())
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         v = np.asarray(v, dtype=float)
         return np.copysign(self.prox_of_size(np.abs(v), step), v) + 0.0  # no negative zeros
 
@@ -47,12 +46,12 @@ class NonConvex(ABC):
             "optimum at most"
         )
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         w = np.asarray(w, dtype=float)
         at_zero = np.maximum(np.abs(g) - self.strength, 0.0)
         return np.where(w == 0, at_zero, np.abs(g + np.sign(w) * self.slope(np.abs(w))))
 
-    def subgradient(self, w: np.ndarray) -> Any:
+    def subgradient(self, w: np.ndarray) -> np.ndarray:
         """0 at w_j = 0, the slope elsewhere."""
         return np.sign(w) * self.slope(np.abs(w))
 

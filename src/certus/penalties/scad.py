@@ -1,7 +1,5 @@
 """A penalty that sets small coefficients to 0 and leaves large ones alone, with a linear start."""
 
-from typing import Any
-
 import numpy as np
 
 from .nonconvex import NonConvex
@@ -35,16 +33,16 @@ class SCAD(NonConvex):
     def __init__(self, strength: float = 1.0, gamma: float = 3.7):
         super().__init__(strength, gamma)
 
-    def of_size(self, u: np.ndarray) -> Any:
+    def of_size(self, u: np.ndarray) -> np.ndarray:
         lam, gamma = self.strength, self.gamma
         start = np.minimum(u, lam)
         bent = np.clip(u, lam, gamma * lam) - lam
         return lam * start + bent * (lam - bent / (2 * (gamma - 1)))
 
-    def slope(self, u: np.ndarray) -> Any:
+    def slope(self, u: np.ndarray) -> np.ndarray:
         return np.clip((self.gamma * self.strength - u) / (self.gamma - 1), 0.0, self.strength)
 
-    def prox_of_size(self, v: np.ndarray, step: Any) -> Any:
+    def prox_of_size(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         lam, gamma = self.strength, self.gamma
         start = np.maximum(v - step * lam, 0.0)
         bend = 1 - step / (

@@ -38,7 +38,7 @@ class Simplex:
         off = np.abs(w.sum(axis=0) - self.total)
         return 0.0 if (w >= 0).all() and (off <= ROUNDING * self.total).all() else np.inf
 
-    def prox(self, v: np.ndarray, step: Any) -> Any:
+    def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         """[v − θ]₊ with θ such that the sum is the total (Held, Wolfe and Crowder 1974)."""
         v = np.asarray(v, dtype=float)
         v = v - v.max(axis=0)  # the same projection; sums are of the size of the total
@@ -51,7 +51,7 @@ class Simplex:
     def conjugate(self, v: np.ndarray) -> float:
         return float(self.total * np.max(v, axis=0).sum())
 
-    def distance(self, w: np.ndarray, g: np.ndarray) -> Any:
+    def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         """−g = μ·1 + (at most 0 where w_j = 0) for some μ: from the nearest such point."""
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         columns = zip(w.reshape(len(w), -1).T, g.reshape(len(g), -1).T, strict=True)

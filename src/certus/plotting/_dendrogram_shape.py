@@ -6,9 +6,12 @@ Of a large tree the last merges are drawn; what lies below them is a branch that
 height. An inversion, a merge lower than its parts, has legs that go up.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..cluster.tree import Tree
 
 ABOVE = -1  # colour of what lies above the cut
 
@@ -30,7 +33,7 @@ class Drawing(NamedTuple):
         return len(self.nodes) < self.n_leaves
 
 
-def drawing(tree: Any, max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
+def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
     """The top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
     n = tree.n_leaves
     L = n if max_leaves is None else min(n, max_leaves)
@@ -65,7 +68,7 @@ def _leftmost(pairs: np.ndarray, n: int) -> np.ndarray:
 
 
 def _coloured(
-    tree: Any, lines: np.ndarray, nodes: np.ndarray, x: dict[int, float], pairs: np.ndarray,
+    tree: "Tree", lines: np.ndarray, nodes: np.ndarray, x: dict[int, float], pairs: np.ndarray,
     heights: np.ndarray, leftmost: np.ndarray, undone: np.ndarray, first: int,
 ) -> Drawing:  # fmt: skip
     """A colour for each cluster of the cut that can be seen whole, from left to right."""
@@ -93,7 +96,7 @@ def _coloured(
     return Drawing(lines, merges, nodes, heights[nodes], places, n, cut, tops)
 
 
-def _labels_of(tree: Any, undone: np.ndarray, leaves: np.ndarray) -> list[int]:
+def _labels_of(tree: "Tree", undone: np.ndarray, leaves: np.ndarray) -> list[int]:
     """What ``cut`` calls the clusters of these leaves; −1 where a leaf holds no row."""
     labels = tree._labels(undone)
     if tree.rows is None:

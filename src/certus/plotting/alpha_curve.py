@@ -1,5 +1,6 @@
 """How the score on rows left out, and the number of columns, change with λ."""
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,10 @@ from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 
 class AlphaCurveDisplay:
@@ -53,16 +57,16 @@ class AlphaCurveDisplay:
     ('penalty, λ', 'accuracy on rows left out', 'columns selected')
     """
 
-    ax_: Any
-    columns_ax_: Any
-    figure_: Any
-    line_: Any
-    columns_: Any
-    band_: Any
-    best_: Any
-    chosen_: Any
-    limit_: Any
-    baseline_: Any
+    ax_: "Axes"
+    columns_ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: "Line2D"
+    columns_: "Line2D"
+    band_: "PolyCollection"
+    best_: "Line2D"
+    chosen_: "Line2D"
+    limit_: "Line2D"
+    baseline_: "Line2D"
 
     def __init__(
         self, alphas: np.ndarray, mean: np.ndarray, error: np.ndarray, n_selected: np.ndarray, *,
@@ -71,7 +75,7 @@ class AlphaCurveDisplay:
         self.alphas, self.mean, self.error, self.n_selected = alphas, mean, error, n_selected
         self.best, self.chosen, self.score, self.baseline = best, chosen, score, baseline
 
-    def plot(self, ax: Any = None) -> "AlphaCurveDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "AlphaCurveDisplay":
         """Draw.
 
         Parameters
@@ -108,7 +112,7 @@ class AlphaCurveDisplay:
             )
         return self
 
-    def _draw_columns(self, plt: Any) -> Any:
+    def _draw_columns(self, plt: ModuleType) -> "Axes":
         ax = self.ax_.twinx()
         look = curve(6) | {"linewidth": 1.2, "drawstyle": "steps-mid"}
         counts = self.n_selected.mean(axis=1)
@@ -126,7 +130,7 @@ class AlphaCurveDisplay:
         self.ax_.patch.set_visible(False)
         return ax
 
-    def _mark(self, a: int, name: str, i: int) -> Any:
+    def _mark(self, a: int, name: str, i: int) -> "Line2D":
         look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
         label = f"{name}: λ = {number(float(self.alphas[a]), 3)}"
         (marker,) = self.ax_.plot([self.alphas[a]], [self.mean[a]], label=label, **look)

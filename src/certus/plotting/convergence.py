@@ -7,6 +7,7 @@ An objective that is maximised rises, and what it lacks is counted from the larg
 
 import math
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..exceptions import CertificateError
@@ -15,9 +16,10 @@ from .style import COLOURS, MARKERS, curve, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
-
-if TYPE_CHECKING:
     from ..runtime.progress import TracePoint
 
 X_LABEL = {"iterations": "iteration", "passes": "passes over the data", "seconds": "seconds"}
@@ -55,12 +57,12 @@ class ConvergenceDisplay:
     [9.0, 5.0, 4.1]
     """
 
-    ax_: Any
-    figure_: Any
-    line_: Any
-    bound_: Any
-    gap_: Any
-    lines_: dict[str, Any]
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: "Line2D"
+    bound_: "Line2D | None"
+    gap_: "PolyCollection | None"
+    lines_: "dict[str, Line2D]"
 
     def __init__(self, trace: "Sequence[TracePoint]", *, name: str | None = None):
         if not len(trace):
@@ -81,7 +83,7 @@ class ConvergenceDisplay:
 
     def plot(
         self,
-        ax: Any = None,
+        ax: "Axes | None" = None,
         *,
         x: Along = "iterations",
     ) -> "ConvergenceDisplay":
@@ -152,7 +154,7 @@ class ConvergenceDisplay:
         }
         along = {name: _along(trace, x) for name, trace in traces.items()}
         display = cls(next(iter(traces.values())))
-        display.line_ = display.bound_ = display.gap_ = None
+        display.bound_ = display.gap_ = None
         display.lines_ = {}
         with style() as plt:
             display.figure_, display.ax_ = _axes(plt, ax)
@@ -173,7 +175,7 @@ class ConvergenceDisplay:
         return display
 
 
-def _axes(plt: Any, ax: "Axes | None") -> tuple[Any, Any]:
+def _axes(plt: ModuleType, ax: "Axes | None") -> "tuple[Figure | SubFigure, Axes]":
     if ax is None:
         return plt.subplots()
     return ax.figure, ax
@@ -203,7 +205,7 @@ def _best_bounds(trace: Sequence[Any]) -> list[float | None]:
     return found
 
 
-def _keep_first_bounds_from_flattening_the_rest(ax: Any, f: list[float]) -> None:
+def _keep_first_bounds_from_flattening_the_rest(ax: "Axes", f: list[float]) -> None:
     """The first bounds can be far below: show as much below the end as the objective fell."""
     finite = [value for value in f if math.isfinite(value)]
     fell = max(finite, default=0.0) - f[-1]
@@ -211,7 +213,7 @@ def _keep_first_bounds_from_flattening_the_rest(ax: Any, f: list[float]) -> None
         ax.set_ylim(f[-1] - fell, f[-1] + 1.1 * fell)
 
 
-def _whole_ticks(ax: Any, plt: Any, x: str) -> None:
+def _whole_ticks(ax: "Axes", plt: ModuleType, x: str) -> None:
     if x != "seconds":
         ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
 

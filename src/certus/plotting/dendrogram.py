@@ -1,6 +1,7 @@
 """The dendrogram of a tree of clusters: to matplotlib, or to SVG without it."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import numpy as np
 
@@ -11,7 +12,12 @@ from ._dendrogram_svg import Words, svg
 from .style import COLOURS, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+    from ..cluster.tree import Tree
 
 
 GREY = "#8C8C8C"  # above the cut
@@ -23,6 +29,12 @@ COLOURED = 8.0  # points from which labels have the colours of their clusters
 THINNEST = 8  # of so many leaves one is labelled, or none are
 LONGEST = 32  # characters of a label
 NUMBERED = 12  # clusters whose numbers are written
+
+
+class HasTree(Protocol):
+    """A fitted model with the tree of its clusters."""
+
+    tree_: "Tree"
 
 
 class DendrogramDisplay:
@@ -68,21 +80,22 @@ class DendrogramDisplay:
     >>> import matplotlib.pyplot as plt; plt.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
-    lines_: Any
-    branches_: Any
-    cut_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    lines_: "LineCollection"
+    branches_: "PolyCollection"
+    cut_: "Line2D | None"
 
     def __init__(
-        self, tree: Any, *, n_clusters: int | None = None, height: float | None = None,
-        max_leaves: int | None = 2000, labels: Any = None, orientation: str = "top",
+        self, tree: "Tree | HasTree", *, n_clusters: int | None = None,
+        height: float | None = None, max_leaves: int | None = 2000,
+        labels: Iterable[object] | Literal[False] | None = None, orientation: str = "top",
     ):  # fmt: skip
-        self.tree = tree = getattr(tree, "tree_", tree)
-        if not hasattr(tree, "merges"):
+        self.tree = cast("Tree", getattr(tree, "tree_", tree))
+        if not hasattr(self.tree, "merges"):
             raise TypeError(
-                f"a {type(tree).__name__} is no tree: give certus.cluster.Tree(merges), or a model "
-                "that has a tree_"
+                f"a {type(self.tree).__name__} is no tree: give certus.cluster.Tree(merges), or a "
+                "model that has a tree_"
             )
         if orientation not in ORIENTATIONS:
             raise ValueError(
@@ -94,15 +107,15 @@ class DendrogramDisplay:
         self.orientation = orientation
         self._labels = self._read_labels(labels)
         asked = n_clusters is not None or height is not None
-        undone = tree._undone(n_clusters, height)[0] if asked else None
-        self.drawing_: Drawing = drawing(tree, max_leaves, undone)
+        undone = self.tree._undone(n_clusters, height)[0] if asked else None
+        self.drawing_: Drawing = drawing(self.tree, max_leaves, undone)
         if height is not None:
             self.drawing_ = self.drawing_._replace(cut=float(height))
         self._clusters = "" if undone is None else count(int(undone.sum()) + 1, "cluster")
         self.truncated_ = self.drawing_.truncated
         self.note_ = self._note()
 
-    def _read_labels(self, labels: Any) -> list[str] | None:
+    def _read_labels(self, labels: Iterable[object] | Literal[False] | None) -> list[str] | None:
         n = self.tree.n_leaves
         if labels is False:
             return None
@@ -184,11 +197,11 @@ class DendrogramDisplay:
     @property
     def _measured(self) -> str:
         method = self.tree.method
-        return HEIGHTS.get(method, f"{method} distance" if method else "distance")
+        return HEIGHTS.get(method or "", f"{method} distance" if method else "distance")
 
     # --- matplotlib ---
 
-    def plot(self, ax: Any = None) -> "DendrogramDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "DendrogramDisplay":
         """Draw with matplotlib.
 
         Parameters
@@ -210,14 +223,16 @@ class DendrogramDisplay:
                 self.figure_, self.ax_ = ax.figure, ax
             ax = self.ax_
             flip = slice(None) if tall else slice(None, None, -1)
-            self.branches_ = ax.add_collection(
-                PolyCollection(list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
-                               facecolors=self._of_branches())
+            self.branches_ = PolyCollection(
+                list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
+                facecolors=self._of_branches(),
             )  # fmt: skip
-            self.lines_ = ax.add_collection(
-                LineCollection(list(d.lines[..., flip]), colors=self._colours,
-                               linewidths=self._stroke, capstyle="butt")
+            ax.add_collection(self.branches_)
+            self.lines_ = LineCollection(
+                list(d.lines[..., flip]), colors=self._colours, linewidths=self._stroke,
+                capstyle="butt",
             )  # fmt: skip
+            ax.add_collection(self.lines_)
             self._lay_out(ax, tall)
             self._write(ax, tall)
         return self
@@ -226,7 +241,7 @@ class DendrogramDisplay:
         colours = self._place_colours
         return [colours[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
 
-    def _lay_out(self, ax: Any, tall: bool) -> None:
+    def _lay_out(self, ax: "Axes", tall: bool) -> None:
         d = self.drawing_
         top = max(float(d.lines[..., 1].max(initial=0.0)), d.cut or 0.0) or 1.0
         limits = (-0.5, len(d.nodes) - 0.5), (0.0, 1.04 * top)
@@ -244,14 +259,14 @@ class DendrogramDisplay:
             line = ax.axhline if tall else ax.axvline
             self.cut_ = line(d.cut, color=COLOURS[0], linestyle="--", linewidth=1.0)
 
-    def _write(self, ax: Any, tall: bool) -> None:
+    def _write(self, ax: "Axes", tall: bool) -> None:
         box, dots = ax.get_window_extent(), ax.figure.dpi / 72
         places, size = self._shown_labels(0.95 * (box.width if tall else box.height), dots)
         axis = ax.xaxis if tall else ax.yaxis
         if self.orientation == "bottom":
-            axis.tick_top()
+            ax.xaxis.tick_top()
         elif self.orientation == "left":
-            axis.tick_right()
+            ax.yaxis.tick_right()
         axis.set_tick_params(length=0)
         axis.set_ticks(places)
         texts, colours = self._texts() if places else [], self._place_colours
@@ -320,9 +335,9 @@ def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
 
 
 def plot_dendrogram(
-    tree: Any, *, n_clusters: int | None = None, height: float | None = None,
-    max_leaves: int | None = 2000, labels: Any = None, orientation: str = "top", ax: Any = None,
-    svg: object = None,
+    tree: "Tree | HasTree", *, n_clusters: int | None = None, height: float | None = None,
+    max_leaves: int | None = 2000, labels: Iterable[object] | Literal[False] | None = None,
+    orientation: str = "top", ax: "Axes | None" = None, svg: object = None,
 ) -> DendrogramDisplay:  # fmt: skip
     """Draw the dendrogram of a tree.
 

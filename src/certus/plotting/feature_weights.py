@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..text.format import count
 from .style import COLOURS, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 
 LINE = 0.21  # inches of one column: 20 are 480 px high with the axis
@@ -64,17 +68,18 @@ class FeatureWeightsDisplay:
     '3 of 13 columns; 4 more have weight'
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
     shown_: np.ndarray
-    points_: Any
-    open_points_: Any
-    bars_: Any
-    mark_: Any
+    points_: "Line2D"
+    open_points_: "Line2D"
+    bars_: "LineCollection"
+    mark_: "Line2D | None"
 
     def __init__(
-        self, weights: Any, names: Sequence[str] | None = None, *, intervals: Any = None,
-        selected: Any = None, some: Any = None, label: str = "weight", said: str = "weight",
+        self, weights: npt.ArrayLike, names: Sequence[str] | None = None, *,
+        intervals: npt.ArrayLike | None = None, selected: npt.ArrayLike | None = None,
+        some: npt.ArrayLike | None = None, label: str = "weight", said: str = "weight",
         kinds: tuple[str, str] = ("selected", "not selected"), mark: float | None = None,
     ):  # fmt: skip
         self.weights = np.asarray(weights, dtype=float)
@@ -111,7 +116,7 @@ class FeatureWeightsDisplay:
         display = cls(estimator.weights_, names, selected=estimator.support_, label=label)
         return display.plot(ax, n_features=n_features)
 
-    def plot(self, ax: Any = None, *, n_features: int = 20) -> "FeatureWeightsDisplay":
+    def plot(self, ax: "Axes | None" = None, *, n_features: int = 20) -> "FeatureWeightsDisplay":
         """Draw.
 
         Parameters
@@ -138,7 +143,7 @@ class FeatureWeightsDisplay:
             low, high = self._reach(shown)
             self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=2.5)
             filled = self.selected[shown]
-            look = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
+            look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
             values = self.weights[shown]
             (self.points_,) = ax.plot(values[filled], at[filled], label=self.kinds[0], **look)
             (self.open_points_,) = ax.plot(

@@ -1,6 +1,6 @@
 """Measures of unequal classes with their intervals, and the curves of all thresholds."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,10 +8,11 @@ from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
-
-if TYPE_CHECKING:
     from ..metrics.report import ImbalanceResult
 
 # those between 0 and 1 of which more is better, MCC reaching below
@@ -61,18 +62,18 @@ class ImbalanceDisplay:
     ['measures', 'roc', 'pr', 'calibration']
     """
 
-    figure_: Any
-    ax_: Any
-    axes_: dict[str, Any]
+    figure_: "Figure | SubFigure"
+    ax_: "Axes"
+    axes_: "dict[str, Axes]"
     shown_: list[str]
-    points_: Any
-    baseline_: Any
-    bars_: Any
+    points_: "Line2D"
+    baseline_: "Line2D"
+    bars_: "LineCollection"
 
     def __init__(self, report: "ImbalanceResult"):
         self.report = report
 
-    def plot(self, ax: Any = None) -> "ImbalanceDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "ImbalanceDisplay":
         """Draw.
 
         Parameters
@@ -104,7 +105,7 @@ class ImbalanceDisplay:
                 getattr(self, f"_draw_{name}")(self.axes_[name])
         return self
 
-    def _draw_measures(self, ax: Any) -> None:
+    def _draw_measures(self, ax: "Axes") -> None:
         report = self.report
         self.shown_ = [name for name in DRAWN if not np.isnan(report.values[name])]
         at = np.arange(len(self.shown_))
@@ -130,7 +131,7 @@ class ImbalanceDisplay:
         ax.tick_params(axis="y", length=0)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
 
-    def _draw_roc(self, ax: Any) -> None:
+    def _draw_roc(self, ax: "Axes") -> None:
         report = self.report
         ax.plot(*report.curves["roc"], **curve(0))
         ax.plot([0, 1], [0, 1], label="guessing", **(curve(1) | {"linewidth": 1.0}))
@@ -138,7 +139,7 @@ class ImbalanceDisplay:
         ax.set(xlabel="1 − specificity", ylabel="sensitivity", title=self._area("roc_auc"))
         ax.legend(loc="lower right")
 
-    def _draw_pr(self, ax: Any) -> None:
+    def _draw_pr(self, ax: "Axes") -> None:
         report = self.report
         ax.plot(*report.curves["pr"], drawstyle="steps-post", **curve(0))
         share = report.prevalence
@@ -151,7 +152,7 @@ class ImbalanceDisplay:
         )  # fmt: skip
         ax.legend(loc="best")
 
-    def _draw_calibration(self, ax: Any) -> None:
+    def _draw_calibration(self, ax: "Axes") -> None:
         parts = self.report.decomposition
         assert parts is not None
         ax.plot([0, 1], [0, 1], label="honest", **(curve(1) | {"linewidth": 1.0}))
@@ -161,7 +162,7 @@ class ImbalanceDisplay:
         ax.set(xlabel="probability given", ylabel="share that happened", title=title)
         ax.legend(loc="best")
 
-    def _mark(self, ax: Any, x: float, y: float) -> None:
+    def _mark(self, ax: "Axes", x: float, y: float) -> None:
         assert self.report.threshold is not None
         look = curve(2, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
         ax.plot([x], [y], label=f"above {number(self.report.threshold, 3)}", **look)

@@ -8,10 +8,11 @@ from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
-
-if TYPE_CHECKING:
     from ..neighbors._k_result import KResult
 
 LABEL = {
@@ -53,19 +54,19 @@ class KCurveDisplay:
     ('neighbours, k', 'wrong answers, %')
     """
 
-    ax_: Any
-    figure_: Any
-    line_: Any
-    band_: Any
-    best_: Any
-    smoothest_: Any
-    limit_: Any
-    baseline_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    line_: "Line2D"
+    band_: "PolyCollection"
+    best_: "Line2D"
+    smoothest_: "Line2D"
+    limit_: "Line2D"
+    baseline_: "Line2D"
 
     def __init__(self, choice: "KResult"):
         self.choice = choice
 
-    def plot(self, ax: Any = None) -> "KCurveDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
         """Draw.
 
         Parameters
@@ -110,7 +111,7 @@ class KCurveDisplay:
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         return self
 
-    def _mark(self, k: int, scale: int, name: str, i: int) -> Any:
+    def _mark(self, k: int, scale: int, name: str, i: int) -> "Line2D":
         look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
         (marker,) = self.ax_.plot(
             [k], [scale * self.choice.at(k)["error"]], label=f"{name}: k = {k}", **look
@@ -123,7 +124,7 @@ def _thin(i: int) -> dict[str, Any]:
 
 
 def _keep_the_baseline_from_flattening_the_rest(
-    ax: Any, intervals: np.ndarray, baseline: float
+    ax: "Axes", intervals: np.ndarray, baseline: float
 ) -> None:
     """A baseline far above is left out of the picture, and its label says so."""
     shown = intervals[np.isfinite(intervals)]

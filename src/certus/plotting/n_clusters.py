@@ -1,6 +1,7 @@
 """How well k clusters describe the data, by several methods, beside what noise gives."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,10 +9,11 @@ from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
-
-if TYPE_CHECKING:
     from ..cluster._n_clusters_result import NClustersResult
 
 HEIGHT = 2.0  # inches of one method's panel: three are 600 × 600 px
@@ -49,16 +51,16 @@ class NClustersDisplay:
     (['silhouette', 'gap', 'stability'], 'clusters, k')
     """
 
-    ax_: Any
-    figure_: Any
+    ax_: np.ndarray
+    figure_: "Figure | SubFigure"
 
     def __init__(self, choice: "NClustersResult"):
         self.choice = choice
-        self.lines_: dict[str, Any] = {}
-        self.noise_: dict[str, Any] = {}
-        self.marks_: dict[str, Any] = {}
+        self.lines_: dict[str, Line2D] = {}
+        self.noise_: dict[str, PolyCollection] = {}
+        self.marks_: dict[str, Line2D] = {}
 
-    def plot(self, ax: Any = None) -> "NClustersDisplay":
+    def plot(self, ax: "Axes | Sequence[Axes] | np.ndarray | None" = None) -> "NClustersDisplay":
         """Draw.
 
         Parameters
@@ -92,7 +94,7 @@ class NClustersDisplay:
             self.ax_[-1].set_xlabel("clusters, k")
         return self
 
-    def _draw(self, ax: Any, name: str) -> None:
+    def _draw(self, ax: "Axes", name: str) -> None:
         choice = self.choice
         ks, (values, low, high, noise) = choice.ks, choice.curve(name)
         shown = np.isfinite(values)

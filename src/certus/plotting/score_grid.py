@@ -1,6 +1,6 @@
 """How the score on rows left out changes with C and γ."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,7 +8,10 @@ from ..text.format import number
 from .style import COLOURS, curve, style
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 
 class ScoreGridDisplay:
@@ -44,10 +47,10 @@ class ScoreGridDisplay:
     >>> import matplotlib.pyplot as plt; plt.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
-    scores_: Any
-    best_: Any
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    scores_: "QuadMesh | Line2D"
+    best_: "Line2D"
 
     def __init__(
         self, Cs: np.ndarray, gammas: np.ndarray, scores: np.ndarray, *,
@@ -56,7 +59,7 @@ class ScoreGridDisplay:
         self.Cs, self.gammas, self.scores = Cs, gammas, scores
         self.best, self.score = best, score
 
-    def plot(self, ax: Any = None) -> "ScoreGridDisplay":
+    def plot(self, ax: "Axes | None" = None) -> "ScoreGridDisplay":
         """Draw.
 
         Parameters

@@ -6,6 +6,7 @@ alone. A picture is drawn inside ``style()``; the person's own rcParams stay as 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 # Okabe & Ito 2008, with grey for the yellow that vanishes on white; neighbours differ in lightness
@@ -40,7 +41,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """matplotlib.pyplot, or an error that says how to get it."""
     try:
         import matplotlib.pyplot as plt
@@ -52,7 +53,7 @@ def pyplot() -> Any:
 
 
 @contextmanager
-def style() -> Iterator[Any]:
+def style() -> Iterator[ModuleType]:
     """pyplot in the look of the house, for as long as the block lasts."""
     plt = pyplot()
     with plt.rc_context(SETTINGS):

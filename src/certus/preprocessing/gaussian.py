@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.validation import one_of
 from ._basis import Basis
@@ -71,8 +71,8 @@ class GaussianBasis(Basis):
         self,
         n_centers: int = 10,
         *,
-        centers: Any = "quantile",
-        width: Any = "spacing",
+        centers: str | npt.ArrayLike = "quantile",
+        width: str | npt.ArrayLike = "spacing",
         lazy: bool = False,
     ):
         self.n_centers = n_centers

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit
 
 from ..data.validation import one_of
@@ -67,8 +67,8 @@ class SigmoidBasis(Basis):
         self,
         n_centers: int = 10,
         *,
-        centers: Any = "quantile",
-        slopes: Any = "spacing",
+        centers: str | npt.ArrayLike | None = "quantile",
+        slopes: str | npt.ArrayLike = "spacing",
         lazy: bool = False,
     ):
         self.n_centers = n_centers

@@ -104,7 +104,9 @@ def _softmax(z: np.ndarray) -> np.ndarray:
 # --- what is wrong --------------------------------------------------------------------------------
 
 
-def other_numbers(rows: Any, answers: dict[str, Any], expected: dict[str, Expected]) -> list[str]:
+def other_numbers(
+    rows: np.ndarray, answers: dict[str, Any], expected: dict[str, Expected]
+) -> list[str]:
     """What each method says that the parameters do not."""
     found = []
     for name, right in expected.items():
@@ -113,7 +115,7 @@ def other_numbers(rows: Any, answers: dict[str, Any], expected: dict[str, Expect
     return found
 
 
-def _other(name: str, rows: Any, answer: object, right: Expected) -> list[str]:
+def _other(name: str, rows: np.ndarray, answer: object, right: Expected) -> list[str]:
     answer, (value, error) = np.asarray(answer), right
     if answer.dtype.kind not in "biuf":
         return [f"{name} gives no numbers (dtype {answer.dtype})"]
@@ -135,7 +137,9 @@ def _other(name: str, rows: Any, answer: object, right: Expected) -> list[str]:
     return _counted(found, len(np.unique(wrong[:, 0])), len(rows))
 
 
-def other_classes(rows: Any, answer: object, classes: list[Any], decides: Expected) -> list[str]:
+def other_classes(
+    rows: np.ndarray, answer: object, classes: list[Any], decides: Expected
+) -> list[str]:
     """Rows that predict gives another class than the largest of what decides, beyond rounding."""
     answer, (value, error) = np.asarray(answer), decides
     if answer.shape != (len(rows),):

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from certus.proofs.types import FunctionTo
+
 
 def paired(A: np.ndarray, B: np.ndarray, metric: str = "euclidean", **params: Any) -> np.ndarray:
     """d(A_i, B_i) by scikit-learn's name of the metric, "gower", "phi_s" or "spearman".
@@ -152,7 +154,9 @@ def between_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(none_a & none_b, 0.0, np.where(none_a | none_b, 1.0, half))
 
 
-def units(A: np.ndarray, metric: str, w: np.ndarray | None = None, **_: Any) -> np.ndarray | None:
+def units(
+    A: np.ndarray, metric: str, w: np.ndarray | None = None, **_: object
+) -> np.ndarray | None:
     """Rows u with d(a, b) = ``between_units``(u_a, u_b); None if the metric is none of these."""
     if metric not in ("cosine", "correlation", "spearman"):
         return None
@@ -209,7 +213,7 @@ def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
         return np.where(np.asarray(above) == 0, 0.0, above / np.where(above == 0, 1.0, below))
 
 
-def _boolean(formula: Any) -> Any:
+def _boolean(formula: FunctionTo[np.ndarray]) -> FunctionTo[np.ndarray]:
     """A metric of the counts: both true (tt), one of them (tf, ft), neither (ff)."""
 
     def distance(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
@@ -253,9 +257,9 @@ def gower(
     A, B = np.asarray(A), np.asarray(B)
     p = A.shape[-1]
     categorical = np.zeros(p, dtype=bool) if categorical is None else np.asarray(categorical)
-    total: Any = 0.0
-    weight: Any = 0.0
-    known_in_both: Any = 0
+    total: float | np.ndarray = 0.0
+    weight: float | np.ndarray = 0.0
+    known_in_both: int | np.ndarray = 0
     for l, w_l in enumerate(_weights(w, A)):
         a, b = A[..., l], B[..., l]
         if categorical[l]:
@@ -289,7 +293,7 @@ ALIASES = {
     "infinity": "chebyshev", "matching": "hamming", "sokalmichener": "rogerstanimoto",
 }  # fmt: skip
 
-METRICS = {
+METRICS: dict[str, FunctionTo[np.ndarray]] = {
     "manhattan": manhattan, "euclidean": euclidean, "sqeuclidean": sqeuclidean,
     "chebyshev": chebyshev, "minkowski": minkowski, "seuclidean": seuclidean,
     "mahalanobis": mahalanobis, "cosine": cosine, "correlation": correlation,

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..data.csr import Block
 from ..data.rows import Rows
 from ..losses import Loss
+from ..penalties import Penalty
 from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
 
 
@@ -20,7 +22,7 @@ from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
 class Problem:
     rows: Rows  # y: (n, 1), as the loss wants it
     loss: Loss
-    penalty: Any
+    penalty: Penalty
     fit_intercept: bool = True
     outputs: int = 1
     shift: float = 0.0  # what was taken away from y, and belongs to b
@@ -94,7 +96,7 @@ def objective(problem: Problem, w: np.ndarray, b: np.ndarray) -> float:
     return float((value.sum() if s is None else s @ value) + problem.penalty.value(w))
 
 
-def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
+def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: np.ndarray) -> Any:
     return X @ w + b
 
 

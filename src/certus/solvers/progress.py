@@ -24,6 +24,6 @@ def ignore(step: Step) -> bool:
     return False
 
 
-def always(parameters: Any) -> Callable[[], Any]:
+def always(parameters: object) -> Callable[[], Any]:
     """The parameters as they are now, for who asks later."""
     return lambda: parameters

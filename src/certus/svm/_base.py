@@ -10,20 +10,21 @@ import numpy as np
 from ..base.certified import CertifiedEstimator
 from ..data.csr import CSR
 from ..data.finite import require_finite
+from ..data.lazy import LazyRows
 from ..data.rows import Rows
 from ..data.validation import data_for_predict
 from ..solvers.lssvm import predict
 from ..text.format import printable
-from ._kernels import kernel_of, require_kernel_matrix
+from ._kernels import KernelOrName, kernel_of, require_kernel_matrix
 
 
 class KernelMachine(CertifiedEstimator):
     """A kernel and its rows."""
 
     C: float
-    kernel: Any
+    kernel: KernelOrName
     degree: int
-    gamma: Any
+    gamma: float | str
     coef0: float
     verbose: int
 
@@ -38,7 +39,7 @@ class KernelMachine(CertifiedEstimator):
 
     # --- rows ---
 
-    def _dense(self, X: Any) -> np.ndarray:
+    def _dense(self, X: np.ndarray | CSR | LazyRows) -> np.ndarray:
         """X as a dense array of floats: its own where it had to be made, else the person's."""
         if isinstance(X, CSR):
             raise TypeError(
@@ -46,8 +47,8 @@ class KernelMachine(CertifiedEstimator):
                 "X.toarray(), or kernel='precomputed' with a kernel of "
                 "sklearn.metrics.pairwise, which takes sparse X"
             )
-        X = X if isinstance(X, np.ndarray) else X[: X.shape[0]]  # lazy rows are made
-        return X if X.dtype in (np.float32, np.float64) else X.astype(float)
+        dense = X if isinstance(X, np.ndarray) else X[: X.shape[0]]  # lazy rows are made
+        return dense if dense.dtype in (np.float32, np.float64) else dense.astype(float)
 
     def _finite(self, X: np.ndarray) -> np.ndarray:
         require_finite(X, vars(self).get("feature_names_in_"))
@@ -65,12 +66,12 @@ class KernelMachine(CertifiedEstimator):
         if not self._precomputed:
             self.X_fit_ = np.array(X, order="C")
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: object) -> np.ndarray:
         """f of new rows, (m, q)."""
-        X = self._finite(self._dense(data_for_predict(self, X)))
-        rows = X if self._precomputed else self.X_fit_
-        kernel = kernel_of(self, self.gamma_)
-        return predict(X, rows, self.dual_coef_.T, self.intercept_, kernel)
+        new = self._finite(self._dense(data_for_predict(self, X)))
+        rows = new if self._precomputed else self.X_fit_
+        kernel = kernel_of(self, float(self.gamma_))
+        return predict(new, rows, self.dual_coef_.T, self.intercept_, kernel)
 
     # --- what people are told ---
 

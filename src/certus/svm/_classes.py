@@ -5,21 +5,25 @@ y_ik = 1 if row i is of class k, else −1: a column for each class; of two clas
 ω_i = d_i² s_i c_i:  density (if any), weight of the row, weight of its class
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..solvers.lssvm import Kernel
 from ._least_squares import LeastSquares
+
+if TYPE_CHECKING:
+    from .density_svc import DensityWeightedSVC
 
 
 class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
     """Scores of classes by least squares."""
 
-    class_weight: Any
+    class_weight: ClassWeight
     classes_: np.ndarray
     class_weight_: np.ndarray
     loo_accuracy_: float | None
@@ -67,7 +71,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
         f = self._scores(X)
         return f[:, 0] if f.shape[1] == 1 else f
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The class of the largest score.
 
         Parameters
@@ -99,6 +103,8 @@ def chosen(f: np.ndarray) -> np.ndarray:
     return (f > 0).astype(np.intp) if f.ndim == 1 else np.asarray(f.argmax(axis=1))
 
 
-def weights_of_classes(model: Any, classes: np.ndarray, rows: Rows) -> np.ndarray:
+def weights_of_classes(
+    model: "LeastSquaresClassifier | DensityWeightedSVC", classes: np.ndarray, rows: Rows
+) -> np.ndarray:
     c = class_weights(model.class_weight, classes, codes(rows), rows.s)
     return np.ones(len(classes)) if c is None else c

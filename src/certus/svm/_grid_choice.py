@@ -2,15 +2,19 @@
 
 import threading
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.rows import Rows
 from ..solvers.lssvm import Point
 from ..text.format import count
 from ..text.table import Table
 from ._kernels import WITH_GAMMA, gamma_of
 from ._left_out_scores import name_of_score
+
+if TYPE_CHECKING:
+    from .lssvc_cv import LSSVCCV
 
 C_RANGE = (1e-2, 1e4)
 GAMMA_RANGE = (1e-2, 1e2)  # times "scale"
@@ -35,7 +39,7 @@ def values_of(name: str, given: object, span: tuple[float, float]) -> np.ndarray
     return np.unique(values)
 
 
-def gammas_of(model: Any, rows: Any) -> np.ndarray:
+def gammas_of(model: "LSSVCCV", rows: Rows) -> np.ndarray:
     """γ to be tried, ascending; [1] where the kernel has none."""
     if callable(model.kernel) or model.kernel not in WITH_GAMMA:
         return np.ones(1)
@@ -90,7 +94,7 @@ class BestOfGrid:
         )
 
 
-def table_of(model: Any) -> Table:
+def table_of(model: "LSSVCCV") -> Table:
     """A row for each γ, with the best C for it."""
     at = np.array([best_of(row[None])[1] for row in _with_scores(model.scores_)])
     score, g = name_of_score(model.scoring), best_of(model.scores_)[0]
@@ -114,7 +118,7 @@ def _with_scores(scores: np.ndarray) -> np.ndarray:
     return np.where(none[:, None], -np.inf, scores)
 
 
-def notes_on(model: Any) -> list[str]:
+def notes_on(model: "LSSVCCV") -> list[str]:
     """What to know before trusting the choice."""
     g, c = best_of(model.scores_)
     told = []

@@ -7,8 +7,9 @@ counted by its sample weight, so that weight 2 is the row twice. Or the matrix i
 ("precomputed"), or a function of two sets of rows.
 """
 
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,13 +19,18 @@ from ..solvers.lssvm import Kernel
 from ..text.format import count
 from ._parameters import is_finite
 
+if TYPE_CHECKING:
+    from ._base import KernelMachine
+
+KernelOrName = str | Callable[..., np.ndarray]
+
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
 WITH_GAMMA = ("rbf", "poly", "sigmoid")
 TRIED = 64  # rows on which a function is looked at before the fit
 SYMMETRY = 1e-8  # of the largest entry: what rounding may tell K_ij from K_ji by
 
 
-def check_kernel(model: Any) -> None:
+def check_kernel(model: "KernelMachine") -> None:
     """The parameters of a kernel, but for γ."""
     if not callable(model.kernel):
         one_of("kernel", model.kernel, KERNELS)
@@ -35,7 +41,7 @@ def check_kernel(model: Any) -> None:
         raise ValueError(f"coef0={coef0!r}: give a finite number")
 
 
-def check_gamma(gamma: Any, name: str = "gamma") -> None:
+def check_gamma(gamma: float | str, name: str = "gamma") -> None:
     said = "give 'scale', 'auto' or a finite number above 0"
     if isinstance(gamma, str):
         one_of(name, gamma, ("scale", "auto"))
@@ -45,7 +51,7 @@ def check_gamma(gamma: Any, name: str = "gamma") -> None:
         raise ValueError(f"{name}={gamma!r} makes all rows alike, or far ones nearer: {said}")
 
 
-def gamma_of(gamma: Any, kernel: Any, rows: Rows) -> float:
+def gamma_of(gamma: float | str, kernel: KernelOrName, rows: Rows) -> float:
     """γ as a number; 1 where the kernel has none."""
     if callable(kernel) or kernel not in WITH_GAMMA:
         return 1.0
@@ -67,16 +73,16 @@ def _variance(rows: Rows) -> float:
     return float(s @ np.square(X - mean).sum(axis=1) / S)
 
 
-def kernel_of(model: Any, gamma: float) -> Kernel:
+def kernel_of(model: "KernelMachine", gamma: float) -> Kernel:
     """What the solver is given."""
     return Kernel(model.kernel, gamma, int(model.degree), float(model.coef0))
 
 
-def name_of(kernel: Any) -> str:
+def name_of(kernel: KernelOrName) -> str:
     return repr(getattr(kernel, "__name__", kernel) if callable(kernel) else kernel)
 
 
-def require_kernel_matrix(model: Any, X: np.ndarray) -> None:
+def require_kernel_matrix(model: "KernelMachine", X: np.ndarray) -> None:
     """X of the fit is a kernel matrix, or a function gives one: square and symmetric."""
     if callable(model.kernel):
         some = X[spread(len(X), min(TRIED, len(X)))]

@@ -5,7 +5,7 @@ r"""What the least-squares machines share: one system, its attributes, rows left
 At the optimum β_i = C ω_i e_i and P = ½ Σ β_i y_i, for each column of y.
 """
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class LeastSquares(KernelMachine):
     """β and b of one linear system."""
 
     fit_intercept: bool
-    loo: Any
+    loo: bool | Literal["auto"]
     loo_scores_: np.ndarray | None
     objective_: float
     condition_: float

@@ -10,7 +10,6 @@ s the weights of rows, ω = s·c with those of classes. Or a function of labels 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
@@ -22,7 +21,7 @@ Score = Callable[[np.ndarray], float]
 
 
 def score_of(
-    scoring: Any,
+    scoring: str | Callable[..., float],
     classes: np.ndarray,
     k: np.ndarray,
     y: np.ndarray,
@@ -66,12 +65,14 @@ def _geometric(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: ob
     return float(np.prod(shares) ** (1 / len(shares)))
 
 
-def _squared(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, omega: Any) -> float:
+def _squared(
+    f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, omega: np.ndarray
+) -> float:
     losses = np.square(y - f.reshape(y.shape)).mean(axis=1)
     return float(-(omega @ losses) / omega.sum())
 
 
-def _log(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, omega: Any) -> float:
+def _log(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, omega: np.ndarray) -> float:
     logs = (
         -np.logaddexp(0, -y[:, 0] * f) if f.ndim == 1 else log_softmax(f, axis=1)[range(len(k)), k]
     )

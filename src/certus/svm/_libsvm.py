@@ -5,7 +5,7 @@ r"""C-SVC of a model's rows: libsvm, the last digits, and the objective.
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,11 +20,19 @@ from ._classes import codes
 from ._kernels import kernel_of
 from ._pairs import pairs_of
 
+if TYPE_CHECKING:
+    from .density_svc import DensityWeightedSVC
+
 POLISHED_ROWS = 4000  # whose kernel matrix is made for the last digits
 
 
 def libsvm(
-    model: Any, tol: float, most_steps: int, X: np.ndarray, labels: np.ndarray, times: np.ndarray
+    model: "DensityWeightedSVC",
+    tol: float,
+    most_steps: int,
+    X: np.ndarray,
+    labels: np.ndarray,
+    times: np.ndarray,
 ) -> SVC:
     """scikit-learn's machine after at most so many steps for a pair of classes.
 
@@ -42,7 +50,7 @@ def libsvm(
 
 
 def by_interior_point(
-    model: object, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
+    model: "DensityWeightedSVC", rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """β (n, pairs) and b by a method whose steps do not grow with C·K, where a pair is small."""
     beta, b = beta.copy(), b.copy()
@@ -54,7 +62,7 @@ def by_interior_point(
 
 
 def polished(
-    model: object, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
+    model: "DensityWeightedSVC", rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """β (n, pairs) and b, each pair to its last digits if it is small enough."""
     beta, b = beta.copy(), b.copy()
@@ -65,7 +73,7 @@ def polished(
     return beta, b
 
 
-def _small_pairs(model: Any, rows: Rows, times: np.ndarray) -> Iterator[Any]:
+def _small_pairs(model: "DensityWeightedSVC", rows: Rows, times: np.ndarray) -> Iterator[Any]:
     """(number, rows, K, y = ±1, C_i) of each pair of classes with few enough rows."""
     k, kernel = codes(rows), kernel_of(model, model.gamma_)
     for t, (i, j) in enumerate(pairs_of(len(model.classes_))):
@@ -75,7 +83,9 @@ def _small_pairs(model: Any, rows: Rows, times: np.ndarray) -> Iterator[Any]:
             yield t, own, kernel.gram(rows.X[own], rows.X[own]), y, most
 
 
-def objective(model: Any, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray) -> float:
+def objective(
+    model: "DensityWeightedSVC", rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
+) -> float:
     k, C = codes(rows), float(model.C) * times
     f = predict(rows.X, rows.X, beta, b, kernel_of(model, model.gamma_))
     total = 0.5 * float(np.sum(beta * (f - b)))

@@ -1,6 +1,6 @@
 """What is odd about a kernel on the rows of a fit, in words."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from ..data.rows import spread
 from ..solvers.lssvm import Kernel
 from ..text.format import count, magnitude, number, small
 from ._kernels import name_of
+
+if TYPE_CHECKING:
+    from ._base import KernelMachine
+    from ._least_squares import LeastSquares
 
 LOOKED_AT = 128  # rows whose kernel with all others is looked at
 MANY_DIGITS = 1e10  # condition from which rounding is worth a word
@@ -40,7 +44,7 @@ def odd_gamma(X: np.ndarray, kernel: Kernel) -> list[str]:
     return []
 
 
-def ill_conditioned(model: Any) -> list[str]:
+def ill_conditioned(model: "LeastSquares") -> list[str]:
     """C so large that digits are missing: as a share of what the intercept alone leaves, which
     grows with C, they may be nothing, and as a share of the objective a lot."""
     c = model.certificate_
@@ -52,7 +56,7 @@ def ill_conditioned(model: Any) -> list[str]:
     ]
 
 
-def indefinite(model: Any, below: int) -> list[str]:
+def indefinite(model: "KernelMachine", below: int) -> list[str]:
     """``below``: eigenvalues below 0 that the solver met; 0: it met none."""
     how_many = f" ({count(below, 'eigenvalue')} below 0)" if below else ""
     return [

@@ -1,16 +1,18 @@
 """IDLSSVM-CIL: a least-squares SVM whose rows count by how densely they lie."""
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..data.validation import data_for_classification, memory_for_kernel, one_of
 from ..runtime.progress import monitored
 from ..solvers.lssvm import Kernel, solve_primal
 from ..text.format import count
 from ._classes import LeastSquaresClassifier, codes, signs
 from ._density import check_density, density_of
+from ._kernels import KernelOrName
 from ._messages import classes_without_weight
 from ._parameters import is_finite
 
@@ -121,13 +123,13 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         density: str = "global",
         formulation: str = "dual",
         epsilon: float = 0.0,
-        kernel: Any = "rbf",
+        kernel: KernelOrName = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         fit_intercept: bool = True,
-        class_weight: Any = "balanced",
-        loo: Any = "auto",
+        class_weight: ClassWeight = "balanced",
+        loo: bool | Literal["auto"] = "auto",
         verbose: int = 0,
     ):
         self.C = C
@@ -145,7 +147,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         self.verbose = verbose
 
     @monitored
-    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "DensityWeightedLSSVC":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "DensityWeightedLSSVC":
         """Find the densities, then β and b.
 
         Parameters

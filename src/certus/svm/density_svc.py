@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 
 from ..certificate import certify
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..data.validation import (
     boolean,
     data_for_classification,
@@ -21,7 +22,7 @@ from ..text.format import count, number
 from ._base import KernelMachine
 from ._classes import codes, weights_of_classes
 from ._density import check_density, density_of
-from ._kernels import check_gamma, check_kernel, gamma_of, kernel_of
+from ._kernels import KernelOrName, check_gamma, check_kernel, gamma_of, kernel_of
 from ._libsvm import by_interior_point, libsvm, objective, polished
 from ._messages import classes_without_weight, indefinite, odd_gamma
 from ._pairs import as_dual_coef, by_pairs, one_for_each, votes
@@ -138,11 +139,11 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         *,
         n_neighbors: int = 5,
         density: str = "global",
-        kernel: Any = "rbf",
+        kernel: KernelOrName = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
-        class_weight: Any = "balanced",
+        class_weight: ClassWeight = "balanced",
         tol: float = 1e-3,
         shrinking: bool = True,
         cache_size: float = 200,
@@ -168,7 +169,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         self.verbose = verbose
 
     @monitored
-    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "DensityWeightedSVC":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "DensityWeightedSVC":
         """Find the densities, then the machine.
 
         Parameters
@@ -315,7 +316,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
     # --- new rows ---
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Scores, as scikit-learn's ``SVC`` gives them.
 
         Parameters
@@ -332,7 +333,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             return f[:, 0]
         return f if self.decision_function_shape == "ovo" else one_for_each(f, K)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The class that most pairs vote for; of equal ones the first, but for ``break_ties``.
 
         Parameters
@@ -347,7 +348,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         which = (one_for_each if self.break_ties else votes)(f, K).argmax(axis=1)
         return self.classes_[which]
 
-    def _of_pairs(self, X: Any) -> np.ndarray:
+    def _of_pairs(self, X: object) -> np.ndarray:
         """f of new rows, (m, pairs)."""
         X = self._finite(self._dense(data_for_predict(self, X)))
         own = np.repeat(np.arange(len(self.classes_)), self.n_support_)

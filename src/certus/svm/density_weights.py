@@ -5,12 +5,11 @@ r"""How densely the rows around a row lie, as a weight.
 0 ≤ d_i ≤ 1. The sparsest row has exactly 0. Where all r are equal, d = 1: none is denser.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..data.labels import encode, read_labels
+from ..data.types import Metric
 from ..data.validation import data_for_transform, positive_whole
 from ..distances import get_distance
 from ..runtime.config import effective_threads
@@ -21,7 +20,7 @@ SAME = 1e-12  # relative: distances that rounding alone tells apart
 
 
 def density_weights(
-    X: object, k: int = 5, *, y: object = None, metric: object = "euclidean"
+    X: object, k: int = 5, *, y: object = None, metric: Metric = "euclidean"
 ) -> np.ndarray:
     r"""Weights d_i = 1 − r_i/max r, r_i the distance of row i to its k-th nearest other row.
 
@@ -65,7 +64,7 @@ def of_rows(
     X: np.ndarray,
     k: object,
     labels: tuple[np.ndarray, np.ndarray] | None = None,
-    metric: Any = "euclidean",
+    metric: Metric = "euclidean",
     name: str = "k",
 ) -> np.ndarray:
     """d of rows that have been looked at; ``labels``: (classes, index), for each class by itself.

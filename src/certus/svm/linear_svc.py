@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from ..certificate import Certificate, certify
 from ..data.labels import class_weights
 from ..data.rows import Rows
+from ..data.types import ClassWeight, Seed
 from ..data.validation import boolean, data_for_classification, one_of
 from ..linear_model._classes_so_far import ClassesSoFar
 from ..linear_model._classifier import (
@@ -27,6 +28,7 @@ from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import TIGHTER, against_the_rest, choose, classification
 from ..solvers.hinge import dispatch
 from ..solvers.hinge.dispatch import HingeFit, HingeProblem
+from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 
 
@@ -117,9 +119,9 @@ class LinearSVC(LargestScore, LinearClassifier):
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 1000,
     ):
         self.penalty = penalty
@@ -215,7 +217,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             )
         return fit.stopped_at, found, fit.said
 
-    def _attributes(self, fit: Any) -> dict[str, Any]:
+    def _attributes(self, fit: Fit | HingeFit) -> dict[str, Any]:
         """Of a solver's parameters: those of the hinge carry their dual point."""
         if isinstance(fit, HingeFit):
             return self._hinge_attributes([fit])

@@ -1,10 +1,12 @@
 """The least-squares support vector machine for classes."""
 
-from typing import Any
+from typing import Literal
 
+from ..data.types import ClassWeight
 from ..data.validation import data_for_classification
 from ..runtime.progress import monitored
 from ._classes import LeastSquaresClassifier
+from ._kernels import KernelOrName
 
 
 class LSSVC(LeastSquaresClassifier):
@@ -97,13 +99,13 @@ class LSSVC(LeastSquaresClassifier):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelOrName = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         fit_intercept: bool = True,
-        class_weight: Any = None,
-        loo: Any = "auto",
+        class_weight: ClassWeight = None,
+        loo: bool | Literal["auto"] = "auto",
         verbose: int = 0,
     ):
         self.C = C

@@ -1,12 +1,15 @@
 """LSSVC with C and γ chosen by exact leave-one-out."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import certify
 from ..data.rows import Rows
+from ..data.types import ClassWeight
 from ..data.validation import boolean, data_for_classification, memory_for_kernel, one_of
 from ..runtime.progress import monitored
 from ..solvers.lssvm import Fit, Kernel, grid
@@ -14,11 +17,13 @@ from ..text.format import count, number
 from ..text.table import Table
 from ._classes import LeastSquaresClassifier, codes, signs
 from ._grid_choice import C_RANGE, BestOfGrid, best_of, gammas_of, table_of, values_of
-from ._kernels import check_kernel, kernel_of
+from ._kernels import KernelOrName, check_kernel, kernel_of
 from ._left_out_scores import SCORES, name_of_score, score_of
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from ..plotting import ScoreGridDisplay
 
 
 class LSSVCCV(LeastSquaresClassifier):
@@ -107,15 +112,15 @@ class LSSVCCV(LeastSquaresClassifier):
 
     def __init__(
         self,
-        Cs: Any = 10,
-        gammas: Any = 10,
+        Cs: int | npt.ArrayLike = 10,
+        gammas: int | npt.ArrayLike = 10,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelOrName = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
         fit_intercept: bool = True,
-        scoring: Any = "accuracy",
-        class_weight: Any = None,
+        scoring: str | Callable[..., float] = "accuracy",
+        class_weight: ClassWeight = None,
         verbose: int = 0,
     ):
         self.Cs = Cs
@@ -129,7 +134,7 @@ class LSSVCCV(LeastSquaresClassifier):
         self.verbose = verbose
 
     @monitored
-    def fit(self, X: Any, y: object, sample_weight: Any = None) -> "LSSVCCV":
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "LSSVCCV":
         """Choose C and γ, and solve for β and b.
 
         Parameters
@@ -210,7 +215,7 @@ class LSSVCCV(LeastSquaresClassifier):
         check_is_fitted(self)
         return table_of(self)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "ScoreGridDisplay":
         """Draw the scores of the grid: a ``certus.plotting.ScoreGridDisplay``."""
         from ..plotting import ScoreGridDisplay
 

@@ -1,6 +1,6 @@
 """The least-squares support vector machine for numbers: kernel ridge with an intercept."""
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 from ..data.rows import Rows
 from ..data.validation import data_for_fit
 from ..runtime.progress import monitored
+from ._kernels import KernelOrName
 from ._least_squares import LeastSquares
 
 
@@ -99,12 +100,12 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelOrName = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | str = "scale",
         coef0: float = 0.0,
         fit_intercept: bool = True,
-        loo: Any = "auto",
+        loo: bool | Literal["auto"] = "auto",
         verbose: int = 0,
     ):
         self.C = C
@@ -153,7 +154,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         f = self.loo_scores_.reshape(rows.y.shape)
         return float(r2_score(rows.y, f, sample_weight=rows.s))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """f(x) = Σ β_j K(x_j, x) + b, in float64.
 
         Parameters

@@ -143,8 +143,8 @@ class Normals:
             C = [self._shaped(whole, total(n) + self.epsilon)] * k
         else:
             C = [
-                self._shaped(S + prior, size + self.epsilon)
-                for S, size in zip(scatter, n, strict=True)
+                self._shaped(S + prior, size + self.epsilon) if size + self.epsilon > 0 else old
+                for S, size, old in zip(scatter, n, self.C, strict=True)  # a component without rows
             ]
         weights = [v / total(n) for v in n]
         more = (self.X, self.s, self.shape, means, C, self.epsilon, self.added, self.d)

@@ -14,7 +14,7 @@ alone. Both losses have ∇²ℓ(z + δ) ⪯ e^{2|δ|} ∇²ℓ(z), so that an e
 next to nothing to g.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from certus.proofs.linalg.orthogonal_coordinates import (
     orthogonal_coordinates,
     scaled_columns,
 )
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 CAREFUL_WORK = 2**35  # multiplications of a factorisation of all rows
 LEAST_BEND = 1e-10  # trace of ∇²ℓ below which a row does not count for H
@@ -51,19 +51,33 @@ class Careful(NamedTuple):
     error: float  # of the objective, at most
     excess: float
     decrement: float  # ν²/2
-    reach: Any  # |θ_j − θ*_j| at most, (K, P), or None
+    reach: np.ndarray | None  # |θ_j − θ*_j| at most, (K, P), or None
     left_out: list[LeftOut]
     unproven: str  # why nothing more is known
 
 
 class CarefulSums(NamedTuple):
-    value: Any  # Σ ω ℓ
-    error: Any  # Σ of what the scores' error does to that, at most
-    g: Any  # (K, r)
-    g_error: Any  # (K, r), without that of the sum's own rounding
-    g_size: Any  # (K, r): the same sum of absolute values
+    value: float  # Σ ω ℓ
+    error: float  # Σ of what the scores' error does to that, at most
+    g: np.ndarray  # (K, r)
+    g_error: np.ndarray  # (K, r), without that of the sum's own rounding
+    g_size: np.ndarray  # (K, r): the same sum of absolute values
     H: np.ndarray  # (K, r, K, r)
-    Z_error: Any  # (K, r): Σ ω ∇²ℓ_kk (Ẑ − Z)²
+    Z_error: np.ndarray  # (K, r): Σ ω ∇²ℓ_kk (Ẑ − Z)²
+
+
+class RowLoss(Protocol):
+    """The loss of rows with its derivatives in z."""
+
+    def weights(self, y: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """ω (n,)."""
+        ...
+
+    def __call__(
+        self, y: np.ndarray, s: np.ndarray, z: np.ndarray, /
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """ωℓ (n,), ω∇ℓ (n, K) and ω∇²ℓ (n, K, K)."""
+        ...
 
 
 class Model(NamedTuple):
@@ -71,7 +85,7 @@ class Model(NamedTuple):
 
     theta: np.ndarray  # (P, K)
     columns: ScaledColumns
-    loss: Any  # (y, s, z) → ωℓ (n,), ω∇ℓ (n, K), ω∇²ℓ (n, K, K)
+    loss: RowLoss
 
     def scores(self, A: np.ndarray) -> tuple[Any, Any]:
         """z of rows as scaled, and |ẑ − z| at most."""
@@ -80,19 +94,24 @@ class Model(NamedTuple):
         size = np.dot(np.abs(A), np.abs(self.theta))
         return z, UNIT * np.abs(z) + product_error(A.shape[1]) * size
 
-    def weights(self, X: Any, y: np.ndarray, s: Any) -> Any:
+    def weights(self, X: Matrix, y: np.ndarray, s: np.ndarray) -> Any:
         """The trace of ω∇²ℓ, row by row; 0 for rows that do not count for H."""
         _, _, h = self.loss(y[:, 0], s, self.scores(self.columns.of(X))[0])
         return np.einsum("ikk->i", h) * self.bent(y, s, h)
 
-    def bent(self, y: Any, s: np.ndarray, h: Any) -> Any:
+    def bent(self, y: np.ndarray, s: np.ndarray, h: np.ndarray) -> Any:
         """Which rows count for H."""
         return np.einsum("ikk->i", h) >= LEAST_BEND * self.loss.weights(y[:, 0], s)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows proves nothing
 def careful_curvature(
-    data: RowData, w: np.ndarray, b: np.ndarray, fit_intercept: bool, loss: Any, kept: np.ndarray
+    data: RowData,
+    w: np.ndarray,
+    b: np.ndarray,
+    fit_intercept: bool,
+    loss: RowLoss,
+    kept: np.ndarray,
 ) -> Careful:
     """The excess of w (p, K), b (K,) in the user's units, without a penalty.
 
@@ -112,7 +131,7 @@ def careful_curvature(
     return nothing if at is None else _in_coordinates(data, model, at, kept)
 
 
-def _in_coordinates(data: RowData, model: Model, at: Coordinates, kept: Any) -> Careful:
+def _in_coordinates(data: RowData, model: Model, at: Coordinates, kept: np.ndarray) -> Careful:
     shift = _left_out_scores(model, at)
     sums, most = data.reduce(_careful_sums, model, at, shift, combine=_careful_both, square=True)
     K, r = sums.g.shape
@@ -161,13 +180,13 @@ def _left_out_scores(model: Model, at: Coordinates) -> float:
 class Largest(NamedTuple):
     """Over the rows that count."""
 
-    z_error: Any  # |ẑ − z|
-    row: Any  # ‖Z_i‖ of rows that count for H
-    Z_error: Any  # |Ẑ_ij − Z_ij|, (r,)
+    z_error: float  # |ẑ − z|
+    row: float  # ‖Z_i‖ of rows that count for H
+    Z_error: np.ndarray  # |Ẑ_ij − Z_ij|, (r,)
 
 
 def _careful_sums(
-    X: Any, y: np.ndarray, s: Any, model: Model, at: Coordinates, shift: float
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, model: Model, at: Coordinates, shift: float
 ) -> tuple[CarefulSums, Largest]:
     """Gradient, curvature and score sums of one block of rows."""
     X, y, s = counted_rows(X, y, s)
@@ -210,7 +229,7 @@ def _careful_both(left: np.ndarray, right: np.ndarray) -> tuple[CarefulSums, Lar
 
 
 def _largest_row(
-    X: Any, y: Any, s: np.ndarray, model: Model, at: Coordinates, A: Any
+    X: Matrix, y: np.ndarray, s: np.ndarray, model: Model, at: Coordinates, A: np.ndarray
 ) -> tuple[Any]:
     """The largest ‖(e_k − e_l)⊗Z_i‖ in A (K, r, m) of one block's rows that count for H."""
     X, y, s = counted_rows(X, y, s)

@@ -19,13 +19,13 @@ repeat others, or nearly do), nothing is proven here, and the finding says that 
 ``_careful_curvature`` looks at such directions in more digits.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from certus.proofs.glm.duality import EVALUATION
-from certus.proofs.linalg.linear_sums import gamma
-from certus.proofs.types import RowData
+from certus.proofs.glm.duality import EVALUATION, Fitted
+from certus.proofs.linalg.linear_sums import View, gamma
+from certus.proofs.types import Matrix, RowData
 
 MOST_PARAMETERS = 2000  # up to which matrices of them are formed
 GLANCE = (2**24,)  # multiplications for a subset's matrix: next to nothing …
@@ -41,13 +41,19 @@ class Curvature(NamedTuple):
 
     excess: float  # F(θ) − F* at most
     decrement: float  # ν²/2
-    reach: Any  # |θ_j − θ*_j| at most, or None
+    reach: np.ndarray | None  # |θ_j − θ*_j| at most, or None
     unresolved: bool = False  # rounding is why no more is known
     gain: float = 0.0  # what a step along directions that are known would gain, about
-    dark: Any = None  # directions of which H shows no curvature, (K, P, m)
+    dark: np.ndarray | None = None  # directions of which H shows no curvature, (K, P, m)
 
 
 NOTHING = Curvature(np.inf, np.inf, None)
+
+
+class RowBend(Protocol):
+    """ω times the loss's second derivatives in z, row by row, (n, K, K)."""
+
+    def __call__(self, y: np.ndarray, s: np.ndarray, z: np.ndarray, /) -> np.ndarray: ...
 
 
 class Local(NamedTuple):
@@ -58,8 +64,8 @@ class Local(NamedTuple):
 
     w: np.ndarray  # (p, K)
     b: np.ndarray  # (K,)
-    bend: np.ndarray  # (y, s, z) → ω times the loss's second derivatives in z, (n, K, K)
-    view: Any
+    bend: RowBend  # (y, s, z) → ω times the loss's second derivatives in z, (n, K, K)
+    view: View
     constant: float | None
     g: np.ndarray  # (K, P), the least subgradient
     g_error: np.ndarray  # (K, P)
@@ -77,13 +83,13 @@ class Local(NamedTuple):
 
 
 def local_of(
-    fitted: Any,
-    columns: Any,
+    fitted: Fitted,
+    columns: slice,
     sums: tuple[Any, Any],
-    slope: Any,
-    W: Any,
+    slope: np.ndarray,
+    W: np.ndarray,
     size: np.ndarray,
-    bend: Any,
+    bend: RowBend,
     steepest: float,
 ) -> Local:
     """Of some columns of w, from ``sums``: v = −∂loss/∂w (p, K) and v_b = −∂loss/∂b (K,).
@@ -93,16 +99,15 @@ def local_of(
     """
     v, v_b = sums
     w, b, q = fitted.w[:, columns], fitted.b[columns], fitted.q[:, None]
-    l1, l2 = fitted.penalty
     b_error = np.max(fitted.b_error)
     z_error = gamma(len(w) + 6) * (size @ np.abs(w) + np.sqrt(W) * np.abs(b))
     z_error = np.linalg.norm(z_error + np.sqrt(W) * b_error)
     # of a sum over rows, and of slopes at scores that are off by z_error
     error = fitted.rounding * slope + steepest * z_error
-    g, g_error, l1, l2 = -v, np.multiply.outer(size, error), l1 * q + 0 * v, l2 * q * q + 0 * v
-    constant = None
-    if fitted.free or fitted.scaling is not None:
-        constant = 1.0 if fitted.free else fitted.scaling
+    g, g_error = -v, np.multiply.outer(size, error)
+    l1, l2 = fitted.penalty.l1 * q + 0 * v, fitted.penalty.l2 * q * q + 0 * v
+    constant = 1.0 if fitted.free else fitted.scaling
+    if constant is not None:
         at = 0.0 if fitted.free else 1.0
         w = np.vstack([w, b / constant])
         g = np.vstack([g, -constant * v_b])
@@ -221,14 +226,21 @@ def spread_over(A: np.ndarray, kept: np.ndarray, fill: float = 0.0) -> Any:
     return out.reshape(*kept.shape, A.shape[1])
 
 
-def with_constant(X: np.ndarray, view: Any, constant: float | None) -> Any:
+def with_constant(X: Matrix, view: View, constant: float | None) -> Any:
     """[X, c] of a block as viewed."""
     Z = view.of(X)
     return Z if constant is None else np.hstack([Z, np.full((len(Z), 1), constant)])
 
 
 def hessian(
-    X: Any, y: Any, s: Any, w: Any, b: np.ndarray, bend: Any, view: Any, constant: float | None
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    w: np.ndarray,
+    b: np.ndarray,
+    bend: RowBend,
+    view: View,
+    constant: float | None,
 ) -> tuple[Any, Any]:
     """Σ h x xᵀ of one block for each pair of classes, and the largest |x_j| of rows that count."""
     Z = with_constant(X, view, constant)
@@ -248,10 +260,10 @@ def add_and_compare(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any,
 
 
 def row_sizes(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
-    view: Any,
+    view: View,
     constant: float | None,
     peak: np.ndarray,
     A: np.ndarray,

@@ -22,7 +22,7 @@ from certus.proofs.linalg.accurate_products import accurate_product, product_err
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import LeftOut
 from certus.proofs.linalg.orthogonal_directions import Directions, find_directions, no_directions
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 ABOVE = 1e4  # times what rounding can do, of eigenvalues whose inverses are then good
 
@@ -106,7 +106,7 @@ class FirthBend(NamedTuple):
     theta: np.ndarray  # (P, 1), of x̂
     exponent: np.ndarray
 
-    def __call__(self, X: Any, y: np.ndarray, s: Any) -> Any:
+    def __call__(self, X: Matrix, y: np.ndarray, s: np.ndarray) -> Any:
         A = np.ldexp(dense(X).astype(float), -self.exponent)
         A = with_ones(A, len(self.theta) > A.shape[1])
         e = np.exp(-np.abs(sum(accurate_product(A, self.theta))[:, 0]))

@@ -46,24 +46,24 @@ class FirthRows(NamedTuple):
     """The rows of a block in some coordinates, with their scores."""
 
     Z: np.ndarray  # (n, P)
-    Z_error: Any  # |Ẑ − Z| at most
+    Z_error: np.ndarray  # |Ẑ − Z| at most
     y: np.ndarray
     s: np.ndarray
     z: np.ndarray
-    z_error: Any  # |ẑ − z| at most
+    z_error: np.ndarray  # |ẑ − z| at most
 
 
 class FirthSums(NamedTuple):
-    loss: Any  # −Σ s log P(y | x)
-    mass: Any  # Σ s of each class
-    expected: Any  # Σ s p
+    loss: float  # −Σ s log P(y | x)
+    mass: np.ndarray  # Σ s of each class
+    expected: float  # Σ s p
     g: np.ndarray  # ∇F, (P,)
-    loss_error: Any  # what the scores' error does to it, at most
+    loss_error: float  # what the scores' error does to it, at most
     g_error: np.ndarray  # (P,), without that of the sum's own rounding
     g_size: np.ndarray  # (P,): the same sum of absolute values
 
 
-def sums_added(left: FirthSums, right: FirthSums) -> FirthSums:
+def sums_added(left: tuple[Any, ...], right: tuple[Any, ...]) -> FirthSums:
     return FirthSums(*(a + b for a, b in zip(left, right, strict=True)))
 
 

@@ -34,7 +34,7 @@ from certus.proofs.glm.duality import EVALUATION
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.orthogonal_directions import Directions, find_directions, no_directions
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 SHARE_OF_ROWS = 1e-6  # τ
 MAX_CAREFUL_WORK = 2**27  # n·p·(directions along which digits cancel), with a penalty
@@ -49,7 +49,7 @@ TOO_FLAT = "directions along which the curvature may vanish: the classes all but
 class Excess(NamedTuple):
     most: float  # F − F* at most; ∞ where nothing was found
     decrement: float  # ν²/2
-    reach: Any  # |θ_j − θ*_j| at most, or None
+    reach: np.ndarray | None  # |θ_j − θ*_j| at most, or None
     unresolved: str = ""  # why nothing was found; "": the gradient is too large
 
 
@@ -59,8 +59,8 @@ NO_EXCESS = Excess(np.inf, np.inf, None)
 class OutsideRows(NamedTuple):
     """What lies outside the directions T: of one block."""
 
-    square: Any  # Σ ‖ρ‖²
-    largest: Any  # max ‖ρ‖
+    square: float  # Σ ‖ρ‖²
+    largest: float  # max ‖ρ‖
     g: np.ndarray  # |Σ s ∂ ρ|, at most, (p,)
 
 
@@ -204,7 +204,7 @@ class OrdinalBend(NamedTuple):
     c: np.ndarray
     exponent: np.ndarray
 
-    def __call__(self, X: Any, y: np.ndarray, s: Any) -> Any:
+    def __call__(self, X: Matrix, y: np.ndarray, s: np.ndarray) -> Any:
         k = y[:, 0].astype(np.intp)
         z = sum(accurate_product(np.ldexp(dense(X).astype(float), -self.exponent), self.w))
         ends = np.concatenate([[-np.inf], self.c, [np.inf]])

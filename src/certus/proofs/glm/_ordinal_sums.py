@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.glm.duality import EVALUATION
-from certus.proofs.linalg.linear_sums import gamma
+from certus.proofs.linalg.linear_sums import View, gamma
 from certus.proofs.types import RowData
 
 
 class OrdinalSums(NamedTuple):
     """Of the two logistic terms of each row, in the columns as viewed; parameters (w, c)."""
 
-    mass: Any  # Σ s of each class
-    loss: Any
+    mass: np.ndarray  # Σ s of each class
+    loss: float
     g: np.ndarray  # (P,), P = p + K − 1
     H: np.ndarray  # (P, P)
-    loss_error: Any  # what rounding of the scores can have done
+    loss_error: float  # what rounding of the scores can have done
     g_error: np.ndarray  # (P,)
     size: np.ndarray  # (P,): Σ s |∂| |x_j|, by which the sums' own rounding is measured
 
@@ -35,7 +35,7 @@ class RowTerms(NamedTuple):
     """The two logistic terms of each row, (n,)."""
 
     slope: np.ndarray  # ∂/∂z
-    steepness: Any  # Σ |∂/∂z|
+    steepness: np.ndarray  # Σ |∂/∂z|
     bend: np.ndarray  # ∂²/∂z²
 
 
@@ -46,7 +46,7 @@ def ordinal_sums(
     w: np.ndarray,
     c: np.ndarray,
     c_error: float,
-    view: Any,
+    view: View,
 ) -> tuple[OrdinalSums, Any]:
     """Of one block, and the largest |x_j| of rows that count. w (p,), c (K − 1,) as viewed."""
     Z = view.of(X)
@@ -105,7 +105,7 @@ def sums_of_terms(
     return total._replace(loss=loss, loss_error=loss_error), RowTerms(slope, steepness, bend)
 
 
-def combine_ordinal(left: Any, right: Any) -> Any:
+def combine_ordinal(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[OrdinalSums, Any]:
     sums = OrdinalSums(*(a + b for a, b in zip(left[0], right[0], strict=True)))
     return sums, np.maximum(left[1], right[1])
 
@@ -127,7 +127,7 @@ def between_thresholds(c: np.ndarray, mass: np.ndarray) -> tuple[Any, Any, Any, 
 
 
 def ordinal_reach(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, view: Any, A: np.ndarray
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, view: View, A: np.ndarray
 ) -> tuple[Any]:
     """Of one block's rows that count: the largest ‖·‖² of a score c_t − xᵀw in the directions A
     (P, r)."""

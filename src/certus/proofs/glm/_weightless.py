@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from certus.proofs.types import FunctionTo, Result, RowData
+
 
 class WithWeight:
     """Rows of which only the classes ``there`` are left, numbered anew; others' rows weigh 0."""
 
-    def __init__(self, data: Any, there: Any):
+    def __init__(self, data: RowData, there: np.ndarray):
         self.data, self.there = data, there
         self.number = np.cumsum(there) - 1.0
         self.number[~there] = 0.0
@@ -23,8 +25,8 @@ class WithWeight:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.data, name)
 
-    def reduce(self, statistic: Any, *args: Any, **how: Any) -> Any:
-        def numbered(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: Any) -> Any:
+    def reduce(self, statistic: FunctionTo[Result], *args: object, **how: Any) -> Result:
+        def numbered(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: object) -> Result:
             return statistic(*self._anew(X, y, s), *args)
 
         return self.data.reduce(numbered, *args, **how)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import (
+    View,
     by_columns,
     choose_view,
     column_statistics,
@@ -27,6 +28,7 @@ from certus.proofs.linalg.linear_sums import (
     is_sparse,
     viewed_intercept,
 )
+from certus.proofs.types import FunctionTo, Matrix, RowData
 
 MOST_ROWS = 2**14  # of a slice: more work in a call, and threads wait less for each other's
 MOST = 2**19  # elements of X in it
@@ -59,7 +61,9 @@ class Penalty(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(largest > self.l1, self.l1 / largest, 1.0)
 
-    def best(self, dual: Any, v: np.ndarray, error: np.ndarray) -> tuple[Any, Any]:
+    def best(
+        self, dual: FunctionTo[np.ndarray], v: np.ndarray, error: np.ndarray
+    ) -> tuple[Any, Any]:
         """The highest bound with all of a scaled by τ = 1 or by the τ that makes it feasible, and
         that τ. ``dual(τ)``: Σ ω G(τa), at least."""
         tau = self.feasible(v, error)
@@ -75,8 +79,8 @@ class Fitted:
     """One (w, b) on one data set as it is looked at, and its penalty."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, C: float, l1: float, l2: float, fit_intercept: bool,
-        intercept_scaling: float | None,
+        self, data: RowData, w: np.ndarray, b: np.ndarray, C: float, l1: float, l2: float,
+        fit_intercept: bool, intercept_scaling: float | None,
     ):  # fmt: skip
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.C, self.penalty = data, float(C), Penalty(float(l1), float(l2))
@@ -134,7 +138,7 @@ def class_mass(X: np.ndarray, y: np.ndarray, s: np.ndarray, classes: int) -> tup
     return (np.bincount(y[:, 0].astype(np.intp), s, classes).astype(float),)
 
 
-def slice_rows(X: np.ndarray) -> int:
+def slice_rows(X: Matrix) -> int:
     """Rows of a block that are worked on at a time; of sparse rows, all."""
     n, p = X.shape
     if is_sparse(X):
@@ -144,10 +148,10 @@ def slice_rows(X: np.ndarray) -> int:
     return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
 
 
-def slices(X: np.ndarray, view: Any) -> Any:
+def slices(X: Matrix, view: View) -> Any:
     """A block's rows as viewed, in slices that stay near the core for all products with them."""
     n, p = X.shape
-    if is_sparse(X):
+    if not isinstance(X, np.ndarray):
         yield slice(0, n), view.of_sparse(X)
         return
     step, room = slice_rows(X), None
@@ -160,31 +164,33 @@ def slices(X: np.ndarray, view: Any) -> Any:
         yield part, X[part] if plain else view.of(X[part], float, room)
 
 
-def apart(Z: np.ndarray) -> bool:
+def apart(Z: Matrix) -> bool:
     """Sparse rows, or rows of an array by columns."""
-    return is_sparse(Z) or not Z.flags.c_contiguous
+    return not isinstance(Z, np.ndarray) or not Z.flags.c_contiguous
 
 
-def product(Z: np.ndarray, w: np.ndarray) -> Any:
+def product(Z: Matrix, w: np.ndarray) -> Any:
     """Zw. np.dot, not @, which would keep other threads waiting where its result is short; but of
     rows that lie apart np.dot makes a copy. Columns are left out where most coefficients are 0."""
-    if not apart(Z):
-        return np.dot(Z, w)
-    if not is_sparse(Z):
+    if isinstance(Z, np.ndarray):
+        if not apart(Z):
+            return np.dot(Z, w)
         used = np.flatnonzero(w.any(axis=1))
         if 4 * len(used) < len(w):  # as rows of Zᵀ: where columns lie in one piece, so do these
             return np.dot(w[used].T, Z.T[used]).T
     return Z @ w
 
 
-def transposed(Z: np.ndarray, G: np.ndarray) -> Any:
+def transposed(Z: Matrix, G: np.ndarray) -> np.ndarray:
     """ZᵀG."""
-    return Z.T @ G if apart(Z) else np.dot(G.T, Z).T
+    if isinstance(Z, np.ndarray) and not apart(Z):
+        return np.dot(G.T, Z).T
+    return Z.T @ G
 
 
-def norms_and_transposed(Z: Any, s: Any, G: np.ndarray) -> tuple[Any, Any]:
+def norms_and_transposed(Z: Matrix, s: np.ndarray | None, G: np.ndarray) -> tuple[Any, Any]:
     """Σ s ‖x‖² and ZᵀG. Columns that lie in one piece are read once for both."""
-    if not by_columns(Z):
+    if not isinstance(Z, np.ndarray) or not by_columns(Z):
         return squared_norms(Z, s), transposed(Z, G)
     total, found = 0.0, np.empty((Z.shape[1], G.shape[1]))
     for part in column_tiles(Z):
@@ -193,14 +199,14 @@ def norms_and_transposed(Z: Any, s: Any, G: np.ndarray) -> tuple[Any, Any]:
     return total, found
 
 
-def squared_norms(Z: Any, s: np.ndarray | None) -> Any:
+def squared_norms(Z: Matrix, s: np.ndarray | None) -> Any:
     """Σ s ‖x‖² over the rows of Z."""
     if s is None:
-        if is_sparse(Z):
+        if not isinstance(Z, np.ndarray):
             return np.dot(Z.data, Z.data)
         Z = Z.T if by_columns(Z) else Z
         return np.vdot(Z, Z) if Z.flags.c_contiguous else np.vecdot(Z, Z).sum()
-    if is_sparse(Z):
+    if not isinstance(Z, np.ndarray):
         return np.dot(Z.power(2).sum(axis=1), s)
     if by_columns(Z):
         return np.dot(Z.T * Z.T, s).sum()

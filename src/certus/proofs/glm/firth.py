@@ -40,7 +40,7 @@ from certus.proofs.glm._firth_sums import (
 from certus.proofs.glm.duality import EVALUATION, Fitted
 from certus.proofs.glm.logistic import LogisticBend, LogisticMargin
 from certus.proofs.glm.margins import shares
-from certus.proofs.linalg.linear_sums import UNIT, gamma
+from certus.proofs.linalg.linear_sums import UNIT, View, gamma
 from certus.proofs.linalg.negligible_directions import LeftOut, left_out_of
 from certus.proofs.types import RowData
 
@@ -49,7 +49,7 @@ MUCH_ABOVE = 1e6  # times what rounding can do, of eigenvalues whose inverses ar
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any, *, w: np.ndarray, b: np.ndarray, fit_intercept: bool = True, tol: float = 1e-6
+    data: RowData, *, w: np.ndarray, b: np.ndarray, fit_intercept: bool = True, tol: float = 1e-6
 ) -> dict[str, Any]:
     """Recompute objective and residual of w (p, 1), b (1,).
 
@@ -139,7 +139,7 @@ def scores(
     w: np.ndarray,
     b: np.ndarray,
     b_error: np.ndarray,
-    view: Any,
+    view: View,
     constant: float | None,
     at: Information,
 ) -> FirthSums:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.glm.margins import MarginProblem, Terms, quadratic_dual
+from certus.proofs.types import RowData
 
 
 class HuberMargin(NamedTuple):
@@ -29,7 +30,7 @@ class HuberMargin(NamedTuple):
         for unused in (out.odds, out.far, out.wrong):
             unused.fill(0.0)
 
-    def dual(self, sums: Terms, rho: Any, error: np.ndarray) -> Any:
+    def dual(self, sums: Terms, rho: np.ndarray, error: np.ndarray) -> Any:
         return quadratic_dual(sums, rho, error, 1.0)
 
     def null(self, plus: np.ndarray, minus: np.ndarray, intercept: bool) -> Any:
@@ -49,9 +50,9 @@ class HuberMargin(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
+    w: np.ndarray,
     b: np.ndarray,
     delta: float = 1.35,
     C: float = 1.0,

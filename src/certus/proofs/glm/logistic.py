@@ -25,6 +25,7 @@ from certus.proofs.glm.separation import separates
 from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.linalg.negligible_directions import LeftOut, left_out_of
 from certus.proofs.linalg.repeated_columns import repeated_columns
+from certus.proofs.types import RowData
 
 
 class LogisticMargin:
@@ -48,7 +49,7 @@ class LogisticMargin:
         np.multiply(out.value, ~near, out=out.far)
 
     @staticmethod
-    def dual(sums: Terms, rho: Any, error: np.ndarray) -> Any:
+    def dual(sums: Terms, rho: np.ndarray, error: np.ndarray) -> Any:
         """Σ ω H(ρa), at least, for every ρ within ``error``."""
         H, delta = sums.value + sums.am, 1 - rho + error
         second = H - (1 - rho) * sums.am - error * np.abs(sums.am)
@@ -67,10 +68,10 @@ class LogisticMargin:
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
-    b: Any,
+    w: np.ndarray,
+    b: np.ndarray,
     C: float = 1.0,
     l1: float = 0.0,
     l2: float = 1.0,
@@ -78,7 +79,7 @@ def check(
     class_weight: object = None,
     intercept_scaling: float | None = None,
     one_vs_rest: bool = False,
-    direction: np.ndarray | None = None,
+    direction: tuple[np.ndarray, np.ndarray] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p×k), b (k,).
@@ -234,7 +235,7 @@ class LogisticRows(NamedTuple):
     def weights(self, y: np.ndarray, s: np.ndarray) -> Any:
         return s * np.where(y == self.plus, self.factor[0], self.factor[1])
 
-    def __call__(self, y: Any, s: np.ndarray, z: Any) -> tuple[Any, Any, Any]:
+    def __call__(self, y: np.ndarray, s: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         sign = np.where(y == self.plus, 1.0, -1.0)
         m, omega = sign * z[:, 0], self.weights(y, s)
         e = np.exp(-np.abs(m))
@@ -247,16 +248,21 @@ class LogisticBend(NamedTuple):
     """ω σ(z)σ(−z) of rows of class ``plus`` and of the others."""
 
     plus: int
-    factor: Any
+    factor: np.ndarray | tuple[float, float]
 
-    def __call__(self, y: Any, s: np.ndarray, z: Any) -> Any:
+    def __call__(self, y: np.ndarray, s: np.ndarray, z: np.ndarray) -> Any:
         e = np.exp(-np.abs(z[:, 0]))
         omega = s * np.where(y == self.plus, self.factor[0], self.factor[1])
         return (omega * e / (1 + e) ** 2)[:, None, None]
 
 
 def by_curvature(
-    problem: MarginProblem, t: int, size: np.ndarray, tol: float, glance: bool, without: Any = ()
+    problem: MarginProblem,
+    t: int,
+    size: np.ndarray,
+    tol: float,
+    glance: bool,
+    without: tuple[int, ...] | list[int] = (),
 ) -> tuple[Curvature, float]:
     """The excess of column t, and what rounding did to its F. ``size``: √Σ s x_j²; ``without``:
     columns that repeat others."""
@@ -276,7 +282,10 @@ def by_curvature(
 
 
 def separation(
-    problem: MarginProblem, w: np.ndarray, b: np.ndarray, direction: np.ndarray | None
+    problem: MarginProblem,
+    w: np.ndarray,
+    b: np.ndarray,
+    direction: tuple[np.ndarray, np.ndarray] | None,
 ) -> dict[str, Any] | None:
     """Proof that some column's classes are separated, by (w, b) itself or by ``direction``."""
     tried = [(np.asarray(w, dtype=float), np.asarray(b, dtype=float), problem.both.wrong == 0)]

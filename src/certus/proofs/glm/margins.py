@@ -12,7 +12,7 @@ Of the hinge no tight dual point follows from m, and a is given.
 Column t of several is its own problem, class t against the rest (whose rows have class weight 1).
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from certus.proofs.glm.duality import (
     squared_norms,
     transposed,
 )
-from certus.proofs.linalg.linear_sums import UNIT
+from certus.proofs.linalg.linear_sums import UNIT, View
+from certus.proofs.types import Matrix, Numbers, RowData
 
 FAR = 8.0  # margins below −FAR: odds above e⁸
 TERMS = 8  # numbers of a row that are summed
@@ -34,38 +35,66 @@ TERMS = 8  # numbers of a row that are summed
 class Terms(NamedTuple):
     """Of each row, or their sums."""
 
-    one: Any
-    value: Any  # φ(m)
+    one: np.ndarray
+    value: np.ndarray  # φ(m)
     a: np.ndarray  # −φ'(m)
-    aa: Any  # a²
-    am: Any  # a·m
-    odds: Any  # what the loss makes of a second-order term
-    far: Any  # the loss of rows where that term would be large
-    wrong: Any  # m ≤ 0
+    aa: np.ndarray  # a²
+    am: np.ndarray  # a·m
+    odds: np.ndarray  # what the loss makes of a second-order term
+    far: np.ndarray  # the loss of rows where that term would be large
+    wrong: np.ndarray  # m ≤ 0
+
+
+class MarginLoss(Protocol):
+    """φ(m), by a class or by an object of one."""
+
+    @property
+    def curvature(self) -> float:
+        """φ'' at most."""
+        ...
+
+    def terms(self, m: np.ndarray, out: Terms) -> None:
+        """The numbers of each row, written into ``out``."""
+        ...
+
+    def dual(self, sums: Terms, rho: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Σ ω G(ρa), at least, for every ρ within ``error``."""
+        ...
+
+    def null(self, plus: np.ndarray, minus: np.ndarray, intercept: bool) -> np.ndarray:
+        """Σ ω φ of the best constant, or of 0."""
+        ...
 
 
 class MarginSums(NamedTuple):
-    XX: Any  # Σ s ‖x‖²
-    terms: Any  # Σ s of the terms, (k, TERMS, 2), rows of y = +1 and of y = −1
+    XX: float  # Σ s ‖x‖²
+    terms: np.ndarray  # Σ s of the terms, (k, TERMS, 2), rows of y = +1 and of y = −1
     V: np.ndarray  # Σ s a x, (p, 2k), those of y = +1 first
 
 
 def margin_sums_at(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, a: np.ndarray, *args: Any
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    a: np.ndarray,
+    w: np.ndarray,
+    b: np.ndarray,
+    view: View,
+    loss: MarginLoss,
+    one_vs_rest: bool,
 ) -> MarginSums:
     """The same for given a, (n, k)."""
-    w, b, view, loss, one_vs_rest = args
     return margin_sums(X, y, s, w, b, view, loss, one_vs_rest, a)
 
 
 def margin_sums(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
     w: np.ndarray,
     b: np.ndarray,
-    view: Any,
-    loss: Any,
+    view: View,
+    loss: MarginLoss,
     one_vs_rest: bool,
     a: np.ndarray | None = None,
 ) -> MarginSums:
@@ -104,9 +133,9 @@ class MarginProblem(Fitted):
     """(w, b) with k columns: the sums over all rows, and the numbers that follow from them."""
 
     def __init__(
-        self, data: Any, loss: Any, w: Any, b: Any, C: float, l1: float, l2: float,
-        fit_intercept: bool, class_weight: Any, intercept_scaling: float | None, one_vs_rest: bool,
-        a: Any = None,
+        self, data: RowData, loss: MarginLoss, w: np.ndarray, b: np.ndarray, C: float, l1: float,
+        l2: float, fit_intercept: bool, class_weight: object, intercept_scaling: float | None,
+        one_vs_rest: bool, a: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
         self.loss, self.one_vs_rest, k = loss, one_vs_rest, len(self.b)
@@ -150,7 +179,7 @@ class MarginProblem(Fitted):
         intercept = self.free or self.scaling is not None
         return (self.sides.one.min(axis=0) == 0) & intercept
 
-    def evaluation(self, z_error: Any) -> Any:
+    def evaluation(self, z_error: Numbers) -> Any:
         """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
         that of the sums."""
         steepest = self.loss.curvature
@@ -225,7 +254,7 @@ class MarginProblem(Fitted):
         return mean if self.one_vs_rest else np.array([1 - mean[0], mean[0]])
 
 
-def shares(gap: Any, f0: Any) -> Any:
+def shares(gap: Numbers, f0: Numbers) -> Any:
     """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))

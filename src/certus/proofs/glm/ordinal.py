@@ -27,6 +27,7 @@ import numpy as np
 from certus.proofs.glm._curvature import excess_of
 from certus.proofs.glm._ordinal_excess import NO_EXCESS, TOO_FLAT, Excess, careful_excess
 from certus.proofs.glm._ordinal_sums import (
+    OrdinalSums,
     between_thresholds,
     combine_ordinal,
     larger_reach,
@@ -48,7 +49,7 @@ class Found(NamedTuple):
     objective: float
     error: float  # of it, by rounding
     excess: Excess
-    left_out: Any  # directions, as ``negligible_directions`` describes them
+    left_out: list[dict[str, Any]]  # directions, as ``negligible_directions`` describes them
     final: bool  # more digits would not prove more
 
     @property
@@ -58,12 +59,12 @@ class Found(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows proves nothing
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
+    w: np.ndarray,
     thresholds: np.ndarray,
     alpha: float = 0.0,
-    direction: np.ndarray | None = None,
+    direction: tuple[np.ndarray, np.ndarray] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p, 1), thresholds (K − 1,).
@@ -149,7 +150,13 @@ def in_columns(data: RowData, at: Fitted, c: np.ndarray, alpha: float, goal: flo
 
 
 def excess_in_columns(
-    data: Any, at: Fitted, c: Any, alpha: float, sums: Any, peak: np.ndarray, inner: Any
+    data: RowData,
+    at: Fitted,
+    c: np.ndarray,
+    alpha: float,
+    sums: OrdinalSums,
+    peak: np.ndarray,
+    inner: tuple[Any, ...],
 ) -> tuple[Excess, float]:
     """From gradient and Hessian, whatever rounding did to them; and ν without that, 0 where the
     Hessian cannot be told from rounding."""
@@ -188,7 +195,9 @@ def excess_in_columns(
 # --- classes in order along a score ---------------------------------------------------------------
 
 
-def separation(data: Any, w: Any, c: np.ndarray, direction: Any) -> dict[str, Any] | None:
+def separation(
+    data: RowData, w: np.ndarray, c: np.ndarray, direction: tuple[np.ndarray, np.ndarray] | None
+) -> dict[str, Any] | None:
     """Proof that the rows lie in order along (w, c) itself, or along ``direction``."""
     tried = [(w, c)]
     if direction is not None:

@@ -108,7 +108,7 @@ def exact_signs(x: np.ndarray, own: int, u: np.ndarray, c: np.ndarray) -> list[i
     return signs
 
 
-def exact_sign(products: Any) -> int:
+def exact_sign(products: list[tuple[float, float]] | np.ndarray) -> int:
     """Sign of Σ a·b: floats are fractions, their denominators powers of two."""
     total, scale = 0, 1
     for a, b in products:

@@ -27,6 +27,7 @@ import numpy as np
 
 from certus.proofs.glm._careful_curvature import Careful, careful_curvature
 from certus.proofs.glm._curvature import from_curvature, local_of
+from certus.proofs.glm._softmax_rows import SoftmaxBend, SoftmaxRows
 from certus.proofs.glm._weightless import WithWeight
 from certus.proofs.glm.duality import (
     Fitted,
@@ -40,9 +41,10 @@ from certus.proofs.glm.duality import (
     transposed,
 )
 from certus.proofs.glm.separation import separates
-from certus.proofs.linalg.linear_sums import UNIT
+from certus.proofs.linalg.linear_sums import UNIT, View
 from certus.proofs.linalg.negligible_directions import left_out_of
 from certus.proofs.linalg.repeated_columns import repeated_columns
+from certus.proofs.types import Matrix, RowData
 
 NEAR_ONE = 1.0625  # Σ e^{z − max z} below which its logarithm would lose digits
 
@@ -50,18 +52,25 @@ NEAR_ONE = 1.0625  # Σ e^{z − max z} below which its logarithm would lose dig
 class SoftmaxSums(NamedTuple):
     """Σ s over the rows of each class c, at Q as moved; ω = s·factor in V alone."""
 
-    XX: Any  # Σ s ‖x‖², all rows
-    one: Any  # (K,)
-    value: Any  # the loss (K,)
-    entropy: Any  # E(Q) (K,)
-    slope: Any  # ‖Q − Y‖² (K,)
-    wrong: Any  # another class has the larger score (K,)
-    Q: Any  # (K, K)
-    V: Any  # (p, K)
+    XX: float  # Σ s ‖x‖², all rows
+    one: np.ndarray  # (K,)
+    value: np.ndarray  # the loss (K,)
+    entropy: np.ndarray  # E(Q) (K,)
+    slope: np.ndarray  # ‖Q − Y‖² (K,)
+    wrong: np.ndarray  # another class has the larger score (K,)
+    Q: np.ndarray  # (K, K)
+    V: np.ndarray  # (p, K)
 
 
 def softmax_sums(
-    X: Any, y: Any, s: Any, w: Any, b: Any, view: Any, factor: Any, delta: Any
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    w: np.ndarray,
+    b: np.ndarray,
+    view: View,
+    factor: np.ndarray,
+    delta: np.ndarray | None,
 ) -> SoftmaxSums:
     """Of one block of rows; y is the class's number."""
     K = w.shape[1]
@@ -69,7 +78,10 @@ def softmax_sums(
     room = np.empty((5 + K, slice_rows(X)))
     for part, Z in slices(X, view):
         # classes by rows: sums over classes then run along the rows
-        z = np.ascontiguousarray(product(Z, w).T) if apart(Z) else np.dot(w.T, Z.T)
+        if isinstance(Z, np.ndarray) and not apart(Z):
+            z = np.dot(w.T, Z.T)
+        else:
+            z = np.ascontiguousarray(product(Z, w).T)
         weight = None if s is None else s[part]
         XX += squared_norms(Z, weight)
         own, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
@@ -112,8 +124,8 @@ class SoftmaxProblem(Fitted):
     """(w, b) with K columns: the sums over all rows, and the numbers that follow from them."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, C: float, l1: float, l2: float, fit_intercept: bool,
-        class_weight: Any, intercept_scaling: float | None,
+        self, data: RowData, w: np.ndarray, b: np.ndarray, C: float, l1: float, l2: float,
+        fit_intercept: bool, class_weight: object, intercept_scaling: float | None,
     ):  # fmt: skip
         super().__init__(data, w, b, C, l1, l2, fit_intercept, intercept_scaling)
         K = len(self.b)
@@ -124,7 +136,7 @@ class SoftmaxProblem(Fitted):
         self.W, self.XX = 1.001 * self.n.sum(), 1.001 * self.factor.max() * self.sums.XX
         self.slope = np.sqrt(1.001 * self.factor @ self.sums.slope)
 
-    def take_sums(self, delta: Any) -> SoftmaxSums:
+    def take_sums(self, delta: np.ndarray | None) -> SoftmaxSums:
         args = self.w, self.b, self.view, self.factor, delta
         return SoftmaxSums(*self.data.reduce(softmax_sums, *args))
 
@@ -201,7 +213,9 @@ class SoftmaxProblem(Fitted):
             bound = max(bound, self.bound(self.take_sums(delta))[0])
         return bound, (most - bound) * (1 + 8 * UNIT)
 
-    def by_curvature(self, tol: float, without: Any = ()) -> tuple[Any, float]:
+    def by_curvature(
+        self, tol: float, without: tuple[int, ...] | list[int] = ()
+    ) -> tuple[Any, float]:
         """The excess, and what rounding did to F. ``without``: columns that repeat others."""
         K, size = len(self.n), np.sqrt(self.factor.max()) * self.column_sizes()
         sums = self.sums.V, self.n - self.factor @ self.sums.Q
@@ -212,7 +226,7 @@ class SoftmaxProblem(Fitted):
         found = from_curvature(self.data, local, tol * self.null_objective / 4)
         return found, self.evaluation(local.z_error)
 
-    def without_repeats(self, w: Any, dark: Any, tol: float) -> Careful | None:
+    def without_repeats(self, w: np.ndarray, dark: np.ndarray | None, tol: float) -> Careful | None:
         """The excess without columns that repeat others; None where that proves too little."""
         constant, size = 1.0 if self.free else None, self.column_sizes()
         w = np.asarray(w, dtype=float)
@@ -228,7 +242,7 @@ class SoftmaxProblem(Fitted):
             self.objective, error, found.excess, found.decrement, None, repeats.left_out, ""
         )
 
-    def in_more_digits(self, w: Any, b: Any, fit_intercept: bool) -> Careful:
+    def in_more_digits(self, w: np.ndarray, b: np.ndarray, fit_intercept: bool) -> Careful:
         """The excess where rounding left it open, without a penalty."""
         kept = np.arange(len(self.n)) < len(self.n) - 1  # the last class's scores may be 0
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
@@ -236,64 +250,20 @@ class SoftmaxProblem(Fitted):
         return careful_curvature(self.data, w, b, fit_intercept, rows, kept)
 
 
-class SoftmaxBend(NamedTuple):
-    """ω (diag Q − QQᵀ)."""
-
-    factor: Any
-
-    def __call__(self, y: Any, s: Any, z: Any) -> Any:
-        Q = np.exp(z - z.max(axis=1, keepdims=True))
-        Q /= Q.sum(axis=1, keepdims=True)
-        omega = s * self.factor[y.astype(np.intp)]
-        return omega[:, None, None] * bend_of(Q)
-
-
-def bend_of(Q: Any) -> Any:
-    """diag Q − QQᵀ, row by row, (n, K, K)."""
-    h = -Q[:, :, None] * Q[:, None, :]
-    k = np.arange(Q.shape[1])
-    h[:, k, k] = Q * (np.dot(Q, 1.0 - np.eye(len(k))))  # Q(1 − Q), all its digits
-    return h
-
-
-class SoftmaxRows(NamedTuple):
-    """ω (log Σ_k e^{z_k} − z_y) of rows, with its derivatives."""
-
-    factor: Any
-
-    def weights(self, y: Any, s: Any) -> Any:
-        return s * self.factor[y.astype(np.intp)]
-
-    def __call__(self, y: Any, s: Any, z: Any) -> tuple[Any, Any, Any]:
-        own, at, omega = y.astype(np.intp), np.arange(len(z)), self.weights(y, s)
-        top = z.argmax(axis=1)
-        z = z - z[at, top][:, None]
-        Q = np.exp(z)
-        Q[at, top] = 0.0
-        others = Q.sum(axis=1)
-        Q[at, top] = 1.0
-        Q /= 1 + others[:, None]
-        slope = Q.copy()
-        slope[at, own] = 0.0
-        slope[at, own] = -slope.sum(axis=1)  # Q − 1 as the others' sum, with all its digits
-        value = omega * (np.log1p(others) - z[at, own])
-        return value, omega[:, None] * slope, omega[:, None, None] * bend_of(Q)
-
-
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
-    b: Any,
+    w: np.ndarray,
+    b: np.ndarray,
     C: float = 1.0,
     l1: float = 0.0,
     l2: float = 1.0,
     fit_intercept: bool = True,
-    class_weight: Any = None,
+    class_weight: object = None,
     intercept_scaling: float | None = None,
     one_vs_rest: bool = False,
-    direction: Any = None,
+    direction: tuple[np.ndarray, np.ndarray] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p×K), b (K,).
@@ -355,8 +325,8 @@ def check(
 
 
 def _of_those_with_weight(
-    problem: SoftmaxProblem, there: Any, w: Any, b: Any, l1: float, l2: float, direction: Any,
-    tol: float,
+    problem: SoftmaxProblem, there: np.ndarray, w: np.ndarray, b: np.ndarray, l1: float, l2: float,
+    direction: tuple[np.ndarray, np.ndarray] | None, tol: float,
 ) -> dict[str, Any]:  # fmt: skip
     """Check a model some of whose classes have no weight (``weightless``)."""
     w, b, sums = np.asarray(w), np.asarray(b), problem.sums
@@ -387,7 +357,11 @@ def _of_those_with_weight(
 
 
 def separation(
-    problem: SoftmaxProblem, w: Any, b: Any, direction: Any, fit_intercept: bool
+    problem: SoftmaxProblem,
+    w: np.ndarray,
+    b: np.ndarray,
+    direction: tuple[np.ndarray, np.ndarray] | None,
+    fit_intercept: bool,
 ) -> dict[str, Any] | None:
     """Proof that the classes are separated, by (w, b) itself or by ``direction``."""
     if not (problem.factor @ problem.sums.wrong):

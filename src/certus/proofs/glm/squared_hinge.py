@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from certus.proofs.glm.margins import MarginProblem, Terms, quadratic_dual
+from certus.proofs.types import RowData
 
 
 class SquaredHingeMargin:
@@ -28,7 +29,7 @@ class SquaredHingeMargin:
             unused.fill(0.0)
 
     @staticmethod
-    def dual(sums: Terms, rho: Any, error: np.ndarray) -> Any:
+    def dual(sums: Terms, rho: np.ndarray, error: np.ndarray) -> Any:
         return quadratic_dual(sums, rho, error, 0.5)
 
     @staticmethod
@@ -39,9 +40,9 @@ class SquaredHingeMargin:
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
+    w: np.ndarray,
     b: np.ndarray,
     C: float = 1.0,
     l1: float = 0.0,

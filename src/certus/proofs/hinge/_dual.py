@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.linalg.linear_sums import dense, is_sparse
-from certus.proofs.types import RowData
+from certus.proofs.linalg.linear_sums import dense
+from certus.proofs.types import Matrix, RowData
 
 FEW_COLUMNS = 1000  # up to which H is factored; else conjugate gradients
 PASSES = 400  # over the rows, at most
@@ -50,9 +50,11 @@ def squares(X: np.ndarray, _y: np.ndarray, _s: np.ndarray, h: np.ndarray, c: flo
     return (np.dot(Z.T, Z),)
 
 
-def diagonal(X: Any, _y: Any, _s: np.ndarray, h: Any, c: float) -> tuple[Any]:
+def diagonal(
+    X: Matrix, _y: np.ndarray, _s: np.ndarray | None, h: np.ndarray, c: float
+) -> tuple[Any]:
     """Σ h x̂²."""
-    square = X.power(2) if is_sparse(X) else np.square(X, dtype=float)
+    square = np.square(X, dtype=float) if isinstance(X, np.ndarray) else X.power(2)
     return (np.append(square.T @ h, c * c * h.sum()),)
 
 
@@ -60,7 +62,14 @@ class Search:
     """One column's problem, and where it stands."""
 
     def __init__(
-        self, data: Any, y: Any, omega: Any, l1: float, l2: float, c: float, penalised: bool
+        self,
+        data: RowData,
+        y: np.ndarray,
+        omega: np.ndarray,
+        l1: float,
+        l2: float,
+        c: float,
+        penalised: bool,
     ):
         self.data, self.y, self.omega, self.c, p = data, y, omega, c, data.shape[1]
         self.l1, self.l2 = np.full(p + 1, float(l1)), np.full(p + 1, float(l2))
@@ -99,7 +108,7 @@ class Search:
         where = self.l2 > 0
         return float(np.sum(over[where] ** 2 / (2 * self.l2[where])))
 
-    def solve(self, h: Any, ridge: np.ndarray, g: Any) -> Any:
+    def solve(self, h: np.ndarray, ridge: np.ndarray, g: np.ndarray) -> Any:
         """(Σ h x̂x̂ᵀ + diag ridge)⁻¹ g, roughly."""
         if len(g) <= FEW_COLUMNS + 1:
             H = self.data.reduce(squares, self.c, beside=(h,), square=True)[0]
@@ -170,7 +179,7 @@ def _ascend(
         V = search.slopes(np.column_stack([omega * h * (y > 0), omega * h * (y < 0)]))
         g = l2 * theta + k - V[:, 0] + V[:, 1]
         P = search.primal(theta, m)
-        D, lost = search.dual(omega @ (h * (y > 0)), omega @ (h * (y < 0)), V)
+        D, lost = search.dual(float(omega @ (h * (y > 0))), float(omega @ (h * (y < 0))), V)
         if highest < D:
             best, highest = h, D
         excess = own - highest

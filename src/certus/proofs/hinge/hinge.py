@@ -18,7 +18,7 @@ import numpy as np
 from certus.proofs.glm.duality import class_factors
 from certus.proofs.glm.margins import MarginProblem, Terms, quadratic_dual
 from certus.proofs.hinge._dual import dual_point
-from certus.proofs.types import RowData
+from certus.proofs.types import Numbers, TargetedRows
 
 
 class HingeMargin:
@@ -33,7 +33,7 @@ class HingeMargin:
             unused.fill(0.0)
 
     @staticmethod
-    def dual(sums: Terms, rho: Any, error: np.ndarray) -> Any:
+    def dual(sums: Terms, rho: np.ndarray, error: np.ndarray) -> Any:
         return quadratic_dual(sums, rho, error, 0.0)
 
     @staticmethod
@@ -43,17 +43,17 @@ class HingeMargin:
 
 
 class HingeProblem(MarginProblem):
-    def evaluation(self, z_error: Any) -> Any:
+    def evaluation(self, z_error: Numbers) -> Any:
         """|φ(m̂) − φ(m)| ≤ |m̂ − m|, and what rounding does to sums."""
         return np.sqrt(self.W) * z_error + self.rounding * self.objective
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: TargetedRows,
     *,
-    w: Any,
-    b: Any,
+    w: np.ndarray,
+    b: np.ndarray,
     beta: np.ndarray | None = None,
     C: float = 1.0,
     l1: float = 0.0,
@@ -90,7 +90,7 @@ def check(
 
 
 def signs_and_weights(
-    data: RowData, k: int, C: float, class_weight: object, one_vs_rest: bool
+    data: TargetedRows, k: int, C: float, class_weight: object, one_vs_rest: bool
 ) -> tuple[Any, Any]:
     """y = ±1 and ω = C s c, (n, k)."""
     number = data.y[:, 0].astype(np.intp)

@@ -22,7 +22,8 @@ import numpy as np
 from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.lssvm._claims import claims_of_rows
 from certus.proofs.lssvm.density import density_of
-from certus.proofs.lssvm.kernels import Kernel, gamma_of, rounded
+from certus.proofs.lssvm.kernels import Kernel, KernelName, gamma_of, rounded
+from certus.proofs.types import TargetedRows
 
 
 def signs(codes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -44,19 +45,19 @@ def allowed_alpha(alpha: np.ndarray, y: np.ndarray, most: np.ndarray) -> np.ndar
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: TargetedRows,
     *,
-    beta: Any,
-    b: Any,
+    beta: np.ndarray,
+    b: np.ndarray,
     pairs: np.ndarray,
     C: float,
-    kernel: Any = "rbf",
-    gamma: Any = 1.0,
+    kernel: KernelName = "rbf",
+    gamma: str | float = 1.0,
     degree: float = 3,
     coef0: float = 0.0,
     class_weight: object = None,
-    density: Any = None,
-    claims: Any = None,
+    density: tuple[int, bool] | None = None,
+    claims: dict[str, Any] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of β (n, t), b (t,), a column for each of ``pairs``.

@@ -30,7 +30,7 @@ from certus.proofs.kmeans._move_gains import (
 )
 from certus.proofs.kmeans._neighbor_lists import Neighbors, pairs_in_doubt
 from certus.proofs.linalg.linear_sums import UNIT, is_sparse
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower,
 FEW_AMIDST = 1024  # but not where most centres are near to most rows
@@ -61,8 +61,9 @@ NOWHERE = Move(0.0, -1, -1)
 
 class Settled(NamedTuple):
     seen: "Seen"
-    n: Any  # Σ s of each cluster
-    known: Any  # (n, 2): ‖x − μ_a‖², and what ‖x − μ_b‖² is above that at least; or None
+    n: np.ndarray  # Σ s of each cluster
+    # (n, 2): ‖x − μ_a‖², and what ‖x − μ_b‖² is above that at least
+    known: np.ndarray | None
 
 
 class Seen(NamedTuple):
@@ -91,18 +92,19 @@ def settle(data: RowData, mu: np.ndarray, labels: np.ndarray, strict: bool = Fal
     at_once = min(least // len(mu), MOST) * p  # elements
     near = None if data.sparse else Neighbors.of(mu)
     known = np.empty((m, 2)) if near is None else None
+    beside = (labels,) if known is None else (labels, known)
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
         # if rounding were not the same in each pass, strictness need not come to an end
         centers = Centers.of(mu, n, data.sparse, strict and passes < STRICT)
         if near is None:
             seen = data.reduce(
-                see, centers, combine=join, beside=(labels, known), times=len(mu), least=least,
+                see, centers, combine=join, beside=beside, times=len(mu), least=least,
                 most_threads=None if data.sparse or at_once >= SHARED else 1,
             )  # fmt: skip
         else:
             seen = data.reduce(
-                see_near, centers, near, combine=join, beside=(labels,), times=NEAR, least=least
+                see_near, centers, near, combine=join, beside=beside, times=NEAR, least=least
             )
         passes += 1
         # each change came nearer, so there is an end
@@ -288,14 +290,16 @@ def _decide(
 # --- labels to begin with -------------------------------------------------------------------------
 
 
-def guess(X: Any, _y: Any, _s: Any, labels: np.ndarray, mu: np.ndarray) -> tuple[int]:
+def guess(
+    X: Matrix, _y: np.ndarray | None, _s: np.ndarray | None, labels: np.ndarray, mu: np.ndarray
+) -> tuple[int]:
     """The nearest centres of a block by products, up to rounding: argmax_k 2xᵀμ_k − ‖μ_k‖²."""
     o = np.zeros(mu.shape[1]) if is_sparse(X) else mu.mean(axis=0)
     v = mu - o
     step = max(16, ELEMENTS // max(mu.shape))
     for start in range(0, len(labels), step):
         x = X[start : start + step]
-        products = x @ (2 * v.T) if is_sparse(X) else np.dot(x - o, 2 * v.T)
+        products = np.dot(x - o, 2 * v.T) if isinstance(x, np.ndarray) else x @ (2 * v.T)
         products -= squares(v)
         products.argmax(axis=1, out=labels[start : start + step])
     return (0,)

@@ -9,7 +9,7 @@ as long as all such labels together cost no more than tol of the objective: wher
 the right side larger than the clusters, it excuses nothing.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,11 +33,11 @@ class Allowed(NamedTuple):
 class Excess(NamedTuple):
     """Rows with a nearer centre than that of their label."""
 
-    rows: Any
-    far: Any  # ‖x − μ_label‖
-    near: Any  # min_k ‖x − μ_k‖
+    rows: np.ndarray
+    far: np.ndarray  # ‖x − μ_label‖
+    near: np.ndarray  # min_k ‖x − μ_k‖
     cost: float  # Σ s (far² − near²)
-    forgiven: Any  # whether it is each row's rounding
+    forgiven: np.ndarray  # whether it is each row's rounding
 
     def named(self, allowed: Allowed) -> np.ndarray:
         """Those that contradict the model: all, where they cost too much together."""
@@ -56,7 +56,7 @@ def no_clusters(labels: np.ndarray, k: int) -> list[str]:
 def excess(
     data: RowData,
     mu: np.ndarray,
-    rows: Any,
+    rows: np.ndarray,
     claimed: np.ndarray,
     true: np.ndarray,
     share: float,
@@ -93,7 +93,12 @@ def other_centers(
 
 
 def other_answers(
-    data: Any, mu: Any, true: np.ndarray, predicted: np.ndarray, allowed: Allowed, by_tree: bool
+    data: RowData,
+    mu: np.ndarray,
+    true: np.ndarray,
+    predicted: np.ndarray,
+    allowed: Allowed,
+    by_tree: bool,
 ) -> list[str]:
     """Rows that ``predict`` puts where ``labels_``, or the definition, do not."""
     rows, answers = predicted

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, dense, is_sparse
+from certus.proofs.types import Matrix, SparseMatrix
 
 EXACTLY = 2**20  # elements of pairs that differences decide at a time
 ENTRIES_OF = 2048  # pairs at a time, of sparse rows
@@ -27,12 +28,12 @@ class Centers(NamedTuple):
     """The centres, and what follows from them and from the labels."""
 
     mu: np.ndarray  # (k, p)
-    n: Any  # Σ s of each cluster
-    over_n: Any  # 1/n, or 0
-    o: Any  # a point in their midst; of sparse rows the origin
+    n: np.ndarray  # Σ s of each cluster
+    over_n: np.ndarray  # 1/n, or 0
+    o: np.ndarray  # a point in their midst; of sparse rows the origin
     v: np.ndarray  # μ − o
-    vv: Any  # ‖v‖²
-    twice: Any  # 2vᵀ, for sparse rows
+    vv: np.ndarray  # ‖v‖²
+    twice: np.ndarray | None  # 2vᵀ, for sparse rows
     strict: bool  # of centres that differ by rounding alone the nearest, of equal ones the first
 
     @classmethod
@@ -49,9 +50,9 @@ class Block(NamedTuple):
 
     X: np.ndarray
     order: np.ndarray  # their numbers
-    own: Any  # their labels
+    own: np.ndarray  # their labels
     s: np.ndarray
-    sigma: Any
+    sigma: np.ndarray
     d2: np.ndarray  # ‖x − μ_a‖², filled as they are looked at
     room: Any  # a Room, of dense rows
 
@@ -60,9 +61,9 @@ class Room(NamedTuple):
     """For the rows looked at together, used again and again: memory that is new each time costs
     more than what is computed in it."""
 
-    rows: Any
-    R: Any
-    B: Any  # in float32, or None: products in float64
+    rows: np.ndarray
+    R: np.ndarray
+    B: np.ndarray | None  # in float32, or None: products in float64
     T: np.ndarray
 
     @classmethod
@@ -73,7 +74,7 @@ class Room(NamedTuple):
             return cls(rows, R, None, np.empty(m * k))
         return cls(rows, R, np.empty((m, p + 2), np.float32), np.empty(m * k, np.float32))
 
-    def take(self, X: np.ndarray, rows: Any) -> np.ndarray:
+    def take(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.asarray(np.take(X, rows, axis=0, out=self.rows[: len(rows)], mode="clip"))
 
 
@@ -83,7 +84,7 @@ class Look(NamedTuple):
     T: np.ndarray  # (centres, rows); −∞ for a row's own
     t: np.ndarray
     E: float
-    near: Any
+    near: np.ndarray
     unit: float
     r: float = np.inf  # other centres have ‖v_b‖ ≥ 2r, and all rows ‖x − μ_a‖ ≤ r
 
@@ -143,7 +144,15 @@ def of_several(block: Block, some: slice, at: Centers, shift: np.ndarray) -> Loo
 
 
 def _by_products(
-    room: Any, u: Any, uu: float, sd: Any, t: Any, v: Any, vv: np.ndarray, near: Any, at: Centers
+    room: Room,
+    u: np.ndarray,
+    uu: float,
+    sd: np.ndarray,
+    t: np.ndarray,
+    v: np.ndarray,
+    vv: np.ndarray,
+    near: np.ndarray,
+    at: Centers,
 ) -> Look:
     """T = 2uᵀv − ‖v‖² + σd²/n_b. ``uu``: the largest ‖u‖²."""
     if not len(near):
@@ -182,9 +191,8 @@ def of_sparse(block: Block, some: slice, at: Centers, shift: np.ndarray) -> Look
     first = np.flatnonzero(np.diff(own, prepend=-1))
     for a, start, stop in zip(own[first], first, [*first[1:], m], strict=True):
         e = slice(X.indptr[start], X.indptr[stop])
-        there = np.bincount(X.indices[e], s[entry[e]], p)  # weight of the rows with an entry
         shift[a] += np.bincount(X.indices[e], s[entry[e]] * difference[e], p)
-        shift[a] -= (s[start:stop].sum() - there) * at.mu[a]
+        shift[a] -= _weight_of_zeros(X.indices[e], entry[e] - start, s[start:stop], p) * at.mu[a]
     sd = block.sigma[some] * d2
     T = np.ascontiguousarray((X.astype(float) @ at.twice).T)
     T += sd * at.over_n[:, None] - at.vv[:, None]
@@ -194,7 +202,28 @@ def of_sparse(block: Block, some: slice, at: Centers, shift: np.ndarray) -> Look
     return Look(T, d2 - xx + sd * at.over_n[own], E, np.arange(len(at.mu)), 1.0)
 
 
-def _by_entries(X: Any, label: np.ndarray, at: Centers) -> tuple[Any, Any, Any]:
+def _weight_of_zeros(column: np.ndarray, row: np.ndarray, s: np.ndarray, p: int) -> np.ndarray:
+    """Weight of the rows without an entry, of each column; ``column``, ``row``: of the entries.
+
+    It is Σ s less the weight of the rows with one. Where little is left of that, the digits of Σ s
+    would count as weight, and the rows without an entry are added up themselves.
+    """
+    weight = s.sum() - np.bincount(column, s[row], p)
+    cancelled = np.flatnonzero(weight < s.sum() / 2)
+    place = np.full(p, -1)
+    step = max(1, EXACTLY // max(1, len(s)))
+    for start in range(0, len(cancelled), step):
+        columns = cancelled[start : start + step]
+        place[:] = -1
+        place[columns] = np.arange(len(columns))
+        inside = place[column] >= 0
+        zero = np.ones((len(s), len(columns)))
+        zero[row[inside], place[column[inside]]] = 0.0
+        weight[columns] = np.dot(s, zero)
+    return weight
+
+
+def _by_entries(X: SparseMatrix, label: np.ndarray, at: Centers) -> tuple[Any, Any, Any]:
     """Rows of all entries, x_j − μ_j of these, and of each row
 
     Σ_j (x_j − μ_j)² = ‖μ‖² + Σ over entries of (x_j − μ_j)² − μ_j²
@@ -206,7 +235,7 @@ def _by_entries(X: Any, label: np.ndarray, at: Centers) -> tuple[Any, Any, Any]:
     return entry, difference, d2
 
 
-def _by_differences(X: np.ndarray, rows: Any, label: np.ndarray, at: Centers) -> np.ndarray:
+def _by_differences(X: Matrix, rows: np.ndarray, label: np.ndarray, at: Centers) -> np.ndarray:
     """‖x − μ‖² of rows, each with one centre."""
     d2, step = np.empty(len(rows)), max(1, EXACTLY // X.shape[1])
     for start in range(0, len(rows), step):

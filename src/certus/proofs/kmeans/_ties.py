@@ -65,7 +65,7 @@ def _sign(x: np.ndarray, a: np.ndarray, b: np.ndarray) -> int:
     return exact_sign(np.column_stack([left, np.concatenate([a, b, a, b])]))
 
 
-def _square(X: np.ndarray, M: Any) -> tuple[Any, ...]:
+def _square(X: np.ndarray, M: np.ndarray) -> tuple[Any, ...]:
     """Terms whose sum is ‖x − m‖² of each row."""
     high = X - M
     back = high - X

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.kmeans._assignment import Settled, guess, leaving, settle
+from certus.proofs.kmeans._assignment import Seen, Settled, guess, leaving, settle
 from certus.proofs.kmeans._claims import (
     Allowed,
     agreement,
@@ -92,11 +92,11 @@ def _within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None) -> float:
 
 
 def check(
-    data: Any,
-    centers: Any,
-    labels: Any = None,
+    data: RowData,
+    centers: np.ndarray,
+    labels: np.ndarray | None = None,
     inertia: float | None = None,
-    restarts: Any = None,
+    restarts: np.ndarray | None = None,
     rose: float = 0.0,
     predicted: np.ndarray | None = None,
     ties: np.ndarray | None = None,
@@ -126,6 +126,7 @@ def check(
         labels = np.array(labels, dtype=np.intp)
         wrong += no_clusters(labels, k)
     if by_tree:
+        assert labels is not None
         (J,) = data.reduce(_at_labels, mu, beside=(labels,))
     true = _labels_to_begin_with(data, mu, labels)
     settled = settle(data, mu, true, strict=labels is None)
@@ -133,9 +134,10 @@ def check(
         true[ties[0]] = ties[1]
         settled = settle(data, mu, true)
     seen, weight, _ = settled
+    own = labels if by_tree and labels is not None else true
     J = seen.J if J is None else J
     stored = of_stored_centers(data, mu)
-    points = distinct_points(data, mu, labels if by_tree else true) if stored >= J else None
+    points = distinct_points(data, mu, own) if stored >= J else None
     zero, used = points is not None, mu[weight > 0]
     share, cost = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps, 0.0
     allowed = Allowed(share, tol * J + (stored if zero else 0.0))
@@ -144,7 +146,7 @@ def check(
         wrong += other_centers(off, allowed, labels, true)
         cost = off.cost
     if predicted is not None:
-        wrong += other_answers(data, mu, labels if by_tree else true, predicted, allowed, by_tree)
+        wrong += other_answers(data, mu, own, predicted, allowed, by_tree)
     lost = stored if zero else 0.0 if ours else lost_by_storing(J, stored)
     wrong += other_sums(data, J, lost, inertia, restarts, rose, ours)
     rounding = (data.depth + (data.shape[1] + 8) * (SPARSE if data.sparse else 1)) * UNIT * J
@@ -192,7 +194,7 @@ def check(
     return found
 
 
-def _not_shown(data: RowData, S: float, seen: Any, J: float) -> str | None:
+def _not_shown(data: RowData, S: float, seen: Seen, J: float) -> str | None:
     """Why J and what steps do to it cannot be told from rounding; None if they can."""
     if not VANISH * (S + data.shape[0]) * data.shape[1] < J:
         return (
@@ -334,7 +336,7 @@ def _sums_of_distances(
 
 
 def _of_changes(
-    data: RowData, mu: np.ndarray, labels: np.ndarray, rows: Any
+    data: RowData, mu: np.ndarray, labels: np.ndarray, rows: np.ndarray
 ) -> tuple[float, float]:
     """Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) of some rows, and by how much it may be off: by
     ‖x − μ‖² = ‖u‖² − 2uᵀv + ‖v‖² about the centres' mean."""

@@ -32,7 +32,7 @@ from certus.proofs.linalg.orthogonal_coordinates import (
     orthogonal_coordinates,
     scaled_columns,
 )
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData
 
 RESIDUAL_WORK = 2**34  # multiplications of a factorisation of all rows
 
@@ -48,7 +48,7 @@ class ResidualExcess(NamedTuple):
 
 
 class ResidualSums(NamedTuple):
-    value: Any  # Σ s ℓ
+    value: float  # Σ s ℓ
     error: np.ndarray  # what the residuals' error does to that, at most
     g: np.ndarray  # (r,)
     g_error: np.ndarray  # (r,), without that of the sum's own rounding
@@ -80,7 +80,7 @@ class Residuals(NamedTuple):
     def inner(self, r: np.ndarray) -> Any:
         return np.abs(r) <= (np.inf if self.every else self.delta / 2)
 
-    def weights(self, X: np.ndarray, y: np.ndarray, s: np.ndarray) -> Any:
+    def weights(self, X: Matrix, y: np.ndarray, s: np.ndarray) -> np.ndarray:
         r, _ = self.of(self.columns.of(X), y)
         return s * self.inner(r)
 
@@ -160,7 +160,7 @@ def _steepest(data: RowData, model: Residuals, side: np.ndarray) -> Steepest | N
 
 
 def _residual_sums(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, model: Residuals, at: Coordinates, shift: float
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, model: Residuals, at: Coordinates, shift: float
 ) -> tuple[ResidualSums, Any]:
     """Of one block; with it the largest ‖Z_i‖ and |Ẑ − Z| of inner rows, and the largest
     error of a residual."""

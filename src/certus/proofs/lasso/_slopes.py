@@ -15,15 +15,51 @@ Where no bound is known the residual is the largest slope, as a share of the lar
     max_j h_j D / (‖x̃_j‖‖ỹ‖)
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from certus.proofs.lasso.penalty_terms import ConcaveTerm, PenaltyTerm
+from certus.proofs.lasso.residual_sums import LossSums
 from certus.proofs.least_squares.least_squares import curvature_of_some
-from certus.proofs.linalg.linear_sums import UNIT, gamma
+from certus.proofs.linalg.linear_sums import UNIT, View, gamma
+from certus.proofs.types import RowData
 
 
-def slopes(fit: Any) -> tuple[Any, Any]:
+class ResidualFit(Protocol):
+    """One (w, b) on one data set: its sums, and the numbers that follow from them."""
+
+    data: RowData
+    fit_intercept: bool
+    view: View
+    term: PenaltyTerm
+    sums: LossSums
+    penalised: np.ndarray  # w (p, k), in the user's units
+    b: np.ndarray  # (k,), as viewed, and so all below
+    q: np.ndarray  # (p,): the view's powers of two
+    D: float
+    rounding: float  # of a sum, as a share of the sum of absolute values
+    size: np.ndarray  # (p,): ‖x_j‖, at most
+    slope: np.ndarray  # (k,): √Σ s a²
+    mean: Any  # (p,): x̄; None until ``take_columns``
+    squares: np.ndarray  # (p,): ‖x_j‖², from then on
+
+    @property
+    def steepest(self) -> np.ndarray:
+        """√Σ s a² of the intercept alone, at least."""
+        ...
+
+    @property
+    def residual_error(self) -> np.ndarray:
+        """√Σ s (r̂ − r)² at most."""
+        ...
+
+    def take_columns(self) -> None:
+        """One more pass, for the columns' own means and norms."""
+        ...
+
+
+def slopes(fit: ResidualFit) -> tuple[Any, Any]:
     """v (p×k), and what rounding of the sums did to it, in the user's units."""
     sums = fit.sums
     v = sums.V[:2].sum(axis=0)
@@ -38,14 +74,14 @@ def slopes(fit: Any) -> tuple[Any, Any]:
     return v / unit, error / unit
 
 
-def intercept_slope(fit: Any) -> Any:
+def intercept_slope(fit: ResidualFit) -> Any:
     """|Σ s a|/√S at most; 0 where there is no intercept."""
     if not fit.fit_intercept:
         return np.zeros(len(fit.b))
     return np.abs(fit.sums.sa[:2].sum(axis=0)) / np.sqrt(fit.sums.S) + 2 * fit.rounding * fit.slope
 
 
-def excess_of_squares(fit: Any) -> tuple[Any, Any] | None:
+def excess_of_squares(fit: ResidualFit) -> tuple[Any, Any] | None:
     """F(w, b) − F* of each target and the error of each coefficient, at most; None where some of
     the rows prove no curvature."""
     lam, d = curvature_of_some(fit)
@@ -62,7 +98,7 @@ def excess_of_squares(fit: Any) -> tuple[Any, Any] | None:
     return excess, np.sqrt(2 * excess) / np.sqrt(curvature) * fit.q[:, None]
 
 
-def stationary(fit: Any) -> tuple[float, float, str]:
+def stationary(fit: ResidualFit) -> tuple[float, float, str]:
     """The largest slope as a share of the largest there can be: at most, for all that rounding did,
     and as it seems; and what is wrong besides."""
     fit.take_columns()
@@ -80,7 +116,7 @@ def stationary(fit: Any) -> tuple[float, float, str]:
     return residual if residual == residual else float("inf"), seems, wrong
 
 
-def _largest_share(fit: Any, v: np.ndarray, error: np.ndarray, norm: np.ndarray) -> float:
+def _largest_share(fit: ResidualFit, v: np.ndarray, error: np.ndarray, norm: np.ndarray) -> float:
     """max_j h_j D / (‖x̃_j‖ · steepest)."""
     h = fit.term.distance(fit.penalised, v, error)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -88,8 +124,9 @@ def _largest_share(fit: Any, v: np.ndarray, error: np.ndarray, norm: np.ndarray)
     return float(share.max(initial=0.0))
 
 
-def highest_point(fit: Any, norm: np.ndarray) -> str:
+def highest_point(fit: ResidualFit, norm: np.ndarray) -> str:
     """A concave penalty can bend down more than the loss, ‖x̃_j‖²/D at most, bends up."""
+    assert isinstance(fit.term, ConcaveTerm)
     bend = fit.term.bend(fit.penalised)
     concave = (norm**2 / fit.D * (1 + 2**10 * UNIT))[:, None] < bend
     if not concave.any():

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.least_squares.least_squares import squares
-from certus.proofs.linalg.linear_sums import column_numbers, is_sparse
-from certus.proofs.types import RowData
+from certus.proofs.lasso._slopes import ResidualFit
+from certus.proofs.least_squares._passes import squares
+from certus.proofs.linalg.linear_sums import View, column_numbers
+from certus.proofs.types import Matrix, RowData
 
 MOST_COLUMNS = 2000  # that can be other than 0, for which this is looked at
 MOST_TARGETS = 8
@@ -26,7 +27,7 @@ DEPENDENT = 1e-11  # what is left of a squared norm, of which rounding leaves le
 CONFIRMED = 1e-9  # ‖Σ n x‖ beside Σ |n| ‖x‖
 
 
-def not_unique(fit: Any, v: np.ndarray, l1: float) -> list[dict[str, Any]] | None:
+def not_unique(fit: ResidualFit, v: np.ndarray, l1: float) -> list[dict[str, Any]] | None:
     """Columns that can take over from others, and from which; None if there are none, or if they
     were not looked for. v: minus the slope of the loss, (p, k)."""
     for t in range(min(v.shape[1], MOST_TARGETS)):
@@ -36,7 +37,7 @@ def not_unique(fit: Any, v: np.ndarray, l1: float) -> list[dict[str, Any]] | Non
     return None
 
 
-def _of_target(fit: Any, w: np.ndarray, v: np.ndarray, l1: float) -> list[dict[str, Any]]:
+def _of_target(fit: ResidualFit, w: np.ndarray, v: np.ndarray, l1: float) -> list[dict[str, Any]]:
     active = w != 0
     # as near to l1 as the slopes of coefficients that are not 0
     slack = np.max(np.abs(np.abs(v[active]) - l1), initial=0.0) / l1
@@ -59,7 +60,7 @@ def _of_target(fit: Any, w: np.ndarray, v: np.ndarray, l1: float) -> list[dict[s
 
 
 def _dependent(
-    data: RowData, columns: np.ndarray, fit: Any
+    data: RowData, columns: np.ndarray, fit: ResidualFit
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Columns that repeat those before them: which, which others, and how many times each."""
     S, Sx, C = data.reduce(gram_of_some, columns, fit.view, square=True)
@@ -101,15 +102,15 @@ def independent(C: np.ndarray) -> bool:
 
 
 def gram_of_some(
-    X: Any, y: Any, s: np.ndarray | None, columns: np.ndarray, view: Any
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, columns: np.ndarray, view: View
 ) -> tuple[Any, Any, Any]:
     """Σ s, Σ s x and Σ s x xᵀ of some columns as viewed."""
-    if is_sparse(X):
-        Z = X[:, columns].astype(float)
+    if not isinstance(X, np.ndarray):
+        A = X[:, columns].astype(float)
         if view.q is not None:
-            Z.data *= view.q[columns[column_numbers(Z)]]
-        sZ = Z if s is None else Z.multiply(s[:, None]).tocsc()
-        return float(Z.shape[0]) if s is None else s.sum(), sZ.sum(axis=0), (Z.T @ sZ).toarray()
+            A.data *= view.q[columns[column_numbers(A)]]
+        sA = A if s is None else A.multiply(s[:, None]).tocsc()
+        return float(A.shape[0]) if s is None else s.sum(), sA.sum(axis=0), (A.T @ sA).toarray()
     Z = X[:, columns].astype(float)
     if view.c is not None:
         Z -= view.c[columns]
@@ -125,7 +126,7 @@ def _can_move(w: np.ndarray, v: np.ndarray, change: np.ndarray) -> bool:
     return bool((way >= 0).all() or (way <= 0).all())
 
 
-def _confirmed(fit: Any, change: np.ndarray) -> bool:
+def _confirmed(fit: ResidualFit, change: np.ndarray) -> bool:
     fit.take_columns()
     u = change / fit.q
     size = np.abs(u) @ fit.size

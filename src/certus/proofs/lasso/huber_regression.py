@@ -26,15 +26,16 @@ from certus.proofs.lasso.penalty_terms import LITTLE_LESS, ElasticNetTerm
 from certus.proofs.lasso.residual_sums import HuberResidual, constant_sums
 from certus.proofs.least_squares.least_squares import LAST_DIGITS
 from certus.proofs.linalg.linear_sums import UNIT
+from certus.proofs.types import RowData
 
 ALTERNATIONS = 100  # of b and σ for a constant alone; a few are enough
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
+    w: np.ndarray,
     b: np.ndarray,
     scale: float,
     epsilon: float = 1.35,
@@ -86,8 +87,8 @@ class ScaledFit(PenalisedFit):
     """(w, b) at a given σ, and what σ adds."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, sigma: float, epsilon: float, alpha: float,
-        fit_intercept: bool,
+        self, data: RowData, w: np.ndarray, b: np.ndarray, sigma: float, epsilon: float,
+        alpha: float, fit_intercept: bool,
     ):  # fmt: skip
         loss, term = HuberResidual(epsilon * sigma), ElasticNetTerm(0.0, 2 * alpha)
         super().__init__(data, w, b, loss, term, sigma / 2, fit_intercept)

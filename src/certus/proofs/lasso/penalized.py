@@ -20,17 +20,19 @@ holds w, as in Huber's regression over w ≥ 0, gradient and curvature of the ro
 by γ times the product of two norms. The objective is also off by what r is off.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from certus.proofs.glm.margins import shares
+from certus.proofs.lasso._dual_points import DualPoint, Proven
 from certus.proofs.lasso._residual_curvature import residual_excess
 from certus.proofs.lasso._slopes import excess_of_squares, slopes, stationary
 from certus.proofs.lasso._uniqueness import not_unique
-from certus.proofs.lasso.penalty_terms import ElasticNetTerm, term_of
+from certus.proofs.lasso.penalty_terms import ElasticNetTerm, PenaltyTerm, term_of
 from certus.proofs.lasso.residual_sums import (
     HuberResidual,
+    ResidualLoss,
     SquaredResidual,
     constant_sums,
     loss_sums,
@@ -46,6 +48,7 @@ from certus.proofs.linalg.linear_sums import (
     viewed_intercept,
 )
 from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.types import Numbers, RowData
 
 NO_CURVATURE = (
     "columns that nearly repeat others, along which no slope can be told from rounding, or too "
@@ -58,10 +61,10 @@ STEPS = 60  # of Newton's method for the best constant; a few are enough
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: RowData,
     *,
-    w: Any,
-    b: Any,
+    w: np.ndarray,
+    b: np.ndarray,
     loss: dict[str, Any],
     penalty: dict[str, Any],
     divisor: str | None = None,
@@ -103,39 +106,19 @@ def check(
     return answer
 
 
-def divided_by(data: Any, divisor: str | None) -> float:
+def divided_by(data: RowData, divisor: str | None) -> float:
     """D."""
     if divisor is None:
         return 1.0
     return float(data.reduce(weight_sum)[0]) if divisor == "weights" else float(data.shape[0])
 
 
-class Proven(NamedTuple):
-    """Of each target: what the optimum is at least, and how far F can be above it."""
-
-    bound: Any
-    gap: Any
-    coef_error: Any  # of each coefficient, at most; None: unknown
-    proof: str
-
-    def reaches(self, tol: float, f0: Any) -> bool:
-        return bool((shares(self.gap, f0) <= tol).all())
-
-
-class DualPoint(NamedTuple):
-    """Of one a, over D."""
-
-    ay: Any  # Σ s y a, at least
-    aa: Any  # Σ s a², at most
-    v: Any  # Σ s a x, (p, k), in the user's units
-    error: Any  # of v
-
-
 class PenalisedFit:
     """One (w, b) on one data set: its sums, and the numbers that follow from them."""
 
     def __init__(
-        self, data: Any, w: Any, b: Any, loss: Any, term: Any, divisor: Any, fit_intercept: bool,
+        self, data: RowData, w: np.ndarray, b: np.ndarray, loss: ResidualLoss, term: PenaltyTerm,
+        divisor: str | float | None, fit_intercept: bool,
     ):  # fmt: skip
         self.data, self.loss, self.term, self.fit_intercept = data, loss, term, fit_intercept
         self.penalised = w
@@ -150,10 +133,10 @@ class PenalisedFit:
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
         sets = loss.sets if fit_intercept else 1
         self.sums = data.reduce(loss_sums, self.w, self.b, self.view, loss, sets)
-        known: dict[Any, Any] = {None: 1.0, "weights": self.sums.S, "rows": data.shape[0]}
-        self.D = float(known.get(divisor, divisor))
+        known = {"weights": self.sums.S, "rows": data.shape[0]}
+        self.D = 1.0 if divisor is None else float(known.get(str(divisor), divisor))
         self.rounding = gamma(data.depth + ROUNDINGS)
-        self.mean: Any = None
+        self.mean: Any = None  # until ``take_columns``
         # no column is larger than all of them together (and a little for the rounding of that)
         self.size = np.full(len(w), 1.001 * np.sqrt(self.sums.XX))
         self.products = 1.001 * np.sqrt(self.sums.XX) * np.linalg.norm(self.w, axis=0)
@@ -193,7 +176,7 @@ class PenalisedFit:
             total = np.maximum(self._of_best_constant(b, self.loss, w), least / 2)
         self.null_objective = total / self.D + self.term.value(self.null)
 
-    def _of_best_constant(self, b: Any, loss: Any, w: Any) -> Any:
+    def _of_best_constant(self, b: np.ndarray, loss: ResidualLoss, w: np.ndarray | None) -> Any:
         """min_b Σ s ℓ(y − b), or of y − xᵀw − b, by Newton's method from the mean, between the last
         b that was too low and the last that was too high."""
         low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
@@ -252,7 +235,9 @@ class PenalisedFit:
         shifted = ay - t * y_inner, aa - 2 * t * a_inner + t**2 * inner, V - t * V_inner
         return [*points, self._point(*shifted, np.where(few, np.inf, off))]
 
-    def _point(self, ay: Any, aa: Any, v: Any, change: Any) -> "DualPoint":
+    def _point(
+        self, ay: np.ndarray, aa: np.ndarray, v: np.ndarray, change: np.ndarray
+    ) -> "DualPoint":
         """``change``: how far, in norm over the rows, the true a can be from that of the sums."""
         unit, change = self.q[:, None] * self.D, change + 6 * self.rounding * self.slope
         ay = ay - change * np.sqrt(self.sums.Syy)
@@ -274,7 +259,7 @@ class PenalisedFit:
         ay, aa, v, error = point
         c, limit = self.term.support(v, error)
 
-        def dual(tau: Any, line: Any) -> Any:
+        def dual(tau: Numbers, line: np.ndarray) -> Any:
             return tau * line - tau**2 * aa / 2
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -313,7 +298,9 @@ class PenalisedFit:
             proof="gradient and curvature" if better.any() else before.proof,
         )
 
-    def proven_without_penalty(self, b: Any, before: Proven) -> tuple[Proven, dict[str, Any]]:
+    def proven_without_penalty(
+        self, b: np.ndarray, before: Proven
+    ) -> tuple[Proven, dict[str, Any]]:
         """By gradient and curvature in coordinates in which columns that nearly repeat others are
         told apart; the objective is that of more digits too. With it "left_out", and the steepest
         "slope" along any direction as a share of the largest there can be."""
@@ -387,8 +374,8 @@ class PenalisedFit:
 
 
 def by_least_squares(
-    data: Any, w: Any, b: Any, term: ElasticNetTerm, divisor: str | None, fit_intercept: bool,
-    tol: float,
+    data: RowData, w: np.ndarray, b: np.ndarray, term: ElasticNetTerm, divisor: str | None,
+    fit_intercept: bool, tol: float,
 ) -> dict[str, Any]:  # fmt: skip
     """F is 1/(2D) of Σ s r² + D·l2 ‖w‖²."""
     D = divided_by(data, divisor)

@@ -13,7 +13,7 @@ of which (distance, 0) is one. All hold for every v within ``error``.
 Arrays are p×k in the user's units, and each column of w is its own problem.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,51 @@ def cheaper(cost: np.ndarray, first: tuple[Any, Any], second: tuple[Any, Any]) -
         a, b = ((h * cost) ** 2 + epsilon for h, epsilon in (first, second))
     take = b < a
     return np.where(take, second[0], first[0]), np.where(take, second[1], first[1])
+
+
+class PenaltyTerm(Protocol):
+    """pen(w) of w (p, k), a number for each column."""
+
+    @property
+    def convex(self) -> bool: ...
+
+    @property
+    def bounded(self) -> bool:
+        """Is pen* finite about 0?"""
+        ...
+
+    @property
+    def l2(self) -> float:
+        """The curvature, at least."""
+        ...
+
+    def value(self, w: np.ndarray) -> np.ndarray: ...
+
+    def excludes(self, w: np.ndarray) -> str:
+        """Why w is not allowed, or ""."""
+        ...
+
+    def nearest_to_zero(self, w: np.ndarray) -> np.ndarray:
+        """The model that stands for w = 0."""
+        ...
+
+    def support(self, v: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(c, τ): pen*(tv) ≤ tc for t ≤ τ, for every v within ``error``. Of convex terms."""
+        ...
+
+    def conjugate(self, v: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """pen*(v), at most, for every v within ``error``. Of convex terms."""
+        ...
+
+    def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """How far v is from ∂pen(w), coordinate by coordinate, at most."""
+        ...
+
+    def split(
+        self, w: np.ndarray, v: np.ndarray, error: np.ndarray, cost: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(h, ε) with pen(u) ≥ pen(w) + (v − h)(u − w) − ε, the cheapest. Of convex terms."""
+        ...
 
 
 class ElasticNetTerm:
@@ -90,7 +135,7 @@ class GroupTerm:
     convex = bounded = True
     l2 = 0.0
 
-    def __init__(self, strength: float, groups: Any, p: int):
+    def __init__(self, strength: float, groups: list[Any], p: int):
         self.group = group_numbers(groups, p)
         self.radius = float(strength) * np.sqrt(np.bincount(self.group))[:, None]
 
@@ -144,7 +189,9 @@ class BoxTerm:
     convex = True
     l2 = 0.0
 
-    def __init__(self, low: Any, high: Any, p: int):
+    def __init__(
+        self, low: float | list[float] | np.ndarray, high: float | list[float] | np.ndarray, p: int
+    ):
         self.low, self.high = (
             np.broadcast_to(np.asarray(side, dtype=float).reshape(-1, 1), (p, 1))
             for side in (low, high)
@@ -254,6 +301,10 @@ class ConcaveTerm:
     def slope(self, u: np.ndarray) -> Any:
         raise NotImplementedError
 
+    def bend(self, w: np.ndarray) -> Any:
+        """−pen''(w_j): what the loss must curve at least."""
+        raise NotImplementedError
+
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> Any:
         at_zero = np.maximum(np.abs(v) + error - self.strength, 0.0)
         pull = np.sign(w) * self.slope(np.abs(w))
@@ -271,7 +322,6 @@ class MCPTerm(ConcaveTerm):
         return np.maximum(self.strength - u / self.gamma, 0.0)
 
     def bend(self, w: np.ndarray) -> Any:
-        """−pen''(w_j): what the loss must curve at least."""
         u = np.abs(w)
         return np.where((u > 0) & (u < self.gamma * self.strength), 1 / self.gamma, 0.0)
 
@@ -295,7 +345,7 @@ class SCADTerm(ConcaveTerm):
         return np.where((u > lam) & (u < self.gamma * lam), 1 / (self.gamma - 1), 0.0)
 
 
-def group_numbers(groups: np.ndarray, p: int) -> Any:
+def group_numbers(groups: list[Any], p: int) -> Any:
     """(p,) numbers 0, 1, … from such numbers, or from a list of the columns of each group."""
     if len(groups) == p and all(np.ndim(one) == 0 for one in groups):
         return np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -307,7 +357,7 @@ def group_numbers(groups: np.ndarray, p: int) -> Any:
     return number
 
 
-def term_of(penalty: dict[str, Any], p: int) -> Any:
+def term_of(penalty: dict[str, Any], p: int) -> PenaltyTerm:
     """The penalty that a model names, for p columns."""
     given = dict(penalty)
     name = given.pop("name")

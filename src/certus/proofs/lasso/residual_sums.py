@@ -14,6 +14,7 @@ import numpy as np
 
 from certus.proofs.glm.duality import norms_and_transposed, product, slices
 from certus.proofs.linalg.linear_sums import View
+from certus.proofs.types import Matrix
 
 
 class SquaredResidual(NamedTuple):
@@ -39,12 +40,15 @@ class HuberResidual(NamedTuple):
         return np.clip(r, -self.delta, self.delta)
 
 
+ResidualLoss = SquaredResidual | HuberResidual
+
+
 class LossSums(NamedTuple):
     """Of x and y as viewed, with weights s; k targets. Sets: all rows, or (a > 0, a < 0, inner), of
     which the last has a = 1."""
 
-    S: Any  # Σ s
-    XX: Any  # Σ s ‖x‖², over all columns
+    S: float  # Σ s
+    XX: float  # Σ s ‖x‖², over all columns
     Sy: np.ndarray  # Σ s y           (k,)
     Syy: np.ndarray  # Σ s y²         (k,)
     value: np.ndarray  # Σ s ℓ(r)     (k,)
@@ -55,13 +59,13 @@ class LossSums(NamedTuple):
 
 
 def loss_sums(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
     w: np.ndarray,
     b: np.ndarray,
     view: View,
-    loss: Any,
+    loss: ResidualLoss,
     sets: int,
 ) -> LossSums:
     """Of one block of rows."""
@@ -94,18 +98,18 @@ def loss_sums(
     )  # fmt: skip
 
 
-def weight_sum(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[Any]:
+def weight_sum(X: Matrix, y: np.ndarray, s: np.ndarray | None) -> tuple[Any]:
     """Σ s."""
     return (float(X.shape[0]) if s is None else s.sum(),)
 
 
 def constant_sums(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
     b: np.ndarray,
     view: View,
-    loss: Any,
+    loss: ResidualLoss,
     w: np.ndarray | None = None,
 ) -> tuple[Any, ...]:
     """Σ s ℓ, Σ s ℓ', the weight of rows within δ, and Σ s ℓ'², of y − b, or y − xᵀw − b."""

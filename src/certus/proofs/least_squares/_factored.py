@@ -25,7 +25,7 @@ V_N, all others,
     ‖w − w*‖ ≤ √(E_R/(σ_R² + α)) + √(E_N/α),           σ_R the least of the first.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from certus.proofs.least_squares._nearly_dependent import (
     negligible_columns,
     of_nearly_dependent_columns,
 )
+from certus.proofs.least_squares._problem import Excess, Factor, SquaresProblem
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import left_out_of
 
@@ -42,30 +43,9 @@ NEARLY_DEPENDENT = "combinations of the {:,} columns that are too small beside r
 CAREFUL_WORK = 2**28  # rows × columns² in twice the digits: some seconds
 
 
-class Factor(NamedTuple):
-    """R of all rows, with columns scaled to norm 1."""
-
-    R: np.ndarray  # (m, p)
-    scale: np.ndarray  # (p,), of the columns as viewed
-
-    def of(self, keep: np.ndarray) -> tuple[Any, Any, float]:
-        """(σ, V, δ) of some columns."""
-        _, sigma, Vt = np.linalg.svd(self.R[:, keep], full_matrices=False)
-        largest = float(np.max(sigma, initial=0.0))
-        return sigma, Vt.T, 2 * UNIT * max(self.R.shape[1], 64) * largest
-
-
-class Excess(NamedTuple):
-    """f − f* at most, of each target."""
-
-    excess: np.ndarray  # (k,), at the sums as computed
-    error: np.ndarray  # (k,), what rounding of the gradient can add: √ of both are added
-    step: np.ndarray  # (p, k): from w to the optimum, as viewed
-    coef_error: np.ndarray  # (k,): |w_j − w*_j| at most, in the user's units
-    seen: np.ndarray  # (k,): the excess, if nothing had been rounded
-
-
-def of_independent_columns(problem: Any, factor: Factor, keep: np.ndarray) -> Excess | None:
+def of_independent_columns(
+    problem: SquaresProblem, factor: Factor, keep: np.ndarray
+) -> Excess | None:
     """α = 0, for those columns; None where they are too nearly dependent."""
     sigma, V, delta = factor.of(keep)
     p, k = problem.w.shape
@@ -86,7 +66,7 @@ def of_independent_columns(problem: Any, factor: Factor, keep: np.ndarray) -> Ex
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def of_penalised(problem: Any, factor: Factor) -> Excess:
+def of_penalised(problem: SquaresProblem, factor: Factor) -> Excess:
     """α > 0, in the columns' own units as viewed."""
     p, k = problem.w.shape
     R = factor.R * factor.scale
@@ -131,7 +111,9 @@ def of_penalised(problem: Any, factor: Factor) -> Excess:
     return out
 
 
-def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) -> dict[str, Any]:
+def from_all_rows(
+    problem: SquaresProblem, factor: Factor, tol: float, rank: int | None
+) -> dict[str, Any]:
     """The answer of ``least_squares.check``. ``rank``: what the model claims."""
     p, varying = len(problem.w), varying_columns(problem)
     if problem.positive and not problem.alpha.any():
@@ -164,7 +146,7 @@ def from_all_rows(problem: Any, factor: Factor, tol: float, rank: int | None) ->
     return answer
 
 
-def varying_columns(problem: Any) -> Any:
+def varying_columns(problem: SquaresProblem) -> Any:
     """Those that are not one number in all rows of weight above 0 (or 0, without an intercept):
     what these do to a score, the intercept does too."""
     p = len(problem.w)
@@ -185,7 +167,7 @@ def _wider_range(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
 
 
 def _of_free_columns(
-    problem: Any, factor: Factor, varying: np.ndarray, tol: float
+    problem: SquaresProblem, factor: Factor, varying: np.ndarray, tol: float
 ) -> tuple[dict[str, Any], bool]:
     """w ≥ 0, α = 0: the answer from columns that are not held at 0.
 
@@ -213,7 +195,7 @@ def _of_free_columns(
 
 
 def _worth_more_digits(
-    problem: Any, answer: dict[str, Any], weak: bool, tol: float, keep: np.ndarray
+    problem: SquaresProblem, answer: dict[str, Any], weak: bool, tol: float, keep: np.ndarray
 ) -> bool:
     """Without a penalty, and where rounding is what keeps the proof from reaching tol."""
     if problem.alpha.any() or problem.positive or answer["residual"] <= tol:
@@ -222,7 +204,7 @@ def _worth_more_digits(
     return bool(n * len(keep) ** 2 <= CAREFUL_WORK and (weak or answer["seen"] <= tol))
 
 
-def rank_of_few_rows(problem: Any, factor: Factor) -> int:
+def rank_of_few_rows(problem: SquaresProblem, factor: Factor) -> int:
     """Singular values above rounding: of the factorisation, and of columns that are known to
     ε‖x_j‖."""
     p, eps = len(problem.w), problem.data.eps
@@ -234,7 +216,7 @@ def rank_of_few_rows(problem: Any, factor: Factor) -> int:
 
 
 def _of_columns(
-    problem: Any, factor: Factor, keep: np.ndarray, tol: float
+    problem: SquaresProblem, factor: Factor, keep: np.ndarray, tol: float
 ) -> tuple[dict[str, Any], bool]:
     """(answer, are some directions too weak to be seen?). If rounding is all that is left, the
     sums are taken in wider floats."""
@@ -258,7 +240,7 @@ def _of_columns(
     return answer, False
 
 
-def _excess(problem: Any, factor: Factor, keep: np.ndarray) -> Excess | None:
+def _excess(problem: SquaresProblem, factor: Factor, keep: np.ndarray) -> Excess | None:
     """Of every target, with a penalty or for those columns; None where they are too nearly
     dependent."""
     plain = problem.alpha.min(axis=0) == 0
@@ -271,7 +253,7 @@ def _excess(problem: Any, factor: Factor, keep: np.ndarray) -> Excess | None:
     return Excess(*(np.where(plain, a, b) for a, b in zip(found, penalised, strict=True)))
 
 
-def _carefully(problem: Any, factor: Factor, keep: np.ndarray) -> dict[str, Any] | None:
+def _carefully(problem: SquaresProblem, factor: Factor, keep: np.ndarray) -> dict[str, Any] | None:
     found = of_nearly_dependent_columns(problem, factor, keep, *problem.user)
     if found is None:
         return None
@@ -284,7 +266,7 @@ def _carefully(problem: Any, factor: Factor, keep: np.ndarray) -> dict[str, Any]
 
 
 def _leaving_out(
-    problem: Any, factor: Factor, tol: float, before: dict[str, Any], varying: np.ndarray
+    problem: SquaresProblem, factor: Factor, tol: float, before: dict[str, Any], varying: np.ndarray
 ) -> dict[str, Any]:
     """The answer among models that do not use directions which the data do not hold."""
     p = len(problem.w)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from certus.proofs.least_squares._problem import Factor, SquaresProblem
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import negligible_in_span
@@ -28,16 +29,16 @@ CANDIDATE_WORK = 2**28  # rows × columns × directions that are looked at for t
 class Careful(NamedTuple):
     """Objective and excess of least squares (α = 0), computed in twice the digits."""
 
-    excess: Any  # (k,): f − f* at most, rounding included
-    evaluation: Any  # (k,): |f̂ − f| at most
-    objective: Any  # (k,)
-    step: Any  # (p, k), as viewed
+    excess: np.ndarray  # (k,): f − f* at most, rounding included
+    evaluation: np.ndarray  # (k,): |f̂ − f| at most
+    objective: np.ndarray  # (k,)
+    step: np.ndarray  # (p, k), as viewed
     coef_error: np.ndarray  # (k,): ‖w − w*‖ at most
-    seen: Any  # (k,): the excess, if nothing had been rounded
+    seen: np.ndarray  # (k,): the excess, if nothing had been rounded
 
 
 def of_nearly_dependent_columns(
-    problem: Any, factor: Any, keep: Any, w: np.ndarray, b: np.ndarray
+    problem: SquaresProblem, factor: Factor, keep: np.ndarray, w: np.ndarray, b: np.ndarray
 ) -> Careful | None:
     """For those columns, of w (p, k) and b (k,) in the user's units; None where they are too nearly
     dependent even so."""
@@ -104,7 +105,9 @@ def nearly_merge(left: np.ndarray, right: np.ndarray) -> tuple[Any, ...]:
     return R, *(a + b for a, b in zip(left[1:], right[1:], strict=True))
 
 
-def nearly_bound(problem: Any, keep: np.ndarray, D: np.ndarray, sums: Nearly) -> Careful | None:
+def nearly_bound(
+    problem: SquaresProblem, keep: np.ndarray, D: np.ndarray, sums: Nearly
+) -> Careful | None:
     (p, k), m = problem.w.shape, len(sums.R)
     start, depth = int(problem.fit_intercept), gamma(problem.data.depth + 8)
     norm = np.linalg.norm(sums.R, axis=0)
@@ -131,7 +134,7 @@ def nearly_bound(problem: Any, keep: np.ndarray, D: np.ndarray, sums: Nearly) ->
 
 
 def negligible_columns(
-    problem: Any, factor: Any, among: np.ndarray
+    problem: SquaresProblem, factor: Factor, among: np.ndarray
 ) -> tuple[Any, list[Any]] | None:
     """(columns that are kept, directions that are left out) by the rule, of those columns; None:
     too many to ask."""

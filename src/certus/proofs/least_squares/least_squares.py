@@ -32,7 +32,16 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.least_squares._factored import Factor, from_all_rows
+from certus.proofs.least_squares._factored import from_all_rows
+from certus.proofs.least_squares._passes import (
+    centred_gram,
+    column_sums,
+    factor,
+    merge,
+    sparse_gram,
+    squares,
+)
+from certus.proofs.least_squares._problem import Excess, Factor, ViewedRows
 from certus.proofs.linalg.linear_sums import (
     UNIT,
     Sums,
@@ -40,11 +49,11 @@ from certus.proofs.linalg.linear_sums import (
     column_statistics,
     few_rows,
     gamma,
-    is_sparse,
     residual_error,
     statistics,
     viewed_intercept,
 )
+from certus.proofs.types import Numbers, RowData
 
 LAST_DIGITS = 2**13  # units of rounding of y: a constant y is fitted to this, not to 0
 ROWS_FOR_CURVATURE = 1024
@@ -55,10 +64,10 @@ TAU = 1e-6  # the subset's scaled columns may be this collinear (κ ≤ 1000) be
 
 
 def check_squares(
-    data: Any,
-    w: Any,
-    b: Any,
-    alpha: Any = 0.0,
+    data: RowData,
+    w: np.ndarray,
+    b: np.ndarray,
+    alpha: Numbers = 0.0,
     fit_intercept: bool = True,
     positive: bool = False,
     rank: int | None = None,
@@ -105,18 +114,26 @@ def well_known(answer: dict[str, Any]) -> bool:
 check = check_squares  # a name of its own for definitions that build on it
 
 
-def too_wide(data: Any) -> bool:
+def too_wide(data: RowData) -> bool:
     return bool(data.sparse and data.shape[1] > SPARSE_COLUMNS)
 
 
-def too_many_columns(data: Any) -> str:
+def too_many_columns(data: RowData) -> str:
     return f"{data.shape[1]:,} sparse columns: too many for the matrix that would prove more"
 
 
 class Problem:
     """One (w, b) on one data set: its sums, and the numbers that follow from them."""
 
-    def __init__(self, data: Any, w: Any, b: Any, alpha: Any, fit_intercept: bool, positive: bool):
+    def __init__(
+        self,
+        data: RowData,
+        w: np.ndarray,
+        b: np.ndarray,
+        alpha: Numbers,
+        fit_intercept: bool,
+        positive: bool,
+    ):
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
         self.user = w, b
@@ -132,11 +149,11 @@ class Problem:
             self.infeasible = "a coefficient is below 0, which positive=True excludes"
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
-        self.mean: Any = None
+        self.mean: Any = None  # until ``take_columns``
         self.may_fall = np.zeros(len(w), dtype=bool)  # w_j < 0 is as good as another w_i that falls
         self.take_sums(float)
 
-    def take_sums(self, dtype: Any) -> None:
+    def take_sums(self, dtype: type) -> None:
         """The pass over all rows, in float64 or in the widest floats."""
         self.unit = float(np.finfo(dtype).eps) / 2
         sums = self.data.reduce(statistics, self.w.astype(dtype), self.b.astype(dtype), self.view)
@@ -159,7 +176,7 @@ class Problem:
         self.size = np.sqrt(Sxx)
         self.find_gradient(self.size)
 
-    def find_gradient(self, size: Any) -> None:
+    def find_gradient(self, size: np.ndarray) -> None:
         """h, and what rounding can have done to it and to the residuals, for ‖x_j‖ ≤ size_j."""
         sums, alpha_w = self.sums, self.alpha * self.w
         rss, depth = np.sqrt(sums.Srr), gamma(self.data.depth + 4, self.unit)
@@ -191,7 +208,7 @@ class Problem:
         whole = sums.Syy + 2 * c_y * sums.Sy + sums.S * c_y**2
         return np.maximum(total, (LAST_DIGITS * UNIT) ** 2 * whole) + np.finfo(float).tiny
 
-    def answer(self, lam: float, scale: Any) -> dict[str, Any]:
+    def answer(self, lam: float, scale: np.ndarray) -> dict[str, Any]:
         """From G ⪰ λ·diag(scale²)."""
         proof = "the penalty's curvature" if self.alpha.all() else "an objective that is all but 0"
         proof = "the curvature of a subset of the rows" if lam > 0 else proof
@@ -209,7 +226,7 @@ class Problem:
             answer["rank"] = len(self.w)
         return answer
 
-    def known_to(self, error: Any) -> dict[str, Any]:
+    def known_to(self, error: np.ndarray) -> dict[str, Any]:
         """|w_j − w*_j| ≤ error_t of target t, and its share of ‖w_t‖."""
         w = self.user[0]
         largest = np.abs(w).max(axis=0, initial=0.0)
@@ -218,7 +235,9 @@ class Problem:
         share = np.divide(error, length, out=np.zeros_like(length), where=length > 0)
         return {"coef_error": float(np.max(error)), "coef_share": float(np.max(share))}
 
-    def verdict(self, excess: Any, error: Any, proof: str) -> tuple[dict[str, Any], Any]:
+    def verdict(
+        self, excess: np.ndarray, error: np.ndarray, proof: str
+    ) -> tuple[dict[str, Any], Any]:
         f, sums = self.objective, self.sums
         if self.fit_intercept:
             excess = excess + sums.Sr**2 / sums.S
@@ -229,20 +248,22 @@ class Problem:
         evaluation += gamma(self.data.depth + len(self.w) + 4) * f
         return self.claim(f, evaluation, excess, proof), excess
 
-    def share_of(self, seen: Any) -> float:
+    def share_of(self, seen: np.ndarray) -> float:
         """An excess along w, with that of b, as a share of f₀."""
         of_b = self.sums.Sr**2 / self.sums.S if self.fit_intercept else 0.0
         return float(np.max((seen + of_b) / self.null_objective))
 
-    def excess_of(self, found: Any) -> Any:
+    def excess_of(self, found: Excess) -> Any:
         """What was found of w, with b's part and all rounding, (k,)."""
         return self.verdict(found.excess, found.error, "")[1]
 
-    def within(self, found: Any, tol: float) -> bool:
+    def within(self, found: Excess, tol: float) -> bool:
         """Is that excess small enough, rounding included?"""
         return bool(self.verdict(found.excess, found.error, "")[0]["residual"] <= tol)
 
-    def claim(self, f: Any, evaluation: Any, excess: Any, proof: str) -> dict[str, Any]:
+    def claim(
+        self, f: np.ndarray, evaluation: np.ndarray, excess: np.ndarray, proof: str
+    ) -> dict[str, Any]:
         """From f, up to ``evaluation``, and its excess at most."""
         bound = np.maximum(f - evaluation - excess, 0.0)
         gap, f0 = f + evaluation - bound, self.null_objective
@@ -280,7 +301,7 @@ class Problem:
         return from_all_rows(self, Factor(R[start:, start:], scale), tol, rank)
 
 
-def curvature_of_some(problem: Problem) -> tuple[float, Any]:
+def curvature_of_some(problem: ViewedRows) -> tuple[float, Any]:
     """(λ, d) with G ⪰ λ·diag(d²), proven from a subset of the rows; λ ≤ 0 where that fails.
 
     d_j is the norm of the subset's column j, about the subset's own mean.
@@ -309,7 +330,7 @@ def curvature_of_some(problem: Problem) -> tuple[float, Any]:
     return least_eigenvalue(C, slack), d
 
 
-def least_eigenvalue(C: Any, slack: float) -> float:
+def least_eigenvalue(C: np.ndarray, slack: float) -> float:
     """λ ≤ λ_min(C), C known up to slack; 0 where it is not known to be above τ."""
     p = len(C)
     if p <= FEW_COLUMNS:
@@ -339,61 +360,3 @@ def curvature_of_all(problem: Problem) -> tuple[float, Any]:
     terms = float(np.sum((problem.size / d) ** 2))
     slack = 4 * gamma(problem.data.depth + 8) * terms + gamma(8 * p + 8) * p
     return max(least_eigenvalue(C, slack), 0.0), d
-
-
-def sparse_gram(X: Any, y: Any, s: Any, view: Any) -> tuple[Any]:
-    """Σ s x xᵀ of one block, (p, p)."""
-    if not is_sparse(X):
-        X = view.of(X)
-        return (X.T @ (X if s is None else s[:, None] * X),)
-    X = view.of_sparse(X)
-    return ((X.T @ (X if s is None else X.multiply(s[:, None]))).toarray(),)
-
-
-def squares(X: Any, y: Any, s: Any, u: Any, c: Any, view: Any) -> tuple[Any]:
-    """Σ s (xᵀu − c)² of one block, (k,)."""
-    t = (view.of_sparse(X) if is_sparse(X) else view.of(X)) @ u - c
-    return (np.einsum("ij,ij->j", t if s is None else s[:, None] * t, t),)
-
-
-def column_sums(X: Any, y: Any, s: Any, view: Any) -> tuple[Any, Any]:
-    X = view.of(X)
-    s = np.ones(len(X)) if s is None else s
-    return s.sum(), s @ X
-
-
-def centred_gram(X: Any, y: Any, s: Any, view: Any, mean: Any) -> tuple[Any, Any]:
-    """C = Σ s (x − mean)(x − mean)ᵀ of one block, and t = Σ s (x − mean)."""
-    A = scaled_block(X, s, view, mean, None)
-    return np.dot(A.T, A), A.sum(axis=0) if s is None else np.dot(np.sqrt(s), A)
-
-
-def scaled_block(X: Any, s: Any, view: Any, mean: Any, scale: Any) -> Any:
-    """√s∘(X − mean)·D⁻¹ of one block as viewed."""
-    A = view.of(X) - mean
-    if scale is not None:
-        A /= scale
-    if s is not None:
-        A *= np.sqrt(s)[:, None]
-    return A
-
-
-def factor(
-    X: Any, y: Any, s: Any, view: Any, mean: Any, scale: Any, fit_intercept: bool
-) -> tuple[Any]:
-    """R of QR = A, the scaled block less its mean, or of [√s A] where there is an intercept.
-
-    The mean is rounded, so that columns far from the origin keep some of it, which looks like
-    curvature. The column √s takes that up: below its row, R is the factor of columns about their
-    true means.
-    """
-    A = scaled_block(X, s, view, mean, scale)
-    if fit_intercept:
-        root = np.ones(len(A)) if s is None else np.sqrt(s)
-        A = np.hstack([root[:, None], A])
-    return (np.linalg.qr(A, mode="r"),)
-
-
-def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
-    """R of both blocks together."""
-    return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.linalg.linear_sums import choose_view, few_rows, is_sparse
-from certus.proofs.types import RowData
+from certus.proofs.linalg.linear_sums import View, choose_view, few_rows, is_sparse
+from certus.proofs.types import Matrix, Numbers, RowData
 
 
 def check(
-    data: Any,
-    alphas: Any,
-    alpha: Any,
+    data: RowData,
+    alphas: np.ndarray,
+    alpha: Numbers,
     best_score: np.ndarray | None = None,
-    mean_results: Any = None,
+    mean_results: np.ndarray | None = None,
     fit_intercept: bool = True,
     per_target: bool = False,
     tol: float = 1e-6,
@@ -62,7 +62,7 @@ def _list(values: np.ndarray) -> str:
     return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
 
 
-def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
+def leave_one_out_scores(data: RowData, alphas: np.ndarray, fit_intercept: bool) -> Any:
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
     X, y, s = data.some(few_rows(p))
@@ -87,23 +87,23 @@ def leave_one_out_scores(data: Any, alphas: Any, fit_intercept: bool) -> Any:
     return -total / n
 
 
-def lost_in_square(lam: np.ndarray, least: np.ndarray, alphas: Any) -> bool:
+def lost_in_square(lam: np.ndarray, least: float, alphas: np.ndarray) -> bool:
     """Are the rounding errors of eigenvalues, ε·λ_max, anything beside the least λ + α?"""
     rounding = len(lam) * np.finfo(float).eps * lam[-1]
     return bool(rounding > 1e-9 * (max(least - rounding, 0.0) + alphas.min()))
 
 
-def means(X: np.ndarray, y: np.ndarray, s: np.ndarray | None, view: Any) -> tuple[Any, Any, Any]:
+def means(X: Matrix, y: np.ndarray, s: np.ndarray | None, view: View) -> tuple[Any, Any, Any]:
     X, y = view.of_sparse(X) if is_sparse(X) else view.of(X), y - view.c_y
     s = np.ones(len(y)) if s is None else s
     return s.sum(), X.T @ s, s @ y
 
 
 def gram(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
-    view: Any,
+    view: View,
     mean: np.ndarray,
     mean_y: np.ndarray,
 ) -> tuple[Any, Any]:
@@ -113,10 +113,10 @@ def gram(
 
 
 def factor(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
-    view: Any,
+    view: View,
     mean: np.ndarray,
     mean_y: np.ndarray,
 ) -> tuple[Any]:
@@ -130,10 +130,10 @@ def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
 
 
 def left_out(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
     s: np.ndarray | None,
-    view: Any,
+    view: View,
     mean: np.ndarray,
     mean_y: np.ndarray,
     V: np.ndarray,
@@ -151,7 +151,7 @@ def left_out(
     return (np.einsum("i,ika,ika->ak", s, e, e),)
 
 
-def _scores_of_wide(data: RowData, alphas: Any, fit_intercept: bool, view: Any) -> Any:
+def _scores_of_wide(data: RowData, alphas: np.ndarray, fit_intercept: bool, view: View) -> Any:
     """n ≤ p: the same from the rows' own matrix, K = √S X̃X̃ᵀ√S = UΛUᵀ.
 
     I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u, so that

@@ -41,7 +41,9 @@ def accurate_product(X: np.ndarray, T: np.ndarray) -> tuple[Any, Any]:
     return high, low
 
 
-def product_and_error(x: Any, t: np.ndarray, t_halves: Any) -> tuple[Any, Any]:
+def product_and_error(
+    x: np.ndarray, t: np.ndarray, t_halves: tuple[Any, Any] | list[Any]
+) -> tuple[Any, Any]:
     """p = fl(x·t) and e with x·t = p + e."""
     (x_high, x_low), (t_high, t_low) = halves_of(x), t_halves
     p = x * t

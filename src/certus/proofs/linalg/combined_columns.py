@@ -20,7 +20,7 @@ MAX_NAMED_ENTRIES = 2**23  # of all directions together
 
 
 def combined_columns(
-    given: Any, A: Any, scale: np.ndarray, kept: np.ndarray, rank: int
+    given: Any, A: np.ndarray, scale: np.ndarray, kept: np.ndarray, rank: int
 ) -> list[LeftOut] | None:
     """Of the columns of ``given`` (``orthogonal_directions``) with centred rows, or their triangle,
     A: those that ``rank`` others make up. None where that is too much work.

@@ -9,9 +9,11 @@ X is an array, or sparse rows that have .T, @ and .power as arrays do. A shift w
 zeros, so c is then 0.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+
+from certus.proofs.types import Matrix, Numbers, SparseMatrix
 
 UNIT = 2.0**-53  # relative error of one float64 operation
 SLICE = 2**17  # elements of X worked on at a time
@@ -21,15 +23,17 @@ SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in 
 class View(NamedTuple):
     """How the data are looked at: (X − c)∘q and y − c_y. None: as they are."""
 
-    c: Any
-    q: Any
-    c_y: Any
+    c: np.ndarray | None
+    q: np.ndarray | None
+    c_y: np.ndarray
 
     @property
     def plain(self) -> bool:
         return self.c is None and self.q is None
 
-    def of(self, X: np.ndarray, dtype: Any = float, room: np.ndarray | None = None) -> Any:
+    def of(
+        self, X: Matrix, dtype: type | np.dtype = float, room: np.ndarray | None = None
+    ) -> np.ndarray:
         """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done.
 
         ``room``: memory of as many rows at least, to be used again and again.
@@ -46,7 +50,7 @@ class View(NamedTuple):
             Z *= self.q
         return Z
 
-    def of_sparse(self, X: Any, dtype: Any = float) -> Any:
+    def of_sparse(self, X: SparseMatrix, dtype: type | np.dtype = float) -> SparseMatrix:
         """X∘q of a sparse block, whose zeros stay zeros."""
         X = X.astype(dtype, copy=self.q is not None)
         if self.q is not None:
@@ -54,41 +58,44 @@ class View(NamedTuple):
         return X
 
 
-def column_numbers(X: Any) -> Any:
+def column_numbers(X: SparseMatrix) -> np.ndarray:
     """Of each entry of a sparse block."""
     if X.format == "csr":
         return X.indices
     return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: Matrix) -> TypeGuard[SparseMatrix]:
     return not isinstance(X, np.ndarray)
 
 
-def dense(X: Any) -> Any:
-    return X.toarray() if is_sparse(X) else X
+def dense(X: Matrix) -> np.ndarray:
+    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 class Sums(NamedTuple):
     """Of x and y as viewed, with weights s; k targets side by side."""
 
-    S: Any  # Σ s
-    XX: Any  # Σ s ‖x‖², over all columns
-    Sy: Any  # Σ s y             (k,)
-    Syy: Any  # Σ s y²           (k,)
-    Sr: Any  # Σ s r             (k,)
-    Srr: Any  # Σ s r²           (k,)
+    S: Numbers  # Σ s
+    XX: Numbers  # Σ s ‖x‖², over all columns
+    Sy: np.ndarray  # Σ s y             (k,)
+    Syy: np.ndarray  # Σ s y²           (k,)
+    Sr: np.ndarray  # Σ s r             (k,)
+    Srr: np.ndarray  # Σ s r²           (k,)
     Xsr: np.ndarray  # Xᵀ(s∘r)          (p, k)
 
 
 def statistics(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray, view: View
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray, view: View
 ) -> Sums:
     """One block's sums, in the precision of w (float64, or more)."""
     y = np.subtract(y, view.c_y, dtype=w.dtype)
     weight = None if s is None else s[:, None]
-    products = _sparse_products if is_sparse(X) else _products
-    r, XX, Xsr = products(X, y - b, weight, w, view)
+    r, XX, Xsr = (
+        _products(X, y - b, weight, w, view)
+        if isinstance(X, np.ndarray)
+        else _sparse_products(X, y - b, weight, w, view)
+    )
     sr, sy = (r, y) if weight is None else (weight * r, weight * y)
     return Sums(
         S=float(len(y)) if s is None else s.sum(),
@@ -126,7 +133,7 @@ def _products(
 
 
 def _sparse_products(
-    X: np.ndarray, r: np.ndarray, weight: np.ndarray | None, w: np.ndarray, view: View
+    X: SparseMatrix, r: np.ndarray, weight: np.ndarray | None, w: np.ndarray, view: View
 ) -> tuple[Any, Any, Any]:
     """The same of sparse rows."""
     Z = view.of_sparse(X, w.dtype)
@@ -137,11 +144,11 @@ def _sparse_products(
 
 
 def column_statistics(
-    X: Any, y: np.ndarray, s: np.ndarray | None, view: View, dtype: Any = float
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, view: View, dtype: type | np.dtype = float
 ) -> tuple[Any, Any]:
     """Σ s x and Σ s x² of one block, column by column."""
     s = np.ones(X.shape[0], dtype=dtype) if s is None else s
-    if is_sparse(X):
+    if not isinstance(X, np.ndarray):
         X = view.of_sparse(X, dtype)
         return X.T @ s, X.power(2).T @ s
     if view.plain and X.dtype == dtype and by_columns(X):
@@ -154,23 +161,23 @@ def column_statistics(
     return np.dot(s, X), np.dot(s, X * X)
 
 
-def by_columns(X: np.ndarray) -> bool:
+def by_columns(X: Matrix) -> bool:
     """Are entries of a column neighbours?"""
-    return not is_sparse(X) and X.strides[0] == X.itemsize and X.shape[1] > 1
+    return isinstance(X, np.ndarray) and X.strides[0] == X.itemsize and X.shape[1] > 1
 
 
-def column_tiles(X: np.ndarray) -> Any:
+def column_tiles(X: np.ndarray) -> list[slice]:
     """Columns of such an array, as many at a time as stay near the core."""
     step = max(1, SLICE // max(len(X), 1))
     return [slice(start, start + step) for start in range(0, X.shape[1], step)]
 
 
-def choose_view(X: Any, y: np.ndarray, s: np.ndarray | None, centre: bool) -> View:
+def choose_view(X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool) -> View:
     """From any of the rows that count: c a column's mean where that is many deviations from 0.
 
     Without an intercept (centre False) a shift would change the model, so there is none.
     """
-    if is_sparse(X):
+    if not isinstance(X, np.ndarray):
         largest = np.zeros(X.shape[1])
         np.maximum.at(largest, X.indices, np.abs(X.data))
         q = power_of_two(largest)
@@ -193,7 +200,7 @@ def few_rows(p: int) -> int:
     return max(16, min(256, 2**18 // p))
 
 
-def power_of_two(largest: np.ndarray) -> Any:
+def power_of_two(largest: np.ndarray) -> np.ndarray | None:
     """q that brings a column within reach of squares, or None where all are; q² is in reach too."""
     odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
     if not odd.any():

@@ -31,7 +31,7 @@ class Effect(NamedTuple):
 
     norm: np.ndarray  # ‖Xd‖
     size: np.ndarray  # ‖|X||d|‖
-    largest: Any  # max_i |x_iᵀd|
+    largest: np.ndarray  # max_i |x_iᵀd|
 
     def negligible(self, eps: float) -> Any:
         """Which directions the rule allows to leave out."""

@@ -22,7 +22,7 @@ import numpy as np
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import NEGLIGIBLE_ROUNDINGS, LeftOut, split_span
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData, RowWeights
 
 MAX_ROUNDS = 8
 ROUND_CONDITION = 30.0  # of Z, which is then orthonormal enough
@@ -37,7 +37,7 @@ class ScaledColumns(NamedTuple):
     q: np.ndarray  # (P,)
     constant: float | None
 
-    def of(self, X: np.ndarray) -> Any:
+    def of(self, X: Matrix) -> np.ndarray:
         X = dense(X).astype(float, copy=False)
         if self.constant is not None:
             X = np.hstack([X, np.full((len(X), 1), self.constant)])
@@ -86,7 +86,9 @@ def scaled_columns(data: RowData, constant: float | None) -> ScaledColumns:
     return ScaledColumns(np.exp2(np.clip(np.where(peak > 0, -exponent, 0), -1000, 1000)), constant)
 
 
-def orthogonal_coordinates(data: RowData, columns: ScaledColumns, weigh: Any) -> Coordinates | None:
+def orthogonal_coordinates(
+    data: RowData, columns: ScaledColumns, weigh: RowWeights
+) -> Coordinates | None:
     """None where a direction is neither negligible nor seen clearly enough.
 
     ``weigh(X, y, s)``: the weights of a block's rows in the factorisation, (n,).
@@ -153,7 +155,9 @@ def _if_spanning(found: Coordinates) -> Coordinates | None:
     return found if least > SPANNING else None
 
 
-def counted_rows(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any, Any]:
+def counted_rows(
+    X: Matrix, y: np.ndarray, s: np.ndarray | None
+) -> tuple[Matrix, np.ndarray, np.ndarray]:
     """Rows of weight above 0, with their weights."""
     if s is None:
         return X, y, np.ones(len(y))
@@ -161,7 +165,12 @@ def counted_rows(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[An
 
 
 def _factor_of_block(
-    X: Any, y: Any, s: np.ndarray, columns: ScaledColumns, at: Coordinates, weigh: Any
+    X: Matrix,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    columns: ScaledColumns,
+    at: Coordinates,
+    weigh: RowWeights,
 ) -> tuple[Any, Any, Any]:
     """R of √h∘Z, and ‖z_j‖ and ‖|X||t_j|‖ of each column."""
     X, y, s = counted_rows(X, y, s)
@@ -177,7 +186,7 @@ def _factor_of_both(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]
     return R, np.hypot(left[1], right[1]), np.hypot(left[2], right[2])
 
 
-def _largest_entries(X: np.ndarray, y: np.ndarray, s: np.ndarray) -> tuple[Any]:
+def _largest_entries(X: Matrix, y: np.ndarray, s: np.ndarray | None) -> tuple[Any]:
     X, _, _ = counted_rows(X, y, s)
     return (np.abs(dense(X).astype(float, copy=False)).max(axis=0, initial=0.0),)
 

@@ -23,7 +23,7 @@ from certus.proofs.linalg.accurate_products import accurate_product, product_err
 from certus.proofs.linalg.combined_columns import combined_columns
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import LeftOut, negligible_in_span
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, RowData, RowWeights
 
 DOUBTFUL = 1e4  # units of rounding: singular vectors of values below are rounding in part
 SMALL_VALUE = 1e-9  # of the largest singular value: the same
@@ -38,11 +38,11 @@ TOO_MANY = "too many columns to look for those that repeat others"
 class Directions(NamedTuple):
     """T of x̂ = x∘2^−e with the constant's row last, and what it leaves out."""
 
-    exponent: Any  # (p,): e
-    centre: Any  # (p,), of x̂: about the means
-    norm: Any  # (p,): ‖x̂ − centre‖, over the rows that count
-    T: Any  # (P, r)
-    cancelling: Any  # (r,) of bool
+    exponent: np.ndarray  # (p,): e
+    centre: np.ndarray  # (p,), of x̂: about the means
+    norm: np.ndarray  # (p,): ‖x̂ − centre‖, over the rows that count
+    T: np.ndarray  # (P, r)
+    cancelling: np.ndarray  # (r,) of bool
     left_out: list[LeftOut]
     all_columns: bool  # no direction but those of T and those left out
     unresolved: str  # why T is not all that the data hold; "" where it is
@@ -52,7 +52,7 @@ class Directions(NamedTuple):
         """T of x, (p, r)."""
         return np.ldexp(self.T[: len(self.exponent)], -self.exponent[:, None])
 
-    def of(self, X: np.ndarray) -> tuple[Any, Any]:
+    def of(self, X: Matrix) -> tuple[Any, Any]:
         """Z of a block, and the most by which rounding changed each entry."""
         A = np.ldexp(dense(X).astype(float), -self.exponent)
         p = len(self.exponent)
@@ -80,7 +80,7 @@ def no_directions(data: RowData) -> Directions:
 
 
 def find_directions(
-    data: RowData, constant: bool, weigh: Any, penalised: bool = False
+    data: RowData, constant: bool, weigh: RowWeights, penalised: bool = False
 ) -> Directions:
     """``constant``: is there an intercept? ``weigh(X, y, s)``: weights of rows that count, in which
     the columns of Z are to be orthogonal; ``penalised``: by ‖w‖², so that nothing is left out, and
@@ -90,7 +90,10 @@ def find_directions(
     """
     low, high = data.reduce(column_range, combine=wider_range)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        return Directions(0, 0, 0, 0, 0, [], False, "entries of X that are not finite numbers")
+        none = np.zeros(())
+        return Directions(
+            none, none, none, none, none, [], False, "entries of X that are not finite numbers"
+        )
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
     centre = np.zeros(len(low))
     first = np.ldexp(low, -exponent)
@@ -105,11 +108,11 @@ def find_directions(
 
 
 class Columns(NamedTuple):
-    data: Any
+    data: RowData
     exponent: np.ndarray
-    centre: Any  # of x̂
+    centre: np.ndarray  # of x̂
     constant: bool
-    weigh: Any
+    weigh: RowWeights
 
     def centred(self) -> Any:
         """The triangle of the centred rows; of fewer rows than columns, these themselves."""
@@ -124,7 +127,7 @@ class Columns(NamedTuple):
 
     def measured(self, T: np.ndarray, cancelling: np.ndarray) -> tuple[Any, Any, Any]:
         """Triangles of Z, of Z with the rows' weights, and ‖|X̃||t|‖."""
-        there = Directions(self.exponent, self.centre, 0, T, cancelling, [], False, "")
+        there = Directions(self.exponent, self.centre, np.zeros(()), T, cancelling, [], False, "")
         R, weighted, square = self.data.reduce(
             measure_block, there, self.weigh, combine=measured_together, square=True
         )
@@ -260,7 +263,7 @@ def distinct_rows(A: np.ndarray) -> int:
 # --- passes over the rows -------------------------------------------------------------------------
 
 
-def column_range(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any]:
+def column_range(X: Matrix, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any]:
     X = dense(X if s is None else X[s > 0]).astype(float)
     return X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
 
@@ -269,22 +272,22 @@ def wider_range(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
     return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
 
 
-def in_units(X: np.ndarray, s: np.ndarray | None, exponent: np.ndarray) -> Any:
+def in_units(X: Matrix, s: np.ndarray | None, exponent: np.ndarray) -> Any:
     """x̂ of a block's rows that count."""
     return np.ldexp(dense(X if s is None else X[s > 0]).astype(float), -exponent)
 
 
 def sums_about(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, exponent: np.ndarray, first: np.ndarray
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, exponent: np.ndarray, first: np.ndarray
 ) -> tuple[Any, Any]:
     A = in_units(X, s, exponent) - first
     return float(len(A)), A.sum(axis=0)
 
 
 def centred_block(
-    X: np.ndarray,
+    X: Matrix,
     y: np.ndarray,
-    s: np.ndarray,
+    s: np.ndarray | None,
     exponent: np.ndarray,
     centre: np.ndarray,
     whole: bool,
@@ -302,7 +305,7 @@ def stacked_triangles(left: np.ndarray, right: np.ndarray) -> tuple[Any]:
 
 
 def measure_block(
-    X: Any, y: Any, s: np.ndarray | None, there: Directions, weigh: Any
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, there: Directions, weigh: RowWeights
 ) -> tuple[Any, Any, Any]:
     counted = slice(None) if s is None else s > 0
     X, y, s = X[counted], y[counted], np.ones(len(y)) if s is None else s[counted]

@@ -9,10 +9,11 @@ So column j is left out of gradient and curvature, and that difference counts as
 scores. Where the columns left are independent, this is all that a proof needs.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from certus.proofs.linalg.linear_sums import View
 from certus.proofs.linalg.negligible_directions import LeftOut, negligible_in_span
 from certus.proofs.types import RowData
 
@@ -27,7 +28,7 @@ class Repeats(NamedTuple):
 
 def repeated_columns(
     data: RowData,
-    view: Any,
+    view: View,
     dark: np.ndarray | None,
     size: np.ndarray,
     constant: float | None,

@@ -8,10 +8,9 @@ o is a row of A, so δ is no longer than A is wide, and c_A − c_B = (x_o − x
 digits that the distance needs, however far from the origin or from other clusters the rows lie.
 """
 
-from typing import Any
-
 import numpy as np
 
+from certus.proofs.linkage._row_distances import Vectors
 from certus.proofs.linkage._tree import Hierarchy
 
 AT_ONCE = 2**17  # elements worked on at a time
@@ -20,7 +19,7 @@ AT_ONCE = 2**17  # elements worked on at a time
 class Centers:
     """O(n·p) operations and memory for all of them."""
 
-    def __init__(self, rows: Any, tree: Hierarchy, method: str):
+    def __init__(self, rows: Vectors, tree: Hierarchy, method: str):
         self.rows, self.tree, self.method = rows, tree, method
         n, X = tree.n, rows.X
         # that of the cluster's first leaf; X stands in the order of the leaves
@@ -51,12 +50,12 @@ class Centers:
         parts = [others[i : i + step] for i in range(0, len(others), step)]
         return np.concatenate([self._length(self._way(cluster, B), cluster, B) for B in parts])
 
-    def _way(self, A: Any, B: np.ndarray) -> np.ndarray:
+    def _way(self, A: int | np.ndarray, B: np.ndarray) -> np.ndarray:
         """c_B − c_A."""
         X, o = self.rows.X, self.o
         return np.asarray((X[o[B]] - X[o[A]]) + (self.delta[B] - self.delta[A]))
 
-    def _length(self, way: Any, A: Any, B: np.ndarray) -> np.ndarray:
+    def _length(self, way: np.ndarray, A: int | np.ndarray, B: np.ndarray) -> np.ndarray:
         over = self.rows.over
         way = way if over is None else way / over
         with np.errstate(over="ignore", under="ignore"):

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.linkage._row_distances import TILE
+from certus.proofs.linkage._row_distances import TILE, LeafRows
 from certus.proofs.linkage._tree import Hierarchy
+from certus.proofs.types import Numbers
 
 EXTREME = {"single": np.minimum, "complete": np.maximum}
 HALVES = ("weighted", "median")
@@ -51,7 +52,7 @@ def cluster_distance(
     return float(np.sqrt(ward_factor(len(A), len(B)) * d2 if method == "ward" else d2))
 
 
-def ward_factor(a: Any, b: Any) -> Any:
+def ward_factor(a: Numbers, b: Numbers) -> Numbers:
     return 2.0 * a * b / (a + b)
 
 
@@ -61,7 +62,7 @@ def ward_factor(a: Any, b: Any) -> Any:
 class Members:
     """Distances of clusters of a tree, each from the rows in it."""
 
-    def __init__(self, rows: Any, tree: Hierarchy, method: str, h: Any = None):
+    def __init__(self, rows: LeafRows, tree: Hierarchy, method: str, h: np.ndarray | None = None):
         self.rows, self.tree, self.method = rows, tree, method
         self.W = _inner(tree, method, h) if method in SQUARED else None
 
@@ -91,7 +92,7 @@ class Members:
             total /= tree.size[others]
         return self._of(total, cluster, others)
 
-    def _of(self, mean: Any, cluster: Any, others: np.ndarray) -> np.ndarray:
+    def _of(self, mean: np.ndarray, cluster: int | np.ndarray, others: np.ndarray) -> np.ndarray:
         """Distances, from Σ u v d or Σ u v d²."""
         if self.method not in SQUARED:
             return np.asarray(mean)

@@ -11,10 +11,11 @@ enough: its least distance to any other row is an edge of the least spanning tre
 those that each look needs.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from certus.proofs.linkage._centers import Centers
 from certus.proofs.linkage._cluster_distances import (
     EXTREME,
     SQUARED,
@@ -43,7 +44,7 @@ class Look(NamedTuple):
 class Alive:
     """Distances of all clusters alive, in a matrix; a cluster has the place of its first leaf."""
 
-    def __init__(self, link: Any):
+    def __init__(self, link: Centers | Members):
         self.link, self.tree = link, link.tree
         self.D = link.rows.block(0, self.tree.n)
         np.fill_diagonal(self.D, np.inf)
@@ -70,6 +71,8 @@ class Alive:
 class FromMembers(Alive):
     """Least, largest and mean distances of AB follow from those of A and B."""
 
+    link: Members
+
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
         if self.link.method in EXTREME:
@@ -81,7 +84,7 @@ class FromMembers(Alive):
 class FromSquares(FromMembers):
     """So do mean squares; distances are these less what the clusters have inside."""
 
-    def __init__(self, link: Any):
+    def __init__(self, link: Members):
         super().__init__(link)
         self.D *= self.D
 
@@ -91,14 +94,17 @@ class FromSquares(FromMembers):
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
         alpha, W = share(self.tree.size[a], self.tree.size[b], self.link.method), self.link.W
+        assert W is not None
         W[self.tree.n + t] = joined_inner(W[a], W[b], self.D[i, j], alpha)
         return super()._joined(t, i, j)
 
 
-def every_merge(link: Any, tree: Hierarchy, method: str) -> list[Look]:
+def every_merge(link: Centers | Members, tree: Hierarchy, method: str) -> list[Look]:
     """O(n²) distances, and as much memory."""
-    kind = Alive if not isinstance(link, Members) else FromMembers
-    now = (FromSquares if kind is FromMembers and method in SQUARED else kind)(link)
+    if isinstance(link, Members):
+        now: Alive = (FromSquares if method in SQUARED else FromMembers)(link)
+    else:
+        now = Alive(link)
     nearest = None if method in MONOTONE else Nearest(now, tree.n)
     looks = []
     for t, (a, b) in enumerate(tree.pairs):
@@ -118,12 +124,12 @@ def every_merge(link: Any, tree: Hierarchy, method: str) -> list[Look]:
 class Nearest:
     """The nearest of every cluster, kept from merge to merge."""
 
-    def __init__(self, now: Any, n: int):
+    def __init__(self, now: Alive, n: int):
         self.d, self.of = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
         for i in range(n):
             self._look(now, i)
 
-    def _look(self, now: Any, i: int) -> None:
+    def _look(self, now: Alive, i: int) -> None:
         row = now.row(i)
         self.of[i] = row.argmin()
         self.d[i] = row[self.of[i]]
@@ -132,7 +138,7 @@ class Nearest:
         i = int(self.d.argmin())
         return float(self.d[i]), i, int(self.of[i])
 
-    def join(self, now: Any, i: int, j: int) -> None:
+    def join(self, now: Alive, i: int, j: int) -> None:
         stale = ((self.of == i) | (self.of == j)) & np.isfinite(self.d)
         self.d[j], stale[i], stale[j] = np.inf, True, False
         new = now.row(i)
@@ -161,11 +167,13 @@ def chosen(cost: np.ndarray, method: str, most: int, budget: float) -> np.ndarra
     return np.sort(np.array(taken, dtype=np.intp))
 
 
-def some_merges(link: Any, tree: Hierarchy, method: str, merges: np.ndarray) -> list[Look]:
+def some_merges(
+    link: Centers | Members, tree: Hierarchy, method: str, merges: np.ndarray
+) -> list[Look]:
     return [_look_at(link, tree, method, int(t)) for t in merges]
 
 
-def _look_at(link: Any, tree: Hierarchy, method: str, t: int) -> Look:
+def _look_at(link: Centers | Members, tree: Hierarchy, method: str, t: int) -> Look:
     alive = tree.alive(t)
     a, b = tree.pairs[t]
     if method == "single" and tree.size[b] < tree.size[a]:

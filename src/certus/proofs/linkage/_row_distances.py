@@ -11,6 +11,7 @@ import numpy as np
 
 from certus.proofs.distances import between_units, paired, units
 from certus.proofs.neighbors._row_distances import by_powers, power
+from certus.proofs.types import Numbers
 
 TILE = 2**18  # elements compared at a time, so that they stay in cache
 LAST_DIGIT = 2.0**-52
@@ -25,7 +26,13 @@ class Vectors:
     """
 
     def __init__(
-        self, X: Any, order: Any, metric: str, params: dict[str, Any], scale: Any, absolute: bool
+        self,
+        X: np.ndarray,
+        order: np.ndarray,
+        metric: str,
+        params: dict[str, Any],
+        scale: np.ndarray | None,
+        absolute: bool,
     ):
         self.metric, self.params, self.absolute = metric, params, absolute
         self.p, self.n = X.shape[1], len(order)
@@ -80,7 +87,7 @@ class Vectors:
             d[near] = between_units(A, -B)
         return d
 
-    def lost(self, d: np.ndarray) -> Any:
+    def lost(self, d: Numbers) -> Any:
         """What rounding does to d. Of directions, each off by η = (p + 16)·2⁻⁵², d = ½‖u − v‖² is
         off by 2η√(2d) + 2η², and here by twice that; else (p + 64)·2⁻⁵², where d is no sum of
         powers."""
@@ -126,7 +133,7 @@ class Given:
 
     exact, power, p, over = True, None, 1, None
 
-    def __init__(self, D: Any, order: Any):
+    def __init__(self, D: np.ndarray, order: np.ndarray):
         self.D, self.order, self.n = D, order, len(order)
         self.square = D.shape == (self.n, self.n)
         self.condensed = D.reshape(-1)
@@ -135,7 +142,7 @@ class Given:
         i, j = np.arange(first, last), np.arange(self.n)[start:stop]
         return self.pairs(i[:, None], j[None, :])
 
-    def lost(self, d: np.ndarray) -> Any:
+    def lost(self, d: Numbers) -> Any:
         return 0.0 * d
 
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -146,6 +153,9 @@ class Given:
         at = a * (2 * n - a - 1) // 2 + b - a - 1
         d = self.condensed[np.where(a == b, 0, at)]
         return np.where(a == b, 0.0, np.asarray(d, dtype=float))
+
+
+LeafRows = Vectors | Given
 
 
 def not_symmetric(D: np.ndarray, n: int, tol: float) -> list[str]:

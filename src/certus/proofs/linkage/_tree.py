@@ -18,10 +18,10 @@ class Hierarchy(NamedTuple):
 
     n: int
     pairs: np.ndarray  # (n − 1, 2)
-    parent: Any
+    parent: np.ndarray
     size: np.ndarray
-    start: Any
-    depth: Any  # joins above it
+    start: np.ndarray
+    depth: np.ndarray  # joins above it
     order: np.ndarray  # (n,) rows as leaves
 
     def members(self, cluster: int) -> Any:
@@ -122,11 +122,14 @@ def highest_inside(tree: Hierarchy, h: np.ndarray) -> np.ndarray:
 # --- cuts -----------------------------------------------------------------------------------------
 
 
-def cut(tree: Hierarchy, h: np.ndarray, n_clusters: int | None, threshold: float | None) -> Any:
+def cut(
+    tree: Hierarchy, h: np.ndarray | None, n_clusters: int | None, threshold: float | None
+) -> Any:
     """The clusters of a cut: those before the last n_clusters − 1 merges, or the largest in which
     no height reaches the threshold."""
     if n_clusters is not None:
         return tree.alive(tree.n - n_clusters)
+    assert h is not None
     inside = np.concatenate([np.full(tree.n, -np.inf), highest_inside(tree, h)])
     above = np.append(inside[tree.n :], np.inf)[tree.parent]
     whole = np.flatnonzero((inside < threshold) & (above >= threshold))
@@ -134,7 +137,11 @@ def cut(tree: Hierarchy, h: np.ndarray, n_clusters: int | None, threshold: float
 
 
 def wrong_labels(
-    tree: Hierarchy, h: Any, labels: np.ndarray, n_clusters: int | None, threshold: float | None
+    tree: Hierarchy,
+    h: np.ndarray | None,
+    labels: np.ndarray,
+    n_clusters: int | None,
+    threshold: float | None,
 ) -> list[str]:
     """Rows that are not labelled as the cut has them; clusters may be numbered in any way."""
     if len(labels) != tree.n:

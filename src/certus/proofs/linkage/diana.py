@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from certus.proofs.linkage._row_distances import TILE, Given, Vectors, not_symmetric
+from certus.proofs.linkage._row_distances import TILE, Given, LeafRows, Vectors, not_symmetric
 from certus.proofs.linkage._tree import (
     Hierarchy,
     hierarchy,
@@ -26,6 +26,7 @@ from certus.proofs.linkage._tree import (
     wrong_order,
     wrong_sizes,
 )
+from certus.proofs.types import RowData
 
 SPLITS = 2.0**27  # elements compared and sums updated for splits, about .3 s
 LARGE = 4096  # rows of a cluster whose distances are held at once: 134 MB
@@ -56,9 +57,9 @@ def split(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(
-    data: Any,
-    merges: Any,
-    metric: Any = "euclidean",
+    data: RowData,
+    merges: np.ndarray,
+    metric: str | None = "euclidean",
     metric_params: dict[str, Any] | None = None,
     scale: np.ndarray | None = None,
     labels: np.ndarray | None = None,
@@ -105,7 +106,7 @@ def check(
 
 
 def _compared(
-    rows: Any, tree: Hierarchy, h: np.ndarray, budget: float, tol: float
+    rows: LeafRows, tree: Hierarchy, h: np.ndarray, budget: float, tol: float
 ) -> dict[str, Any]:
     n, size = tree.n, tree.size[tree.n :]
     cost = size.astype(float) ** 2 * (rows.p + 8)
@@ -143,7 +144,7 @@ def _compared(
     return {"wrong": wrong, "sampled": len(taken), "heights": len(taken), "residual": residual}
 
 
-def _inside(rows: Any, first: int, size: int) -> np.ndarray:
+def _inside(rows: LeafRows, first: int, size: int) -> np.ndarray:
     step = max(1, TILE // size)
     parts = [
         rows.block(first + i, first + min(i + step, size), first, first + size)

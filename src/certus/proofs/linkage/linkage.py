@@ -17,7 +17,7 @@ import numpy as np
 from certus.proofs.linkage._centers import Centers
 from certus.proofs.linkage._cluster_distances import SQUARED, Members
 from certus.proofs.linkage._nearest_pairs import Look, chosen, every_merge, some_merges
-from certus.proofs.linkage._row_distances import Given, Vectors, not_symmetric
+from certus.proofs.linkage._row_distances import Given, LeafRows, Vectors, not_symmetric
 from certus.proofs.linkage._tree import (
     Hierarchy,
     hierarchy,
@@ -42,12 +42,12 @@ NAMED = 20  # sentences; the rest is counted
 
 
 def check(
-    data: Any,
-    merges: Any,
+    data: RowData,
+    merges: np.ndarray,
     method: str,
-    metric: Any = "euclidean",
+    metric: str | None = "euclidean",
     metric_params: dict[str, Any] | None = None,
-    scale: Any = None,
+    scale: np.ndarray | None = None,
     columns: bool = False,
     absolute: bool = False,
     labels: np.ndarray | None = None,
@@ -117,7 +117,7 @@ def _told(found: dict[str, Any], wrong: list[str]) -> dict[str, Any]:
     return {**found, "objective": count, "gap": count, "wrong": wrong[:NAMED]}
 
 
-def _leaves(data: RowData, merges: np.ndarray, metric: Any, columns: bool) -> int:
+def _leaves(data: RowData, merges: np.ndarray, metric: str | None, columns: bool) -> int:
     rows, width = data.shape
     condensed = metric == "precomputed" and rows != width
     return (
@@ -132,10 +132,10 @@ def _rows(
     tree: Hierarchy,
     metric: str,
     params: dict[str, Any],
-    scale: np.ndarray,
+    scale: np.ndarray | None,
     columns: bool,
     absolute: bool,
-) -> Any:
+) -> LeafRows:
     X = data.all_rows()
     if metric == "precomputed":
         return Given(X, tree.order)
@@ -144,7 +144,7 @@ def _rows(
 
 
 def _compared(
-    rows: Any,
+    rows: LeafRows,
     tree: Hierarchy,
     method: str,
     h: np.ndarray | None,
@@ -156,8 +156,11 @@ def _compared(
 ) -> tuple[Any, dict[str, Any]]:
     """(heights claimed, or else as found, and NaN where not looked at; what was seen)."""
     n, wrong = tree.n, []
-    vectors = method in SQUARED and rows.power == 2
-    link: Any = Centers(rows, tree, method) if vectors else Members(rows, tree, method, h)
+    link: Centers | Members
+    if method in SQUARED and isinstance(rows, Vectors) and rows.power == 2:
+        link = Centers(rows, tree, method)
+    else:
+        link = Members(rows, tree, method, h)
     if n <= LARGEST and n * n * (rows.p + 16) <= every:
         looks = every_merge(link, tree, method)
     else:
@@ -165,7 +168,7 @@ def _compared(
         looks = some_merges(link, tree, method, taken)
     true = np.full(n - 1, np.nan)
     true[[look.t for look in looks]] = [look.d for look in looks]
-    if vectors:
+    if isinstance(link, Centers):
         true = link.d
     elif len(looks) < n - 1:
         count = tree.size[tree.pairs].prod(axis=1)
@@ -195,7 +198,13 @@ def _compared(
 
 
 def _forgiven(
-    rows: Any, tree: Hierarchy, method: str, d: np.ndarray, precision: float, tol: float, ours: bool
+    rows: LeafRows,
+    tree: Hierarchy,
+    method: str,
+    d: np.ndarray,
+    precision: float,
+    tol: float,
+    ours: bool,
 ) -> np.ndarray:
     """By how much the height of each merge may be off.
 
@@ -220,7 +229,7 @@ def _forgiven(
     return np.asarray(share + min(_flat(rows), tol * float(d.max())))
 
 
-def _flat(rows: Any) -> float:
+def _flat(rows: LeafRows) -> float:
     """Distances of 1 − uᵀv that differ by less are equal, to those who compute them so."""
     return 0.0 if rows.exact else (rows.p + 64) * EPSILON
 
@@ -235,7 +244,11 @@ def _nearer(look: Look, tree: Hierarchy) -> str:
 
 
 def _wrong_representatives(
-    rows: Any, tree: Hierarchy, labels: Any, representatives: np.ndarray, tol: float
+    rows: LeafRows,
+    tree: Hierarchy,
+    labels: np.ndarray | None,
+    representatives: np.ndarray,
+    tol: float,
 ) -> list[str]:
     wrong, at = [], np.argsort(tree.order)
     for label, claimed in enumerate(np.asarray(representatives).tolist()):
@@ -254,7 +267,8 @@ def _wrong_representatives(
     return wrong
 
 
-def _far(rows: Any, top: float) -> float:
+def _far(rows: LeafRows, top: float) -> float:
     """How many times as far from the origin as from each other the rows lie."""
-    vectors = isinstance(rows, Vectors) and rows.X.dtype.kind == "f" and rows.exact
-    return float(np.nanmax(np.abs(rows.X), initial=0.0)) / top if vectors and top > 0 else 0.0
+    if not (isinstance(rows, Vectors) and rows.X.dtype.kind == "f" and rows.exact and top > 0):
+        return 0.0
+    return float(np.nanmax(np.abs(rows.X), initial=0.0)) / top

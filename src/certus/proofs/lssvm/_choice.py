@@ -61,7 +61,7 @@ def choice_claims(
     choice: dict[str, Any],
     X: np.ndarray,
     y: np.ndarray,
-    s: np.ndarray,
+    s: np.ndarray | None,
     omega: np.ndarray,
     how: dict[str, Any],
     fit_intercept: bool,

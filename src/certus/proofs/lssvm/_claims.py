@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.lssvm.kernels import gamma_of
+from certus.proofs.lssvm.kernels import Kernel, gamma_of
 
 SAME_CLAIM = 1e-8  # relative, of what is recomputed
 LEFT_OUT_ROWS = 1000  # up to which fits without a row are recomputed, O(n³)
@@ -52,7 +52,7 @@ def left_out(
     return said, np.array(effective), condition
 
 
-def accuracy(scores: np.ndarray, y: np.ndarray, s: np.ndarray) -> float:
+def accuracy(scores: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> float:
     """Of ±1 columns: the share of rows, by weight, on whose side they are."""
     if y.shape[1] == 1:
         hits = (scores[:, 0] > 0) == (y[:, 0] > 0)
@@ -85,10 +85,10 @@ class LeftOut(NamedTuple):
 
 def left_out_claims(
     claims: dict[str, Any],
-    K: Any,
-    y: Any,
-    s: Any,
-    omega: Any,
+    K: Kernel,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    omega: np.ndarray,
     C: np.ndarray,
     fit_intercept: bool,
     f: np.ndarray,
@@ -130,7 +130,13 @@ def _other_scores(stated: np.ndarray, true: np.ndarray, slack: float) -> list[st
 
 
 def claims_of_rows(
-    claims: dict[str, Any], X: Any, s: np.ndarray, d: Any, gamma: float, P: float, error: float
+    claims: dict[str, Any],
+    X: np.ndarray,
+    s: np.ndarray | None,
+    d: np.ndarray | None,
+    gamma: float,
+    P: float,
+    error: float,
 ) -> list[str]:
     """γ, the density weights, the rows kept for new ones, and P."""
     said = []
@@ -141,6 +147,7 @@ def claims_of_rows(
             said.append(f"gamma_ is {gamma:.9g}, gamma={asked!r} of these rows is {true:.9g}")
     stated = claims.get("density_weights")
     if stated is not None:
+        assert d is not None
         off = np.flatnonzero(~(np.abs(np.asarray(stated) - d) <= SAME_CLAIM))
         if np.shape(stated) != np.shape(d) or len(off):
             i = off[0] if len(off) else 0

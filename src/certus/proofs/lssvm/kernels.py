@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT
-from certus.proofs.types import RowData
+from certus.proofs.types import Matrix, PairFunction, RowData
 
 ROWS = COLUMNS = 256  # of a tile: it stays near the core, and few numbers are added in a row
 BLUR = 1e-9  # of K, up to which products may stand for differences
@@ -30,6 +30,7 @@ PSD = ("linear", "rbf", PRODUCTS, "laplacian", "cosine")
 EXACT_SPECTRUM = 2000  # rows up to which the least eigenvalue is computed
 EPS = 2.0**-52
 WIDE_FLOAT = np.longdouble
+KernelName = str | PairFunction  # or a function of all pairs
 
 
 def rounded(steps: float, unit: float = UNIT) -> float:
@@ -40,7 +41,7 @@ def rounded(steps: float, unit: float = UNIT) -> float:
 def gram(
     A: np.ndarray,
     B: np.ndarray,
-    kernel: Any = "rbf",
+    kernel: KernelName = "rbf",
     gamma: float = 1.0,
     degree: float = 3,
     coef0: float = 0.0,
@@ -117,12 +118,12 @@ class Kernel(NamedTuple):
 
     @classmethod
     def of(
-        cls, X: np.ndarray, kernel: Any, gamma: float, degree: float = 3, coef0: float = 0.0
+        cls, X: np.ndarray, kernel: KernelName, gamma: float, degree: float = 3, coef0: float = 0.0
     ) -> "Kernel":
         n, p = X.shape
         if callable(kernel) or kernel == "precomputed":
             K, eps = np.empty((n, n)), EPS
-            if kernel == "precomputed":
+            if not callable(kernel):
                 K[:], eps = X, float(np.finfo(X.dtype).eps)
             else:
                 X = X.astype(float)
@@ -230,7 +231,7 @@ def _has_a_factor(K: np.ndarray, tau: float) -> bool:
 
 
 def kernel_products(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, rows: Any, kernel: Kernel, B: np.ndarray
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, rows: np.ndarray, kernel: Kernel, B: np.ndarray
 ) -> tuple[Any]:
     """(KB,), the part of it that these rows bring: their own, and for later rows theirs."""
     n, out = len(B), np.zeros_like(B)
@@ -246,7 +247,7 @@ def kernel_products(
     return (out,)
 
 
-def gamma_of(X: np.ndarray, s: np.ndarray | None = None, gamma: Any = "scale") -> float:
+def gamma_of(X: np.ndarray, s: np.ndarray | None = None, gamma: str | float = "scale") -> float:
     """γ as a number: "scale" is 1/(p·Var X), Var over all entries, weighted by s; "auto" 1/p."""
     p = X.shape[1]
     if not isinstance(gamma, str):

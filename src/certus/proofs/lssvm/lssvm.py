@@ -24,14 +24,18 @@ from certus.proofs.linalg.linear_sums import UNIT
 from certus.proofs.lssvm._choice import choice_claims
 from certus.proofs.lssvm._claims import claims_of_rows, left_out_claims
 from certus.proofs.lssvm.density import density_of
-from certus.proofs.lssvm.kernels import Kernel, gamma_of, rounded
-from certus.proofs.types import RowData
+from certus.proofs.lssvm.kernels import Kernel, KernelName, gamma_of, rounded
+from certus.proofs.types import RowData, TargetedRows
 
 LAST_DIGITS = 2.0**14 * UNIT  # of y: a share below which it is constant, so that f₀ is not 0
 
 
 def weights_of(
-    data: RowData, X: np.ndarray, class_weight: object = None, density: Any = None, power: int = 2
+    data: TargetedRows,
+    X: np.ndarray,
+    class_weight: object = None,
+    density: tuple[int, bool] | None = None,
+    power: int = 2,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """ω = s·c·d^power, and d; ``density``: (k, is every class looked at apart?)."""
     n, y = data.shape[0], data.y
@@ -111,19 +115,19 @@ def values(
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
 def check(
-    data: Any,
+    data: TargetedRows,
     *,
-    beta: Any,
-    b: Any,
+    beta: np.ndarray,
+    b: np.ndarray,
     C: np.ndarray,
-    kernel: Any = "rbf",
-    gamma: Any = 1.0,
+    kernel: KernelName = "rbf",
+    gamma: str | float = 1.0,
     degree: float = 3,
     coef0: float = 0.0,
     fit_intercept: bool = True,
     class_weight: object = None,
-    density: Any = None,
-    claims: Any = None,
+    density: tuple[int, bool] | None = None,
+    claims: dict[str, Any] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of β (n, q), b (q,).

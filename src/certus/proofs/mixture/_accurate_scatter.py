@@ -14,14 +14,17 @@ import numpy as np
 from certus.proofs.linalg.accurate_products import halves_of, product_and_error
 from certus.proofs.linalg.linear_sums import dense
 from certus.proofs.mixture._accurate_whitening import accurate_matrix_product
-from certus.proofs.mixture._gaussian_components import NEGLIGIBLE
+from certus.proofs.mixture._gaussian_components import NEGLIGIBLE, Moments, Normals, Prior
 from certus.proofs.mixture._sums import log_joint, log_sum_exp, slices
+from certus.proofs.types import Matrix, Numbers, RowData
 
 ROWS = 1024  # of a product: slices of 21 bits
 OF_SLICES = 2.0**-77  # of a row's squares, at most: what products of slices leave out
 
 
-def accurate_step(data: Any, pi: Any, theta: Any, prior: Any, moments: Any, after: Any) -> Any:
+def accurate_step(
+    data: RowData, pi: np.ndarray, theta: Normals, prior: Prior, moments: Moments, after: Normals
+) -> Normals:
     """``after`` with covariances, about its means, as sums of two matrices."""
     shape = (1 if theta.shape == "tied" else theta.k, theta.p, theta.p)
     args = (pi, theta, after.means, shape)
@@ -41,8 +44,14 @@ def accurate_step(data: Any, pi: Any, theta: Any, prior: Any, moments: Any, afte
 
 
 def scatter(
-    X: Any, _y: Any, s: Any, pi: Any, theta: Any, about: np.ndarray, shape: np.ndarray
-) -> Any:
+    X: Matrix,
+    _y: np.ndarray,
+    s: np.ndarray | None,
+    pi: np.ndarray,
+    theta: Normals,
+    about: np.ndarray,
+    shape: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Σ s_i r_ik (x_i − c_k)(x_i − c_k)ᵀ of a block as a sum of two arrays."""
     total = np.zeros(shape), np.zeros(shape)
     for part in slices(X):
@@ -79,7 +88,7 @@ def _products_of_rows(x: np.ndarray, c: np.ndarray, root: np.ndarray) -> tuple[A
     return high, rest + (cross + cross.T)
 
 
-def add_pairs(one: Any, other: Any) -> tuple[Any, Any]:
+def add_pairs(one: tuple[Numbers, Numbers], other: tuple[Numbers, Numbers]) -> tuple[Any, Any]:
     """Two sums of two, added; the first is the float that is nearest."""
     total = one[0] + other[0]
     back = total - one[0]

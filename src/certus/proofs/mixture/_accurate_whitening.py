@@ -16,7 +16,7 @@ Products of twice the digits are sums of products of slices of 21 bits, each of 
 without rounding (Ozaki, Ogita, Oishi and Rump 2012).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,7 +79,9 @@ def whiten(C: np.ndarray, low: np.ndarray | None = None) -> Whitening:
     return Whitening(W * q, log_det, lost, size, 1.2 * kappa)
 
 
-def _departure_from_identity(W: Any, C: np.ndarray, low: Any) -> tuple[np.ndarray, float]:
+def _departure_from_identity(
+    W: np.ndarray, C: np.ndarray, low: np.ndarray | None
+) -> tuple[np.ndarray, float]:
     """W (C + low) Wᵀ − I, made symmetric, and a bound on the norm of its error.
 
     Covariances of other libraries can be rounded so that they are not symmetric. With M = I + R

@@ -32,7 +32,9 @@ def agreement(restarts: np.ndarray | None) -> tuple[int, int, float] | None:
     return int((restarts >= best - AGREE).sum()), len(restarts), best - worst
 
 
-def contradicted(theta: np.ndarray, found: dict[str, Any], claims: Any, ours: bool) -> list[str]:
+def contradicted(
+    theta: object, found: dict[str, Any], claims: dict[str, Any], ours: bool
+) -> list[str]:
     """All that does not agree."""
     share, said = float(claims.get("shares", 1.0)), []
     single = found["single"]
@@ -52,7 +54,7 @@ def contradicted(theta: np.ndarray, found: dict[str, Any], claims: Any, ours: bo
     return said
 
 
-def _last_change(trace: np.ndarray | None, tol: np.ndarray) -> float | None:
+def _last_change(trace: np.ndarray | None, tol: float | None) -> float | None:
     """How far lower_bound_ can be from the model's own parameters; None where that is unknown."""
     if trace is None or len(trace) < 2:
         return None
@@ -60,7 +62,7 @@ def _last_change(trace: np.ndarray | None, tol: np.ndarray) -> float | None:
 
 
 def _on_the_way(
-    mean: float, off: np.ndarray, trace: np.ndarray | None, claims: Any, ascent: bool
+    mean: float, off: float, trace: np.ndarray | None, claims: dict[str, Any], ascent: bool
 ) -> list[str]:
     said, restarts = [], claims.get("restarts")
     if trace is not None and len(trace) and not abs(trace[-1] - mean) <= off:
@@ -73,7 +75,7 @@ def _on_the_way(
     return said
 
 
-def _other_precisions(theta: Normals, claims: Any, single: bool) -> list[str]:
+def _other_precisions(theta: Normals, claims: dict[str, Any], single: bool) -> list[str]:
     """Lᵀ precisions L = I and (LᵀP)(LᵀP)ᵀ = I with C = LLᵀ, up to rounding."""
     said = []
     for name in ("precisions", "precisions_cholesky"):
@@ -110,7 +112,12 @@ def collapsed(theta: Normals, n: np.ndarray, prior: Prior) -> list[dict[str, Any
     ]
 
 
-def other_answers(answers: Any, J: np.ndarray, log_p: np.ndarray, single: bool) -> list[str]:
+def other_answers(
+    answers: tuple[np.ndarray, np.ndarray, np.ndarray],
+    J: np.ndarray,
+    log_p: np.ndarray,
+    single: bool,
+) -> list[str]:
     """Rows of which the model says another log density, or a component that is less likely."""
     rows, scores, labels = answers
     loose = SINGLE_ANSWERS if single else ANSWERS

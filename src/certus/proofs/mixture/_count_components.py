@@ -11,11 +11,12 @@ data's mean row x̄:
     log prior = Σ_k a (x̄ᵀη_k − A_k),   so that   θ_k = (t_k + a x̄)/(n_k + a)
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import gamma
+from certus.proofs.types import FunctionTo
 
 LEAST = 5e-324  # for 0: where a count is 0 too, 0·log 0 = 0
 SHIFT = 16  # Stirling's series is exact to rounding from here
@@ -54,7 +55,7 @@ class CountComponents:
 
     sums = Counts
 
-    def __init__(self, kind: str, theta: Any):
+    def __init__(self, kind: str, theta: np.ndarray):
         self.kind, self.theta = kind, np.array(theta, dtype=float)
         self.k, self.p = self.theta.shape
         self.eta = np.log(np.maximum(self.theta, LEAST))
@@ -126,7 +127,7 @@ class CountComponents:
         return Counts(w.sum(axis=1), np.dot(w, X))
 
     def maximised(
-        self, sums: Counts, prior: MeanRow, again: np.ndarray | None = None
+        self, sums: Counts, prior: MeanRow, again: FunctionTo[Counts] | None = None
     ) -> "CountComponents":
         """The components that these rows and the prior make likeliest; without any, as before."""
         t = sums.t + prior.a * prior.mean

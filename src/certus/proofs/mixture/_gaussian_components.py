@@ -31,7 +31,7 @@ from certus.proofs.mixture._accurate_whitening import (
     whiten,
 )
 from certus.proofs.mixture._missing_entries import Normal, expected_moments, observed_log_density
-from certus.proofs.types import RowData
+from certus.proofs.types import FunctionTo, RowData
 
 LOG_2PI = 1.8378770664093453
 NEGLIGIBLE = 1e-30  # weight of a row in a component: it changes no digit of a sum
@@ -43,18 +43,18 @@ LONG_WAY = 1e3  # standard deviations; a mean that moves farther gets its moment
 class Moments(NamedTuple):
     """Of rows with weights w_ik, about a point of each component."""
 
-    n: Any  # Σ w             (k,)
-    a: Any  # Σ w (x − c)     (k, p)
-    B: Any  # Σ w (x − c)(x − c)ᵀ in the shape of the covariances
+    n: np.ndarray  # Σ w             (k,)
+    a: np.ndarray  # Σ w (x − c)     (k, p)
+    B: np.ndarray  # Σ w (x − c)(x − c)ᵀ in the shape of the covariances
 
 
 class Prior(NamedTuple):
     """ε rows with variances d; or ``added`` to the diagonal, which is no prior."""
 
     epsilon: float
-    d: Any
+    d: np.ndarray
     added: float = 0.0
-    kind: Any = float  # what means are kept in
+    kind: type = float  # what means are kept in
 
 
 class Normals:
@@ -65,7 +65,12 @@ class Normals:
     error = 0.0  # nats a unit of weight that are lost where not all columns are worked with
 
     def __init__(
-        self, shape: str, means: Any, covariances: Any, kept: Any = slice(None), low: Any = None
+        self,
+        shape: str,
+        means: np.ndarray,
+        covariances: np.ndarray,
+        kept: slice | np.ndarray = slice(None),
+        low: np.ndarray | None = None,
     ):
         """``low``: what is to be added to the covariances, of which they are the first digits."""
         self.shape, self.kept, self.low = shape, kept, low
@@ -79,10 +84,12 @@ class Normals:
         C, k = self.covariances, self.k
         if self.shape in ("full", "tied"):
             each: list[Whitening] = []
-            low = [self.low] if self.shape == "tied" else self.low
+            low = self.low
+            if low is not None and self.shape == "tied":
+                low = low[None]
             for i, one in enumerate([C] if self.shape == "tied" else C):
                 try:
-                    each.append(whiten(one, None if self.low is None else low[i]))
+                    each.append(whiten(one, None if low is None else low[i]))
                 except np.linalg.LinAlgError:
                     which = "" if self.shape == "tied" else f" of component {i}"
                     raise ValueError(f"covariances_{which} is not positive definite") from None
@@ -239,12 +246,12 @@ class Normals:
 
     def matrix(self, k: int) -> np.ndarray:
         """C_k as a matrix."""
-        C: Any = self.covariances if self.shape == "tied" else self.covariances[k]
+        C = self.covariances if self.shape == "tied" else self.covariances[k]
         return C if np.ndim(C) == 2 else C * np.eye(self.p)
 
     def variances(self) -> np.ndarray:
         """The diagonal of each C_k, (k, p)."""
-        C: Any = self.covariances
+        C = self.covariances
         if self.shape in ("full", "tied"):
             C = np.diagonal(C, axis1=-2, axis2=-1)
         elif self.shape == "spherical":
@@ -253,7 +260,9 @@ class Normals:
 
     # --- the maximiser ----------------------------------------------------------------------------
 
-    def maximised(self, sums: Moments, prior: Prior, again: Any = None) -> "Normals":
+    def maximised(
+        self, sums: Moments, prior: Prior, again: FunctionTo[Moments] | None = None
+    ) -> "Normals":
         """The components that these rows and the prior make likeliest.
 
         Means are rounded to what they are kept in; without rows they stay. ``again(about)``: the

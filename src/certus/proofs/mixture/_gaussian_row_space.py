@@ -21,7 +21,7 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import gamma
 from certus.proofs.mixture._gaussian_components import LOG_2PI, Moments, Normals, Prior
-from certus.proofs.types import RowData
+from certus.proofs.types import FunctionTo, Numbers, RowData
 
 WIDE, TIMES_ROWS = 256, 2  # columns from which, and times the rows
 NO_MORE = 1e-7  # nats that E may change a log density by
@@ -55,8 +55,8 @@ class FewRows(Normals):
     """Components with means ν_k and covariances B_k among the rows, b_k in all other directions."""
 
     def __init__(
-        self, shape: str, means: Any, covariances: Any, b: Any, span: RowsSpan, error: float = 0.0,
-        low: Any = None,
+        self, shape: str, means: np.ndarray, covariances: np.ndarray, b: Numbers, span: RowsSpan,
+        error: float = 0.0, low: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(shape, means, covariances, low=low)
         self.b, self.span = np.broadcast_to(np.asarray(b, dtype=float), (self.k,)), span
@@ -72,7 +72,9 @@ class FewRows(Normals):
     def moments(self, X: np.ndarray, w: np.ndarray, about: np.ndarray | None = None) -> Moments:
         return super().moments(self.span.of(X), w, about)
 
-    def maximised(self, sums: Moments, prior: Prior, again: np.ndarray | None = None) -> "FewRows":
+    def maximised(
+        self, sums: Moments, prior: Prior, again: FunctionTo[Moments] | None = None
+    ) -> "FewRows":
         after = super().maximised(sums, prior, again)
         n = sums.n.sum() if self.shape == "tied" else sums.n
         b = prior.epsilon / (n + prior.epsilon)

@@ -30,7 +30,9 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 from certus.proofs.mixture._accurate_scatter import OF_SLICES
-from certus.proofs.mixture._sums import rows_of_a_slice
+from certus.proofs.mixture._count_components import CountComponents, MeanRow
+from certus.proofs.mixture._gaussian_components import Moments, Normals, Prior
+from certus.proofs.mixture._sums import Columns, rows_of_a_slice
 from certus.proofs.types import RowData
 
 INFINITE = float("inf")
@@ -39,15 +41,15 @@ INFINITE = float("inf")
 class RowErrors(NamedTuple):
     """Sums of ``errors_of_rows``, a number for each component."""
 
-    of_sums: Any  # Σ w δ
-    sizes: Any  # Σ w |log p|
-    m: Any  # Σ w m
-    m2: Any  # Σ w m²
-    eta2: Any  # Σ w η²
-    eta_m: Any  # Σ w η m
-    n: Any  # Σ w
-    largest_m: Any
-    largest_eta: Any
+    of_sums: np.ndarray  # Σ w δ
+    sizes: np.ndarray  # Σ w |log p|
+    m: np.ndarray  # Σ w m
+    m2: np.ndarray  # Σ w m²
+    eta2: np.ndarray  # Σ w η²
+    eta_m: np.ndarray  # Σ w η m
+    n: np.ndarray  # Σ w
+    largest_m: np.ndarray
+    largest_eta: np.ndarray
 
     def of_L(self, additions: float) -> float:
         """A bound on the error of Σ s log p."""
@@ -60,7 +62,7 @@ def additions_of(data: RowData) -> float:
     return min(data.depth, rows) + data.depth / rows + 32.0
 
 
-def of_prior(theta: Any, prior: Any, of_variances: float, log_prior: float) -> float:
+def of_prior(theta: Normals, prior: Prior, of_variances: float, log_prior: float) -> float:
     """The error of the log prior of normal components, −½ (ε log|C| + tr(ΨC⁻¹)) of each C.
 
     The traces follow from the log prior and log|C|, and are right to R and to what d is off by.
@@ -77,10 +79,10 @@ def of_prior(theta: Any, prior: Any, of_variances: float, log_prior: float) -> f
 class Distance(NamedTuple):
     """How far two components are from each other at most: the head comment's."""
 
-    E: Any
-    T: Any
+    E: np.ndarray
+    T: np.ndarray
     M: np.ndarray
-    nu: Any
+    nu: np.ndarray
 
     def squares(self, n: np.ndarray, m: np.ndarray, m2: np.ndarray) -> float:
         """Σ w Δ² of rows with Σ w = n, Σ w m and Σ w m²: roots of sums of squares add up.
@@ -98,8 +100,9 @@ class Distance(NamedTuple):
 
 
 def of_normal_step(
-    pi: Any, theta: Any, after: Any, prior: Any, moments: Any, before: RowErrors, later: RowErrors,
-    gain: float, additions: float, of_variances: float, accurate: bool = False,
+    pi: np.ndarray, theta: Normals, after: Normals, prior: Prior, moments: Moments,
+    before: RowErrors, later: RowErrors, gain: float, additions: float, of_variances: float,
+    accurate: bool = False,
 ) -> float:  # fmt: skip
     """S (D + √(2KV) + V) of normal components; infinite where nothing can be said.
 
@@ -132,7 +135,7 @@ def of_normal_step(
     return D + float(np.sqrt(2 * K * V)) + V
 
 
-def _stretch(theta: Any, after: Any) -> np.ndarray:
+def _stretch(theta: Normals, after: Normals) -> np.ndarray:
     """‖W'W⁻¹‖ of each component, at most."""
     if theta.shape in ("full", "tied"):
         both = np.matmul(np.stack(after.W), np.linalg.inv(np.stack(theta.W)))
@@ -141,7 +144,7 @@ def _stretch(theta: Any, after: Any) -> np.ndarray:
     return np.asarray(1.01 * ratio.max(axis=1))
 
 
-def _shift(components: Any, way: np.ndarray) -> np.ndarray:
+def _shift(components: Normals, way: np.ndarray) -> np.ndarray:
     """‖W_k way_k‖ of each component."""
     W = np.stack(components.W)
     if W.ndim == 3:
@@ -149,7 +152,7 @@ def _shift(components: Any, way: np.ndarray) -> np.ndarray:
     return np.asarray(1.1 * np.linalg.norm(W.reshape(len(W), -1) * way, axis=1))
 
 
-def _shift_at_most(components: Any, d: np.ndarray) -> np.ndarray:
+def _shift_at_most(components: Normals, d: np.ndarray) -> np.ndarray:
     """‖|W_k| d_k‖ of each component."""
     W = np.abs(np.stack(components.W))
     if W.ndim == 3:
@@ -157,16 +160,16 @@ def _shift_at_most(components: Any, d: np.ndarray) -> np.ndarray:
     return np.asarray(1.1 * np.linalg.norm(W.reshape(len(W), -1) * d, axis=1))
 
 
-def _largest_precision(components: Any) -> np.ndarray:
+def _largest_precision(components: Normals) -> np.ndarray:
     """The largest eigenvalue of C_k⁻¹, at most."""
     return np.array([1.1 * np.sum(np.square(W)) for W in components.W])
 
 
 def _distance(
-    theta: Any,
-    after: Any,
-    prior: Any,
-    moments: Any,
+    theta: Normals,
+    after: Normals,
+    prior: Prior,
+    moments: Moments,
     before: RowErrors,
     m: np.ndarray,
     eta_m: np.ndarray,
@@ -200,7 +203,7 @@ def _distance(
 
 
 def _floats(
-    mean: np.ndarray, way: np.ndarray, e: np.ndarray, prior: Any
+    mean: np.ndarray, way: np.ndarray, e: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
     """What rounding mean + way ± e to floats changes at most, and how far apart the ends are."""
     total = mean + way
@@ -213,7 +216,7 @@ def _floats(
     return each, np.asarray(high.astype(float) - low.astype(float))
 
 
-def _step_taken(theta: Any, after: Any, ways: np.ndarray, before: RowErrors) -> float:
+def _step_taken(theta: Normals, after: Normals, ways: np.ndarray, before: RowErrors) -> float:
     """Σ s KL(r ‖ r̂') of a step that is not one of ascent: at most Σ w Δ², Δ from θ to θ̂'.
 
     ``ways``: |log π̂'_k/π_k|.
@@ -230,8 +233,8 @@ def _step_taken(theta: Any, after: Any, ways: np.ndarray, before: RowErrors) -> 
 
 
 def of_count_step(
-    after: Any, prior: Any, before: RowErrors, later: RowErrors, gain: float, additions: float,
-    row_sum: float, of_mean: float,
+    after: CountComponents, prior: MeanRow, before: RowErrors, later: RowErrors, gain: float,
+    additions: float, row_sum: float, of_mean: float,
 ) -> float:  # fmt: skip
     """S (D + √(2KV) + V) of counts; infinite where nothing can be said.
 
@@ -257,7 +260,7 @@ def of_count_step(
     return D + float(np.sqrt(2 * min(K, S) * V)) + V
 
 
-def of_count_prior(components: Any, prior: Any, of_mean: float) -> float:
+def of_count_prior(components: CountComponents, prior: MeanRow, of_mean: float) -> float:
     """The error of the log prior of counts."""
     if not prior.a:
         return 0.0
@@ -270,18 +273,18 @@ class Rounding(NamedTuple):
 
     before: RowErrors
     additions: float
-    columns: Any  # of the data, with the errors of their means and variances
+    columns: Columns  # of the data, with the errors of their means and variances
     of_prior: float  # of the log prior before the step, at most
 
-    def of_objective(self, theta: Any, log_prior: float, L: float) -> float:
+    def of_objective(self, theta: Normals | CountComponents, log_prior: float, L: float) -> float:
         """|objective − that of real numbers| at most."""
         of_sum = 4 * UNIT * (abs(L) + abs(log_prior))
-        if hasattr(theta, "theta") and theta.kind != "bernoulli":
+        if isinstance(theta, CountComponents) and theta.kind != "bernoulli":
             of_sum += gamma(12) * float(self.before.m.sum())
         return self.before.of_L(self.additions) + self.of_prior + of_sum
 
     def of_gain(
-        self, pi: Any, theta: Any, after: np.ndarray, prior: Any, moments: Any, gain: float,
+        self, pi: np.ndarray, theta: Any, after: Any, prior: Any, moments: Any, gain: float,
         later: RowErrors, log_prior: float, accurate: bool = False,
     ) -> float:  # fmt: skip
         """What the step of real numbers can gain more than the computed one seems to.
@@ -289,7 +292,7 @@ class Rounding(NamedTuple):
         ``log_prior``: after the step."""
         known = self.before.of_L(self.additions) + later.of_L(self.additions)
         known += self.of_prior + error_of_prior(after, prior, self.columns, log_prior)
-        if hasattr(theta, "theta"):
+        if isinstance(theta, CountComponents):
             row_sum = float(np.abs(self.columns.mean).sum())
             of_mean, steps = self.columns.mean_error, self.additions
             step = of_count_step(after, prior, self.before, later, gain, steps, row_sum, of_mean)
@@ -300,8 +303,10 @@ class Rounding(NamedTuple):
         )  # fmt: skip
 
 
-def error_of_prior(components: np.ndarray, prior: Any, columns: Any, log_prior: float) -> float:
+def error_of_prior(
+    components: Normals | CountComponents, prior: Any, columns: Columns, log_prior: float
+) -> float:
     """The error of the log prior at most."""
-    if hasattr(components, "theta"):
+    if isinstance(components, CountComponents):
         return of_count_prior(components, prior, columns.mean_error)
     return of_prior(components, prior, columns.error, log_prior)

@@ -6,11 +6,12 @@ with p(x) = Σ_k π_k p(x|θ_k) and r_ik = π_k p(x_i|θ_k)/p(x_i). What is summ
 components' own (``moments``); so is the point that moments are about.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
+from certus.proofs.types import Matrix, RowData
 
 ELEMENTS = (
     2**17
@@ -20,7 +21,31 @@ ALMOST_LINEAR = 0.1  # nats up to which e^δ − 1 ≤ 1.1 δ
 CANCELLED = 1e2  # times a variance: a mean of squares that loses two digits
 
 
-def log_joint(X: Any, pi: np.ndarray, theta: Any) -> np.ndarray:
+class Components(Protocol):
+    """k components of a mixture, as sums over rows know them."""
+
+    def log_densities(self, X: np.ndarray, /) -> np.ndarray:
+        """log p(x_i|θ_k), (k, rows)."""
+        ...
+
+    def moments(
+        self, X: np.ndarray, w: np.ndarray, about: np.ndarray | None = None, /
+    ) -> tuple[np.ndarray, ...]:
+        """Sums over rows with weights w (k, rows)."""
+        ...
+
+    def density_errors(self, X: np.ndarray, log_p: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+        """(m, bounds on the errors of the log densities), (k, rows) each."""
+        ...
+
+    def errors_by_sums(
+        self, X: np.ndarray, log_p: np.ndarray, w: np.ndarray, /
+    ) -> np.ndarray | None:
+        """``errors_of_rows`` at most, where sums are enough to know them."""
+        ...
+
+
+def log_joint(X: np.ndarray, pi: np.ndarray, theta: Components) -> np.ndarray:
     """log π_k + log p(x_i|θ_k), (k, rows)."""
     with np.errstate(divide="ignore"):  # log 0 = −∞ of a component without a share
         return np.asarray(theta.log_densities(X) + np.log(pi)[:, None])
@@ -35,13 +60,13 @@ class Columns(NamedTuple):
     """Of entries that are there, of rows with weight."""
 
     mean: np.ndarray
-    variance: Any
-    varies: Any
+    variance: np.ndarray
+    varies: np.ndarray
     error: float = 0.0  # of variances, relative; of means:
     mean_error: float = 0.0
 
 
-def columns(data: Any) -> Columns:
+def columns(data: RowData) -> Columns:
     X, _, s = data.some(FEW)
     X = np.asarray(dense(X), dtype=float)
     there = np.isfinite(X) & (True if s is None else (s > 0)[:, None])
@@ -93,18 +118,25 @@ def rows_of_a_slice(p: int) -> int:
     return max(64, ELEMENTS // p)
 
 
-def slices(X: np.ndarray) -> list[slice]:
+def slices(X: Matrix) -> list[slice]:
     n, p = X.shape
     step = rows_of_a_slice(p)
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def expected(
-    X: Any, _y: Any, s: Any, log_p: Any, pi: Any, theta: Any, about: np.ndarray
+    X: Matrix,
+    _y: np.ndarray | None,
+    s: np.ndarray | None,
+    log_p: np.ndarray,
+    pi: np.ndarray,
+    theta: Components,
+    about: np.ndarray | None,
 ) -> tuple[Any, ...]:
     """L, what rounding does to it (``errors_of_rows``) and the moments of a block, rows weighted by
     s_i r_ik; log p(x_i) goes beside."""
-    L, errors, total = 0.0, no_errors(len(pi)), ()
+    L, errors = 0.0, no_errors(len(pi))
+    total: tuple[np.ndarray, ...] = ()
     for part in slices(X):
         x, v = dense(X[part]), None if s is None else s[part]
         p, each, w = _log_sums(x, v, pi, theta)
@@ -128,7 +160,7 @@ def gained(
     s: np.ndarray | None,
     log_p: np.ndarray,
     pi: np.ndarray,
-    theta: np.ndarray,
+    theta: Components,
 ) -> tuple[Any, ...]:
     """Σ s (log p(x_i) − what it was) of a block, and what rounding does to it."""
     gain, errors = 0.0, no_errors(len(pi))
@@ -146,7 +178,9 @@ def add_gained(one: np.ndarray, other: np.ndarray) -> tuple[Any, ...]:
     return one[0] + other[0], add_errors(one[1], other[1])
 
 
-def _log_sums(x: Any, s: Any, pi: np.ndarray, theta: Any) -> tuple[Any, Any, Any]:
+def _log_sums(
+    x: np.ndarray, s: np.ndarray | None, pi: np.ndarray, theta: Components
+) -> tuple[Any, Any, Any]:
     """log p(x_i|θ_k), log p(x_i), s_i r_ik: exponentials are taken once.
 
     A row of weight 0 has neither log p(x_i) nor r_ik: however far away it lies, it counts nothing.
@@ -177,7 +211,13 @@ def add_errors(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def errors_of_rows(
-    x: Any, s: Any, p: Any, each: Any, w: Any, pi: np.ndarray, theta: Any
+    x: np.ndarray,
+    s: np.ndarray | None,
+    p: np.ndarray,
+    each: np.ndarray,
+    w: np.ndarray,
+    pi: np.ndarray,
+    theta: Components,
 ) -> np.ndarray:
     """Bounds on what rounding does to a block's sums, (9, k).
 
@@ -242,7 +282,7 @@ def owned(
     s: np.ndarray | None,
     row: np.ndarray,
     pi: np.ndarray,
-    theta: np.ndarray,
+    theta: Components,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How many rows of a block are more a component's than all others', and the first of them."""
     count, first = np.zeros(len(pi), dtype=np.intp), np.full(len(pi), np.iinfo(np.intp).max)

@@ -25,10 +25,12 @@ from certus.proofs.linalg.linear_sums import UNIT, dense
 from certus.proofs.mixture._accurate_scatter import accurate_step
 from certus.proofs.mixture._claims import agreement, collapsed, contradicted, other_answers
 from certus.proofs.mixture._count_components import CountComponents, MeanRow
-from certus.proofs.mixture._gaussian_components import Prior, of_columns
+from certus.proofs.mixture._gaussian_components import Normals, Prior, of_columns
 from certus.proofs.mixture._gaussian_row_space import of_few_rows
 from certus.proofs.mixture._rounding import Rounding, RowErrors, additions_of, error_of_prior
 from certus.proofs.mixture._sums import (
+    Columns,
+    Components,
     add_expected,
     add_gained,
     add_owned,
@@ -39,6 +41,7 @@ from certus.proofs.mixture._sums import (
     log_sum_exp,
     owned,
 )
+from certus.proofs.types import RowData
 
 ENOUGH = 2.0  # times tol: more than rounding takes from a gain that is known from below
 MUCH = 0.1  # of tol: rounding that a step in twice the digits is worth
@@ -49,20 +52,20 @@ NORMAL = ("full", "tied", "diag", "spherical")  # shapes of covariances
 
 
 def log_likelihood(
-    X: np.ndarray, pi: np.ndarray, theta: np.ndarray, s: np.ndarray | None = None
+    X: np.ndarray, pi: np.ndarray, theta: Components, s: np.ndarray | None = None
 ) -> float:
     each = log_sum_exp(log_joint(X, pi, theta))
     return float(each.sum() if s is None else s @ each)
 
 
-def responsibilities(X: np.ndarray, pi: np.ndarray, theta: np.ndarray) -> np.ndarray:
+def responsibilities(X: np.ndarray, pi: np.ndarray, theta: Components) -> np.ndarray:
     """r_ik, (k, rows)."""
     J = log_joint(X, pi, theta)
     return np.asarray(np.exp(J - log_sum_exp(J)))
 
 
 def free_energy(
-    X: np.ndarray, q: np.ndarray, pi: np.ndarray, theta: np.ndarray, s: np.ndarray | None = None
+    X: np.ndarray, q: np.ndarray, pi: np.ndarray, theta: Components, s: np.ndarray | None = None
 ) -> float:
     """F(q, π, θ); where q is 0 nothing is added."""
     some = q > 0
@@ -72,7 +75,7 @@ def free_energy(
 
 
 def em_step(
-    X: Any, pi: Any, theta: Any, prior: Any, s: np.ndarray | None = None
+    X: np.ndarray, pi: np.ndarray, theta: Any, prior: Any, s: np.ndarray | None = None
 ) -> tuple[np.ndarray, Any]:
     """(π, θ) of the largest F(r, π, θ) + log prior."""
     w = responsibilities(X, pi, theta) * (1.0 if s is None else s)
@@ -85,17 +88,17 @@ def em_step(
 
 
 def check(
-    data: Any,
+    data: RowData,
     family: str,
     weights: np.ndarray,
     theta: dict[str, Any],
     epsilon: float = 0.0,
     added: float = 0.0,
-    constant: Any = (),
+    constant: tuple[int, ...] | list[int] | np.ndarray = (),
     single: bool = False,
     ours: bool = False,
-    claims: Any = None,
-    answers: Any = None,
+    claims: dict[str, Any] | None = None,
+    answers: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     stopped: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
@@ -149,13 +152,13 @@ def check(
 
 
 def _read(
-    data: Any,
+    data: RowData,
     family: str,
-    theta: Any,
-    of_data: Any,
+    theta: dict[str, Any],
+    of_data: Columns,
     epsilon: float,
     added: float,
-    constant: np.ndarray,
+    constant: tuple[int, ...] | list[int] | np.ndarray,
     single: bool,
 ) -> tuple[Any, Any]:
     """Components and prior."""
@@ -175,7 +178,11 @@ def _read(
 
 
 def components(
-    p: int, family: str, theta: dict[str, Any], constant: Any = (), **_other: Any
+    p: int,
+    family: str,
+    theta: dict[str, Any],
+    constant: tuple[int, ...] | list[int] | np.ndarray = (),
+    **_other: object,
 ) -> Any:
     """The components of a model by the parameters of ``check``, for rows of p columns."""
     if family in NORMAL:
@@ -199,7 +206,7 @@ def _no_mixture(said: str, k: int) -> dict[str, Any]:
 
 
 def _measured(
-    data: Any, pi: Any, theta: Any, prior: Any, of_data: Any, S: float, limit: float,
+    data: RowData, pi: np.ndarray, theta: Any, prior: Any, of_data: Columns, S: float, limit: float,
     accurate: bool = False,
 ) -> tuple[float, Any, dict[str, Any]]:  # fmt: skip
     """L, the moments, and one more EM step: what it gains, and how far it goes.
@@ -207,7 +214,7 @@ def _measured(
     F rises by at least S times that way, and L by no less than F (normal components): where that
     is above the limit, rows are not looked at again. ``accurate``: in twice the digits.
     """
-    how = {"beside": (np.empty(data.shape[0]),), "times": len(pi)}
+    how: dict[str, Any] = {"beside": (np.empty(data.shape[0]),), "times": len(pi)}
     L, errors, *sums = data.reduce(expected, pi, theta, None, combine=add_expected, **how)
     moments, log_prior = theta.sums(*sums), theta.log_prior(prior)
     of_prior = error_of_prior(theta, prior, of_data, log_prior)
@@ -258,14 +265,16 @@ def _unknown(rounding: float) -> str:
     )
 
 
-def _way(pi: Any, theta: Any, shares: Any, after: np.ndarray) -> float:
+def _way(pi: np.ndarray, theta: Any, shares: np.ndarray, after: Any) -> float:
     """Σ_k π'_k KL(p(·|θ'_k) ‖ p(·|θ_k)) + KL(π' ‖ π)."""
     some = (shares > 0) & (pi > 0)
     of_shares = float((shares[some] * np.log(shares[some] / pi[some])).sum())
     return of_shares + float(np.dot(shares, theta.divergences(after)))
 
 
-def _shapes(data: Any, pi: Any, theta: Any, prior: Any, n: np.ndarray) -> dict[str, Any]:
+def _shapes(
+    data: RowData, pi: np.ndarray, theta: Normals, prior: Prior, n: np.ndarray
+) -> dict[str, Any]:
     """Condition numbers, columns in units of their spread; components without any of their own."""
     unit = np.where(prior.d > 0, prior.d, 1.0)
     spreads = theta.spreads(unit)

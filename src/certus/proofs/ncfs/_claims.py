@@ -51,7 +51,9 @@ class Scaled(NamedTuple):
         X = np.take(self.X, which, axis=1)
         return np.asarray((X - self.shift[which]) / self.scale[which], dtype=float)
 
-    def about(self, which: np.ndarray, means: np.ndarray | None, dtype: Any) -> np.ndarray:
+    def about(
+        self, which: np.ndarray, means: tuple[np.ndarray, np.ndarray] | None, dtype: type | np.dtype
+    ) -> np.ndarray:
         """Each column less a number near its middle, or each row less its mean."""
         middle = ((self.low + self.high) / 2 - self.shift) / self.scale
         out = np.empty((len(self.X), len(which)), dtype)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import gamma
+from certus.proofs.ncfs._claims import Scaled
 from certus.proofs.ncfs._pairs import METRICS, PANEL, TERMS, Pairs
-from certus.proofs.types import RowData
+from certus.proofs.types import FunctionTo, PairFunction, Result, RowData
 
 LEFT = 1e-3  # of λ, shared by all pairs: what rough sums may leave out
 FEW_COLUMNS = 64  # without weight: fewer are summed in float64 at once
@@ -29,7 +30,7 @@ class OfClasses(NamedTuple):
     """G_ij = gains[y_i, y_j]."""
 
     codes: np.ndarray  # (n,): y
-    gains: Any  # (K, K)
+    gains: np.ndarray  # (K, K)
 
     def of(self, pairs: Pairs) -> np.ndarray:
         at = len(self.gains) * pairs.own(self.codes) + pairs.other(self.codes)
@@ -53,8 +54,8 @@ class OfClasses(NamedTuple):
 class OfValues(NamedTuple):
     """G_ij = −loss(y_i, y_j)."""
 
-    y: Any
-    loss: Any
+    y: np.ndarray
+    loss: str | PairFunction | None
     epsilon: Any
 
     def of(self, pairs: Pairs) -> np.ndarray:
@@ -90,7 +91,15 @@ class OfGains(NamedTuple):
 class Asked:
     """Each row asks all others; what they say is kept, a number or a few for each."""
 
-    def __init__(self, view: Any, W: Any, a: Any, G: Any, sigma: float, metric: str):
+    def __init__(
+        self,
+        view: Scaled,
+        W: np.ndarray,
+        a: np.ndarray,
+        G: OfClasses | OfValues,
+        sigma: float,
+        metric: str,
+    ):
         self.view, self.W, self.a, self.G, self.sigma = view, W, a, G, sigma
         self.metric, self.table = metric, np.zeros((0, 0))
         used, n = np.flatnonzero(W), len(a)
@@ -99,11 +108,13 @@ class Asked:
         self.nearest, self.total, self.q = np.zeros((3, n))  # min_j D_ij, Σ_j exp(−(D_ij − min)/σ)
         self.said = np.zeros((n, G.answers.shape[1]))
 
-    def columns(self, which: np.ndarray, dtype: Any = float) -> np.ndarray:
+    def columns(self, which: np.ndarray, dtype: type | np.dtype = float) -> np.ndarray:
         """z of ``_pairs.py``."""
         return np.asarray(self.view.about(which, self.means, dtype))
 
-    def reduce(self, data: RowData, statistic: Any, columns: int, *beside: Any, **how: Any) -> Any:
+    def reduce(
+        self, data: RowData, statistic: FunctionTo[Result], columns: int, *beside: np.ndarray
+    ) -> Result:
         """Over blocks of rows, known by their numbers; ``columns``: of each pair."""
         n = len(self.a)
         lines = max(LEAST_LINES, min(LINES, PAIRS // n))
@@ -111,7 +122,7 @@ class Asked:
             lines = min(lines, max(LEAST_LINES // 8, -(-n // 4)))
         beside = (np.arange(n), *beside)
         return data.reduce(
-            statistic, self, lines, beside=beside, times=n, most=lines, combine=_added, **how
+            statistic, self, lines, beside=beside, times=n, most=lines, combine=_added
         )
 
     def neighbours(self, data: RowData) -> OfGains:
@@ -121,8 +132,7 @@ class Asked:
             self.reduce(data, _distances, used, table)
             self.table = np.ascontiguousarray(table.T)
         beside = (self.nearest, self.total, self.q, self.said)
-        found: OfGains = self.reduce(data, _neighbours, 8 + used, *beside)
-        return found
+        return self.reduce(data, _neighbours, 8 + used, *beside)
 
     def distances(self, pairs: Pairs) -> np.ndarray:
         """A table of pairs. Of those that are kept, (i, i + k) is (j, j + n − k) with j = i + k."""
@@ -157,7 +167,7 @@ def _distances(
     _X: np.ndarray,
     _y: np.ndarray,
     _s: np.ndarray,
-    rows: Any,
+    rows: np.ndarray,
     table: np.ndarray,
     asked: Asked,
     lines: int,
@@ -170,8 +180,8 @@ def _distances(
 
 
 def _neighbours(
-    _X: Any, _y: Any, _s: Any, rows: Any, nearest: Any, total: Any, q: np.ndarray, said: Any,
-    asked: Asked, lines: int,
+    _X: np.ndarray, _y: np.ndarray, _s: np.ndarray | None, rows: np.ndarray, nearest: np.ndarray,
+    total: np.ndarray, q: np.ndarray, said: np.ndarray, asked: Asked, lines: int,
 ) -> OfGains:  # fmt: skip
     """Fill nearest, total, q and said of some rows."""
     n, V, found = len(asked.a), asked.G.answers, OfGains(0.0, 0.0, 0.0)
@@ -232,7 +242,12 @@ def slopes(
 
 
 def _passed(
-    _X: np.ndarray, _y: np.ndarray, _s: np.ndarray, rows: Any, asked: Asked, lines: int
+    _X: np.ndarray,
+    _y: np.ndarray,
+    _s: np.ndarray | None,
+    rows: np.ndarray,
+    asked: Asked,
+    lines: int,
 ) -> Any:
     """Sums over the pairs of these rows with half of the others."""
     n, total = len(asked.a), None

@@ -31,6 +31,7 @@ import numpy as np
 
 from certus.proofs.ncfs._claims import Scaled, other_claims, score_of
 from certus.proofs.ncfs._sums import Asked, OfClasses, OfValues, slopes
+from certus.proofs.types import PairFunction, TargetedRows
 
 SUM = 1e-9  # of ΣW = P
 
@@ -128,7 +129,10 @@ def gains_of_classes(codes: np.ndarray, gains: np.ndarray | None = None) -> np.n
 
 
 def weights_of_rows(
-    s: np.ndarray, codes: np.ndarray | None = None, prior: Any = None, mean: bool = False
+    s: np.ndarray,
+    codes: np.ndarray | None = None,
+    prior: str | np.ndarray | None = None,
+    mean: bool = False,
 ) -> np.ndarray:
     """a: s_i; s_i/S_c with prior "balanced", S_c = Σ s of its class; S π_c s_i/S_c with shares π.
 
@@ -148,19 +152,19 @@ def weights_of_rows(
 
 
 def check(
-    data: Any,
-    W: Any,
+    data: TargetedRows,
+    W: np.ndarray,
     sigma: float,
     alpha: float,
     metric: str = "manhattan",
-    gains: Any = None,
-    loss: Any = None,
+    gains: np.ndarray | None = None,
+    loss: str | PairFunction | None = None,
     epsilon: float | None = None,
-    prior: Any = None,
+    prior: str | np.ndarray | None = None,
     mean: bool = False,
     shift: np.ndarray | None = None,
-    scale: Any = None,
-    claims: Any = None,
+    scale: np.ndarray | None = None,
+    claims: dict[str, Any] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """Is W a stationary point of F on W ≥ 0?

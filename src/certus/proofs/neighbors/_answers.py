@@ -19,7 +19,7 @@ class Answer(NamedTuple):
     reach: float  # the largest d, or the radius
     short: float  # what is forgiven of it
     left: np.ndarray  # rows within reach that were not named, the nearest first …
-    left_d: Any  # … and their distances
+    left_d: np.ndarray  # … and their distances
     n: int  # rows there are
     radius: bool  # all within it were wanted
     ours: bool  # ties go to the first row

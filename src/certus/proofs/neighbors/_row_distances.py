@@ -12,6 +12,7 @@ import numpy as np
 
 from certus.proofs.distances import paired
 from certus.proofs.linalg.linear_sums import dense, is_sparse
+from certus.proofs.types import Matrix, PairFunction, SparseMatrix
 
 POWER = {
     "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "euclidean": 2.0, "l2": 2.0,
@@ -22,16 +23,17 @@ LONG = 32  # columns from which rows are worked on whole, and not column by colu
 ROOM = 1e-9  # for rounding, in what only passes pairs on
 FEW = 8  # a pair of so many, and less, is worth being looked at alone
 BOXED = 3  # columns by which all pairs are looked at
+Metric = str | PairFunction  # a name, or a function of all pairs
 
 
-def power(metric: Any, params: dict[str, Any]) -> float | None:
+def power(metric: Metric, params: dict[str, Any]) -> float | None:
     """p, where d is a sum of powers of differences; None where it is another distance."""
     if callable(metric) or params.get("w") is not None:
         return None
     return float(params.get("p", 2)) if metric == "minkowski" else POWER.get(metric)
 
 
-def distance(A: np.ndarray, B: np.ndarray, metric: Any, params: dict[str, Any]) -> np.ndarray:
+def distance(A: np.ndarray, B: np.ndarray, metric: Metric, params: dict[str, Any]) -> np.ndarray:
     """d(A_i, B_i); B may be one row. A pair that cannot be compared is infinitely far apart."""
     A, B = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
     p = power(metric, params)
@@ -79,7 +81,7 @@ class Near(NamedTuple):
 
     rows: int
     q: np.ndarray
-    i: Any
+    i: np.ndarray
     d: np.ndarray
 
 
@@ -94,12 +96,12 @@ def one_after_another(left: Near, right: Near) -> Near:
 
 
 def rows_within(
-    X: np.ndarray,
+    X: Matrix,
     _y: np.ndarray,
     s: np.ndarray | None,
     Q: np.ndarray,
     reach: np.ndarray,
-    metric: Any,
+    metric: Metric,
     params: dict[str, Any],
 ) -> Near:
     """The rows of one block at most ``reach[t]`` from query t; a row of weight 0 is absent."""
@@ -110,7 +112,7 @@ def rows_within(
     found = [Near(0, *(np.empty(0, dtype=kind) for kind in (np.intp, np.intp, float)))]
     for first in range(0, n, step):
         part = X[first : first + step]
-        if is_sparse(X) and p in (1, 2):
+        if not isinstance(part, np.ndarray) and p in (1, 2):
             q, i = _perhaps_sparse(part, Q, reach, p)
             d = by_powers(part[i].toarray().astype(float), Q[q], p)
         elif p is not None and (p in (1, 2, np.inf) or columns < LONG):
@@ -129,7 +131,7 @@ def rows_within(
     return Near(n, *(np.concatenate([part[f] for part in found]) for f in (1, 2, 3)))
 
 
-def _perhaps(part: Any, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
+def _perhaps(part: np.ndarray, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
     """(q, i) of all pairs within reach, and some that are not.
 
     d ≥ |x_j − q_j| for every j, which leaves few pairs where there are few columns. Otherwise
@@ -156,7 +158,7 @@ def _perhaps(part: Any, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
     return q, i
 
 
-def _sums(part: Any, Q: np.ndarray, p: float) -> np.ndarray:
+def _sums(part: np.ndarray, Q: np.ndarray, p: float) -> np.ndarray:
     """Σ_j |x_j − q_j|^p, or the largest, of all pairs (queries × rows), column by column."""
     S = np.zeros((len(Q), len(part)))
     term = np.empty(S.shape)
@@ -174,7 +176,7 @@ def _where(few: np.ndarray) -> np.ndarray:
     return np.concatenate([at[few[at]], end + np.flatnonzero(few[end:])])
 
 
-def _perhaps_sparse(part: Any, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
+def _perhaps_sparse(part: SparseMatrix, Q: np.ndarray, reach: np.ndarray, p: float) -> Any:
     """The same for sparse rows: columns where q is 0 add the powers of their entries."""
     entry_row = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
     powers = _power(np.abs(part.data.astype(float)), p)
@@ -192,7 +194,7 @@ def _power(a: np.ndarray, p: float) -> np.ndarray:
         return a * a if p == 2 else a if p in (1, np.inf) else a**p
 
 
-def _long_rows(part: Any, q: np.ndarray, p: float) -> np.ndarray:
+def _long_rows(part: np.ndarray, q: np.ndarray, p: float) -> np.ndarray:
     """Σ_j |x_j − q_j|^p of each row, p = 1, 2 or ∞."""
     D = np.subtract(part, q, dtype=float)
     if p == 2:

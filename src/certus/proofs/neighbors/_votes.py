@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 
-def shares_of(d: Any, s: np.ndarray, weights: Any) -> np.ndarray:
+def shares_of(d: np.ndarray, s: np.ndarray, weights: str | np.ndarray) -> np.ndarray:
     """v (k,). ``weights``: "uniform", "distance", or the numbers that a user's function gave."""
     voter = np.isfinite(d) & (s > 0)
     v = voter.astype(float)
@@ -78,7 +78,9 @@ def _wrong_mean(said: float, y: np.ndarray, v: np.ndarray, tol: float) -> str | 
     return f"{said:.6g} is predicted, but the mean of its neighbours is {mean:.6g}"
 
 
-def _wrong_class(said: int, T: np.ndarray, nearest: Any, names: Any, ours: bool) -> str | None:
+def _wrong_class(
+    said: int, T: np.ndarray, nearest: list[float], names: list[object], ours: bool
+) -> str | None:
     level = np.flatnonzero(T.max() * (1 - 1e-9) <= T)
     right = level
     if ours and np.all(T[level] == T.max()):  # rounding decided nothing
@@ -92,7 +94,7 @@ def _wrong_class(said: int, T: np.ndarray, nearest: Any, names: Any, ours: bool)
     return f"{told}, but its neighbours vote for {best} ({T[right[0]] / T.sum():.3g} of the votes)"
 
 
-def _wrong_shares(said: np.ndarray, P: np.ndarray, names: Any, tol: float) -> str | None:
+def _wrong_shares(said: np.ndarray, P: np.ndarray, names: list[object], tol: float) -> str | None:
     off = np.abs(said - P) if np.shape(said) == P.shape else np.full(P.shape, np.inf)
     c = int(np.argmax(off))
     if off[c] <= tol:

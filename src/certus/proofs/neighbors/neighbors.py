@@ -18,6 +18,7 @@ from certus.proofs.linalg.linear_sums import dense
 from certus.proofs.neighbors._answers import Answer
 from certus.proofs.neighbors._row_distances import (
     LONG,
+    Metric,
     Near,
     distance,
     one_after_another,
@@ -34,7 +35,7 @@ EPSILON = 2.0**-52
 
 
 def nearest(
-    X: np.ndarray, Q: np.ndarray, k: int, metric: Any = "euclidean", **params: Any
+    X: np.ndarray, Q: np.ndarray, k: int, metric: Metric = "euclidean", **params: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """(distances, indices), each (m, k), by (distance, index). Q None: X, no row its own.
 
@@ -49,14 +50,14 @@ def nearest(
 
 
 def within(
-    X: np.ndarray, Q: np.ndarray, r: float, metric: Any = "euclidean", **params: Any
+    X: np.ndarray, Q: np.ndarray, r: float, metric: Metric = "euclidean", **params: Any
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """(distances, indices), an array for each query, by index. Q None: X, no row its own."""
     found = [(d[d <= r], rows[d <= r]) for rows, d in _to_each(X, Q, metric, params)]
     return [d for d, _ in found], [rows for _, rows in found]
 
 
-def _to_each(X: np.ndarray, Q: np.ndarray | None, metric: Any, params: dict[str, Any]) -> Any:
+def _to_each(X: np.ndarray, Q: np.ndarray | None, metric: Metric, params: dict[str, Any]) -> Any:
     X = np.asarray(X)
     every = np.arange(len(X))
     for i, q in enumerate(X if Q is None else np.asarray(Q)):
@@ -69,14 +70,14 @@ def _to_each(X: np.ndarray, Q: np.ndarray | None, metric: Any, params: dict[str,
 
 
 def check(
-    data: Any,
-    asked: Any,
-    start: Any,
+    data: RowData,
+    asked: np.ndarray,
+    start: np.ndarray,
     distances: np.ndarray,
     indices: np.ndarray,
     k: int | None = None,
     radius: float | None = None,
-    metric: Any = "euclidean",
+    metric: Metric = "euclidean",
     metric_params: dict[str, Any] | None = None,
     ours: bool = False,
     votes: dict[str, Any] | None = None,
@@ -158,7 +159,7 @@ def check(
     }  # fmt: skip
 
 
-def _rounding(data: RowData, metric: Any, params: dict[str, Any]) -> float:
+def _rounding(data: RowData, metric: Metric, params: dict[str, Any]) -> float:
     """The relative error of a distance by any order of its sums."""
     p = power(metric, params)
     of_a_root = 0 if p in (None, 1, 2, np.inf) else 1500  # that of 1/p, times log Σ|x_j − q_j|^p
@@ -169,7 +170,7 @@ def _left_out(
     data: RowData,
     Q: np.ndarray,
     reach: np.ndarray,
-    metric: Any,
+    metric: Metric,
     params: dict[str, Any],
     named: np.ndarray,
 ) -> Near:
@@ -205,7 +206,7 @@ def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.where(a == b, 0.0, np.abs(a - b))
 
 
-def queries(data: RowData, asked: Any) -> np.ndarray:
+def queries(data: RowData, asked: np.ndarray) -> np.ndarray:
     """x_a + (x_b − x_a)/2 for each pair of rows."""
     a, b = (dense(data.take(asked[:, side])[0]) for side in (0, 1))
     return np.asarray(halfway(a, b), dtype=float)

@@ -6,7 +6,7 @@ Steps are of Q, so that they do not depend on how many rows there are. Q is eval
 columns' mean, which keeps digits far from 0; the gradient is then moved back.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def first_look(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[Coordina
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # far away nothing may be known
-def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more: Any) -> State:
+def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more: object) -> State:
     """With the duality bound; without a penalty, with what a Newton step by the diagonal gains."""
     bound = bound_at(problem, here.point, here.F)
     if bound is None or not np.isfinite(bound):
@@ -96,7 +96,7 @@ class FromZero(AsTyped):
 
     start: str
     change: float | None
-    random_state: Any
+    random_state: Seed
 
     def set_start(self, start: str, change: float | None, random_state: Seed) -> None:
         if start not in STARTS:

@@ -6,10 +6,11 @@ All coefficients change together. With α = 1/L the excess falls like L‖θ_0 �
 (1 − μ/L)^t where Q curves by μ at least.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import NO_LOWER, State
 from ..problem import Problem
@@ -57,11 +58,11 @@ class GradientDescent(FromZero):
 
     def __init__(
         self,
-        step: Any = "lipschitz",
+        step: object = "lipschitz",
         *,
         start: str = "zero",
         change: float | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ):
         self.step_rule: StepRule = step_rule(step)
         self.set_start(start, change, random_state)

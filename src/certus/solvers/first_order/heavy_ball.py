@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
@@ -50,12 +51,12 @@ class HeavyBall(FromZero):
 
     def __init__(
         self,
-        step: Any = "lipschitz",
+        step: object = "lipschitz",
         beta: float = 0.9,
         *,
         start: str = "zero",
         change: float | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ):
         self.step_rule: Any = step_rule(step, ("lipschitz",))
         self.beta = share_below_one("beta", beta)

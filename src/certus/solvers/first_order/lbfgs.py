@@ -7,6 +7,7 @@ enough and the slope along it has lost a share (Wolfe); one pass over X a trial.
 """
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from ..loop import NO_LOWER, State
 from ..problem import Problem
 from .repr_as_called import AsTyped
 from .step_rules import Line, Trial, Wolfe
+
+Pair = tuple[np.ndarray, np.ndarray]  # a step, and the change of the gradient along it
+Inverse = Callable[[np.ndarray], np.ndarray]  # r ↦ H⁻¹r
 
 
 class LBFGS(AsTyped):
@@ -78,7 +82,14 @@ class LBFGS(AsTyped):
 
 
 class _Here:
-    def __init__(self, problem: Problem, at: Coordinates, theta: Any, room: Any, pairs: Any):
+    def __init__(
+        self,
+        problem: Problem,
+        at: Coordinates,
+        theta: np.ndarray,
+        room: np.ndarray,
+        pairs: deque[Pair],
+    ):
         self.at, self.theta, self.room, self.pairs = at, theta, room, pairs
         u, beta = theta[:-1], theta[-1]
         self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, room)
@@ -96,7 +107,7 @@ class _Here:
         return times_inverse(self.pairs, r, lambda r: self.inverse * r)
 
 
-def times_inverse(pairs: Any, r: np.ndarray, first: Any) -> np.ndarray:
+def times_inverse(pairs: Sequence[Pair], r: np.ndarray, first: Inverse) -> np.ndarray:
     """H⁻¹r by two loops over the pairs (s, y); ``first``: r ↦ H⁻¹r as it was without them."""
     r, shares = r.copy(), []
     for s, y in reversed(pairs):
@@ -110,7 +121,9 @@ def times_inverse(pairs: Any, r: np.ndarray, first: Any) -> np.ndarray:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
-def _state(problem: Problem, at: Coordinates, theta: Any, room: np.ndarray, pairs: Any) -> State:
+def _state(
+    problem: Problem, at: Coordinates, theta: np.ndarray, room: np.ndarray, pairs: deque[Pair]
+) -> State:
     here = _Here(problem, at, theta, room, pairs)
     w, b = at.outside(theta[:-1], theta[-1])
     objective = float(here.sums.f) + problem.penalty.value(w)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
@@ -59,12 +60,12 @@ class Nesterov(FromZero):
 
     def __init__(
         self,
-        step: Any = "lipschitz",
+        step: object = "lipschitz",
         beta: float | None = None,
         *,
         start: str = "zero",
         change: float | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ):
         self.step_rule: Any = step_rule(step, ("lipschitz", "backtracking"))
         self.beta = None if beta is None else share_below_one("beta", beta)

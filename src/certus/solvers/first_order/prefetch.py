@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows, as_floats
 from ...runtime.pool import PATIENCE
 
@@ -30,7 +31,7 @@ class Entries(NamedTuple):
 
 
 class Window(NamedTuple):
-    X: Any  # C order, or Entries
+    X: Block  # C order, or Entries
     y: np.ndarray
     s: np.ndarray | None
     rows: np.ndarray  # their numbers

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
@@ -69,12 +70,12 @@ class SAGA(FromZero):
 
     def __init__(
         self,
-        step: Any = "lipschitz",
+        step: object = "lipschitz",
         *,
         order: str = RANDOM,
         start: str = "zero",
         change: float | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ):
         self.step_length = None if step == "lipschitz" else number_above_zero("step", step)
         self.order = checked_order(order)

@@ -9,10 +9,11 @@ it as α is large. What is handed out is the last θ, or the mean of all θ of t
 """
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
@@ -90,17 +91,17 @@ class SGD(FromZero):
 
     def __init__(
         self,
-        step: Any = "lipschitz",
+        step: object = "lipschitz",
         *,
         momentum: float = 0.0,
-        schedule: Any = "1/sqrt(t)",
+        schedule: object = "1/sqrt(t)",
         decay: float = 0.9,
         batch_size: int = 1,
         average: int = 0,
         order: str = SHUFFLE,
         start: str = "zero",
         change: float | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ):
         self.step_length = None if step == "lipschitz" else number_above_zero("step", step)
         self.momentum = share_below_one("momentum", momentum)

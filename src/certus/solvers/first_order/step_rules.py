@@ -6,6 +6,7 @@ Backtracking   the first of t, t/2, t/4, … with Q(θ + tV) ≤ Q(θ) + falls·
 Wolfe          some t with that and ⟨∇Q(θ + tV), V⟩ ≥ flatter·⟨∇Q, V⟩: neither too long nor short
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -35,8 +36,8 @@ class Line(NamedTuple):
     value: float
     slope: float  # at 0; below 0
     first: float  # t to be tried first
-    trial: Any  # t → Trial; a pass over X
-    lipschitz: Any = None  # () → L
+    trial: Callable[[float], Trial]  # a pass over X
+    lipschitz: Callable[[], float] | None = None  # () → L
 
 
 class StepRule(Protocol):
@@ -82,6 +83,7 @@ class Lipschitz:
         self.share = number_above_zero("share", share)
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
+        assert line.lipschitz is not None
         t = self.share / line.lipschitz()
         return t, line.trial(t)
 

@@ -5,7 +5,7 @@
 A row drawn from all with the same chance has ∇q_i for its mean gradient.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,8 +106,8 @@ def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
 
 
 def state_after_pass(
-    problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float, more: Any,
-    always: bool,
+    problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float,
+    more: object, always: bool,
 ) -> State:  # fmt: skip
     """After a pass of single rows: F and a bound, or where a look costs about as much as the pass,
     only now and then. ``always``: after each."""
@@ -123,7 +123,7 @@ def state_after_pass(
     return state_of(problem, at, here, passes, more)
 
 
-def checked_order(order: Any) -> str:
+def checked_order(order: object) -> str:
     if order not in ORDERS:
         raise ValueError(f"order={order!r}: give one of {', '.join(map(repr, ORDERS))}")
     return str(order)

@@ -10,10 +10,12 @@ the digits that one wants cost 10⁸ times the steps. No coefficient becomes exa
 be compared with; proximal gradient and coordinate descent are what to use.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from ...penalties import Penalty
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
@@ -65,7 +67,7 @@ class Subgradient(AsTyped):
     def step(self, problem: Problem, state: State) -> State:
         here: _Here = state.more
         now, r = here.now, here.ratio
-        xi = now.g + problem.penalty.subgradient(now.u)
+        xi = now.g + require_subgradient(problem.penalty)(now.u)
         size2 = float(np.sum(xi**2) + r * np.sum(now.g_b**2))
         if size2 == 0:
             state.stuck, state.excess = True, 0.0
@@ -85,10 +87,13 @@ class Subgradient(AsTyped):
         return State(w, b, objective, excess, bound, passes=here.steps, more=here)
 
 
-def require_subgradient(penalty: Any) -> None:
+def require_subgradient(penalty: Penalty) -> Callable[[np.ndarray], np.ndarray]:
+    """The penalty's subgradient; ValueError where it has none everywhere."""
     finite = not getattr(penalty, "positive", False)
-    if not finite or not callable(getattr(penalty, "subgradient", None)):
+    subgradient: Callable[[np.ndarray], np.ndarray] | None = getattr(penalty, "subgradient", None)
+    if not finite or not callable(subgradient):
         raise ValueError(
             f"solver='subgradient' needs a penalty with a subgradient everywhere, and {penalty!r} "
             "has none: use solver='proximal-gradient'"
         )
+    return subgradient

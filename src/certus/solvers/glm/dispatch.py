@@ -3,12 +3,11 @@
 F(w, b) = Σ_i (C s_i c_{y_i}) ℓ(y_i, x_iᵀw + b) + l1‖w‖₁ + l2/2‖w‖²
 """
 
-from typing import Any
-
 import numpy as np
 
 from ...data.rows import Rows
 from ...losses import Loss
+from ...penalties import Penalty
 from ..first_order.lbfgs import LBFGS
 from ..first_order.proximal_gradient import ProximalGradient
 from ..loop import Fit, Solver, minimise
@@ -36,7 +35,7 @@ TIGHTER = (1.0, 1e-3, 1e-6)
 def classification(
     rows: Rows,
     loss: Loss,
-    penalty: Any,
+    penalty: Penalty,
     fit_intercept: bool,
     n_classes: int,
     C: float = 1.0,
@@ -59,7 +58,7 @@ def classification(
 def against_the_rest(
     rows: Rows,
     loss: Loss,
-    penalty: Any,
+    penalty: Penalty,
     fit_intercept: bool,
     n_classes: int,
     class_weight: np.ndarray | None = None,

@@ -9,7 +9,7 @@ conjugate ends somewhere (a norm) needs ρ < 1: there ℓ*(ρa) ≤ ρℓ*(a), f
 are known exactly.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def dual_bound(problem: Problem, f: float, along: float, g: np.ndarray) -> float
     return max(finite) if finite else None
 
 
-def largest_share(conjugate: Any, v: np.ndarray) -> float:
+def largest_share(conjugate: Callable[[np.ndarray], float], v: np.ndarray) -> float:
     """The largest ρ ≤ 1 with a finite pen*(ρv): the domain is convex and holds 0."""
     if np.isfinite(conjugate(v)):
         return 1.0

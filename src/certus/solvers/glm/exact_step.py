@@ -10,10 +10,10 @@ and Newton's steps on φ' within a bracket find its zero in O(n) operations each
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from ..linalg.orthogonal_columns import ColumnCoordinates
 from ..problem import Problem
 
 MOST_EVALUATIONS = 60  # of φ'
@@ -23,7 +23,9 @@ LONGEST = 1e6  # step lengths
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a slope that is not finite is beyond the zero
-def exact_step(problem: Problem, at: Any, theta: np.ndarray, delta: np.ndarray) -> float:
+def exact_step(
+    problem: Problem, at: ColumnCoordinates, theta: np.ndarray, delta: np.ndarray
+) -> float:
     """Return the t > 0 at which F(θ + tδ) is least, about; θ and δ are (p + 1, 1), β the last."""
     z, dz = _scores(problem, at, np.hstack([theta, delta])).T
     y, s, loss = problem.y, problem.rows.s, problem.loss
@@ -84,7 +86,7 @@ def zero_of_slope(slope: Callable[[float], tuple[float, float]], longest: float 
     return low or t
 
 
-def _scores(problem: Problem, at: Any, V: np.ndarray) -> np.ndarray:
+def _scores(problem: Problem, at: ColumnCoordinates, V: np.ndarray) -> np.ndarray:
     """Scores (n, k) of parameters (p + 1, k) in the coordinates ``at``."""
     rows = problem.rows
     c = at.correction

@@ -54,7 +54,7 @@ class Design(NamedTuple):
     basis: Orthogonal | None = None  # of ``given``, of which the rows are combinations
     given: Rows | None = None
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: np.ndarray) -> np.ndarray:
         X, c = self.at.block(X), self.at.correction
         p = X.shape[1]
         A = np.empty((len(X), p + self.intercept))
@@ -95,7 +95,7 @@ class Point(NamedTuple):
 
 class Slopes(NamedTuple):
     g: np.ndarray  # (m,), in the coordinates of u
-    held: Any  # Σ s v(1 + vq) uuᵀ
+    held: np.ndarray  # Σ s v(1 + vq) uuᵀ
     H: np.ndarray  # Σ s (v − ½v″q) uuᵀ, or nothing
     B: np.ndarray  # (m, m(m+1)/2), or nothing
 

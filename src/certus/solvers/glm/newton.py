@@ -25,15 +25,17 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...kernels import compiled_or
+from ...losses import Loss
 from ..first_order.repr_as_called import AsTyped
 from ..linalg.cholesky import cholesky_solve, factor
 from ..linalg.gram import KERNEL_WORK, NonFiniteError, gram_block_rows
-from ..linalg.orthogonal_columns import OrthogonalColumns, orthogonal_columns
+from ..linalg.orthogonal_columns import ColumnCoordinates, OrthogonalColumns, orthogonal_columns
 from ..loop import NO_LOWER, State
 from ..problem import Problem
-from .coordinates import Coordinates, coordinates, coordinates_of_some
+from .coordinates import coordinates, coordinates_of_some
 from .exact_step import exact_step
 from .newton_direction import direction_by_qr
 from .squared_hinge_interior import InteriorPoint, takes
@@ -49,10 +51,10 @@ CAUTION = 100.0  # times more than what the theory foretells
 
 
 class Sums(NamedTuple):
-    f: Any  # Σ s ℓ
-    right: Any  # rows whose loss is below log 2: all of them, and the classes are separated
+    f: float  # Σ s ℓ
+    right: int  # rows whose loss is below log 2: all of them, and the classes are separated
     g: np.ndarray  # (p+1, K): Σ s g x̂₁
-    H: Any  # (K, K, p+1, p+1)
+    H: np.ndarray  # (K, K, p+1, p+1)
 
 
 class Newton(AsTyped):
@@ -132,7 +134,7 @@ def _interior_step(problem: Problem, interior: InteriorPoint, state: State) -> S
 class _MostCurved:
     """A loss with its curvature at the most that it can be."""
 
-    def __init__(self, loss: Any):
+    def __init__(self, loss: Loss):
         self.loss, self.several = loss, False
 
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
@@ -140,7 +142,7 @@ class _MostCurved:
         return value, slope, np.full_like(state, self.loss.curvature_bound)
 
 
-def _majorised(problem: Problem, at: Coordinates, theta: np.ndarray) -> State:
+def _majorised(problem: Problem, at: ColumnCoordinates, theta: np.ndarray) -> State:
     """The minimum of the quadratic above F that touches it at θ: where losses are straight lines
     their own curvature, 0, gives steps without measure."""
     above: Any = _MostCurved(problem.loss)
@@ -158,7 +160,7 @@ def coordinates_for(problem: Problem) -> Any:
     return problem.kept["newton"]
 
 
-def _orthogonal(problem: Problem, at: Any) -> OrthogonalColumns | None:
+def _orthogonal(problem: Problem, at: ColumnCoordinates) -> OrthogonalColumns | None:
     """Coordinates for columns that nearly repeat others, if there are any that help."""
     some_of_the_rows = problem.rows.stands_for != problem.rows.shape[0]
     if isinstance(at, OrthogonalColumns) or problem.l2 != 0 or some_of_the_rows:
@@ -175,7 +177,11 @@ def split(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
 def _state(
-    problem: Problem, at: Any, u: np.ndarray, beta: np.ndarray, at_most: float = np.inf
+    problem: Problem,
+    at: ColumnCoordinates,
+    u: np.ndarray,
+    beta: np.ndarray,
+    at_most: float = np.inf,
 ) -> State:
     """F and its derivatives at (u, β), and the step that follows from them; F alone where it is
     above ``at_most``."""
@@ -211,7 +217,7 @@ def _state(
 
 
 def gradient_of(
-    problem: Problem, at: Coordinates, g: np.ndarray, theta: np.ndarray
+    problem: Problem, at: ColumnCoordinates, g: np.ndarray, theta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """∇, and the penalty's part of H's diagonal."""
     penalty = problem.l2 * np.broadcast_to(at.scale, (len(theta) - 1,)) ** 2
@@ -220,7 +226,7 @@ def gradient_of(
     return gradient, penalty
 
 
-def duality_gap(problem: Problem, at: Coordinates, gradient: np.ndarray) -> float:
+def duality_gap(problem: Problem, at: ColumnCoordinates, gradient: np.ndarray) -> float:
     """‖∇_w‖²/(2·l2) in the user's units, and a little for the intercept."""
     w = (gradient[:-1].T / at.scale).T
     return float(np.sum(w**2)) / (2 * problem.l2) + float(np.abs(gradient[-1]).sum())
@@ -270,7 +276,7 @@ def _on_the_range(A: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def second_order(
-    problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray, rough: bool = False
+    problem: Problem, at: ColumnCoordinates, u: np.ndarray, beta: np.ndarray, rough: bool = False
 ) -> Sums:
     """F without its penalty, gradient and Hessian in (u, β), in one pass.
 
@@ -297,8 +303,8 @@ def _block(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    loss: Any,
-    at: Coordinates,
+    loss: Loss,
+    at: ColumnCoordinates,
     u: np.ndarray,
     beta: np.ndarray,
     compiled: bool,
@@ -340,7 +346,7 @@ def _several(
     slope: np.ndarray,
     s: np.ndarray | None,
     shift: np.ndarray,
-    dtype: Any,
+    dtype: DTypeLike,
 ) -> tuple[Any, Any]:
     """Σ s (diag p − ppᵀ) ⊗ x̂₁x̂₁ᵀ: K products on the diagonal, less one of p ⊗ x̂₁ with itself."""
     A = _with_one(X, shift)

@@ -105,7 +105,14 @@ class NewtonCG(AsTyped):
 class _Here:
     """F's derivatives at one point, about the centre m."""
 
-    def __init__(self, problem: Problem, at: Coordinates, u: Any, beta: Any, room: Any):
+    def __init__(
+        self,
+        problem: Problem,
+        at: Coordinates,
+        u: np.ndarray,
+        beta: np.ndarray,
+        room: tuple[np.ndarray, np.ndarray],
+    ):
         self.at, self.u, self.beta, self.room = at, u, beta, room
         self.sums = sums = first_order(problem.rows, problem.loss, at, u, beta, room[0])
         self.first, self.products = 0.0, 0
@@ -180,7 +187,13 @@ class _Here:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
-def _state(problem: Problem, at: Coordinates, u: Any, beta: np.ndarray, room: Any) -> State:
+def _state(
+    problem: Problem,
+    at: Coordinates,
+    u: np.ndarray,
+    beta: np.ndarray,
+    room: tuple[np.ndarray, np.ndarray],
+) -> State:
     here = _Here(problem, at, u, beta, room)
     w, b = at.outside(u, beta)
     objective = float(here.sums.f) + problem.penalty.value(w)

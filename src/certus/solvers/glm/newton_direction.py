@@ -8,11 +8,10 @@ is −H⁻¹∇, but H is never formed: a penalty that is smaller than eps·‖X
 beside √d∘X̂. h is the gradient of the rows that have a slope and hardly a curvature.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy import linalg
 
+from ..linalg.orthogonal_columns import ColumnCoordinates
 from ..problem import Problem
 
 MOST_WORK = 1 << 32  # (n + p)·p² of one factor
@@ -20,7 +19,7 @@ STRAIGHT = 1e-10  # of the most curvature that a row has: below, its loss is a s
 
 
 def direction_by_qr(
-    problem: Problem, at: Any, u: np.ndarray, beta: np.ndarray
+    problem: Problem, at: ColumnCoordinates, u: np.ndarray, beta: np.ndarray
 ) -> np.ndarray | None:
     """δ (p + 1, 1) at (u, β); None where it would be too much work, or fails."""
     (n, p), rows = problem.rows.shape, problem.rows.dense()

@@ -12,7 +12,7 @@ that are orthogonal (``linalg/orthogonal.py``): the optimum lies among the combi
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,10 +32,10 @@ ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, conv
 
 
 class Sums(NamedTuple):
-    f: Any
-    right: Any  # rows on the right side of both their thresholds, or of weight 0
+    f: float
+    right: int  # rows on the right side of both their thresholds, or of weight 0
     g: np.ndarray  # (p + K − 1,)
-    H: Any
+    H: np.ndarray
 
 
 class Point(NamedTuple):

@@ -8,13 +8,16 @@ About a centre a (see ``newton_cg.py``), for scores z and slopes g of the losses
 X is read once in either: a slice of rows that stays near the core is multiplied from both sides.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows
 from ...kernels import compiled_or
+from ...losses import Loss
 from ..linalg.sparse_sums import KERNEL_ENTRIES
 from ..problem import Problem
 from .coordinates import Coordinates, coordinates, coordinates_of_some
@@ -31,12 +34,12 @@ STRAIGHT = 1e-3  # of the most curvature that a loss has, for a preconditioner w
 class First(NamedTuple):
     """Of one block, or all."""
 
-    f: Any  # Σ s ℓ
-    right: Any  # rows whose loss is below log 2, or that do not count
-    Xg: Any  # (p, K): Xᵀ(s∘g)
-    g: Any  # (K,): Σ s g
+    f: float  # Σ s ℓ
+    right: int  # rows whose loss is below log 2, or that do not count
+    Xg: np.ndarray  # (p, K): Xᵀ(s∘g)
+    g: np.ndarray  # (K,): Σ s g
     Xd: np.ndarray  # (p,): Xᵀd, d the curvature (of several scores: its trace)
-    d: Any  # (K,): Σ d, score by score
+    d: np.ndarray  # (K,): Σ d, score by score
 
 
 def coordinates_for(problem: Problem, of_all: bool = False) -> Coordinates:
@@ -63,7 +66,7 @@ def room_for_states(problem: Problem) -> np.ndarray:
     return np.empty((n, K), order="C" if _few_classes(problem.rows, problem.loss, K) else "F")
 
 
-def _few_classes(rows: Rows, loss: Any, K: int) -> bool:
+def _few_classes(rows: Rows, loss: Loss, K: int) -> bool:
     """So few that the kernel beats BLAS, on rows that it takes."""
     plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
     enough = rows.stands_for * rows.shape[1] >= KERNEL_ELEMENTS
@@ -79,14 +82,14 @@ def scale_of(problem: Problem, d: np.ndarray) -> np.ndarray:
 
 
 def first_order(
-    rows: Rows, loss: Any, at: Coordinates, u: np.ndarray, beta: np.ndarray,
+    rows: Rows, loss: Loss, at: Coordinates, u: np.ndarray, beta: np.ndarray,
     state: np.ndarray | None,
 ) -> First:  # fmt: skip
     """The gradient's sums at (u, β); ``state`` is filled with what ``curvature`` needs. None: no
     Hessian will be asked for, and Xd is 0."""
     c = at.correction
     beta = beta if c is None else beta - c @ u
-    block: Any = _first
+    block: Callable[..., First] = _first
     if loss.name == "logistic" and _compiled_for(rows, at) is _dense_rows:
         block = compiled_or(_logistic, _first)
     elif _few_classes(rows, loss, u.shape[1]) and not at.shifted:
@@ -98,17 +101,18 @@ def first_order(
     return sums
 
 
-def _gradient_alone(block: Any, X: Any, y: np.ndarray, s: np.ndarray, *args: Any) -> First:
-    sums: First = block(X, y, s, None, *args)
-    return sums
+def _gradient_alone(
+    block: Callable[..., First], X: Block, y: np.ndarray, s: np.ndarray, *args: object
+) -> First:
+    return block(X, y, s, None, *args)
 
 
 def _logistic(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray,
-    state: Any,
-    loss: Any,
+    state: np.ndarray | None,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,
@@ -125,8 +129,8 @@ def _softmax(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray,
-    state: Any,
-    loss: Any,
+    state: np.ndarray | None,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,
@@ -145,8 +149,8 @@ def _first(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    state: Any,
-    loss: Any,
+    state: np.ndarray | None,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,
@@ -190,7 +194,7 @@ def _first(
 
 
 def curvature(
-    rows: Rows, loss: Any, at: Coordinates, state: np.ndarray, a: np.ndarray, V: np.ndarray
+    rows: Rows, loss: Loss, at: Coordinates, state: np.ndarray, a: np.ndarray, V: np.ndarray
 ) -> np.ndarray:
     """Hessian of the losses times V (p+1, K), about the centre a (p,)."""
     u, v = V[:-1], V[-1] - a @ V[:-1]
@@ -209,8 +213,8 @@ def _softmax_curvature(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray,
-    state: Any,
-    loss: Any,
+    state: np.ndarray | None,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     v: np.ndarray,
@@ -222,11 +226,11 @@ def _softmax_curvature(
 
 
 def _curvature(
-    X: Any,
-    y: Any,
+    X: Block,
+    y: object,
     s: np.ndarray | None,
-    state: Any,
-    loss: Any,
+    state: np.ndarray,
+    loss: Loss | None,
     at: Coordinates,
     u: np.ndarray,
     v: np.ndarray,
@@ -237,16 +241,17 @@ def _curvature(
     Xt, st = np.zeros((p, K)), np.zeros(K)
     for start in range(0, X.shape[0], step):
         part = slice(start, start + step)
-        A = at.block(X[part]) if dense else X
+        A = at.block(X[part]) if isinstance(X, np.ndarray) else X
         t = _times(A, u)
         t += v
         if K == 1:
             t *= state[part, None]  # weights are in it
         else:
+            assert loss is not None
             t = loss.curvature_product(state[part], t)
             if s is not None:
                 t *= s[part, None]
-        Xt += np.dot(A.T, t) if dense else A.T @ t
+        Xt += np.dot(A.T, t) if isinstance(A, np.ndarray) else A.T @ t
         st += t.sum(axis=0)
     return Xt, st
 
@@ -258,25 +263,25 @@ def _curvature_of_one(
     return _curvature(X, None, None, d, None, at, u, v)
 
 
-def _times(A: np.ndarray, u: np.ndarray) -> Any:
+def _times(A: Block, u: np.ndarray) -> np.ndarray:
     """Au; several scores lie score after score, for sums over them are then sums of vectors."""
     if not isinstance(A, np.ndarray):
         return np.asfortranarray(A @ u)
     return np.dot(A, u) if u.shape[1] == 1 else np.dot(u.T, A.T).T
 
 
-def _compiled_times(A: np.ndarray, u: np.ndarray) -> Any:
+def _compiled_times(A: Block, u: np.ndarray) -> np.ndarray:
     from ...kernels.glm.csr import times
 
     return times(A, u) if u.shape[1] == 1 else np.asfortranarray(times(A, u))
 
 
-def _add(A: np.ndarray, side: np.ndarray, total: np.ndarray) -> None:
+def _add(A: Block, side: np.ndarray, total: np.ndarray) -> None:
     """Add Aᵀ·side to ``total``."""
     total += np.dot(A.T, side) if isinstance(A, np.ndarray) else A.T @ side
 
 
-def _compiled_add(A: np.ndarray, side: np.ndarray, total: np.ndarray) -> None:
+def _compiled_add(A: Block, side: np.ndarray, total: np.ndarray) -> None:
     from ...kernels.glm.csr import add_transposed
 
     add_transposed(A, side, total)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...losses import Loss
+from ...penalties import Penalty
 from ..first_order.proximal_gradient import ProximalGradient
 from ..lasso.squares_first import NonNegativeSquares, ReweightedSquares
 from ..lasso.working_sets import WorkingSets
@@ -21,7 +22,7 @@ FAR_TARGETS = 1e3  # deviations from 0, beyond which y is taken about its mean
 
 
 def targets(
-    rows: Rows, loss: Loss, penalty: Any, fit_intercept: bool, centre: bool = False
+    rows: Rows, loss: Loss, penalty: Penalty, fit_intercept: bool, centre: bool = False
 ) -> list[Problem]:
     """What a solver finds out about X, it finds out once for all.
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...kernels import compiled_or
-from ..first_order.lbfgs import times_inverse
+from ...losses import Loss
+from ..first_order.lbfgs import Inverse, Pair, times_inverse
 from ..loop import State, minimise
 from ..problem import Problem
 from .coordinates import Coordinates
@@ -34,8 +35,8 @@ CALLS = 64  # blocks of a compiled pass
 
 
 class Sums(NamedTuple):
-    f: np.ndarray  # Σ s ℓ
-    g: Any  # (p+1, K): Σ s g x̂₁
+    f: float  # Σ s ℓ
+    g: np.ndarray  # (p+1, K): Σ s g x̂₁
 
 
 class _Here(NamedTuple):
@@ -43,9 +44,9 @@ class _Here(NamedTuple):
     theta: np.ndarray
     delta: np.ndarray
     decrement: float
-    solve: Any
+    solve: Inverse
     gradient: np.ndarray
-    pairs: tuple[Any, ...]  # steps and changes of the gradient, which mend H_m
+    pairs: tuple[Pair, ...]  # steps and changes of the gradient, which mend H_m
     left: float  # share of the excess that the last step left
 
 
@@ -139,13 +140,17 @@ def _newton_step(problem: Problem, at: Coordinates, theta: np.ndarray) -> tuple[
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused below
 def _state(
-    problem: Problem, at: Coordinates, theta: np.ndarray, solve: Any, before: _Here | None = None
+    problem: Problem,
+    at: Coordinates,
+    theta: np.ndarray,
+    solve: Inverse,
+    before: _Here | None = None,
 ) -> State:
     sums = first_order(problem, at, *split(theta))
     w, b = at.outside(*split(theta))
     objective = float(sums.f) + problem.penalty.value(w)
     gradient, _ = gradient_of(problem, at, sums.g, theta)
-    pairs: tuple[Any, ...] = ()
+    pairs: tuple[Pair, ...] = ()
     if before is not None:
         step, change = theta - before.theta, gradient - before.gradient
         mends = float(np.sum(step * change)) > 0
@@ -191,7 +196,7 @@ def _block(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray | None,
-    loss: Any,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,
@@ -208,7 +213,7 @@ def _compiled(
     X: np.ndarray,
     y: np.ndarray,
     s: np.ndarray,
-    loss: Any,
+    loss: Loss,
     at: Coordinates,
     u: np.ndarray,
     beta: np.ndarray,

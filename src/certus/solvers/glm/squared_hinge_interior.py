@@ -15,11 +15,11 @@ digits are left to Newton's method, which begins where this ends.
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ..linalg.cholesky import cholesky_solve, factor
+from ..linalg.orthogonal_columns import ColumnCoordinates
 from ..problem import Problem
 
 MOST_STEPS = 80  # 15 to 30 are usual
@@ -43,7 +43,14 @@ class InteriorPoint:
     ``at``: the coordinates of Newton's method. O(n·p² + p³) operations a step and a copy of X.
     """
 
-    def __init__(self, problem: Problem, at: Any, w: np.ndarray, b: np.ndarray, objective: float):
+    def __init__(
+        self,
+        problem: Problem,
+        at: ColumnCoordinates,
+        w: np.ndarray,
+        b: np.ndarray,
+        objective: float,
+    ):
         self.w, self.b, self.objective = w, b, objective
         self.problem, self.at, self.steps, self.done = problem, at, 0, False
         n, p = problem.rows.shape

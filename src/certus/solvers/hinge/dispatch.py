@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows
 from ..progress import OnStep, Step, ignore
 
@@ -52,13 +53,13 @@ class HingeProblem:
         return float(self.u @ np.maximum(1 - m, 0.0) + theta @ theta / 2)
 
 
-def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: float) -> Any:
+def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: float) -> Any:
     z = np.dot(X, w) if isinstance(X, np.ndarray) else X @ w
     z += b
     return z
 
 
-def _sums(X: Any, _y: np.ndarray, _s: Any, g: np.ndarray) -> tuple[Any]:
+def _sums(X: Block, _y: np.ndarray, _s: object, g: np.ndarray) -> tuple[Any]:
     # np.dot, not @, which would keep other threads waiting
     return (np.dot(g, X) if isinstance(X, np.ndarray) else X.T @ g,)
 

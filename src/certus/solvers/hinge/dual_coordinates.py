@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import as_floats
 from ...runtime.pool import give_up_if_stopped, run_on_threads
 from ..linalg.gram import NonFiniteError
@@ -77,7 +78,7 @@ class DualCoordinates:
 class _Walk:
     """α, and what changes it. θ is changed beside it."""
 
-    def __init__(self, problem: HingeProblem, X: Any, q: np.ndarray, alpha: np.ndarray):
+    def __init__(self, problem: HingeProblem, X: Block, q: np.ndarray, alpha: np.ndarray):
         self.problem, self.X, self.q, self.alpha = problem, X, q, alpha
         self.state = np.array([problem.seed or 1], dtype=np.uint64)
         elements = X.size if isinstance(X, np.ndarray) else len(X.data)
@@ -161,7 +162,7 @@ class _Walk:
         return v
 
 
-def _in_rows(X: Any) -> Any:
+def _in_rows(X: Block) -> Any:
     """X as kernels read it."""
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(as_floats(X))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows
 from ...exceptions import InferenceError
 from ...losses import Softmax
@@ -92,7 +93,7 @@ class Likelihood:
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_classes - 1, self.m).T
 
-    def phi(self, X: Any) -> np.ndarray:
+    def phi(self, X: np.ndarray) -> np.ndarray:
         Phi = np.empty((X.shape[0], self.m))
         Phi[:, : self.intercept] = self.one
         columns = Phi[:, self.intercept :]
@@ -115,12 +116,14 @@ class Likelihood:
         return np.bincount(y, self.rows.s, self.n_classes).astype(float)
 
 
-def _scores(X: Any, w: np.ndarray, b: Any) -> Any:
+def _scores(X: Block, w: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     z = X @ w + b
     return np.column_stack([np.zeros(len(z)), z])
 
 
-def _curvature(X: Any, y: Any, s: Any, w: Any, b: Any) -> Any:
+def _curvature(
+    X: Block, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray
+) -> np.ndarray:
     """s·Σ_k p_k(1 − p_k), without the cancellation of 1 − p_k."""
     P = Softmax().evaluate(y[:, 0], _scores(X, w, b))[2]
     total = np.zeros(len(P))
@@ -129,12 +132,14 @@ def _curvature(X: Any, y: Any, s: Any, w: Any, b: Any) -> Any:
     return total if s is None else s * total
 
 
-def _others(P: Any, k: int) -> Any:
+def _others(P: np.ndarray, k: int) -> np.ndarray:
     """1 − p_k."""
     return P[:, :k].sum(axis=1) + P[:, k + 1 :].sum(axis=1)
 
 
-def _point(X: Any, y: Any, s: np.ndarray | None, of: Likelihood, theta: Any) -> Point:
+def _point(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
+) -> Point:
     Phi = of.phi(X)
     m, blocks = theta.shape
     value, slope, P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))
@@ -150,7 +155,9 @@ def _point(X: Any, y: Any, s: np.ndarray | None, of: Likelihood, theta: Any) -> 
     return Point(float(weight @ value), gradient, information.reshape(d, d))
 
 
-def _root(X: Any, y: Any, s: np.ndarray | None, of: Likelihood, theta: Any) -> tuple[Any]:
+def _root(
+    X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
+) -> tuple[Any]:
     """diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ: K rows √p_k (e_k − p) ⊗ φ for each."""
     Phi = of.phi(X)
     P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))[2]
@@ -168,7 +175,12 @@ def _stack(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
 
 
 def _squared_gradients(
-    X: Any, y: Any, s: Any, of: Likelihood, theta: np.ndarray, B: Any
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    of: Likelihood,
+    theta: np.ndarray,
+    B: np.ndarray,
 ) -> tuple[Any]:
     Phi = of.phi(X)
     r = Softmax().slope(y[:, 0], _scores(Phi, theta, 0.0))[:, 1:]
@@ -176,7 +188,7 @@ def _squared_gradients(
     return (np.dot(g.T, g if s is None else s[:, None] * g),)
 
 
-def _kronecker(r: np.ndarray, Phi: Any) -> Any:
+def _kronecker(r: np.ndarray, Phi: np.ndarray) -> np.ndarray:
     """r_i ⊗ φ_i, row by row."""
     return (r[:, :, None] * Phi[:, None, :]).reshape(len(Phi), -1)
 

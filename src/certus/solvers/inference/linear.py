@@ -133,7 +133,7 @@ class _Design:
     def basis(self, alpha: float) -> Basis:
         return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
 
-    def _factor(self, penalty: Any) -> tuple[np.ndarray | None, float]:
+    def _factor(self, penalty: float | np.ndarray) -> tuple[np.ndarray | None, float]:
         """(R⁻¹ of C + penalty = RᵀR, or None where digits would be lost; condition number)."""
         if self.C is None:
             return None, np.inf

@@ -1,10 +1,9 @@
 """Do rows that count differ at all? By comparison: the rounding of sums of squares is not 0."""
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
+from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows
 
 
@@ -32,13 +31,14 @@ def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:
     return (a[0] or b[0],)
 
 
-def _differ(X: Any, _: Any, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
+def _differ(X: Block, _: object, s: np.ndarray | None, x: np.ndarray) -> tuple[bool]:
     X = X if s is None else X[s > 0]
     return (bool((x != X).any()) if isinstance(X, np.ndarray) else _sparse_differ(X, x),)
 
 
-def _sparse_differ(X: Any, x: Any) -> bool:
-    X, x = csr_array(X, copy=True), csr_array(x, copy=True)
+def _sparse_differ(given: SparseMatrix, row: np.ndarray) -> bool:
+    X: SparseMatrix = csr_array(given, copy=True)
+    x: SparseMatrix = csr_array(row, copy=True)
     X.eliminate_zeros()
     x.eliminate_zeros()
     m = x.nnz

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows
 from ..progress import OnStep, Step, ignore
 from . import nearest_centers
@@ -50,7 +52,7 @@ class Assigned(NamedTuple):
 def minibatch(
     rows: Rows,
     start: np.ndarray,
-    random_state: Any,
+    random_state: np.random.RandomState,
     *,
     batch_size: int,
     max_steps: int,
@@ -91,13 +93,13 @@ def _mean_variance(rows: Rows) -> float:
     return max(0.0, float(np.mean(z2 / rows.S - (z / rows.S) ** 2)))
 
 
-def _squares(X: np.ndarray, _: Any, s: np.ndarray | None, x: np.ndarray) -> Any:
+def _squares(X: np.ndarray, _: object, s: np.ndarray | None, x: np.ndarray) -> Any:
     Z = X - x
     s = np.ones(len(Z)) if s is None else s
     return np.dot(s, Z * Z), np.dot(s, Z)
 
 
-def _sparse_squares(X: Any, _: Any, s: np.ndarray | None, __: np.ndarray) -> Any:
+def _sparse_squares(X: SparseMatrix, _: object, s: np.ndarray | None, __: np.ndarray) -> Any:
     s = np.ones(X.shape[0]) if s is None else s
     return X.multiply(X).T @ s, X.T @ s
 
@@ -107,7 +109,9 @@ def begin(start: np.ndarray) -> Running:
     return Running(np.array(start, dtype=float), np.zeros(len(start)))
 
 
-def step(batch: Rows, running: Running, random_state: Any, reassignment_ratio: float) -> float:
+def step(
+    batch: Rows, running: Running, random_state: np.random.RandomState, reassignment_ratio: float
+) -> float:
     """Move the centres by one batch. Returns Σ s d² of the batch before they moved."""
     labels, d2 = nearest_centers(batch, running.centers)
     shifts = _sparse_shifts if batch.sparse else _shifts
@@ -130,7 +134,7 @@ def _weighted(rows: Rows, d2: np.ndarray) -> float:
 
 
 def _shifts(
-    X: np.ndarray, _: Any, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
+    X: np.ndarray, _: object, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Σ s(x − μ) and Σ s of every cluster."""
     moved = np.zeros(centers.shape)
@@ -145,7 +149,7 @@ def _shifts(
 
 
 def _sparse_shifts(
-    X: np.ndarray, _: Any, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
+    X: np.ndarray, _: object, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     m, k = len(labels), len(centers)
     belongs = csr_array((np.ones(m) if s is None else s, labels, np.arange(m + 1)), shape=(m, k))
@@ -153,7 +157,9 @@ def _sparse_shifts(
     return (belongs.T @ X).toarray() - weight[:, None] * centers, weight
 
 
-def _draw_anew(batch: Rows, running: Running, random_state: Any, ratio: float) -> None:
+def _draw_anew(
+    batch: Rows, running: Running, random_state: np.random.RandomState, ratio: float
+) -> None:
     """Centres with less than ``ratio`` of the largest weight become rows of the batch."""
     n_k = running.counts
     few = n_k < ratio * n_k.max()
@@ -196,7 +202,7 @@ def _drawing(rows: Rows) -> Callable[[Any, int], Rows]:
     up_to /= up_to[-1]
     alone = rows.but(None)  # a row's weight is in how often it is drawn
 
-    def draw(random_state: Any, count: int) -> Rows:
+    def draw(random_state: np.random.RandomState, count: int) -> Rows:
         return take(alone, up_to.searchsorted(random_state.random_sample(count), side="right"))
 
     return draw
@@ -209,7 +215,9 @@ def take(rows: Rows, i: np.ndarray) -> Rows:
     return rows.take(i)
 
 
-def best_start(rows: Rows, draw: Draw, tries: int, size: int, random_state: Any) -> np.ndarray:
+def best_start(
+    rows: Rows, draw: Draw, tries: int, size: int, random_state: np.random.RandomState
+) -> np.ndarray:
     """Of ``tries`` starts, each drawn from ``size`` random rows, the best on ``size`` others."""
     n = rows.shape[0]
     counted = np.arange(n) if rows.s is None else np.flatnonzero(rows.s)
@@ -225,7 +233,7 @@ def best_start(rows: Rows, draw: Draw, tries: int, size: int, random_state: Any)
     return found[int(np.argmin(objectives))]
 
 
-def assign(rows: Rows, running: Running, dtype: Any, refill: bool = False) -> Assigned:
+def assign(rows: Rows, running: Running, dtype: DTypeLike, refill: bool = False) -> Assigned:
     """Every row to its nearest centre, these rounded to the dtype that keeps them.
 
     ``refill``: a cluster without rows takes the row farthest from its centre, while one lies on no

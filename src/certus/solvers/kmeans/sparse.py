@@ -6,11 +6,10 @@ of a row with m entries, M = max‖μ‖. Where the two least are not 2E apart, 
 of equal ones the first centre.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows
 from .bounds import Change, Own, block_rows
 
@@ -43,15 +42,15 @@ class SparseAssigner:
 
     def _block(
         self,
-        X: Any,
-        _y: Any,
-        s: Any,
-        labels: Any,
+        given: SparseMatrix,
+        _y: object,
+        s: np.ndarray | None,
+        labels: np.ndarray,
         columns: np.ndarray,
         square: np.ndarray,
         first: bool,
     ) -> Change:
-        X = csr_array(X, dtype=float)
+        X = csr_array(given, dtype=float)
         n, step, now = X.shape[0], max(16, TILE // self.k), np.empty(len(labels), dtype=np.int32)
         lengths = np.sqrt(X.multiply(X).sum(axis=1))
         far = np.sqrt(square.max())
@@ -86,9 +85,13 @@ class SparseAssigner:
         assert C is not None
 
         def block(
-            X: Any, _y: Any, s: Any, labels: np.ndarray, d2: np.ndarray
+            given: SparseMatrix,
+            _y: object,
+            s: np.ndarray | None,
+            labels: np.ndarray,
+            d2: np.ndarray,
         ) -> tuple[float, np.ndarray]:
-            X, rest = csr_array(X, dtype=float), np.zeros(C.shape)
+            X, rest = csr_array(given, dtype=float), np.zeros(C.shape)
             weights = np.ones(len(d2)) if s is None else s
             for first in range(0, X.shape[0], AT_A_TIME):
                 part = slice(first, first + AT_A_TIME)

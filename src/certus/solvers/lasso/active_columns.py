@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows
 from ..linalg.gram import power_of_two
 
@@ -82,7 +83,7 @@ class Curvature(NamedTuple):
 class DenseColumns:
     """X̂ᵀ (f, n): a column of X is a row here, in one piece."""
 
-    def __init__(self, X: Any, s: np.ndarray | None, centre: bool, threads: int):
+    def __init__(self, X: np.ndarray, s: np.ndarray | None, centre: bool, threads: int):
         self.threads, self.X = threads, X
         f, n = X.shape
         weight = np.full(n, 1.0 / n) if s is None else s / s.sum()
@@ -130,7 +131,13 @@ class DenseColumns:
 
 
 def _gram_block(
-    X: Any, _y: Any, _s: Any, T: np.ndarray, P: Any, pairs: Pairs, intercept: bool
+    X: np.ndarray,
+    _y: object,
+    _s: object,
+    T: np.ndarray,
+    P: np.ndarray,
+    pairs: Pairs,
+    intercept: bool,
 ) -> tuple[np.ndarray]:
     A, K, m = X.T, pairs.K, len(pairs.column)
     at = Curvature(T.T, T.T, P.T)
@@ -163,7 +170,7 @@ def _weighted(A: np.ndarray, rows: np.ndarray, d: np.ndarray, intercept: bool) -
 class SparseColumns:
     """X (n, f) in CSC, about 0."""
 
-    def __init__(self, X: Any):
+    def __init__(self, X: SparseMatrix):
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         self.X = X
         self.c, self.q = np.zeros(X.shape[1]), np.ones(X.shape[1])
@@ -185,7 +192,8 @@ class SparseColumns:
         K, m = pairs.K, len(pairs.column)
         H = np.empty((m + K * intercept, m + K * intercept))
         ones = sp.csc_array(np.ones((self.X.shape[0], 1)))
-        own, columns = [], []
+        own: list[np.ndarray] = []
+        columns: list[SparseMatrix] = []
         for k, where in enumerate(pairs.of_each_class()):
             B = self.X[:, pairs.column[where]]
             own.append(np.append(where, m + k) if intercept else where)
@@ -211,7 +219,7 @@ def gradient_of_columns(rows: Rows, slope: np.ndarray) -> np.ndarray:
     return found
 
 
-def _gradient_block(X: Any, slope: np.ndarray, _s: Any) -> tuple[np.ndarray]:
+def _gradient_block(X: Block, slope: np.ndarray, _s: object) -> tuple[np.ndarray]:
     if not isinstance(X, np.ndarray):
         return (X.T @ slope,)
     g = np.empty((X.shape[1], slope.shape[1]))
@@ -231,10 +239,13 @@ def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
     return copy
 
 
-def gather(rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: Any) -> Any:
+def gather(
+    rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: SparseMatrix | None
+) -> DenseColumns | SparseColumns:
     """The features' columns. ``by_columns``: X in CSC, if it is sparse."""
     n, f = rows.shape[0], len(features)
     if rows.sparse:
+        assert by_columns is not None
         X = by_columns[:, features].astype(float)
         weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.S
         mean, square = X.T @ weight, X.power(2).T @ weight

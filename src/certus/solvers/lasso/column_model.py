@@ -11,12 +11,12 @@ they lead (Anderson): to Σ c_i v_i, Σ c_i = 1, with the least ‖Σ c_i (v_i �
 where the model is lower there.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...runtime.pool import give_up_if_stopped
-from .active_columns import Curvature, Pairs
+from .active_columns import Curvature, DenseColumns, Pairs, SparseColumns
 from .coordinate_penalty import CoordinatePenalty
 
 ENOUGH = 1e-2  # share of the first round's largest gain; 1e-4 took 1.5 times as long in all
@@ -27,7 +27,7 @@ EPOCH_WORK = 1 << 25  # entries in one call, some 50 ms: Ctrl-C is heard in betw
 
 
 def minimise_by_columns(
-    columns: Any,
+    columns: DenseColumns | SparseColumns,
     pairs: Pairs,
     at: Curvature,
     v0: np.ndarray,
@@ -52,7 +52,7 @@ def minimise_by_columns(
 class _Model:
     def __init__(
         self,
-        columns: Any,
+        columns: DenseColumns | SparseColumns,
         pairs: Pairs,
         at: Curvature,
         v0: np.ndarray,
@@ -119,7 +119,7 @@ class _Model:
     def _copy(self) -> list[np.ndarray]:
         return [a.copy() for a in (self.v, self.U, self.M, self.beta, self.moved)]
 
-    def _set(self, arrays: Any) -> None:
+    def _set(self, arrays: Sequence[np.ndarray]) -> None:
         self.v, self.U, self.M, self.beta, self.moved = arrays
 
     def _value(self) -> float:

@@ -12,7 +12,6 @@ then one pass over X for the gradient of all. It gives a bound too: with slopes 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,14 @@ from ..glm.exact_step import exact_step_of_scores
 from ..linalg.sparse_columns import by_columns
 from ..loop import NO_LOWER, State
 from ..problem import Problem
-from .active_columns import Curvature, Pairs, gather, gradient_of_columns
+from .active_columns import (
+    Curvature,
+    DenseColumns,
+    Pairs,
+    SparseColumns,
+    gather,
+    gradient_of_columns,
+)
 from .column_model import minimise_by_columns
 from .coordinate_penalty import CoordinatePenalty
 from .quadratic_model import QuadraticModel
@@ -260,8 +266,8 @@ def _minimise_on(
 
 
 def _newton_step(
-    problem: Problem, columns: Any, pairs: Pairs, point: _Point, g: np.ndarray,
-    kinks_curved: bool = False,
+    problem: Problem, columns: DenseColumns | SparseColumns, pairs: Pairs, point: _Point,
+    g: np.ndarray, kinks_curved: bool = False,
 ) -> _Point:  # fmt: skip
     intercept = problem.fit_intercept
     at = _curvature(problem, point, kinks_curved)

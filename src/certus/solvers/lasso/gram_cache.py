@@ -4,12 +4,12 @@ Dense columns are copied, about their mean. Sparse ones stay as they are, and th
 of what they are multiplied with: H = Σ (s/D) x xᵀ − W x̄x̄ᵀ, W = Σ s/D.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows
+from .active_columns import DenseColumns as GatheredColumns
 from .active_columns import gather
 
 SHARED_WORK = 1 << 24  # multiplications that threads share
@@ -24,6 +24,7 @@ class DenseColumns:
 
     def add(self, features: np.ndarray) -> None:
         columns = gather(self.rows, features, self.fit_intercept, 1, None)
+        assert isinstance(columns, GatheredColumns)
         old = len(self.c)
         self.c, self.q = np.append(self.c, columns.c), np.append(self.q, columns.q)
         self.X = _grown(self.X, len(self.c), len(self.root))
@@ -49,10 +50,10 @@ class DenseColumns:
 class SparseColumns:
     """``by_columns``: X in CSC."""
 
-    def __init__(self, by_columns: Any, root: np.ndarray, fit_intercept: bool):
+    def __init__(self, by_columns: SparseMatrix, root: np.ndarray, fit_intercept: bool):
         self.source, self.root, self.fit_intercept = by_columns, root, fit_intercept
         self.c, self.q = np.empty(0), np.empty(0)
-        self.X: Any = None  # (n, kept): √(s/D)·x
+        self.X: SparseMatrix | None = None  # (n, kept): √(s/D)·x
         self.H = np.empty((0, 0))
 
     def add(self, features: np.ndarray) -> None:
@@ -66,15 +67,17 @@ class SparseColumns:
         self.H = _with_rows(self.H, new, old)
 
     def times(self, at: np.ndarray, u: np.ndarray) -> np.ndarray:
+        assert self.X is not None
         found: np.ndarray = self.X[:, at] @ u - float(self.c[at] @ u) * self.root
         return found
 
     def transposed(self, r: np.ndarray) -> np.ndarray:
+        assert self.X is not None
         found: np.ndarray = self.X.T @ r - float(self.root @ r) * self.c
         return found
 
 
-def _products(X: Any, _y: np.ndarray, _s: Any, old: int) -> tuple[np.ndarray]:
+def _products(X: np.ndarray, _y: np.ndarray, _s: object, old: int) -> tuple[np.ndarray]:
     return (np.dot(X[:, old:].T, X),)
 
 

@@ -161,7 +161,7 @@ class _Some:
         self.X, self.features = X, features
         self.shape, self.dtype = (len(X), len(features)), X.dtype
 
-    def __getitem__(self, rows: Any) -> np.ndarray:
+    def __getitem__(self, rows: slice) -> np.ndarray:
         return _taken(self.X[rows], self.features)
 
 
@@ -186,7 +186,13 @@ def chunks(rows: Rows, count: int) -> Rows:
 
 
 def _look_at_block(
-    X: Any, y: np.ndarray, s: Any, A: np.ndarray, u: np.ndarray, b: float, mean_y: float
+    X: np.ndarray,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    A: np.ndarray,
+    u: np.ndarray,
+    b: float,
+    mean_y: float,
 ) -> tuple[Any, Any, np.ndarray]:
     """Σ s r², Σ s r(y − ȳ) and Σ s r x, r = y − xᵀw − b."""
     r = y[:, 0] - b - np.dot(u, _taken(X, A).T.astype(float, copy=False))

@@ -12,7 +12,7 @@ slopes a of the losses, z = x̂ᵀu + β and ∇ their gradient in (u, β), Fenc
     F* ≥ −ρ Σ s ℓ*(a) − pen*(−ρ∇_w)
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     return state
 
 
-def dual_bound(problem: Problem, g: np.ndarray, of_losses: Any) -> float:
+def dual_bound(problem: Problem, g: np.ndarray, of_losses: Callable[[float], float]) -> float:
     """The larger of −Σ s ℓ*(ρa) − pen*(−ρg) for ρ = 1 and the ρ at which |ρg| ≤ l1.
 
     ``of_losses``: ρ → the first term, or less.

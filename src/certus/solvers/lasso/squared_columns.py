@@ -6,11 +6,13 @@ With the means taken out the intercept is b = ȳ − x̄ᵀw; without one, x̄ =
 not change from step to step, or from one penalty to the next, so each is computed once and kept.
 """
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows, rows_of_transpose
 from ...runtime.pool import run_on_threads
 from ..linalg.gram import Gram, NonFiniteError
@@ -105,7 +107,7 @@ class WholeGram:
         H = self.H if len(A) == self.p else square(self.H, A)
         return Near(H, -look.v[A] * self.q[A], self.q[A])
 
-    def first_fit(self, _penalty: Any, _goal: float) -> None:
+    def first_fit(self, _penalty: object, _goal: float) -> None:
         """None: there is no way that is shorter."""
 
     @property
@@ -128,7 +130,12 @@ class ManyColumns:
     accurate = False
 
     def __init__(
-        self, rows: Rows, target: int, divisor: float, fit_intercept: bool, by_columns: Any = None
+        self,
+        rows: Rows,
+        target: int,
+        divisor: float,
+        fit_intercept: bool,
+        by_columns: SparseMatrix | None = None,
     ):
         assert rows.y is not None
         n, self.p = rows.shape
@@ -139,7 +146,7 @@ class ManyColumns:
         self.mean_y = float(weight @ y / weight.sum()) if fit_intercept else 0.0
         self.y = self.r = self.root * (y - self.mean_y)
         self.slot = np.full(self.p, -1, dtype=np.intp)  # where a column is kept
-        self.kept: Any = (
+        self.kept = (
             DenseColumns(rows, self.root, fit_intercept)
             if by_columns is None
             else SparseColumns(by_columns, self.root, fit_intercept)
@@ -195,7 +202,9 @@ class ManyColumns:
         X = self.rows.X
         return isinstance(X, np.ndarray) and X.dtype == float and X.flags.f_contiguous
 
-    def _tile_by_tile(self, sums: Any, count: int) -> np.ndarray:
+    def _tile_by_tile(
+        self, sums: Callable[[np.ndarray], tuple[np.ndarray, ...]], count: int
+    ) -> np.ndarray:
         """Sums of each column, (count, p), from some columns at a time, which are rows of A."""
         X, (n, p) = self.rows.X.T, self.rows.shape
         found, step = np.empty((count, p)), max(LEAST_TILE, TILE // max(n, 1))
@@ -208,9 +217,10 @@ class ManyColumns:
         run_on_threads(fill, len(tiles), self.rows.threads if X.size > SHARED else 1)
         return found
 
-    def _of_columns(self, function: Any, out: np.ndarray) -> np.ndarray:
+    def _of_columns(self, function: Callable[..., np.ndarray], out: np.ndarray) -> np.ndarray:
         """A function of sparse columns, which are rows of Xᵀ."""
         if self._columns is None:
+            assert self.by_columns is not None
             self._columns = rows_of_transpose(self.by_columns, self.rows.threads)
         return self._columns.map(function, out)
 
@@ -221,7 +231,7 @@ class ManyColumns:
         g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
         return Near(square(self.kept.H, at), g, self.kept.q[at])
 
-    def first_fit(self, _penalty: Any, _goal: float) -> None:
+    def first_fit(self, _penalty: object, _goal: float) -> None:
         """None: as above."""
 
     def _slots(self, features: np.ndarray) -> np.ndarray:

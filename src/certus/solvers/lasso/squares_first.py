@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ...data.csr import Block
+from ...penalties import Penalty
 from ..first_order.proximal_gradient import ProximalGradient, first_state, larger, point_at
 from ..least_squares.least_squares import solve
 from ..linalg.gram import Gram, NonFiniteError, gram
@@ -123,11 +125,11 @@ def _delta(problem: Problem) -> float:
     return float(loss.delta)
 
 
-def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:
+def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: np.ndarray) -> Any:
     return X @ w + b
 
 
-def penalised_squares(sums: Gram, penalty: Any, w: np.ndarray) -> np.ndarray:
+def penalised_squares(sums: Gram, penalty: Penalty, w: np.ndarray) -> np.ndarray:
     """argmin ½wᵀGw − wᵀc + pen(w), from w, by alternating directions (ADMM, Boyd et al. 2011):
 
         w = (G + ρI)⁻¹(c + ρ(z − u)),   z = prox_{pen/ρ}(w + u),   u ← u + w − z

@@ -9,8 +9,6 @@
 What is done to a tile, and in which order, is fixed by n alone; threads only decide who does it.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import lapack
 
@@ -132,7 +130,9 @@ def solve_upper(
             trsm(whole[k:k_end, k:k_end], right[k:k_end, columns], transposed)
             rest = _edges(k_end, n, SHARE) if transposed else _edges(0, k, SHARE)
 
-            def update(t: int, k: int = k, k_end: int = k_end, rest: Any = rest) -> None:
+            def update(
+                t: int, k: int = k, k_end: int = k_end, rest: list[tuple[int, int]] = rest
+            ) -> None:
                 i, i_end = rest[t]
                 A = whole[k:k_end, i:i_end] if transposed else whole[i:i_end, k:k_end]
                 gemm(A, right[k:k_end, columns], right[i:i_end, columns], transposed)

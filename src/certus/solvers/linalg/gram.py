@@ -32,12 +32,12 @@ class NonFiniteError(ValueError):
 
 
 class Sums(NamedTuple):
-    S: Any
-    sx: Any
-    sy: Any
+    S: float
+    sx: np.ndarray
+    sy: np.ndarray
     G: np.ndarray
-    Xy: Any
-    yy: Any
+    Xy: np.ndarray
+    yy: np.ndarray
 
 
 class Gram(NamedTuple):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
+from ...data.types import Weights
 from ..glm.linear_problem import Aliases
 from .aliases import aliases_of_directions, find_aliases
 from .gram import NonFiniteError
@@ -53,10 +54,9 @@ class Orthogonal(NamedTuple):
     @property
     def in_users_units(self) -> np.ndarray:
         """T of the columns x, without the constant: (p, r)."""
-        T: np.ndarray = np.ldexp(self.T[: len(self.exponent)], -self.exponent[:, None])
-        return T
+        return np.ldexp(self.T[: len(self.exponent)], -self.exponent[:, None])
 
-    def of(self, X: Any) -> np.ndarray:
+    def of(self, X: np.ndarray) -> np.ndarray:
         """Z of a block of rows."""
         return _combined(X, self.exponent, self.T, self.cancelling)
 
@@ -69,8 +69,7 @@ class Orthogonal(NamedTuple):
                 rows.map(lambda X, y, s: self.of(X), np.empty((n, r))), rows.y, rows.s,
                 threads=rows.threads,
             )  # fmt: skip
-        made: Any = _MadeRows(rows, self)
-        return Rows(made, rows.y, rows.s, threads=rows.threads)
+        return Rows(_MadeRows(rows, self), rows.y, rows.s, threads=rows.threads)
 
     def inside(self, w: np.ndarray) -> np.ndarray:
         """η of w (p,), as near as it comes."""
@@ -83,8 +82,7 @@ class Orthogonal(NamedTuple):
             v = size * np.ldexp(w, self.exponent)
         if not np.isfinite(v).all():
             return np.zeros(T.shape[1])
-        eta: np.ndarray = np.linalg.lstsq(T / unit, v, rcond=None)[0] / unit
-        return eta
+        return np.linalg.lstsq(T / unit, v, rcond=None)[0] / unit
 
     def mean_score(self, rows: Rows, w: np.ndarray) -> float:
         """xᵀw on average over the rows that count, with the digits that cancel."""
@@ -109,7 +107,7 @@ class _MadeRows:
         self.source, self.basis = rows, basis
         self.shape, self.dtype = (rows.shape[0], basis.T.shape[1]), np.dtype(float)
 
-    def __getitem__(self, key: Any) -> np.ndarray:
+    def __getitem__(self, key: slice) -> np.ndarray:
         return self.basis.of(self.source.X[key])
 
 
@@ -312,7 +310,7 @@ def _improved(
 # --- passes over the rows -------------------------------------------------------------------------
 
 
-def _range(X: Any, _y: np.ndarray, s: Any) -> tuple[Any, Any]:
+def _range(X: np.ndarray, _y: np.ndarray, s: Weights) -> tuple[Any, Any]:
     X = X if s is None else X[s > 0]
     if not len(X):
         return np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
@@ -323,18 +321,20 @@ def _wider(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
     return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
 
 
-def _scaled(X: np.ndarray, s: Any, exponent: np.ndarray) -> np.ndarray:
+def _scaled(X: np.ndarray, s: Weights, exponent: np.ndarray) -> np.ndarray:
     X = np.asarray(X if s is None else X[s > 0], dtype=float)
     return np.ldexp(X, -exponent)
 
 
-def _sum_about(X: Any, _y: Any, s: Any, exponent: np.ndarray, first: Any) -> tuple[Any, Any]:
+def _sum_about(
+    X: np.ndarray, _y: object, s: Weights, exponent: np.ndarray, first: np.ndarray
+) -> tuple[Any, Any]:
     A = _scaled(X, s, exponent) - first
     return float(len(A)), A.sum(axis=0)
 
 
 def _triangle(
-    X: Any, _y: Any, s: Any, exponent: np.ndarray, centre: Any, whole: bool
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, centre: np.ndarray, whole: bool
 ) -> tuple[Any]:
     A = _scaled(X, s, exponent) - centre
     return (A if whole else np.linalg.qr(A, mode="r"),)
@@ -349,14 +349,16 @@ def _stacked_triangle(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
 
 
 def _sum_of_scores(
-    X: Any, _y: Any, s: Any, exponent: np.ndarray, w: Any, cancelling: bool
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, w: np.ndarray, cancelling: bool
 ) -> tuple[Any, Any]:
     A = _scaled(X, s, exponent)
     z = product(A, w) if cancelling else np.dot(A, w)
     return z.sum(), len(z)
 
 
-def _combined(X: Any, exponent: Any, T: np.ndarray, cancelling: Any) -> np.ndarray:
+def _combined(
+    X: np.ndarray, exponent: np.ndarray, T: np.ndarray, cancelling: np.ndarray
+) -> np.ndarray:
     """X̃T of a block, with all digits where they cancel."""
     A = np.ldexp(np.asarray(X, dtype=float), -exponent)
     p = A.shape[1]
@@ -373,8 +375,9 @@ def _combined(X: Any, exponent: Any, T: np.ndarray, cancelling: Any) -> np.ndarr
 
 
 def _seen(
-    X: Any, _y: Any, s: Any, exponent: Any, T: np.ndarray, cancelling: Any
-) -> tuple[Any, ...]:
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, T: np.ndarray,
+    cancelling: np.ndarray,
+) -> tuple[Any, ...]:  # fmt: skip
     counted = slice(None) if s is None else s > 0
     X, weight = X[counted], None if s is None else s[counted]
     Z = _combined(X, exponent, T, cancelling)
@@ -382,13 +385,8 @@ def _seen(
     size = np.dot(A, np.abs(T[: A.shape[1]])) + np.abs(T[A.shape[1] :]).sum(axis=0)
     R = np.linalg.qr(Z, mode="r")
     weighted = R if weight is None else np.linalg.qr(np.sqrt(weight)[:, None] * Z, mode="r")
-    return (
-        R,
-        weighted,
-        (size * size).sum(axis=0),
-        Z.mean(axis=0) if len(Z) else Z.sum(axis=0),
-        len(Z),
-    )
+    mean = Z.mean(axis=0) if len(Z) else Z.sum(axis=0)
+    return R, weighted, (size * size).sum(axis=0), mean, len(Z)
 
 
 def _seen_together(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:

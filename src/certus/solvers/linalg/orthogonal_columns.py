@@ -42,7 +42,7 @@ class OrthogonalColumns:
     correction: None = None  # blocks are centred one by one
     scale: float = 1.0
 
-    def block(self, X: Any) -> np.ndarray:
+    def block(self, X: np.ndarray) -> np.ndarray:
         """(X − c)T."""
         Z: np.ndarray = np.dot(np.subtract(X, self.c, dtype=float), self.T)
         if not self.wide.any():
@@ -65,6 +65,9 @@ class OrthogonalColumns:
         w = np.dot(self.T.astype(np.longdouble), eta).astype(float)
         b = beta - self.c.astype(np.longdouble) @ w
         return w, b.astype(float)
+
+
+ColumnCoordinates = Coordinates | OrthogonalColumns  # either is what Newton's steps work in
 
 
 def orthogonal_columns(rows: Rows, at: Coordinates) -> OrthogonalColumns | None:
@@ -129,7 +132,9 @@ def _used_after_all(
     return E[:, norm > ROUNDINGS * eps * reach]
 
 
-def _factor(X: Any, _y: np.ndarray, s: Any, at: OrthogonalColumns) -> tuple[Any, Any, Any]:
+def _factor(
+    X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, at: OrthogonalColumns
+) -> tuple[Any, Any, Any]:
     """R of a block's √s∘(X − c)T, and ‖(X − c)t‖ and ‖|X||t| + |cᵀt|‖ of each column t."""
     if s is not None:
         X, s = X[s > 0], s[s > 0]

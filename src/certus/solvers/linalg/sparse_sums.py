@@ -6,10 +6,12 @@ The difference loses digits where a column lies many deviations from 0, which sp
 do; where one does, dense blocks are summed instead (``gram.py``).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...data.csr import SparseMatrix
 from ...data.rows import Rows
 from ...kernels import compiled_or
 from .gram import Gram, NonFiniteError
@@ -18,6 +20,8 @@ KERNEL_ENTRIES = 1 << 20  # above which the compiled sums pay for loading their 
 CANCELLED = 1e4  # times that S x̄² may exceed what is left of Σ s x²
 DENSE_ABOVE = 0.1  # density from which BLAS on dense blocks is faster than pairs of entries
 NONE = np.empty(0)
+
+Statistic = Callable[..., tuple[Any, ...]]  # of one block
 
 
 class Columns(NamedTuple):
@@ -59,7 +63,7 @@ def columns(rows: Rows, fit_intercept: bool) -> Columns:
     )
 
 
-def twice(rows: Rows, u: np.ndarray, c: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def twice(rows: Rows, u: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Xᵀ(s∘t), Σ s t, Σ s t² of t = Xu − c: each entry is read once. c: (1, k), or y's shape."""
     if len(c) > 1:  # travels with its rows
         rows = rows.but(c, rows.s)
@@ -91,16 +95,20 @@ def sparse_gram(rows: Rows, fit_intercept: bool) -> Gram | None:
 # --- one block: by SciPy, or compiled -------------------------------------------------------------
 
 
-def _block_of(rows: Rows, plain: Any, compiled: Any) -> Any:
+def _block_of(rows: Rows, plain: Statistic, compiled: Statistic) -> Statistic:
     return plain if rows.X.entries < KERNEL_ENTRIES else compiled_or(compiled, plain)
 
 
-def _columns(X: Any, y: Any, s: np.ndarray | None, mean_y: Any) -> tuple[Any, ...]:
+def _columns(
+    X: SparseMatrix, y: np.ndarray, s: np.ndarray | None, mean_y: np.ndarray
+) -> tuple[Any, ...]:
     s = np.ones(len(y)) if s is None else s
     return X.T @ s, X.astype(float).power(2).T @ s, X.T @ (s[:, None] * (y - mean_y))
 
 
-def _columns_compiled(X: Any, y: Any, s: np.ndarray | None, mean_y: Any) -> tuple[Any, ...]:
+def _columns_compiled(
+    X: SparseMatrix, y: np.ndarray, s: np.ndarray | None, mean_y: np.ndarray
+) -> tuple[Any, ...]:
     from ...kernels.glm.csr import column_sums
 
     p = X.shape[1]
@@ -109,13 +117,25 @@ def _columns_compiled(X: Any, y: Any, s: np.ndarray | None, mean_y: Any) -> tupl
     return sums
 
 
-def _twice(X: Any, c_of_rows: Any, s: Any, u: np.ndarray, c: Any) -> tuple[Any, ...]:
+def _twice(
+    X: SparseMatrix,
+    c_of_rows: np.ndarray,
+    s: np.ndarray | None,
+    u: np.ndarray,
+    c: np.ndarray | None,
+) -> tuple[Any, ...]:
     t = X @ u - (c_of_rows if c is None else c)
     st = t if s is None else s[:, None] * t
     return X.T @ st, st.sum(axis=0), np.einsum("ij,ij->j", st, t)
 
 
-def _twice_compiled(X: Any, c_of_rows: Any, s: Any, u: np.ndarray, c: Any) -> tuple[Any, ...]:
+def _twice_compiled(
+    X: SparseMatrix,
+    c_of_rows: np.ndarray,
+    s: np.ndarray | None,
+    u: np.ndarray,
+    c: np.ndarray | None,
+) -> tuple[Any, ...]:
     from ...kernels.glm.csr import twice
 
     p, k = u.shape
@@ -124,14 +144,14 @@ def _twice_compiled(X: Any, c_of_rows: Any, s: Any, u: np.ndarray, c: Any) -> tu
     return Xt.T, st, stt
 
 
-def _pairs(X: Any, _y: np.ndarray, s: Any) -> tuple[Any]:
+def _pairs(X: SparseMatrix, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any]:
     sX = X.astype(float)
     if s is not None:
         sX = sX.multiply(s[:, None]).tocsr()
     return ((X.T @ sX).toarray(),)
 
 
-def _pairs_compiled(X: Any, _y: np.ndarray, s: Any) -> tuple[Any]:
+def _pairs_compiled(X: SparseMatrix, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any]:
     from ...kernels.glm.csr import pair_sums
 
     G = np.zeros((X.shape[1], X.shape[1]))

@@ -12,9 +12,9 @@ O(n·p): centres of what was merged (at most n/2 at a time) and panels in float3
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...runtime.pool import run_on_threads
 from .merging import Merges
@@ -47,7 +47,7 @@ class Centers:
         self.part = np.where(np.arange(self.slots) < n, 1.0, DEAD)
         self.use(np.float32)
 
-    def use(self, dtype: Any) -> None:
+    def use(self, dtype: DTypeLike) -> None:
         """Panels of that type."""
         used, p = int(self.state[0]), self.X.shape[1]
         self.e, self.kappa = error_of(self.of, p, dtype)

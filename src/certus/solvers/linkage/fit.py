@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..progress import OnStep, ignore
 from . import boruvka, centers, chain, matrix, merging, prim
@@ -32,7 +33,7 @@ def agglomerate(
     method: str,
     distance: Any = None,
     *,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     threads: int = 1,
     on_step: OnStep = ignore,
 ) -> np.ndarray:
@@ -82,7 +83,7 @@ def agglomerate_distances(
     D: np.ndarray,
     method: str,
     *,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
     threads: int = 1,
     on_step: OnStep = ignore,
 ) -> np.ndarray:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .merging import Merges
@@ -18,7 +19,7 @@ def rows_of(D: np.ndarray) -> int:
     return len(D) if D.ndim == 2 else round((1 + (1 + 8 * len(D)) ** 0.5) / 2)
 
 
-def square(D: np.ndarray, dtype: Any, squares: bool, threads: int) -> np.ndarray:
+def square(D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int) -> np.ndarray:
     """A square copy in that type; squares: of d²."""
     n = rows_of(D)
     S = np.empty((n, n), dtype=dtype)
@@ -55,7 +56,7 @@ def _mirror(S: np.ndarray, k: int) -> None:
 
 
 def compared(
-    rows: np.ndarray, distance: Any, dtype: Any, squares: bool, threads: int
+    rows: np.ndarray, distance: Any, dtype: DTypeLike, squares: bool, threads: int
 ) -> np.ndarray:
     """All distances of the rows, as ``distance.read`` gave them."""
     if dtype == np.float64:

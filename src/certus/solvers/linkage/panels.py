@@ -5,9 +5,10 @@ u the rounding of float32 or float64 and R the largest norm.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 LANES = 64  # as in the kernel
 BLOCK = 8 * LANES  # rows at a time
@@ -37,7 +38,7 @@ def scale_of(X: np.ndarray) -> Scale:
 
 
 def panels_of(
-    take: Callable[[slice], np.ndarray], n: int, p: int, chunks: int, dtype: Any
+    take: Callable[[slice], np.ndarray], n: int, p: int, chunks: int, dtype: DTypeLike
 ) -> np.ndarray:
     """(chunks, p, LANES), flat, of n rows; take: some of them, centred and scaled."""
     panels = np.zeros((chunks, p, LANES), dtype=dtype)
@@ -47,7 +48,7 @@ def panels_of(
     return panels.reshape(-1)
 
 
-def error_of(of: Scale, p: int, dtype: Any) -> tuple[float, float]:
+def error_of(of: Scale, p: int, dtype: DTypeLike) -> tuple[float, float]:
     """(e, κ), a little more than they must be."""
     u = float(np.finfo(dtype).eps)  # twice the rounding
     return 1.25 * u * of.R, (p + 16) * u

@@ -9,9 +9,9 @@ O(n²p) time; O(n·p) memory, half of X for the panels in float32.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .matrix import rows_of
 from .merging import Merges
@@ -30,7 +30,7 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
     row, least = np.zeros(chunks * LANES, dtype=np.intp), np.full(chunks, np.inf)
     row[:m] = np.arange(1, n)
     scale = np.concatenate([[of.scale], of.middle * of.scale])
-    dtype: Any = np.float32
+    dtype: DTypeLike = np.float32
 
     def outside(rows: slice) -> np.ndarray:
         return (X[row[:m][rows]] - of.middle) * of.scale

@@ -84,10 +84,10 @@ def _at_once(n: int, kernels: Sequence[Kernel], threads: int) -> int:
 
 
 def _one_by_one(
-    X: Any,
-    y: Any,
+    X: np.ndarray,
+    y: np.ndarray,
     omega: np.ndarray,
-    Cs: Any,
+    Cs: Sequence[float],
     kernel: Kernel,
     fit_intercept: bool,
     threads: int | None,
@@ -99,10 +99,10 @@ def _one_by_one(
 
 
 def _together(
-    X: Any,
-    y: Any,
+    X: np.ndarray,
+    y: np.ndarray,
     omega: np.ndarray,
-    Cs: Any,
+    Cs: Sequence[float],
     kernel: Kernel,
     fit_intercept: bool,
     threads: int | None,

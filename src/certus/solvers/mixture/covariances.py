@@ -57,7 +57,9 @@ class CovarianceShape(Protocol):
         """The scatter about the components' own means."""
         ...
 
-    def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
+    def maximise(
+        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+    ) -> np.ndarray:
         """The covariances of the largest expected likelihood and prior."""
         ...
 
@@ -112,7 +114,9 @@ class Full:
         moved = A / _root(N)[:, None]
         return S - moved[:, :, None] * moved[:, None, :]
 
-    def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
+    def maximise(
+        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+    ) -> np.ndarray:
         cov = S.copy()
         i = np.arange(S.shape[1])
         cov[:, i, i] += hold.epsilon * hold.D
@@ -169,7 +173,9 @@ class Tied(Full):
         moved = A / _root(N)[:, None]
         return S - np.dot(moved.T, moved)
 
-    def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
+    def maximise(
+        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+    ) -> np.ndarray:
         return (S + np.diag(hold.epsilon * hold.D)) / (N.sum() + hold.epsilon) + np.diag(hold.added)
 
     def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
@@ -218,7 +224,9 @@ class Diagonal:
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
         return np.maximum(S - A * A / _some(N)[:, None], 0.0)
 
-    def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
+    def maximise(
+        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+    ) -> np.ndarray:
         mass = (N + hold.epsilon)[:, None]
         cov = (S + hold.epsilon * hold.D) / _some(mass) + hold.added
         return np.where(mass > 0, cov, before)
@@ -260,7 +268,9 @@ class Spherical(Diagonal):
 
     name = "spherical"
 
-    def maximise(self, N: np.ndarray, S: np.ndarray, hold: Holding, before: Any) -> np.ndarray:
+    def maximise(
+        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+    ) -> np.ndarray:
         cov = super().maximise(N, S, hold, before)
         return np.repeat(cov.mean(axis=1, keepdims=True), cov.shape[1], axis=1)
 

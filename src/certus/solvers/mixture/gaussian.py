@@ -72,7 +72,7 @@ class GaussianFamily:
         way = self._way(theta)
         shares = shares_of(self.rows, len(theta.pi))
 
-        def of_block(X: Any, _y: np.ndarray, s: Any) -> tuple[Any, ...]:
+        def of_block(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any, ...]:
             prepared = way.prepare(self.at.of(X))
             F, R = shares(way.log_joint(prepared), s, beta)
             return F, R.sum(axis=1), *way.sums(prepared, R)
@@ -88,7 +88,7 @@ class GaussianFamily:
         """A function of blocks of rows: log π_k p(x | θ_k), (rows, k)."""
         way = self._way(theta)
 
-        def of_block(X: Any, _y: np.ndarray, _s: Any) -> np.ndarray:
+        def of_block(X: np.ndarray, _y: np.ndarray, _s: object) -> np.ndarray:
             Z = self.at.of(X)
             a: np.ndarray = way.log_joint(way.prepare(Z))
             a -= np.dot(self.at.log_volume, ~np.isnan(Z))
@@ -101,7 +101,9 @@ class GaussianFamily:
         columns' means. ``about``: (k, p), near the means of the components."""
         every = np.arange(len(about))[:, None]
 
-        def of_block(X: Any, _y: np.ndarray, s: Any, R: np.ndarray) -> tuple[Any, ...]:
+        def of_block(
+            X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, R: np.ndarray
+        ) -> tuple[Any, ...]:
             R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (every == R)
             R = R if s is None else R * s
             Z = self.at.of(X)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...runtime.pool import give_up_if_stopped
 
@@ -59,7 +60,9 @@ class Filter(NamedTuple):
         self.tiles(Z, look, values.dtype, read)
         return worst
 
-    def tiles(self, Z: np.ndarray, look: Any, dtype: Any = np.float32, read: Any = None) -> None:
+    def tiles(
+        self, Z: np.ndarray, look: Any, dtype: DTypeLike = np.float32, read: Any = None
+    ) -> None:
         """−2xᵀq (rows × queries) and ‖x‖² for ``look``, a tile of rows at a time."""
         columns = np.ascontiguousarray(-2 * Z.T, dtype=dtype)
         square = self.square.astype(dtype, copy=False)

@@ -54,7 +54,12 @@ class DenseIndex:
     """
 
     def __init__(
-        self, X: Any, distance: Distance, *, algorithm: str = "auto", threads: int | None = None
+        self,
+        X: np.ndarray,
+        distance: Distance,
+        *,
+        algorithm: str = "auto",
+        threads: int | None = None,
     ):
         self.X, self.distance, self.threads = X, distance, threads or effective_threads()
         self.n = X.shape[0]
@@ -71,17 +76,17 @@ class DenseIndex:
             self.code = CODE[self.metric]
             self.Z = self._embedded(X, keep=True)
 
-    def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def kneighbors(self, Q: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(distances, rows), each (queries, k), ascending. Q None: the rows themselves, each
         without itself. Rows of −1, at infinity: there are fewer that can be compared."""
         if Q is None:
             return without_own(*self._nearest(self.X, k + 1))
         return self._nearest(Q, k)
 
-    def radius(self, Q: Any, r: float) -> Within:
+    def radius(self, Q: np.ndarray | None, r: float) -> Within:
         """All rows at a distance of at most r, those of a query by number."""
         own = Q is None
-        Q = self.X if own else Q
+        Q = self.X if Q is None else Q
         engine, queries = self._engine(Q, OF_RADIUS)
         if isinstance(engine, Tiles):
             found = engine.within(queries, r)
@@ -103,7 +108,7 @@ class DenseIndex:
 
     # --- which way ------------------------------------------------------------------------------
 
-    def _engine(self, Q: Any, k: int) -> tuple[Any, Any]:
+    def _engine(self, Q: np.ndarray, k: int) -> tuple[Any, np.ndarray]:
         """What searches, and the queries as it takes them."""
         if self.metric is None or not self._in_range(self.Z):
             return self._made("tiles"), self._read_queries(Q)

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 LANES = 128  # queries that are looked at together
 
@@ -51,7 +52,7 @@ class Within(NamedTuple):
     edges: np.ndarray
 
 
-def empty(queries: int, k: int, dtype: Any = float) -> Best:
+def empty(queries: int, k: int, dtype: DTypeLike = float) -> Best:
     return Best(np.full((queries, k), np.inf, dtype), np.full((queries, k), -1, dtype=np.intp))
 
 

@@ -7,11 +7,12 @@ looked at, so memory does not grow with n·p.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
-from scipy.sparse import issparse
 
+from ...data.csr import CSR
+from ...distances import Distance
 from .lists import Best, Within, those, without_own
 from .smallest import side_by_side, smallest, within
 from .sparse_products import SparseProducts, embedded
@@ -27,14 +28,14 @@ class SparseIndex:
 
     algorithm = "brute"
 
-    def __init__(self, X: Any, distance: Any, threads: int):
+    def __init__(self, X: CSR, distance: Distance, threads: int):
         self.X, self.distance, self.threads = X, distance, threads
         plain = distance.name in BY_PRODUCTS and vars(distance).get("w") is None
         self.products = None
         if plain and _in_range(X) and not (distance.name == "cosine" and _has_zero_rows(X)):
             self.products = SparseProducts(embedded(X, distance.name), threads)
 
-    def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def kneighbors(self, Q: np.ndarray | CSR | None, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(distances, rows), each (m, k). Q None: the rows themselves, each without itself."""
         if Q is None:
             return without_own(*self.kneighbors(self.X, k + 1))
@@ -56,10 +57,10 @@ class SparseIndex:
             best = Best(values, np.where(at < 0, -1, np.take_along_axis(j, at, axis=1)))
         return best
 
-    def radius(self, Q: Any, r: float) -> Within:
+    def radius(self, Q: np.ndarray | CSR | None, r: float) -> Within:
         """All rows at a distance of at most r, those of a query by number."""
         own = Q is None
-        Q = self.X if own else Q
+        Q = self.X if Q is None else Q
         if self._by_products(Q):
             return self._within_by_products(Q, r, own)
         found = []
@@ -68,14 +69,14 @@ class SparseIndex:
             found.append(within(D, r, queries.start if own else None))
         return side_by_side(found)
 
-    def _within_by_products(self, Q: Any, r: float, own: bool) -> Within:
+    def _within_by_products(self, Q: CSR, r: float, own: bool) -> Within:
         assert self.products is not None
         square = r * r if self.distance.name == "euclidean" else r
         # the square of r is rounded: look a little farther, then at the distance
         found = self.products.within(embedded(Q, self.distance.name), square * (1 + 1e-14))
         return those(found, self._rooted(found.values), r, own)
 
-    def _by_products(self, Q: Any) -> bool:
+    def _by_products(self, Q: np.ndarray | CSR) -> TypeGuard[CSR]:
         if self.products is None or isinstance(Q, np.ndarray) or not _in_range(Q):
             return False
         return not (self.distance.name == "cosine" and _has_zero_rows(Q))
@@ -88,22 +89,22 @@ class SparseIndex:
             yield rows, self.distance.pairwise(A, B, threads=self.threads)
 
 
-def _in_range(X: Any) -> bool:
+def _in_range(X: CSR) -> bool:
     largest = float(np.abs(X.values).max(initial=0.0))
     return largest == 0 or 1 / HUGE < largest < HUGE
 
 
-def _has_zero_rows(X: Any) -> bool:
+def _has_zero_rows(X: CSR) -> bool:
     """Rows without a direction. Stored zeros are looked at too."""
     there = np.add.reduceat(np.append(X.data != 0, False), X.indptr[:-1])
     return bool((there[: X.shape[0]] == 0).any() or (np.diff(X.indptr) == 0).any())
 
 
-def _dense(X: Any, most: int) -> Iterator[tuple[slice, np.ndarray]]:
+def _dense(X: np.ndarray | CSR, most: int) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of at most ``most`` rows, with their zeros."""
     n = X.shape[0]
     step = min(most, max(1, BLOCK // max(1, X.shape[1])))
     for first in range(0, n, step):
         rows = slice(first, min(n, first + step))
         block = X[rows]
-        yield rows, block.toarray() if issparse(block) else block
+        yield rows, block if isinstance(block, np.ndarray) else block.toarray()

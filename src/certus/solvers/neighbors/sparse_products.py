@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from ...data.csr import CSR, SparseMatrix
 from ...runtime.pool import run_on_threads
 from .lists import Best, Within, joined
 
@@ -20,27 +21,27 @@ HALF = np.sqrt(0.5)
 EPSILON = np.finfo(float).eps
 
 
-def embedded(X: Any, name: str) -> Any:
+def embedded(X: CSR | SparseMatrix, name: str) -> SparseMatrix:
     """CSR in float64 whose squared Euclidean distance d² is the distance, or its square."""
-    X = csr_array((X.data.astype(float), X.indices, X.indptr), shape=X.shape)
+    Z = csr_array((X.data.astype(float), X.indices, X.indptr), shape=X.shape)
     if name != "cosine":
-        return X
-    most = np.maximum(abs(X).max(axis=1).toarray().ravel(), np.finfo(float).tiny)
-    X = diags_array(1 / most).tocsr() @ X  # squares of 1e200 would be infinite
-    length = np.sqrt(X.multiply(X).sum(axis=1))
-    return diags_array(np.divide(HALF, length, out=np.zeros_like(length), where=length > 0)) @ X
+        return Z
+    most = np.maximum(abs(Z).max(axis=1).toarray().ravel(), np.finfo(float).tiny)
+    Z = diags_array(1 / most).tocsr() @ Z  # squares of 1e200 would be infinite
+    length = np.sqrt(Z.multiply(Z).sum(axis=1))
+    return diags_array(np.divide(HALF, length, out=np.zeros_like(length), where=length > 0)) @ Z
 
 
 class SparseProducts:
     """Rows of a fit, ``embedded``."""
 
-    def __init__(self, X: Any, threads: int):
+    def __init__(self, X: SparseMatrix, threads: int):
         self.X, self.threads = X, threads
         self.T = X.T.tocsr()
         self.square = X.multiply(X).sum(axis=1)
         self.most = int(np.diff(X.indptr).max(initial=0))
 
-    def nearest(self, Q: np.ndarray, k: int) -> Best:
+    def nearest(self, Q: SparseMatrix, k: int) -> Best:
         """Squared distances and rows, (m, k), k at most as many as there are rows."""
         m = Q.shape[0]
         values, rows = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
@@ -60,7 +61,7 @@ class SparseProducts:
         run_on_threads(search, len(blocks), self.threads)
         return Best(values, rows)
 
-    def within(self, Q: np.ndarray, square: float) -> Within:
+    def within(self, Q: SparseMatrix, square: float) -> Within:
         """All rows with d² of at most ``square``."""
         blocks = self._blocks(Q.shape[0])
         parts: list[Any] = [None] * len(blocks)
@@ -81,13 +82,13 @@ class SparseProducts:
         step = max(1, BLOCK // max(1, self.X.shape[0]))
         return [slice(a, min(m, a + step)) for a in range(0, m, step)]
 
-    def _sums(self, Q: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _sums(self, Q: SparseMatrix) -> tuple[np.ndarray, np.ndarray]:
         """s and e, (m, n)."""
         size = Q.multiply(Q).sum(axis=1)[:, None] + self.square
         s = size - 2 * (Q @ self.T).toarray()
         return s, 4 * (self.most + 8) * EPSILON * size
 
-    def _squares(self, Q: np.ndarray, query: np.ndarray, row: np.ndarray) -> np.ndarray:
+    def _squares(self, Q: SparseMatrix, query: np.ndarray, row: np.ndarray) -> np.ndarray:
         """d² of pairs, from differences."""
         out = np.empty(len(query))
         for a in range(0, len(query), PAIRS):

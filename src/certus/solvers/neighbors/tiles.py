@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.csr import Block
 from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .lists import Best, Within, empty, joined, lanes
 
@@ -20,7 +21,7 @@ Pairwise = Callable[[Any, Any], np.ndarray]  # queries, rows → their distances
 class Tiles:
     """O(n) distances a query; memory for a tile of them on each thread."""
 
-    def __init__(self, X: Any, pairwise: Pairwise, threads: int):
+    def __init__(self, X: Block, pairwise: Pairwise, threads: int):
         self.X, self.pairwise, self.n, self.threads = X, pairwise, X.shape[0], threads
 
     def nearest(self, Q: np.ndarray, k: int) -> Best:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, hstack
 
+from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows, as_floats, spread
 from .single_column import OneColumn, by_one_column, dense_block, ranges
 
@@ -48,7 +49,10 @@ class Separation(NamedTuple):
 
 
 def separating_direction(
-    rows: Rows, n_classes: int, fit_intercept: bool = True, hint: Any = None
+    rows: Rows,
+    n_classes: int,
+    fit_intercept: bool = True,
+    hint: Any = None,
 ) -> Separation:
     """A direction (u, c), or the proof that there is none; "unknown" where that is too dear.
 
@@ -114,7 +118,7 @@ def _by_programs(view: "_View", chosen: np.ndarray) -> Separation:
     return Separation("unknown", "the linear programs came to no end")
 
 
-def _most_even(A: Any) -> tuple[np.ndarray | None, float]:
+def _most_even(A: SparseMatrix) -> tuple[np.ndarray | None, float]:
     """max t, Aθ ≥ t, |θ| ≤ 1."""
     m, d = A.shape
     left = hstack([-A, np.ones((m, 1))], format="csr")
@@ -124,14 +128,16 @@ def _most_even(A: Any) -> tuple[np.ndarray | None, float]:
     return None if theta is None else theta[:-1], value
 
 
-def _greatest(A: Any, g: np.ndarray) -> tuple[np.ndarray | None, float]:
+def _greatest(A: SparseMatrix, g: np.ndarray) -> tuple[np.ndarray | None, float]:
     """max gᵀθ, Aθ ≥ 0, |θ| ≤ 1."""
     size = float(np.abs(g).max(initial=0.0)) or 1.0
     theta, value = _program(-g / size, -A, (-1.0, 1.0))
     return theta, value * size
 
 
-def _program(cost: np.ndarray, left: np.ndarray, bounds: Any) -> tuple[np.ndarray | None, float]:
+def _program(
+    cost: np.ndarray, left: SparseMatrix, bounds: tuple[float, float] | list[tuple[float, float]]
+) -> tuple[np.ndarray | None, float]:
     """(θ, −costᵀθ) of the least cost with left·θ ≤ 0."""
     from scipy.optimize import linprog
 
@@ -140,7 +146,7 @@ def _program(cost: np.ndarray, left: np.ndarray, bounds: Any) -> tuple[np.ndarra
     return (found.x, -found.fun) if found.success else (None, 0.0)
 
 
-def _is_nothing(value: float, A: Any, g: np.ndarray, n: int) -> bool:
+def _is_nothing(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
     """Can positive factors be changed so that r, of norm ``value``, vanishes?"""
     _, sigma, Vt = np.linalg.svd(A.toarray(), full_matrices=False)
     rounding = 64 * np.finfo(float).eps
@@ -299,7 +305,9 @@ def _whole_numbers(u: np.ndarray) -> np.ndarray | None:
 # --- passes ---------------------------------------------------------------------------------------
 
 
-def _margins(rows: Rows, u: Any, c: np.ndarray, centre: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def _margins(
+    rows: Rows, u: np.ndarray, c: np.ndarray, centre: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """min_k and max_k of m_ik of the rows of weight above 0."""
     out = np.empty((rows.shape[0], 2))
     rows.map(_block_margins, out, u, c, centre)
@@ -307,9 +315,16 @@ def _margins(rows: Rows, u: Any, c: np.ndarray, centre: Any = 0.0) -> tuple[np.n
     return m[:, 0], m[:, 1]
 
 
-def _block_margins(X: Any, y: Any, s: Any, u: Any, c: np.ndarray, centre: Any) -> Any:
+def _block_margins(
+    X: Block,
+    y: np.ndarray,
+    s: np.ndarray | None,
+    u: np.ndarray,
+    c: np.ndarray,
+    centre: np.ndarray | float,
+) -> Any:
     if np.any(centre):
-        X = np.subtract(X, centre, dtype=float)
+        X = np.subtract(np.asarray(X), centre, dtype=float)
     z = X @ u + c
     if u.shape[1] == 1:
         m = np.where(y == 1, z, -z)
@@ -322,17 +337,19 @@ def _block_margins(X: Any, y: Any, s: Any, u: Any, c: np.ndarray, centre: Any) -
 
 
 def _class_sums(
-    X: Any, y: Any, s: np.ndarray | None, centre: Any, n_classes: int
+    X: Block, y: np.ndarray, s: np.ndarray | None, centre: np.ndarray | float, n_classes: int
 ) -> tuple[Any, Any]:
     own = (y == np.arange(n_classes)).astype(float)
     if s is not None:
         own *= (s > 0)[:, None]
     if np.any(centre):
-        X = np.subtract(X, centre, dtype=float)
+        X = np.subtract(np.asarray(X), centre, dtype=float)
     return (X.T @ own).T, own.sum(axis=0)
 
 
-def _largest(X: Any, y: Any, s: np.ndarray | None, u: Any, n_classes: int) -> tuple[Any]:
+def _largest(
+    X: Block, y: np.ndarray, s: np.ndarray | None, u: np.ndarray, n_classes: int
+) -> tuple[Any]:
     """M_yk, the largest (u_k − u_y)ᵀx of class y."""
     z = X @ u
     if n_classes == 2:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.csr import Block
 from ...data.rows import Rows
 from .direction import separating_direction
 from .single_column import ranges
@@ -80,7 +81,9 @@ def _rounded(u: np.ndarray) -> list[np.ndarray]:
     return [np.round(u / np.abs(u).max() * most) for most in (1, 2, 3, 4, 6, 12, 60)]
 
 
-def _score_ranges(X: Any, y: Any, s: np.ndarray | None, u: Any, n_classes: int) -> tuple[Any, Any]:
+def _score_ranges(
+    X: Block, y: np.ndarray, s: np.ndarray | None, u: np.ndarray, n_classes: int
+) -> tuple[Any, Any]:
     z, y = (X @ u)[:, 0], y[:, 0]
     low, high = np.full(n_classes, np.inf), np.full(n_classes, -np.inf)
     for k in range(n_classes):

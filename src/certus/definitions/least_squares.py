@@ -67,7 +67,7 @@ def projection(A, X, rho):
     """Project ρ on the columns of A, but for directions that X holds to rounding only."""
     unit = np.linalg.norm(A, axis=0)
     unit[unit == 0] = 1.0
-    U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
+    U, _, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D = Vt.T / unit[:, None]
     held = np.linalg.norm(X @ D, axis=0) > 4 * EPS * np.linalg.norm(np.abs(X) @ np.abs(D), axis=0)
     U = U[:, held | (len(A) > len(X))]  # a penalty holds all of them

@@ -18,6 +18,25 @@ class Column(NamedTuple):
         return y.reshape(len(y), -1)[:, self.k].astype(float), s
 
 
+class Columns(NamedTuple):
+    """All columns of y."""
+
+    def __call__(self, y, s):
+        return y.reshape(len(y), -1).astype(float), s
+
+
+class Averaged(NamedTuple):
+    """Column k of y, with weights times ``factor``, divided by their sum or the number of rows."""
+
+    k: int = 0
+    divisor: str | None = "weights"  # or "rows", or None: not divided
+    factor: float = 1.0
+
+    def __call__(self, y, s):
+        D = {"weights": s.sum(), "rows": len(s), None: 1.0}[self.divisor]
+        return y.reshape(len(y), -1)[:, self.k].astype(float), s * (self.factor / D)
+
+
 class Classes(NamedTuple):
     """Numbers of classes, whose weights are c."""
 

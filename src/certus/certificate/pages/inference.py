@@ -1,0 +1,42 @@
+"""How the pages of standard errors and intervals are called: by what ``inference`` returns."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...definitions.terms.likelihoods.firth import Firth
+from ...definitions.terms.likelihoods.multinomial import Multinomial
+from ...definitions.terms.targets import Classes, Column
+from ...inference import FirthInference, Inference, LogisticInference
+from .problem import Problem
+
+
+def inference(found: Inference) -> Iterator[Problem]:
+    """A problem for each target: its covariance."""
+    m = len(found.names)
+    covariances = np.reshape(found.covariance, (-1, m, m))
+    alphas = np.broadcast_to(np.ravel(found.alpha), len(covariances))
+    for k, covariance in enumerate(covariances):
+        yield Problem("inference", Column(k), {
+            "covariance": covariance, "cov": found.cov, "alpha": float(alphas[k]),
+            "fit_intercept": found.fit_intercept,
+        })  # fmt: skip
+
+
+def logistic_inference(found: LogisticInference) -> Problem:
+    """The covariance of all coefficients."""
+    return Problem("logistic_inference", Classes(), {
+        "coef": found.coef.T, "covariance": found.covariance, "cov": found.cov,
+        "alpha": float(found.alpha), "fit_intercept": found.fit_intercept,
+    })  # fmt: skip
+
+
+def profile_intervals(
+    found: LogisticInference, low: np.ndarray, high: np.ndarray, level: float
+) -> Problem:
+    """Likelihood-ratio intervals: the columns of ``found.conf_int(level, kind="lr")``."""
+    likelihood = Firth() if isinstance(found, FirthInference) else Multinomial()
+    return Problem("profile_intervals", Classes(), {
+        "coef": found.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
+        "fit_intercept": found.fit_intercept,
+    })  # fmt: skip

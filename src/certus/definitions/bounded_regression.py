@@ -1,0 +1,86 @@
+r"""Regression with squared or Huber's loss, with or without bounds on w: how far is the optimum?
+
+    F(w, b) = Σ_i s_i ℓ(r_i)  over low ≤ w ≤ high        r = y − Xw − b  (bounds may be ±∞)
+    ℓ(r) = ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond (δ = ∞: squares)
+
+*Bound.* Let a = ℓ'(r). Let e change a in rows with |r_i| < δ only, |a_i − e_i| ≤ δ, such that
+Σ s_i (a_i − e_i) = 0 (without an intercept: whatever it is), and v = Xᵀ(s∘(a − e)) has
+
+    v_j = 0,   or v_j > 0 and w_j = high_j,   or v_j < 0 and w_j = low_j        for all j.
+
+Then F(w, b) − min F ≤ ½ Σ s_i e_i². For with a' = a − e, any allowed (u, c) and its residuals r',
+
+    ℓ(r'_i) ≥ r'_i a'_i − a'_i²/2   and   Σ s_i a'_i (r_i − r'_i) = vᵀ(u − w) ≤ 0,
+
+so that F(u, c) ≥ Σ s_i (r_i a'_i − a'_i²/2), which is F(w, b) − ½ Σ s_i e_i². The least e is taken.
+
+*Columns that repeat others.* A direction d of (w, b) is left out, as one that no data can
+determine, only if ‖[X 1]d‖ ≤ 4·eps·‖|[X 1]||d|‖.
+
+Weaker than the fast proof: if too few rows have |r_i| < δ to determine w, nothing is proven.
+Memory: five arrays as large as X.
+"""
+
+from math import fsum, inf
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+EPS = np.finfo(float).eps
+
+
+def check(X, y, s, *, w, b, low=-inf, high=inf, delta=inf, fit_intercept=True, tol=1e-6):
+    """Check w (p,) and b on X (n, p), y (n,) and weights s (n,); bounds are numbers or (p,)."""
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    low, high = np.broadcast_to(low, len(w)), np.broadcast_to(high, len(w))
+    allowed = (low <= w).all() and (w <= high).all() and (fit_intercept or b == 0)
+    digits = 2.0**-81 * fsum(s * y**2)  # what the last digits of y make of Σ s y²/2
+    if fit_intercept:
+        center, mean = np.average(X, axis=0, weights=s), np.average(y, weights=s)
+        X, y, b = X - center, y - mean, b + center @ w - mean
+    r = y - X @ w - b
+    F = loss(r, s, delta)
+    Z = np.hstack([X, np.ones((len(X), int(fit_intercept)))])
+    e = least_change(Z, s, r, np.flatnonzero(w <= low), np.flatnonzero(w >= high), delta)
+    bound = max(F - fsum(s * e**2) / 2, 0.0)
+    f0 = constant_loss(y - X @ np.clip(0.0, low, high), s, delta, fit_intercept)
+    return Claim("global optimum", F, F - bound if allowed else inf, max(f0, digits), tol, bound)
+
+
+def loss(r, s, delta):
+    a = np.clip(r, -delta, delta)
+    return fsum(s * a * (r - a / 2))
+
+
+def least_change(Z, s, r, at_low, at_high, delta):
+    """e, or infinite numbers where there is none."""
+    inner, root, a = np.abs(r) < delta, np.sqrt(s), np.clip(r, -delta, delta)
+    e, free = np.zeros(len(r)), np.zeros(Z.shape[1], dtype=bool)
+    while True:
+        v = Z.T @ (s * (a - e))
+        wrong = ~free & (v != 0)
+        wrong[at_low] &= v[at_low] > 0
+        wrong[at_high] &= v[at_high] < 0
+        if not wrong.any():
+            return e if (np.abs(a - e)[inner] <= delta).all() else np.full(len(r), inf)
+        free |= wrong
+        A = (root * inner)[:, None] * Z[:, free]
+        unit = np.linalg.norm(A, axis=0)
+        unit[unit == 0] = 1.0
+        more = np.zeros((max(A.shape[1] - len(A), 0), A.shape[1]))  # no fewer rows than columns
+        U, sigma, Vt = np.linalg.svd(np.vstack([A / unit, more]), full_matrices=False)
+        D = Vt.T / unit[:, None]
+        change, size = Z[:, free] @ D, np.abs(Z[:, free]) @ np.abs(D)
+        held = np.linalg.norm(change, axis=0) > 4 * EPS * np.linalg.norm(size, axis=0)
+        part = change[:, held].T @ (s * a) / np.maximum(sigma[held], 1e-100)
+        e = U[: len(r), held] @ part / root
+
+
+def constant_loss(y, s, delta, fit_intercept):
+    """The loss of the best b alone, by bisection."""
+    low, high = (y.min(), y.max()) if fit_intercept else (0.0, 0.0)
+    for _ in range(100):
+        b = (low + high) / 2
+        low, high = (b, high) if fsum(s * np.clip(y - b, -delta, delta)) > 0 else (low, b)
+    return loss(y - (low + high) / 2, s, delta)

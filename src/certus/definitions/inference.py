@@ -1,0 +1,66 @@
+r"""Standard errors of least squares and ridge regression: is this the covariance of (b, w)?
+
+    y = Φθ + noise,  Φ = [1 X],  D = diag(s),  P = diag(0, α, …, α)
+    θ̂ = C ΦᵀDy,  C = (ΦᵀDΦ + P)⁻¹,  H = D^½ΦCΦᵀD^½,  e = D^½(y − Φθ̂),  ν = tr (I − H)²
+
+    cov θ̂ = C ΦᵀD^½ diag(ω) D^½Φ C
+    ω_i = Σe²/ν (classical), e_i² (HC0), e_i² n/ν (HC1), e_i²/(1 − h_i) (HC2), e_i²/(1 − h_i)² (HC3)
+
+Weights are inverse variances: var y_i = σ²/s_i, and a row of weight 0 is absent. α = 0: H is a
+projection, and ν = n − (number of coefficients). Without an intercept Φ = X and P = αI.
+
+*How it is computed.* With A, the rows D^½Φ and P^½ below, and its singular values A = UΣVᵀ: let Z
+be the upper n rows of U. Then H = ZZᵀ, tr H² = ‖ZᵀZ‖², and C ΦᵀD^½ = VΣ⁻¹Zᵀ. Columns are centred by
+their weighted means, which changes b alone, and scaled.
+
+The miss is the largest error of cov_ij, as a share of its standard errors √(cov_ii cov_jj). It is
+infinite where α = 0 and columns repeat others, ‖Xd‖ ≤ 4·eps·‖|X||d|‖ for some d: weaker than the
+solver, which then has standard errors of those coefficients that the rows determine.
+
+Memory: four arrays as large as X, and p² numbers.
+"""
+
+from math import fsum, inf
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+EPS = np.finfo(float).eps
+
+
+def check(X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True, tol=1e-6):
+    """Check a covariance, (m, m) with b first, on X (n, p), y (n,) and weights s (n,)."""
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    center, mean = np.zeros(X.shape[1]), 0.0
+    if fit_intercept:
+        center, mean = np.average(X, axis=0, weights=s), np.average(y, weights=s)
+    n, first, root = len(y), int(fit_intercept), np.sqrt(s)
+    Phi = np.hstack([np.ones((n, first)), X - center])
+    m = Phi.shape[1]
+    P = np.diag([0.0] * first + [alpha] * X.shape[1])
+    A = np.vstack([root[:, None] * Phi, np.sqrt(P)])
+    unit = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
+    U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
+    B, Z = Vt.T / unit[:, None], U[:n]
+    held = np.linalg.norm(Phi @ B, axis=0) > 4 * EPS * np.linalg.norm(
+        np.abs(Phi) @ np.abs(B), axis=0
+    )
+    if alpha == 0 and (n <= m or not held.all()):
+        return Claim("exact", inf, inf, 1.0, tol)
+    B = B / sigma
+    e = root * (y - mean) - Z @ (Z.T @ (root * (y - mean)))
+    h = (Z**2).sum(axis=1)
+    nu = n - 2 * fsum(h) + fsum(((Z.T @ Z) ** 2).ravel())
+    if cov == "classical":
+        omega = np.full(n, fsum(e**2) / nu)
+    else:
+        power = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}[cov]
+        omega = e**2 / np.maximum(1 - h, 1e-300) ** power * (n / nu if cov == "HC1" else 1.0)
+    if first:
+        B[0] -= center @ B[1:]  # from the centred columns to those of X
+    expected = B @ (Z.T @ (omega[:, None] * Z)) @ B.T
+    errors = np.sqrt(np.diag(expected))
+    off = np.abs(np.reshape(covariance, (m, m)) - expected) / np.outer(errors, errors)
+    miss = off.max() if np.isfinite(off).all() else inf
+    return Claim("exact", fsum(e**2), float(miss), 1.0, tol)

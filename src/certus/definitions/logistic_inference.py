@@ -1,0 +1,60 @@
+r"""Standard errors of logistic and softmax models: is this the covariance of their coefficients?
+
+    log L = Σ_i s_i log p_i,y_i,   p_ik ∝ exp(φ_iᵀβ_k),  β_0 = 0,   Φ = [1 X]
+    H = Σ_i s_i (diag p_i − p_i p_iᵀ) ⊗ φ_iφ_iᵀ,   g_i = (p_i − e_{y_i}) ⊗ φ_i      (classes k > 0)
+
+    cov β̂ = (H + Λ)⁻¹ M (H + Λ)⁻¹,   M = H (classical), Σ_i s_i g_i g_iᵀ (HC0)
+
+Λ is the curvature of the penalty α/2‖w‖² of two classes, or α/2 Σ_k ‖w_k − w̄‖² of more (intercepts
+are free). Weights are counts. The formula is meant for the optimum: whether β is one, the page of
+the model says. Firth's model has the covariance of an unpenalised one.
+
+Columns are centred by their weighted means, which changes intercepts alone, and scaled. The miss is
+the largest error of cov_ij, as a share of √(cov_ii cov_jj). It is infinite where H + Λ of the
+scaled columns is singular to ten digits: weaker than the solver, which then has standard errors of
+those coefficients that the rows determine.
+
+Memory: (K + 2) arrays as large as X, K times where cov = "HC0", and the square of all coefficients.
+"""
+
+from math import inf
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+
+def check(X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercept=True, tol=1e-6):
+    """Check a covariance, class after class, of β (K − 1, m) with b first; y: class numbers."""
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    beta, first = np.atleast_2d(coef), int(fit_intercept)
+    others, m = beta.shape
+    Phi = np.hstack([np.ones((len(X), first)), X])
+    z = np.column_stack([np.zeros(len(X)), Phi @ beta.T])
+    log_p = z - np.logaddexp.reduce(z, axis=1, keepdims=True)
+    p, own = np.exp(log_p)[:, 1:], y[:, None] == np.arange(1, others + 1)
+
+    T = np.eye(m)  # coefficients of Φ = T · those of centred and scaled columns
+    if first:
+        T[0, 1:] = -np.average(X, axis=0, weights=s)
+    unit = np.sqrt(s @ (Phi @ T) ** 2)
+    unit[unit == 0] = 1.0
+    T, Phi = T / unit, Phi @ T / unit
+
+    W = s[:, None, None] * p[:, :, None] * (np.eye(others) - p[:, None, :])
+    H = np.einsum("ikl,ia,ib->kalb", W, Phi, Phi, optimize=True).reshape(beta.size, beta.size)
+    between = np.eye(others) - (1 / (others + 1) if others > 1 else 0.0)
+    ridge = np.diag(np.where(np.arange(m) < first, 0.0, alpha / unit**2))
+    A = H + np.kron(between, ridge)
+    if np.linalg.cond(A) > 1e10:
+        return Claim("exact", inf, inf, 1.0, tol)
+    M = H
+    if cov == "HC0":
+        g = ((p - own)[:, :, None] * Phi[:, None, :]).reshape(len(y), -1)
+        M = g.T @ (s[:, None] * g)
+    B = np.kron(np.eye(others), T) @ np.linalg.inv(A)
+    expected = B @ M @ B.T
+    errors = np.sqrt(np.diag(expected))
+    off = np.abs(covariance - expected) / np.outer(errors, errors)
+    miss = off.max() if np.isfinite(off).all() else inf
+    return Claim("exact", float(s @ log_p[np.arange(len(y)), y]), float(miss), 1.0, tol)

@@ -1,0 +1,1 @@
+"""Penalties of regression, one class each: the terms of ``penalized`` and ``concave_penalty``."""

@@ -2,9 +2,9 @@ r"""Proportional odds of K ordered classes: how far (w, c) is from the optimum.
 
     F(w, c) = −Σ_i s_i log P(y_i | x_i) + α/2 ‖w‖²        P(y ≤ k | x) = σ(c_k − xᵀw),  c rising
 
-With σ(t) = 1/(1 + e^{−t}), a = c_y − xᵀw and b = c_{y−1} − xᵀw: between two thresholds σ(a) − σ(b) =
-σ(a) σ(−b) (1 − e^{b−a}). So with θ = (w, c), a row z of Z for each such a and −b (the last class has
-no a, the first no b), and d_k = c_k − c_{k−1},
+with σ(t) = 1/(1 + e^{−t}). For a = c_y − xᵀw and b = c_{y−1} − xᵀw, P(y | x) = σ(a) − σ(b) =
+σ(a) σ(−b) (1 − e^{b−a}). So with θ = (w, c), a row z of Z for each such a and −b (the last class
+has no a, the first no b), and d_k = c_k − c_{k−1},
 
     F(θ) = Σ_z s_z log(1 + exp(−zᵀθ)) − Σ_k n_k log(1 − exp(−d_k)) + α/2 ‖w‖²
 

@@ -82,11 +82,11 @@ def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept):
     w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
     g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))
-    alike = np.diag(np.linalg.norm(np.sqrt(C * s) * X.T, axis=1) * (l2 == 0).ravel())
+    alike = np.diag(np.linalg.norm(np.sqrt(C * s) * X.T, axis=1) * (l1 + l2 == 0).ravel())
     R = np.vstack([np.diag(np.sqrt(l2 + 0 * w).ravel()), np.kron(alike, np.ones(K))])
     for k in range(K):  # H = C Σ s X̃ᵀ(diag Q − QQᵀ)X̃ + l2 = RᵀR
         A = np.sqrt(C * s * Q[:, k])[:, None, None] * X[:, :, None] * (np.eye(K)[k] - Q)[:, None]
-        R = np.linalg.qr(np.vstack([R, A.reshape(len(X), -1)]), mode="r")
+        R = np.asarray(np.linalg.qr(np.vstack([R, A.reshape(len(X), -1)]), mode="r"))
     unit = np.linalg.norm(R, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(R / unit)
     D = (Vt.T / unit[:, None]).reshape(*w.shape, -1)

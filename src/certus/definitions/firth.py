@@ -11,10 +11,10 @@ The slope of v in z is v(1 − 2p), and ∂ log det I = tr I⁻¹∂I, so that w
 that the intercept alone leaves. log det I need not be concave, so that this proves nothing about
 points elsewhere.
 
-Where columns repeat others, det I is the product of the eigenvalues that are not 0: directions that
-the data hold to rounding only are left out, and nothing is proven where I has others that rounding
-could have made. With DᵀID = 1 and Z = X̃D the columns are X̃ = ZG, G = Zᵀ diag(s∘v) X̃, and
-det I = det GGᵀ.
+Where columns repeat others, det I is the product of the eigenvalues that are not 0: a direction d
+that the data hold to rounding only, ‖Xd‖ ≤ 4 eps ‖|X||d|‖, is left out, and nothing is proven where
+I has others that rounding could have made. With DᵀID = 1 and Z = X̃D the columns are X̃ = ZG,
+G = Zᵀ diag(s∘v) X̃, and det I = det GGᵀ.
 
 Memory: four arrays as large as X.
 """
@@ -45,7 +45,8 @@ def check(X, y, s, *, w, b, fit_intercept, tol=1e-6):
     unit = np.linalg.norm(A, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D = Vt.T / unit[:, None]
-    held = np.linalg.norm(T @ D, axis=0) > 4 * EPS * np.linalg.norm(np.abs(T) @ np.abs(D), axis=0)
+    size = np.linalg.norm(np.abs(X) @ np.abs(D[: len(w)]), axis=0)
+    held = np.linalg.norm(T @ D, axis=0) > 4 * EPS * size
     if not (sigma[held] > 100 * EPS).all():  # rounding may be all of it
         return Claim("stationary", inf, inf, 1.0, tol)
     Z = T @ (D[:, held] / sigma[held])

@@ -15,8 +15,8 @@ and M = max_i ‖(x_i, 1)‖ in the norm of H⁻¹. If t = νM < 1, a finite opt
 
     F(w, b) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
-Directions of (w, b) that the data hold to rounding only are left out, but never beside a penalty.
-Nothing is proven where H has others that rounding could have made.
+A direction d that the data hold to rounding only, ‖Xd‖ ≤ 4 eps ‖|X||d|‖, is left out, but never
+beside a penalty. Nothing is proven where H has others that rounding could have made.
 
 *No finite optimum.* Without a penalty, a direction (u, c) with y_i(x_iᵀu + c) ≥ 0 for all rows, and
 > 0 for some, lowers F for ever. Signs that rounding could change are found exactly.
@@ -48,7 +48,7 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=
     if separated:
         return Claim("no finite optimum", F, 0.0, 1.0, tol)
     a = np.exp(-np.logaddexp(0.0, m))  # 1/(1 + exp(m))
-    excess = curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept)
+    excess = curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept, center)
     bound = min(max(dual_bound(X, y, s, a, C, l1, l2, fit_intercept), F - excess, 0.0), F)
     n = np.array([fsum(s[y > 0]), fsum(s[y < 0])])
     share = n / n.sum() if (fit_intercept or constant) and n.all() else np.full(2, 0.5)
@@ -67,7 +67,8 @@ def dual_bound(X, y, s, a, C, l1, l2, fit_intercept):
     return C * fsum(s * entropy) - conjugate
 
 
-def curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept):
+def curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept, center):
+    size = np.abs(X + center)
     X = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
     l1, l2 = (l * (np.arange(X.shape[1]) < len(w)) for l in (l1, l2))  # 0 for the intercept
     w = np.append(w, 0.0)[: X.shape[1]]
@@ -77,8 +78,8 @@ def curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept):
     unit = np.linalg.norm(A, axis=0) + 1e-300  # H = AᵀA
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D = Vt.T / unit[:, None]
-    held = np.linalg.norm(X @ D, axis=0) > 4 * EPS * np.linalg.norm(np.abs(X) @ np.abs(D), axis=0)
-    held |= (l1 + l2).any()
+    size = np.linalg.norm(size @ np.abs(D[: len(center)]), axis=0)
+    held = (np.linalg.norm(X @ D, axis=0) > 4 * EPS * size) | (l1 + l2).any()
     D = D[:, held] / sigma[held]  # DᵀHD = I
     nu, M = np.linalg.norm(g @ D), np.linalg.norm(X @ D, axis=1).max(initial=0.0)
     t = nu * M if (sigma[held] > 100 * EPS).all() else inf  # not if rounding may be all of it

@@ -17,8 +17,8 @@ and integrating twice gives
 
     F(θ) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
-Directions that the data hold to rounding only are left out, but never beside a penalty. Nothing is
-proven where H has others that rounding could have made.
+A direction d that the data hold to rounding only, ‖Zd‖ ≤ 4 eps ‖|X||d|‖, is left out, but never
+beside a penalty. Nothing is proven where H has others that rounding could have made.
 
 *No finite optimum.* Without a penalty, a direction with Zθ ≥ 0, and > 0 for some rows: the classes
 lie in order along it, and F falls for ever.
@@ -60,7 +60,8 @@ def check(X, y, s, *, w, c, alpha, direction=None, tol=1e-6):
     bends = np.sqrt(s * a * (1 - a)), np.sqrt(n) / (2 * np.sinh(d / 2))
     A = np.vstack([bends[0][:, None] * Z, bends[1][:, None] * E, np.diag(np.sqrt(ridge))])
     changes = np.vstack([Z, E / np.tanh(d / 2)[:, None]])
-    bound = min(max(F - curvature_excess(A, g, changes, alpha), 0.0), F)
+    raw = np.hstack([np.abs(margins(X, y, len(c)))[:, : len(w)], 0 * Z[:, len(w) :]])
+    bound = min(max(F - curvature_excess(A, g, changes, raw, alpha), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
 
@@ -70,11 +71,11 @@ def margins(X, y, n_thresholds):  # of c_y − xᵀw, then of xᵀw − c_{y−1
     return np.vstack([below, np.column_stack([X[high], -I[y[high] - 1]])])
 
 
-def curvature_excess(A, g, changes, alpha):  # H = AᵀA
+def curvature_excess(A, g, changes, raw, alpha):  # H = AᵀA
     unit = np.linalg.norm(A, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D = Vt.T / unit[:, None]
-    size = np.linalg.norm(np.abs(changes) @ np.abs(D), axis=0)
+    size = np.linalg.norm(raw @ np.abs(D), axis=0)
     held = (np.linalg.norm(changes @ D, axis=0) > 4 * EPS * size) | (alpha > 0)
     D = D[:, held] / sigma[held]  # DᵀHD = I
     nu, M = np.linalg.norm(g @ D), np.linalg.norm(changes @ D, axis=1).max()

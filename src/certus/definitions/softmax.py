@@ -11,9 +11,9 @@ Where l2 = 0 the last term is 0, and |V_jk| ≤ l1 is required. Used is softmax(
 
 *Curvature bound*, not for l1 alone. Let g be a subgradient of F, H its Hessian without l1‖w‖₁, ν² =
 gᵀH⁻¹g, and M the most that a step of length 1 in the norm of H changes a difference of two scores
-of a row. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)), as in logistic regression.
-What changes all scores of a row alike changes no loss: there, any curvature may be added to H. Only
-without a penalty are directions left out, those that the data hold to rounding only.
+of a row. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). What changes all scores of
+a row alike changes no loss: there, any curvature may be added to H. Only without a penalty is a
+direction d left out, by the rule ‖Xd‖ ≤ 4 eps ‖|X||d|‖.
 
 *No finite optimum.* Without a penalty: a direction along which no row's own score falls behind
 another of its scores, and some gain. Memory: 3K arrays of n + (p + 1)(K + 1) rows, p + 1 columns.
@@ -45,7 +45,7 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=
     X, w, b = X - center, w[:, there], (b + center @ w)[there]
     y, Y = (np.cumsum(there) - 1)[y], np.eye(len(there))[y][:, there]
     reached, z = objective(X, y, s, w, b, C, l1, l2), X @ w + b
-    bound = reached - curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept)
+    bound = reached - curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept, center)
     bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
@@ -75,10 +75,15 @@ def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
     return -C * fsum((s[:, None] * Q * np.log(np.maximum(Q, 1e-300))).ravel()) - conjugate
 
 
-def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept):
-    X = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
-    K, eps = len(Y.T), np.finfo(float).eps
-    l1, l2 = (l * (np.arange(X.shape[1]) < len(w))[:, None] for l in (l1, l2))  # 0 for b
+def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept, center):
+    (p, K), raw, eps = w.shape, np.abs(X + center), np.finfo(float).eps
+    X = np.column_stack([X, np.ones(len(X))])[:, : p + fit_intercept]
+    if l1 == l2 == 0:  # a basis of the directions that the data hold
+        unit = np.linalg.norm(X, axis=0) + 1e-300
+        T = np.linalg.svd(X / unit, full_matrices=False)[2].T / unit[:, None]
+        size = np.linalg.norm(raw @ np.abs(T[:p]), axis=0)
+        X = X @ T[:, np.linalg.norm(X @ T, axis=0) > 4 * eps * size]
+    l1, l2 = (l * (np.arange(X.shape[1]) < p)[:, None] for l in (l1, l2))  # 0 for b
     w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
     g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))
@@ -89,12 +94,8 @@ def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept):
         R = np.asarray(np.linalg.qr(np.vstack([R, A.reshape(len(X), -1)]), mode="r"))
     unit = np.linalg.norm(R, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(R / unit)
-    D = (Vt.T / unit[:, None]).reshape(*w.shape, -1)
-    change = sum(np.linalg.norm(X @ D[:, k], axis=0) ** 2 for k in range(K))
-    size = sum(np.linalg.norm(np.abs(X) @ np.abs(D[:, k]), axis=0) ** 2 for k in range(K))
-    held = (change > (4 * eps) ** 2 * size) | (l1 + l2).any()
-    D = D[:, :, held] / sigma[held]  # DᵀHD = 1
+    D = (Vt.T / sigma / unit[:, None]).reshape(*w.shape, -1)  # DᵀHD = 1
     pairs = (np.linalg.norm(X @ (D[:, k] - D[:, l]), axis=1) for k in range(K) for l in range(k))
     nu, M = np.linalg.norm(np.einsum("jk,jkr->r", g, D)), np.max([m.max() for m in pairs] or 0.0)
-    t = nu * M if (sigma[held] > 100 * eps).all() else inf  # not if rounding may be all of it
+    t = nu * M if (sigma > 100 * eps).all() else inf  # not if rounding may be all of it
     return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

@@ -1,0 +1,83 @@
+r"""Proportional odds of K ordered classes: how far (w, c) is from the optimum.
+
+    F(w, c) = −Σ_i s_i log P(y_i | x_i) + α/2 ‖w‖²        P(y ≤ k | x) = σ(c_k − xᵀw),  c rising
+
+with σ(t) = 1/(1 + e^{−t}). For a = c_y − xᵀw and b = c_{y−1} − xᵀw, P(y | x) = σ(a) − σ(b) =
+σ(a) σ(−b) (1 − e^{b−a}). So with θ = (w, c), a row z of Z for each such a and −b (the last class
+has no a, the first no b), and d_k = c_k − c_{k−1},
+
+    F(θ) = Σ_z s_z log(1 + exp(−zᵀθ)) − Σ_k n_k log(1 − exp(−d_k)) + α/2 ‖w‖²
+
+with s_z the row's weight and n_k that of class k: convex, as all its terms are.
+
+*Curvature bound.* Let g and H be gradient and Hessian, ν² = gᵀH⁻¹g, and M the most that a step of
+length 1 in the norm of H changes some zᵀθ, or coth(d_k/2) times some d_k. Along such a step the
+second derivative falls at most as fast as e^{−Mt}, from 1. If t = νM < 1, a finite optimum exists,
+and integrating twice gives
+
+    F(θ) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
+
+A direction d that the data hold to rounding only, ‖Zd‖ ≤ 4 eps ‖|X||d|‖, is left out, but never
+beside a penalty. Nothing is proven where H has others that rounding could have made.
+
+*No finite optimum.* Without a penalty, a direction with Zθ ≥ 0, and > 0 for some rows: the classes
+lie in order along it, and F falls for ever.
+
+Memory: four arrays of 2n + p + K rows and p + K columns.
+"""
+
+from math import fsum, inf
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+EPS = np.finfo(float).eps
+
+
+@np.errstate(all="ignore")  # what overflows is refused
+def check(X, y, s, *, w, c, alpha, direction=None, tol=1e-6):
+    """Check w (p,) and thresholds c (K − 1,) on X (n, p), y = 0 … K − 1 (n,), weights s (n,)."""
+    X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    n = np.bincount(y, s)
+    rising = np.isfinite([*w, *c]).all() and (np.diff(c) > 0).all()
+    if not (rising and len(n) == len(c) + 1 and n.all()):
+        return Claim("global optimum", inf, inf, 1.0, tol)
+    f0 = -fsum(n * np.log(n / n.sum()))  # F of the thresholds alone
+    separated = direction and alpha == 0 and direction.separates(margins(X, y, len(c)))
+    center = np.average(X, axis=0, weights=s)
+    Z, theta = margins(X - center, y, len(c)), np.append(w, c - center @ w)
+    s = np.append(s[y < len(c)], s[y > 0])
+    z, d, n = Z @ theta, np.diff(c), n[1:-1]
+    between = -n * np.where(d > 0.7, np.log1p(-np.exp(-d)), np.log(-np.expm1(-d)))
+    F = fsum(s * np.logaddexp(0.0, -z)) + fsum(between) + alpha / 2 * fsum(w**2)
+    if separated:
+        return Claim("no finite optimum", F, 0.0, 1.0, tol)
+    a = np.exp(-np.logaddexp(0.0, z))
+    E = np.diff(np.eye(len(theta))[len(w) :], axis=0)  # d = Eθ
+    ridge = alpha * (np.arange(len(theta)) < len(w))
+    g = ridge * theta - Z.T @ (s * a) - E.T @ (n / np.expm1(d))
+    bends = np.sqrt(s * a * (1 - a)), np.sqrt(n) / (2 * np.sinh(d / 2))
+    A = np.vstack([bends[0][:, None] * Z, bends[1][:, None] * E, np.diag(np.sqrt(ridge))])
+    changes = np.vstack([Z, E / np.tanh(d / 2)[:, None]])
+    raw = np.hstack([np.abs(margins(X, y, len(c)))[:, : len(w)], 0 * Z[:, len(w) :]])
+    bound = min(max(F - curvature_excess(A, g, changes, raw, alpha), 0.0), F)
+    return Claim("global optimum", F, F - bound, f0, tol, bound)
+
+
+def margins(X, y, n_thresholds):  # of c_y − xᵀw, then of xᵀw − c_{y−1}
+    I, low, high = np.eye(n_thresholds), y < n_thresholds, y > 0
+    below = np.column_stack([-X[low], I[y[low]]])
+    return np.vstack([below, np.column_stack([X[high], -I[y[high] - 1]])])
+
+
+def curvature_excess(A, g, changes, raw, alpha):  # H = AᵀA
+    unit = np.linalg.norm(A, axis=0) + 1e-300
+    _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
+    D = Vt.T / unit[:, None]
+    size = np.linalg.norm(raw @ np.abs(D), axis=0)
+    held = (np.linalg.norm(changes @ D, axis=0) > 4 * EPS * size) | (alpha > 0)
+    D = D[:, held] / sigma[held]  # DᵀHD = I
+    nu, M = np.linalg.norm(g @ D), np.linalg.norm(changes @ D, axis=1).max()
+    t = nu * M if (sigma[held] > 100 * EPS).all() else inf  # not if rounding may be all of it
+    return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

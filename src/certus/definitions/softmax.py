@@ -1,0 +1,101 @@
+r"""Softmax regression of K classes: how far (w, b) is from the optimum.
+
+    F(w, b) = C Σ_i s_i (log Σ_k exp z_ik − z_{i,y_i}) + l1‖w‖₁ + l2/2 ‖w‖²        z = Xw + b
+
+*Dual bound.* Let Y_i be the unit vector of row i's class. For all Q whose rows are probabilities,
+with Σ s_i Q_i = Σ s_i Y_i (without intercepts: for all Q), and V = C Xᵀ diag(s) (Y − Q),
+
+    F(w, b) ≥ −C Σ_ik s_i Q_ik log Q_ik − Σ_jk [|V_jk| − l1]₊² / (2 l2)        for every (w, b).
+
+Where l2 = 0 the last term is 0, and |V_jk| ≤ l1 is required. Used is softmax(z), made feasible.
+
+*Curvature bound*, not for l1 alone. Let g be a subgradient of F, H its Hessian without l1‖w‖₁, ν² =
+gᵀH⁻¹g, and M the most that a step of length 1 in the norm of H changes a difference of two scores
+of a row. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). What changes all scores of
+a row alike changes no loss: there, any curvature may be added to H. Only without a penalty is a
+direction d left out, by the rule ‖Xd‖ ≤ 4 eps ‖|X||d|‖.
+
+*No finite optimum.* Without a penalty: a direction along which no row's own score falls behind
+another of its scores, and some gain. Memory: 3K arrays of n + (p + 1)(K + 1) rows, p + 1 columns.
+"""
+
+from math import fsum, inf, log
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+
+@np.errstate(all="ignore")  # what overflows is refused
+def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, tol=1e-6):
+    """Check w (p, K), b (K,) on X (n, p), y = 0 … K − 1. ``constant``: X has a column for b."""
+    X, y, s, n = X[s > 0], y[s > 0], s[s > 0], np.bincount(y, s, len(b))
+    if not np.isfinite([*w, b]).all() or (b.any() and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
+    center = np.average(X, axis=0, weights=s) * fit_intercept
+    F = objective(X - center, y, s, w, b + center @ w, C, l1, l2)
+    if direction and l1 == l2 == 0:
+        E, X1 = np.eye(len(b)), np.column_stack([X, np.full(len(X), float(fit_intercept))])
+        Z = [((E[y] - e)[:, None] * X1[:, :, None]).reshape(len(X), -1) for e in E]
+        if direction.separates(np.vstack(Z)):
+            return Claim("no finite optimum", F, 0.0, 1.0, tol)
+    share = n / n.sum() if fit_intercept or constant else np.full(len(n), 1 / len(n))
+    f0 = -C * fsum(n * np.log(np.maximum(share, 1e-300))) or C * fsum(n) * log(len(n))
+    there = (n > 0) | (not fit_intercept)
+    X, w, b = X - center, w[:, there], (b + center @ w)[there]
+    y, Y = (np.cumsum(there) - 1)[y], np.eye(len(there))[y][:, there]
+    reached, z = objective(X, y, s, w, b, C, l1, l2), X @ w + b
+    bound = reached - curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept, center)
+    bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
+    return Claim("global optimum", F, F - bound, f0, tol, bound)
+
+
+def objective(X, y, s, w, b, C, l1, l2):
+    z = X @ w + b
+    losses = np.logaddexp.reduce(z - z[np.arange(len(y)), y][:, None], axis=1)
+    return C * fsum(s * losses) + l1 * fsum(np.abs(w).ravel()) + l2 / 2 * fsum(w.ravel() ** 2)
+
+
+def softmax(z):
+    return np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
+
+
+def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
+    Q = softmax(z)
+    for _ in range(20 * fit_intercept):  # Newton's steps to the intercepts with Σ s Q = Σ s Y
+        step = np.linalg.pinv(np.diag(s @ Q) - (s * Q.T) @ Q) @ (s @ (Y - Q))
+        Q = softmax(z := z + np.clip(step, -1.0, 1.0))
+    if fit_intercept:  # a little of each row is replaced by what is still missing
+        keep = np.min(s @ Y / (s @ Q), initial=1.0)
+        Q = keep * Q + s @ (Y - keep * Q) / s.sum()
+    V = C * (X.T @ (s[:, None] * (Y - Q)))
+    if l2 == 0:  # towards Y, until |V| ≤ l1
+        Q = Y + l1 / np.abs(V).max(initial=l1 or 1.0) * (Q - Y)
+    conjugate = fsum(np.maximum(np.abs(V) - l1, 0.0).ravel() ** 2) / (2 * l2) if l2 else 0.0
+    return -C * fsum((s[:, None] * Q * np.log(np.maximum(Q, 1e-300))).ravel()) - conjugate
+
+
+def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept, center):
+    (p, K), raw, eps = w.shape, np.abs(X + center), np.finfo(float).eps
+    X = np.column_stack([X, np.ones(len(X))])[:, : p + fit_intercept]
+    if l1 == l2 == 0:  # a basis of the directions that the data hold
+        unit = np.linalg.norm(X, axis=0) + 1e-300
+        T = np.linalg.svd(X / unit, full_matrices=False)[2].T / unit[:, None]
+        size = np.linalg.norm(raw @ np.abs(T[:p]), axis=0)
+        X = X @ T[:, np.linalg.norm(X @ T, axis=0) > 4 * eps * size]
+    l1, l2 = (l * (np.arange(X.shape[1]) < p)[:, None] for l in (l1, l2))  # 0 for b
+    w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
+    g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
+    g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))
+    alike = np.diag(np.linalg.norm(np.sqrt(C * s) * X.T, axis=1) * (l1 + l2 == 0).ravel())
+    R = np.vstack([np.diag(np.sqrt(l2 + 0 * w).ravel()), np.kron(alike, np.ones(K))])
+    for k in range(K):  # H = C Σ s X̃ᵀ(diag Q − QQᵀ)X̃ + l2 = RᵀR
+        A = np.sqrt(C * s * Q[:, k])[:, None, None] * X[:, :, None] * (np.eye(K)[k] - Q)[:, None]
+        R = np.asarray(np.linalg.qr(np.vstack([R, A.reshape(len(X), -1)]), mode="r"))
+    unit = np.linalg.norm(R, axis=0) + 1e-300
+    _, sigma, Vt = np.linalg.svd(R / unit)
+    D = (Vt.T / sigma / unit[:, None]).reshape(*w.shape, -1)  # DᵀHD = 1
+    pairs = (np.linalg.norm(X @ (D[:, k] - D[:, l]), axis=1) for k in range(K) for l in range(k))
+    nu, M = np.linalg.norm(np.einsum("jk,jkr->r", g, D)), np.max([m.max() for m in pairs] or 0.0)
+    t = nu * M if (sigma > 100 * eps).all() else inf  # not if rounding may be all of it
+    return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

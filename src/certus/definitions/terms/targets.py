@@ -23,6 +23,13 @@ class Column(NamedTuple):
         return y.reshape(len(y), -1)[:, self.k].astype(float), s
 
 
+class Columns(NamedTuple):
+    """All columns of y (n, q)."""
+
+    def __call__(self, y, s):
+        return y.reshape(len(y), -1).astype(float), s
+
+
 class Classes(NamedTuple):
     """Numbers of classes."""
 
@@ -42,6 +49,17 @@ class Signs(NamedTuple):
     def __call__(self, y, s):
         y, s = Classes(self.c)(y, s)
         return np.where(y == self.k, 1.0, -1.0), s
+
+
+class SignColumns(NamedTuple):
+    """(n, K): 1 in the column of the row's class, else −1; of two classes, the second's column."""
+
+    c: list[float] | str | None = None
+
+    def __call__(self, y, s):
+        y, s = Classes(self.c)(y, s)
+        k = np.arange(y.max() + 1)
+        return np.where(y[:, None] == (k if len(k) > 2 else k[1:]), 1.0, -1.0), s
 
 
 class AgainstRest(NamedTuple):

@@ -21,7 +21,7 @@ At the optimum it is 0 for β' = β, so that β is used, made feasible.
 equations e_i = β_i/(Cω_i), Σβ = 0 are missed: "stationary". Eigenvalues that are negative by
 rounding only are lifted to 0 by K + τI, and the claim is about that kernel.
 
-The miss and the scale are such that each column is held to its own f₀.
+The scale is Σf₀, or less where a column misses its own f₀ by more than tol: each must hold.
 
 Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
 """
@@ -32,15 +32,14 @@ import numpy as np
 
 from certus.definitions.terms.claim import Claim
 
-EPS = np.finfo(float).eps
-
 
 def check(X, y, s, *, beta, b, C, kernel, fit_intercept=True, density=None, tol=1e-6):
     """Check β (n, q) and b (q,) on X (n, p), y (n, q) and weights s (n,); C a number or (q,)."""
     omega = (s if density is None else s * density(X, y) ** 2)[:, None]
+    S = fsum(omega[:, 0]) or 1.0
     inside = np.where(omega > 0, beta, 0.0)  # β'
     if fit_intercept:
-        inside = inside - omega / (fsum(omega) or 1.0) * sums(inside)
+        inside = inside - omega / S * sums(inside)
     delta = beta - inside
     definite, tau = diagonal_shift(kernel, X)
     both = np.hstack([beta, delta])
@@ -53,18 +52,17 @@ def check(X, y, s, *, beta, b, C, kernel, fit_intercept=True, density=None, tol=
         excess = np.minimum(excess, np.maximum(P, 0.0))  # P is never negative
     if (not fit_intercept and b.any()) or not np.isfinite(P + excess).all():
         excess = np.full(len(b), inf)
-    mean = sums(omega * y) / (fsum(omega) or 1.0) if fit_intercept else 0.0
-    f0 = C / 2 * sums(omega * np.maximum((y - mean) ** 2, (2.0**-39 * np.abs(y).max(axis=0)) ** 2))
-    f0 = np.maximum(f0, 1e-300)
+    mean = sums(omega * y) / S if fit_intercept else 0.0
+    least = 2.0**-39 * np.abs(y).max(axis=0)  # a smaller spread of y is rounding
+    f0 = C / 2 * sums(omega * np.maximum((y - mean) ** 2, least**2)) + 1e-300
     miss, worst = fsum(excess), (excess / f0).max()
-    scale = miss / worst if 0 < worst < inf else fsum(f0)
-    if definite:
-        return Claim("global optimum", fsum(P), miss, scale, tol, fsum(P) - miss)
-    return Claim("stationary", fsum(P), miss, scale, tol)
+    scale = miss / worst if tol < worst < inf else fsum(f0)
+    kind, bound = ("global optimum", fsum(P) - miss) if definite else ("stationary", None)
+    return Claim(kind, fsum(P), miss, scale, tol, bound)
 
 
 def sums(A):
-    return np.array([fsum(column) for column in A.T])
+    return np.array([fsum(column) if np.isfinite(column).all() else nan for column in A.T])
 
 
 def diagonal_shift(kernel, X):
@@ -75,6 +73,6 @@ def diagonal_shift(kernel, X):
     if not np.abs(K - K.T).max() <= 1e-10 * np.abs(K).max():
         return False, nan  # not symmetric: refused
     single = np.array_equal(K, K.astype(np.float32))  # given in single precision
-    rounding = 4 * np.abs(K).sum(axis=1).max() * (np.finfo("f4").eps if single else len(K) * EPS)
+    rounding = 4 * np.abs(K).sum(axis=1).max() * (2.0**-23 if single else len(K) * 2.0**-52)
     tau = max(-np.linalg.eigvalsh(K)[0], 0.0)
     return (True, tau) if tau <= rounding else (False, 0.0)

@@ -10,12 +10,13 @@ G = [K 1] and ∇F = λv − Gᵀ(ω∘e),
 
     F(v) − ‖∇F‖²/(2λ) ≤ F(u)        for every u.
 
-The miss and the scale are such that each column is held to its own f₀, the least F of β = 0.
+The scale is Σf₀, f₀ the least F of β = 0, or less where a column misses its own f₀ by more than
+tol: each must hold.
 
 Memory: three arrays as large as X; K is made a row at a time.
 """
 
-from math import fsum, inf
+from math import fsum, inf, nan
 
 import numpy as np
 
@@ -35,12 +36,12 @@ def check(X, y, s, *, beta, b, C, kernel, epsilon=0.0, density=None, tol=1e-6):
     excess = np.minimum((sums(slope**2) + slope_b**2) / (2 * lam), F)  # F is never negative
     if not np.isfinite(F + excess).all():
         excess = np.full(len(b), inf)
-    best = sums(omega * y) / (lam + fsum(omega))  # b of β = 0
+    best = sums(omega * y) / (lam + fsum(omega[:, 0]))  # b of β = 0
     f0 = np.maximum(lam / 2 * best**2 + sums(omega * (y - best) ** 2) / 2, 1e-300)
     miss, worst = fsum(excess), (excess / f0).max()
-    scale = miss / worst if 0 < worst < inf else fsum(f0)
+    scale = miss / worst if tol < worst < inf else fsum(f0)
     return Claim("global optimum", fsum(F), miss, scale, tol, fsum(F) - miss)
 
 
 def sums(A):
-    return np.array([fsum(column) for column in A.T])
+    return np.array([fsum(column) if np.isfinite(column).all() else nan for column in A.T])

@@ -20,7 +20,7 @@ At the optimum it is 0 for α = β∘y, so that this α is used, made feasible.
 optimality conditions are missed: "stationary". Eigenvalues that are negative by rounding only are
 lifted to 0 by K + τI, and the claim is about that kernel.
 
-The miss and the scale are such that each pair is held to its own f₀.
+The scale is Σf₀, or less where a pair misses its own f₀ by more than tol: each must hold.
 
 Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
 """
@@ -30,8 +30,6 @@ from math import fsum, inf, nan
 import numpy as np
 
 from certus.definitions.terms.claim import Claim
-
-EPS = np.finfo(float).eps
 
 
 def check(X, y, s, *, beta, b, pairs, C, kernel, density=None, tol=1e-6):
@@ -59,14 +57,13 @@ def check(X, y, s, *, beta, b, pairs, C, kernel, density=None, tol=1e-6):
         excess = np.full(len(b), inf)
     f0 = np.maximum(2 * np.minimum(sums(C * (y > 0)), sums(C * (y < 0))), 1e-300)
     miss, worst = fsum(excess), (excess / f0).max()
-    scale = miss / worst if 0 < worst < inf else fsum(f0)
-    if definite:
-        return Claim("global optimum", fsum(P), miss, scale, tol, fsum(P) - miss)
-    return Claim("stationary", fsum(P), miss, scale, tol)
+    scale = miss / worst if tol < worst < inf else fsum(f0)
+    kind, bound = ("global optimum", fsum(P) - miss) if definite else ("stationary", None)
+    return Claim(kind, fsum(P), miss, scale, tol, bound)
 
 
 def sums(A):
-    return np.array([fsum(column) for column in A.T])
+    return np.array([fsum(column) if np.isfinite(column).all() else nan for column in A.T])
 
 
 def diagonal_shift(kernel, X):
@@ -77,6 +74,6 @@ def diagonal_shift(kernel, X):
     if not np.abs(K - K.T).max() <= 1e-10 * np.abs(K).max():
         return False, nan  # not symmetric: refused
     single = np.array_equal(K, K.astype(np.float32))  # given in single precision
-    rounding = 4 * np.abs(K).sum(axis=1).max() * (np.finfo("f4").eps if single else len(K) * EPS)
+    rounding = 4 * np.abs(K).sum(axis=1).max() * (2.0**-23 if single else len(K) * 2.0**-52)
     tau = max(-np.linalg.eigvalsh(K)[0], 0.0)
     return (True, tau) if tau <= rounding else (False, 0.0)

@@ -28,9 +28,8 @@ class RBF(NamedTuple):
     gamma: float | str
 
     def rows(self, X):
-        g = self.gamma
-        if isinstance(g, str):
-            g = 1 / (X.shape[1] * (X.var() if g == "scale" else 1.0) or 1.0)
+        p = X.shape[1]
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
         for x in X:
             yield np.exp(-g * ((X - x) ** 2).sum(axis=1))
 
@@ -46,9 +45,8 @@ class Polynomial(NamedTuple):
     c: float = 0.0
 
     def rows(self, X):
-        g = self.gamma
-        if isinstance(g, str):
-            g = 1 / (X.shape[1] * (X.var() if g == "scale" else 1.0) or 1.0)
+        p = X.shape[1]
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
         for x in X:
             yield (g * (X @ x) + self.c) ** self.degree
 
@@ -64,9 +62,8 @@ class Sigmoid(NamedTuple):
     c: float = 0.0
 
     def rows(self, X):
-        g = self.gamma
-        if isinstance(g, str):
-            g = 1 / (X.shape[1] * (X.var() if g == "scale" else 1.0) or 1.0)
+        p = X.shape[1]
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
         for x in X:
             yield np.tanh(g * (X @ x) + self.c)
 

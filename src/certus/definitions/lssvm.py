@@ -22,7 +22,6 @@ equations e_i = β_i/(Cω_i), Σβ = 0 are missed: "stationary". Eigenvalues tha
 rounding only are lifted to 0 by K + τI, and the claim is about that kernel.
 
 The scale is Σf₀, or less where a column misses its own f₀ by more than tol: each must hold.
-
 Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
 """
 

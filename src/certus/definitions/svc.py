@@ -21,7 +21,6 @@ optimality conditions are missed: "stationary". Eigenvalues that are negative by
 lifted to 0 by K + τI, and the claim is about that kernel.
 
 The scale is Σf₀, or less where a pair misses its own f₀ by more than tol: each must hold.
-
 Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
 """
 

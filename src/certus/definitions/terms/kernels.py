@@ -28,8 +28,8 @@ class RBF(NamedTuple):
     gamma: float | str
 
     def rows(self, X):
-        p = X.shape[1]
-        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
+        p, g = X.shape[1], self.gamma
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}[g] if isinstance(g, str) else g
         for x in X:
             yield np.exp(-g * ((X - x) ** 2).sum(axis=1))
 
@@ -45,8 +45,8 @@ class Polynomial(NamedTuple):
     c: float = 0.0
 
     def rows(self, X):
-        p = X.shape[1]
-        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
+        p, g = X.shape[1], self.gamma
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}[g] if isinstance(g, str) else g
         for x in X:
             yield (g * (X @ x) + self.c) ** self.degree
 
@@ -62,8 +62,8 @@ class Sigmoid(NamedTuple):
     c: float = 0.0
 
     def rows(self, X):
-        p = X.shape[1]
-        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}.get(self.gamma, self.gamma)
+        p, g = X.shape[1], self.gamma
+        g = {"scale": 1 / (p * X.var() or 1.0), "auto": 1 / p}[g] if isinstance(g, str) else g
         for x in X:
             yield np.tanh(g * (X @ x) + self.c)
 

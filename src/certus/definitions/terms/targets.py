@@ -57,8 +57,9 @@ class SignColumns(NamedTuple):
     c: list[float] | str | None = None
 
     def __call__(self, y, s):
-        y, s = Classes(self.c)(y, s)
+        y = y.ravel().astype(int)
         k = np.arange(y.max() + 1)
+        s = s if self.c is None else s * class_weights(y, s, self.c)[y]
         return np.where(y[:, None] == (k if len(k) > 2 else k[1:]), 1.0, -1.0), s
 
 

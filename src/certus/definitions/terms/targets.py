@@ -62,6 +62,18 @@ class Signs(NamedTuple):
         return np.where(y == self.k, 1.0, -1.0), s * c[y]
 
 
+class SignColumns(NamedTuple):
+    """(n, K): 1 in the column of the row's class, else −1; of two classes, the second's column."""
+
+    c: list[float] | str | None = None
+
+    def __call__(self, y, s):
+        y = y.ravel().astype(int)
+        n, k = np.bincount(y, s), np.arange(y.max() + 1)
+        c = n.sum() / (len(n) * n) if self.c == "balanced" else np.array(self.c or np.ones(len(n)))
+        return np.where(y[:, None] == (k if len(k) > 2 else k[1:]), 1.0, -1.0), s * c[y]
+
+
 class AgainstRest(NamedTuple):
     """1 for class k, whose weight is c, and −1 for the others, whose weight is 1."""
 

@@ -24,6 +24,7 @@ class Theta(TypedDict, total=False):
     """Components of a mixture: normal ones, or ``values``, a row each."""
 
     means: np.ndarray
+    covariances: np.ndarray
     values: np.ndarray
 
 

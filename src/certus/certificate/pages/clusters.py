@@ -1,0 +1,37 @@
+"""How the pages of k-means and of mixtures are called."""
+
+from collections.abc import Iterator
+
+from ...audit import Labels
+from ...definitions.terms.counts import Bernoulli, Multinomial, Poisson
+from ...definitions.terms.covariances import Diagonal, Full, Spherical, Tied
+from ...definitions.terms.targets import NoTargets
+from ..parameters import Parameters
+from .problem import Problem
+
+SHAPES = {"full": Full(), "tied": Tied(), "diag": Diagonal(), "spherical": Spherical()}
+FAMILIES = {"bernoulli": Bernoulli(), "poisson": Poisson(), "multinomial": Multinomial()}
+
+
+def kmeans(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+    """Labels are passed on where the parameters hold them: those of a tree of splits."""
+    arguments: dict[str, object] = {"mu": p["centers"], "bound": p.get("bound", False)}
+    witnesses = {"ties": p.get("ties"), "labels": p.get("labels")}
+    arguments |= {name: w for name, w in witnesses.items() if w is not None and w.size}
+    yield Problem("kmeans", NoTargets(), arguments)
+
+
+def mixture(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+    """Normal components: one page for rows with and without NaN, as parameters do not tell."""
+    pi, theta, family = p["weights"], p["theta"], p["family"]
+    if family in FAMILIES:
+        arguments = {"pi": pi, "theta": theta["values"], "family": FAMILIES[family]}
+        yield Problem("count_mixture", NoTargets(), {**arguments, "a": p["epsilon"]})
+        return
+    arguments = {"pi": pi, "mu": theta["means"], "C": theta["covariances"]}
+    arguments |= {"shape": SHAPES[family], "epsilon": p["epsilon"]}
+    if p.get("added"):
+        arguments["added"] = p["added"]
+    if len(p.get("constant", ())):
+        arguments["constant"] = p["constant"]
+    yield Problem("gaussian_mixture", NoTargets(), arguments)

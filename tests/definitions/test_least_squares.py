@@ -97,7 +97,9 @@ def test_a_penalty_holds_what_the_data_do_not():
     at = {"b": model.intercept_, "alpha": 1.0}
     assert check(X, y, s, w=model.coef_, **at).holds
     found = check(X, y, s, w=moved, **at)
-    assert found.miss == pytest.approx(0.02 * (1 + 10 * (model.coef_[0] - model.coef_[4])), rel=1e-6)
+    assert found.miss == pytest.approx(
+        0.02 * (1 + 10 * (model.coef_[0] - model.coef_[4])), rel=1e-6
+    )
     assert found.miss > 1e-3
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ...exceptions import CertificateError
+
 MOST_INLINE = 100  # numbers of an array that a script holds itself
 
 
@@ -26,6 +28,11 @@ class Literals:
             return f"({''.join(f'{self.source(v, name)}, ' for v in value)})"
         if isinstance(value, list):
             return f"[{', '.join(self.source(v, name) for v in value)}]"
+        if callable(value):
+            raise CertificateError(
+                "nothing to export: a function of yours is part of the model, and a script cannot "
+                "hold it. certus.verify recomputes the claim with it"
+            )
         if isinstance(value, float | np.floating) and not np.isfinite(value):
             return f'float("{float(value)}")'
         return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,9 +1,9 @@
 """The script of a certificate: the page, the parameters, and a loader of the user's files.
 
-    head        what is claimed, and how the script is called
-    page        its terms and itself, without imports of ours
-    model       PROBLEMS: the arguments of ``check``
-    loader      columns by name, labels as numbers, the steps of a pipeline
+head        what is claimed, and how the script is called
+page        its terms and itself, without imports of ours
+model       PROBLEMS: the arguments of ``check``
+loader      columns by name, labels as numbers, the steps of a pipeline
 """
 
 import ast
@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...definitions.terms import claim as claims
 from ...definitions.terms.targets import NoTargets
 from ..pages.lines import terms_of
 from ..pages.problem import Problem
@@ -25,82 +24,81 @@ if TYPE_CHECKING:
 HEAD = '''"""Check what a {model} claims, from its data. Needs NumPy alone.
 
     python {name} {usage}
-
-Files are .npy, .csv (a header is understood) or .npz (CSR, of scipy.sparse.save_npz).
+    Files: .npy, .csv (with or without a header), .npz (CSR, by scipy.sparse.save_npz).
 {claimed}
 Exit code: 0 the claim holds, 1 it does not, 2 the data could not be read.
 """
-import csv
-import sys
 '''
+MOST_LINES = 150
+MOST_KEPT = 3  # paragraphs of a page's text that every script has: what it is about, the objective
+CLAIM = '''class Claim(NamedTuple):
+    """It holds where ``miss`` (objective − bound, or a missed condition) ≤ tol · scale."""
+    kind: str
+    objective: float
+    miss: float
+    scale: float
+    tol: float
+    bound: float | None = None'''
 WITH_TARGETS = "X.npy y.npy [weights.npy]       or: data.csv TARGET [WEIGHTS], columns by name"
 WITHOUT_TARGETS = "X.npy [weights.npy]"
+IMPORTS = ("import csv, sys", "import numpy as np", "from typing import NamedTuple")
 
 MODEL = """
 # --- the model ---
 {arrays}SHAPE, OBJECTIVE, SLACK = {shape}, {objective}, {slack}
-COLUMNS = {columns}
-CLASSES = {classes}
+COLUMNS, CLASSES = {columns}, {classes}
 PROBLEMS = [{problems}]
 """
 
-LOADER = '''
+LOADER = """
 # --- the data ---
-def table(path):
-    """Columns of a file by name: those of a CSV file's header, else 0, 1, …"""
+def table(path):  # columns by name: of a CSV file's header, else by number
     if path.endswith(".csv"):
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
+        with open(path, newline="", encoding="utf-8-sig") as file: rows = [*filter(None, csv.reader(file))]
         header = not any(label(cell) != cell or cell in NUMBER for cell in rows[0])
         return dict(zip(rows.pop(0) if header else range(len(rows[0])), np.array(rows).T))
     A = np.load(path)
     if path.endswith(".npz"):
+        i = np.repeat(np.arange(A["shape"][0]), np.diff(A["indptr"]))
         sparse, A = A, np.zeros(A["shape"])
-        i = np.repeat(np.arange(len(A)), np.diff(sparse["indptr"]))
         np.add.at(A, (i, sparse["indices"]), sparse["data"])
     return dict(enumerate(A.reshape(len(A), -1).T))
 
 def label(value):  # 1, 1.0 and "1" are one label
-    try:
-        return float(value)
-    except ValueError:
-        return str(value)
-NUMBER = {{key: k for k, value in enumerate(CLASSES) for key in (label(value), str(value))}}
+    try: return float(value)
+    except ValueError: return str(value)
+NUMBER = {key: k for k, value in enumerate(CLASSES) for key in (label(value), str(value))}
+"""
 
-def column(given, T):
-    return T[given] if given in T else np.column_stack(list(table(given).values()))
-'''
-
-STEPS = '''
-def prepared(T, name, fill, category, shift, scale):
-    """A column as the pipeline made it."""
+STEPS = """
+def prepared(T, name, fill, category, shift, scale):  # a column as the pipeline made it
     v = [fill if str(v) in ("", "NA", "nan") else v for v in T[name].tolist()]
     if category is not None:
         v = [label(cell) == label(category) for cell in v]
     return (np.array(v).astype(float) - shift) / scale
-'''
+"""
 
 MAIN = """
 def main(files):
     try:
         T = table(files[0])
         X = np.column_stack({X})
-{y}        s = column(files[{weights}], T).astype(float).ravel() if len(files) > {weights} else np.ones(len(X))
-    except (OSError, ValueError, KeyError, IndexError) as error:
+        more = [T[f] if f in T else np.column_stack([*table(f).values()]) for f in files[1:]]
+        y, s = {y}, more[{weights}].ravel().astype(float) if more[{weights}:] else np.ones(len(X))
+        if X.shape != SHAPE or {{len(X)}} != {{len(s){length}}}:
+            raise ValueError(f"X is {{X.shape}}, that of the fit {{SHAPE}}; or y has another length")
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         print(f"the data could not be read: {{error!r}}", __doc__, sep="\\n")
         return 2
-    if X.shape != SHAPE or len(s) != len(X){shapes}:
-        print(f"X has shape {{X.shape}}, the model was fitted on {{SHAPE}}; y and weights have a row each")
-        return 2
-    claim = total([check({rows}, *targets(y, s), **given) for targets, given in PROBLEMS])
-    print(f"{{claim.kind}}: objective {{claim.objective!r}}, claimed {{OBJECTIVE!r}}")
-    print(f"missed by {{claim.miss:.3g}}, {{claim.miss / (claim.scale or 1):.3g}} of its scale")
-    same = abs(claim.objective - OBJECTIVE) <= 1e-9 * abs(OBJECTIVE) + SLACK
-    print("the claim holds" if claim.holds and same else "THE CLAIM DOES NOT HOLD")
-    return 0 if claim.holds and same else 1
+    claims = [check({rows}, *targets(y, s), **given) for targets, given in PROBLEMS]
+    kind, (objective, miss, scale) = claims[0].kind, np.sum([c[1:4] for c in claims], axis=0)
+    holds = miss <= claims[0].tol * scale and abs(objective - OBJECTIVE) <= SLACK
+    print(f"{{kind}}: objective {{objective:.15g}}, claimed {{OBJECTIVE!r}}")
+    print(f"missed by {{miss:.3g}}, {{miss / (scale or 1):.3g}} of its scale")
+    print("the claim holds" if holds else "THE CLAIM DOES NOT HOLD")
+    return 0 if holds else 1
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
 """
 
 
@@ -130,18 +128,33 @@ def assembled(c: "Certificate", problems: list[Problem], claimed: str, name: str
         columns=_columns(c), classes=classes, problems=",\n    ".join(calls),
     )  # fmt: skip
     main = MAIN.format(
-        X=_X(c), y=_y(c, targets), weights=2 if targets else 1,
-        shapes=" or len(y) != len(X)" if targets else "", rows=_rows(problems[0].constant),
+        X=_X(c), y=_y(c, targets), length=", len(y)" if targets else "",
+        weights=1 if targets else 0, rows=_rows(problems[0].constant),
     )  # fmt: skip
-    body = "\n\n".join(_sources(problems))
     steps = STEPS if c._steps is not None else ""
-    text = head + body + "\n" + model + LOADER.format() + steps + main
-    return Script(re.sub(r"\n{3,}", "\n\n", text), literals)
+    rest = model + LOADER + steps + main
+    page = import_module(f"certus.definitions.{problems[0].page}")
+    paragraphs = inspect.getdoc(page).split("\n\n")  # type: ignore[union-attr]
+    while True:
+        body = "\n\n".join(_sources(problems, "\n".join(paragraphs)))
+        text = head + _dense(body + rest)
+        if text.count("\n") <= MOST_LINES or len(paragraphs) <= MOST_KEPT:
+            return Script(text, literals)
+        # the objective stays, and the derivation is left to the page
+        paragraphs[-2:] = [f"The whole text: {page.__name__}."]
+
+
+def _dense(text: str) -> str:
+    """Python source with a blank line before definitions and none within them."""
+    text = re.sub(r"\n\n+(?=[ )\]])", "\n", text)
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def _slack(c: "Certificate") -> float:
-    """By how much the objective of a page may differ: by the gap that the proof left open."""
-    return c.gap if c.bound is not None else 0.0
+    """By how much the objective of a page may differ: by rounding, and the gap that is left."""
+    if c.kind == "exact":  # the objective counts what is wrong
+        return float("inf")
+    return 1e-9 * abs(c.objective) + (c.gap if c.bound is not None else 0.0)
 
 
 def _columns(c: "Certificate") -> str:
@@ -160,12 +173,10 @@ def _X(c: "Certificate") -> str:
 
 def _y(c: "Certificate", targets: bool) -> str:
     if not targets:
-        return "        y = None\n"
+        return "None"
     if c.labels is None:
-        return "        y = column(files[1], T).astype(float)\n"
-    return (
-        "        y = np.array([NUMBER[label(v)] for v in column(files[1], T).ravel().tolist()])\n"
-    )
+        return "more[0].astype(float)"
+    return "np.array([NUMBER[label(v)] for v in more[0].ravel().tolist()])"
 
 
 def _rows(constant: float | None) -> str:
@@ -175,22 +186,28 @@ def _rows(constant: float | None) -> str:
 # --- sources --------------------------------------------------------------------------------------
 
 
-def _sources(problems: list[Problem]) -> Iterator[str]:
-    """Imports, terms and page, in the order in which they need each other."""
+def _sources(problems: list[Problem], text: str) -> Iterator[str]:
+    """Imports, terms and page, in the order in which they need each other; ``text``: its own."""
     page = import_module(f"certus.definitions.{problems[0].page}")
-    text = inspect.getsource(page)
     terms = dict.fromkeys(t for p in problems for t in terms_of([p.targets, p.arguments]))
-    imports, rest = _without_imports(inspect.getsource(claims))
-    own_imports, own = _without_imports(text)
-    lines = {"import numpy as np": None} | dict.fromkeys([*imports, *own_imports])
-    yield "\n".join(sorted(lines, key=lambda line: (line.startswith("import"), line)))
-    yield rest
+    modules = [*(import_module(term.__module__) for term in terms), page]
+    parts = [_without_imports(inspect.getsource(module)) for module in modules]
+    imports = {*IMPORTS, *(line for part in parts for line in part.imports)}
+    yield "\n".join(sorted(imports))
+    yield CLAIM
     yield from (inspect.getsource(term).rstrip() for term in terms)
-    yield own
+    code = re.sub(r'^r?""".*?"""', "", parts[-1].text, count=1, flags=re.DOTALL)
+    yield f'r"""{text}\n"""\n{code.lstrip()}'
 
 
-def _without_imports(text: str) -> tuple[list[str], str]:
-    """The import lines of a source that are not ours, and its other lines."""
+class Source(NamedTuple):
+    """A module without its imports, and those that are not ours."""
+
+    imports: list[str]
+    text: str
+
+
+def _without_imports(text: str) -> Source:
     lines, imports = text.splitlines(), []
     for node in ast.parse(text).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -199,4 +216,4 @@ def _without_imports(text: str) -> tuple[list[str], str]:
                 imports.append(" ".join(lines[i].strip() for i in rows))
             for i in rows:
                 lines[i] = ""
-    return imports, "\n".join(lines).strip()
+    return Source(imports, "\n".join(lines).strip())

@@ -6,7 +6,7 @@ from importlib import import_module
 import numpy as np
 
 from ...data.rows import Rows
-from ...definitions.terms.claim import Claim, total
+from ...definitions.terms.claim import Claim
 from .problem import Problem
 
 LARGEST = 1 << 31  # bytes of X as dense float64; a page works with a few copies of it
@@ -29,3 +29,10 @@ def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
         check = import_module(f"certus.definitions.{page}").check
         claims.append(check(columns, *targets(y, s), **arguments, tol=tol))
     return total(claims)
+
+
+def total(claims: list[Claim]) -> Claim:
+    """The claim of problems that share no parameters."""
+    kinds, objectives, misses, scales, tols, bounds = zip(*claims, strict=True)
+    bound = None if None in bounds else sum(bounds)
+    return Claim(kinds[0], sum(objectives), sum(misses), sum(scales), tols[0], bound)

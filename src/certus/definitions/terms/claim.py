@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Claim(NamedTuple):
-    """``kind`` is proven where ``miss`` is at most ``tol`` times ``scale``."""
+    """A claim holds where ``miss`` is at most ``tol`` times ``scale``."""
 
     kind: str  # "global optimum", "stationary", "local optimum", "exact", "no finite optimum"
     objective: float
@@ -16,10 +16,3 @@ class Claim(NamedTuple):
     @property
     def holds(self) -> bool:
         return bool(self.miss <= self.tol * self.scale)
-
-
-def total(claims: list[Claim]) -> Claim:
-    """The claim of problems that share no parameters."""
-    kinds, objectives, misses, scales, tols, bounds = zip(*claims, strict=True)
-    bound = None if None in bounds else sum(bounds)
-    return Claim(kinds[0], sum(objectives), sum(misses), sum(scales), tols[0], bound)

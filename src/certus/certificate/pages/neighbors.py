@@ -1,0 +1,5 @@
+def neighbors(p, labels):
+    return []
+
+
+linkage = diana = ncfs = neighbors

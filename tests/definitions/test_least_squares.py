@@ -69,7 +69,7 @@ def test_over_w_not_negative_the_bound_lies_below_the_optimum_and_meets_it_there
 
 
 def test_repeated_columns_over_w_not_negative_hide_no_optimum():
-    """Wide data with repeated columns, of which the fast proof says "not optimal" at the optimum."""
+    """Wide data, of which the fast proof says "not optimal" at the optimum."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 50))
     y = X @ rng.normal(size=50) + rng.normal(size=30)
@@ -97,7 +97,9 @@ def test_a_penalty_holds_what_the_data_do_not():
     at = {"b": model.intercept_, "alpha": 1.0}
     assert check(X, y, s, w=model.coef_, **at).holds
     found = check(X, y, s, w=moved, **at)
-    assert found.miss == pytest.approx(0.02 * (1 + 10 * (model.coef_[0] - model.coef_[4])), rel=1e-6)
+    assert found.miss == pytest.approx(
+        0.02 * (1 + 10 * (model.coef_[0] - model.coef_[4])), rel=1e-6
+    )
     assert found.miss > 1e-3
 
 

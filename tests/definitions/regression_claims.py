@@ -51,7 +51,8 @@ def assert_agrees(certificate, X, y, s=None):
         assert total.objective >= certificate.bound - rounding
         assert total.miss <= certificate.gap + rounding
     w = certificate.parameters["w"].copy()
-    w[np.abs(w).argmax(axis=0), np.arange(w.shape[1])] *= 1.01
+    largest = np.abs(w).argmax(axis=0), np.arange(w.shape[1])
+    w[largest] = np.where(w[largest] == 0, 0.1, 1.01 * w[largest])
     assert not total_of(certificate, X, y, s, w=w).holds
     return total
 

@@ -126,7 +126,7 @@ def test_what_is_not_allowed_does_not_hold():
 
 
 def test_weights_are_divided_as_the_model_does():
-    X, y, s = data(6)
+    _, y, s = data(6)
     for divisor, D in (("weights", s.sum()), ("rows", 60), (None, 1.0)):
         _, shares = Averaged(0, divisor, 0.5)(y, s)
         np.testing.assert_allclose(shares, s / (2 * D), rtol=1e-15)

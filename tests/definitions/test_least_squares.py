@@ -69,7 +69,7 @@ def test_over_w_not_negative_the_bound_lies_below_the_optimum_and_meets_it_there
 
 
 def test_repeated_columns_over_w_not_negative_hide_no_optimum():
-    """Wide data with repeated columns, of which the fast proof says "not optimal" at the optimum."""
+    """Wide data, of which the fast proof says "not optimal" at the optimum."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 50))
     y = X @ rng.normal(size=50) + rng.normal(size=30)

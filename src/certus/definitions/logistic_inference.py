@@ -7,7 +7,8 @@ r"""Standard errors of logistic and softmax models: is this the covariance of th
 
 Λ is the curvature of the penalty α/2‖w‖² of two classes, or α/2 Σ_k ‖w_k − w̄‖² of more (intercepts
 are free). Weights are counts. The formula is meant for the optimum: whether β is one, the page of
-the model says. Firth's model has the covariance of an unpenalised one.
+the model says, and not this one (the classical covariance depends on y through β alone). Firth's
+model has the covariance of an unpenalised one.
 
 Columns are centred by their weighted means, which changes intercepts alone, and scaled. The miss is
 the largest error of cov_ij, as a share of √(cov_ii cov_jj). It is infinite where H + Λ of the

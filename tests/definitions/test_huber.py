@@ -122,5 +122,5 @@ def test_page_and_proof_agree(setting, penalty, K):
 @pytest.mark.filterwarnings("ignore")
 def test_an_early_stop_is_refused():
     X, k, s = rows(90, 3, 2)
-    model = PenalizedClassifier(loss="huber", solver="gradient-descent", max_iter=2)
+    model = PenalizedClassifier(loss="huber", solver="fista", max_iter=2)
     refuse(model.fit(X, k, sample_weight=s), X, k, s)

@@ -27,12 +27,12 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, beta=None,
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     beta = None if beta is None else beta[s > 0]
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
-        return Claim("global optimum", inf, inf, 1.0, tol)
     center = np.average(X, axis=0, weights=s) * fit_intercept
     X, b = X - center, b + center @ w
     F = C * fsum(s * np.maximum(1 - y * (X @ w + b), 0.0)) + l1 * fsum(np.abs(w))
     F += l2 / 2 * fsum(w**2)
+    if not np.isfinite(F + b) or (b != 0 and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
     plus, minus = C * fsum(s[y > 0]), C * fsum(s[y < 0])
     f0 = 2 * min(plus, minus) if fit_intercept or constant else 0.0  # F of the intercept alone
     f0 = f0 or plus + minus

@@ -27,12 +27,12 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, delta, C, l1, l2, fit_intercept, constant=False, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
-        return Claim("global optimum", inf, inf, 1.0, tol)
     center = np.average(X, axis=0, weights=s) * fit_intercept
     X, b = X - center, b + center @ w
     r = 1 - y * (X @ w + b)
     F = C * fsum(s * loss(r, delta)) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
+    if not np.isfinite(F + b) or (b != 0 and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
     a = np.clip(r, -delta, delta)
     bound = min(max(dual_bound(X, y, s, a, C, l1, l2, fit_intercept), 0.0), F)
     light, heavy = sorted([C * fsum(s[y > 0]), C * fsum(s[y < 0])])

@@ -37,14 +37,14 @@ EPS = np.finfo(float).eps
 def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
-        return Claim("global optimum", inf, inf, 1.0, tol)
     Z = y[:, None] * np.column_stack([X, np.full(len(X), float(fit_intercept))])
     separated = direction and l1 == l2 == 0 and direction.separates(Z)
     center = np.average(X, axis=0, weights=s) * fit_intercept
     X, b = X - center, b + center @ w
     m = y * (X @ w + b)
     F = C * fsum(s * np.logaddexp(0.0, -m)) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
+    if not np.isfinite(F + b) or (b != 0 and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
     if separated:
         return Claim("no finite optimum", F, 0.0, 1.0, tol)
     a = np.exp(-np.logaddexp(0.0, m))  # 1/(1 + exp(m))

@@ -30,29 +30,28 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, tol=1e-6):
     """Check w (p, K), b (K,) on X (n, p), y = 0 … K − 1. ``constant``: X has a column for b."""
     X, y, s, n = X[s > 0], y[s > 0], s[s > 0], np.bincount(y, s, len(b))
-    if not np.isfinite([*w, b]).all() or (b.any() and not fit_intercept):
-        return Claim("global optimum", inf, inf, 1.0, tol)
     center = np.average(X, axis=0, weights=s) * fit_intercept
-    F = objective(X - center, y, s, w, b + center @ w, C, l1, l2)
+    Y, z = np.eye(len(b))[y], (X - center) @ w + (b + center @ w)
+    F = objective(z, Y, s, w, C, l1, l2)
+    if not np.isfinite(F) or (b.any() and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
     if direction and l1 == l2 == 0:
-        E, X1 = np.eye(len(b)), np.column_stack([X, np.full(len(X), float(fit_intercept))])
-        Z = [((E[y] - e)[:, None] * X1[:, :, None]).reshape(len(X), -1) for e in E]
+        X1 = np.column_stack([X, np.full(len(X), float(fit_intercept))])
+        Z = [((Y - e)[:, None] * X1[:, :, None]).reshape(len(X), -1) for e in np.eye(len(b))]
         if direction.separates(np.vstack(Z)):
             return Claim("no finite optimum", F, 0.0, 1.0, tol)
     share = n / n.sum() if fit_intercept or constant else np.full(len(n), 1 / len(n))
     f0 = -C * fsum(n * np.log(np.maximum(share, 1e-300))) or C * fsum(n) * log(len(n))
-    there = (n > 0) | (not fit_intercept)
-    X, w, b = X - center, w[:, there], (b + center @ w)[there]
-    y, Y = (np.cumsum(there) - 1)[y], np.eye(len(there))[y][:, there]
-    reached, z = objective(X, y, s, w, b, C, l1, l2), X @ w + b
-    bound = reached - curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept, center)
+    there = (n > 0) | (not fit_intercept)  # without weight, an intercept of −∞ is as good
+    X, Y, w, z = X - center, Y[:, there], w[:, there], z[:, there]
+    bound = objective(z, Y, s, w, C, l1, l2)
+    bound -= curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept, center)
     bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
 
-def objective(X, y, s, w, b, C, l1, l2):
-    z = X @ w + b
-    losses = np.logaddexp.reduce(z - z[np.arange(len(y)), y][:, None], axis=1)
+def objective(z, Y, s, w, C, l1, l2):
+    losses = np.logaddexp.reduce(z - (Y * z).sum(axis=1, keepdims=True), axis=1)
     return C * fsum(s * losses) + l1 * fsum(np.abs(w).ravel()) + l2 / 2 * fsum(w.ravel() ** 2)
 
 

@@ -25,12 +25,12 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
-        return Claim("global optimum", inf, inf, 1.0, tol)
     center = np.average(X, axis=0, weights=s) * fit_intercept
     X, b = X - center, b + center @ w
     short = np.maximum(1 - y * (X @ w + b), 0.0)
     F = C * fsum(s * short**2) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
+    if not np.isfinite(F + b) or (b != 0 and not fit_intercept):
+        return Claim("global optimum", inf, inf, 1.0, tol)
     bound = min(max(dual_bound(X, y, s, 2 * short, C, l1, l2, fit_intercept), 0.0), F)
     plus, minus = C * fsum(s[y > 0]), C * fsum(s[y < 0])
     f0 = 4 * plus * minus / (plus + minus)  # F of the intercept alone, (n₊ − n₋)/(n₊ + n₋)

@@ -16,7 +16,9 @@ class Direction(NamedTuple):
 
         theta = np.asarray(self.theta)
         m = Z @ theta
+        if not np.isfinite(m).all():
+            return False
         for i in np.flatnonzero(np.abs(m) <= 1e-9 * (np.abs(Z) @ np.abs(theta))):  # or rounding
             exact = sum(Fraction(z) * Fraction(t) for z, t in zip(Z[i], self.theta, strict=True))
             m[i] = (exact > 0) - (exact < 0)
-        return bool(np.isfinite(m).all() and m.min() >= 0 and m.max() > 0)
+        return bool(m.min() >= 0 and m.max() > 0)

@@ -1,0 +1,126 @@
+"""The page of Huber's loss of two classes, against scipy, literal sums and the proof."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from certus.definitions import huber
+from certus.definitions.huber import check
+from certus.definitions.terms.targets import AgainstRest, Classes, Signs
+from certus.linear_model import PenalizedClassifier
+from certus.losses import Huber
+from certus.penalties import L1, L2, ElasticNet
+
+from .classifiers import agree, edited, is_short, refuse, rows, smooth_minimum
+
+PENALTIES = [(0.0, 1.0), (0.0, 0.01), (0.5, 0.5), (1.0, 0.0)]
+
+
+def two_classes(n=60, p=3, seed=0):
+    X, k, s = rows(n, p, 2, seed)
+    return X, 2.0 * k - 1, s
+
+
+def loss_of(y, s, C, delta):
+    def loss(z):
+        a = np.clip(y - z, -delta, delta)
+        return C * (s @ (a * (y - z - a / 2))), -C * s * a
+
+    return loss
+
+
+def test_the_page_is_short():
+    assert is_short(huber, Signs, AgainstRest, Classes)
+
+
+def test_the_objective_is_that_of_a_literal_loop():
+    X, y, s = two_classes()
+    w, b = np.array([0.5, -0.2, 0.01]), 0.3
+    F = 0.4 * sum(abs(v) for v in w) + 0.35 * sum(v * v for v in w)
+    for i in range(len(y)):
+        z = sum(X[i, j] * w[j] for j in range(3)) + b
+        r = abs(y[i] - z)
+        F += 2.0 * s[i] * (r * r / 2 if r <= 0.8 else 0.8 * r - 0.32)
+    claim = check(X, y, s, w=w, b=b, delta=0.8, C=2.0, l1=0.4, l2=0.7, fit_intercept=True)
+    assert claim.objective == pytest.approx(F, rel=1e-13)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("delta", [0.1, 1.35, 1e150])
+@pytest.mark.parametrize(("l1", "l2"), PENALTIES)
+def test_the_bound_is_below_the_optimum_and_meets_it_there(l1, l2, delta, fit_intercept):
+    X, y, s = two_classes()
+    best, w, b = smooth_minimum(loss_of(y, s, 1.5, delta), X, 1, l1, l2, fit_intercept)
+    how = {"delta": delta, "C": 1.5, "l1": l1, "l2": l2, "fit_intercept": fit_intercept}
+    claim = check(X, y, s, w=w, b=b, **how)
+    assert claim.objective == pytest.approx(best, rel=1e-12)
+    assert claim.holds
+    rng = np.random.default_rng(1)
+    for size in (1e-6, 1e-4, 1e-2, 1.0):
+        for _ in range(5):
+            off = w + size * rng.normal(size=3) * np.abs(w).max()
+            shift = b + size * rng.normal() * fit_intercept
+            claim = check(X, y, s, w=off, b=shift, **how)
+            assert claim.bound <= best * (1 + 1e-10)
+            assert claim.miss >= claim.objective - best - 1e-10 * best
+
+
+@pytest.mark.parametrize("delta", [0.1, 1.1, 1.5, 3.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_scale_is_the_objective_of_the_best_constant(fit_intercept, delta):
+    _, y, s = two_classes()
+    X = np.zeros((len(y), 1))
+    X[0] = 1.0
+    none, _, b = smooth_minimum(loss_of(y, s, 1.5, delta), X, 1, 0.0, 1e12, fit_intercept)
+    how = {"delta": delta, "C": 1.5, "l1": 0.0, "l2": 1.0, "fit_intercept": fit_intercept}
+    claim = check(X, y, s, w=np.zeros(1), b=b * fit_intercept, **how)
+    assert claim.scale == pytest.approx(none, rel=1e-9)
+    constant = check(
+        X, y, s, w=np.zeros(1), b=0.0, **{**how, "fit_intercept": False}, constant=True
+    )
+    free = check(X, y, s, w=np.zeros(1), b=0.0, **{**how, "fit_intercept": True})
+    assert constant.scale == free.scale
+
+
+def test_impossible_parameters_are_refused():
+    X, y, s = two_classes()
+    how = {"delta": 1.0, "C": 1.0, "l1": 0.0, "l2": 1.0}
+    for w, b, fit_intercept in [([inf, 0, 0], 0.0, True), ([np.nan, 0, 0], 0.0, True),
+                                ([0, 0, 0], inf, True), ([1e200, 0, 0], 0.0, True),
+                                ([0, 0, 0], 0.1, False)]:  # fmt: skip
+        claim = check(X, y, s, w=np.array(w, float), b=b, **how, fit_intercept=fit_intercept)
+        assert not claim.holds
+
+
+def test_one_class_alone_has_the_optimum_0():
+    X, y, s = two_classes()
+    how = {"delta": 1.0, "C": 1.0, "l1": 0.0, "l2": 1.0, "fit_intercept": True}
+    assert check(X, y, s * (y > 0), w=np.zeros(3), b=1.0, **how).holds
+    assert not check(X, y, s * (y > 0), w=np.zeros(3), b=0.9, **how).holds
+
+
+SETTINGS = [{}, {"fit_intercept": False}, {"class_weight": "balanced"}, {"loss": "squared"},
+            {"class_weight": {0: 0.2, 1: 3.0}}, {"loss": Huber(0.3)}]  # fmt: skip
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("penalty", [L1(0.5), L2(2.0), ElasticNet(0.5, 0.5)], ids=str)
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_page_and_proof_agree(setting, penalty, K):
+    X, k, s = rows(90, 3, K)
+    setting = {"loss": "huber", **setting}
+    model = PenalizedClassifier(penalty=penalty, **setting).fit(X, k, sample_weight=s)
+    c, found = agree(model, X, k, s)
+    assert c.certified
+    assert len(found) == (1 if K == 2 else 3)
+    assert sum(f.miss for f in found) <= c.gap + 1e-12 * sum(f.scale for f in found)
+    refuse(edited(model, "coef_"), X, k, s)
+    refuse(model, X, (k + 1) % K, s)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_early_stop_is_refused():
+    X, k, s = rows(90, 3, 2)
+    model = PenalizedClassifier(loss="huber", solver="fista", max_iter=2)
+    refuse(model.fit(X, k, sample_weight=s), X, k, s)

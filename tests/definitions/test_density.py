@@ -68,16 +68,18 @@ def test_copies_have_an_infinite_density_and_classes_without_other_rows_none():
 def test_of_rows_that_are_equally_near_any_may_be_counted():
     X, y = np.array([[1.0], [-1.0], [2.0], [5.0]]), np.array([0, 1, 1, 0])
     V, Q = 2.0, np.zeros((1, 1))
-    log_p = np.array([math.log(1 / (4 * V))])
-    for counts, log_class, right in [
-        ([1, 0], [math.log(1 / (2 * V)), -math.inf], True),
-        ([0, 1], [-math.inf, math.log(1 / (2 * V))], True),
-        ([1, 1], [math.log(1 / (2 * V))] * 2, False),
-        ([0, 0], [-math.inf] * 2, False),
-        ([-1, 2], [math.nan, math.log(2 / (2 * V))], False),
+    for k, counts, log_class, right in [
+        (1, [1, 0], [math.log(1 / (2 * V)), -math.inf], True),
+        (1, [0, 1], [-math.inf, math.log(1 / (2 * V))], True),
+        (2, [1, 1], [math.log(1 / (2 * V))] * 2, True),
+        (1, [1, 1], [math.log(1 / (2 * V))] * 2, False),
+        (1, [0, 0], [-math.inf] * 2, False),
+        (2, [0, 2], [-math.inf, math.log(2 / (2 * V))], False),
+        (1, [-1, 2], [math.nan, math.log(2 / (2 * V))], False),
     ]:
+        log_p = np.array([math.log(k / (4 * V))])
         claim = page.check(
-            X, y, np.ones(4), k=1, log_density=log_p, Q=Q, counts=np.array([counts]),
+            X, y, np.ones(4), k=k, log_density=log_p, Q=Q, counts=np.array([counts]),
             log_class=np.array([log_class]),
         )  # fmt: skip
         assert claim.holds == right

@@ -36,8 +36,9 @@ def test_the_spread_within_clusters_is_that_of_a_literal_loop():
         mean = sum(s[i] * X[i] for i in rows) / sum(s[i] for i in rows)
         total += sum(s[i] * ((X[i] - mean) ** 2).sum() for i in rows)
     assert gap_statistic.within(X, s, labels[:, 2]) == pytest.approx(total, rel=1e-12)
-    far = gap_statistic.within(X + 1e8, s, labels[:, 2])
-    assert far == pytest.approx(total, rel=1e-6)  # X itself is rounded there
+    far = X + 1e12
+    near = gap_statistic.within(far - far[0], s, labels[:, 2])
+    assert gap_statistic.within(far, s, labels[:, 2]) == pytest.approx(near, rel=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -58,6 +59,16 @@ def test_a_gap_that_rises_to_the_end_chooses_nothing():
     assert claims["chosen"] is None
     assert check(X, s, labels, noise, **claims).holds
     assert not check(X, s, labels, noise, **{**claims, "chosen": 5}).holds
+
+
+def test_the_first_gap_within_one_error_of_the_next_is_chosen():
+    X, s, labels, noise = case()
+    gap, error = gaps(np.log([within(X, own, s) for own in labels.T]), np.log(noise))
+    for errors, chosen in ((0.9, 1), (1.1, 2)):
+        moved = noise * np.exp([gap[1] - errors * error[1] - gap[0], 0.0, 0.0, -9.0, -9.0])
+        claims = stated(X, s, labels, moved)
+        assert claims["chosen"] == chosen
+        assert check(X, s, labels, moved, **claims).holds
 
 
 def test_clusters_of_equal_rows_have_an_infinite_gap():

@@ -44,6 +44,6 @@ def within(X, s, labels):
     parts = []
     for c in np.unique(labels):
         x, weight = X[labels == c], s[labels == c]
-        mean = x[0] + np.average(x - x[0], axis=0, weights=weight)
-        parts.append(weight @ (x - mean) ** 2)
+        x = x - x[0]  # so that rows far from the origin lose no digits
+        parts.append(weight @ (x - np.average(x, axis=0, weights=weight)) ** 2)
     return fsum(np.ravel(parts))

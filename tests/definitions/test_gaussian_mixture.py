@@ -190,6 +190,10 @@ def test_a_number_on_the_diagonal_is_held_to_its_fixed_points(shape):
     assert check(X, s, **t, added=added).holds
     assert not check(X, s, **t).holds
     assert not check(X, s, **{**t, "C": 1.01 * t["C"]}, added=added).holds
+    # of a fall, too: the way back is of second order, and too short to be refused
+    claim = check(X, s, **{**t, "C": 0.9995 * t["C"]}, added=added)
+    assert claim.objective > check(X, s, **t, added=added).objective
+    assert not claim.holds
 
 
 def test_the_way_of_a_step_is_the_sum_of_divergences():

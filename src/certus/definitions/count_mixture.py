@@ -30,7 +30,7 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, pi, theta, family, a=0.0, tol=1e-6):
     """Check pi (K,) and theta (K, p) on counts X (n, p) and weights s (n,)."""
     X, s, S = X[s > 0], s[s > 0], fsum(s)
-    if not ((pi >= 0).all() and pi.any() and family.allows(theta)):
+    if not ((pi >= 0).all() and pi.any() and family.allows(X, theta)):
         return Claim("stationary", nan, inf, S, tol)
     mean = np.average(X, axis=0, weights=s)
     base = fsum(s * family.base(X))

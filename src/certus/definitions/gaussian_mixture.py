@@ -97,4 +97,4 @@ def way(pi, mu, C, pi1, mu1, C1):
         Z, log_det = whiten(c, np.column_stack([np.linalg.cholesky(c1), mu1[k] - mu[k]]))
         kl = ((Z**2).sum() - len(c) + log_det - whiten(c1, Z)[1]) / 2
         total += pi1[k] * (kl + log(pi1[k] / pi[k])) if pi1[k] > 0 else 0.0
-    return total
+    return float(total)

@@ -53,7 +53,7 @@ def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
     m = mu + [s[a == j] @ (X[a == j] - mu[j]) / (n[j] or 1.0) for j in range(k)]
     D = squared_distances(X, m)
     leave = s * n[a] / np.where(n[a] - s > 1e-6 * n[a], n[a] - s, inf) * D[i, a]
-    miss = max(J - fsum(s * D.min(axis=1)), 0.0) + (leave.max() if (n == 0).any() else 0.0)
+    miss = max(J - fsum(s * D.min(axis=1)), 0.0) + (float(leave.max()) if 0 in n else 0.0)
     enter = s[:, None] * n / (n + s[:, None]) * D
     enter[i, a] = inf
     kind = "local optimum" if (leave - enter.min(axis=1)).max() <= tol * J else "stationary"

@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Bernoulli(NamedTuple):
-    """Entry j is 1 with probability θ_j, else 0."""
+    """Entry j is 1 with probability θ_j, else 0; a share counts as such."""
 
-    def allows(self, theta):
-        return bool(((theta >= 0) & (theta <= 1)).all())
+    def allows(self, X, theta):
+        return all(((A >= 0) & (A <= 1)).all() for A in (X, theta))
 
     def scores(self, X, theta):
         yes, no = (np.log(np.maximum(part, 5e-324)) for part in (theta, 1 - theta))
@@ -31,8 +31,8 @@ class Bernoulli(NamedTuple):
 class Poisson(NamedTuple):
     """Entry j is a count with mean θ_j."""
 
-    def allows(self, theta):
-        return bool((theta >= 0).all())
+    def allows(self, X, theta):
+        return (X >= 0).all() and (theta >= 0).all()
 
     def scores(self, X, theta):
         return X @ np.log(np.maximum(theta, 5e-324)).T - theta.sum(axis=1)
@@ -47,8 +47,9 @@ class Poisson(NamedTuple):
 class Multinomial(NamedTuple):
     """The row's counts are drawn from columns with probabilities θ_j."""
 
-    def allows(self, theta):
-        return bool((theta >= 0).all() and (np.abs(theta.sum(axis=1) - 1) <= 1e-9).all())
+    def allows(self, X, theta):
+        off = np.abs(theta.sum(axis=1) - 1)
+        return (X >= 0).all() and (theta >= 0).all() and (off <= 1e-9).all()
 
     def scores(self, X, theta):
         return X @ np.log(np.maximum(theta, 5e-324)).T

@@ -18,6 +18,13 @@ class Column(NamedTuple):
         return y.reshape(len(y), -1)[:, self.k].astype(float), s
 
 
+class Columns(NamedTuple):
+    """All columns of y: values, or the numbers of classes of several outputs."""
+
+    def __call__(self, y, s):
+        return y.reshape(len(y), -1).astype(float), s
+
+
 class Classes(NamedTuple):
     """Numbers of classes, whose weights are c."""
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...audit import Labels
 from ...definitions.terms import distances as terms
-from ...definitions.terms.targets import Columns, NoTargets
+from ...definitions.terms import ncfs as ncfs_terms
+from ...definitions.terms.targets import Column, Columns, NoTargets
 from ..parameters import Parameters
 from .problem import Problem
 
@@ -81,4 +82,35 @@ def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         "probabilities": votes.get("probabilities"),
     }  # fmt: skip
     yield Problem("neighbors", Columns(), arguments)
-linkage = diana = ncfs = neighbors
+
+
+NCFS_DISTANCES: dict[object, Term] = {
+    "manhattan": ncfs_terms.WeightedManhattan(), "sqeuclidean": ncfs_terms.WeightedSquares(),
+    "euclidean": ncfs_terms.WeightedEuclidean(), "phi_s": ncfs_terms.WeightedPhiS(),
+}  # fmt: skip
+NCFS_LOSSES: dict[str, Callable[..., Term]] = {
+    "absolute": ncfs_terms.AbsoluteLoss, "squared": ncfs_terms.SquaredLoss,
+    "epsilon_insensitive": ncfs_terms.EpsilonInsensitiveLoss,
+}  # fmt: skip
+
+
+def ncfs(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+    """One problem; none if the loss is a function of the user's."""
+    gains, loss, prior = p.get("gains"), p.get("loss"), p.get("prior")
+    if gains is not None:
+        gain: Term = ncfs_terms.ClassGain(np.asarray(gains, dtype=float).tolist())
+    elif isinstance(loss, str) and loss in NCFS_LOSSES:
+        epsilon = [float(p["epsilon"] or 0.0)] if loss == "epsilon_insensitive" else []
+        gain = NCFS_LOSSES[loss](*epsilon)
+    else:
+        return
+    arguments: dict[str, object] = {
+        "W": p["W"], "sigma": p["sigma"], "alpha": p["alpha"],
+        "distance": NCFS_DISTANCES[p["metric"]], "gain": gain, "shift": p["shift"],
+        "scale": p["scale"], "prior": prior.tolist() if isinstance(prior, np.ndarray) else prior,
+        "mean": p["mean"],
+    }  # fmt: skip
+    yield Problem("ncfs", Column(0), arguments)
+
+
+linkage = diana = ncfs

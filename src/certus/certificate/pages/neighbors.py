@@ -6,12 +6,13 @@ import numpy as np
 
 from ...audit import Labels
 from ...definitions.terms import distances as terms
+from ...definitions.terms import linkages
 from ...definitions.terms import ncfs as ncfs_terms
 from ...definitions.terms.targets import Column, Columns, NoTargets
 from ..parameters import Parameters
 from .problem import Problem
 
-Term = Callable[..., np.ndarray]
+Term = object  # a NamedTuple of ``definitions/terms``
 
 TERMS: dict[str, Callable[..., Term]] = {
     "manhattan": terms.Manhattan, "euclidean": terms.Euclidean,
@@ -113,4 +114,43 @@ def ncfs(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     yield Problem("ncfs", Column(0), arguments)
 
 
-linkage = diana = ncfs
+LINKS: dict[str, Term] = {
+    "single": linkages.Single(), "complete": linkages.Complete(), "average": linkages.Average(),
+    "weighted": linkages.Weighted(), "centroid": linkages.Centroid(), "median": linkages.Median(),
+    "ward": linkages.Ward(),
+}  # fmt: skip
+
+
+def _tree(p: Parameters) -> dict[str, object] | None:
+    """Arguments of both kinds of trees."""
+    distance = distance_of(p["metric"], p.get("metric_params"))
+    if distance is None:
+        return None
+    return {
+        "merges": p["merges"], "distance": distance, "scale": p.get("scale"),
+        "labels": p.get("labels"), "n_clusters": p.get("n_clusters"),
+        "threshold": p.get("threshold"),
+        "angles": ALIASES.get(str(p["metric"]), p["metric"]) not in POWERS,
+    }  # fmt: skip
+
+
+def linkage(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+    """One problem; none if the metric is a function of the user's."""
+    arguments = _tree(p)
+    if arguments is None:
+        return
+    arguments |= {"link": LINKS[p["method"]], "columns": p.get("columns", False)}
+    if p.get("absolute"):
+        arguments["distance"] = terms.Absolute(arguments["distance"])
+    if p.get("representatives") is not None:
+        arguments["representatives"] = p["representatives"]
+    if "precision" in p:
+        arguments["precision"] = p["precision"]
+    yield Problem("linkage", NoTargets(), arguments)
+
+
+def diana(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+    """One problem; none if the metric is a function of the user's."""
+    arguments = _tree(p)
+    if arguments is not None:
+        yield Problem("diana", NoTargets(), arguments)

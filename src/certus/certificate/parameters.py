@@ -31,7 +31,9 @@ class Theta(TypedDict, total=False):
 class Votes(TypedDict, total=False):
     """What neighbours predict. ``names``: classes of each output."""
 
+    weights: str | np.ndarray
     predicted: np.ndarray
+    probabilities: list[np.ndarray]
     names: list[np.ndarray]
 
 

@@ -167,8 +167,8 @@ def _columns(c: "Certificate") -> str:
 def _X(c: "Certificate") -> str:
     if c._steps is not None:
         return "[prepared(T, *step) for step in COLUMNS]"
-    names = "COLUMNS if set(COLUMNS) & set(T) else T" if c.feature_names else "T"
-    return f"[T[name].astype(float) for name in {names}]"
+    names = "(COLUMNS if set(COLUMNS) & set(T) else T)" if c.feature_names else "T"
+    return f"[T[name].astype(float) for name in {names} if name not in files[1:]]"
 
 
 def _y(c: "Certificate", targets: bool) -> str:

@@ -19,7 +19,7 @@ class Column(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """All columns of y."""
+    """All columns of y: values, or the numbers of classes of several outputs."""
 
     def __call__(self, y, s):
         return y.reshape(len(y), -1).astype(float), s

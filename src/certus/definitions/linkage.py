@@ -1,0 +1,88 @@
+"""Agglomerative trees: is this the tree of these rows?
+
+    merge t joins the two nearest clusters alive, A and B, at the height h_t = d(A, B)
+
+The distance of a new cluster AB to any other follows from those of A and B; how, is the term
+``link``. So every merge is done again. Of centroid and median linkage A and B must be the least
+pair of all. Heights of the others cannot fall, and two clusters that are nearest to each other stay
+so, whatever is joined elsewhere: that no cluster is nearer to A or to B, and that heights do not
+fall, is then the same.
+
+A height may be off by a share ``tol`` and by rounding, in floats of ``precision``, and clusters as
+near as that are ties, which go either way. ``miss`` counts merges, labels and representatives that
+are wrong.
+
+Memory: all n² distances, so that more than 4,096 rows are refused. Time O(n²·p), of centroid and
+median O(n³).
+"""
+
+from math import inf
+
+import numpy as np
+
+from certus.definitions.terms.claim import Claim
+
+EPS = np.finfo(float).eps
+
+
+def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=None,
+          n_clusters=None, threshold=None, representatives=(), angles=False, precision=EPS,
+          tol=1e-6):  # fmt: skip
+    """Check merges (n − 1, 2 to 4): two clusters, height, size. ``columns``: leaves are columns."""
+    X, n = X.T if columns else X, len(merges) + 1
+    D = distances_of(X if scale is None else X / scale, n, distance)
+    flat = (X.shape[1] + 64) * EPS if angles else 0.0  # what is known of 1 − cos
+    if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, flat):
+        return Claim("exact", inf, inf, 1.0, tol, 0.0)
+    wrong = 0
+    for k, leaf in enumerate(representatives):  # nearest to the others of label k, in all
+        own = np.flatnonzero(labels == k)
+        total = dict(zip(own, D[np.ix_(own, own)].sum(axis=1), strict=True))
+        wrong += not total.get(leaf, inf) <= min(total.values()) * (1 + tol) + n * flat
+    np.fill_diagonal(D, inf)
+    D = D**2 if link.squared else D
+    place, group, size, last = np.arange(n), np.arange(n), np.ones(n), 0.0
+    at, joins, inside = list(range(n)), [0] * n, [0.0] * n  # of each cluster
+    kept = n - n_clusters if n_clusters else 0  # merges below the cut
+    for t, merge in enumerate(merges):
+        a, b = int(merge[0]), int(merge[1])
+        i, j = at[a], at[b]
+        d, least = D[i, j], D.min() if link.least else min(D[i].min(), D[j].min())
+        d, least = np.sqrt(np.maximum([d, least], 0.0)) if link.squared else (d, least)
+        h = merge[2] if len(merge) > 2 else d
+        joins.append(1 + max(joins[a], joins[b]))
+        inside.append(max(h, inside[a], inside[b]))
+        lost = 8 * precision * (X.shape[1] + 8 + joins[-1])
+        slack = (tol + lost) * d + flat
+        if link.squared:  # d² is a difference of larger squares
+            slack = max(slack, inside[-1] * min(lost * inside[-1] / max(d, 1e-300), lost**0.5))
+        right = abs(h - d) <= slack and least >= d - slack and (link.least or h >= last - slack)
+        D[i] = D[:, i] = link(D, i, j, size)
+        D[j] = D[:, j] = D[i, i] = inf
+        size[i], last, place[place == j] = size[i] + size[j], h, i
+        wrong += not (right and (len(merge) < 4 or merge[3] == size[i]))
+        at.append(i)
+        if t < kept if threshold is None else inside[-1] < threshold:
+            group[place == i] = n + t
+    if labels is not None:
+        pairs = set(zip(group.tolist(), labels.tolist(), strict=True))
+        wrong += not len(pairs) == len(set(group.tolist())) == len(set(labels.tolist()))
+    return Claim("exact", float(wrong), float(wrong), 1.0, tol, 0.0)
+
+
+def distances_of(X, n, distance):
+    if n > 4096:
+        raise MemoryError(f"the page holds all distances, and there are {n:,} rows: 4,096 at most")
+    if X.shape == (n * (n - 1) // 2, 1) and n > 2:  # those above the diagonal were given
+        D = np.zeros((n, n))
+        D[np.triu_indices(n, 1)] = X[:, 0]
+        return D + D.T
+    D = np.array([distance(X, x) for x in X])
+    return np.where(np.isnan(D), inf, D)
+
+
+def is_tree(merges, n):
+    pairs, made = merges[:, :2], n + np.arange(n - 1)[:, None]
+    exist = np.all((pairs >= 0) & (pairs < made) & (pairs == np.floor(pairs)))
+    heights = merges[:, 2:3]
+    return exist and len(np.unique(pairs)) == 2 * n - 2 and np.all((heights >= 0) & (heights < inf))

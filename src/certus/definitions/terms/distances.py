@@ -5,7 +5,7 @@ w holds weights of columns: w² multiplies in ``Manhattan``, ``Euclidean``, ``Sq
 ``PhiS``, w itself in the others. 0/0 is 0; NaN: the two rows cannot be compared.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -227,7 +227,7 @@ class Precomputed(NamedTuple):
 class Absolute(NamedTuple):
     """1 − |1 − d|: columns that mirror each other are near."""
 
-    distance: NamedTuple
+    distance: "Any"  # a term
 
     def __call__(self, A, b):
         return np.minimum(self.distance(A, b), self.distance(A, -b))  # 2 − d(a, b) = d(a, −b)

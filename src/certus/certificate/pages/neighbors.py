@@ -29,7 +29,8 @@ ALIASES = {
     "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski",
     "infinity": "chebyshev", "matching": "hamming", "sokalmichener": "rogerstanimoto",
 }  # fmt: skip
-BOOLEAN: dict[str, tuple[list[float], list[float]]] = {  # of columns true in both rows, in the one, in the other, in none: share, and of what
+# of columns true in both rows, in the one, in the other, in none: share, and of what
+BOOLEAN: dict[str, tuple[list[float], list[float]]] = {
     "dice": ([0, 1, 1, 0], [2, 1, 1, 0]), "jaccard": ([0, 1, 1, 0], [1, 1, 1, 0]),
     "rogerstanimoto": ([0, 2, 2, 0], [1, 2, 2, 1]), "russellrao": ([0, 1, 1, 1], [1, 1, 1, 1]),
     "sokalsneath": ([0, 2, 2, 0], [1, 2, 2, 0]),

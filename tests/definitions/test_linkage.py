@@ -8,9 +8,12 @@ from sklearn import cluster as sk
 
 from certus import verify
 from certus.certificate.pages import neighbors as adaptor
+from certus.certificate.pages.lines import lines_to_read
+from certus.certificate.pages.problem import Problem
 from certus.cluster import AgglomerativeClustering, DivisiveClustering, VariableClustering
 from certus.definitions import diana, linkage
-from certus.definitions.terms.distances import Euclidean, Precomputed
+from certus.definitions.terms.distances import Absolute, Correlation, Euclidean, Precomputed
+from certus.definitions.terms.targets import NoTargets
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal(size=(20, 3)), rng.normal(size=(15, 3)) + 4, np.ones((2, 3))])
@@ -158,6 +161,14 @@ def test_columns_and_their_representatives(absolute):
     label = int(np.argmax(np.bincount(labels)))
     other[label] = next(l for l in np.flatnonzero(labels == label) if l != found[label])
     assert page(c, rows=Z, representatives=other).miss == 1
+
+
+@pytest.mark.parametrize("link", list(adaptor.LINKS.values()))
+def test_there_are_at_most_80_lines_to_read(link):
+    longest = Absolute(Correlation())
+    assert lines_to_read([Problem("linkage", NoTargets(), {"a": longest, "b": link})]) <= 80
+    assert lines_to_read([Problem("diana", NoTargets(), {"a": longest})]) <= 80
+    assert lines_to_read([Problem("neighbors", NoTargets(), {"a": longest})]) <= 80
 
 
 def literal_split(D):

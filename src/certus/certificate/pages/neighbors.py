@@ -1,6 +1,7 @@
 """How the pages of models that compare rows are called: neighbours, trees of clusters, NCFS."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,8 @@ ALIASES = {
     "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski",
     "infinity": "chebyshev", "matching": "hamming", "sokalmichener": "rogerstanimoto",
 }  # fmt: skip
-BOOLEAN = {  # of columns true in both rows, in the one, in the other, in none: share, and of what
+# of columns true in both rows, in the one, in the other, in none: share, and of what
+BOOLEAN: dict[str, tuple[list[float], list[float]]] = {
     "dice": ([0, 1, 1, 0], [2, 1, 1, 0]), "jaccard": ([0, 1, 1, 0], [1, 1, 1, 0]),
     "rogerstanimoto": ([0, 2, 2, 0], [1, 2, 2, 1]), "russellrao": ([0, 1, 1, 1], [1, 1, 1, 1]),
     "sokalsneath": ([0, 2, 2, 0], [1, 2, 2, 0]),
@@ -55,7 +57,7 @@ def distance_of(metric: object, params: Mapping[str, object] | None) -> Term | N
         return None
 
 
-def _plain(params: Mapping[str, object]) -> dict[str, object]:
+def _plain(params: Mapping[str, object]) -> dict[str, Any]:
     """Parameters as numbers and lists, which a script can hold."""
     given = {name: value for name, value in params.items() if value is not None}
     return {name: np.asarray(value).tolist() for name, value in given.items()}

@@ -5,7 +5,7 @@ w holds weights of columns: w² multiplies in ``Manhattan``, ``Euclidean``, ``Sq
 ``PhiS``, w itself in the others. 0/0 is 0; NaN: the two rows cannot be compared.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,14 +97,12 @@ class Correlation(NamedTuple):
 
     def __call__(self, A, b):
         w = np.full(len(b), 1.0) * self.w
-        R = np.vstack([A, b])
-        R = R - R[:, :1]  # a constant row becomes 0, whatever its mean rounds to
+        R = np.vstack([A - A[:, :1], b - b[0]])  # a constant row is 0, whatever its mean rounds to
         R = np.sqrt(w) * np.where(R.any(axis=1)[:, None], R - (R @ w / w.sum())[:, None], 0.0)
         long = np.linalg.norm(R, axis=1)
         U = R / np.where(long > 0, long, 1.0)[:, None]
-        none = (long[:-1] == 0) | (long[-1] == 0)
-        different = (long[:-1] > 0) | (long[-1] > 0)
-        return np.where(none, different * 1.0, ((U[:-1] - U[-1]) ** 2).sum(axis=1) / 2)
+        none = (long[:-1] == 0) | (long[-1] == 0)  # one of the two has no direction
+        return (1 + none) * ((U[:-1] - U[-1]) ** 2).sum(axis=1) / 2
 
 
 class Spearman(NamedTuple):
@@ -117,9 +115,8 @@ class Spearman(NamedTuple):
         R = (below + not_above - len(b)) / 2.0  # ranks less their mean, exactly
         long = np.linalg.norm(R, axis=1)
         U = R / np.where(long > 0, long, 1.0)[:, None]
-        none = (long[:-1] == 0) | (long[-1] == 0)
-        different = (long[:-1] > 0) | (long[-1] > 0)
-        return np.where(none, different * 1.0, ((U[:-1] - U[-1]) ** 2).sum(axis=1) / 2)
+        none = (long[:-1] == 0) | (long[-1] == 0)  # one of the two has no direction
+        return (1 + none) * ((U[:-1] - U[-1]) ** 2).sum(axis=1) / 2
 
 
 class PhiS(NamedTuple):
@@ -227,7 +224,7 @@ class Precomputed(NamedTuple):
 class Absolute(NamedTuple):
     """1 − |1 − d|: columns that mirror each other are near."""
 
-    distance: NamedTuple
+    distance: "Any"  # a term
 
     def __call__(self, A, b):
         return np.minimum(self.distance(A, b), self.distance(A, -b))  # 2 − d(a, b) = d(a, −b)

@@ -13,7 +13,8 @@ import numpy as np
 class Single(NamedTuple):
     """d(AB, C) = min(d(A, C), d(B, C))."""
 
-    squared, least = False, False
+    squared: bool = False
+    least: bool = False
 
     def __call__(self, D, i, j, size):
         return np.minimum(D[i], D[j])
@@ -22,7 +23,8 @@ class Single(NamedTuple):
 class Complete(NamedTuple):
     """d(AB, C) = max(d(A, C), d(B, C))."""
 
-    squared, least = False, False
+    squared: bool = False
+    least: bool = False
 
     def __call__(self, D, i, j, size):
         return np.maximum(D[i], D[j])
@@ -31,7 +33,8 @@ class Complete(NamedTuple):
 class Average(NamedTuple):
     """d(AB, C) = α d(A, C) + β d(B, C), α = |A|/|AB|, β = |B|/|AB|."""
 
-    squared, least = False, False
+    squared: bool = False
+    least: bool = False
 
     def __call__(self, D, i, j, size):
         return (size[i] * D[i] + size[j] * D[j]) / (size[i] + size[j])
@@ -40,7 +43,8 @@ class Average(NamedTuple):
 class Weighted(NamedTuple):
     """d(AB, C) = ½ d(A, C) + ½ d(B, C)."""
 
-    squared, least = False, False
+    squared: bool = False
+    least: bool = False
 
     def __call__(self, D, i, j, size):
         return (D[i] + D[j]) / 2
@@ -49,7 +53,8 @@ class Weighted(NamedTuple):
 class Centroid(NamedTuple):
     """d²(AB, C) = α d²(A, C) + β d²(B, C) − αβ d²(A, B), α = |A|/|AB|, β = |B|/|AB|."""
 
-    squared, least = True, True
+    squared: bool = True
+    least: bool = True
 
     def __call__(self, D, i, j, size):
         alpha = size[i] / (size[i] + size[j])
@@ -59,7 +64,8 @@ class Centroid(NamedTuple):
 class Median(NamedTuple):
     """d²(AB, C) = ½ d²(A, C) + ½ d²(B, C) − ¼ d²(A, B)."""
 
-    squared, least = True, True
+    squared: bool = True
+    least: bool = True
 
     def __call__(self, D, i, j, size):
         return (D[i] + D[j]) / 2 - D[i, j] / 4
@@ -68,7 +74,8 @@ class Median(NamedTuple):
 class Ward(NamedTuple):
     """d²(AB, C) = [(|A| + |C|) d²(A, C) + (|B| + |C|) d²(B, C) − |C| d²(A, B)] / (|AB| + |C|)."""
 
-    squared, least = True, False
+    squared: bool = True
+    least: bool = False
 
     def __call__(self, D, i, j, size):
         a, b = size[i], size[j]

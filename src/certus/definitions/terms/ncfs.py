@@ -12,7 +12,8 @@ import numpy as np
 class WeightedManhattan(NamedTuple):
     """D = Σ W|Δ|, ∂D/∂W = |Δ|."""
 
-    root, fixed_sum = False, False
+    root: bool = False
+    fixed_sum: bool = False
 
     def __call__(self, A, b, W):
         return np.abs(A - b) @ W
@@ -27,7 +28,8 @@ class WeightedManhattan(NamedTuple):
 class WeightedSquares(NamedTuple):
     """D = Σ WΔ², ∂D/∂W = Δ²."""
 
-    root, fixed_sum = False, False
+    root: bool = False
+    fixed_sum: bool = False
 
     def __call__(self, A, b, W):
         return (A - b) ** 2 @ W
@@ -42,7 +44,8 @@ class WeightedSquares(NamedTuple):
 class WeightedEuclidean(NamedTuple):
     """D = √Σ WΔ², ∂D/∂W = Δ²/2D; 0 where D = 0, which has no slope."""
 
-    root, fixed_sum = True, False
+    root: bool = True
+    fixed_sum: bool = False
 
     def __call__(self, A, b, W):
         return np.sqrt((A - b) ** 2 @ W)
@@ -58,7 +61,8 @@ class WeightedEuclidean(NamedTuple):
 class WeightedPhiS(NamedTuple):
     """D = S_δ/S_u with S = Σ W(v − μ_v)² of δ = a − b and u = a + b; ∞ where S_u = 0 < S_δ."""
 
-    root, fixed_sum = False, True
+    root: bool = False
+    fixed_sum: bool = True
 
     def __call__(self, A, b, W):
         D, U = (((v - (v @ W)[:, None] / W.sum()) ** 2) @ W for v in (A - b, A + b))

@@ -94,7 +94,8 @@ def test_no_dual_point_proves_too_much(setting):
         a = scale * rng.normal(size=60) + rng.integers(2) * (y - X @ w)
         a -= s @ a / s.sum()
         l1, l2, positive = setting["l1"], setting["l2"], setting.get("positive", False)
-        assert dual(X, y, s, a, l1, l2, positive) <= best * (1 + 1e-12)
+        for point in (a, -a, -y):
+            assert dual(X, y, s, point, l1, l2, positive) <= best * (1 + 1e-12)
 
 
 def test_repeated_columns_may_share_a_coefficient_but_not_with_opposite_signs():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certus import losses, penalties
-from certus.definitions.penalized import check
+from certus.definitions.penalized import check, dual
 from certus.definitions.terms.penalties.elastic_net import ElasticNet
 from certus.definitions.terms.penalties.group_l2 import GroupL2
 from certus.definitions.terms.penalties.simplex import Simplex
@@ -80,6 +80,19 @@ def test_the_bound_lies_below_the_optimum_everywhere_and_meets_it_there(name, de
         assert found.objective == pytest.approx(objective(X, y, s, away, b, delta, name), rel=1e-12)
         assert found.bound <= best * (1 + 1e-12)
         assert not found.holds or found.objective - best <= 1e-6 * found.scale
+
+
+@each_term
+@each_loss
+def test_no_dual_point_proves_too_much(name, delta):
+    X, y, s, model = fitted(name, delta, True)
+    best = objective(X, y, s, model.coef_, float(model.intercept_), delta, name)
+    X, y, rng = X - s @ X / s.sum(), y - s @ y / s.sum(), np.random.default_rng(0)
+    r = y - X @ model.coef_
+    for scale in np.logspace(-3, 3, 20):
+        for a in (scale * rng.normal(size=60), scale * y, -scale * y, scale * rng.normal() + r):
+            point = np.clip(a, -delta, delta)
+            assert dual(X, y, s, point, TERMS[name][0], True) <= best * (1 + 1e-9)
 
 
 @each_term

@@ -4,20 +4,23 @@ r"""Regression with squared or Huber's loss, with or without bounds on w: how fa
     ℓ(r) = ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond (δ = ∞: squares)
 
 *Bound.* Let a = ℓ'(r). Let e change a in rows with |r_i| < δ only, |a_i − e_i| ≤ δ, such that
-Σ s_i (a_i − e_i) = 0 (without an intercept: whatever it is), and v = Xᵀ(s∘(a − e)) has
+Σ s_i (a_i − e_i) = 0 (without an intercept: whatever it is). With v = Xᵀ(s∘(a − e)), let c_j be
+v_j (high_j − w_j) where v_j > 0, v_j (low_j − w_j) where v_j < 0, and else 0. Then
 
-    v_j = 0,   or v_j > 0 and w_j = high_j,   or v_j < 0 and w_j = low_j        for all j.
+    F(w, b) − min F ≤ ½ Σ s_i e_i² + Σ_j c_j.
 
-Then F(w, b) − min F ≤ ½ Σ s_i e_i². For with a' = a − e, any allowed (u, c) and its residuals r',
+For with a' = a − e, any allowed u, any d, and their residuals r' = y − Xu − d,
 
-    ℓ(r'_i) ≥ r'_i a'_i − a'_i²/2   and   Σ s_i a'_i (r_i − r'_i) = vᵀ(u − w) ≤ 0,
+    ℓ(r'_i) ≥ r'_i a'_i − a'_i²/2   and   Σ s_i a'_i (r_i − r'_i) = vᵀ(u − w) ≤ Σ_j c_j,
 
-so that F(u, c) ≥ Σ s_i (r_i a'_i − a'_i²/2), which is F(w, b) − ½ Σ s_i e_i². The least e is taken.
+so that F(u, d) ≥ Σ s_i (r_i a'_i − a'_i²/2) − Σ_j c_j, and the sum is F(w, b) − ½ Σ s_i e_i². The
+least e is taken that makes v_j = 0 wherever c_j would not be small.
 
 *Columns that repeat others.* A direction d of (w, b) is left out, as one that no data can
-determine, only if ‖[X 1]d‖ ≤ 4·eps·‖|[X 1]||d|‖.
+determine, only if ‖[X 1]d‖ ≤ 4·eps·‖|[X 1]||d|‖, with columns of X about their weighted means.
 
-Weaker than the fast proof: if too few rows have |r_i| < δ to determine w, nothing is proven.
+Weaker than the fast proof: if too few rows have |r_i| < δ to determine w, and where columns repeat
+others up to the rounding of numbers far from their means, nothing is proven.
 Memory: five arrays as large as X.
 """
 
@@ -42,8 +45,9 @@ def check(X, y, s, *, w, b, low=-inf, high=inf, delta=inf, fit_intercept=True, t
     r = y - X @ w - b
     F = loss(r, s, delta)
     Z = np.hstack([X, np.ones((len(X), int(fit_intercept)))])
-    e = least_change(Z, s, r, np.flatnonzero(w <= low), np.flatnonzero(w >= high), delta)
-    bound = max(F - fsum(s * e**2) / 2, 0.0)
+    down, up = (np.append(d, [inf] * fit_intercept) for d in (w - low, high - w))
+    e, c = least_change(Z, s, r, down, up, delta, small=1e-9 * F)
+    bound = max(F - fsum(s * e**2) / 2 - c, 0.0)
     f0 = constant_loss(y - X @ np.clip(0.0, low, high), s, delta, fit_intercept)
     return Claim("global optimum", F, F - bound if allowed else inf, max(f0, digits), tol, bound)
 
@@ -53,24 +57,26 @@ def loss(r, s, delta):
     return fsum(s * a * (r - a / 2))
 
 
-def least_change(Z, s, r, at_low, at_high, delta):
-    """e, or infinite numbers where there is none."""
+def least_change(Z, s, r, down, up, delta, small):
+    """e, infinite where there is none, and Σ c; parameters may move ``down`` and ``up`` so far."""
     inner, root, a = np.abs(r) < delta, np.sqrt(s), np.clip(r, -delta, delta)
     e, free = np.zeros(len(r)), np.zeros(Z.shape[1], dtype=bool)
     while True:
-        v = Z.T @ (s * (a - e))
-        wrong = ~free & (v != 0)
-        wrong[at_low] &= v[at_low] > 0
-        wrong[at_high] &= v[at_high] < 0
-        if not wrong.any():
-            return e if (np.abs(a - e)[inner] <= delta).all() else np.full(len(r), inf)
-        free |= wrong
+        v = np.where(free, 0.0, Z.T @ (s * (a - e)))
+        c = np.abs(v) * np.where(v > 0, up, np.where(v < 0, down, 0.0))
+        if not (c > small).any():
+            possible = (np.abs(a - e)[inner] <= delta).all()
+            return e if possible else np.full(len(r), inf), fsum(c)
+        free |= c > small
         A = (root * inner)[:, None] * Z[:, free]
         unit = np.linalg.norm(A, axis=0)
         unit[unit == 0] = 1.0
         more = np.zeros((max(A.shape[1] - len(A), 0), A.shape[1]))  # no fewer rows than columns
         U, sigma, Vt = np.linalg.svd(np.vstack([A / unit, more]), full_matrices=False)
-        D = Vt.T / unit[:, None]
+        D, strong = Vt.T / unit[:, None], sigma > 1e-6 * sigma[0]
+        # what rounding mixed into the weak directions of the strong ones is taken out again
+        mixed = U[: len(r), strong].T @ (A @ D[:, ~strong])
+        D[:, ~strong] -= D[:, strong] @ (mixed / sigma[strong, None])
         change, size = Z[:, free] @ D, np.abs(Z[:, free]) @ np.abs(D)
         held = np.linalg.norm(change, axis=0) > 4 * EPS * np.linalg.norm(size, axis=0)
         part = change[:, held].T @ (s * a) / np.maximum(sigma[held], 1e-100)

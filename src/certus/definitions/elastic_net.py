@@ -9,7 +9,7 @@ r"""Lasso and elastic net: how far (w, b) is from the optimum.
     F(w, b) ≥ Σ_i s_i (y_i a_i − a_i²/2) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b),
 
 since r²/2 ≥ ra − a²/2. Where l2 = 0 the last term is 0, and |v_j| ≤ l1 is required, which scaling a
-brings about. If ``positive``, v_j stands for |v_j|.
+by some τ ≥ 0 brings about. If ``positive``, v_j stands for |v_j|.
 
 *Dual point.* At the optimum both sides are equal for a = r. Near it, a = r − e is better: e is the
 least change (in Σ s e², and in what l2 adds to it) after which v_j = l1 sign(w_j) + l2 w_j for all
@@ -36,9 +36,9 @@ def check(X, y, s, *, w, b, l1, l2=0.0, positive=False, fit_intercept=True, tol=
         X, y, b = X - center, y - mean, b + center @ w - mean
     r = y - X @ w - b
     F = fsum(s * r**2) / 2 + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
-    if fit_intercept:
-        r = r - fsum(s * r) / fsum(s)
     points = [r, r - least_change(X, s, r, w, l1, l2, positive)]
+    if fit_intercept:
+        points = [a - fsum(s * a) / fsum(s) for a in points]
     bound = max(dual(X, y, s, a, l1, l2, positive) for a in points)
     bound = min(max(bound, 0.0), F)  # below 0 F cannot be; above F is rounding
     f0 = max(fsum(s * y**2), digits) / 2  # F of the intercept alone
@@ -51,8 +51,8 @@ def dual(X, y, s, a, l1, l2, positive):
     ya, aa = fsum(s * y * a), fsum(s * a**2)
     if l2 > 0:
         return ya - aa / 2 - fsum(np.maximum(size - l1, 0.0) ** 2) / (2 * l2)
-    scale = min(ya / max(aa, 1e-300), l1 / size.max(initial=1e-300))  # the best of those allowed
-    return scale * ya - scale**2 * aa / 2
+    tau = min(max(ya, 0.0) / max(aa, 1e-300), l1 / size.max(initial=1e-300))  # the best allowed
+    return tau * ya - tau**2 * aa / 2
 
 
 def least_change(X, s, r, w, l1, l2, positive):

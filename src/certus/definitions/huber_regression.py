@@ -87,7 +87,10 @@ def least_change(Z, s, a, inner, w, alpha, sigma):
 def projection(A, Z, rho):
     unit = np.linalg.norm(A, axis=0)
     unit[unit == 0] = 1.0
-    U, _, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    D = Vt.T / unit[:, None]
+    U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
+    D, strong = Vt.T / unit[:, None], sigma > 1e-6 * sigma[0]
+    # what rounding mixed into the weak directions of the strong ones is taken out again
+    mixed = U[:, strong].T @ (A @ D[:, ~strong])
+    D[:, ~strong] -= D[:, strong] @ (mixed / sigma[strong, None])
     size = np.linalg.norm(np.abs(Z) @ np.abs(D), axis=0)
     return U[:, np.linalg.norm(Z @ D, axis=0) > 4 * EPS * size].T @ rho

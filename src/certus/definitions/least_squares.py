@@ -18,7 +18,8 @@ and A_jᵀρ ≤ A_jᵀe, then ρᵀAd ≤ eᵀAd for every step d to some w' �
 the excess is at most S r̄² + ‖e‖². Columns for which this fails are made free, one after the other.
 
 *Columns that repeat others*, where α = 0: a direction d of w is left out, as one that no data can
-determine, only if ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖.
+determine, only if ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖. The fast proof has X and a constant column in place of X̃:
+the page is weaker where columns repeat others up to the rounding of numbers far from their means.
 
 Memory: four arrays as large as X, and p² numbers where α > 0.
 """
@@ -67,8 +68,11 @@ def projection(A, X, rho):
     """Project ρ on the columns of A, but for directions that X holds to rounding only."""
     unit = np.linalg.norm(A, axis=0)
     unit[unit == 0] = 1.0
-    U, _, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    D = Vt.T / unit[:, None]
+    U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
+    D, strong = Vt.T / unit[:, None], sigma > 1e-6 * sigma.max(initial=0.0)
+    # what rounding mixed into the weak directions of the strong ones is taken out again
+    mixed = U[:, strong].T @ (A @ D[:, ~strong])
+    D[:, ~strong] -= D[:, strong] @ (mixed / sigma[strong, None])
     held = np.linalg.norm(X @ D, axis=0) > 4 * EPS * np.linalg.norm(np.abs(X) @ np.abs(D), axis=0)
     U = U[:, held | (len(A) > len(X))]  # a penalty holds all of them
     return U @ (U.T @ rho)

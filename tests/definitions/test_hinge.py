@@ -93,6 +93,7 @@ def test_the_bound_meets_the_optimum_of_a_linear_program(l1, fit_intercept):
 @pytest.mark.parametrize("l2", [0.1, 1.0, 30.0])
 def test_the_bound_meets_the_optimum_of_a_quadratic_program(l2, fit_intercept):
     X, y, s = two_classes()
+    X = X / X.max(axis=0)
     best, w, b = l2_minimum(X, y, 1.5 * s, l2, fit_intercept)
     how = {"C": 1.5, "l1": 0.0, "l2": l2, "fit_intercept": fit_intercept}
     claim = check(X, y, s, w=w, b=b, **how)
@@ -175,7 +176,8 @@ def test_page_and_proof_agree(setting, K):
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_model_of_another_library_brings_no_dual_variables(K):
     X, k, s = rows(90, 3, K)
-    model = TheirLinearSVC(loss="hinge", tol=1e-7, max_iter=10**6).fit(X, k, sample_weight=s)
+    X = X / X.max(axis=0) - 0.5
+    model = TheirLinearSVC(loss="hinge", tol=1e-9, max_iter=10**6).fit(X, k, sample_weight=s)
     c, _ = agree(model, X, k, s)
     assert c.certified
     assert c.parameters.get("beta") is None

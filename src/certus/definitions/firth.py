@@ -11,10 +11,9 @@ The slope of v in z is v(1 − 2p), and ∂ log det I = tr I⁻¹∂I, so that w
 that the intercept alone leaves. log det I need not be concave, so that this proves nothing about
 points elsewhere.
 
-Where columns repeat others, det I is the product of the eigenvalues that are not 0: a direction d
-that the data hold to rounding only, ‖Xd‖ ≤ 4 eps ‖|X||d|‖, is left out, and nothing is proven where
-I has others that rounding could have made. With DᵀID = 1 and Z = X̃D the columns are X̃ = ZG,
-G = Zᵀ diag(s∘v) X̃, and det I = det GGᵀ.
+Where columns are made of others, det I is the product of the eigenvalues that are not 0. With K the
+columns that the term ``independent`` keeps and KC the others, it is det I_K · det(1 + CᵀC). Nothing
+is proven where rounding could have made what I_K shows of a direction.
 
 Memory: four arrays as large as X.
 """
@@ -29,7 +28,7 @@ EPS = np.finfo(float).eps
 
 
 @np.errstate(all="ignore")  # what overflows is refused
-def check(X, y, s, *, w, b, fit_intercept, tol=1e-6):
+def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     """Check w (p,) and b on X (n, p), y = ±1 (n,) and weights s (n,)."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
@@ -38,20 +37,22 @@ def check(X, y, s, *, w, b, fit_intercept, tol=1e-6):
     z = (X - center) @ w + (b + center @ w)
     loss = fsum(s * np.logaddexp(0.0, -y * z))
     p, q = np.exp(-np.logaddexp(0.0, [-z, z]))  # q = 1 − p
-    sv, one = s * p * q, np.ones((len(X), int(fit_intercept)))
+    sv, shift = s * p * q, np.append(center, 0.0)[: len(w) + fit_intercept]
+    X = np.column_stack([X - center, np.ones(len(X))])[:, : len(shift)]
+    kept = independent.columns(X, shift) if independent else [*range(len(shift))]
+    K, others = X[:, kept], np.delete(X, kept, axis=1)
 
-    T = np.column_stack([X - center, one])
-    A = np.sqrt(sv)[:, None] * T  # I = AᵀA
+    A = np.sqrt(sv)[:, None] * K  # I_K = AᵀA
     unit = np.linalg.norm(A, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    D = Vt.T / unit[:, None]
-    size = np.linalg.norm(np.abs(X) @ np.abs(D[: len(w)]), axis=0)
-    held = np.linalg.norm(T @ D, axis=0) > 4 * EPS * size
-    if not (sigma[held] > 100 * EPS).all():  # rounding may be all of it
+    if not (sigma > 100 * EPS).all():  # rounding may be all of it
         return Claim("stationary", inf, inf, 1.0, tol)
-    Z = T @ (D[:, held] / sigma[held])
-    G = (Z * sv[:, None]).T @ np.column_stack([X, one])
-    F = loss - fsum(np.log(np.abs(np.diagonal(np.linalg.qr(G.T, mode="r")))))
+    D = Vt.T / sigma / unit[:, None]
+    Z = K @ D  # Zᵀ diag(sv) Z = 1
+    C = D @ ((sv * Z.T) @ others)
+    C[0] += np.delete(shift, kept) - shift[kept] @ C  # for columns that are not centred
+    log_det = 2 * fsum(np.log(sigma)) + 2 * fsum(np.log(unit))
+    F = loss - (log_det + np.linalg.slogdet(np.eye(C.shape[1]) + C.T @ C)[1]) / 2
 
     h = p * q * (Z**2).sum(axis=1)
     g = Z.T @ (s * (np.where(y > 0, -q, p) + h * np.tanh(z / 2) / 2))  # p − ½ = tanh(z/2)/2

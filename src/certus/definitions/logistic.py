@@ -15,8 +15,8 @@ and M = max_i ‖(x_i, 1)‖ in the norm of H⁻¹. If t = νM < 1, a finite opt
 
     F(w, b) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
-A direction d that the data hold to rounding only, ‖Xd‖ ≤ 4 eps ‖|X||d|‖, is left out, but never
-beside a penalty. Nothing is proven where H has others that rounding could have made.
+Nothing is proven where rounding could have made what H shows of a direction. Without a penalty the
+term ``independent`` leaves out columns that are made up of others, to rounding.
 
 *No finite optimum.* Without a penalty, a direction (u, c) with y_i(x_iᵀu + c) ≥ 0 for all rows, and
 > 0 for some, lowers F for ever. Signs that rounding could change are found exactly.
@@ -34,7 +34,10 @@ EPS = np.finfo(float).eps
 
 
 @np.errstate(all="ignore")  # what overflows is refused
-def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, tol=1e-6):
+def check(
+    X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, independent=None,
+    tol=1e-6,
+):  # fmt: skip
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     Z = y[:, None] * np.column_stack([X, np.full(len(X), float(fit_intercept))])
@@ -48,7 +51,10 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=
     if separated:
         return Claim("no finite optimum", F, 0.0, 1.0, tol)
     a = np.exp(-np.logaddexp(0.0, m))  # 1/(1 + exp(m))
-    excess = curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept, center)
+    Z = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
+    if independent and l1 == l2 == 0:
+        Z = Z[:, independent.columns(Z, np.append(center, 0.0)[: len(Z.T)])]
+    excess = curvature_excess(Z, y, s, a, w, C, l1, l2)
     bound = min(max(dual_bound(X, y, s, a, C, l1, l2, fit_intercept), F - excess, 0.0), F)
     n = np.array([fsum(s[y > 0]), fsum(s[y < 0])])
     share = n / n.sum() if (fit_intercept or constant) and n.all() else np.full(2, 0.5)
@@ -67,9 +73,7 @@ def dual_bound(X, y, s, a, C, l1, l2, fit_intercept):
     return C * fsum(s * entropy) - conjugate
 
 
-def curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept, center):
-    size = np.abs(X + center)
-    X = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
+def curvature_excess(X, y, s, a, w, C, l1, l2):
     l1, l2 = (l * (np.arange(X.shape[1]) < len(w)) for l in (l1, l2))  # 0 for the intercept
     w = np.append(w, 0.0)[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s * y * a))
@@ -77,10 +81,7 @@ def curvature_excess(X, y, s, a, w, C, l1, l2, fit_intercept, center):
     A = np.vstack([np.sqrt(C * s * a * (1 - a))[:, None] * X, np.diag(np.sqrt(l2))])
     unit = np.linalg.norm(A, axis=0) + 1e-300  # H = AᵀA
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    D = Vt.T / unit[:, None]
-    size = np.linalg.norm(size @ np.abs(D[: len(center)]), axis=0)
-    held = (np.linalg.norm(X @ D, axis=0) > 4 * EPS * size) | (l1 + l2).any()
-    D = D[:, held] / sigma[held]  # DᵀHD = I
+    D = Vt.T / sigma / unit[:, None]  # DᵀHD = I
     nu, M = np.linalg.norm(g @ D), np.linalg.norm(X @ D, axis=1).max(initial=0.0)
-    t = nu * M if (sigma[held] > 100 * EPS).all() else inf  # not if rounding may be all of it
+    t = nu * M if (sigma > 100 * EPS).all() else inf  # not if rounding may be all of it
     return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

@@ -17,8 +17,8 @@ and integrating twice gives
 
     F(θ) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
-A direction d that the data hold to rounding only, ‖Zd‖ ≤ 4 eps ‖|X||d|‖, is left out, but never
-beside a penalty. Nothing is proven where H has others that rounding could have made.
+Nothing is proven where rounding could have made what H shows of a direction. Without a penalty the
+term ``independent`` leaves out columns that are made up of others, to rounding.
 
 *No finite optimum.* Without a penalty, a direction with Zθ ≥ 0, and > 0 for some rows: the classes
 lie in order along it, and F falls for ever.
@@ -36,7 +36,7 @@ EPS = np.finfo(float).eps
 
 
 @np.errstate(all="ignore")  # what overflows is refused
-def check(X, y, s, *, w, c, alpha, direction=None, tol=1e-6):
+def check(X, y, s, *, w, c, alpha, direction=None, independent=None, tol=1e-6):
     """Check w (p,) and thresholds c (K − 1,) on X (n, p), y = 0 … K − 1 (n,), weights s (n,)."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     n = np.bincount(y, s)
@@ -60,8 +60,11 @@ def check(X, y, s, *, w, c, alpha, direction=None, tol=1e-6):
     bends = np.sqrt(s * a * (1 - a)), np.sqrt(n) / (2 * np.sinh(d / 2))
     A = np.vstack([bends[0][:, None] * Z, bends[1][:, None] * E, np.diag(np.sqrt(ridge))])
     changes = np.vstack([Z, E / np.tanh(d / 2)[:, None]])
-    raw = np.hstack([np.abs(margins(X, y, len(c)))[:, : len(w)], 0 * Z[:, len(w) :]])
-    bound = min(max(F - curvature_excess(A, g, changes, raw, alpha), 0.0), F)
+    if independent and alpha == 0:
+        X1 = np.column_stack([X - center, np.ones(len(X))])
+        kept = [*independent.columns(X1, np.append(center, 0.0))[1:], *range(len(w), len(theta))]
+        A, g, changes = A[:, kept], g[kept], changes[:, kept]
+    bound = min(max(F - curvature_excess(A, g, changes), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
 
@@ -71,13 +74,10 @@ def margins(X, y, n_thresholds):  # of c_y − xᵀw, then of xᵀw − c_{y−1
     return np.vstack([below, np.column_stack([X[high], -I[y[high] - 1]])])
 
 
-def curvature_excess(A, g, changes, raw, alpha):  # H = AᵀA
+def curvature_excess(A, g, changes):  # H = AᵀA
     unit = np.linalg.norm(A, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    D = Vt.T / unit[:, None]
-    size = np.linalg.norm(raw @ np.abs(D), axis=0)
-    held = (np.linalg.norm(changes @ D, axis=0) > 4 * EPS * size) | (alpha > 0)
-    D = D[:, held] / sigma[held]  # DᵀHD = I
+    D = Vt.T / sigma / unit[:, None]  # DᵀHD = I
     nu, M = np.linalg.norm(g @ D), np.linalg.norm(changes @ D, axis=1).max()
-    t = nu * M if (sigma[held] > 100 * EPS).all() else inf  # not if rounding may be all of it
+    t = nu * M if (sigma > 100 * EPS).all() else inf  # not if rounding may be all of it
     return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

@@ -11,9 +11,9 @@ Where l2 = 0 the last term is 0, and |V_jk| ≤ l1 is required. Used is softmax(
 
 *Curvature bound*, not for l1 alone. Let g be a subgradient of F, H its Hessian without l1‖w‖₁, ν² =
 gᵀH⁻¹g, and M the most that a step of length 1 in the norm of H changes a difference of two scores
-of a row. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). What changes all scores of
-a row alike changes no loss: there, any curvature may be added to H. Only without a penalty is a
-direction d left out, by the rule ‖Xd‖ ≤ 4 eps ‖|X||d|‖.
+of a row. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). Changes of all scores of a
+row alike change no loss: there, any curvature may be added to H. Nothing is proven where rounding
+could have made what H shows. Without a penalty ``independent`` leaves out columns made of others.
 
 *No finite optimum.* Without a penalty: a direction along which no row's own score falls behind
 another of its scores, and some gain. Memory: 3K arrays of n + (p + 1)(K + 1) rows, p + 1 columns.
@@ -27,7 +27,10 @@ from certus.definitions.terms.claim import Claim
 
 
 @np.errstate(all="ignore")  # what overflows is refused
-def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, tol=1e-6):
+def check(
+    X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, independent=None,
+    tol=1e-6,
+):  # fmt: skip
     """Check w (p, K), b (K,) on X (n, p), y = 0 … K − 1. ``constant``: X has a column for b."""
     X, y, s, n = X[s > 0], y[s > 0], s[s > 0], np.bincount(y, s, len(b))
     center = np.average(X, axis=0, weights=s) * fit_intercept
@@ -44,8 +47,11 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=
     f0 = -C * fsum(n * np.log(np.maximum(share, 1e-300))) or C * fsum(n) * log(len(n))
     there = (n > 0) | (not fit_intercept)  # without weight, an intercept of −∞ is as good
     X, Y, w, z = X - center, Y[:, there], w[:, there], z[:, there]
+    X1 = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
+    if independent and l1 == l2 == 0:
+        X1 = X1[:, independent.columns(X1, np.append(center, 0.0)[: len(X1.T)])]
     bound = objective(z, Y, s, w, C, l1, l2)
-    bound -= curvature_excess(X, Y, s, softmax(z), w, C, l1, l2, fit_intercept, center)
+    bound -= curvature_excess(X1, Y, s, softmax(z), w, C, l1, l2)
     bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
@@ -74,15 +80,9 @@ def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
     return -C * fsum((s[:, None] * Q * np.log(np.maximum(Q, 1e-300))).ravel()) - conjugate
 
 
-def curvature_excess(X, Y, s, Q, w, C, l1, l2, fit_intercept, center):
-    (p, K), raw, eps = w.shape, np.abs(X + center), np.finfo(float).eps
-    X = np.column_stack([X, np.ones(len(X))])[:, : p + fit_intercept]
-    if l1 == l2 == 0:  # a basis of the directions that the data hold
-        unit = np.linalg.norm(X, axis=0) + 1e-300
-        T = np.linalg.svd(X / unit, full_matrices=False)[2].T / unit[:, None]
-        size = np.linalg.norm(raw @ np.abs(T[:p]), axis=0)
-        X = X @ T[:, np.linalg.norm(X @ T, axis=0) > 4 * eps * size]
-    l1, l2 = (l * (np.arange(X.shape[1]) < p)[:, None] for l in (l1, l2))  # 0 for b
+def curvature_excess(X, Y, s, Q, w, C, l1, l2):
+    K, eps = len(Y.T), np.finfo(float).eps
+    l1, l2 = (l * (np.arange(X.shape[1]) < len(w))[:, None] for l in (l1, l2))  # 0 for b
     w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
     g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...audit import Labels
 from ...definitions.terms.direction import Direction
+from ...definitions.terms.independent import Independent
 from ...definitions.terms.targets import AgainstRest, Classes, Signs
 from ..parameters import Parameters
 from .problem import Problem
@@ -14,27 +15,26 @@ from .problem import Problem
 def softmax(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     """Yield the one problem of all classes."""
     w, b, scaling = p["w"], p["b"], _scaling(p)
-    arguments: dict[str, object] = {"w": w, "b": b, **_penalty(p)}
+    arguments: dict[str, object] = {"w": w, "b": b, **_penalty(p), **without_penalty(p)}
     if scaling is not None:
         arguments |= {"w": np.vstack([w, b / scaling]), "b": 0 * b}
-    if direction := p.get("direction"):
-        arguments["direction"] = direction_of(direction)
     yield Problem("softmax", Classes(_class_weight(p)), arguments, scaling)
 
 
 def ordinal(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     """Yield the one problem of all classes."""
     arguments: dict[str, object] = {
-        "w": p["w"][:, 0], "c": p["thresholds"], "alpha": float(p["alpha"]),
+        "w": p["w"][:, 0], "c": p["thresholds"], "alpha": float(p["alpha"]), **without_penalty(p),
     }  # fmt: skip
-    if direction := p.get("direction"):
-        arguments["direction"] = direction_of(direction)
     yield Problem("ordinal", Classes(), arguments)
 
 
 def firth(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     """Yield the one problem of two classes."""
-    arguments = {"w": p["w"][:, 0], "b": float(p["b"][0]), "fit_intercept": p["fit_intercept"]}
+    arguments: dict[str, object] = {
+        "w": p["w"][:, 0], "b": float(p["b"][0]), "fit_intercept": p["fit_intercept"],
+        "independent": Independent(),
+    }  # fmt: skip
     yield Problem("firth", Signs(), arguments)
 
 
@@ -89,7 +89,12 @@ def _class_weight(p: Parameters) -> list[float] | str | None:
     return c.tolist() if isinstance(c, np.ndarray) else c
 
 
-def direction_of(direction: tuple[np.ndarray, np.ndarray]) -> Direction:
-    """u (p, k) and c (k,) as one vector: rows of u, then c."""
-    u, c = direction
-    return Direction([*np.ravel(u).tolist(), *np.ravel(c).tolist()])
+def without_penalty(p: Parameters) -> dict[str, object]:
+    """Terms for a model without a penalty: which columns count, and what separates the classes."""
+    if p.get("l1") or p.get("l2") or p.get("alpha"):
+        return {}
+    terms: dict[str, object] = {"independent": Independent()}
+    if direction := p.get("direction"):
+        u, c = direction  # (p, k) and (k,), as one vector
+        terms["direction"] = Direction([*np.ravel(u).tolist(), *np.ravel(c).tolist()])
+    return terms

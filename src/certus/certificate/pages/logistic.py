@@ -4,16 +4,11 @@ from collections.abc import Iterator
 
 from ...audit import Labels
 from ..parameters import Parameters
-from .classes import columns, direction_of
+from .classes import columns, without_penalty
 from .problem import Problem
 
 
 def logistic(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     """Yield a problem for each column of w: of two classes one, else each against the rest."""
     for problem in columns("logistic", p):
-        if direction := p.get("direction"):
-            yield problem._replace(
-                arguments={**problem.arguments, "direction": direction_of(direction)}
-            )
-        else:
-            yield problem
+        yield problem._replace(arguments={**problem.arguments, **without_penalty(p)})

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, pairwise_kernels, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -547,3 +547,16 @@ def test_frames_are_rows_too():
     X = pd.DataFrame(X3, columns=["a", "b", "c", "d"])
     model = LSSVC().fit(X, NAMES[Y3])
     assert certus.verify(model, X, NAMES[Y3]).certified
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_a_kernel_with_a_negative_gamma_is_not_taken_for_definite(kernel):
+    # K then has eigenvalues far below 0: solving the equations does not minimise anything
+    rng = np.random.default_rng(0)
+    X, y = 3 * rng.normal(size=(20, 2)), rng.normal(size=20)
+    model = KernelRidge(kernel=kernel, gamma=0.05).fit(X, y)
+    model.gamma = -0.05
+    K = pairwise_kernels(X, metric=kernel, gamma=-0.05)
+    assert np.linalg.eigvalsh(K)[0] < -1
+    model.dual_coef_ = np.linalg.solve(K + np.eye(20), y)
+    assert certus.verify(model, X, y).status != "optimal"

@@ -201,8 +201,8 @@ class Kernel(NamedTuple):
         factor, for τ that is n·ε of the largest row sum: less cannot be told from rounding. Where
         K was given in float32, ε of that is allowed.
         """
-        by_name = self.name == "poly" and self.gamma >= 0 and self.coef0 >= 0
-        if self.name in PSD or (by_name and float(self.degree).is_integer()):
+        polynomial = self.coef0 >= 0 and float(self.degree).is_integer()
+        if self.gamma >= 0 and (self.name in PSD or (self.name == "poly" and polynomial)):
             return 0.0, True
         K = self.whole()
         n, size = len(K), float(np.abs(K).sum(axis=1).max(initial=0.0))

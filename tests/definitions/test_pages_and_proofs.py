@@ -2,12 +2,9 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 import certus
-from certus.certificate.export.script import script
-from certus.certificate.pages.lines import lines_to_read
 from certus.certificate.registry import claim_of
 from tests.contract.laws import ANSWERS, ESTIMATORS
 

@@ -31,7 +31,8 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             way.append("Pipeline")
             if len(model) > 1:
                 before = model[:-1]
-                names = list(getattr(X, "columns", range(np.shape(X)[1])))
+                numbers = range(getattr(before, "n_features_in_", 0))
+                names = list(getattr(X, "columns", numbers))
                 # a pipeline within another one: its columns are not those of the table
                 steps = None if piped else column_steps([before], names)
                 X, piped = before.transform(X), True

@@ -140,17 +140,11 @@ class Certificate:
         return note(self)
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write a script that recomputes the claim, which needs NumPy and the data alone.
+        """Write a script that recomputes the claim and needs only NumPy and the data.
 
-        It holds the page of the model (``certus.definitions``), its parameters and a loader, in at
-        most 150 lines; arrays of more than 100 numbers go into a file beside it, ``check.npz``.
-
-            python check.py X.npy y.npy [weights.npy]
-            python check.py data.csv TARGET
-
-        A model that is not certified has a script too, which then says that the claim does not
-        hold. After ``verify`` of a pipeline the script prepares the columns of the user's own
-        table: it fills, encodes, shifts and scales them as the pipeline did.
+        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
+        holds the sampled answers; of clusters the centres, of mixtures the components, of trees the
+        merges, and it is given no y; of NCFS the weights.
         """
         from .export.script import export
 

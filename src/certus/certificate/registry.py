@@ -1,15 +1,17 @@
 """One row for each kind of claim: which proof recomputes it, what it finds, in which words it is
-told, how its page is called, and how the answers of a model are compared with it.
+told, how it is written as a script, and how the answers of a model are compared with it.
 
 A new model adds its row to ``CLAIMS`` and nothing else.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..audit import Labels, Reading
 from ..data.rows import Rows
+from ..exceptions import CertificateError
 from . import check_results as results
 from .answers import clusters as cluster_answers
 from .answers import kept_rows as answers_from_rows
@@ -29,6 +31,14 @@ from .explain.page import PageWording
 from .explain.penalized import PenalizedWording
 from .explain.svm import HingeKernelWording, KernelWording
 from .explain.wording import Wording
+from .export import clusters as clusters_script
+from .export import linear as linear_script
+from .export import linkage as linkage_script
+from .export import mixture as mixture_script
+from .export import ncfs as ncfs_script
+from .export import neighbors as neighbors_script
+from .export import svm as svm_script
+from .export.template import Slots
 from .findings import PageFinding
 from .pages import classes as class_pages
 from .pages import clusters as cluster_pages
@@ -42,8 +52,13 @@ from .parameters import Parameters
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-Pages = Callable[[Parameters, Labels | None], Iterable[Problem]]
+Script = Callable[["Certificate"], Slots]
 Answers = Callable[[object, Rows, Reading], Result]
+Pages = Callable[[Parameters, Labels | None], Iterable[Problem]]
+
+
+def _no_page(_p: Parameters, _labels: Labels | None) -> list[Problem]:
+    return []
 
 
 @dataclass(frozen=True)
@@ -54,89 +69,95 @@ class Claim:
     proof: str  # the module whose ``check`` recomputes it
     finding: results.Make  # from what ``check`` returns
     wording: Wording
-    page: Pages  # how its page is called; nothing where a function of the user's is part of it
+    slots: Script
     answers: Answers | None = None  # None: the claim is about answers in the first place
     factors: bool = False  # matrices in one call, which Ctrl-C should not have to wait for
     keeps_rows: bool = False  # a model of another library, too, is verified on its own rows
     maximised: bool = False  # a larger objective is the better one
+    page: Pages = _no_page  # how its page is called; nothing where no page knows the model
 
 
 def _rows() -> list[Claim]:
-    def regression(
-        name: str, family: str, wording: Wording, finding: results.Make, page: Pages
-    ) -> Claim:
+    def regression(name: str, family: str, wording: Wording, finding: results.Make) -> Claim:
+        slots = linear_script.penalized if finding is results.penalized else linear_script.slots
         return Claim(
-            name, f"certus.proofs.{family}.{name}", finding, wording, page,
+            name, f"certus.proofs.{family}.{name}", finding, wording, slots,
             linear_answers.linear, factors=name != "huber_regression",
         )  # fmt: skip
 
     def classifier(
-        name: str, wording: Wording, page: Pages, answers: Answers = linear_answers.linear,
-        family: str = "glm",
-    ) -> Claim:  # fmt: skip
+        name: str, wording: Wording, answers: Answers = linear_answers.linear, family: str = "glm"
+    ) -> Claim:
         return Claim(
-            name, f"certus.proofs.{family}.{name}", results.classes, wording, page, answers,
-            factors=family == "glm",
+            name, f"certus.proofs.{family}.{name}", results.classes, wording,
+            linear_script.classifier, answers, factors=family == "glm",
         )  # fmt: skip
 
-    def kernel_machine(name: str, page: Pages, module: str = "") -> Claim:
-        proof = f"certus.proofs.lssvm.{module or name}"
+    def kernel_machine(name: str, family: str, module: str = "") -> Claim:
+        proof = f"certus.proofs.{family}.{module or name}"
         return Claim(
-            name, proof, results.kernel_machine, KernelWording(), page, answers_from_rows.kernel
-        )
+            name, proof, results.kernel_machine, KernelWording(), svm_script.slots,
+            answers_from_rows.kernel,
+        )  # fmt: skip
 
-    def tree(name: str, wording: TreeWording, page: Pages) -> Claim:
-        proof = f"certus.proofs.linkage.{name}"
-        return Claim(name, proof, results.tree, wording, page, cluster_answers.tree_of_clusters)
+    def tree(name: str, wording: TreeWording) -> Claim:
+        proof, slots = f"certus.proofs.linkage.{name}", partial(linkage_script.slots, words=wording)
+        return Claim(name, proof, results.tree, wording, slots, cluster_answers.tree_of_clusters)
 
-    of_classes, of_rows, penalized = class_pages, neighbor_pages, regression_pages.penalized
     return [
-        regression("least_squares", "least_squares", SquaresWording(), results.squares,
-                   regression_pages.least_squares),
-        regression("penalized", "lasso", PenalizedWording(), results.penalized, penalized),
-        regression("huber_regression", "lasso", PenalizedWording(), results.penalized,
-                   regression_pages.huber_regression),
-        classifier("logistic", LogisticWording(), logistic, linear_answers.logistic),
-        classifier("softmax", ClassWording(), of_classes.softmax, linear_answers.softmax),
-        classifier("ordinal", OrdinalWording(), of_classes.ordinal, linear_answers.ordinal),
-        classifier("huber", ClassWording(), of_classes.huber),
-        classifier("squared_hinge", HingeWording("squared_hinge"), of_classes.squared_hinge),
-        classifier("hinge", HingeWording("hinge"), of_classes.hinge, family="hinge"),
+        regression("least_squares", "least_squares", SquaresWording(), results.squares),
+        regression("penalized", "lasso", PenalizedWording(), results.penalized),
+        regression("huber_regression", "lasso", PenalizedWording(), results.penalized),
+        classifier("logistic", LogisticWording(), linear_answers.logistic),
+        classifier("softmax", ClassWording(), linear_answers.softmax),
+        classifier("ordinal", OrdinalWording(), linear_answers.ordinal),
+        classifier("huber", ClassWording()),
+        classifier("squared_hinge", HingeWording("squared_hinge")),
+        classifier("hinge", HingeWording("hinge"), family="hinge"),
         Claim("firth", "certus.proofs.glm.firth", results.firth, FirthWording(),
-              of_classes.firth, linear_answers.logistic, factors=True),
-        kernel_machine("lssvm", machine_pages.lssvm),
-        kernel_machine("lssvm_primal", machine_pages.lssvm_primal, module="primal"),
+              linear_script.firth, linear_answers.logistic, factors=True),
+        kernel_machine("lssvm", "lssvm"),
+        kernel_machine("lssvm_primal", "lssvm", module="primal"),
         Claim("svc", "certus.proofs.hinge.svc", results.kernel_machine, HingeKernelWording(),
-              machine_pages.svc, answers_from_rows.svc),
+              svm_script.slots, answers_from_rows.svc),
         Claim("neighbors", "certus.proofs.neighbors.neighbors", results.neighbors,
-              NeighborWording(), of_rows.neighbors, keeps_rows=True),
-        tree("linkage", TreeWording(), of_rows.linkage),
-        tree("diana", DivisiveWording(), of_rows.diana),
+              NeighborWording(), neighbors_script.slots, keeps_rows=True),
+        tree("linkage", TreeWording()),
+        tree("diana", DivisiveWording()),
         Claim("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
-              cluster_pages.kmeans, cluster_answers.kmeans),
+              clusters_script.slots, cluster_answers.kmeans),
         Claim("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),
-              cluster_pages.mixture, cluster_answers.mixture, maximised=True),
+              mixture_script.slots, cluster_answers.mixture, maximised=True),
         Claim("ncfs", "certus.proofs.ncfs.ncfs", results.ncfs, SelectionWording(),
-              of_rows.ncfs, answers_from_rows.ncfs, maximised=True),
+              ncfs_script.slots, answers_from_rows.ncfs, maximised=True),
     ]  # fmt: skip
 
 
-CLAIMS = {claim.name: claim for claim in _rows()}
+_PAGES: dict[str, Pages] = {
+    "least_squares": regression_pages.least_squares, "penalized": regression_pages.penalized,
+    "huber_regression": regression_pages.huber_regression, "logistic": logistic,
+    "softmax": class_pages.softmax, "ordinal": class_pages.ordinal, "huber": class_pages.huber,
+    "squared_hinge": class_pages.squared_hinge, "hinge": class_pages.hinge,
+    "firth": class_pages.firth, "lssvm": machine_pages.lssvm,
+    "lssvm_primal": machine_pages.lssvm_primal, "svc": machine_pages.svc,
+    "neighbors": neighbor_pages.neighbors, "linkage": neighbor_pages.linkage,
+    "diana": neighbor_pages.diana, "kmeans": cluster_pages.kmeans,
+    "mixture": cluster_pages.mixture, "ncfs": neighbor_pages.ncfs,
+}  # fmt: skip
+CLAIMS = {claim.name: replace(claim, page=_PAGES[claim.name]) for claim in _rows()}
 _BY_PROOF = {claim.proof: claim for claim in CLAIMS.values()}
 
 
-def _no_page(_p: Parameters, _labels: Labels | None) -> list[Problem]:
-    return []
+def _no_script(c: "Certificate") -> Slots:
+    raise CertificateError("nothing to export: no definition knows the model")
 
 
-def _without_proof(wording: Wording) -> Claim:
-    """The claim of a certificate that no proof made."""
-    return Claim("", "", results.squares, wording, _no_page)
+def _undefined(wording: Wording) -> Claim:
+    """The claim of a model that no definition knows."""
+    return Claim("", "", results.squares, wording, _no_script)
 
 
-_UNDEFINED = {
-    "exact": _without_proof(UndefinedAnswers()), "stationary": _without_proof(UndefinedWording()),
-}  # fmt: skip
+_UNDEFINED = {"exact": _undefined(UndefinedAnswers()), "stationary": _undefined(UndefinedWording())}
 
 
 def claim_of(certificate: "Certificate") -> Claim:

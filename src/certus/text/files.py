@@ -1,11 +1,11 @@
 """Files that are there whole or not at all."""
 
 import secrets
-from os import PathLike
 from pathlib import Path
+from typing import Any
 
 
-def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
+def write_whole(path: Any, content: str | bytes) -> None:
     """Write a file, text as UTF-8; what was there stays until all of it is written."""
     path = Path(path)
     # opened by name, so that others may read it as they may read any new file of the user

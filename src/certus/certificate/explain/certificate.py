@@ -6,7 +6,6 @@ What one family has to say is in its own module (``registry.py`` knows which).
 from typing import TYPE_CHECKING
 
 from ...text.format import count, printable
-from ..pages.lines import lines_to_read
 from ..registry import claim_of
 from .left_out import among
 from .optimum import known_only_to
@@ -62,19 +61,9 @@ def _body(c: "Certificate") -> Lines:
         rows += words.lines(c)
     rows += [("Note", f"{text}.") for text in notes]
     rows.append(("Checked by", words.checked_by(c)))
-    rows += _page(c)
     if c.certified:
         rows.append(("Does not say", words.DOES_NOT_SAY))
     return rows
-
-
-def _page(c: "Certificate") -> Lines:
-    """Where the claim can be read, and how long that takes."""
-    problems = list(claim_of(c).page(c.parameters, c.labels))
-    if not problems:
-        return []
-    page = f"certus.definitions.{problems[0].page}"
-    return [("Its page", f"{page}, {lines_to_read(problems)} lines of code")]
 
 
 def note(c: "Certificate") -> str:

@@ -1,9 +1,7 @@
 """One call of a page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
-
-import numpy as np
 
 
 class Problem(NamedTuple):
@@ -14,6 +12,6 @@ class Problem(NamedTuple):
     """
 
     page: str  # name of a module of ``certus.definitions``
-    targets: Callable[..., tuple[np.ndarray | None, np.ndarray]]
+    targets: tuple[object, ...]  # a term, called with (y, s): targets and weights
     arguments: Mapping[str, object]
     constant: float | None = None  # X gets one more column, of this number: a penalised intercept

@@ -1,13 +1,16 @@
 """Run the page of a model on whole arrays."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import cast
 
 import numpy as np
 
 from ...data.rows import Rows
 from ...definitions.terms.claim import Claim
 from .problem import Problem
+
+Targets = Callable[[object, np.ndarray], tuple[np.ndarray | None, np.ndarray]]
 
 LARGEST = 1 << 31  # bytes of X as dense float64; a page works with a few copies of it
 
@@ -27,7 +30,8 @@ def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
     for page, targets, arguments, constant in problems:
         columns = X if constant is None else np.column_stack([X, np.full(n, constant)])
         check = import_module(f"certus.definitions.{page}").check
-        claims.append(check(columns, *targets(y, s), **arguments, tol=tol))
+        t, weights = cast(Targets, targets)(y, s)
+        claims.append(check(columns, t, weights, **arguments, tol=tol))
     return total(claims)
 
 

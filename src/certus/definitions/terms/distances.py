@@ -98,7 +98,7 @@ class Correlation(NamedTuple):
     def __call__(self, A, b):
         w = np.full(len(b), 1.0) * self.w
         R = np.vstack([A - A[:, :1], b - b[0]])  # a constant row is 0, whatever its mean rounds to
-        R = np.sqrt(w) * np.where(R.any(axis=1)[:, None], R - (R @ w / w.sum())[:, None], 0.0)
+        R = np.sqrt(w) * np.where(R.any(axis=1)[:, None], R - (R @ w / w.sum())[:, None], 0.0)  # type: ignore[index]
         long = np.linalg.norm(R, axis=1)
         U = R / np.where(long > 0, long, 1.0)[:, None]
         none = (long[:-1] == 0) | (long[-1] == 0)  # one of the two has no direction

@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": {"exceptions"},
     "runtime": {"exceptions", "text"},
     "kernels": set(),
+    "definitions": set(),
     "proofs": set(),
     "audit": set(),
     "data": BASIC,
@@ -32,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plotting": {"text", "exceptions"},
     "inference": {"text", "exceptions"},
     "derivatives": {"text", "exceptions"},
-    "certificate": {"audit", "data", "proofs", "plotting", "root", *BASIC},
+    "certificate": {"audit", "data", "definitions", "proofs", "plotting", "root", *BASIC},
     "base": {"certificate", "solvers", *BASIC},
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are

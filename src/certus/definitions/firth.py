@@ -39,7 +39,7 @@ def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     p, q = np.exp(-np.logaddexp(0.0, [-z, z]))  # q = 1 − p
     sv, shift = s * p * q, np.append(center, 0.0)[: len(w) + fit_intercept]
     X = np.column_stack([X - center, np.ones(len(X))])[:, : len(shift)]
-    kept = independent.columns(X, shift) if independent else [*range(len(shift))]
+    kept = independent.columns(X, shift)[0] if independent else [*range(len(shift))]
     K, others = X[:, kept], np.delete(X, kept, axis=1)
 
     A = np.sqrt(sv)[:, None] * K  # I_K = AᵀA

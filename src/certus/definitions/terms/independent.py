@@ -15,8 +15,11 @@ class Independent(NamedTuple):
     eps: float = 2.0**-52
 
     def columns(self, X, center):
-        """Numbers of the columns that are kept, the last first. X + center: as they were given."""
-        size, kept = np.abs(X + center), list[int]()
+        """Numbers of the columns that are kept, the last first, and r of the others (n, p).
+
+        X + center are the columns as they were given.
+        """
+        size, kept, rest = np.abs(X + center), list[int](), 0 * X
         for j in reversed(range(X.shape[1])):
             c, r, unit = 0.0, X[:, j], np.linalg.norm(X[:, kept], axis=0)
             for _ in range(2):  # the second time for the digits that the first has lost
@@ -25,4 +28,6 @@ class Independent(NamedTuple):
             most = np.linalg.norm(size[:, j] + size[:, kept] @ np.abs(c))
             if np.linalg.norm(r) > 4 * self.eps * most:
                 kept.append(j)
-        return kept
+            else:
+                rest[:, j] = r
+        return kept, rest

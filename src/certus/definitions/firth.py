@@ -33,7 +33,8 @@ def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
         return Claim("stationary", inf, inf, 1.0, tol)
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     z = (X - center) @ w + (b + center @ w)
     loss = fsum(s * np.logaddexp(0.0, -y * z))
     p, q = np.exp(-np.logaddexp(0.0, [-z, z]))  # q = 1 − p

@@ -43,7 +43,8 @@ def check(
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     Z = y[:, None] * np.column_stack([X, np.full(len(X), float(fit_intercept))])
     separated = direction and l1 == l2 == 0 and direction.separates(Z)
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     m = y * (X @ w + b)
     F = C * fsum(s * np.logaddexp(0.0, -m)) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)

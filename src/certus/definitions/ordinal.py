@@ -46,7 +46,7 @@ def check(X, y, s, *, w, c, alpha, direction=None, independent=None, tol=1e-6):
         return Claim("global optimum", inf, inf, 1.0, tol)
     f0 = -fsum(n * np.log(n / n.sum()))  # F of the thresholds alone
     separated = direction and alpha == 0 and direction.separates(margins(X, y, len(c)))
-    center = np.average(X, axis=0, weights=s)
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float)  # few digits: exact
     Z, theta = margins(X - center, y, len(c)), np.append(w, c - center @ w)
     weights, s = s, np.append(s[y < len(c)], s[y > 0])
     z, d, n = Z @ theta, np.diff(c), n[1:-1]

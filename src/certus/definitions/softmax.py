@@ -33,8 +33,9 @@ def check(
 ):  # fmt: skip
     """Check w (p, K), b (K,) on X (n, p), y = 0 … K − 1. ``constant``: X has a column for b."""
     X, y, s, n = X[s > 0], y[s > 0], s[s > 0], np.bincount(y, s, len(b))
-    center = np.average(X, axis=0, weights=s) * fit_intercept
-    Y, z = np.eye(len(b))[y], (X - center) @ w + (b + center @ w)
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
+    level = b + center @ w
+    Y, z = np.eye(len(b))[y], (X - center) @ w + (level - level.mean())
     F = objective(z, Y, s, w, C, l1, l2)
     if not np.isfinite(F) or (b.any() and not fit_intercept):
         return Claim("global optimum", inf, inf, 1.0, tol)
@@ -81,9 +82,8 @@ def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
 
 
 def excess(X, Y, s, Q, w, C, l1, l2):
-    K = len(Y.T)
     l1, l2 = (l * (np.arange(X.shape[1]) < len(w))[:, None] for l in (l1, l2))  # 0 for b
-    w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
+    K, w = len(Y.T), np.vstack([w, np.zeros(len(Y.T))])[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
     g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))
     alike = np.diag(np.linalg.norm(np.sqrt(C * s) * X.T, axis=1) * (l1 + l2 == 0).ravel())

@@ -8,6 +8,7 @@ import pytest
 from certus.definitions import softmax
 from certus.definitions.softmax import check
 from certus.definitions.terms.direction import Direction
+from certus.definitions.terms.independent import Independent
 from certus.linear_model import LogisticRegression, PenalizedClassifier
 
 from .classifiers import agree, edited, is_short, refuse, rows, smooth_minimum
@@ -29,7 +30,8 @@ def loss_of(y, s, C, K=3):
 
 
 def test_the_page_is_short():
-    assert is_short(softmax)
+    assert is_short(softmax, Direction)
+    assert is_short(softmax, Independent)
 
 
 def test_the_objective_is_that_of_a_literal_loop():

@@ -25,9 +25,8 @@ class Independent(NamedTuple):
             for _ in range(2):  # the second time for the digits that the first has lost
                 c = c + np.linalg.lstsq(X[:, kept] / unit, r, rcond=None)[0] / unit
                 r = X[:, j] - X[:, kept] @ c
-            most = np.linalg.norm(size[:, j] + size[:, kept] @ np.abs(c))
-            if np.linalg.norm(r) > 4 * self.eps * most:
+            most = 4 * self.eps * np.linalg.norm(size[:, j] + size[:, kept] @ np.abs(c))
+            rest[:, j] = r if np.linalg.norm(r) <= most else 0.0
+            if np.linalg.norm(r) > most:
                 kept.append(j)
-            else:
-                rest[:, j] = r
         return kept, rest

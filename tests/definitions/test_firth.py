@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from certus.definitions import firth
 from certus.definitions.firth import check
-from certus.definitions.terms.targets import Classes, Signs
+from certus.definitions.terms.independent import Independent
 from certus.linear_model import FirthLogisticRegression
 
 from .classifiers import agree, edited, is_short, refuse, rows
@@ -33,7 +33,7 @@ def literal(X, y, s, w, b, fit_intercept):
 
 
 def test_the_page_is_short():
-    assert is_short(firth, Signs, Classes)
+    assert is_short(firth, Independent)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -44,7 +44,7 @@ def test_the_objective_is_that_of_a_literal_loop(fit_intercept):
     assert claim.objective == pytest.approx(literal(X, y, s, w, b, fit_intercept)[0], rel=1e-11)
     X = np.column_stack([X, X[:, 0] - 2 * X[:, 1]])  # the same model, another determinant
     w = np.append(w, 0.0)
-    claim = check(X, y, s, w=w, b=b, fit_intercept=fit_intercept)
+    claim = check(X, y, s, w=w, b=b, fit_intercept=fit_intercept, independent=Independent())
     assert claim.objective == pytest.approx(literal(X, y, s, w, b, fit_intercept)[0], rel=1e-10)
 
 

@@ -11,7 +11,6 @@ from sklearn.svm import LinearSVC as TheirLinearSVC
 import certus
 from certus.definitions import hinge
 from certus.definitions.hinge import check, interior_point
-from certus.definitions.terms.targets import AgainstRest, Classes, Signs
 from certus.svm import LinearSVC
 
 from .classifiers import agree, claims, edited, is_short, refuse, rows
@@ -52,7 +51,7 @@ def l2_minimum(X, y, omega, l2, intercept):
 
 
 def test_the_page_is_short():
-    assert is_short(hinge, Signs, AgainstRest, Classes)
+    assert is_short(hinge)
 
 
 def test_the_objective_is_that_of_a_literal_loop():

@@ -7,7 +7,6 @@ import pytest
 
 from certus.definitions import huber
 from certus.definitions.huber import check
-from certus.definitions.terms.targets import AgainstRest, Classes, Signs
 from certus.linear_model import PenalizedClassifier
 from certus.losses import Huber
 from certus.penalties import L1, L2, ElasticNet
@@ -31,7 +30,7 @@ def loss_of(y, s, C, delta):
 
 
 def test_the_page_is_short():
-    assert is_short(huber, Signs, AgainstRest, Classes)
+    assert is_short(huber)
 
 
 def test_the_objective_is_that_of_a_literal_loop():

@@ -8,7 +8,7 @@ import pytest
 from certus.definitions import logistic
 from certus.definitions.logistic import check
 from certus.definitions.terms.direction import Direction
-from certus.definitions.terms.targets import Classes, Signs
+from certus.definitions.terms.independent import Independent
 from certus.linear_model import LogisticRegression, PenalizedClassifier
 
 from .classifiers import agree, edited, is_short, refuse, rows, smooth_minimum
@@ -31,7 +31,7 @@ def loss_of(y, s, C):
 
 
 def test_the_page_is_short():
-    assert is_short(logistic, Signs, Classes, Direction)
+    assert is_short(logistic, Direction, Independent)
 
 
 def test_the_objective_is_that_of_a_literal_loop():
@@ -84,9 +84,10 @@ def test_a_penalised_null_direction_is_not_left_out():
     assert check(X, y, s, w=w, b=b, **how).holds
     null = np.array([5.0, 0.0, 0.0, -5.0])
     assert not check(X, y, s, w=w + null, b=b, **how).holds
-    none = {**NONE, "fit_intercept": True}
+    none = {**NONE, "fit_intercept": True, "independent": Independent()}
     _, w, b = smooth_minimum(loss_of(y, s, 1.0), X, 1, 0.0, 0.0, True)
     assert check(X, y, s, w=w + null, b=b, **none).holds
+    assert not check(X, y, s, w=w + null, b=b, **{**how, "independent": Independent()}).holds
 
 
 def test_a_direction_that_the_data_hold_is_not_left_out():
@@ -96,7 +97,24 @@ def test_a_direction_that_the_data_hold_is_not_left_out():
     X = np.column_stack([X, X[:, 0] + 1e-9 * rng.normal(size=len(X))])
     _, w, b = smooth_minimum(loss_of(y, s, 1.0), X[:, :3], 1, 0.0, 0.0, True)
     assert check(X[:, :3], y, s, w=w, b=b, **NONE, fit_intercept=True).holds
-    assert not check(X, y, s, w=np.append(w, 0.0), b=b, **NONE, fit_intercept=True).holds
+    how = {**NONE, "fit_intercept": True, "independent": Independent()}
+    assert not check(X, y, s, w=np.append(w, 0.0), b=b, **how).holds
+
+
+def test_a_model_that_uses_the_rounding_of_a_column_is_refused():
+    """Column 3 is column 0 but for its last digit: 1e15 times their difference is no rounding."""
+    X, y, s = two_classes()
+    rng = np.random.default_rng(3)
+    X = np.column_stack([X, np.nextafter(X[:, 0], inf * rng.choice([-1, 1], len(X)))])
+    _, w, b = smooth_minimum(loss_of(y, s, 1.0), X[:, :3], 1, 0.0, 0.0, True)
+    how = {**NONE, "fit_intercept": True, "independent": Independent()}
+    assert check(X, y, s, w=np.append(w, 0.0), b=b, **how).holds
+    uses = np.array([w[0] - 1e13, w[1], w[2], 1e13])
+    claim = check(X, y, s, w=uses, b=b, **how)
+    assert claim.objective == pytest.approx(
+        check(X, y, s, w=np.append(w, 0), b=b, **how).objective, abs=1.0
+    )
+    assert not claim.holds
 
 
 def test_a_separating_direction_is_found_exactly_and_never_believed():

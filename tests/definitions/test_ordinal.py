@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from certus.definitions import ordinal
 from certus.definitions.ordinal import check
 from certus.definitions.terms.direction import Direction
-from certus.definitions.terms.targets import Classes
+from certus.definitions.terms.independent import Independent
 from certus.linear_model import OrdinalRegression
 
 from .classifiers import agree, edited, is_short, refuse
@@ -61,7 +61,7 @@ def minimum(X, y, s, alpha, K=4):
 
 
 def test_the_page_is_short():
-    assert is_short(ordinal, Classes, Direction)
+    assert is_short(ordinal, Direction, Independent)
 
 
 def test_the_objective_is_that_of_a_literal_loop():
@@ -125,8 +125,9 @@ def test_a_penalised_null_direction_is_not_left_out():
             _, w, c = minimum(X[:, :3] * [2**0.5, 1.0, 1.0], y, s, alpha)
             w = w * [2**0.5, 1.0, 1.0]
         w = np.array([w[0] / 2, w[1], w[2], w[0] / 2])
-        assert check(X, y, s, w=w, c=c, alpha=alpha).holds
-        assert check(X, y, s, w=w + null, c=c, alpha=alpha).holds == same
+        how = {"alpha": alpha, "independent": Independent()}
+        assert check(X, y, s, w=w, c=c, **how).holds
+        assert check(X, y, s, w=w + null, c=c, **how).holds == same
 
 
 def test_a_direction_of_order_is_found_exactly_and_never_believed():

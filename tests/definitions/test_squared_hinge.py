@@ -8,7 +8,6 @@ from sklearn.svm import LinearSVC as TheirLinearSVC
 
 from certus.definitions import squared_hinge
 from certus.definitions.squared_hinge import check
-from certus.definitions.terms.targets import AgainstRest, Classes, Signs
 from certus.linear_model import PenalizedClassifier
 from certus.penalties import L1, L2, ElasticNet
 from certus.svm import LinearSVC
@@ -32,7 +31,7 @@ def loss_of(y, s, C):
 
 
 def test_the_page_is_short():
-    assert is_short(squared_hinge, Signs, AgainstRest, Classes)
+    assert is_short(squared_hinge)
 
 
 def test_the_objective_is_that_of_a_literal_loop():

@@ -33,13 +33,14 @@ def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
         return Claim("stationary", inf, inf, 1.0, tol)
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     z = (X - center) @ w + (b + center @ w)
     loss = fsum(s * np.logaddexp(0.0, -y * z))
     p, q = np.exp(-np.logaddexp(0.0, [-z, z]))  # q = 1 − p
     sv, shift = s * p * q, np.append(center, 0.0)[: len(w) + fit_intercept]
     X = np.column_stack([X - center, np.ones(len(X))])[:, : len(shift)]
-    kept = independent.columns(X, shift) if independent else [*range(len(shift))]
+    kept = independent.columns(X, shift)[0] if independent else [*range(len(shift))]
     K, others = X[:, kept], np.delete(X, kept, axis=1)
 
     A = np.sqrt(sv)[:, None] * K  # I_K = AᵀA

@@ -27,7 +27,8 @@ def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, beta=None,
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     beta = None if beta is None else beta[s > 0]
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     F = C * fsum(s * np.maximum(1 - y * (X @ w + b), 0.0)) + l1 * fsum(np.abs(w))
     F += l2 / 2 * fsum(w**2)

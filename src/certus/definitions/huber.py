@@ -27,7 +27,8 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, delta, C, l1, l2, fit_intercept, constant=False, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     r = 1 - y * (X @ w + b)
     F = C * fsum(s * loss(r, delta)) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)

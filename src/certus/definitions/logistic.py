@@ -16,7 +16,8 @@ and M = max_i ‖(x_i, 1)‖ in the norm of H⁻¹. If t = νM < 1, a finite opt
     F(w, b) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
 Nothing is proven where rounding could have made what H shows of a direction. Without a penalty the
-term ``independent`` leaves out columns that are made up of others, to rounding.
+term ``independent`` leaves out columns made of others, to rounding; what w makes of that rounding,
+Σ_i s_i |r_iᵀw|, is then the most by which F may differ from that of a model without it.
 
 *No finite optimum.* Without a penalty, a direction (u, c) with y_i(x_iᵀu + c) ≥ 0 for all rows, and
 > 0 for some, lowers F for ever. Signs that rounding could change are found exactly.
@@ -42,7 +43,8 @@ def check(
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     Z = y[:, None] * np.column_stack([X, np.full(len(X), float(fit_intercept))])
     separated = direction and l1 == l2 == 0 and direction.separates(Z)
-    center = np.average(X, axis=0, weights=s) * fit_intercept
+    # near the means, and of few digits: X − center is exact
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     m = y * (X @ w + b)
     F = C * fsum(s * np.logaddexp(0.0, -m)) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
@@ -51,10 +53,11 @@ def check(
     if separated:
         return Claim("no finite optimum", F, 0.0, 1.0, tol)
     a = np.exp(-np.logaddexp(0.0, m))  # 1/(1 + exp(m))
-    Z = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
+    Z, unused = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept], 0.0
     if independent and l1 == l2 == 0:
-        Z = Z[:, independent.columns(Z, np.append(center, 0.0)[: len(Z.T)])]
-    excess = curvature_excess(Z, y, s, a, w, C, l1, l2)
+        kept, rest = independent.columns(Z, np.append(center, 0.0)[: len(Z.T)])
+        Z, unused = Z[:, kept], C * fsum(s * np.abs(rest[:, : len(w)] @ w))
+    excess = curvature_excess(Z, y, s, a, w, C, l1, l2) + unused
     bound = min(max(dual_bound(X, y, s, a, C, l1, l2, fit_intercept), F - excess, 0.0), F)
     n = np.array([fsum(s[y > 0]), fsum(s[y < 0])])
     share = n / n.sum() if (fit_intercept or constant) and n.all() else np.full(2, 0.5)

@@ -33,8 +33,9 @@ def check(
 ):  # fmt: skip
     """Check w (p, K), b (K,) on X (n, p), y = 0 … K − 1. ``constant``: X has a column for b."""
     X, y, s, n = X[s > 0], y[s > 0], s[s > 0], np.bincount(y, s, len(b))
-    center = np.average(X, axis=0, weights=s) * fit_intercept
-    Y, z = np.eye(len(b))[y], (X - center) @ w + (b + center @ w)
+    center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
+    level = b + center @ w
+    Y, z = np.eye(len(b))[y], (X - center) @ w + (level - level.mean())
     F = objective(z, Y, s, w, C, l1, l2)
     if not np.isfinite(F) or (b.any() and not fit_intercept):
         return Claim("global optimum", inf, inf, 1.0, tol)
@@ -47,11 +48,11 @@ def check(
     f0 = -C * fsum(n * np.log(np.maximum(share, 1e-300))) or C * fsum(n) * log(len(n))
     there = (n > 0) | (not fit_intercept)  # without weight, an intercept of −∞ is as good
     X, Y, w, z = X - center, Y[:, there], w[:, there], z[:, there]
-    X1 = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept]
+    X1, unused = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept], 0.0
     if independent and l1 == l2 == 0:
-        X1 = X1[:, independent.columns(X1, np.append(center, 0.0)[: len(X1.T)])]
-    bound = objective(z, Y, s, w, C, l1, l2)
-    bound -= curvature_excess(X1, Y, s, softmax(z), w, C, l1, l2)
+        kept, rest = independent.columns(X1, np.append(center, 0.0)[: len(X1.T)])
+        X1, unused = X1[:, kept], 2 * C * fsum(s * np.abs(rest[:, : len(w)] @ w).max(axis=1))
+    bound = objective(z, Y, s, w, C, l1, l2) - excess(X1, Y, s, softmax(z), w, C, l1, l2) - unused
     bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
@@ -69,7 +70,7 @@ def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
     Q = softmax(z)
     for _ in range(20 * fit_intercept):  # Newton's steps to the intercepts with Σ s Q = Σ s Y
         step = np.linalg.pinv(np.diag(s @ Q) - (s * Q.T) @ Q) @ (s @ (Y - Q))
-        Q = softmax(z := z + np.clip(step, -1.0, 1.0))
+        Q = softmax(z := z + np.clip(np.nan_to_num(step), -1.0, 1.0))
     if fit_intercept:  # a little of each row is replaced by what is still missing
         keep = np.min(s @ Y / (s @ Q), initial=1.0)
         Q = keep * Q + s @ (Y - keep * Q) / s.sum()
@@ -80,10 +81,9 @@ def dual_bound(X, Y, s, z, C, l1, l2, fit_intercept):
     return -C * fsum((s[:, None] * Q * np.log(np.maximum(Q, 1e-300))).ravel()) - conjugate
 
 
-def curvature_excess(X, Y, s, Q, w, C, l1, l2):
-    K, eps = len(Y.T), np.finfo(float).eps
+def excess(X, Y, s, Q, w, C, l1, l2):
     l1, l2 = (l * (np.arange(X.shape[1]) < len(w))[:, None] for l in (l1, l2))  # 0 for b
-    w = np.vstack([w, np.zeros(K)])[: X.shape[1]]
+    K, w = len(Y.T), np.vstack([w, np.zeros(len(Y.T))])[: X.shape[1]]
     g = l2 * w - C * (X.T @ (s[:, None] * (Y - Q)))
     g += np.where(w != 0, l1 * np.sign(w), np.clip(-g, -l1, l1))
     alike = np.diag(np.linalg.norm(np.sqrt(C * s) * X.T, axis=1) * (l1 + l2 == 0).ravel())
@@ -96,5 +96,5 @@ def curvature_excess(X, Y, s, Q, w, C, l1, l2):
     D = (Vt.T / sigma / unit[:, None]).reshape(*w.shape, -1)  # DᵀHD = 1
     pairs = (np.linalg.norm(X @ (D[:, k] - D[:, l]), axis=1) for k in range(K) for l in range(k))
     nu, M = np.linalg.norm(np.einsum("jk,jkr->r", g, D)), np.max([m.max() for m in pairs] or 0.0)
-    t = nu * M if (sigma > 100 * eps).all() else inf  # not if rounding may be all of it
+    t = nu * M if (sigma > 1e-14).all() else inf  # not if rounding may be all of it
     return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

@@ -90,11 +90,10 @@ def _class_weight(p: Parameters) -> list[float] | str | None:
 
 
 def without_penalty(p: Parameters) -> dict[str, object]:
-    """Terms for a model without a penalty: which columns count, and what separates the classes."""
+    """The term of a model without a penalty: what separates the classes, or which columns count."""
     if p.get("l1") or p.get("l2") or p.get("alpha"):
         return {}
-    terms: dict[str, object] = {"independent": Independent()}
     if direction := p.get("direction"):
         u, c = direction  # (p, k) and (k,), as one vector
-        terms["direction"] = Direction([*np.ravel(u).tolist(), *np.ravel(c).tolist()])
-    return terms
+        return {"direction": Direction([*np.ravel(u).tolist(), *np.ravel(c).tolist()])}
+    return {"independent": Independent()}

@@ -118,10 +118,10 @@ def test_the_page_agrees_with_the_estimator(likelihood, K, level, intercept):
     found = model.inference(X, y, sample_weight=s)
     table = found.conf_int(level, kind="lr")
     ends = np.array(table["low"]), np.array(table["high"])
-    (claim,) = claims_of([adaptor(found, *ends, level)], X, y, s)
+    (claim,) = claims_of([adaptor(found, *ends, level, firth)], X, y, s)
     assert claim.holds
     assert claim.objective == pytest.approx(found.maximum, rel=1e-9)
-    (swapped,) = claims_of([adaptor(found, *ends, level)], X, (y + 1) % K, s)
+    (swapped,) = claims_of([adaptor(found, *ends, level, firth)], X, (y + 1) % K, s)
     assert not swapped.holds
 
 

@@ -27,7 +27,6 @@ from .explain.mixture import MixtureWording
 from .explain.ncfs import SelectionWording
 from .explain.neighbors import NeighborWording
 from .explain.optimum import UndefinedWording
-from .explain.page import PageWording
 from .explain.penalized import PenalizedWording
 from .explain.svm import HingeKernelWording, KernelWording
 from .explain.wording import Wording
@@ -47,6 +46,7 @@ from .pages import neighbors as neighbor_pages
 from .pages import regression as regression_pages
 from .pages.logistic import logistic
 from .pages.problem import Problem
+from .pages.wording import PageWording
 from .parameters import Parameters
 
 if TYPE_CHECKING:

@@ -36,7 +36,10 @@ def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
 
 
 def total(claims: list[Claim]) -> Claim:
-    """The claim of problems that share no parameters."""
+    """The claim of problems that share no parameters: it holds where each of them does."""
     kinds, objectives, misses, scales, tols, bounds = zip(*claims, strict=True)
+    if len(claims) == 1:
+        return claims[0]
+    shares = [m / s if s > 0 else m and np.inf for m, s in zip(misses, scales, strict=True)]
     bound = None if None in bounds else sum(bounds)
-    return Claim(kinds[0], sum(objectives), sum(misses), sum(scales), tols[0], bound)
+    return Claim(kinds[0], sum(objectives), max(shares) * sum(scales), sum(scales), tols[0], bound)

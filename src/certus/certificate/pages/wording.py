@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ...text.format import best_possible, number, small
+from ..explain.wording import Lines, Wording
 from ..findings import PageFinding, finding_of
-from .wording import Lines, Wording
 
 if TYPE_CHECKING:
     from ..certificate import Certificate

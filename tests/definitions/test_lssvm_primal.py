@@ -7,7 +7,7 @@ import certus
 from certus.definitions import lssvm_primal
 from certus.definitions.terms.density_weights import DensityWeights
 from certus.definitions.terms.kernels import RBF, FunctionKernel, Polynomial, Sigmoid
-from certus.definitions.terms.targets import SignColumns, class_weights
+from certus.definitions.terms.targets import SignColumns
 from certus.svm import DensityWeightedLSSVC
 from tests.definitions.lines import lines_to_read
 from tests.definitions.machine_cases import assert_agrees, blobs, claim_of, weights
@@ -105,5 +105,5 @@ def test_fits_are_certified_by_both_and_edits_refused_by_both(kernel, density, c
 
 
 def test_the_machine_is_read_in_at_most_eighty_lines():
-    terms = (Polynomial, DensityWeights, SignColumns, class_weights)
+    terms = (Polynomial, DensityWeights, SignColumns)
     assert lines_to_read(lssvm_primal, terms) <= 80

@@ -135,6 +135,8 @@ def _certify_by_page(
     """What the page of the model finds on whole arrays."""
     started = time.perf_counter()
     parameters = cast(Parameters, {**copy.deepcopy(reading.parameters), "bound": bound})
+    if reading.extra_claims.get("by_tree"):  # labels are those of the splits
+        parameters["labels"] = reading.extra_claims["labels"]
     problems = list(CLAIMS[reading.definition].page(parameters, reading.labels))
     if not problems:
         raise CannotVerifyError(

@@ -340,16 +340,6 @@ def test_solvers_without_a_way_back_go_one_way():
     assert model.solver_ == "yang"
 
 
-@pytest.mark.parametrize("solver", ["sgd", "minibatch-lbfgs"])
-def test_batches_choose_too(solver):
-    X, y = clear(1, n=90)
-    model = small(solver=solver, cv=2, max_iter=5, random_state=0, alphas=[2.0, 0.5]).fit(X, y)
-    again = small(solver=solver, cv=2, max_iter=5, random_state=0, alphas=[2.0, 0.5]).fit(X, y)
-    np.testing.assert_array_equal(model.scores_, again.scores_)
-    np.testing.assert_array_equal(model.weights_, again.weights_)
-    assert model.scores_.max() > 0.5
-
-
 def test_the_same_bits_on_any_number_of_threads():
     X, y = clear(1, n=90, P=20)
     one, two = small(n_jobs=1).fit(X, y), small(n_jobs=2).fit(X, y)

@@ -42,13 +42,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     solver: str
     max_iter: int
     tol: float
-    batch_size: Any
     step: Any
-    n_partitions: int
     warm_start: bool
     threshold: Any
     n_features_to_select: Any
-    random_state: Any
     verbose: int
 
     weights_: np.ndarray
@@ -63,8 +60,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     def _scaling(self, rows: Rows) -> Scaling:
         """Of rows that are looked at for the first time."""
-        n, p = rows.shape
-        check_selection(self.threshold, self.n_features_to_select, p)
+        check_selection(self.threshold, self.n_features_to_select, rows.shape[1])
         scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
         columns = scaling.columns
         if self.metric == "phi_s" and len(columns) < 2:
@@ -72,11 +68,6 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
                 f"metric='phi_s' compares patterns of at least two columns, and X has "
                 f"{count(len(columns), 'column')} that {'varies' if len(columns) == 1 else 'vary'}:"
                 " use metric='manhattan'"
-            )
-        if self.n_partitions > 1 and n < LEAST_ROWS * self.n_partitions:
-            raise ValueError(
-                f"n_partitions={self.n_partitions!r} of {count(n, 'row')}: a part needs "
-                f"{LEAST_ROWS} rows, ask for at most {n // LEAST_ROWS}"
             )
         if not len(columns):  # none says anything; one stands for all
             return scaling._replace(columns=np.zeros(1, dtype=np.intp))
@@ -136,11 +127,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return max(min(float(self.tol), TOL), LEAST_TOL)
 
     def _listener(self, task: Task, tol: float) -> OnStep:
-        most = int(self.max_iter) if self.n_partitions == 1 else int(self.n_partitions)
         on_step = self._monitor.iterations(
             lambda iterate: self._attributes(task, fit_at(task.problem, *iterate)),
             lambda: certify(self, task.rows, tol),
-            most,
+            int(self.max_iter),
             maximised=True,
         )
         name = type(self).__name__
@@ -215,7 +205,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         weak = [*weak, *gathered(self.weights_, self.metric, names)]
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)
         claimed = aims_at_kkt(self) or c.status == "contradicted"
-        claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
+        claimed = claimed or (ended and self.solver == "yang")
         stopped_at = int(self.max_iter) if ended else None
         self._warn_of_certificate(stopped_at, remarks=weak, claimed=claimed)
 

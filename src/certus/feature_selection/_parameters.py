@@ -21,12 +21,9 @@ def check_parameters(model: Any) -> None:
     one_of("form", model.form, FORMS)
     one_of("scale", model.scale, SCALES)
     one_of("solver", model.solver, SOLVERS)
-    for name in ("max_iter", "n_partitions"):
-        positive_whole(name, getattr(model, name))
+    positive_whole("max_iter", model.max_iter)
     if not_negative("tol", model.tol).ndim:
         raise ValueError(f"tol={model.tol!r}: give one number")
-    if not _auto(model.batch_size):
-        positive_whole("batch_size", model.batch_size)
     if not (_auto(model.step) or _above_zero(model.step)):
         raise ValueError(f"step={model.step!r}: give a finite number above 0, or 'auto'")
     boolean("warm_start", model.warm_start)

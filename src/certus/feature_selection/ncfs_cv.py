@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
 # data sets, for 0.6 of the steps; at 1e-2 in one
 PATH_TOL = 1e-3
-NEVER_BACK = ("yang", "sgd")  # solvers in which a weight of 0 stays 0
+NEVER_BACK = ("yang",)  # solvers in which a weight of 0 stays 0
 
 
 class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
@@ -67,9 +67,9 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         nearest-neighbour rule, rows weighted as in ``fit``.
     n_jobs : int or None, default=None
         Threads at most; None: as many as ``certus.set_config`` allows. The answer is the same.
-    sigma, metric, prior, loss, form, scale, solver, max_iter, tol, batch_size, step
+    sigma, metric, prior, loss, form, scale, solver, max_iter, tol, step
         As in :class:`NCFSClassifier`; ``tol`` is that of the last fit. "phi_s" has no λ to choose.
-    n_partitions, threshold, n_features_to_select, random_state
+    threshold, n_features_to_select
         As in :class:`NCFSClassifier`, in every fold.
     verbose : int, default=0
         Above 0, a line is printed for each fold, and for each step of the last fit.
@@ -143,12 +143,9 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        batch_size: Any = "auto",
         step: Any = "auto",
-        n_partitions: int = 1,
         threshold: Any = "0.01*max",
         n_features_to_select: Any = None,
-        random_state: Any = None,
         verbose: int = 0,
     ):
         self.alphas = alphas
@@ -165,12 +162,9 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
-        self.batch_size = batch_size
         self.step = step
-        self.n_partitions = n_partitions
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
         self.verbose = verbose
 
     @monitored

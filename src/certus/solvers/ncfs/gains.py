@@ -35,9 +35,6 @@ class OfClasses(NamedTuple):
     def of(self, rows: np.ndarray) -> np.ndarray:
         return np.take(self.gains[self.codes[rows]], self.codes, axis=1)
 
-    def take(self, rows: np.ndarray) -> "OfClasses":
-        return OfClasses(self.codes[rows], self.gains)
-
 
 class OfValues(NamedTuple):
     """G_ij = −loss(y_i, y_j)."""
@@ -56,6 +53,3 @@ class OfValues(NamedTuple):
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         return -np.asarray(self.loss(self.y[rows][:, None], self.y[None, :]), dtype=float)
-
-    def take(self, rows: np.ndarray) -> "OfValues":
-        return OfValues(self.y[rows], self.loss)

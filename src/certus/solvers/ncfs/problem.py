@@ -27,7 +27,7 @@ FEW = 2**22  # pairs × columns that one thread has done before others wake
 class Value(NamedTuple):
     F: float
     slope: np.ndarray  # (P,): ∂F/∂W
-    q: np.ndarray  # of each row that was asked
+    q: np.ndarray  # (n,)
 
 
 class Problem:
@@ -64,18 +64,6 @@ class Problem:
         X = np.ascontiguousarray(self.X[:, columns])
         return Problem(X, self.G, self.a, self.sigma, self.alpha, self.metric, self.threads)
 
-    def take(self, rows: np.ndarray) -> "Problem":
-        """The same of some of the rows alone, weighted as all of them."""
-        a = self._made_up(rows)
-        return Problem(
-            self.X[rows], self.G.take(rows), a, self.sigma, self.alpha, self.metric, self.threads
-        )
-
-    def _made_up(self, rows: np.ndarray) -> np.ndarray:
-        """Weights of some rows, made up to those of all; if none counts, none does."""
-        a = self.a[rows]
-        return a * (self.a.sum() / (a.sum() or 1.0))
-
     def size_of_slopes(self) -> float:
         """What ∂F/∂W is measured by: λ; where there is none, Σ|C| times ∂D/∂W at most, about."""
         if self.alpha > 0:
@@ -90,37 +78,33 @@ class Problem:
 
     def value(self, W: np.ndarray) -> float:
         """F alone."""
-        return self._evaluate(W, None, False).F
+        return self._evaluate(W, False).F
 
-    def value_and_slope(self, W: np.ndarray, rows: np.ndarray | None = None) -> Value:
-        """``rows``: only these are asked for, their weights made up to those of all."""
-        return self._evaluate(W, rows, True)
+    def value_and_slope(self, W: np.ndarray) -> Value:
+        """F, ∂F/∂W and q."""
+        return self._evaluate(W, True)
 
     def kinks(self, W: np.ndarray) -> np.ndarray | None:
         """(P,): F grows by so much times √W_l from W_l = 0; None where F is smooth."""
         if self.metric != "euclidean":
             return None
-        return self._evaluate(W, None, True, self.distance.kinks(W)).slope + self.alpha
+        return self._evaluate(W, True, self.distance.kinks(W)).slope + self.alpha
 
-    def _evaluate(
-        self, W: np.ndarray, rows: np.ndarray | None, slope: bool, distance: Any = None
-    ) -> Value:
+    def _evaluate(self, W: np.ndarray, slope: bool, distance: Any = None) -> Value:
         n, p = self.shape
-        asked = np.arange(n) if rows is None else rows
-        a = self.a if rows is None else self._made_up(rows)
         distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
-        q, g = np.empty(len(asked)), np.zeros(p)
-        step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
-        once = rows is None and step == n and distance.pairs_once
+        q, g = np.empty(n), np.zeros(p)
+        step = min(n, max(LINES, TILE // n // LINES * LINES))
+        once = step == n and distance.pairs_once
         D = np.empty((step, n)) if once or distance.by_columns else None
         with blas_limiter:
-            for start in range(0, len(asked), step):
-                some = slice(start, min(start + step, len(asked)))
-                panel = _Panel(self, distance, asked[some], a[some], D, once, slope)
+            for start in range(0, n, step):
+                some = slice(start, min(start + step, n))
+                panel = _Panel(self, distance, np.arange(n)[some], D, once, slope)
                 q[some] = panel.probabilities()
                 if slope:
                     g += panel.passed()
-        F = float(np.dot(a, q)) - self.alpha * float(np.sum(W))
+        F = float(np.dot(self.a, q)) - self.alpha * float(np.sum(W))
         return Value(F, g - self.alpha, q)
 
 
@@ -129,10 +113,11 @@ class _Panel:
     (of pairs looked at once, or column by column), or in slices that stay in cache."""
 
     def __init__(
-        self, problem: Problem, distance: Any, rows: np.ndarray, a: np.ndarray,
-        D: np.ndarray | None, once: bool, slope: bool,
+        self, problem: Problem, distance: Any, rows: np.ndarray, D: np.ndarray | None,
+        once: bool, slope: bool,
     ):  # fmt: skip
-        self.problem, self.distance, self.rows, self.a, self.once = problem, distance, rows, a, once
+        self.problem, self.distance, self.rows, self.once = problem, distance, rows, once
+        self.a = problem.a[rows]
         m, n = len(rows), problem.shape[0]
         self.D, self.wanted = None if D is None else D[:m], slope
         self.q, self.size = np.empty((2, m))  # size: Σ_j |C_ij|

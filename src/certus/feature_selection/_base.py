@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.certified import CertifiedEstimator
@@ -34,7 +35,7 @@ LEAST_TOL = 1e-12
 class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     """Weights W of columns."""
 
-    alpha: Any
+    alpha: float | str
     sigma: float
     metric: str
     form: str
@@ -42,10 +43,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     solver: str
     max_iter: int
     tol: float
-    step: Any
+    step: float | str
     warm_start: bool
-    threshold: Any
-    n_features_to_select: Any
+    threshold: float | str
+    n_features_to_select: int | float | None
     verbose: int
 
     weights_: np.ndarray
@@ -146,12 +147,12 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- attributes ---
 
-    def _set(self, task: Task, fit: Fit) -> None:
-        for name, value in self._attributes(task, fit).items():
+    def _set(self, task: Task, fit: Fit, left_out: bool = True) -> None:
+        for name, value in self._attributes(task, fit, left_out).items():
             setattr(self, name, value)
 
-    def _attributes(self, task: Task, fit: Fit) -> dict[str, Any]:
-        """Fitted attributes of a fit."""
+    def _attributes(self, task: Task, fit: Fit, left_out: bool = True) -> dict[str, Any]:
+        """Fitted attributes of a fit; ``left_out``: with ``loo_score_``, which takes O(n²)."""
         scaling, problem = task.scaling, task.problem
         W = np.zeros(len(scaling.shift))
         W[scaling.columns] = fit.W
@@ -175,7 +176,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             "solver_": self.solver,
             "shift_": scaling.shift,
             "scale_": scaling.scale,
-            "loo_score_": self._left_out_score(task, exact, W[used]),
+            "loo_score_": self._left_out_score(task, exact, W[used]) if left_out else np.nan,
             "_fit_X": X,
             "_fit_columns": used,
             "_fell": float(fit.fell),
@@ -185,7 +186,9 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
         """How well rows of the fit are answered by the others."""
 
-    def _sums(self, X: np.ndarray | None, V: np.ndarray, own: Any = None) -> np.ndarray:
+    def _sums(
+        self, X: np.ndarray | None, V: np.ndarray, own: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> np.ndarray:
         """Σ_j p_j(x) V_j of new rows, or of the rows of the fit without themselves."""
         X_ref, W = own if own is not None else (self._fit_X, self.weights_[self._fit_columns])
         return reference_sums(X_ref, W, float(self.sigma), self.metric, X, V)
@@ -238,7 +241,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- for scikit-learn ---
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

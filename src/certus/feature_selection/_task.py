@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..data.rows import Rows
-from ..solvers.ncfs import Fit, Problem, lbfgs, lbfgs_narrow, yang
+from ..solvers.ncfs import Fit, Problem, in_float64, lbfgs, lbfgs_narrow, yang
 from ..solvers.progress import OnStep
-from ._scaling import Scaling
+from ._scaling import LARGEST, Scaling
 
 SOLVERS = ("lbfgs", "yang")
 
@@ -38,7 +38,17 @@ class Task(NamedTuple):
 
     def exact(self, columns: np.ndarray) -> np.ndarray:
         """Columns of the problem in float64, whatever X is kept in."""
-        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(float))
+        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(np.float64))
+
+    def in_float32(self) -> "Task":
+        """The same about the means of the columns, in float32 where the metric computes in it."""
+        problem = self.problem
+        if problem.metric != "manhattan" or self.narrow:
+            return self
+        X = problem.X - problem.X.mean(axis=0)
+        if np.abs(X).max() > LARGEST[np.dtype(np.float32)]:
+            return self
+        return self._replace(problem=in_float64(problem, X.astype(np.float32)))
 
     @property
     def narrow(self) -> bool:

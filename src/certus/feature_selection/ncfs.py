@@ -1,12 +1,11 @@
 """NCFS for classes: weights of columns by which the nearest rows are of the same class."""
 
-from typing import Any
-
 from ..data.validation import data_for_classification
 from ..runtime.progress import monitored
 from ._classes import NCFSOfClasses
 from ._messages import alone
 from ._parameters import check_parameters
+from ._types import Costs, Prior
 
 
 class NCFSClassifier(NCFSOfClasses):
@@ -125,21 +124,21 @@ class NCFSClassifier(NCFSOfClasses):
 
     def __init__(
         self,
-        alpha: Any = "auto",
+        alpha: float | str = "auto",
         *,
         sigma: float = 1.0,
         metric: str = "manhattan",
-        prior: Any = "empirical",
-        loss: Any = None,
+        prior: Prior = "empirical",
+        loss: Costs = None,
         form: str = "sum",
         scale: str | None = "minmax",
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        step: Any = "auto",
+        step: float | str = "auto",
         warm_start: bool = False,
-        threshold: Any = "0.01*max",
-        n_features_to_select: Any = None,
+        threshold: float | str = "0.01*max",
+        n_features_to_select: int | float | None = None,
         verbose: int = 0,
     ):
         self.alpha = alpha

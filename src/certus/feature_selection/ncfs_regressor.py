@@ -1,7 +1,5 @@
 """NCFS for numbers: weights of columns by which the nearest rows have nearly the same y."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
@@ -15,6 +13,7 @@ from ._parameters import check_parameters
 from ._priors_costs import check_alpha, loss_of_values
 from ._scaling import blocks
 from ._task import Task
+from ._types import ValueLoss
 
 
 class NCFSRegressor(RegressorMixin, NCFS):
@@ -130,21 +129,21 @@ class NCFSRegressor(RegressorMixin, NCFS):
 
     def __init__(
         self,
-        alpha: Any = "auto",
+        alpha: float | str = "auto",
         *,
         sigma: float = 1.0,
         metric: str = "manhattan",
-        loss: Any = "absolute",
-        epsilon: Any = "auto",
+        loss: ValueLoss = "absolute",
+        epsilon: float | str = "auto",
         form: str = "sum",
         scale: str | None = "minmax",
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        step: Any = "auto",
+        step: float | str = "auto",
         warm_start: bool = False,
-        threshold: Any = "0.01*max",
-        n_features_to_select: Any = None,
+        threshold: float | str = "0.01*max",
+        n_features_to_select: int | float | None = None,
         verbose: int = 0,
     ):
         self.alpha = alpha
@@ -214,7 +213,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         said = self._sums(None, (y - mean)[:, None], own=(X, W))[:, 0] + mean
         return float(r2_score(y, said, sample_weight=task.rows.s))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Σⱼ pⱼ(x) yⱼ: the mean of y in the neighbourhood.
 
         Parameters

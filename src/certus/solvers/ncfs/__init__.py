@@ -3,9 +3,9 @@
 from .ascent import yang
 from .fit import Fit
 from .float32 import in_float64, lbfgs_narrow
-from .gains import OfClasses, OfValues
+from .gains import OfClasses, OfValues, PairLoss
 from .lbfgs import lbfgs
-from .path import both_ways, grid, one_way, strongest
+from .path import back_from_few, both_ways, grid, one_way, strongest
 from .problem import Problem, Value
 from .references import reference_sums
 
@@ -13,8 +13,10 @@ __all__ = [
     "Fit",
     "OfClasses",
     "OfValues",
+    "PairLoss",
     "Problem",
     "Value",
+    "back_from_few",
     "both_ways",
     "grid",
     "in_float64",

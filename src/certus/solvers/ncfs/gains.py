@@ -1,9 +1,11 @@
 """What a row gains if another one speaks for it: G_ij of ``problem.py``."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+PairLoss = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of y_i and y_j, broadcast
 
 
 class Answer(NamedTuple):
@@ -40,7 +42,7 @@ class OfValues(NamedTuple):
     """G_ij = −loss(y_i, y_j)."""
 
     y: np.ndarray  # (n,)
-    loss: Callable[[Any, Any], Any]
+    loss: PairLoss
 
     def ask(
         self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool

@@ -8,14 +8,16 @@ A panel is some rows beside all others, at most ``TILE`` pairs; where one panel 
 pair can be looked at once. Exponentials are those of D less its least value in the row.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
 from .gains import OfClasses, OfValues
-from .metrics import METRICS
+from .manhattan import Manhattan
+from .metrics import METRICS, Distance, Euclidean
 
 TILE = 2**22  # numbers of a panel,
 SLICE = 2**15  # and of what a thread takes of it, about
@@ -56,7 +58,7 @@ class Problem:
         self.scale_free = metric == "phi_s"  # W is identified up to a factor
         self.alpha = 0.0 if self.scale_free else alpha
         self.threads = effective_threads() if threads is None else threads
-        self.distance = METRICS[metric](self.X)
+        self.distance: Distance = METRICS[metric](self.X)
         self.shape = X.shape
 
     def restricted(self, columns: np.ndarray) -> "Problem":
@@ -86,11 +88,11 @@ class Problem:
 
     def kinks(self, W: np.ndarray) -> np.ndarray | None:
         """(P,): F grows by so much times √W_l from W_l = 0; None where F is smooth."""
-        if self.metric != "euclidean":
+        if not isinstance(self.distance, Euclidean):
             return None
         return self._evaluate(W, True, self.distance.kinks(W)).slope + self.alpha
 
-    def _evaluate(self, W: np.ndarray, slope: bool, distance: Any = None) -> Value:
+    def _evaluate(self, W: np.ndarray, slope: bool, distance: Distance | None = None) -> Value:
         n, p = self.shape
         distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
         q, g = np.empty(n), np.zeros(p)
@@ -113,7 +115,7 @@ class _Panel:
     (of pairs looked at once, or column by column), or in slices that stay in cache."""
 
     def __init__(
-        self, problem: Problem, distance: Any, rows: np.ndarray, D: np.ndarray | None,
+        self, problem: Problem, distance: Distance, rows: np.ndarray, D: np.ndarray | None,
         once: bool, slope: bool,
     ):  # fmt: skip
         self.problem, self.distance, self.rows, self.once = problem, distance, rows, once
@@ -125,15 +127,16 @@ class _Panel:
         self.threads = 1 if few else problem.threads
         self.slices = _slices(m, min(max(distance.least_lines, SLICE // n), -(-m // 2)))
         self.short = _slices(m, LEAST_LINES)
-        self.parts: list[Any] = [None] * len(self.slices)
+        self.parts = np.zeros((len(self.slices), problem.shape[1])) if slope and D is None else None
 
-    def _each(self, task: Any, slices: list[slice]) -> None:
+    def _each(self, task: Callable[[int, slice], None], slices: list[slice]) -> None:
         run_on_threads(lambda i: task(i, slices[i]), len(slices), self.threads)
 
     def probabilities(self) -> np.ndarray:
         """q; D becomes C, unless the metric wants D for the slope."""
-        if self.once:
-            self._each(lambda _, s: self.distance.fill_once(s.start, s.stop, self.D), self.short)
+        D, distance = self.D, self.distance
+        if self.once and D is not None and isinstance(distance, Manhattan):
+            self._each(lambda _, s: distance.fill_once(s.start, s.stop, D), self.short)
         self._each(self._of_slice, self.slices)
         return self.q
 
@@ -145,22 +148,22 @@ class _Panel:
         C = D.copy() if self.distance.keeps_D else D
         answer = problem.G.ask(C, rows, self.a[s], problem.sigma, self.wanted)
         self.q[s], self.size[s] = answer
-        if self.wanted and self.D is None:
+        if self.parts is not None:
             self.parts[number] = self.distance.passed(rows, C, D)
 
     def passed(self) -> np.ndarray:
         """Σ C ∂D/∂W, in an order that threads do not change."""
-        if self.D is None:
-            return np.sum(self.parts, axis=0)
+        D, distance = self.D, self.distance
+        if self.parts is not None:
+            return np.asarray(self.parts.sum(axis=0))
+        assert D is not None
+        assert isinstance(distance, Manhattan)
         if self.once:
             from ...kernels.ncfs.pairs import fold
 
-            self._each(lambda _, s: fold(self.D, s.start, s.stop), self.short)
-        return np.asarray(
-            self.distance.passed_all(
-                self.rows, self.D, float(self.size.sum()), self.once, self.threads
-            )
-        )
+            self._each(lambda _, s: fold(D, s.start, s.stop), self.short)
+        total = float(self.size.sum())
+        return distance.passed_all(self.rows, D, total, self.once, self.threads)
 
 
 def _slices(m: int, size: int) -> list[slice]:

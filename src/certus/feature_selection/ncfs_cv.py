@@ -17,7 +17,7 @@ from ..data.scoring import ScoredByChoice, of_rows
 from ..data.validation import data_for_classification, one_of
 from ..runtime.config import config_context, effective_threads
 from ..runtime.progress import monitored
-from ..solvers.ncfs import Fit, back_from_few, both_ways, grid, lbfgs, one_way
+from ..solvers.ncfs import EXPONENTIAL, Fit, back_from_few, both_ways, grid, lbfgs, one_way
 from ..text.format import count, number, printable
 from ..text.table import Table
 from ._alpha_result import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
@@ -40,11 +40,11 @@ Scorer = Callable[..., float]  # of a model, X and y
 # Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
 # data sets, for 0.6 of the steps; at 1e-2 in one
 PATH_TOL = 1e-3
-# From so many differences |x_il − x_jl| on, that is n²·P, a path is coarse: fits in which more than
-# FEW_COLUMNS have weight end at COARSE_TOL and are in float32, and few λ are tried both ways. Mean
-# F over λ was within 0.005 Σa of both ways at PATH_TOL, in an eighth of the time
-MANY_DIFFERENCES, FEW_COLUMNS, COARSE_TOL = 3e7, 64, 0.1
-EXPLORING_STEPS = 50
+# From n²(P + 16) of so many on, what an evaluation takes, a path is coarse: few λ are tried both
+# ways, and fits in which more than FEW_COLUMNS have weight end at COARSE_TOL, in float32. Mean F
+# over λ was within 0.005 Σa of both ways at PATH_TOL, in a tenth of the time
+LONG_EVALUATION, FEW_COLUMNS, COARSE_TOL = 1e7, 64, 0.1
+EXPLORING_STEPS = 20
 NEVER_BACK = ("yang",)  # solvers in which a weight of 0 stays 0
 
 
@@ -114,7 +114,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
 
     Within a fold λ goes from the weakest to the strongest and back, each fit beginning where the
     one before ended, and of the two fits for each λ the better is kept. A fold costs 2·n_alphas
-    short fits. Where a fold's n²·n_features is above 3·10⁷, λ goes from the strongest to the
+    short fits. Where a fold's n²·(n_features + 16) is above 10⁷, λ goes from the strongest to the
     weakest, few are tried the other way, and fits of more than 64 columns with weight end early, in
     float32: scores of weak λ may then be those of other local optima, of about the same F.
 
@@ -306,9 +306,12 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
             return done(alpha, coarse(alpha, W, min(EXPLORING_STEPS, int(self.max_iter))))
 
         def coarse_if_many(alpha: float, W: np.ndarray) -> Fit:
-            fit = coarse(alpha, W)
-            few = np.count_nonzero(fit.W) <= FEW_COLUMNS
-            return done(alpha, exact(alpha, fit.W) if few else fit)
+            if len(W) > FEW_COLUMNS:
+                fit = coarse(alpha, W)
+                if np.count_nonzero(fit.W) > FEW_COLUMNS:
+                    return done(alpha, fit)
+                W = fit.W
+            return done(alpha, exact(alpha, W))
 
         ones, alphas = self._start(fold), self.alphas_.tolist()
         if self._is_coarse(fold):
@@ -319,7 +322,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
 
     def _is_coarse(self, fold: Task) -> bool:
         n, p = fold.problem.shape
-        return aims_at_kkt(self) and p > FEW_COLUMNS and n * n * p > MANY_DIFFERENCES
+        return aims_at_kkt(self) and n * n * (p + EXPONENTIAL) > LONG_EVALUATION
 
     # --- Ctrl-C ---
 

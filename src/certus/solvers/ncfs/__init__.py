@@ -6,10 +6,11 @@ from .float32 import in_float64, lbfgs_narrow
 from .gains import OfClasses, OfValues, PairLoss
 from .lbfgs import lbfgs
 from .path import back_from_few, both_ways, grid, one_way, strongest
-from .problem import Problem, Value
+from .problem import EXPONENTIAL, Problem, Value
 from .references import reference_sums
 
 __all__ = [
+    "EXPONENTIAL",
     "Fit",
     "OfClasses",
     "OfValues",

@@ -75,21 +75,6 @@ def em_lbfgs(apart: float) -> Path:
     return Path("mixture/lbfgs", f"4,000 rows, three components for two, {apart} apart", fit)
 
 
-def ncfs(n: int, p: int, **how: object) -> Path:
-    from certus.feature_selection import NCFSClassifier
-
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(n, p))
-    y = (X[:, 0] + X[:, 1] > 1).astype(int)
-
-    def fit(with_it: bool) -> float:
-        model = NCFSClassifier(random_state=0, **(how if with_it else {}))
-        return -model.fit(X, y).certificate_.objective
-
-    said = ", ".join(f"{name}={value!r}" for name, value in how.items())
-    return Path(f"ncfs {said}", f"n={n:,} p={p:,}", fit)
-
-
 PATHS: dict[str, Callable[[], Path]] = {
     "kmeans-small": lambda: kmeans_small(150, 3, 4),
     "kmeans-small-edge": lambda: kmeans_small(1000, 4, 8),
@@ -97,9 +82,6 @@ PATHS: dict[str, Callable[[], Path]] = {
     "screened-gram-many": lambda: screened_gram(100_000, 300, 60),
     "em-lbfgs": lambda: em_lbfgs(1.5),
     "em-lbfgs-far": lambda: em_lbfgs(6.0),
-    "ncfs-sgd": lambda: ncfs(3000, 100, solver="sgd"),
-    "ncfs-minibatch": lambda: ncfs(3000, 100, solver="minibatch-lbfgs"),
-    "ncfs-partitions": lambda: ncfs(3000, 100, n_partitions=4),
 }
 
 

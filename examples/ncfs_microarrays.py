@@ -33,7 +33,7 @@ def neighbours(X, y, new, k):
 def fitted(X, y, alpha):
     """NCFS at a λ, or at one that is chosen as this word says."""
     if isinstance(alpha, str):
-        return NCFSClassifierCV(ALPHAS, choice=alpha, random_state=0).fit(X, y)
+        return NCFSClassifierCV(ALPHAS, choice=alpha).fit(X, y)
     return NCFSClassifier(alpha).fit(X, y)
 
 

@@ -316,23 +316,18 @@ def test_importances_are_shares():
     [
         ({"solver": "yang"}, 0.01),
         ({"solver": "yang", "step": 0.05, "tol": 1e-4}, 0.05),
-        ({"solver": "sgd"}, 0.01),
-        ({"solver": "sgd", "step": 0.1, "batch_size": 20}, 0.05),
-        ({"solver": "minibatch-lbfgs"}, 0.05),
-        ({"n_partitions": 3}, 0.05),
-        ({"n_partitions": 2, "solver": "sgd"}, 0.05),
     ],
     ids=str,
 )
-def test_other_solvers_come_near_claim_no_optimum_and_do_not_warn(how, share):
+def test_yangs_ascent_comes_near_claims_no_optimum_and_does_not_warn(how, share):
     best = NCFSClassifier().fit(*WINE)
     start = best.certificate_.trace[0].objective
-    model = NCFSClassifier(random_state=0, **how).fit(*WINE)
+    model = NCFSClassifier(**how).fit(*WINE)
     assert 0 < best.objective_ - model.objective_ < share * (best.objective_ - start)
     assert not model.certificate_.certified
     assert model.certificate_.status == "not a local optimum"
-    assert model.solver_ == how.get("solver", "lbfgs")
-    again = NCFSClassifier(random_state=0, **how).fit(*WINE)
+    assert model.solver_ == "yang"
+    again = NCFSClassifier(**how).fit(*WINE)
     np.testing.assert_array_equal(again.weights_, model.weights_)
 
 
@@ -445,7 +440,7 @@ def test_a_callback_ends_the_fit_with_the_weights_it_has(dtype):
     assert model.objective_ == pytest.approx(F, rel=1e-10)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "yang", "sgd", "minibatch-lbfgs"])
+@pytest.mark.parametrize("solver", ["lbfgs", "yang"])
 def test_ctrl_c_keeps_the_best_weights_so_far(solver):
     class Impatient(Recorder):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator):
@@ -453,7 +448,7 @@ def test_ctrl_c_keeps_the_best_weights_so_far(solver):
                 raise KeyboardInterrupt
 
     X, y = WINE
-    model = NCFSClassifier(solver=solver, random_state=0).fit(*IRIS)
+    model = NCFSClassifier(solver=solver).fit(*IRIS)
     model.set_callbacks(Impatient())
     with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
@@ -462,8 +457,7 @@ def test_ctrl_c_keeps_the_best_weights_so_far(solver):
     best = max(point.objective for point in model.certificate_.trace)
     F = plain_objective(model, X, y)
     assert model.objective_ == pytest.approx(F, rel=1e-10)
-    if solver in ("lbfgs", "yang"):
-        assert model.objective_ == pytest.approx(best, rel=1e-12)
+    assert model.objective_ == pytest.approx(best, rel=1e-12)
     assert model.predict(X).shape == y.shape
     assert model.support_.shape == (13,)
 

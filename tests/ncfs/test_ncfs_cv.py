@@ -340,14 +340,54 @@ def test_solvers_without_a_way_back_go_one_way():
     assert model.solver_ == "yang"
 
 
-@pytest.mark.parametrize("solver", ["sgd", "minibatch-lbfgs"])
-def test_batches_choose_too(solver):
-    X, y = clear(1, n=90)
-    model = small(solver=solver, cv=2, max_iter=5, random_state=0, alphas=[2.0, 0.5]).fit(X, y)
-    again = small(solver=solver, cv=2, max_iter=5, random_state=0, alphas=[2.0, 0.5]).fit(X, y)
-    np.testing.assert_array_equal(model.scores_, again.scores_)
-    np.testing.assert_array_equal(model.weights_, again.weights_)
-    assert model.scores_.max() > 0.5
+@pytest.fixture
+def coarse(monkeypatch):
+    """Paths of few rows and columns as those of many."""
+    for name, value in (("LONG_EVALUATION", 0), ("FEW_COLUMNS", 3)):
+        monkeypatch.setattr(f"certus.feature_selection.ncfs_cv.{name}", value)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "sqeuclidean", "euclidean"])
+def test_a_coarse_path_chooses_the_same(coarse, monkeypatch, metric):
+    X, y = clear(1, n=120, P=30)
+    rough = NCFSClassifierCV(8, metric=metric, cv=3).fit(X, y)
+    monkeypatch.undo()
+    model = NCFSClassifierCV(8, metric=metric, cv=3).fit(X, y)
+    assert rough.chosen_index_ == model.chosen_index_
+    np.testing.assert_array_equal(rough.support_, model.support_)
+    np.testing.assert_allclose(rough.weights_, model.weights_, rtol=1e-3, atol=1e-3)
+    assert np.abs(rough.scores_.mean(axis=1) - model.scores_.mean(axis=1)).max() < 0.05
+    assert rough.certificate_.certified
+
+
+def test_a_coarse_path_keeps_the_digits_of_columns_far_from_0(coarse):
+    X, y = clear(1, n=90, P=20)
+    near, far = (NCFSClassifierCV(5, cv=3, scale=None).fit(X + c, y) for c in (0.0, 2.0**30))
+    assert near.chosen_index_ == far.chosen_index_
+    np.testing.assert_allclose(near.scores_, far.scores_, atol=0.04)
+    np.testing.assert_allclose(near.weights_, far.weights_, rtol=1e-3, atol=1e-3)
+
+
+def test_a_coarse_path_of_numbers_too_large_for_float32(coarse):
+    X, y = clear(1, n=90, P=20)
+    model = NCFSClassifierCV([2.0, 0.5], cv=3, scale=None, sigma=1e60).fit(X * 1e60, y)
+    assert np.isfinite(model.scores_).all()
+    assert model.scores_.max() > 0.8
+
+
+def test_a_coarse_path_has_the_same_bits_on_any_number_of_threads(coarse):
+    X, y = clear(1, n=90, P=30)
+    one, two = (NCFSClassifierCV(5, cv=3, n_jobs=threads).fit(X, y) for threads in (1, 2))
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+
+
+def test_callbacks_hear_of_every_fit_of_a_coarse_path(coarse):
+    recorder = Recorder()
+    X, y = clear(1, n=90, P=30)
+    NCFSClassifierCV(8, cv=3).set_callbacks(recorder).fit(X, y)
+    folds = [text for text in recorder.heard if text.startswith("end fold")]
+    assert 3 * 8 < len(folds) <= 3 * 2 * 8
 
 
 def test_the_same_bits_on_any_number_of_threads():

@@ -252,24 +252,14 @@ def test_bad_weights_are_named(s, message):
         NCFSClassifier().fit(*signal(14), s)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        {},
-        {"solver": "yang"},
-        {"solver": "sgd"},
-        {"solver": "minibatch-lbfgs", "batch_size": 10},
-        {"n_partitions": 3},
-    ],
-    ids=str,
-)
-def test_rows_of_weight_zero_are_not_asked_but_answer(how):
+@pytest.mark.parametrize("solver", ["lbfgs", "yang"])
+def test_rows_of_weight_zero_are_not_asked_but_answer(solver):
     X, y = signal(3, n=90)
     s = np.r_[np.zeros(60), np.ones(30)]
-    model = NCFSClassifier(0.05, random_state=0, **how).fit(X, y, s)
+    model = NCFSClassifier(0.05, solver=solver).fit(X, y, s)
     finite(model, X)
     assert model.weights_[:2].sum() > model.weights_[2:].sum()
-    twice = NCFSClassifier(0.05, random_state=0, **how).fit(X, y, s)
+    twice = NCFSClassifier(0.05, solver=solver).fit(X, y, s)
     np.testing.assert_array_equal(twice.weights_, model.weights_)
     P = model.predict_proba(X)
     Z = (X - model.shift_) / model.scale_
@@ -306,6 +296,7 @@ def test_bad_labels_are_named(y, message):
         ({"alpha": np.inf}, "alpha=inf"),
         ({"alpha": "Auto"}, "alpha='Auto'"),
         ({"metric": "manhatan"}, r"metric='manhatan': give one of .* Did you mean 'manhattan'\?"),
+        ({"solver": "sgd"}, r"solver='sgd': give one of 'lbfgs', 'yang'"),
         ({"solver": "lbgfs"}, r"solver='lbgfs': give one of .* Did you mean 'lbfgs'\?"),
         ({"form": "means"}, "Did you mean 'mean'"),
         ({"scale": "min-max"}, "Did you mean 'minmax'"),
@@ -343,16 +334,9 @@ def test_bad_labels_are_named(y, message):
         ({"max_iter": 0}, "max_iter=0: give a whole number above 0"),
         ({"tol": -1e-3}, "tol=-0.001"),
         ({"tol": [1e-3, 1e-4]}, "give one number"),
-        ({"batch_size": 0}, "batch_size=0"),
         ({"step": 0.0}, "step=0.0: give a finite number above 0, or 'auto'"),
-        ({"n_partitions": 0}, "n_partitions=0"),
-        (
-            {"n_partitions": 21},
-            "n_partitions=21 of 60 rows: .* ask for at most 20",
-        ),
         ({"warm_start": "yes"}, "warm_start='yes': give True or False"),
         ({"verbose": -1}, "verbose=-1"),
-        ({"random_state": "seed", "solver": "sgd"}, "seed"),
     ],
     ids=without_address,
 )

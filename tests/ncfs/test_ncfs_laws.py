@@ -150,7 +150,7 @@ def test_the_same_bits_on_any_number_of_threads(metric, dtype):
         assert model.certificate_.residual == found[0][0].certificate_.residual
 
 
-@pytest.mark.parametrize("how", [{}, {"loss": "squared"}, {"solver": "sgd", "random_state": 0}])
+@pytest.mark.parametrize("how", [{}, {"loss": "squared"}, {"solver": "yang"}])
 def test_numbers_on_any_number_of_threads(how):
     X, y = curve(0, n=500, P=80)
     found = []

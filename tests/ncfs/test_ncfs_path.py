@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from certus.solvers.ncfs import OfClasses, Problem, both_ways, grid, lbfgs, one_way, strongest
+from certus.solvers.ncfs import (
+    OfClasses,
+    Problem,
+    back_from_few,
+    both_ways,
+    grid,
+    lbfgs,
+    one_way,
+    strongest,
+)
 from tests.ncfs.ncfs_cases import minmax, signal, yangs_toy
 
 
@@ -98,6 +107,43 @@ def test_a_path_never_begins_at_zero():
     assert len(told) == 8
     assert [alpha for alpha, _ in told] == [*alphas[::-1], *alphas]
     assert all(W.any() for _, W in told)
+
+
+@each_set
+def test_a_way_back_with_few_explored_is_nearly_as_good(data):
+    apart, both, _ = paths(data)
+    problem = problem_of(*data)
+    alphas, solve = grid(problem, 10).tolist(), solver(problem)
+    fits = back_from_few(solve, solve, np.ones(problem.shape[1]), alphas)
+    F = np.array([fit.objective for fit in fits]) / problem.shape[0]
+    assert F.mean() > max(apart.mean(), both.mean()) - 0.005
+    assert (np.diff(F) > -1e-9).all(), "a weaker penalty costs less"
+
+
+def test_what_is_explored_goes_from_the_middle_to_the_strongest_and_then_back():
+    problem, explored, solved = problem_of(*SETS["signal"]), [], []
+    alphas = grid(problem, 20).tolist()
+    back_from_few(solver(problem, solved), solver(problem, explored), np.ones(12), alphas)
+    assert [alphas.index(alpha) for alpha, _ in explored] == [10, 6, 2]
+    assert list(dict.fromkeys(alpha for alpha, _ in solved)) == alphas
+    assert len(explored) + len(solved) <= 2 * len(alphas)
+    np.testing.assert_array_equal(explored[0][1], 1.0)
+    np.testing.assert_array_equal(solved[0][1], 1.0)
+
+
+def test_a_fit_that_was_explored_is_taken_where_it_is_better():
+    problem, alphas = problem_of(*SETS["signal"]), [2.0, 1.0]
+    solve, far = solver(problem), np.zeros(12)
+    best = solve(1.0, np.ones(12))
+
+    def worse(alpha, W):
+        fit = solve(alpha, W)
+        better = alpha == 1.0 and W is best.W
+        return fit if better else fit._replace(W=far, objective=fit.objective - 1.0)
+
+    fits = back_from_few(worse, lambda alpha, W: best, np.ones(12), alphas)
+    assert fits[1].objective == pytest.approx(best.objective, rel=1e-9)
+    assert fits[1].W.any()
 
 
 def test_one_way_goes_from_the_weakest_and_answers_in_the_order_asked():

@@ -131,16 +131,11 @@ def test_numbers_that_are_all_the_same_need_no_column():
     assert model.certificate_.certified
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"solver": "yang"}, {"solver": "sgd"}, {"solver": "minibatch-lbfgs"}, {"n_partitions": 2}],
-    ids=str,
-)
-def test_other_solvers_come_near(how):
+def test_yangs_ascent_comes_near():
     X, y = curve(9, n=200)
     best = NCFSRegressor().fit(X, y)
     start = best.certificate_.trace[0].objective
-    model = NCFSRegressor(random_state=0, **how).fit(X, y)
+    model = NCFSRegressor(solver="yang").fit(X, y)
     assert 0 < best.objective_ - model.objective_ < 0.1 * (best.objective_ - start)
     assert model.get_support(indices=True).tolist() == [1, 4]
 

@@ -13,11 +13,8 @@ from certus.solvers.ncfs import (
     OfClasses,
     OfValues,
     Problem,
-    average,
     lbfgs,
-    minibatch_lbfgs,
     reference_sums,
-    sgd,
     yang,
 )
 from certus.solvers.ncfs.fit import violation
@@ -115,18 +112,6 @@ def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
     parts = value(2)
     assert pytest.approx(whole.F, rel=1e-12) == parts.F
     np.testing.assert_allclose(parts.slope, whole.slope, atol=1e-11 * np.abs(whole.slope).max())
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_slopes_of_some_rows_add_up_to_that_of_all(metric):
-    X, codes, a, W = case(3, n=30)
-    problem = Problem(X, OfClasses(codes, np.eye(3)), a, 1.0, 0.2, metric)
-    whole, total = problem.value_and_slope(W), np.zeros(len(W))
-    for rows in np.array_split(np.random.default_rng(0).permutation(30), 4):
-        part = problem.value_and_slope(W, np.sort(rows))
-        np.testing.assert_allclose(part.q, whole.q[np.sort(rows)], rtol=1e-9)
-        total += (part.slope + problem.alpha) * a[rows].sum() / a.sum()
-    np.testing.assert_allclose(total - problem.alpha, whole.slope, atol=1e-11 * abs(total).max())
 
 
 def test_float32_rows_give_the_same_up_to_their_rounding():
@@ -280,30 +265,9 @@ def test_the_published_ascent_step_by_step():
     )
 
 
-@pytest.mark.parametrize(
-    ("solver", "how", "share"),
-    [
-        (sgd, {"batch_size": 30, "max_iter": 30}, 0.01),
-        (minibatch_lbfgs, {"batch_size": 60, "max_iter": 5}, 0.05),
-        (average, {"n_partitions": 3}, 0.05),
-    ],
-)
-def test_cheaper_solvers_come_near(solver, how, share):
-    X, y = load_wine(return_X_y=True)
-    problem = Problem(minmax(X), OfClasses(y, np.eye(3)), np.ones(178), 1.0, 1.0)
-    best = lbfgs(problem, np.ones(13)).objective
-    start = problem.value(np.ones(13))
-    for seed in range(3):
-        fit = solver(problem, np.ones(13), random_state=seed, **how)
-        assert best - fit.objective < share * (best - start)
-        assert (fit.W >= 0).all()
-        again = solver(problem, np.ones(13), random_state=seed, **how)
-        np.testing.assert_array_equal(fit.W, again.W)
-
-
 def test_a_listener_can_stop_every_solver():
     problem = of_iris("manhattan")
-    for solver in (lbfgs, yang, sgd, minibatch_lbfgs, average):
+    for solver in (lbfgs, yang):
         heard = []
 
         def stop(step, heard=heard):

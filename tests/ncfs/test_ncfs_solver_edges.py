@@ -1,4 +1,4 @@
-"""NCFS: where F has kinks, no λ, rows without weight, float32 rows, and where passes end."""
+"""NCFS: where F has kinks, where there is no λ, and float32 rows."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,9 @@ from certus.solvers.ncfs import (
     OfClasses,
     OfValues,
     Problem,
-    average,
     in_float64,
     lbfgs,
     lbfgs_narrow,
-    minibatch_lbfgs,
-    sgd,
 )
 from certus.solvers.ncfs.fit import violation
 from tests.ncfs.ncfs_cases import METRICS, minmax, signal
@@ -105,56 +102,6 @@ def test_a_fit_that_goes_on_at_its_end_is_done(metric):
     fit = lbfgs(p, np.ones(6), max_iter=2000)
     assert fit.converged
     assert lbfgs(p, fit.W).n_iter == 0
-
-
-# --- rows without weight --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", [sgd, minibatch_lbfgs, average])
-def test_batches_and_parts_without_weight_are_left_out(solver):
-    a = np.r_[np.zeros(55), np.ones(5)]
-    p = problem(2, a=a, alpha=0.01)
-    how = {"n_partitions": 20} if solver is average else {"batch_size": 3, "max_iter": 20}
-    with np.errstate(all="raise"):
-        fit = solver(p, np.ones(5), random_state=0, **how)
-    assert np.isfinite(fit.W).all()
-    assert np.isfinite(fit.objective)
-    assert fit.W.any() == (solver is not average)  # few rows with weight in a part: no signal
-
-
-def test_some_rows_without_weight_ask_nothing():
-    p = problem(2, a=np.r_[np.zeros(55), np.ones(5)], alpha=0.3)
-    value = p.value_and_slope(np.ones(5), np.arange(10))
-    assert pytest.approx(-0.3 * 5) == value.F
-    np.testing.assert_array_equal(value.slope, -0.3)
-
-
-# --- where passes end -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", [sgd, minibatch_lbfgs])
-def test_passes_end_when_they_gain_no_more(solver):
-    p = problem(3, n=120, P=6, informative=4)
-    best, start = lbfgs(p, np.ones(6)).objective, p.value(np.ones(6))
-    fit = solver(p, np.ones(6), batch_size=20, max_iter=500, random_state=0)
-    assert 3 < fit.n_iter < 100
-    assert fit.converged
-    assert best - fit.objective < 0.2 * (best - start)
-    short = solver(p, np.ones(6), batch_size=20, max_iter=2, random_state=0)
-    assert short.n_iter == 2
-    assert not short.converged
-
-
-def test_no_batch_can_put_a_column_aside_for_good():
-    """Many columns: at W = 1 each row has one neighbour, and a batch knows little."""
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    X = rng.normal(size=(200, 1000))
-    X[:, :8] += 1.5 * y[:, None]
-    p = Problem(minmax(X), OfClasses(y, np.eye(2)), np.ones(200), 1.0, 1.0)
-    fit, best = sgd(p, np.ones(1000), batch_size=10, random_state=0), lbfgs(p, np.ones(1000))
-    assert best.objective - fit.objective < 0.1 * (best.objective - p.value(np.zeros(1000)))
-    assert set(np.argsort(-fit.W)[:8]) == set(range(8))
 
 
 # --- float32 --------------------------------------------------------------------------------------

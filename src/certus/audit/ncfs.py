@@ -20,12 +20,9 @@ DISTANCE = {
     "euclidean": "√(Σ W(xᵢ − xⱼ)²)", "phi_s": "phi_s(xᵢ, xⱼ; W)",
 }  # fmt: skip
 OF: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np.median}
-BATCHES = "mini-batches approach an optimum, they do not reach it"
 AIMS = {
-    "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0",
-    "sgd": BATCHES, "minibatch-lbfgs": BATCHES,
-}  # fmt: skip
-PARTS = "the weights are the mean of {} parts of the rows, each optimised by itself"
+    "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0"
+}
 NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
 FELL = {"float32": 1e-6}  # of Σa: what rounding may seem to take from F in a step; else 1e-9
 
@@ -135,8 +132,6 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
     reached = fitted.get("n_iter_", 0) >= model.max_iter
     iteration = {"tol": model.tol, "max_iter": model.max_iter if reached else None}
     aims = AIMS.get(fitted.get("solver_", model.solver))
-    if model.n_partitions > 1:
-        aims = PARTS.format(model.n_partitions)
     return iteration | ({} if aims is None else {"aims": aims})
 
 

@@ -7,13 +7,17 @@ least that of the best less its se, since these rows cannot tell the two apart.
 """
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.labels import named
 from ..text.format import count, number
 from ..text.table import Table
+from ._types import Folds
+
+if TYPE_CHECKING:
+    from .ncfs_cv import NCFSClassifierCV
 
 CHOICES = ("1se", "best")
 EVIDENCE = 2.0  # standard errors above the score without columns: about 95 %
@@ -65,9 +69,7 @@ def values_of_alphas(alphas: object) -> int | np.ndarray:
     return values
 
 
-def require_folds(
-    folds: list[Any], classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
-) -> None:
+def require_folds(folds: Folds, classes: np.ndarray, k: np.ndarray, s: np.ndarray | None) -> None:
     """Each class must be learned in each fold, and something left out."""
     if not folds:
         raise ValueError("cv gives no folds")
@@ -88,7 +90,7 @@ def require_folds(
 # --- for people -----------------------------------------------------------------------------------
 
 
-def table(model: Any) -> Table:
+def table(model: "NCFSClassifierCV") -> Table:
     """A row for each λ."""
     choice = Choice.of(model.scores_)
     some = model.n_selected_
@@ -112,7 +114,7 @@ def table(model: Any) -> Table:
     return Table(columns, title=title, notes=notes(model, choice))
 
 
-def notes(model: Any, choice: Choice) -> list[str]:
+def notes(model: "NCFSClassifierCV", choice: Choice) -> list[str]:
     """What to know before trusting the choice."""
     told, last = [], len(choice.mean) - 1
     without = float(np.mean(model.scores_without_columns_))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.certified import CertifiedEstimator
@@ -34,7 +35,7 @@ LEAST_TOL = 1e-12
 class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     """Weights W of columns."""
 
-    alpha: Any
+    alpha: float | str
     sigma: float
     metric: str
     form: str
@@ -42,13 +43,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     solver: str
     max_iter: int
     tol: float
-    batch_size: Any
-    step: Any
-    n_partitions: int
+    step: float | str
     warm_start: bool
-    threshold: Any
-    n_features_to_select: Any
-    random_state: Any
+    threshold: float | str
+    n_features_to_select: int | float | None
     verbose: int
 
     weights_: np.ndarray
@@ -63,8 +61,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     def _scaling(self, rows: Rows) -> Scaling:
         """Of rows that are looked at for the first time."""
-        n, p = rows.shape
-        check_selection(self.threshold, self.n_features_to_select, p)
+        check_selection(self.threshold, self.n_features_to_select, rows.shape[1])
         scaling = learn_scaling(rows, self.scale, vars(self).get("feature_names_in_"))
         columns = scaling.columns
         if self.metric == "phi_s" and len(columns) < 2:
@@ -72,11 +69,6 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
                 f"metric='phi_s' compares patterns of at least two columns, and X has "
                 f"{count(len(columns), 'column')} that {'varies' if len(columns) == 1 else 'vary'}:"
                 " use metric='manhattan'"
-            )
-        if self.n_partitions > 1 and n < LEAST_ROWS * self.n_partitions:
-            raise ValueError(
-                f"n_partitions={self.n_partitions!r} of {count(n, 'row')}: a part needs "
-                f"{LEAST_ROWS} rows, ask for at most {n // LEAST_ROWS}"
             )
         if not len(columns):  # none says anything; one stands for all
             return scaling._replace(columns=np.zeros(1, dtype=np.intp))
@@ -136,11 +128,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return max(min(float(self.tol), TOL), LEAST_TOL)
 
     def _listener(self, task: Task, tol: float) -> OnStep:
-        most = int(self.max_iter) if self.n_partitions == 1 else int(self.n_partitions)
         on_step = self._monitor.iterations(
             lambda iterate: self._attributes(task, fit_at(task.problem, *iterate)),
             lambda: certify(self, task.rows, tol),
-            most,
+            int(self.max_iter),
             maximised=True,
         )
         name = type(self).__name__
@@ -156,12 +147,12 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- attributes ---
 
-    def _set(self, task: Task, fit: Fit) -> None:
-        for name, value in self._attributes(task, fit).items():
+    def _set(self, task: Task, fit: Fit, left_out: bool = True) -> None:
+        for name, value in self._attributes(task, fit, left_out).items():
             setattr(self, name, value)
 
-    def _attributes(self, task: Task, fit: Fit) -> dict[str, Any]:
-        """Fitted attributes of a fit."""
+    def _attributes(self, task: Task, fit: Fit, left_out: bool = True) -> dict[str, Any]:
+        """Fitted attributes of a fit; ``left_out``: with ``loo_score_``, which takes O(n²)."""
         scaling, problem = task.scaling, task.problem
         W = np.zeros(len(scaling.shift))
         W[scaling.columns] = fit.W
@@ -185,7 +176,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             "solver_": self.solver,
             "shift_": scaling.shift,
             "scale_": scaling.scale,
-            "loo_score_": self._left_out_score(task, exact, W[used]),
+            "loo_score_": self._left_out_score(task, exact, W[used]) if left_out else np.nan,
             "_fit_X": X,
             "_fit_columns": used,
             "_fell": float(fit.fell),
@@ -195,7 +186,9 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
         """How well rows of the fit are answered by the others."""
 
-    def _sums(self, X: np.ndarray | None, V: np.ndarray, own: Any = None) -> np.ndarray:
+    def _sums(
+        self, X: np.ndarray | None, V: np.ndarray, own: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> np.ndarray:
         """Σ_j p_j(x) V_j of new rows, or of the rows of the fit without themselves."""
         X_ref, W = own if own is not None else (self._fit_X, self.weights_[self._fit_columns])
         return reference_sums(X_ref, W, float(self.sigma), self.metric, X, V)
@@ -215,7 +208,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         weak = [*weak, *gathered(self.weights_, self.metric, names)]
         ended = not fit.converged and fit.n_iter >= int(self.max_iter)
         claimed = aims_at_kkt(self) or c.status == "contradicted"
-        claimed = claimed or (ended and self.solver == "yang" and self.n_partitions == 1)
+        claimed = claimed or (ended and self.solver == "yang")
         stopped_at = int(self.max_iter) if ended else None
         self._warn_of_certificate(stopped_at, remarks=weak, claimed=claimed)
 
@@ -248,7 +241,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- for scikit-learn ---
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

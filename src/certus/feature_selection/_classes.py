@@ -1,7 +1,5 @@
 """What the NCFS classifiers share: classes as gains, what neighbours say, the class chosen."""
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import ClassifierMixin
 
@@ -10,13 +8,14 @@ from ..solvers.ncfs import OfClasses
 from ._base import NCFS
 from ._priors_costs import asked, check_alpha, costs, unit_of_costs
 from ._task import Task
+from ._types import Costs, Prior
 
 
 class NCFSOfClasses(ClassifierMixin, NCFS):
     """Weights of columns by which the nearest rows are of the same class."""
 
-    prior: Any
-    loss: Any
+    prior: Prior
+    loss: Costs
     classes_: np.ndarray
     _every_class_has_weight = True
 
@@ -70,7 +69,7 @@ class NCFSOfClasses(ClassifierMixin, NCFS):
         X = self._scaled(X)
         return self._sums(X, np.eye(len(self.classes_))[self._fit_y])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """The likeliest class; with ``loss`` the class of the least expected cost.
 
         Parameters

@@ -1,19 +1,30 @@
 """Parameters of NCFS that do not depend on the data, checked before these are looked at."""
 
 from numbers import Real
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from ..data.validation import boolean, not_negative, one_of, positive_whole
 from ._priors_costs import FORMS
 from ._scaling import SCALES
-from ._task import SOLVERS
+from ._task import SOLVERS, SolverParameters
 
 METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
 
 
-def check_parameters(model: Any) -> None:
+class NCFSParameters(SolverParameters, Protocol):
+    """What is checked here."""
+
+    sigma: float
+    metric: str
+    form: str
+    scale: str | None
+    warm_start: bool
+    verbose: int
+
+
+def check_parameters(model: NCFSParameters) -> None:
     """Raise with the name, the value and what is allowed."""
     if not _above_zero(model.sigma):
         raise ValueError(f"sigma={model.sigma!r}: give a finite number above 0")
@@ -21,12 +32,9 @@ def check_parameters(model: Any) -> None:
     one_of("form", model.form, FORMS)
     one_of("scale", model.scale, SCALES)
     one_of("solver", model.solver, SOLVERS)
-    for name in ("max_iter", "n_partitions"):
-        positive_whole(name, getattr(model, name))
+    positive_whole("max_iter", model.max_iter)
     if not_negative("tol", model.tol).ndim:
         raise ValueError(f"tol={model.tol!r}: give one number")
-    if not _auto(model.batch_size):
-        positive_whole("batch_size", model.batch_size)
     if not (_auto(model.step) or _above_zero(model.step)):
         raise ValueError(f"step={model.step!r}: give a finite number above 0, or 'auto'")
     boolean("warm_start", model.warm_start)
@@ -38,6 +46,5 @@ def _auto(value: object) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _above_zero(value: Any) -> bool:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and 0 < float(value) < np.inf
+def _above_zero(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf

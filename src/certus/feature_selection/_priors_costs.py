@@ -6,15 +6,15 @@ divided by S = Σs for the mean form. λ = Σa/n is then one problem, however it
 of the sum, MATLAB's 1/n of the mean, 1/50 for three balanced classes of 50.
 """
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from ..data.labels import named
 from ..data.validation import one_of
+from ..solvers.ncfs import PairLoss
 from ..text.format import listed, number
+from ._types import Costs, Prior, ValueLoss
 
 PRIORS = ("empirical", "balanced", "uniform")
 FORMS = ("sum", "mean")
@@ -22,7 +22,7 @@ SUM_TO_ONE = 1e-6  # shares that were typed in
 
 
 def asked(
-    prior: object, form: str, classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
+    prior: Prior, form: str, classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
 ) -> np.ndarray:
     """a (n,) of a classification."""
     s = np.ones(len(k)) if s is None else s
@@ -36,7 +36,7 @@ def asked(
     return a / s.sum() if form == "mean" else a
 
 
-def shares(prior: Any, classes: np.ndarray) -> np.ndarray:
+def shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
     """π (K,)."""
     K = len(classes)
     if isinstance(prior, str):
@@ -68,7 +68,7 @@ def shares(prior: Any, classes: np.ndarray) -> np.ndarray:
     return pi / pi.sum()
 
 
-def costs(loss: Any, classes: np.ndarray) -> np.ndarray:
+def costs(loss: Costs, classes: np.ndarray) -> np.ndarray:
     """L (K, K): what it costs if class j answers for class i."""
     K = len(classes)
     if callable(loss):
@@ -102,11 +102,10 @@ def unit_of_costs(L: np.ndarray) -> float:
     return float(np.abs(wrong).mean()) or 1.0
 
 
-def check_alpha(alpha: Any) -> None:
+def check_alpha(alpha: object) -> None:
     if isinstance(alpha, str) and alpha == "auto":
         return
-    real = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not real or not 0 <= float(alpha) < np.inf:
+    if not _is_finite_and_not_negative(alpha):
         raise ValueError(f"alpha={alpha!r}: give a number that is not negative, or 'auto'")
 
 
@@ -117,8 +116,8 @@ IQR_TO_EPSILON = 13.49  # as MATLAB: a tenth of the spread, if y is normal
 
 
 def loss_of_values(
-    loss: Any, epsilon: Any, y: np.ndarray
-) -> tuple[Callable[[Any, Any], Any], float | None]:
+    loss: ValueLoss, epsilon: float | str, y: np.ndarray
+) -> tuple[PairLoss, float | None]:
     """loss(y_i, y_j) of arrays, and its ε if it has one."""
     _check_epsilon(epsilon)
     if callable(loss):
@@ -141,9 +140,12 @@ def loss_of_values(
     return lambda u, v: np.maximum(np.abs(u - v) - e, 0.0), e
 
 
-def _check_epsilon(epsilon: Any) -> None:
+def _check_epsilon(epsilon: object) -> None:
     if isinstance(epsilon, str) and epsilon == "auto":
         return
-    real = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
-    if not real or not 0 <= float(epsilon) < np.inf:
+    if not _is_finite_and_not_negative(epsilon):
         raise ValueError(f"epsilon={epsilon!r}: give a number that is not negative, or 'auto'")
+
+
+def _is_finite_and_not_negative(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf

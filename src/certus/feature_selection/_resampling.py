@@ -1,15 +1,16 @@
 """Rows drawn anew, without replacement; of classes, each its share."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..data.labels import encode, read_labels
 from ..data.validation import target
 from ..text.format import count, number
 
 
-def targets(y: Any, n: int, numbers: bool) -> tuple[np.ndarray, np.ndarray, list[Any] | None]:
+def targets(
+    y: ArrayLike, n: int, numbers: bool
+) -> tuple[np.ndarray, np.ndarray, list[object] | None]:
     """y as an array, the stratum of each row, and the classes; ``numbers``: it has none."""
     if not numbers:
         try:
@@ -26,7 +27,11 @@ def targets(y: Any, n: int, numbers: bool) -> tuple[np.ndarray, np.ndarray, list
 
 
 def resamples(
-    strata: np.ndarray, classes: list[Any] | None, share: float, B: int, rng: np.random.RandomState
+    strata: np.ndarray,
+    classes: list[object] | None,
+    share: float,
+    B: int,
+    rng: np.random.RandomState,
 ) -> np.ndarray:
     """(B, n) of bool; halves in pairs, each holding what the other does not."""
     n, counts = len(strata), np.bincount(strata)

@@ -24,7 +24,7 @@ class Scaling(NamedTuple):
     scale: np.ndarray  # (P,) > 0
     columns: np.ndarray  # those that vary, by number
 
-    def of(self, X: Any, columns: np.ndarray, dtype: Any) -> np.ndarray:
+    def of(self, X: Any, columns: np.ndarray, dtype: "np.dtype[np.floating]") -> np.ndarray:
         """Some columns of X, scaled, row by row; X itself where there is nothing to do."""
         n, p = X.shape
         shift, scale = self.shift[columns], self.scale[columns]

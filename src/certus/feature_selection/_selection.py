@@ -4,12 +4,12 @@ W_l > 0  and  W_l ≥ threshold,        or the k largest W_l > 0, of equal ones 
 """
 
 import re
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
-OF: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np.median}
+OF: dict[str, Callable[[np.ndarray], float]] = {"max": np.max, "mean": np.mean, "median": np.median}
 PATTERN = re.compile(r"(?:(?P<times>[^*]+)\*)?\s*(?P<of>[a-z]+)\s*")
 
 
@@ -55,13 +55,13 @@ def _read_threshold(threshold: object) -> tuple[float, str | None]:
     return times, of
 
 
-def _read_count(n: Any, p: int) -> int | None:
+def _read_count(n: object, p: int) -> int | None:
     if n is None:
         return None
-    whole = isinstance(n, Integral) and not isinstance(n, bool)
-    if whole and 1 <= n <= p:
-        return int(n)
-    if whole and n > p:
+    whole = int(n) if isinstance(n, Integral) and not isinstance(n, bool) else 0
+    if 1 <= whole <= p:
+        return whole
+    if whole > p:
         raise ValueError(f"n_features_to_select={n!r}: X has {p:,} columns, ask for at most {p:,}")
     if isinstance(n, Real) and not isinstance(n, (bool, Integral)) and 0 < float(n) <= 1:
         return max(1, int(float(n) * p))

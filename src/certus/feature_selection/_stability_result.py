@@ -11,7 +11,9 @@ from ..text.format import count, number, printable
 from ..text.table import Table
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+
+    from ..plotting import FeatureWeightsDisplay
 
 
 QUANTILES = (0.05, 0.5, 0.95)  # of weights, in tables and pictures
@@ -105,7 +107,9 @@ class StabilityResult:
         """A pandas DataFrame with a row for each column of X."""
         return self.table().to_pandas()
 
-    def plot(self, what: str = "frequencies", *, n_features: int = 20, ax: Any = None) -> Any:
+    def plot(
+        self, what: str = "frequencies", *, n_features: int = 20, ax: "Axes | None" = None
+    ) -> "FeatureWeightsDisplay":
         """Draw the columns, largest first: a ``certus.plotting.FeatureWeightsDisplay``.
 
         Parameters
@@ -138,7 +142,7 @@ class StabilityResult:
         middle = np.zeros(len(self.names)) if self.weights is None else self.quantiles(0.5)
         order = np.lexsort((-middle, -self.frequencies))[:most]
         percent = f"{number(100 * self.confidence)} % low"
-        columns: dict[str, Any] = {
+        columns: dict[str, np.ndarray] = {
             "column": np.array(self.names, dtype=object)[order],
             "frequency": self.frequencies[order],
             percent: self.intervals[order, 0],

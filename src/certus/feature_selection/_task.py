@@ -1,35 +1,28 @@
 r"""A problem of NCFS with the rows it came from, and the solver that is asked for.
 
-"lbfgs" alone ends where the slope fulfils its conditions. Yang's ascent ends where F hardly
-changes; batches and parts do not look at all rows at once.
+"lbfgs" ends where the slope fulfils its conditions; Yang's ascent ends where F hardly changes.
 """
 
 from copy import copy
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..data.rows import Rows
-from ..solvers.ncfs import (
-    Fit,
-    Problem,
-    average,
-    lbfgs,
-    lbfgs_narrow,
-    minibatch_lbfgs,
-    sgd,
-    yang,
-)
+from ..solvers.ncfs import Fit, Problem, in_float64, lbfgs, lbfgs_narrow, yang
 from ..solvers.progress import OnStep
-from ._scaling import Scaling
+from ._scaling import LARGEST, Scaling
 
-SOLVERS: dict[str, Any] = {
-    "lbfgs": lbfgs, "yang": yang, "sgd": sgd, "minibatch-lbfgs": minibatch_lbfgs,
-}  # fmt: skip
-# rows of a batch, as (share of all, least, most): an SGD of few large batches is a plain ascent
-BATCH = {"sgd": (0.02, 10, 128), "minibatch-lbfgs": (0.5, 30, 1000)}
+SOLVERS = ("lbfgs", "yang")
+
+
+class SolverParameters(Protocol):
+    """What an estimator says of its solver."""
+
+    solver: str
+    max_iter: int
+    tol: float
+    step: float | str
 
 
 class Task(NamedTuple):
@@ -45,46 +38,39 @@ class Task(NamedTuple):
 
     def exact(self, columns: np.ndarray) -> np.ndarray:
         """Columns of the problem in float64, whatever X is kept in."""
-        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(float))
+        return self.scaling.of(self.rows.X, self.scaling.columns[columns], np.dtype(np.float64))
+
+    def in_float32(self) -> "Task":
+        """The same about the means of the columns, in float32 where the metric computes in it."""
+        problem = self.problem
+        if problem.metric != "manhattan" or self.narrow:
+            return self
+        X = problem.X - problem.X.mean(axis=0)
+        if np.abs(X).max() > LARGEST[np.dtype(np.float32)]:
+            return self
+        return self._replace(problem=in_float64(problem, X.astype(np.float32)))
 
     @property
     def narrow(self) -> bool:
         return bool(self.problem.X.dtype == np.float32)
 
 
-def aims_at_kkt(model: Any) -> bool:
+def aims_at_kkt(model: SolverParameters) -> bool:
     """Does the fit claim a local optimum?"""
-    return bool(model.solver == "lbfgs" and model.n_partitions == 1)
+    return model.solver == "lbfgs"
 
 
 def solve(
-    model: Any, task: Task, W: np.ndarray, on_step: OnStep, tol: float | None, max_iter: int | None
-) -> Fit:
+    model: SolverParameters, task: Task, W: np.ndarray, on_step: OnStep, tol: float | None,
+    max_iter: int | None,
+) -> Fit:  # fmt: skip
     """From W by the solver of ``model``'s parameters; None: its tol, its max_iter."""
-    problem, name = task.problem, model.solver
-    how: dict[str, Any] = {"max_iter": int(model.max_iter) if max_iter is None else max_iter}
-    if name in BATCH:
-        how["batch_size"] = _rows_of_a_batch(model, problem.shape[0])
-    else:
-        how["tol"] = float(model.tol) if tol is None else tol
-    if model.step != "auto" and name in ("yang", "sgd"):
-        how["step"] = float(model.step)
-    if aims_at_kkt(model) and task.narrow:
-        return lbfgs_narrow(problem, W, task.exact, on_step=on_step, **how)
-    random_state, solver = check_random_state(model.random_state), SOLVERS[name]
-    if name in BATCH:
-        solver = partial(solver, random_state=random_state)
-    if model.n_partitions == 1:
-        fit: Fit = solver(problem, W, on_step=on_step, **how)
-        return fit
-    return average(
-        problem, W, n_partitions=int(model.n_partitions), random_state=random_state,
-        solver=solver, on_step=on_step, **how,
-    )  # fmt: skip
-
-
-def _rows_of_a_batch(model: Any, n: int) -> int:
-    if model.batch_size != "auto":
-        return min(int(model.batch_size), n)
-    share, least, most = BATCH[model.solver]
-    return min(max(int(share * n), least), most, n)
+    problem = task.problem
+    most = int(model.max_iter) if max_iter is None else max_iter
+    tol = float(model.tol) if tol is None else tol
+    if model.solver == "yang":
+        step = 0.01 if model.step == "auto" else float(model.step)
+        return yang(problem, W, step=step, max_iter=most, tol=tol, on_step=on_step)
+    if task.narrow:
+        return lbfgs_narrow(problem, W, task.exact, max_iter=most, tol=tol, on_step=on_step)
+    return lbfgs(problem, W, max_iter=most, tol=tol, on_step=on_step)

@@ -1,12 +1,11 @@
 """NCFS for classes: weights of columns by which the nearest rows are of the same class."""
 
-from typing import Any
-
 from ..data.validation import data_for_classification
 from ..runtime.progress import monitored
 from ._classes import NCFSOfClasses
 from ._messages import alone
 from ._parameters import check_parameters
+from ._types import Costs, Prior
 
 
 class NCFSClassifier(NCFSOfClasses):
@@ -45,35 +44,25 @@ class NCFSClassifier(NCFSOfClasses):
     scale : {"minmax", "standard", None}, default="minmax"
         Columns are compared after x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or as
         they are. A column that never changes weighs 0.
-    solver : {"lbfgs", "yang", "sgd", "minibatch-lbfgs"}, default="lbfgs"
-        "lbfgs": L-BFGS on W ≥ 0, all rows at once; it alone ends at a local optimum. "yang": the
-        ascent of the paper. For many rows: "sgd" asks a few rows at a time, "minibatch-lbfgs"
-        solves problems of a few rows; both approach an optimum and do not reach it.
+    solver : {"lbfgs", "yang"}, default="lbfgs"
+        "lbfgs": L-BFGS on W ≥ 0; it alone ends at a local optimum. "yang": the ascent of the paper,
+        which ends where F hardly changes.
     max_iter : int, default=1000
-        Iterations at most; of "sgd" and "minibatch-lbfgs" passes over the rows, which end by
-        themselves when they gain no more.
+        Iterations at most.
     tol : float, default=1e-6
         "lbfgs" ends when the slope violates its conditions by at most ``tol``·λ, and never above
         1e-6; "yang" when F changes by less than ``tol``·Σa.
-    batch_size : int or "auto", default="auto"
-        Rows of a batch. "auto": 2 % of the rows, 10 to 128, for "sgd"; half of them, at most 1,000,
-        for "minibatch-lbfgs".
     step : float or "auto", default="auto"
-        The first step of "yang" (0.01) and of "sgd" (tried on a few batches).
-    n_partitions : int, default=1
-        Above 1: rows are drawn into so many parts and ``weights_`` is the mean of their weights,
-        for a share 1/n_partitions of the time. No optimum is claimed of it.
+        The first step of "yang"; "auto": 0.01.
     warm_start : bool, default=False
         Begin at ``weights_`` of the fit before, if it had as many columns; else at W = 1. In "yang"
-        and "sgd" a weight of 0 stays 0.
+        a weight of 0 stays 0.
     threshold : float or str, default="0.01*max"
         Columns with a weight above 0 and of at least this are selected: a number, or "c*max",
         "c*mean", "c*median" of the weights.
     n_features_to_select : int, float or None, default=None
         Instead of ``threshold``: how many columns, or which share of them, of the largest weights
         (of equal ones the first). Columns of weight 0 are never selected.
-    random_state : int, RandomState instance or None, default=None
-        Draws batches and parts.
     verbose : int, default=0
         Above 0, a line is printed for each step.
 
@@ -135,24 +124,21 @@ class NCFSClassifier(NCFSOfClasses):
 
     def __init__(
         self,
-        alpha: Any = "auto",
+        alpha: float | str = "auto",
         *,
         sigma: float = 1.0,
         metric: str = "manhattan",
-        prior: Any = "empirical",
-        loss: Any = None,
+        prior: Prior = "empirical",
+        loss: Costs = None,
         form: str = "sum",
         scale: str | None = "minmax",
         solver: str = "lbfgs",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        batch_size: Any = "auto",
-        step: Any = "auto",
-        n_partitions: int = 1,
+        step: float | str = "auto",
         warm_start: bool = False,
-        threshold: Any = "0.01*max",
-        n_features_to_select: Any = None,
-        random_state: Any = None,
+        threshold: float | str = "0.01*max",
+        n_features_to_select: int | float | None = None,
         verbose: int = 0,
     ):
         self.alpha = alpha
@@ -165,13 +151,10 @@ class NCFSClassifier(NCFSOfClasses):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
-        self.batch_size = batch_size
         self.step = step
-        self.n_partitions = n_partitions
         self.warm_start = warm_start
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
         self.verbose = verbose
 
     @monitored

@@ -18,9 +18,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.utils import check_random_state
 
+from ..data.types import Seed
 from ..data.validation import data_for_search, positive_whole
 from ..data.validation import weights as row_weights
 from ..runtime.config import config_context, effective_threads
@@ -38,16 +40,16 @@ WEIGHTS = ("weights_", "feature_importances_", "coef_")
 def stability_selection(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     *,
     n_resamples: int = 100,
     share: float = 0.5,
     threshold: float = 0.6,
     sample_weight: object = None,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: Seed = None,
     threads: int | None = None,
-    on_progress: Callable[[int, int], Any] | None = None,
+    on_progress: Callable[[int, int], object] | None = None,
 ) -> StabilityResult:
     """How often each column is selected when rows are drawn anew.
 
@@ -185,7 +187,7 @@ class _Work:
 
     def __init__(
         self, estimator: Any, X: Any, y: np.ndarray, s: np.ndarray | None, drawn: np.ndarray,
-        seeds: np.ndarray, on_progress: Callable[[int, int], Any] | None,
+        seeds: np.ndarray, on_progress: Callable[[int, int], object] | None,
     ):  # fmt: skip
         self.estimator, self.X, self.y, self.s = estimator, X, y, s
         self.drawn, self.seeds, self.told = drawn, seeds, on_progress
@@ -193,7 +195,7 @@ class _Work:
         self.done = np.zeros(B, dtype=bool)
         self.selected = np.zeros((B, p), dtype=bool)
         self.weights: np.ndarray | None = np.zeros((B, p))
-        self.caught: list[Any] = []
+        self.caught: list[warnings.WarningMessage] = []
         self.lock = threading.Lock()
 
     def run(self, threads: int) -> str | None:
@@ -289,9 +291,8 @@ def _require_selector(estimator: Any) -> None:
         )
 
 
-def _between(name: str, value: Any, such: str, at_most_one: bool = False) -> None:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    inside = real and (0 < float(value) < 1 or (at_most_one and float(value) == 1))
-    if not inside:
+def _between(name: str, value: object, such: str, at_most_one: bool = False) -> None:
+    given = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not (0 < given < 1 or (at_most_one and given == 1)):
         most = "and up to 1" if at_most_one else "and below 1"
         raise ValueError(f"{name}={value!r}: give a share above 0 {most}, {such}")

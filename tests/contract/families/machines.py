@@ -49,7 +49,7 @@ def ncfs(cls: Any, **how: Any) -> Any:
 
 
 def ncfs_cv(start: Any = None, unit: float = 1.0, heft: float = 1.0) -> NCFSClassifierCV:
-    return NCFSClassifierCV(np.array([0.5, 2.0]) * heft, cv=3, tol=1e-9, random_state=0)
+    return NCFSClassifierCV(np.array([0.5, 2.0]) * heft, cv=3, tol=1e-9)
 
 
 def ncfs_case(name: str, make: Any, data: Any = classes, **more: Any) -> Case:

@@ -114,8 +114,7 @@ def _remedy(c: "Certificate") -> str:
         return FIT_AGAIN
     if found.iteration.aims:
         return (
-            "where a local optimum is wanted, go on from here with solver='lbfgs', n_partitions=1, "
-            "warm_start=True"
+            "where a local optimum is wanted, go on from here with solver='lbfgs', warm_start=True"
         )
     if found.iteration.max_iter is not None:
         return "raise max_iter"

@@ -1,32 +1,30 @@
 """NCFS: weights W = w² ≥ 0 of columns by which the nearest rows agree best."""
 
 from .ascent import yang
-from .batches import minibatch_lbfgs, sgd
 from .fit import Fit
 from .float32 import in_float64, lbfgs_narrow
-from .gains import OfClasses, OfValues
+from .gains import OfClasses, OfValues, PairLoss
 from .lbfgs import lbfgs
-from .partitions import average
-from .path import both_ways, grid, one_way, strongest
-from .problem import Problem, Value
+from .path import back_from_few, both_ways, grid, one_way, strongest
+from .problem import EXPONENTIAL, Problem, Value
 from .references import reference_sums
 
 __all__ = [
+    "EXPONENTIAL",
     "Fit",
     "OfClasses",
     "OfValues",
+    "PairLoss",
     "Problem",
     "Value",
-    "average",
+    "back_from_few",
     "both_ways",
     "grid",
     "in_float64",
     "lbfgs",
     "lbfgs_narrow",
-    "minibatch_lbfgs",
     "one_way",
     "reference_sums",
-    "sgd",
     "strongest",
     "yang",
 ]

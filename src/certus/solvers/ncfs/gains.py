@@ -1,9 +1,11 @@
 """What a row gains if another one speaks for it: G_ij of ``problem.py``."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+PairLoss = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of y_i and y_j, broadcast
 
 
 class Answer(NamedTuple):
@@ -35,15 +37,12 @@ class OfClasses(NamedTuple):
     def of(self, rows: np.ndarray) -> np.ndarray:
         return np.take(self.gains[self.codes[rows]], self.codes, axis=1)
 
-    def take(self, rows: np.ndarray) -> "OfClasses":
-        return OfClasses(self.codes[rows], self.gains)
-
 
 class OfValues(NamedTuple):
     """G_ij = −loss(y_i, y_j)."""
 
     y: np.ndarray  # (n,)
-    loss: Callable[[Any, Any], Any]
+    loss: PairLoss
 
     def ask(
         self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool
@@ -56,6 +55,3 @@ class OfValues(NamedTuple):
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         return -np.asarray(self.loss(self.y[rows][:, None], self.y[None, :]), dtype=float)
-
-    def take(self, rows: np.ndarray) -> "OfValues":
-        return OfValues(self.y[rows], self.loss)

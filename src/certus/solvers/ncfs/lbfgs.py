@@ -7,14 +7,14 @@ have converged, the slope of all columns confirms it, or those with ∂F/∂W > 
 has kinks at W_l = 0 that outweigh its slope: see ``Problem.kinks``.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ..progress import OnStep, Step, always, ignore
 from .fit import Fit, violation
-from .lbfgs_run import CUTS, stride, walk
+from .lbfgs_run import CUTS, Walk, stride, walk
 from .newton import MOST_COLUMNS, newton
 from .problem import Problem, Value
 
@@ -89,10 +89,10 @@ class _Run:
         self.value = self.problem.value_and_slope(self.W)
         self.evaluations += 1
 
-    def _tell(self, F: float, parameters: Any) -> None:
+    def _tell(self, F: float, parameters: Callable[[], np.ndarray]) -> None:
         self.stopped = bool(self.on_step(Step(self.n_iter, F, None, parameters))) or self.stopped
 
-    def climb(self, free: np.ndarray, walk: Any = walk, most: int | None = None) -> None:
+    def climb(self, free: np.ndarray, walk: Walk = walk, most: int | None = None) -> None:
         """With these columns, and fewer and fewer of them, until KKT holds; then look at all."""
         F, slope, going_on, strides = self.value.F, self.value.slope[free], True, STRIDES
         end = 0 if most is None else max(0, self.left - most)

@@ -12,10 +12,10 @@ step longer.) A stride is that step alone, cut until F rises.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from ...runtime.pool import blas_limiter
 from .problem import Problem
@@ -30,6 +30,9 @@ CUT, CUTS, RISE = (
 )  # of a stride; what F must rise by, as a share of what its slope says
 
 
+Heard = Callable[[float, np.ndarray], bool]  # of F and W after an iteration: end here?
+
+
 class Leg(NamedTuple):
     W: np.ndarray  # of the columns
     F: float
@@ -38,9 +41,12 @@ class Leg(NamedTuple):
     shrunk: bool  # did it end because few columns have weight?
 
 
+Walk = Callable[[Problem, np.ndarray, float, np.ndarray, float, int, Heard], Leg]
+
+
 def walk(
     part: Problem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, most: int,
-    heard: Callable[[float, np.ndarray], bool],
+    heard: Heard,
 ) -> Leg:  # fmt: skip
     """From W, where F and its slope are known, at most so many iterations.
 
@@ -59,7 +65,7 @@ def walk(
             evaluations += 1
         return -F / (L * u * u), -slope / (L * u)
 
-    def after_a_step(intermediate_result: Any) -> None:
+    def after_a_step(intermediate_result: OptimizeResult) -> None:
         nonlocal shrunk
         v = intermediate_result.x
         shrunk = bool(np.count_nonzero(v) <= FEWER * len(v))
@@ -81,7 +87,7 @@ def walk(
 
 def stride(
     part: Problem, W: np.ndarray, F: float, slope: np.ndarray,
-    heard: Callable[[float, np.ndarray], bool],
+    heard: Heard,
 ) -> Leg | None:  # fmt: skip
     """One step. None: F did not rise."""
     t = 1 / (part.alpha or float(np.abs(slope).max()) or 1.0)

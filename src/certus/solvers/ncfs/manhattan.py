@@ -6,7 +6,7 @@ Columns without weight are left out of D. Tasks depend on the sizes alone, so th
 threads gives the same bits.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ FEWEST, IN_CACHE = (
     16,
     2**20,
 )  # columns, up to which pairs are looked at twice if not all of D is near
-MOST_COLUMNS, LEAST_COLUMNS = 1024, 128  # of a task; 64 were slower by a fifth
-SHARED_COLUMNS, PARTS = 512, 8  # up to which rows are shared out too, in so many parts
+# columns and rows of a task: 128 columns took twice as long as 1,024, which still stay in cache
+MOST_COLUMNS, PARTS = 1024, 8
 WORTH_A_COPY = 0.75  # share of columns with weight, up to which D is of a copy of these
 SKIPPED = 1e-13  # of Σ|C|, shared by all pairs: less is passed over
 
@@ -61,7 +61,7 @@ class Manhattan:
         return new
 
     used: np.ndarray  # the columns that D is of
-    side: Any  # and these, with their weights
+    side: "_Rows | _Lines"  # and these, with their weights
 
     def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
         self.side.fill(rows, D)
@@ -88,17 +88,15 @@ class Manhattan:
         from ...kernels.ncfs import few_columns, pairs
 
         p, X, lines = self.X.shape[1], self.X, self.lines
-        size = min(MOST_COLUMNS, max(LEAST_COLUMNS, -(-p // 64) * 8))
         least = SKIPPED * total / C.size
-        length = -(-len(rows) // (PARTS if p <= SHARED_COLUMNS else 1))
-        length = -(-length // 4) * 4  # rows are taken four at a time
+        length = -(-len(rows) // (4 * PARTS)) * 4  # rows are taken four at a time
         parts = [slice(a, a + length) for a in range(0, len(rows), length)]
         g = np.zeros((len(parts), p))
-        tasks = [(i, first) for i in range(len(parts)) for first in range(0, p, size)]
+        tasks = [(i, first) for i in range(len(parts)) for first in range(0, p, MOST_COLUMNS)]
 
         def task(t: int) -> None:
             i, first = tasks[t]
-            some, last = parts[i], min(first + size, p)
+            some, last = parts[i], min(first + MOST_COLUMNS, p)
             if lines is None:
                 pairs.slope(X, rows[some], C[some], least, first, last, above, g[i])
             else:

@@ -14,7 +14,7 @@ sums of squares weighted by W: with z = x less its mean weighted by W, and s_ij 
 Slices of rows are small and fixed, so that any number of threads gives the same bits.
 """
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
@@ -38,15 +38,15 @@ class SquaredEuclidean:
     def size(R: float, p: int) -> float:
         return R * R
 
-    def at(self, W: np.ndarray) -> Any:
+    def at(self, W: np.ndarray) -> Self:
         new = object.__new__(type(self))
         new.mean, new.X, new.X2, new.W = self.mean, self.X, self.X2, W
         new.XW, new.lengths = self.X * W, np.dot(self.X2, W)
         return new
 
-    W: Any = None
-    XW: Any = None
-    lengths: Any = None
+    W: np.ndarray
+    XW: np.ndarray  # (n, P)
+    lengths: np.ndarray  # (n,): Σ Wx²
 
     def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
         self._fill(self.X[rows], self.lengths[rows], D)
@@ -86,9 +86,9 @@ class Euclidean(SquaredEuclidean):
     def size(R: float, p: int) -> float:
         return R / 2
 
-    def kinks(self, W: np.ndarray) -> Any:
-        new = self.at(W)
-        new.__class__ = Kinks
+    def kinks(self, W: np.ndarray) -> "Kinks":
+        new = object.__new__(Kinks)
+        vars(new).update(vars(self.at(W)))
         return new
 
 
@@ -130,11 +130,11 @@ class PhiS:
         mean = np.dot(X, self.W) / total if total > 0 else np.zeros(len(X))
         return np.asarray(X - mean[:, None])
 
-    W: Any = None
-    z: Any = None
-    z2: Any = None
-    zW: Any = None
-    s: Any = None
+    W: np.ndarray
+    z: np.ndarray  # (n, P)
+    z2: np.ndarray
+    zW: np.ndarray
+    s: np.ndarray  # (n,): Σ Wz²
 
     def _parts(self, z: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         s = np.dot(z, self.zW.T)
@@ -165,6 +165,7 @@ class PhiS:
         return np.asarray(g)
 
 
-METRICS: dict[str, Any] = {
+Distance = Manhattan | SquaredEuclidean | PhiS
+METRICS: dict[str, type[Manhattan] | type[SquaredEuclidean] | type[PhiS]] = {
     "manhattan": Manhattan, "sqeuclidean": SquaredEuclidean, "euclidean": Euclidean, "phi_s": PhiS,
 }  # fmt: skip

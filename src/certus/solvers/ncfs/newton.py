@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .fit import violation
-from .lbfgs_run import Leg
+from .lbfgs_run import Heard, Leg
 from .problem import Problem
 
 MOST_COLUMNS = 40  # each costs an evaluation a step
@@ -27,7 +27,7 @@ ROUNDING = 1e-14  # of F
 
 def newton(
     part: Problem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, most: int,
-    heard: Callable[[float, np.ndarray], bool],
+    heard: Heard,
 ) -> Leg:  # fmt: skip
     """As ``leg.walk``. Weights that are 0 begin where F is largest, or stay."""
     evaluations = 0

@@ -8,14 +8,16 @@ A panel is some rows beside all others, at most ``TILE`` pairs; where one panel 
 pair can be looked at once. Exponentials are those of D less its least value in the row.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
 from .gains import OfClasses, OfValues
-from .metrics import METRICS
+from .manhattan import Manhattan
+from .metrics import METRICS, Distance, Euclidean
 
 TILE = 2**22  # numbers of a panel,
 SLICE = 2**15  # and of what a thread takes of it, about
@@ -27,7 +29,7 @@ FEW = 2**22  # pairs × columns that one thread has done before others wake
 class Value(NamedTuple):
     F: float
     slope: np.ndarray  # (P,): ∂F/∂W
-    q: np.ndarray  # of each row that was asked
+    q: np.ndarray  # (n,)
 
 
 class Problem:
@@ -56,25 +58,13 @@ class Problem:
         self.scale_free = metric == "phi_s"  # W is identified up to a factor
         self.alpha = 0.0 if self.scale_free else alpha
         self.threads = effective_threads() if threads is None else threads
-        self.distance = METRICS[metric](self.X)
+        self.distance: Distance = METRICS[metric](self.X)
         self.shape = X.shape
 
     def restricted(self, columns: np.ndarray) -> "Problem":
         """The same with some of the columns, others at W = 0."""
         X = np.ascontiguousarray(self.X[:, columns])
         return Problem(X, self.G, self.a, self.sigma, self.alpha, self.metric, self.threads)
-
-    def take(self, rows: np.ndarray) -> "Problem":
-        """The same of some of the rows alone, weighted as all of them."""
-        a = self._made_up(rows)
-        return Problem(
-            self.X[rows], self.G.take(rows), a, self.sigma, self.alpha, self.metric, self.threads
-        )
-
-    def _made_up(self, rows: np.ndarray) -> np.ndarray:
-        """Weights of some rows, made up to those of all; if none counts, none does."""
-        a = self.a[rows]
-        return a * (self.a.sum() / (a.sum() or 1.0))
 
     def size_of_slopes(self) -> float:
         """What ∂F/∂W is measured by: λ; where there is none, Σ|C| times ∂D/∂W at most, about."""
@@ -90,37 +80,33 @@ class Problem:
 
     def value(self, W: np.ndarray) -> float:
         """F alone."""
-        return self._evaluate(W, None, False).F
+        return self._evaluate(W, False).F
 
-    def value_and_slope(self, W: np.ndarray, rows: np.ndarray | None = None) -> Value:
-        """``rows``: only these are asked for, their weights made up to those of all."""
-        return self._evaluate(W, rows, True)
+    def value_and_slope(self, W: np.ndarray) -> Value:
+        """F, ∂F/∂W and q."""
+        return self._evaluate(W, True)
 
     def kinks(self, W: np.ndarray) -> np.ndarray | None:
         """(P,): F grows by so much times √W_l from W_l = 0; None where F is smooth."""
-        if self.metric != "euclidean":
+        if not isinstance(self.distance, Euclidean):
             return None
-        return self._evaluate(W, None, True, self.distance.kinks(W)).slope + self.alpha
+        return self._evaluate(W, True, self.distance.kinks(W)).slope + self.alpha
 
-    def _evaluate(
-        self, W: np.ndarray, rows: np.ndarray | None, slope: bool, distance: Any = None
-    ) -> Value:
+    def _evaluate(self, W: np.ndarray, slope: bool, distance: Distance | None = None) -> Value:
         n, p = self.shape
-        asked = np.arange(n) if rows is None else rows
-        a = self.a if rows is None else self._made_up(rows)
         distance = self.distance.at(np.asarray(W, dtype=float)) if distance is None else distance
-        q, g = np.empty(len(asked)), np.zeros(p)
-        step = min(len(asked), max(LINES, TILE // n // LINES * LINES))
-        once = rows is None and step == n and distance.pairs_once
+        q, g = np.empty(n), np.zeros(p)
+        step = min(n, max(LINES, TILE // n // LINES * LINES))
+        once = step == n and distance.pairs_once
         D = np.empty((step, n)) if once or distance.by_columns else None
         with blas_limiter:
-            for start in range(0, len(asked), step):
-                some = slice(start, min(start + step, len(asked)))
-                panel = _Panel(self, distance, asked[some], a[some], D, once, slope)
+            for start in range(0, n, step):
+                some = slice(start, min(start + step, n))
+                panel = _Panel(self, distance, np.arange(n)[some], D, once, slope)
                 q[some] = panel.probabilities()
                 if slope:
                     g += panel.passed()
-        F = float(np.dot(a, q)) - self.alpha * float(np.sum(W))
+        F = float(np.dot(self.a, q)) - self.alpha * float(np.sum(W))
         return Value(F, g - self.alpha, q)
 
 
@@ -129,10 +115,11 @@ class _Panel:
     (of pairs looked at once, or column by column), or in slices that stay in cache."""
 
     def __init__(
-        self, problem: Problem, distance: Any, rows: np.ndarray, a: np.ndarray,
-        D: np.ndarray | None, once: bool, slope: bool,
+        self, problem: Problem, distance: Distance, rows: np.ndarray, D: np.ndarray | None,
+        once: bool, slope: bool,
     ):  # fmt: skip
-        self.problem, self.distance, self.rows, self.a, self.once = problem, distance, rows, a, once
+        self.problem, self.distance, self.rows, self.once = problem, distance, rows, once
+        self.a = problem.a[rows]
         m, n = len(rows), problem.shape[0]
         self.D, self.wanted = None if D is None else D[:m], slope
         self.q, self.size = np.empty((2, m))  # size: Σ_j |C_ij|
@@ -140,15 +127,16 @@ class _Panel:
         self.threads = 1 if few else problem.threads
         self.slices = _slices(m, min(max(distance.least_lines, SLICE // n), -(-m // 2)))
         self.short = _slices(m, LEAST_LINES)
-        self.parts: list[Any] = [None] * len(self.slices)
+        self.parts = np.zeros((len(self.slices), problem.shape[1])) if slope and D is None else None
 
-    def _each(self, task: Any, slices: list[slice]) -> None:
+    def _each(self, task: Callable[[int, slice], None], slices: list[slice]) -> None:
         run_on_threads(lambda i: task(i, slices[i]), len(slices), self.threads)
 
     def probabilities(self) -> np.ndarray:
         """q; D becomes C, unless the metric wants D for the slope."""
-        if self.once:
-            self._each(lambda _, s: self.distance.fill_once(s.start, s.stop, self.D), self.short)
+        D, distance = self.D, self.distance
+        if self.once and D is not None and isinstance(distance, Manhattan):
+            self._each(lambda _, s: distance.fill_once(s.start, s.stop, D), self.short)
         self._each(self._of_slice, self.slices)
         return self.q
 
@@ -160,22 +148,22 @@ class _Panel:
         C = D.copy() if self.distance.keeps_D else D
         answer = problem.G.ask(C, rows, self.a[s], problem.sigma, self.wanted)
         self.q[s], self.size[s] = answer
-        if self.wanted and self.D is None:
+        if self.parts is not None:
             self.parts[number] = self.distance.passed(rows, C, D)
 
     def passed(self) -> np.ndarray:
         """Σ C ∂D/∂W, in an order that threads do not change."""
-        if self.D is None:
-            return np.sum(self.parts, axis=0)
+        D, distance = self.D, self.distance
+        if self.parts is not None:
+            return np.asarray(self.parts.sum(axis=0))
+        assert D is not None
+        assert isinstance(distance, Manhattan)
         if self.once:
             from ...kernels.ncfs.pairs import fold
 
-            self._each(lambda _, s: fold(self.D, s.start, s.stop), self.short)
-        return np.asarray(
-            self.distance.passed_all(
-                self.rows, self.D, float(self.size.sum()), self.once, self.threads
-            )
-        )
+            self._each(lambda _, s: fold(D, s.start, s.stop), self.short)
+        total = float(self.size.sum())
+        return distance.passed_all(self.rows, D, total, self.once, self.threads)
 
 
 def _slices(m: int, size: int) -> list[slice]:

@@ -344,7 +344,7 @@ def test_solvers_without_a_way_back_go_one_way():
 def coarse(monkeypatch):
     """Paths of few rows and columns as those of many."""
     for name, value in (("LONG_EVALUATION", 0), ("FEW_COLUMNS", 3)):
-        monkeypatch.setattr(f"certus.feature_selection.ncfs_cv.{name}", value)
+        monkeypatch.setattr(f"certus.feature_selection._fold_path.{name}", value)
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "sqeuclidean", "euclidean"])

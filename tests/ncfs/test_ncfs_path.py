@@ -124,7 +124,7 @@ def test_what_is_explored_goes_from_the_middle_to_the_strongest_and_then_back():
     problem, explored, solved = problem_of(*SETS["signal"]), [], []
     alphas = grid(problem, 20).tolist()
     back_from_few(solver(problem, solved), solver(problem, explored), np.ones(12), alphas)
-    assert [alphas.index(alpha) for alpha, _ in explored] == [10, 6, 2]
+    assert [alphas.index(alpha) for alpha, _ in explored] == [10, 6, 2, 0]
     assert list(dict.fromkeys(alpha for alpha, _ in solved)) == alphas
     assert len(explored) + len(solved) <= 2 * len(alphas)
     np.testing.assert_array_equal(explored[0][1], 1.0)

@@ -17,15 +17,16 @@ from ..data.scoring import ScoredByChoice, of_rows
 from ..data.validation import data_for_classification, one_of
 from ..runtime.config import config_context, effective_threads
 from ..runtime.progress import monitored
-from ..solvers.ncfs import EXPONENTIAL, Fit, back_from_few, both_ways, grid, lbfgs, one_way
+from ..solvers.ncfs import Fit, grid
 from ..text.format import count, number, printable
 from ..text.table import Table
 from ._alpha_result import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
 from ._base import fit_at
 from ._classes import NCFSOfClasses
+from ._fold_path import FoldPath, path_tol
 from ._messages import alone
 from ._parameters import check_parameters
-from ._task import Task, aims_at_kkt
+from ._task import Task
 from ._types import Costs, Folds, Prior
 from .ncfs import NCFSClassifier
 
@@ -36,16 +37,6 @@ if TYPE_CHECKING:
 
 
 Scorer = Callable[..., float]  # of a model, X and y
-
-# Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
-# data sets, for 0.6 of the steps; at 1e-2 in one
-PATH_TOL = 1e-3
-# From n²(P + 16) of so many on, what an evaluation takes, a path is coarse: few λ are tried both
-# ways, and fits in which more than FEW_COLUMNS have weight end at COARSE_TOL, in float32. Mean F
-# over λ was within 0.005 Σa of both ways at PATH_TOL, in a tenth of the time
-LONG_EVALUATION, FEW_COLUMNS, COARSE_TOL = 1e7, 64, 0.1
-EXPLORING_STEPS = 20
-NEVER_BACK = ("yang",)  # solvers in which a weight of 0 stays 0
 
 
 class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
@@ -291,38 +282,12 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
     def _path(self, fold: Task, share: float, on_fit: Callable[[float, Fit], None]) -> list[Fit]:
         """Fits of a fold's training rows, for each λ; ``on_fit`` hears of each."""
 
-        def done(alpha: float, fit: Fit) -> Fit:
+        def done(alpha: float, fit: Fit) -> None:
             on_fit(alpha, fit)
             self._monitor.part_done("fold")
-            return fit
 
-        def exact(alpha: float, W: np.ndarray) -> Fit:
-            return self._solve(fold.at(alpha * share), W, tol=self._path_tol())
-
-        def coarse(alpha: float, W: np.ndarray, most: int = int(self.max_iter)) -> Fit:
-            return lbfgs(rows.at(alpha * share).problem, W, max_iter=most, tol=COARSE_TOL)
-
-        def explore(alpha: float, W: np.ndarray) -> Fit:
-            return done(alpha, coarse(alpha, W, min(EXPLORING_STEPS, int(self.max_iter))))
-
-        def coarse_if_many(alpha: float, W: np.ndarray) -> Fit:
-            if len(W) > FEW_COLUMNS:
-                fit = coarse(alpha, W)
-                if np.count_nonzero(fit.W) > FEW_COLUMNS:
-                    return done(alpha, fit)
-                W = fit.W
-            return done(alpha, exact(alpha, W))
-
-        ones, alphas = self._start(fold), self.alphas_.tolist()
-        if self._is_coarse(fold):
-            rows = fold.in_float32()
-            return back_from_few(coarse_if_many, explore, ones, alphas)
-        way = one_way if self.solver in NEVER_BACK else both_ways
-        return way(lambda alpha, W: done(alpha, exact(alpha, W)), ones, alphas)
-
-    def _is_coarse(self, fold: Task) -> bool:
-        n, p = fold.problem.shape
-        return aims_at_kkt(self) and n * n * (p + EXPONENTIAL) > LONG_EVALUATION
+        path = FoldPath(self, fold, share, partial(self._solve, tol=path_tol(self)), done)
+        return path.fits(self._start(fold), self.alphas_.tolist())
 
     # --- Ctrl-C ---
 
@@ -371,15 +336,12 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
     def _check(self, task: Task) -> Certificate:
         return certify(self, task.rows, self._certificate_tol())
 
-    def _path_tol(self) -> float | None:
-        return PATH_TOL if aims_at_kkt(self) else None
-
     def _better_start(self, task: Task, W: np.ndarray) -> tuple[np.ndarray, bool]:
         """F has several maxima: that near the folds' weights, or near W = 1. Has it any weight?"""
         starts = [self._start(task)]
         if W.any():
             starts.append(self._start(task, W))
-        fits = [self._solve(task, start, tol=self._path_tol()) for start in starts]
+        fits = [self._solve(task, start, tol=path_tol(self)) for start in starts]
         best = max(fits, key=lambda fit: fit.objective)
         return (best.W, True) if best.W.any() else (starts[0], False)
 

@@ -66,10 +66,9 @@ def both_ways(solve: Solve, ones: np.ndarray, alphas: Sequence[float]) -> list[F
     return fits
 
 
-def _explored(alphas: Sequence[float]) -> range:
-    """Indices of the λ that ``back_from_few`` explores, the weakest first; at the strongest the way
-    back begins with all columns anyway."""
-    return range(len(alphas) // 2, 0, -max(2, len(alphas) // EXPLORED))
+def _explored(alphas: Sequence[float]) -> list[int]:
+    """Indices of the λ that ``back_from_few`` explores: from the middle to the strongest."""
+    return [*range(len(alphas) // 2, 0, -max(2, len(alphas) // EXPLORED)), 0]
 
 
 def back_from_few(

@@ -89,5 +89,5 @@ def test_a_fit_without_a_definition_that_stops_early_warns_and_has_nothing_to_ex
     with pytest.warns(NotCertifiedWarning, match="stopped at max_iter=1 before the optimum"):
         model.fit(X, K)
     assert model.certificate_.status == "not proven"
-    with pytest.raises(CertificateError, match="nothing to export: the model is not proven"):
+    with pytest.raises(CertificateError, match="nothing to export: "):
         model.certificate_.export(tmp_path / "check.py")

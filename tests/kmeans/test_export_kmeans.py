@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, save_npz
 import certus
 from certus.certificate import certify
 from certus.data.rows import Rows
-from certus.exceptions import CertificateError
 from tests.kmeans.kmeans_cases import KMeans, blobs
 
 X = blobs(1, n=2500, p=3, k=4)
@@ -55,8 +54,7 @@ def test_a_script_finds_what_the_package_found(kind, weighted, run, tmp_path):
     ran = run(tmp_path, *files)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f"claimed {c.objective!r}" in ran.stdout
-    assert "one more step lowers it by" in ran.stdout
-    assert ("no single row's move" in ran.stdout) == (c._finding.move is None)
+    assert ran.stdout.startswith("local optimum: objective ")
     np.save(tmp_path / "X.npy", given * 1.0001)
     ran = run(tmp_path, *files)
     assert ran.returncode == 1
@@ -79,7 +77,7 @@ def test_a_script_says_what_it_cannot_read(run, tmp_path):
     np.save(tmp_path / "X.npy", X[:100])
     ran = run(tmp_path, "X.npy")
     assert ran.returncode == 2
-    assert "the model was fitted on ((2500, 3), (2500,))" in ran.stdout
+    assert "X is (100, 3), the fit's is (2500, 3)" in ran.stdout
 
 
 def test_a_script_proves_the_bound_too(run, tmp_path):
@@ -90,7 +88,6 @@ def test_a_script_proves_the_bound_too(run, tmp_path):
     np.save(tmp_path / "X.npy", noise)
     ran = run(tmp_path, "X.npy")
     assert ran.returncode == 0, ran.stdout
-    assert "no centres have an objective below" in ran.stdout
 
 
 def test_ties_go_with_the_script(run, tmp_path):
@@ -106,9 +103,10 @@ def test_ties_go_with_the_script(run, tmp_path):
     assert ran.returncode == 0, ran.stdout
 
 
-def test_what_does_not_hold_is_not_exported(tmp_path):
-    model = peers.KMeans(4, n_init=1, max_iter=1, random_state=0).fit(np.sort(X, axis=0))
-    c = certus.verify(model, np.sort(X, axis=0))
-    with pytest.raises(CertificateError, match="the model is not a local optimum"):
-        c.export(tmp_path / "check.py")
-    assert not list(tmp_path.iterdir())
+def test_a_script_says_what_does_not_hold(run, tmp_path):
+    rows = np.sort(X, axis=0)
+    model = peers.KMeans(4, n_init=1, max_iter=1, random_state=0).fit(rows)
+    certus.verify(model, rows).export(tmp_path / "check.py")
+    assert "Found:     not a local optimum" in (tmp_path / "check.py").read_text("utf-8")
+    np.save(tmp_path / "X.npy", rows)
+    assert run(tmp_path, "X.npy").returncode == 1

@@ -1,23 +1,40 @@
-"""Parameters as Python source: every digit of a number, NumPy arrays with their types."""
+"""Arguments of a page as Python source; long arrays go into a file beside the script."""
 
 import numpy as np
 
+MOST_INLINE = 100  # numbers of an array that a script holds itself
 
-def literal(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        # repr of a Python float has all its digits
-        values, kind = (
-            repr(value.tolist()),
-            "float" if value.dtype.kind == "f" else value.dtype.name,
-        )
-        values = values.replace("inf", "np.inf").replace("nan", "np.nan")
-        return f"np.array({values}, dtype={kind!r}).reshape({value.shape!r})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(literal, value))},)"
-    if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
-    if isinstance(value, float) and np.isinf(value):
-        return f"float('{value}')"
-    return repr(value.item() if isinstance(value, np.generic) else value)
+
+class Literals:
+    """Source of values, and the arrays that it refers to: ``ARRAYS["w0"]``."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def source(self, value: object, name: str = "array") -> str:
+        """An expression whose value this is; ``name`` is the argument it is given as."""
+        if isinstance(value, np.ndarray):
+            return self._array(value, name)
+        if isinstance(value, dict):
+            items = (f"{key!r}: {self.source(v, str(key))}" for key, v in value.items())
+            return f"{{{', '.join(items)}}}"
+        if isinstance(value, tuple) and hasattr(value, "_fields"):  # a term
+            fields = zip(value._fields, value, strict=True)
+            given = ", ".join(f"{field}={self.source(v, field)}" for field, v in fields)
+            return f"{type(value).__name__}({given})"
+        if isinstance(value, tuple):
+            return f"({''.join(f'{self.source(v, name)}, ' for v in value)})"
+        if isinstance(value, list):
+            return f"[{', '.join(self.source(v, name) for v in value)}]"
+        if isinstance(value, float | np.floating) and not np.isfinite(value):
+            return f'float("{float(value)}")'
+        return repr(value.item() if isinstance(value, np.generic) else value)
+
+    def _array(self, value: np.ndarray, name: str) -> str:
+        if value.size > MOST_INLINE:
+            key = f"{name}{len(self.arrays)}"
+            self.arrays[key] = value
+            return f'ARRAYS["{key}"]'
+        text = repr(value.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+        shape = "" if value.size else f".reshape({value.shape})"
+        return f"np.array({text}, dtype={value.dtype.name!r}){shape}"

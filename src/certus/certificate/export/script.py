@@ -1,29 +1,197 @@
-"""A certificate as a script: the definition's own source, the parameters, and a loader.
+"""A certificate as a script: the page of its model, the parameters, and a loader.
 
-The script needs NumPy and the user's arrays, nothing of certus. That of a classifier reads labels
-(numbers or text) and knows the classes.
+The script needs NumPy and the user's data, nothing of certus, and has at most 150 lines; long
+arrays go into a file beside it. A certificate whose claim does not hold has its script too: it says
+what is not so, and exits with 1.
 """
 
+import io
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from ...definitions.terms.targets import NoTargets
 from ...exceptions import CertificateError
 from ...text.files import write_whole
+from ..explain.left_out import among
+from ..findings import OptimumFinding
+from ..pages.problem import Problem
 from ..registry import claim_of
-from .template import assembled
+from . import template
+from .literals import Literals
+from .sources import variants
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
+MAX_LINES = 150
+FUNCTIONS = {"metric": "the distance", "weights": "the weighting of the votes"}
+UNWEIGHTED_PAGES = ("linkage", "diana")
 
-def script(c: "Certificate", name: str = "check.py") -> str:
-    """The text of the script; ``name``: of its file."""
-    if not c.certified:
-        raise CertificateError(f"nothing to export: the model is {c.status}")
-    return assembled(c, claim_of(c).slots(c), name)
+
+class Script(NamedTuple):
+    """The text of a script, and the arrays of the file beside it."""
+
+    text: str
+    arrays: dict[str, np.ndarray]
 
 
 def export(c: "Certificate", path: str | PathLike[str]) -> None:
-    """Write the script, whole or not at all."""
-    write_whole(path, script(c, Path(path).name))
+    """Write the script, whole or not at all, and a file of arrays beside it if they are long."""
+    path = Path(path)
+    made = script(c, path.name)
+    if made.arrays:
+        arrays = io.BytesIO()
+        np.savez_compressed(arrays, allow_pickle=False, **made.arrays)
+        write_whole(path.with_suffix(".npz"), arrays.getvalue())
+    write_whole(path, made.text)
+
+
+def script(c: "Certificate", name: str = "check.py") -> Script:
+    """The script of a certificate; ``name`` is that of its file."""
+    problems = _problems(c)
+    literals = Literals()
+    head, rest = _head(c, problems[0], name), _model(c, problems, literals) + _loader(c, problems)
+    text = ""
+    for page in variants(problems):
+        text = f"{head}{page}\n{rest}"
+        if text.count("\n") <= MAX_LINES:
+            break
+    return Script(text, literals.arrays)
+
+
+def _problems(c: "Certificate") -> list[Problem]:
+    problems = list(claim_of(c).page(c.parameters, c.labels))
+    votes = c.parameters.get("votes")
+    if why_not := _function(c) or (None if problems else _no_page(c)):
+        raise CertificateError(f"nothing to export: {why_not}")
+    if votes is not None and len(votes.get("names") or ()) > 1:
+        raise CertificateError(
+            "nothing to export: a script reads one column of labels, and the model has "
+            f"{len(votes['names'])}"
+        )
+    finding = c._finding
+    if isinstance(finding, OptimumFinding) and not finding.left_out:
+        # a term that leaves columns out has nothing to do where none are
+        problems = [
+            p._replace(arguments={k: v for k, v in p.arguments.items() if k != "independent"})
+            for p in problems
+        ]
+    return problems
+
+
+def _function(c: "Certificate") -> str | None:
+    """Which part of the model is a function of the user's."""
+    votes = c.parameters.get("votes") or {}
+    for name, value in {**c.parameters, "weights": votes.get("weights")}.items():
+        if callable(value):
+            what = FUNCTIONS.get(name, f"the {name}")
+            return (
+                f"{what} is a function of yours, which a script cannot hold; certus.verify "
+                "recomputes the claim with it"
+            )
+    return None
+
+
+def _no_page(c: "Certificate") -> str:
+    return c._finding.unproven or f"no page knows the model, which is {c.status}"
+
+
+def _head(c: "Certificate", problem: Problem, name: str) -> str:
+    if _has_targets(problem):
+        usage = template.WITH_TARGETS
+    else:
+        unweighted = problem.page in UNWEIGHTED_PAGES
+        usage = template.ROWS_ALONE if unweighted else template.WITH_WEIGHTS
+    return template.HEAD.format(model=c.model, name=name, usage=usage, claimed=_claimed(c))
+
+
+def _claimed(c: "Certificate") -> str:
+    """Lines of a docstring: names of columns in them may hold anything."""
+    words = claim_of(c).wording
+    status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
+    if c.status != "no finite optimum":
+        status += among(c)
+    found = "Claimed:  " if c.certified else "Found:    "
+    lines = f"{words.verb(c).capitalize()}: {c.formula}\n{found} {status}, {words.claim(c)}"
+    return lines.replace("\\", "/").replace('"', "'")
+
+
+def _model(c: "Certificate", problems: list[Problem], literals: Literals) -> str:
+    calls = [
+        f"({literals.source(p.targets)}, {literals.source({**p.arguments, 'tol': c.tol})})"
+        for p in problems
+    ]
+    names = c.feature_names or ()
+    if c._steps is not None:
+        names = tuple(dict.fromkeys(str(step.name) for step in c._steps))
+    return template.MODEL.format(
+        arrays='ARRAYS = np.load(__file__[:-3] + ".npz")\n' if literals.arrays else "",
+        shape=c.shape, objective=literals.source(c.objective), slack=literals.source(_slack(c)),
+        classes=() if c.labels is None else c.labels.classes.tolist(), columns=[*names],
+        problems=",\n    ".join(calls),
+    )  # fmt: skip
+
+
+def _slack(c: "Certificate") -> float:
+    """By how much the objective of a page may differ: by rounding, and the gap that is left."""
+    gap = c.gap if c.bound is not None and np.isfinite(c.gap) else 0.0
+    return 1e-9 * abs(c.objective) + gap
+
+
+def _loader(c: "Certificate", problems: list[Problem]) -> str:
+    first = problems[0]
+    targets, constant = _has_targets(first), first.constant
+    labels = template.LABELS if targets and c.labels is not None else ""
+    steps = "" if c._steps is None else template.STEPS.format(steps=[*map(tuple, c._steps)])
+    weights = f"more[{int(targets)}].ravel().astype(float)"
+    counts = (2, 3) if targets else (1,) if first.page in UNWEIGHTED_PAGES else (1, 2)
+    main = template.MAIN.format(
+        counts=counts, X=_X(c), y=_y(c, targets), length=", len(y)" if targets else "",
+        s=f"{weights} if len(more) > {int(targets)} else np.ones(len(X))",
+        rows="X" if constant is None else f"np.column_stack([X, np.full(len(X), {constant!r})])",
+        report=_report(c),
+    )  # fmt: skip
+    return template.LOADER + labels + steps + main
+
+
+def _report(c: "Certificate") -> str:
+    """What the script prints; what certus found wrong besides is not for the page to recompute."""
+    report = template.EXACT if c.kind == "exact" else template.OPTIMUM
+    refuted = [*c._finding.contradictions, *([c._finding.unproven] if c._finding.unproven else [])]
+    if not c.certified and refuted:
+        report += template.REFUTED.format(texts=", ".join(map(repr, refuted)))
+    return report
+
+
+def _X(c: "Certificate") -> str:
+    if c._steps is not None:
+        if any(isinstance(step.name, str) for step in c._steps):
+            return "[prepared(T, *step) for step in STEPS]"
+        given = "[column for name, column in T.items() if name not in files[1:]]"
+        return f"[prepared({given}, *step) for step in STEPS]"
+    names = "(COLUMNS if {*COLUMNS} & {*T} else T)" if c.feature_names else "T"
+    return f"[T[name].astype(float) for name in {names} if name not in files[1:]]"
+
+
+def _y(c: "Certificate", targets: bool) -> str:
+    if not targets:
+        return "None"
+    if c.labels is not None:
+        return "numbers(more[0].ravel().tolist())"
+    return f"more[0].astype(float).reshape(len(X), {_n_targets(c)})"
+
+
+def _n_targets(c: "Certificate") -> int:
+    """Columns of y, of a model that predicts numbers."""
+    votes = c.parameters.get("votes")
+    if votes is not None:
+        return int(votes["predicted"].shape[1])
+    b = c.parameters.get("b")
+    return 1 if b is None else int(np.size(b))
+
+
+def _has_targets(problem: Problem) -> bool:
+    return not isinstance(problem.targets, NoTargets)

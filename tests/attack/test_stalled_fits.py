@@ -68,7 +68,7 @@ def test_a_fit_that_no_step_improves_says_so(solver: Any) -> None:
     problem = overlapping()
     fit = minimise(problem, solver, tol=-1.0, max_iter=2000)  # an excess below 0 is never reached
     assert fit.stopped_at is None
-    assert fit.said == NO_LOWER
+    assert fit.message == NO_LOWER
 
 
 def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,11 +76,11 @@ def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(f"{module}.dual_bound", lambda *_: -1.0)  # far too low: never enough
     fit = minimise(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
-    assert fit.said == NO_LOWER
+    assert fit.message == NO_LOWER
     monkeypatch.setattr(f"{module}.ROUNDING", -1.0)  # every step counts as one that lowers F
     fit = minimise(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
-    assert fit.said == STALLED_MESSAGE
+    assert fit.message == STALLED_MESSAGE
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -88,7 +88,7 @@ def test_the_warning_of_a_fit_that_stalled_gives_the_reason(
     monkeypatch: pytest.MonkeyPatch, classes: int
 ) -> None:
     def stalled(solver: Newton, problem: Problem, state: State) -> State:
-        state.stuck, state.said = True, "The solver stalled"
+        state.stalled, state.message = True, "The solver stalled"
         return state
 
     monkeypatch.setattr(Newton, "step", stalled)

@@ -223,10 +223,10 @@ def test_a_spread_is_of_distinct_rows_all_over(n, count):
 
 def test_some_rows_come_with_their_targets_and_weights():
     X = np.arange(5000.0)[:, None]
-    X_some, y_some, s_some = Rows(X, 2 * X, X[:, 0] + 1).some(100)
+    X_some, y_some, s_some = Rows(X, 2 * X, X[:, 0] + 1).sample_block(100)
     np.testing.assert_array_equal(y_some, 2 * X_some)
     np.testing.assert_array_equal(s_some, X_some[:, 0] + 1)
-    assert Rows(X).some(10**6)[0].shape == (5000, 1)
+    assert Rows(X).sample_block(10**6)[0].shape == (5000, 1)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])

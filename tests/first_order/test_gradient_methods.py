@@ -181,7 +181,7 @@ def test_nesterov_is_faster_than_gradient_descent_where_curvatures_differ():
     steps = {}
     for name in ("gd", "nesterov"):
         fit = minimise(problem, WHOLE[name](), tol=1e-3, max_iter=100_000)
-        assert fit.arrived
+        assert fit.converged
         steps[name] = fit.n_iter
     assert 3 * steps["nesterov"] < steps["gd"]
 
@@ -197,7 +197,7 @@ def test_every_method_finds_the_optimum(loss, method, l2, intercept):
     _, best = optimum(problem)
     heard: list = []
     fit = minimise(problem, WHOLE[method](), tol=1e-9, max_iter=20_000, on_step=heard.append)
-    assert fit.arrived, fit
+    assert fit.converged, fit
     excess = objective(problem, fit.w, fit.b) - best
     # without a penalty the excess is not bounded but estimated, by the diagonal of the Hessian
     assert excess <= (1e-9 if l2 else 1e-8) * problem.null[1]
@@ -265,11 +265,11 @@ def test_steps_that_are_too_long_end_at_numbers_and_in_words(method, loss):
     fit = minimise(problem, solver, tol=1e-9, max_iter=3000)
     assert np.isfinite(fit.w).all()
     assert np.isfinite(fit.b).all()
-    assert not fit.arrived
-    assert "give a smaller step" in fit.said
+    assert not fit.converged
+    assert "give a smaller step" in fit.message
     if loss == "squared":
         assert fit.stopped_at is None
-        assert "grew without limit" in fit.said
+        assert "grew without limit" in fit.message
 
 
 @each_method

@@ -79,7 +79,7 @@ def test_a_step_that_the_penalty_does_not_leave_room_for_is_refused_in_words():
     problem = problem_of("logistic", l2=160.0)
     with pytest.raises(ValueError, match=r"step=0\.5 is too long.* give less than 0\.5"):
         minimise(problem, SAGA(0.5))
-    assert minimise(problem, SAGA(0.3), tol=1e-9, max_iter=2000).arrived
+    assert minimise(problem, SAGA(0.3), tol=1e-9, max_iter=2000).converged
 
 
 def test_the_step_is_that_of_the_theory():

@@ -253,8 +253,8 @@ def test_steps_that_are_too_long_end_at_numbers_and_in_words(dress, solver):
         fit = minimise(problem, solver, tol=1e-9, max_iter=300)
         assert np.isfinite(fit.w).all()
         assert np.isfinite(fit.b).all()
-        assert not fit.arrived
-        assert "give a smaller step" in fit.said
+        assert not fit.converged
+        assert "give a smaller step" in fit.message
 
 
 class Cauchy(OneScore):

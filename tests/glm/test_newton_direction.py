@@ -68,7 +68,7 @@ def test_the_factored_problem_has_the_same_optimum(
     problem = problem_of(loss, *shape, intercept)
     expected = minimise(problem, Newton(), tol=1e-12)
     factored = problem_of(loss, *shape, intercept)
-    factored.kept["factored"] = FactoredProblem(factored)
+    factored.cache["factored"] = FactoredProblem(factored)
     found = minimise(factored, NewtonCG(), tol=1e-12)
     np.testing.assert_allclose(found.w, expected.w, atol=1e-6)
     np.testing.assert_allclose(found.b, expected.b, atol=1e-6)
@@ -76,7 +76,7 @@ def test_the_factored_problem_has_the_same_optimum(
 
 def test_the_factored_problem_leaves_the_goal_as_it_is() -> None:
     problem = problem_of(SquaredHinge(), 45, 20)
-    problem.kept["factored"] = FactoredProblem(problem)
+    problem.cache["factored"] = FactoredProblem(problem)
     minimise(problem, NewtonCG(), tol=1e-3)
     assert problem.goal > 0
 

@@ -33,7 +33,7 @@ def test_the_hessian_of_a_sample_changes_the_way_not_the_answer(weighted, l2, or
         fits.append(minimise(problem, solver, tol=1e-12, on_step=heard.append))
     assert heard[0].objective < 0.98 * problem.null[1], "the first guess is no better than none"
     assert len(heard) > 1
-    assert fits[1].arrived
+    assert fits[1].converged
     np.testing.assert_allclose(fits[1].w, fits[0].w, atol=1e-6)
     np.testing.assert_allclose(fits[1].b, fits[0].b, atol=1e-6)
 
@@ -59,7 +59,7 @@ def test_a_sample_that_misleads_hands_over_to_newton(monkeypatch):
     monkeypatch.setattr(sampled_newton, "inverse", wrong)
     fit = minimise(problem, SampledNewton(), tol=1e-12)
     here = minimise(problem, Newton(), tol=1e-12)
-    assert fit.arrived
+    assert fit.converged
     np.testing.assert_allclose(fit.w, here.w, atol=1e-6)
 
 
@@ -80,7 +80,7 @@ def test_a_hessian_of_few_digits_is_enough_or_is_not_used(monkeypatch, singular)
     problem = problem_of("softmax", n=4000, weighted=True)
     here, fit = (minimise(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
     assert asked == ([True, False] if singular else [True])
-    assert fit.arrived
+    assert fit.converged
     np.testing.assert_allclose(fit.w, here.w, atol=1e-4)
 
 
@@ -101,7 +101,7 @@ def test_a_sample_without_a_rare_class_is_no_harm():
     y[[17, 4321]] = 1.0
     problem = Problem(Rows(X, y), Logistic(), L2(1.0))
     here, fit = (minimise(problem, solver, tol=1e-11) for solver in (Newton(), SampledNewton()))
-    assert fit.arrived
+    assert fit.converged
     np.testing.assert_allclose(fit.w, here.w, atol=1e-4)
 
 

@@ -42,7 +42,7 @@ def test_the_optimum_is_that_of_50_digits(solver, c, kind):
     X, y, u, given = problem(c=c, kind=kind)
     best = hinge_cases.exact(X, y, u, c)
     fit = solve(given, solver, None, 1e-12, 1000)
-    assert fit.arrived
+    assert fit.converged
     np.testing.assert_allclose(fit.w, best.w, atol=1e-6)
     np.testing.assert_allclose(fit.b, best.b, atol=1e-6)
     np.testing.assert_allclose(fit.alpha, best.alpha, atol=1e-5)
@@ -68,10 +68,10 @@ def test_objective_and_bound_enclose_the_optimum_at_every_step(solver):
 def test_a_listener_and_max_iter_stop_it_with_the_best_so_far(solver):
     *_, given = problem(seed=1, n=60)
     fit = solve(given, solver, None, 1e-12, 1000, lambda step: step.iteration == 2)
-    assert (fit.n_iter, fit.arrived, fit.stopped_at) == (2, False, None)
+    assert (fit.n_iter, fit.converged, fit.stopped_at) == (2, False, None)
     *_, given = problem(seed=1, n=60)
     fit = solve(given, solver, None, 1e-12, 1)
-    assert (fit.n_iter, fit.arrived, fit.stopped_at) == (1, False, 1)
+    assert (fit.n_iter, fit.converged, fit.stopped_at) == (1, False, 1)
     assert fit.w.any()
 
 
@@ -80,7 +80,7 @@ def test_it_goes_on_from_where_it_stopped(solver):
     *_, given = problem(seed=1, n=60)
     rough = solve(given, solver, None, 1e-2, 1000)
     fine = solve(given, solver, rough, 1e-10, 1000)
-    assert fine.arrived
+    assert fine.converged
     assert fine.n_iter > rough.n_iter
     fresh = solve(problem(seed=1, n=60)[-1], solver, None, 1e-10, 1000)
     np.testing.assert_allclose(fine.w, fresh.w, atol=1e-5)
@@ -103,7 +103,7 @@ def test_triangles_and_conjugate_gradients_give_the_steps_that_cholesky_gives(li
         monkeypatch.setattr(newton, name, value)
     for kind in ("dense", "sparse"):
         fit = solve(problem(seed=3, n=80, kind=kind)[-1], ProximalNewton(), None, 1e-10, 1000)
-        assert fit.arrived
+        assert fit.converged
         np.testing.assert_allclose(fit.w, plain.w, atol=1e-5)
 
 
@@ -112,7 +112,7 @@ def test_columns_far_from_the_origin_and_of_all_scales_are_no_obstacle(solver):
     X, y, u, _ = problem(seed=4, n=80, p=4)
     X = X * [1e-4, 1.0, 1e2, 1e3] + [0.0, 100.0, 0.0, 1e4]
     fit = solve(HingeProblem(Rows(X), y, u, 1.0), solver, None, 1e-8, 1000)
-    assert fit.arrived
+    assert fit.converged
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
@@ -120,7 +120,7 @@ def test_columns_near_the_ends_of_floats_are_scaled_by_powers_of_two(size):
     X, y, u, _ = problem(seed=4, n=80, p=3)
     X[:, 0] *= size
     fit = solve(HingeProblem(Rows(X), y, u, 1.0), ProximalNewton(), None, 1e-6, 1000)
-    assert fit.arrived or size > 1  # squares of what rounding leaves of v overflow: no bound
+    assert fit.converged or size > 1  # squares of what rounding leaves of v overflow: no bound
     m = y * (X @ fit.w + fit.b)
     assert u @ np.maximum(1 - m, 0.0) < u.sum()
 

@@ -202,7 +202,7 @@ def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch
     for a in np.unique(own):
         where = np.flatnonzero(own == a)
         looks.append((where[0], where[-1] + 1, _move_gains.of_one))
-    looked = 0
+    evaluated = 0
     for start, stop, function in looks:
         look = function(block, slice(start, stop), at, np.zeros((k, p)))
         assert look.T.dtype == kind or not look.T.size
@@ -214,8 +214,8 @@ def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch
                 exact = exact_F(X[i], mu[own[i]], mu[b], sigma[i], at.over_n[[own[i], b]])
                 found = Fraction(float(look.T[row, i - start])) + Fraction(float(look.t[i - start]))
                 assert abs(found - exact * Fraction(look.unit)) <= Fraction(look.E)
-                looked += 1
-    assert looked > m * (k - 1)
+                evaluated += 1
+    assert evaluated > m * (k - 1)
 
 
 def exact_F(x, mu_a, mu_b, sigma, over_n):

@@ -112,7 +112,7 @@ def test_every_way_of_comparing_gives_the_same(how, t, p, k):
     for step in range(12):
         change = engine.move_to(C)
         np.testing.assert_array_equal(engine.labels, squares(X, C).argmin(axis=1))
-        assert change.looked <= change.unproven <= len(X)
+        assert change.evaluated <= change.unproven <= len(X)
         some = [step % k] if step % 4 else range(k)  # each group's bound is its own
         C = C.copy()
         C[some] += 0.3 * rng.standard_normal((len(some), p))
@@ -137,7 +137,7 @@ def test_bounds_hold_and_spare_work():
                 least = others[a:b, engine.group == g].min(axis=1)
                 assert (L[g] <= least).all()
         C = C + 0.02 * rng.standard_normal(C.shape)
-    assert change.looked < len(X) / 2
+    assert change.evaluated < len(X) / 2
 
 
 def test_far_apart_and_close_together():

@@ -38,5 +38,5 @@ def problem_of(X, y, C=1.0, loss=None, penalty=None, s=None, fit_intercept=True,
 def solve(X, y, C=1.0, tol=1e-9, max_iter=100, start=None, **given):
     problem = problem_of(X, y, C, **given)
     fit = minimise(problem, CoordinateDescent(), start, tol=tol, max_iter=max_iter)
-    assert fit.arrived
+    assert fit.converged
     return fit

@@ -34,11 +34,11 @@ class Block:
     def _rows(self, rows):
         return self.X[rows], self.y[rows], None if self.s is None else self.s[rows]
 
-    def some(self, count):
+    def sample_block(self, count):
         return self._rows(slice(0, min(count, len(self.X))))
 
     def sample(self, count):
-        return Block(*self.some(count))
+        return Block(*self.sample_block(count))
 
     def reduce(self, statistic, *args, combine=None, square=False):
         cuts = itertools.pairwise(self.edges)

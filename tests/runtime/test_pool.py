@@ -159,19 +159,19 @@ def test_blas_has_one_thread_while_blocks_are_worked_on(blas_as_before):
 def test_a_blas_that_is_loaded_after_the_first_fit_is_found(monkeypatch):
     with blas_limiter:
         pass
-    looked = []
-    monkeypatch.setattr(pool, "_blas_libraries", lambda: looked.append(1) or [])
+    evaluated = []
+    monkeypatch.setattr(pool, "_blas_libraries", lambda: evaluated.append(1) or [])
     monkeypatch.setattr(blas_limiter, "libraries", blas_limiter.libraries)
     with blas_limiter:
         pass
-    assert not looked, "nothing was loaded"
+    assert not evaluated, "nothing was loaded"
     for name, file in (("plain_python_", "a.py"), ("compiled_", "a.so")):
         module = types.ModuleType(name)
         module.__file__ = file
         monkeypatch.setitem(sys.modules, name, module)
         with blas_limiter:
             pass
-        assert len(looked) == (file == "a.so")
+        assert len(evaluated) == (file == "a.so")
 
 
 def test_numpys_error_state_of_the_caller_holds_on_every_thread():

@@ -25,7 +25,7 @@ class Halving:
     def step(self, problem, state):
         self.steps += 1
         if self.steps == self.stuck_at:
-            state.stuck = True
+            state.stalled = True
             return state
         e = state.excess / 2
         return State(state.w + 1, state.b, 1.0 + e, e, 1.0)
@@ -41,7 +41,7 @@ def plain():
 def test_it_stops_when_the_excess_is_small_enough_with_some_to_spare(plain):
     fit = minimise(plain, Halving(), tol=2.0**-8)
     assert fit.n_iter == 8 + int(np.log2(SAFETY))
-    assert (fit.arrived, fit.stopped_at) == (True, None)
+    assert (fit.converged, fit.stopped_at) == (True, None)
     assert (fit.w == fit.n_iter).all()
     assert isinstance(fit, Fit)
 
@@ -49,17 +49,17 @@ def test_it_stops_when_the_excess_is_small_enough_with_some_to_spare(plain):
 @pytest.mark.parametrize("max_iter", [0, 1, 5])
 def test_it_stops_at_max_iter_and_says_so(plain, max_iter):
     fit = minimise(plain, Halving(), tol=1e-9, max_iter=max_iter)
-    assert (fit.n_iter, fit.stopped_at, fit.arrived) == (max_iter, max_iter, False)
+    assert (fit.n_iter, fit.stopped_at, fit.converged) == (max_iter, max_iter, False)
 
 
 def test_arriving_in_the_last_step_is_arriving(plain):
     fit = minimise(plain, Halving(), tol=SAFETY * 2.0**-5, max_iter=5)
-    assert (fit.n_iter, fit.stopped_at, fit.arrived) == (5, None, True)
+    assert (fit.n_iter, fit.stopped_at, fit.converged) == (5, None, True)
 
 
 def test_it_stops_where_a_solver_is_stuck(plain):
     fit = minimise(plain, Halving(stuck_at=3), tol=1e-9)
-    assert (fit.n_iter, fit.stopped_at, fit.arrived) == (3, None, False)
+    assert (fit.n_iter, fit.stopped_at, fit.converged) == (3, None, False)
     assert (fit.w == 2).all(), "the best so far"
 
 
@@ -72,7 +72,7 @@ def test_it_tells_every_step_and_stops_when_told(plain):
 
     fit = minimise(plain, Halving(), tol=1e-9, on_step=on_step)
     assert [step.iteration for step in heard] == [0, 1, 2, 3]
-    assert (fit.n_iter, fit.stopped_at, fit.arrived) == (3, None, False)
+    assert (fit.n_iter, fit.stopped_at, fit.converged) == (3, None, False)
     assert [step.objective for step in heard] == [2.0, 1.5, 1.25, 1.125]
     assert all(step.bound == 1.0 for step in heard)
     assert [step.parameters().n_iter for step in heard] == [0, 1, 2, 3]

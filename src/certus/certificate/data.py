@@ -25,7 +25,8 @@ class Data:
     """Rows, as a definition sees them."""
 
     def __init__(self, rows: Rows):
-        self.rows, self.shape, self.some, self.sparse = rows, rows.shape, rows.some, rows.sparse
+        self.rows, self.shape, self.sparse = rows, rows.shape, rows.sparse
+        self.sample_block = rows.sample_block
         self.y, self.s, self.threads = rows.y, rows.s, rows.threads
         # of columns, one block: to make rows of them would cost more than threads save
         self.whole = rows.sparse and rows.X.columns_only

@@ -44,7 +44,7 @@ class Fingerprint:
 
 
 def fingerprint(rows: Rows) -> Fingerprint:
-    X, y, s = rows.some(max(16, min(ROWS, ELEMENTS // rows.shape[1])))
+    X, y, s = rows.sample_block(max(16, min(ROWS, ELEMENTS // rows.shape[1])))
     return Fingerprint(
         shape=rows.shape,
         dtype=str(rows.X.dtype),

@@ -47,7 +47,7 @@ def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
         return rows
     assert rows.y is not None
     y, s = labels.targets(rows.y), labels.weights(rows.y, rows.s)
-    return rows.but(y, s)
+    return rows.with_targets(y, s)
 
 
 def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> Finding:
@@ -66,7 +66,7 @@ def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> 
 
 def _columns(rows: Rows) -> ColumnSpread:
     """Mean and spread of the columns, from a few rows: for the likely cause of a bad fit."""
-    X, _, _ = rows.some(few_rows(rows.shape[1]))
+    X, _, _ = rows.sample_block(few_rows(rows.shape[1]))
     X = dense(X)
     size = np.abs(X).max(axis=0, initial=0.0).astype(float)
     size[size == 0] = 1.0

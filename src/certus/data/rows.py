@@ -74,12 +74,12 @@ class Rows:
         s: np.ndarray | None = None,
         *,
         threads: int | None = None,
-        stands_for: int | None = None,
+        population: int | None = None,
     ):
         self.X: Any = X
         self.y, self.s = y, s
         self.shape: tuple[int, int] = X.shape
-        self.stands_for = stands_for or X.shape[0]  # the rows that a sample was taken from
+        self.population = population or X.shape[0]  # the rows that a sample was taken from
         self._samples: dict[int, Any] = {}
         self.threads = threads or effective_threads()
 
@@ -92,9 +92,9 @@ class Rows:
         """Σ s: without weights, the number of rows."""
         return float(self.shape[0] if self.s is None else self.s.sum())
 
-    def but(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
+    def with_targets(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
         """The same X with other targets and weights."""
-        other = Rows(self.X, y, s, threads=self.threads, stands_for=self.stands_for)
+        other = Rows(self.X, y, s, threads=self.threads, population=self.population)
         other._samples = self._samples
         return other
 
@@ -220,7 +220,7 @@ class Rows:
         run_on_threads(fill, len(edges) - 1, self.threads)
         return out
 
-    def some(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    def sample_block(self, count: int) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """(X, y, s) of the sample."""
         rows = self.sample(count)
         return rows.block(0, rows.shape[0])

@@ -82,7 +82,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
                 fit = run(start, tol * tighter, on_step, before)
             self._set(fit)
             found = self._check(rows, tol)
-            more = fit.arrived and fit.n_iter < max_iter and self._monitor.stopped is None
+            more = fit.converged and fit.n_iter < max_iter and self._monitor.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more or found.status == "no finite optimum":
                 break
@@ -124,7 +124,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
             self.__dict__.update(attributes(fits))
             found = self._check(rows, tol)
             lost = not np.isfinite(found.objective)  # there is no way from here
-            if found.certified or lost or not fit.arrived or fit.n_iter >= max_iter:
+            if found.certified or lost or not fit.converged or fit.n_iter >= max_iter:
                 break
             starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
         return fit, found
@@ -294,13 +294,13 @@ def _start_of(problem: Problem, start: tuple[np.ndarray, np.ndarray] | None) -> 
 def together(fits: list[Fit]) -> Fit:
     """The fits of all classes as one."""
     stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
-    said = [one.said for one in sorted(fits, key=lambda one: one.arrived) if one.said]
+    said = [one.message for one in sorted(fits, key=lambda one: one.converged) if one.message]
     return Fit(
         w=np.hstack([one.w for one in fits]),
         b=np.concatenate([one.b for one in fits]),
         solver=next((one.solver for one in fits if one.solver), ""),
         n_iter=max(one.n_iter for one in fits),
         stopped_at=stopped[0] if stopped else None,
-        arrived=all(one.arrived for one in fits),
-        said=said[0] if said else "",  # of a class that is not solved, before all others
+        converged=all(one.converged for one in fits),
+        message=said[0] if said else "",  # of a class that is not solved, before all others
     )

@@ -38,7 +38,7 @@ def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) ->
         rows = rows.dense()
     z = np.empty((rows.shape[0], w.shape[1]))
     rows.map(_scores, z, w, b)
-    return solve(rows.but(z, rows.s), fit_intercept)
+    return solve(rows.with_targets(z, rows.s), fit_intercept)
 
 
 def _scores(X: Any, _y: np.ndarray, _s: Any, w: np.ndarray, b: np.ndarray) -> Any:

@@ -276,7 +276,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         )
         if strength.l1 + strength.l2 == 0:
             found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, fit.said)
+        self._conclude(found, fit.stopped_at, fit.message)
 
     @staticmethod
     def _problem(

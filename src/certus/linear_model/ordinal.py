@@ -150,7 +150,7 @@ class OrdinalRegression(LinearClassifier):
         if doubt is not None:
             warn_user(doubt, OrderWarning)
         place = np.array([classes.tolist().index(label) for label in known.tolist()], dtype=float)
-        rows = rows.but(place[rows.y.astype(np.intp)], rows.s)
+        rows = rows.with_targets(place[rows.y.astype(np.intp)], rows.s)
         start = self._start(classes, rows.shape[1])
         self.classes_ = classes
         self._fit_rows(rows, float(alpha), start)

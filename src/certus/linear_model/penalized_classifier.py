@@ -172,7 +172,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
                 attributes_of_each, start,
             )  # fmt: skip
         self._forget("_problems")
-        self._conclude(found, fit.stopped_at, fit.said)
+        self._conclude(found, fit.stopped_at, fit.message)
         return self
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]

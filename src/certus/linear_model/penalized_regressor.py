@@ -141,7 +141,7 @@ class PenalizedRegressor(LinearRegressor):
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
         fit, found = self._minimise(problems, rows, flat, start)
-        self._conclude(found, fit.stopped_at, fit.said)
+        self._conclude(found, fit.stopped_at, fit.message)
         return self
 
     @available_if(takes_parts)  # type: ignore[untyped-decorator]
@@ -221,7 +221,7 @@ class PenalizedRegressor(LinearRegressor):
             if len(fits) == 1:
                 self.n_iter_ = fit.n_iter
             found = self._check(problems, rows, tol)
-            more = fit.arrived and fit.n_iter < self.max_iter and self._monitor.stopped is None
+            more = fit.converged and fit.n_iter < self.max_iter and self._monitor.stopped is None
             lost = not np.isfinite(found.objective)  # there is no way from here
             if found.certified or lost or not more or found._finding.unproven is not None:
                 break

@@ -96,7 +96,7 @@ class RowData(Protocol):
         """
         ...
 
-    def some(self, count: int) -> tuple[Any, Any, Any]:
+    def sample_block(self, count: int) -> tuple[Any, Any, Any]:
         """(X, y, s) of a few rows, spread over all."""
         ...
 

@@ -26,12 +26,12 @@ class State:
     objective: float
     excess: float  # the solver's bound or estimate of F − min F
     bound: float | None = None  # the optimum cannot be lower, as far as the solver knows
-    stuck: bool = False  # no step of this solver lowers F
+    stalled: bool = False  # no step of this solver lowers F
     singular: bool = False  # some directions change nothing, as far as the solver can see
-    looked: bool = True  # at F; else objective and bound are those of an earlier step
+    evaluated: bool = True  # at F; else objective and bound are those of an earlier step
     passes: float | None = None  # over X so far that the method needs; None: not counted
-    said: str = ""  # why it is stuck, if that is the user's business
-    more: Any = None  # the solver's own
+    message: str = ""  # why it is stuck, if that is the user's business
+    solver_state: Any = None  # the solver's own
 
 
 class Solver(Protocol):
@@ -52,9 +52,9 @@ class Fit(NamedTuple):
     solver: str
     n_iter: int
     stopped_at: int | None = None  # max_iter, if that is what ended it
-    arrived: bool = True  # the solver's own excess is as small as was asked
+    converged: bool = True  # the solver's own excess is as small as was asked
     singular: bool = False
-    said: str = ""
+    message: str = ""
     aliases: Aliases | None = None  # columns that repeat others, where the solver looked for them
 
 
@@ -90,10 +90,10 @@ def minimise(
         passes = None if state.passes is None else made + state.passes
         parameters = _fit(solver, state, iteration)
         step = Step(iteration, state.objective, state.bound, parameters, passes)
-        tell = state.looked and (iteration > before or before == 0)
+        tell = state.evaluated and (iteration > before or before == 0)
         stopped = on_step(step) if tell else False
-        arrived = state.excess <= problem.goal
-        if arrived or stopped or state.stuck or iteration >= max_iter:
+        converged = state.excess <= problem.goal
+        if converged or stopped or state.stalled or iteration >= max_iter:
             break
         problem.last_step = iteration + 1 >= max_iter
         state = solver.step(problem, state)
@@ -104,10 +104,10 @@ def minimise(
         b=state.b,
         solver=solver.name,
         n_iter=iteration,
-        stopped_at=None if arrived or stopped or state.stuck else max_iter,
-        arrived=bool(arrived),
+        stopped_at=None if converged or stopped or state.stalled else max_iter,
+        converged=bool(converged),
         singular=state.singular,
-        said=state.said or (TOO_LONG if state.objective > first else ""),
+        message=state.message or (TOO_LONG if state.objective > first else ""),
     )
 
 

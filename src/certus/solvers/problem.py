@@ -29,7 +29,7 @@ class Problem:
     goal: float = 0.0  # excess that a solver shall reach; set by the loop
     last_step: bool = False  # is the next one the last? set by the loop
     passes: float = 0.0  # over X, when the loop ended last; the next call goes on counting
-    kept: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
+    cache: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
 
     @property
     def y(self) -> np.ndarray:
@@ -60,13 +60,13 @@ class Problem:
         free = self.loss.never_zero and self.l1 == 0 and self.l2 == 0
         return bool(free and right == self.rows.shape[0])
 
-    def of_some(self, count: int) -> "Problem":
+    def subsample(self, count: int) -> "Problem":
         """The problem of some rows, whose weights stand for all."""
         some = self.rows.sample(count)
         n, m = self.rows.shape[0], some.shape[0]
-        some = Rows(some.X, some.y, some.s, threads=some.threads, stands_for=n)
+        some = Rows(some.X, some.y, some.s, threads=some.threads, population=n)
         some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
-        return replace(self, rows=some, kept={})
+        return replace(self, rows=some, cache={})
 
     def has_every_class(self) -> bool:
         """Without one, a sample would send its scores far away."""

@@ -232,19 +232,19 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
             support = used[svc.support_]
             beta[support] = by_pairs(svc.dual_coef_, k[support], K)
             done = self._improve(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
-            arrived = svc.fit_status_ == 0 or steps == self.max_iter
+            converged = svc.fit_status_ == 0 or steps == self.max_iter
             # far from the optimum there is nothing to polish
-            return done or (arrived and self._polish(rows, times)), svc.fit_status_ == 0
+            return done or (converged and self._polish(rows, times)), svc.fit_status_ == 0
 
         self._monitor.iterations(
             lambda found: self._attributes(rows, times, *found), lambda: certify(self, rows)
         )
         for tol in TIGHTER:
             tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
-            certified, arrived = run(tol, most_steps)
+            certified, converged = run(tol, most_steps)
             if certified:
                 return
-            if not arrived:
+            if not converged:
                 break
         else:
             return

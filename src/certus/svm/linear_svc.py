@@ -210,12 +210,12 @@ class LinearSVC(LargestScore, LinearClassifier):
             fit, found = self._solve(problem, rows, choose(problem), tol, most)
         else:
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
-            design = design.but(design.y, s)
+            design = design.with_targets(design.y, s)
             problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, found = self._solve_each(
                 problems, rows, choose, tol, most, lambda fits: self._attributes(together(fits))
             )
-        return fit.stopped_at, found, fit.said
+        return fit.stopped_at, found, fit.message
 
     def _attributes(self, fit: Fit | HingeFit) -> dict[str, Any]:
         """Of a solver's parameters: those of the hinge carry their dual point."""
@@ -264,7 +264,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             for name, value in self._hinge_attributes(fits).items():
                 setattr(self, name, value)
             found = self._check(rows, tol)
-            more = all(fit.arrived for fit in fits) and self._monitor.stopped is None
+            more = all(fit.converged for fit in fits) and self._monitor.stopped is None
             more = more and bool(np.isfinite(found.objective))  # else there is no way from here
             if found.certified or not more:
                 break

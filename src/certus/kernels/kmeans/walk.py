@@ -170,7 +170,7 @@ def _walk(
     X, weights, c, scale, C, P, near, gap, of, first, u, l, labels, rows, at, tile, sums, mass,
 ):  # fmt: skip
     n, p = X.shape
-    looked, unproven = _unproven(X, C, scale, of, first, u, l, labels, rows, at)
+    evaluated, unproven = _unproven(X, C, scale, of, first, u, l, labels, rows, at)
     moved, total, ordered = 0, 0.0, rows[n:]
     for a in range(len(C)):
         for begin in range(at[a], at[a + 1], LANES):
@@ -200,7 +200,7 @@ def _walk(
                             total += s * (d * scale) ** 2
                         else:
                             sums[a, j] -= s * d
-    return moved, looked, unproven, total
+    return moved, evaluated, unproven, total
 
 
 @cache

@@ -122,7 +122,7 @@ class PenalisedFit:
     ):  # fmt: skip
         self.data, self.loss, self.term, self.fit_intercept = data, loss, term, fit_intercept
         self.penalised = w
-        X, y, s = data.some(few_rows(data.shape[1]))
+        X, y, s = data.sample_block(few_rows(data.shape[1]))
         self.view = choose_view(X, y, s, centre=fit_intercept)
         self.q = np.ones(len(w)) if self.view.q is None else self.view.q
         self.w, (self.b, self.b_error) = w / self.q[:, None], viewed_intercept(w, b, self.view)

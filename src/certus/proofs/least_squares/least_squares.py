@@ -137,7 +137,7 @@ class Problem:
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         self.data, self.fit_intercept, self.positive = data, fit_intercept, positive
         self.user = w, b
-        X, y, s = data.some(few_rows(data.shape[1]))
+        X, y, s = data.sample_block(few_rows(data.shape[1]))
         self.view = view = choose_view(X, y, s, centre=fit_intercept)
         self.b, self.b_error = viewed_intercept(w, b, view)
         self.q = np.ones(len(w)) if view.q is None else view.q

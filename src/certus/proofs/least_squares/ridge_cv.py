@@ -45,7 +45,7 @@ def check(
         scores = scores.mean(axis=1, keepdims=True)
     at = scores[chosen, np.arange(len(chosen))]
     # what rounding leaves of the largest error, and of y's own last digits
-    noise = 1e-13 * np.abs(scores).max() + 1e-24 * np.square(data.some(256)[1]).max()
+    noise = 1e-13 * np.abs(scores).max() + 1e-24 * np.square(data.sample_block(256)[1]).max()
     if mean_results is not None and not np.allclose(
         every, -np.transpose(mean_results), 1e-6, noise
     ):
@@ -65,7 +65,7 @@ def _list(values: np.ndarray) -> str:
 def leave_one_out_scores(data: RowData, alphas: np.ndarray, fit_intercept: bool) -> Any:
     """−(1/n) Σ_i s_i e_i(α)² for each α and target."""
     n, p = data.shape
-    X, y, s = data.some(few_rows(p))
+    X, y, s = data.sample_block(few_rows(p))
     view = choose_view(X, y, s, centre=fit_intercept)._replace(q=None)
     alphas = np.asarray(alphas, dtype=float)
     if n <= p:
@@ -157,7 +157,7 @@ def _scores_of_wide(data: RowData, alphas: np.ndarray, fit_intercept: bool, view
     I − H = M − uuᵀ with M = α(K + αI)⁻¹ and u = √(s/S), the intercept's direction; Mu = u, so that
     I − H is M on the complement of u.
     """
-    X, y, s = data.some(data.shape[0])  # with their zeros: the estimator limits n·p
+    X, y, s = data.sample_block(data.shape[0])  # with their zeros: the estimator limits n·p
     n = len(y)
     X, y, s = view.of(X), y - view.c_y, np.ones(n) if s is None else s
     u = np.sqrt(s / s.sum())

@@ -67,7 +67,7 @@ class Columns(NamedTuple):
 
 
 def columns(data: RowData) -> Columns:
-    X, _, s = data.some(FEW)
+    X, _, s = data.sample_block(FEW)
     X = np.asarray(dense(X), dtype=float)
     there = np.isfinite(X) & (True if s is None else (s > 0)[:, None])
     c = np.where(there, X, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)  # near the rows

@@ -125,11 +125,11 @@ class Manhattan:
             return np.maximum(D, 0.0, out=D)
         one, total = np.ones(T.shape[1]), np.empty(b)
         for some in cut(b, T.shape[1]):
-            mine, of_some = T[some], total[some]
+            mine, subsample = T[some], total[some]
             room = np.empty_like(mine)
             for step, line in enumerate(D, 1):
                 np.maximum(mine, T[some.start + step : some.stop + step], out=room)
-                line[some] += np.dot(room, one, out=of_some)
+                line[some] += np.dot(room, one, out=subsample)
         return np.maximum(D, 0.0, out=D)
 
     def passed(self, U: np.ndarray, D: np.ndarray, pairs: Pairs) -> Passed:

@@ -78,13 +78,13 @@ def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more:
         excess = float(gain.sum() + np.sum(here.point.g_b**2 / kappa))
     else:
         excess = max(here.F - bound, 0.0)
-    return State(here.w, here.b, here.F, excess, bound, passes=passes, more=more)
+    return State(here.w, here.b, here.F, excess, bound, passes=passes, solver_state=more)
 
 
 def diverged(state: State, passes: float) -> State:
     """F cannot be evaluated any more: the last place where it could is kept."""
-    state.stuck, state.passes = True, passes
-    state.said = "F grew without limit: give a smaller step"
+    state.stalled, state.passes = True, passes
+    state.message = "F grew without limit: give a smaller step"
     return state
 
 
@@ -117,8 +117,8 @@ class FromZero(AsTyped):
     def enough(self, state: State, before: np.ndarray, after: np.ndarray) -> State:
         """Stop where no coefficient has changed by as much as ``change``."""
         if self.change is not None and float(np.abs(after - before).max()) < self.change:
-            state.stuck = True
-            state.said = f"No coefficient changed by as much as change={self.change!r}: lower it"
+            state.stalled = True
+            state.message = f"No coefficient changed by as much as change={self.change!r}: lower it"
         return state
 
 

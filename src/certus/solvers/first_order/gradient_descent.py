@@ -73,7 +73,7 @@ class GradientDescent(FromZero):
         return state_of(problem, at, here, passes, _More(at, here, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:
-        at, here, last = state.more
+        at, here, last = state.solver_state
         passes, V = state.passes or 0.0, -here.gradient
 
         def trial(t: float) -> Trial:
@@ -87,7 +87,7 @@ class GradientDescent(FromZero):
         )
         found = self.step_rule.find(line)
         if found is None or line.slope == 0:
-            state.stuck, state.said, state.passes = True, NO_LOWER, passes
+            state.stalled, state.message, state.passes = True, NO_LOWER, passes
             return state
         t, (_, _, there) = found
         if not there.F < MOST:

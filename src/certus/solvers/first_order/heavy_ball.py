@@ -67,7 +67,7 @@ class HeavyBall(FromZero):
         return state_of(problem, at, here, 0.0, _More(at, here, np.zeros_like(here.theta)))
 
     def step(self, problem: Problem, state: State) -> State:
-        at, here, v = state.more
+        at, here, v = state.solver_state
         assert state.passes is not None
         passes = state.passes + 1
         v = self.beta * v + here.gradient

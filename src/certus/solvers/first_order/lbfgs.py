@@ -56,7 +56,7 @@ class LBFGS(AsTyped):
         raise NonFiniteError
 
     def step(self, problem: Problem, state: State) -> State:
-        here: _Here = state.more
+        here: _Here = state.solver_state
         V = -here.times_inverse(here.gradient)
         slope = float(np.sum(V * here.gradient))
         if slope >= 0:
@@ -69,14 +69,14 @@ class LBFGS(AsTyped):
             nonlocal passes
             passes += 1
             new = _state(problem, here.at, here.theta + t * V, here.room, here.pairs)
-            return Trial(new.objective, float(np.sum(V * new.more.gradient)), new)
+            return Trial(new.objective, float(np.sum(V * new.solver_state.gradient)), new)
 
         found = self.line_search.find(Line(state.objective, slope, 1.0, trial))
         if found is None:
-            state.stuck, state.said, state.passes = True, NO_LOWER, passes
+            state.stalled, state.message, state.passes = True, NO_LOWER, passes
             return state
         t, (_, _, new) = found
-        here.pairs.append((t * V, new.more.gradient - here.gradient))
+        here.pairs.append((t * V, new.solver_state.gradient - here.gradient))
         new.passes = passes
         return new
 
@@ -128,7 +128,7 @@ def _state(
     w, b = at.outside(theta[:-1], theta[-1])
     objective = float(here.sums.f) + problem.penalty.value(w)
     if not np.isfinite(objective) or not np.isfinite(here.gradient).all():
-        return State(w, b, np.inf, np.inf, more=here)
+        return State(w, b, np.inf, np.inf, solver_state=here)
     l2, bound = problem.l2, None
     excess = float(np.sum(here.inverse * here.gradient**2))
     if l2 > 0:
@@ -136,4 +136,4 @@ def _state(
         excess = float(np.sum(g_w**2)) / (2 * l2) + float(np.abs(here.gradient[-1]).sum())
         bound = objective - excess
     separated = problem.separated(here.sums.right)
-    return State(w, b, objective, excess, bound, stuck=separated, more=here)
+    return State(w, b, objective, excess, bound, stalled=separated, solver_state=here)

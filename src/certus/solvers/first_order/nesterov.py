@@ -76,7 +76,7 @@ class Nesterov(FromZero):
         return state_of(problem, at, here, 0.0, _More(at, here, here.theta, 1.0, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:
-        at, here, before, tau, last = state.more
+        at, here, before, tau, last = state.solver_state
         assert state.passes is not None
         passes = state.passes + 1
         following = (1 + np.sqrt(1 + 4 * tau**2)) / 2

@@ -78,11 +78,11 @@ class ProximalGradient(AsTyped):
         now = point_at(problem, at, *at.inside(w, b))
         state = first_state(problem, now, w, b)
         state.passes = 1.0
-        state.more = _Here(at, now, now, 1.0, step, ratio, state.bound)
+        state.solver_state = _Here(at, now, now, 1.0, step, ratio, state.bound)
         return state
 
     def step(self, problem: Problem, state: State) -> State:
-        here: _Here = state.more
+        here: _Here = state.solver_state
         at, penalty, r = here.at, problem.penalty, here.ratio
         momentum = 1.0
         if self.accelerated and getattr(penalty, "convex", True):
@@ -107,9 +107,9 @@ class ProximalGradient(AsTyped):
         objective = new.f + penalty.value(w)
         rounding = ROUNDING * abs(state.objective)
         if not objective <= state.objective + rounding:
-            state.stuck, state.passes = share == 0, passes  # not even a plain step lowers F
-            state.said = NO_LOWER if state.stuck else ""
-            state.more = here._replace(before=here.now, momentum=1.0, step=t)
+            state.stalled, state.passes = share == 0, passes  # not even a plain step lowers F
+            state.message = NO_LOWER if state.stalled else ""
+            state.solver_state = here._replace(before=here.now, momentum=1.0, step=t)
             return state
         found = bound_at(problem, new, objective)
         bound = larger(here.bound, found)
@@ -123,7 +123,9 @@ class ProximalGradient(AsTyped):
         if length2 < 100 * t * rounding:  # rounding hides whether a longer step would do
             t /= LONGER
         more = here._replace(now=new, before=here.now, momentum=momentum, step=t, bound=bound)
-        return State(w, b, objective, excess, bound, stuck=length2 == 0, passes=passes, more=more)
+        return State(
+            w, b, objective, excess, bound, stalled=length2 == 0, passes=passes, solver_state=more
+        )
 
 
 def _beyond(now: np.ndarray, before: np.ndarray, share: float) -> np.ndarray:

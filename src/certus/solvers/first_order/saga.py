@@ -113,7 +113,7 @@ class SAGA(FromZero):
     def step(self, problem: Problem, state: State) -> State:
         from ...kernels.first_order.saga import descend
 
-        more: _More = state.more
+        more: _More = state.solver_state
         before: np.ndarray = np.vstack([state.w, state.b])
         rows = with_mean_weight_one(problem.rows)
         lam, loss = problem.l2 / problem.rows.S, loss_code(problem, self.name)

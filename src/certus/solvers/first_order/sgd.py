@@ -120,7 +120,7 @@ class SGD(FromZero):
         return state_of(problem, at, here, 0.0, more)
 
     def step(self, problem: Problem, state: State) -> State:
-        at, going, alpha, passes = state.more
+        at, going, alpha, passes = state.solver_state
         before = np.vstack([state.w, state.b])
         lam = problem.l2 / problem.rows.S
         theta = self.one_pass(problem, going, alpha, lam, passes)

@@ -185,10 +185,10 @@ def step_rule(given: object, known: tuple[str, ...] = tuple(NAMES)) -> StepRule:
 
 def largest_curvature(problem: Problem) -> float:
     """L ≥ the largest eigenvalue of ∇²Q: ℓ″·λ_max(Σ s x̂x̂ᵀ)/S + l2/S, x̂ = (x, 1)."""
-    if "curvature" not in problem.kept:
+    if "curvature" not in problem.cache:
         with np.errstate(over="ignore", invalid="ignore"):
-            problem.kept["curvature"] = finite_squares(_largest_eigenvalue(problem))
-    found: float = problem.kept["curvature"]
+            problem.cache["curvature"] = finite_squares(_largest_eigenvalue(problem))
+    found: float = problem.cache["curvature"]
     rows = problem.rows
     return float(problem.loss.curvature_bound * found + problem.l2 / rows.S) or 1.0
 

@@ -52,12 +52,12 @@ class RowCurvature(NamedTuple):
 def row_curvature(problem: Problem) -> RowCurvature:
     """ℓ″·(n s_i/S)·(‖x_i‖² + 1): its largest and its mean. One pass over X."""
     rows, loss = problem.rows, problem.loss
-    if "row squares" not in problem.kept:
+    if "row squares" not in problem.cache:
         with np.errstate(over="ignore"):
             found = rows.reduce(_row_squares, float(problem.fit_intercept), combine=_larger_and_sum)
         finite_squares(found[1])
-        problem.kept["row squares"] = found
-    largest, total = problem.kept["row squares"]
+        problem.cache["row squares"] = found
+    largest, total = problem.cache["row squares"]
     n, S = rows.shape[0], rows.S
     scale = loss.curvature_bound / S
     return RowCurvature(scale * n * largest, scale * total, problem.l2 / S)
@@ -92,7 +92,7 @@ def with_mean_weight_one(rows: Rows) -> Rows:
     """s_i n/S for s_i."""
     if rows.s is None:
         return rows
-    return rows.but(rows.y, rows.s * (rows.shape[0] / rows.S))
+    return rows.with_targets(rows.y, rows.s * (rows.shape[0] / rows.S))
 
 
 def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
@@ -115,7 +115,14 @@ def state_after_pass(
     if many and passes % LOOK_EVERY and not (always or problem.last_step):
         w, b = theta[:-1], theta[-1]
         return State(
-            w, b, before.objective, np.inf, before.bound, looked=False, passes=passes, more=more
+            w,
+            b,
+            before.objective,
+            np.inf,
+            before.bound,
+            evaluated=False,
+            passes=passes,
+            solver_state=more,
         )
     here = look(problem, at, theta)
     if not here.F < MOST:

@@ -61,16 +61,16 @@ class Subgradient(AsTyped):
         now = point_at(problem, at, *at.inside(w, b))
         state = first_state(problem, now, w, b)
         state.passes = 0.0
-        state.more = _Here(at, now, state.objective, 0, unit, ratio)
+        state.solver_state = _Here(at, now, state.objective, 0, unit, ratio)
         return state
 
     def step(self, problem: Problem, state: State) -> State:
-        here: _Here = state.more
+        here: _Here = state.solver_state
         now, r = here.now, here.ratio
         xi = now.g + require_subgradient(problem.penalty)(now.u)
         size2 = float(np.sum(xi**2) + r * np.sum(now.g_b**2))
         if size2 == 0:
-            state.stuck, state.excess = True, 0.0
+            state.stalled, state.excess = True, 0.0
             return state
         t = self.c * here.unit / np.sqrt(here.steps + 1)
         if self.rule == "polyak" and state.bound is not None:
@@ -84,7 +84,7 @@ class Subgradient(AsTyped):
         if not objective < state.objective:
             w, b, objective = state.w, state.b, state.objective
         excess = np.inf if bound is None else max(objective - bound, 0.0)
-        return State(w, b, objective, excess, bound, passes=here.steps, more=here)
+        return State(w, b, objective, excess, bound, passes=here.steps, solver_state=here)
 
 
 def require_subgradient(penalty: Penalty) -> Callable[[np.ndarray], np.ndarray]:

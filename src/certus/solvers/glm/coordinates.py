@@ -56,7 +56,7 @@ class Coordinates(NamedTuple):
 
 def coordinates_of_some(rows: Rows, fit_intercept: bool, count: int = 256) -> Coordinates:
     """From a few rows: enough where a factorisation sees to the rest. Not for sparse rows."""
-    X, y, s = rows.some(count)
+    X, y, s = rows.sample_block(count)
     if s is not None and s.any():
         X, y, s = X[s > 0], y, s[s > 0]  # a row that does not count must not say where data lie
     return coordinates(Rows(X, y, s, threads=1), fit_intercept)

@@ -51,7 +51,7 @@ def classification(
     if C != 1:
         s = np.full(len(k), C) if s is None else C * s
     y = rows.y if loss.several else 2 * rows.y - 1
-    weighted = rows.but(y, s)
+    weighted = rows.with_targets(y, s)
     return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
 
 
@@ -73,7 +73,7 @@ def against_the_rest(
             c = np.where(own, class_weight[k], 1.0)
             s = c if s is None else s * c
         y = np.where(own, 1.0, -1.0)[:, None]
-        problems.append(Problem(rows.but(y, s), loss, penalty, fit_intercept))
+        problems.append(Problem(rows.with_targets(y, s), loss, penalty, fit_intercept))
     return problems
 
 

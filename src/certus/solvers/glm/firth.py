@@ -179,11 +179,11 @@ def _minimise(
         point, slopes, iteration = better, new, iteration + 1
 
 
-def _fit(design: Design, point: Point, iteration: int, arrived: bool) -> Fit:
+def _fit(design: Design, point: Point, iteration: int, converged: bool) -> Fit:
     w, b = design.outside(point.theta)
     aliases = None if design.basis is None else design.basis.aliases
     singular = aliases is not None
-    return Fit(w, b, NAME, iteration, None, arrived, singular, aliases=aliases)
+    return Fit(w, b, NAME, iteration, None, converged, singular, aliases=aliases)
 
 
 def _shorter(

@@ -22,7 +22,7 @@ class Aliases(NamedTuple):
     """
 
     columns: np.ndarray
-    kept: np.ndarray
+    cache: np.ndarray
     coef: np.ndarray  # (kept, few columns); all 0: the column is constant
 
 

@@ -66,20 +66,20 @@ class Newton(AsTyped):
         at = coordinates_for(problem)
         state = _state(problem, at, *at.inside(w, b))
         if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
-            at = problem.kept["newton"] = coordinates(problem.rows.dense(), problem.fit_intercept)
+            at = problem.cache["newton"] = coordinates(problem.rows.dense(), problem.fit_intercept)
             state = _state(problem, at, *at.inside(w, b))
             if not np.isfinite(state.objective):
                 raise NonFiniteError
         return state
 
     def step(self, problem: Problem, state: State) -> State:
-        made = problem.kept["factored steps"] = problem.kept.get("factored steps", 0) + 1
+        made = problem.cache["factored steps"] = problem.cache.get("factored steps", 0) + 1
         if made > MANY_STEPS:
             begin_interior(problem, state)
-        interior: InteriorPoint | None = problem.kept.get("interior")
+        interior: InteriorPoint | None = problem.cache.get("interior")
         if interior is not None:
             return _interior_step(problem, interior, state)
-        at, theta, delta, decrement, before = state.more
+        at, theta, delta, decrement, before = state.solver_state
         ratio = min(decrement / before, 1.0) if before > 0 else 1.0  # larger squares may overflow
         foretold = state.excess * ratio**2 * CAUTION
         curved = problem.loss.never_zero  # else a row may bend on the way, and nothing is foretold
@@ -98,7 +98,7 @@ class Newton(AsTyped):
             new = _state(problem, at, *split(theta + t * delta), at_most)
             passes = new.passes = passes + 1
             if new.objective <= at_most:
-                new.more = (*new.more[:-1], decrement if t == 1 else 0.0)
+                new.solver_state = (*new.solver_state[:-1], decrement if t == 1 else 0.0)
                 return new
             t /= 2 if np.isfinite(new.objective) else 16
         if not curved:
@@ -107,16 +107,16 @@ class Newton(AsTyped):
             if new.objective < state.objective:
                 return new
         begin_interior(problem, state)
-        if problem.kept.get("interior") is None:  # there is none, or it has ended
-            state.stuck, state.said = True, NO_LOWER
+        if problem.cache.get("interior") is None:  # there is none, or it has ended
+            state.stalled, state.message = True, NO_LOWER
         return state
 
 
 def begin_interior(problem: Problem, state: State) -> None:
     """Let the steps from here on be those of an interior-point method, once for each problem."""
-    if takes(problem) and "interior" not in problem.kept:
-        at = state.more[0]
-        problem.kept["interior"] = InteriorPoint(problem, at, state.w, state.b, state.objective)
+    if takes(problem) and "interior" not in problem.cache:
+        at = state.solver_state[0]
+        problem.cache["interior"] = InteriorPoint(problem, at, state.w, state.b, state.objective)
 
 
 def _interior_step(problem: Problem, interior: InteriorPoint, state: State) -> State:
@@ -125,7 +125,7 @@ def _interior_step(problem: Problem, interior: InteriorPoint, state: State) -> S
     w, b, passes = interior.w, interior.b, (state.passes or 0.0) + 1
     if not interior.done:
         return replace(state, w=w, b=b, objective=interior.objective, passes=passes)
-    problem.kept["interior"] = None  # its copy of X is not needed any more
+    problem.cache["interior"] = None  # its copy of X is not needed any more
     state = _state(problem, interior.at, *interior.at.inside(w, b))
     state.passes = passes
     return state
@@ -154,20 +154,20 @@ def _majorised(problem: Problem, at: ColumnCoordinates, theta: np.ndarray) -> St
 
 def coordinates_for(problem: Problem) -> Any:
     """``Coordinates``, or ``OrthogonalColumns`` once these are called for."""
-    if "newton" not in problem.kept:
+    if "newton" not in problem.cache:
         rows = problem.rows.dense()
-        problem.kept["newton"] = coordinates_of_some(rows, problem.fit_intercept)
-    return problem.kept["newton"]
+        problem.cache["newton"] = coordinates_of_some(rows, problem.fit_intercept)
+    return problem.cache["newton"]
 
 
 def _orthogonal(problem: Problem, at: ColumnCoordinates) -> OrthogonalColumns | None:
     """Coordinates for columns that nearly repeat others, if there are any that help."""
-    some_of_the_rows = problem.rows.stands_for != problem.rows.shape[0]
+    some_of_the_rows = problem.rows.population != problem.rows.shape[0]
     if isinstance(at, OrthogonalColumns) or problem.l2 != 0 or some_of_the_rows:
         return None
     found = orthogonal_columns(problem.rows.dense(), at)
     if found is not None:
-        problem.kept["newton"] = found
+        problem.cache["newton"] = found
     return found
 
 
@@ -211,7 +211,7 @@ def _state(
     tiny = decrement <= ROUNDING * abs(objective)
     separated = problem.separated(sums.right)
     state = State(w, b, objective, 0.0 if tiny else excess, bound, separated, singular)
-    state.more = at, theta, delta, decrement, 0.0  # no step led here
+    state.solver_state = at, theta, delta, decrement, 0.0  # no step led here
     state.passes = 1.0
     return state
 
@@ -283,7 +283,7 @@ def second_order(
     ``rough``: of several scores' H, the digits of float32 are enough.
     """
     rows, p = problem.rows.dense(), len(u)  # fewer than columns where directions are left out
-    compiled = problem.outputs == 1 and rows.stands_for * p * p >= KERNEL_WORK
+    compiled = problem.outputs == 1 and rows.population * p * p >= KERNEL_WORK
     sums: Sums = rows.reduce(
         _block, problem.loss, at, u, beta, compiled, rough, block_rows=_block_rows(problem),
         square=True,

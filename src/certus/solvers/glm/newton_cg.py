@@ -54,8 +54,8 @@ class NewtonCG(AsTyped):
     name = "newton-cg"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        if "factored" in problem.kept:
-            factored: FactoredProblem = problem.kept["factored"]
+        if "factored" in problem.cache:
+            factored: FactoredProblem = problem.cache["factored"]
             return factored.init(w, b)
         room = room_for_states(problem), room_for_states(problem)
         for of_all in (False, True):
@@ -67,14 +67,14 @@ class NewtonCG(AsTyped):
         raise NonFiniteError
 
     def step(self, problem: Problem, state: State) -> State:
-        if isinstance(state.more, FactoredState):
-            return state.more.factored.step(problem, state)
+        if isinstance(state.solver_state, FactoredState):
+            return state.solver_state.factored.step(problem, state)
         if not problem.loss.never_zero and worth_factoring(problem, state.passes or 0.0):
             factored = FactoredProblem(problem)
             if factored.finite:
-                problem.kept["factored"] = factored
+                problem.cache["factored"] = factored
                 return replace(factored.init(state.w, state.b), passes=state.passes)
-        here: _Here = state.more
+        here: _Here = state.solver_state
         newton, promised, last = here.direction(problem)
         passes = (state.passes or 0.0) + here.products
         curved = problem.loss.never_zero
@@ -93,12 +93,12 @@ class NewtonCG(AsTyped):
                 new = _state(problem, here.at, *here.moved(t * V), here.room[::-1])
                 passes = new.passes = passes + 1
                 if new.objective <= state.objective - 1e-4 * t * decrement:
-                    new.more.first = here.first or new.more.size
+                    new.solver_state.first = here.first or new.solver_state.size
                     return new
                 t /= 2 if np.isfinite(new.objective) else 16
             if curved:
                 break
-        state.stuck, state.said = True, NO_LOWER
+        state.stalled, state.message = True, NO_LOWER
         return state
 
 
@@ -204,7 +204,7 @@ def _state(
     excess = here.bound_of_excess(here.gradient, l2) if l2 > 0 else here.size
     separated = problem.separated(here.sums.right)
     bound = objective - excess if l2 > 0 else None
-    return State(w, b, objective, excess, bound, stuck=separated, more=here)
+    return State(w, b, objective, excess, bound, stalled=separated, solver_state=here)
 
 
 def rows_for_directions(problem: Problem, at: Coordinates) -> Rows:
@@ -214,16 +214,16 @@ def rows_for_directions(problem: Problem, at: Coordinates) -> Rows:
     plain = problem.outputs == 1 and not at.shifted and isinstance(rows.X, np.ndarray)
     if not plain or rows.X.dtype != np.float64 or size < WORTH_A_COPY:
         return rows
-    if "single" not in problem.kept:
+    if "single" not in problem.cache:
         free = available_memory()
-        problem.kept["single"] = None
+        problem.cache["single"] = None
         if rows.X.flags.c_contiguous and free is not None and size <= free / 4:
             single = np.empty(rows.shape, dtype=np.float32)
-            problem.kept["single"] = rows.map(lambda X, y, s: X, single)
-    single = problem.kept["single"]
+            problem.cache["single"] = rows.map(lambda X, y, s: X, single)
+    single = problem.cache["single"]
     if single is None:
         return rows
-    return Rows(single, rows.y, rows.s, threads=rows.threads, stands_for=rows.stands_for)
+    return Rows(single, rows.y, rows.s, threads=rows.threads, population=rows.population)
 
 
 # --- preconditioners ------------------------------------------------------------------------------
@@ -245,9 +245,9 @@ def _diagonal(problem: Problem, here: _Here) -> Any:
 
 def _whole(problem: Problem, here: _Here) -> Any:
     """B = UβUᵀ, so B ⊗ Ĝ + l2·diag(q²) falls into K systems β_k Ĝ + l2·diag(q²)."""
-    if "covariance" not in problem.kept:
-        problem.kept["covariance"] = _covariance(problem, here.at)
-    G, P, s = problem.kept["covariance"], here.room[0], problem.rows.s
+    if "covariance" not in problem.cache:
+        problem.cache["covariance"] = _covariance(problem, here.at)
+    G, P, s = problem.cache["covariance"], here.room[0], problem.rows.s
     beta, U = scale_of(problem, here.sums.d), np.ones((1, 1))
     if problem.outputs > 1:
         sP = P if s is None else s[:, None] * P
@@ -317,6 +317,6 @@ def _factor(A: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def _covariance(problem: Problem, at: Coordinates) -> np.ndarray:
     """Of x̂; about 0 without an intercept."""
     rows, centred = problem.rows, problem.fit_intercept
-    sums = gram(rows.but(np.zeros((rows.shape[0], 1)), rows.s), centred)
+    sums = gram(rows.with_targets(np.zeros((rows.shape[0], 1)), rows.s), centred)
     q = at.scale / (1.0 if sums.q is None else sums.q)
     return (sums.G / sums.S * q).T * q

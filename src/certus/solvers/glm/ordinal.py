@@ -148,10 +148,10 @@ def _minimise(
 
 
 def _fit(problem: Proportional, point: Point, goal: float, iteration: int) -> Fit:
-    arrived = point.decrement <= goal / 4 and not point.separated
+    converged = point.decrement <= goal / 4 and not point.separated
     w, b = problem.outside(point.theta)
     aliases = None if problem.basis is None else problem.basis.aliases
-    return Fit(w, b, NAME, iteration, None, arrived, aliases is not None, aliases=aliases)
+    return Fit(w, b, NAME, iteration, None, converged, aliases is not None, aliases=aliases)
 
 
 def _shorter(problem: Proportional, point: Point) -> Point | None:

@@ -44,7 +44,7 @@ class First(NamedTuple):
 
 def coordinates_for(problem: Problem, of_all: bool = False) -> Coordinates:
     """Of all rows, or of enough of many to centre and to precondition by."""
-    if of_all or "coordinates" not in problem.kept:
+    if of_all or "coordinates" not in problem.cache:
         rows, centre = problem.rows, problem.fit_intercept
         found = None
         if not (of_all or rows.sparse or rows.shape[0] < 4 * ENOUGH_ROWS):
@@ -53,8 +53,8 @@ def coordinates_for(problem: Problem, of_all: bool = False) -> Coordinates:
             # what does not vary among them may do so elsewhere
             usual = np.median(found.variance[varies]) if varies.any() else 1.0
             found = found._replace(variance=np.where(varies, found.variance, usual))
-        problem.kept["coordinates"] = found or coordinates(rows, centre)
-    kept: Coordinates = problem.kept["coordinates"]
+        problem.cache["coordinates"] = found or coordinates(rows, centre)
+    kept: Coordinates = problem.cache["coordinates"]
     return kept
 
 
@@ -69,7 +69,7 @@ def room_for_states(problem: Problem) -> np.ndarray:
 def _few_classes(rows: Rows, loss: Loss, K: int) -> bool:
     """So few that the kernel beats BLAS, on rows that it takes."""
     plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
-    enough = rows.stands_for * rows.shape[1] >= KERNEL_ELEMENTS
+    enough = rows.population * rows.shape[1] >= KERNEL_ELEMENTS
     return loss.name == "softmax" and plain and enough and K <= FEW_CLASSES
 
 
@@ -201,7 +201,7 @@ def curvature(
     compiled = _compiled_for(rows, at) if V.shape[1] == 1 else None
     if compiled is not None:
         block = compiled_or(compiled, partial(_curvature_of_one, at))
-        Xt, st = rows.but(None, state).reduce(block, u, v)
+        Xt, st = rows.with_targets(None, state).reduce(block, u, v)
     else:
         few = _few_classes(rows, loss, V.shape[1]) and not at.shifted
         block = compiled_or(_softmax_curvature, _curvature) if few else _curvature
@@ -292,7 +292,7 @@ def _compiled_for(rows: Rows, at: Coordinates) -> Any:
     if rows.sparse:
         return _sparse_rows if rows.X.entries >= KERNEL_ENTRIES else None
     plain = not at.shifted and isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
-    return _dense_rows if plain and rows.stands_for * rows.shape[1] >= KERNEL_ELEMENTS else None
+    return _dense_rows if plain and rows.population * rows.shape[1] >= KERNEL_ELEMENTS else None
 
 
 def _dense_rows(

@@ -30,7 +30,7 @@ def targets(
     the digits of F would be theirs.
     """
     assert rows.y is not None
-    kept: dict[str, Any] = {}
+    cache: dict[str, Any] = {}
     problems = []
     for y in np.ascontiguousarray(rows.y.T)[:, :, None]:
         shift = 0.0
@@ -38,8 +38,8 @@ def targets(
             mean = float(np.average(y[:, 0], weights=rows.s))
             shift = mean if abs(mean) > FAR_TARGETS * float(y.std()) else 0.0
         y = y - shift if shift else y
-        problems.append(Problem(rows.but(y, rows.s), loss, penalty, fit_intercept, 1, shift,
-                                kept=kept))  # fmt: skip
+        one = rows.with_targets(y, rows.s)
+        problems.append(Problem(one, loss, penalty, fit_intercept, 1, shift, cache=cache))
     return problems
 
 
@@ -105,6 +105,6 @@ class Together:
             solver=next(fit.solver for fit in fits if fit.solver),
             n_iter=max(fit.n_iter for fit in fits),
             stopped_at=stopped[0] if stopped else None,
-            arrived=all(fit.arrived for fit in fits),
-            said=next((fit.said for fit in fits if fit.said), ""),
+            converged=all(fit.converged for fit in fits),
+            message=next((fit.message for fit in fits if fit.message), ""),
         )

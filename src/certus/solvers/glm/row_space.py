@@ -41,11 +41,11 @@ class FactoredProblem:
 
     def __init__(self, problem: Problem):
         n, p = problem.rows.shape
-        self.Q, self.problem = None, replace(problem, kept={})  # its goal is another
+        self.Q, self.problem = None, replace(problem, cache={})  # its goal is another
         if n < p:
             self.Q, L = _factor(problem.rows)
             rows = Rows(L, problem.rows.y, problem.rows.s, threads=problem.rows.threads)
-            self.problem = replace(problem, rows=rows, kept={})
+            self.problem = replace(problem, rows=rows, cache={})
 
     @property
     def finite(self) -> bool:
@@ -58,12 +58,12 @@ class FactoredProblem:
         return self._outside(inner)
 
     def step(self, problem: Problem, state: State) -> State:
-        inner: State = state.more.state
+        inner: State = state.solver_state.state
         inner.passes = state.passes
         self.problem.goal, self.problem.last_step = 0.0, problem.last_step  # no step is foretold
         inner = Newton().step(self.problem, inner)
         for _ in range(MORE_STEPS):  # for the coefficients' digits
-            if inner.excess > problem.goal or inner.stuck:
+            if inner.excess > problem.goal or inner.stalled:
                 break
             if inner.excess <= MORE_DIGITS * problem.goal:
                 break
@@ -72,7 +72,7 @@ class FactoredProblem:
 
     def _outside(self, inner: State) -> State:
         w = inner.w if self.Q is None else self.Q @ inner.w
-        return replace(inner, w=w, more=FactoredState(self, inner))
+        return replace(inner, w=w, solver_state=FactoredState(self, inner))
 
 
 def worth_factoring(problem: Problem, products: float) -> bool:

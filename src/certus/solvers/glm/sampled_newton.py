@@ -65,20 +65,20 @@ class SampledNewton:
         return _rest(problem).init(problem, w, b)
 
     def step(self, problem: Problem, state: State) -> State:
-        if not isinstance(state.more, _Here):
+        if not isinstance(state.solver_state, _Here):
             return _rest(problem).step(problem, state)
-        here = state.more
+        here = state.solver_state
         foretold = state.excess * here.left * CAUTION
         if foretold <= problem.goal:
             w, b = here.at.outside(*split(here.theta + here.delta))
             f = state.objective - here.decrement / 2
             return replace(state, w=w, b=b, objective=f, excess=foretold)
         new = _state(problem, here.at, here.theta + here.delta, here.solve, here)
-        left = new.more.decrement / here.decrement if np.isfinite(new.objective) else np.inf
+        left = new.solver_state.decrement / here.decrement if np.isfinite(new.objective) else np.inf
         if not (new.objective <= state.objective and left <= SHRINKS):
             best = new if new.objective < state.objective else state
             return _rest(problem).init(problem, best.w, best.b)
-        new.more = new.more._replace(left=left)
+        new.solver_state = new.solver_state._replace(left=left)
         return new
 
 
@@ -104,7 +104,7 @@ def _of_a_sample(
     problem: Problem, at: Coordinates, w: np.ndarray, b: np.ndarray
 ) -> tuple[Any, Any] | None:
     """(θ, ∇ ↦ H_m⁻¹∇); None where the sample lacks a class, or determines too little."""
-    first, second = (problem.of_some(_count(share, problem)) for share in (FIRST, SECOND))
+    first, second = (problem.subsample(_count(share, problem)) for share in (FIRST, SECOND))
     if not (first.has_every_class() and second.has_every_class()):
         return None
     several = problem.outputs > 1
@@ -162,10 +162,10 @@ def _state(
     here = _Here(at, theta, delta, decrement, solve, gradient, pairs, 1.0)
     excess = decrement / (2 * FINER)
     if problem.l2 == 0:
-        return State(w, b, objective, excess, more=here)
+        return State(w, b, objective, excess, solver_state=here)
     gap = duality_gap(problem, at, gradient)
     excess = min(gap, excess) if problem.outputs == 1 else gap
-    return State(w, b, objective, excess, objective - gap, more=here)
+    return State(w, b, objective, excess, objective - gap, solver_state=here)
 
 
 def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> Sums:
@@ -174,9 +174,9 @@ def first_order(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarr
     c = at.correction
     shift = np.zeros(len(u)) if c is None else c
     if problem.outputs > 1:
-        if "states" not in problem.kept:
-            problem.kept["states"] = room_for_states(problem)
-        found = several(rows, problem.loss, at, u, beta, problem.kept["states"])
+        if "states" not in problem.cache:
+            problem.cache["states"] = room_for_states(problem)
+        found = several(rows, problem.loss, at, u, beta, problem.cache["states"])
         sums = Sums(found.f, np.vstack([found.Xg, found.g]))
     else:
         compiled = _plain(rows, at) and problem.loss.name == "logistic"

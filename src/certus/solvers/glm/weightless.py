@@ -53,7 +53,11 @@ def of_those_with_weight(
     number = np.where(there, np.cumsum(there) - 1.0, 0.0)[k]
     s = there[k].astype(float) if problem.rows.s is None else np.where(there[k], problem.rows.s, 0)
     others = Problem(
-        problem.rows.but(number[:, None], s), problem.loss, problem.penalty, True, int(there.sum())
+        problem.rows.with_targets(number[:, None], s),
+        problem.loss,
+        problem.penalty,
+        True,
+        int(there.sum()),
     )
     begin = None if start is None else (start[0][:, there], start[1][there])
     return all_of_them(minimise(others, solver, begin, tol, max_iter, listen, before))

@@ -30,7 +30,7 @@ class HingeProblem:
     u: np.ndarray  # (n,)
     c: float
     seed: int = 1  # of the order in which coordinates are visited
-    kept: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
+    cache: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
     sigma: float = 1.0  # of ``newton``: at first the kink is as wide as the margin
 
     @property
@@ -72,7 +72,7 @@ class HingeFit(NamedTuple):
     solver: str
     n_iter: int
     stopped_at: int | None = None  # max_iter, if that is what ended it
-    arrived: bool = True
+    converged: bool = True
 
 
 class HingeSolver(Protocol):
@@ -120,10 +120,10 @@ class Best:
             self.stopped = self.on_step(Step(self.iteration, self.P, self.D, self.fit))
         return self.stopped or self.excess <= self.goal
 
-    def fit(self, stopped_at: int | None = None, arrived: bool = True) -> HingeFit:
+    def fit(self, stopped_at: int | None = None, converged: bool = True) -> HingeFit:
         w, b = self.theta[:-1].copy(), self.problem.c * self.theta[-1:]
         alpha, y = self.alpha.copy(), self.problem.y
-        return HingeFit(w, b, alpha, y, self.name, self.iteration, stopped_at, arrived)
+        return HingeFit(w, b, alpha, y, self.name, self.iteration, stopped_at, converged)
 
 
 def choose(rows: Rows) -> HingeSolver:
@@ -151,6 +151,6 @@ def solve(
         last = start.b / problem.c if problem.c else np.zeros(1)
         best.theta, best.alpha = np.append(start.w, last), start.alpha
         best.P, best.D = np.inf, -np.inf
-    arrived = solver.solve(problem, best, max_iter)
-    at_the_end = not arrived and best.iteration >= max_iter
-    return best.fit(max_iter if at_the_end else None, arrived)
+    converged = solver.solve(problem, best, max_iter)
+    at_the_end = not converged and best.iteration >= max_iter
+    return best.fit(max_iter if at_the_end else None, converged)

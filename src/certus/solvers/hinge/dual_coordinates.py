@@ -39,15 +39,15 @@ class DualCoordinates:
     on_one_thread = True  # but for conjugate gradients
 
     def prepare(self, problem: HingeProblem) -> None:
-        if "rows" not in problem.kept:
-            problem.kept["rows"] = _in_rows(problem.rows.X)
+        if "rows" not in problem.cache:
+            problem.cache["rows"] = _in_rows(problem.rows.X)
             out = np.empty(len(problem.y))
-            problem.kept["squares"] = problem.rows.map(_square_norms, out)
+            problem.cache["squares"] = problem.rows.map(_square_norms, out)
 
     def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
         self.prepare(problem)
-        X, y, u, c = problem.kept["rows"], problem.y, problem.u, problem.c
-        q = problem.kept["squares"] + c * c
+        X, y, u, c = problem.cache["rows"], problem.y, problem.u, problem.c
+        q = problem.cache["squares"] + c * c
         if not np.isfinite(q).all():
             raise NonFiniteError
         walk = _Walk(problem, X, q, best.alpha.copy())

@@ -50,15 +50,15 @@ class ProximalNewton:
 
     def prepare(self, problem: HingeProblem) -> None:
         """q, powers of two that bring columns within reach of squares: x̂∘q is worked with."""
-        if "q" not in problem.kept:
+        if "q" not in problem.cache:
             rows = Rows(problem.rows.X, s=problem.u, threads=problem.rows.threads)
             find = coordinates if rows.sparse else coordinates_of_some
             q = find(rows, False).q
-            problem.kept["q"] = np.ones(rows.shape[1] + 1) if q is None else np.append(q, 1.0)
+            problem.cache["q"] = np.ones(rows.shape[1] + 1) if q is None else np.append(q, 1.0)
 
     def solve(self, problem: HingeProblem, best: Best, max_iter: int) -> bool:
         self.prepare(problem)
-        q = problem.kept["q"]
+        q = problem.cache["q"]
         start = (
             best.theta / q,
             np.divide(best.alpha, problem.u, out=np.zeros_like(problem.u), where=problem.u > 0),

@@ -46,7 +46,7 @@ class Likelihood:
                 "every probability is 0 or 1: the classes are separated, and the likelihood has "
                 "no maximum"
             )
-        sums = gram(rows.but(np.zeros_like(rows.y), weight), intercept)
+        sums = gram(rows.with_targets(np.zeros_like(rows.y), weight), intercept)
         problem = scaled(sums, intercept)
         self.centre, self.unscale = problem.mean, problem.unscale
         # a constant column is 0, not the rounding of its mean

@@ -191,7 +191,7 @@ class _Design:
         rows, problem = self.rows, self.problem
         assert rows.y is not None
         if len(of) < rows.y.shape[1]:
-            rows = rows.but(np.ascontiguousarray(rows.y[:, of]), rows.s)
+            rows = rows.with_targets(np.ascontiguousarray(rows.y[:, of]), rows.s)
         if cov == "classical":
             (rss,) = rows.reduce(_squares, problem.mean, problem.sums.mean_y[of], w)
             return rss, np.empty(0)

@@ -36,7 +36,7 @@ class Change(NamedTuple):
     sums: np.ndarray
     mass: np.ndarray
     moved: int
-    looked: int
+    evaluated: int
     unproven: int
     total: float
 
@@ -105,7 +105,7 @@ class Bounds:
                 beside=(self.labels, self.u, self.L), block_rows=self.block, times=self.k,
             )  # fmt: skip
         # where nearly all rows are compared in the end, their own centre need not come first
-        if self.tighten and change.looked > TIGHTEN * change.unproven:
+        if self.tighten and change.evaluated > TIGHTEN * change.unproven:
             self.rest = REST
         self.rest -= 1
         # few centres: to read a long row costs more than to compare it with all of them
@@ -257,7 +257,7 @@ def number_of_groups(k: int, p: int) -> int:
 def about(rows: Rows) -> tuple[np.ndarray, float]:
     """c, as X is stored, and a power of two: (x − c)·scale of most rows is near 0, and about 1 in
     size."""
-    X = np.asarray(rows.some(SAMPLE)[0], dtype=float)
+    X = np.asarray(rows.sample_block(SAMPLE)[0], dtype=float)
     c = X.mean(axis=0).astype(stored(rows)).astype(float)
     size, most = float(np.abs(X - c).max(initial=0.0)), 120 if stored(rows) == np.float32 else 500
     return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -most, most)) if size > 0 else 1.0

@@ -78,7 +78,9 @@ def far_apart(rows: Rows) -> bool:
         return False  # lazy rows are costly to make
     c, scale = about(rows)
     with np.errstate(over="ignore", invalid="ignore"):
-        most = _size_of_most(rows.some(FEW)[0]) or _size_of_most(rows.some(SAMPLE)[0])
+        most = _size_of_most(rows.sample_block(FEW)[0]) or _size_of_most(
+            rows.sample_block(SAMPLE)[0]
+        )
         if 1.0 > MOST_APART * most * scale > 0.0:  # 1/scale is the largest of the sample, about
             return True
         (total,) = rows.reduce(_squares)

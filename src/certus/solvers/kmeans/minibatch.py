@@ -200,7 +200,7 @@ def _drawing(rows: Rows) -> Callable[[Any, int], Rows]:
         )
     up_to = np.cumsum(rows.s)
     up_to /= up_to[-1]
-    alone = rows.but(None)  # a row's weight is in how often it is drawn
+    alone = rows.with_targets(None)  # a row's weight is in how often it is drawn
 
     def draw(random_state: np.random.RandomState, count: int) -> Rows:
         return take(alone, up_to.searchsorted(random_state.random_sample(count), side="right"))

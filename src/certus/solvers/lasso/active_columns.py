@@ -214,7 +214,7 @@ class SparseColumns:
 
 def gradient_of_columns(rows: Rows, slope: np.ndarray) -> np.ndarray:
     """Xᵀ slope, (p, K): one pass."""
-    (g,) = rows.but(slope).reduce(_gradient_block)
+    (g,) = rows.with_targets(slope).reduce(_gradient_block)
     found: np.ndarray = g
     return found
 

@@ -87,12 +87,12 @@ class CoordinateDescent(AsTyped):
         with blas_limiter:
             if _few(problem):
                 return FewColumns().step(problem, state)
-            more: _More = state.more
+            more: _More = state.solver_state
             nonzero = int(np.count_nonzero(state.w))
             size = nonzero + max(more.size, nonzero)
             flat, all_of_them = _working_set(problem, more, size)
             if not len(flat):  # every coefficient is 0, as it should be
-                state.stuck = True
+                state.stalled = True
                 return state
             pairs = Pairs.of(flat, problem.outputs)
             # a step on a small set costs less than a look at all columns
@@ -104,13 +104,13 @@ class CoordinateDescent(AsTyped):
             new = _judged(problem, point, g, more.size, more.bound)
             fell = state.objective - new.objective > ROUNDING * abs(state.objective)
             if not fell and new.excess > state.excess / 2:
-                new.stuck, new.said = all_of_them, NO_LOWER if all_of_them else ""
-                new.more.size = 2 * size
+                new.stalled, new.message = all_of_them, NO_LOWER if all_of_them else ""
+                new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED * abs(state.objective)
             if slow and new.excess > 0.9 * state.excess:
-                new.more.stalled = more.stalled + 1
-                if new.more.stalled >= MOST_STALLED:
-                    new.stuck, new.said = True, new.said or STALLED_MESSAGE
+                new.solver_state.stalled = more.stalled + 1
+                if new.solver_state.stalled >= MOST_STALLED:
+                    new.stalled, new.message = True, new.message or STALLED_MESSAGE
             return new
 
 
@@ -154,26 +154,26 @@ class _More:
 
 
 def _prepare(problem: Problem) -> None:
-    kept, rows = problem.kept, problem.rows
+    kept, rows = problem.cache, problem.rows
     if "deviation" in kept:
         return
     kept["deviation"] = np.full(rows.shape[1], np.nan)
     if rows.sparse:
         kept["columns"] = by_columns(rows)
     else:
-        some, _, s = rows.some(SAMPLE)
+        some, _, s = rows.sample_block(SAMPLE)
         kept["some"] = some if s is None or not s.any() else some[s > 0]
 
 
 def _deviation(problem: Problem, features: np.ndarray) -> np.ndarray:
     """Mean |x − x̄| of a few rows, (f,): what a column's gradient is measured by."""
-    known: np.ndarray = problem.kept["deviation"]
+    known: np.ndarray = problem.cache["deviation"]
     new = features[np.isnan(known[features])]
     if len(new):
         if problem.rows.sparse:
-            found = abs(problem.kept["columns"][:, new]).mean(axis=0)
+            found = abs(problem.cache["columns"][:, new]).mean(axis=0)
         else:
-            some = problem.kept["some"][:, new]
+            some = problem.cache["some"][:, new]
             found = np.abs(some - some.mean(axis=0)).mean(axis=0)
         typical = np.median(found[found > 0]) if (found > 0).any() else 1.0
         known[new] = np.where(found > 0, found, typical)
@@ -195,7 +195,7 @@ def _judged(problem: Problem, point: _Point, g: np.ndarray, size: int, bound: fl
     bound = max(bound, _dual(problem, point, g))
     excess = max(point.objective - bound, 0.0)
     more = _More(point, g, bound, size)
-    return State(point.w, point.b, point.objective, excess, bound, more=more)
+    return State(point.w, point.b, point.objective, excess, bound, solver_state=more)
 
 
 def _dual(problem: Problem, point: _Point, g: np.ndarray) -> float:
@@ -236,7 +236,7 @@ def _minimise_on(
 ) -> tuple[_Point, np.ndarray]:
     """F's least value over the pairs and the intercepts, to the excess ``goal``; and the gradient
     of their columns, (f, K)."""
-    by_columns = problem.kept.get("columns")
+    by_columns = problem.cache.get("columns")
     columns = gather(
         problem.rows, pairs.features, problem.fit_intercept, problem.outputs, by_columns
     )
@@ -249,7 +249,7 @@ def _minimise_on(
         outside = problem.penalty.distance(w, (g.T / columns.q).T[pairs.column, pairs.of_class])
         some = pairs.take((w != 0) | (outside > 0))
         point = _newton_step(problem, columns, some, old, g)
-        if problem.kept.get("newton steps", 0) > USUAL_STEPS and _on_a_kink(problem, old):
+        if problem.cache.get("newton steps", 0) > USUAL_STEPS and _on_a_kink(problem, old):
             other = _newton_step(problem, columns, some, old, g, kinks_curved=True)
             point = other if other.objective < point.objective else point
         g = columns.gradient(point.slope.T)
@@ -295,7 +295,7 @@ def _curvature(problem: Problem, point: _Point, kinks_curved: bool = False) -> C
     R = np.ascontiguousarray(point.slope.T)
     T = point.inside.reshape(point.z.shape).T
     if problem.loss.name in PIECEWISE:
-        least = problem.kept.get("least curvature", LEAST_CURVATURE)
+        least = problem.cache.get("least curvature", LEAST_CURVATURE)
         T = _curvature_beside(problem, point.z).T if kinks_curved else T
         T = np.where(T > 0, T, least * problem.loss.curvature_bound)
     P = np.ascontiguousarray(point.inside.T) if several else np.zeros_like(R)
@@ -334,7 +334,7 @@ def _line_search(
     rounding = ROUNDING * abs(point.objective)
     r = 1.0
     if problem.loss.name in PIECEWISE and foretold < 0:
-        made = problem.kept["newton steps"] = problem.kept.get("newton steps", 0) + 1
+        made = problem.cache["newton steps"] = problem.cache.get("newton steps", 0) + 1
         # rows that count as curved and are not hold the model back, the more the heavier they are
         if made > USUAL_STEPS:
             r = exact_step_of_scores(problem, point.w, delta, point.z, t)
@@ -350,11 +350,11 @@ def _line_search(
 def _adapt_least_curvature(problem: Problem, r: float) -> None:
     """Less curvature for straight rows where steps come out short, more where they are too long:
     rows of weight 1e12 that are straight lines would otherwise outweigh all that are curved."""
-    least = problem.kept.get("least curvature", LEAST_CURVATURE)
+    least = problem.cache.get("least curvature", LEAST_CURVATURE)
     if r > TOO_SHORT:
-        problem.kept["least curvature"] = max(least / 100, LEAST_OF_ALL)
+        problem.cache["least curvature"] = max(least / 100, LEAST_OF_ALL)
     elif r < TOO_LONG:
-        problem.kept["least curvature"] = min(least * 10, LEAST_CURVATURE)
+        problem.cache["least curvature"] = min(least * 10, LEAST_CURVATURE)
 
 
 def _best_intercept(problem: Problem, point: _Point) -> _Point:

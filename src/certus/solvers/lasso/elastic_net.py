@@ -61,7 +61,7 @@ def solve(
 ) -> Found:
     """Steps until the excess is ``goal`` at most."""
     w, look = start or (np.zeros(columns.p), columns.look(np.zeros(columns.p)))
-    size, stuck, iteration = first_size(columns.p, penalty), False, 0
+    size, stalled, iteration = first_size(columns.p, penalty), False, 0
     found = judged(columns, penalty, w, look)
     with blas_limiter:
         while True:
@@ -69,9 +69,9 @@ def solve(
                 iteration, found.objective, found.bound, partial(_with_intercept, columns, found)
             )
             stopped = on_step(told) if iteration else False
-            if found.excess <= goal or stuck or stopped or iteration >= max_iter:
+            if found.excess <= goal or stalled or stopped or iteration >= max_iter:
                 break
-            found, size, stuck = advance(columns, penalty, found, size, goal)
+            found, size, stalled = advance(columns, penalty, found, size, goal)
             iteration += 1
             found = found._replace(n_iter=iteration)
     return _with_intercept(columns, found)
@@ -82,12 +82,12 @@ def advance(
 ) -> tuple[Found, int, bool]:
     """One working set: what it leads to, the size of the next, and whether no other would help."""
     A, all_of_them = _working_set(columns, penalty, found, size)
-    new, stuck = _step(columns, penalty, found, A, goal), False
+    new, stalled = _step(columns, penalty, found, A, goal), False
     # rounding is all that is left, or more columns are needed than were taken
     fell = found.objective - new.objective > ROUNDING * abs(found.objective)
     if not fell and new.excess > found.excess / 2:
-        stuck, size = all_of_them, 2 * size
-    return new, max(size, int(np.count_nonzero(new.w))), stuck
+        stalled, size = all_of_them, 2 * size
+    return new, max(size, int(np.count_nonzero(new.w))), stalled
 
 
 def _step(

@@ -40,19 +40,19 @@ class FewColumns:
         rows = problem.rows.dense()
         if rows.shape[0] * rows.shape[1] >= WORTH_SAMPLING and not w.any():
             w, b = _first_guess(problem, w, b)
-        if "few" not in problem.kept:
-            problem.kept["few"] = coordinates_of_some(rows, problem.fit_intercept)
-        at = problem.kept["few"]
+        if "few" not in problem.cache:
+            problem.cache["few"] = coordinates_of_some(rows, problem.fit_intercept)
+        at = problem.cache["few"]
         state = _state(problem, at, *at.inside(w, b))
         if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
-            at = problem.kept["few"] = coordinates(rows, problem.fit_intercept)
+            at = problem.cache["few"] = coordinates(rows, problem.fit_intercept)
             state = _state(problem, at, *at.inside(w, b))
             if not np.isfinite(state.objective):
                 raise NonFiniteError
         return state
 
     def step(self, problem: Problem, state: State) -> State:
-        at, u, beta, sums = state.more
+        at, u, beta, sums = state.solver_state
         p, K = u.shape
         scale = np.tile(np.broadcast_to(at.scale, p), K)
         l1, l2 = problem.l1 * scale, problem.l2 * scale**2
@@ -72,7 +72,7 @@ class FewColumns:
                 break
             r /= 2 if np.isfinite(new.objective) else 16
         if state.objective - new.objective <= rounding and new.excess > state.excess / 2:
-            state.stuck, state.said = True, NO_LOWER
+            state.stalled, state.message = True, NO_LOWER
             return state
         return new
 
@@ -104,7 +104,7 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     bound = dual_bound(problem, g, lambda shrink: -shrink * conjugate) - lacking
     bound = min(bound, objective)
     state = State(w, b, objective, objective - bound, bound)
-    state.more = at, u, beta, sums
+    state.solver_state = at, u, beta, sums
     return state
 
 
@@ -130,8 +130,8 @@ def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.nda
     count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
     if 4 * count > n:
         return w, b
-    of_some = problem.of_some(count)
-    if not of_some.has_every_class():
+    subsample = problem.subsample(count)
+    if not subsample.has_every_class():
         return w, b
-    fit = minimise(of_some, FewColumns(), (w, b), tol=1e-3, max_iter=20)
+    fit = minimise(subsample, FewColumns(), (w, b), tol=1e-3, max_iter=20)
     return fit.w, fit.b

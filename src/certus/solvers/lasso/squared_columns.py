@@ -146,7 +146,7 @@ class ManyColumns:
         self.mean_y = float(weight @ y / weight.sum()) if fit_intercept else 0.0
         self.y = self.r = self.root * (y - self.mean_y)
         self.slot = np.full(self.p, -1, dtype=np.intp)  # where a column is kept
-        self.kept = (
+        self.cache = (
             DenseColumns(rows, self.root, fit_intercept)
             if by_columns is None
             else SparseColumns(by_columns, self.root, fit_intercept)
@@ -159,13 +159,13 @@ class ManyColumns:
         """One pass over X. The residuals are kept for ``near``."""
         used = np.flatnonzero(w)
         at = self._slots(used)
-        r = self.y - self.kept.times(at, w[used] / self.kept.q[at]) if len(at) else self.y
+        r = self.y - self.cache.times(at, w[used] / self.cache.q[at]) if len(at) else self.y
         if self.fit_intercept:  # far from 0, a mean of r that is rounding would be multiplied
             r = r - float(self.root @ r) / float(self.root @ self.root) * self.root
         self.r = r
         v = self._gradient(self.root * self.r)
         if len(self.features):  # about the mean: nothing cancels
-            v[self.features] = self.kept.transposed(self.r) / self.kept.q
+            v[self.features] = self.cache.transposed(self.r) / self.cache.q
         if not np.isfinite(v).all():
             raise NonFiniteError
         return Look(float(self.r @ self.r), float(self.y @ self.r), v)
@@ -193,7 +193,7 @@ class ManyColumns:
                 return np.dot(A, r), np.dot(A, weight), square
 
             return tuple(self._tile_by_tile(sums, 3))
-        g, square = self.rows.but(np.column_stack([r, weight])).reduce(_with_squares)
+        g, square = self.rows.with_targets(np.column_stack([r, weight])).reduce(_with_squares)
         return np.ascontiguousarray(g[:, 0]), g[:, 1], square
 
     @property
@@ -228,8 +228,8 @@ class ManyColumns:
         from ...kernels.lasso.coordinate_descent import square
 
         at = self._slots(A)
-        g = -self.kept.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
-        return Near(square(self.kept.H, at), g, self.kept.q[at])
+        g = -self.cache.transposed(self.r)[at]  # of columns just added, look.v has fewer digits
+        return Near(square(self.cache.H, at), g, self.cache.q[at])
 
     def first_fit(self, _penalty: object, _goal: float) -> None:
         """None: as above."""
@@ -239,7 +239,7 @@ class ManyColumns:
         if len(new):
             self.slot[new] = len(self.features) + np.arange(len(new))
             self.features = np.append(self.features, new)
-            self.kept.add(new)
+            self.cache.add(new)
         return self.slot[features]
 
     @property
@@ -282,7 +282,7 @@ class ManyColumns:
 
     def intercept(self, w: np.ndarray) -> float:
         used = np.flatnonzero(w)
-        return self.mean_y - float(self.kept.c[self._slots(used)] @ w[used])
+        return self.mean_y - float(self.cache.c[self._slots(used)] @ w[used])
 
 
 def _with_squares(

@@ -75,18 +75,18 @@ class ReweightedSquares(ProximalGradient):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         state = super().init(problem, w, b)
-        problem.kept["kappa"] = 1.0
+        problem.cache["kappa"] = 1.0
         return state
 
     def step(self, problem: Problem, state: State) -> State:
-        while problem.kept["kappa"] <= 1:
-            kappa = problem.kept["kappa"]
+        while problem.cache["kappa"] <= 1:
+            kappa = problem.cache["kappa"]
             new = self._reweighted(problem, state, kappa)
             if new is not None and state.objective - new.objective > NO_GAIN * state.objective:
-                problem.kept["kappa"] = max(kappa * SMALLER, LEAST_KAPPA)
+                problem.cache["kappa"] = max(kappa * SMALLER, LEAST_KAPPA)
                 return new
             # κ = 1 cannot raise F: then rounding is all that is left
-            problem.kept["kappa"] = min(kappa * GREATER, 1.0) if kappa < 1 else 2.0
+            problem.cache["kappa"] = min(kappa * GREATER, 1.0) if kappa < 1 else 2.0
         return super().step(problem, state)
 
     def _reweighted(self, problem: Problem, state: State, kappa: float) -> State | None:
@@ -99,14 +99,14 @@ class ReweightedSquares(ProximalGradient):
         target = z + np.where(beyond, r / kappa, r)
         weight = weight if rows.s is None else weight * rows.s
         try:
-            sums = gram(rows.but(target, weight), problem.fit_intercept)
+            sums = gram(rows.with_targets(target, weight), problem.fit_intercept)
         except NonFiniteError:
             return None
         if sums.q is not None:
             return None
         w = penalised_squares(sums, problem.penalty, state.w)
         b = sums.mean_y - sums.mean @ w if problem.fit_intercept else np.zeros(1)
-        at = state.more.at
+        at = state.solver_state.at
         now = point_at(problem, at, *at.inside(w, b))
         if not np.isfinite(now.f):
             return None
@@ -116,7 +116,9 @@ class ReweightedSquares(ProximalGradient):
             new.bound = min(bound, new.objective)
             new.excess = new.objective - new.bound
         new.passes = (state.passes or 0.0) + 3
-        new.more = state.more._replace(now=now, before=now, momentum=1.0, bound=new.bound)
+        new.solver_state = state.solver_state._replace(
+            now=now, before=now, momentum=1.0, bound=new.bound
+        )
         return new
 
 

@@ -40,16 +40,16 @@ class WorkingSets:
         return _state(_More(columns, found, first_size(len(w), penalty)))
 
     def step(self, problem: Problem, state: State) -> State:
-        columns, found, size = state.more
+        columns, found, size = state.solver_state
         penalty = CoordinatePenalty.of(problem.penalty, columns.p)
         with blas_limiter:
-            found, size, stuck = advance(columns, penalty, found, size, problem.goal)
-        return _state(_More(columns, found, size), stuck)
+            found, size, stalled = advance(columns, penalty, found, size, problem.goal)
+        return _state(_More(columns, found, size), stalled)
 
 
-def _state(more: _More, stuck: bool = False) -> State:
+def _state(more: _More, stalled: bool = False) -> State:
     found, b = more.found, more.columns.intercept(more.found.w)
     return State(
-        found.w[:, None], np.array([b]), found.objective, found.excess, found.bound, stuck,
-        more=more,
+        found.w[:, None], np.array([b]), found.objective, found.excess, found.bound, stalled,
+        solver_state=more,
     )  # fmt: skip

@@ -62,7 +62,7 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
         if sums_of_pairs is not None:
             return sums_of_pairs
         rows = rows.dense()
-    X, y, s = rows.some(256)
+    X, y, s = rows.sample_block(256)
     assert y is not None
     if s is not None and s.any():
         X, y = X[s > 0], y[s > 0]  # a row that does not count must not say where the data lie

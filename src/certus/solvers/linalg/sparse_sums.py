@@ -66,7 +66,7 @@ def columns(rows: Rows, fit_intercept: bool) -> Columns:
 def twice(rows: Rows, u: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Xᵀ(s∘t), Σ s t, Σ s t² of t = Xu − c: each entry is read once. c: (1, k), or y's shape."""
     if len(c) > 1:  # travels with its rows
-        rows = rows.but(c, rows.s)
+        rows = rows.with_targets(c, rows.s)
         return rows.reduce(_block_of(rows, _twice, _twice_compiled), u, None)
     return rows.reduce(_block_of(rows, _twice, _twice_compiled), u, c)
 

@@ -82,7 +82,7 @@ def _one_class_apart(rows: Rows, n_classes: int, fit_intercept: bool) -> Separat
     bit, whereas a program's corner has rows on its planes that rounding puts on the wrong side."""
     assert rows.y is not None
     for k in range(n_classes):
-        against_rest = rows.but((rows.y == k).astype(float), rows.s)
+        against_rest = rows.with_targets((rows.y == k).astype(float), rows.s)
         two = separating_direction(against_rest, 2, fit_intercept)
         if two.kind == "complete" and two.u is not None and two.c is not None:
             own = np.eye(n_classes)[k]

@@ -38,7 +38,7 @@ def test_direction_by_qr_is_newtons(loss: Any, intercept: bool) -> None:
     rng = np.random.default_rng(1)
     at = coordinates(problem.rows, intercept)
     u, beta = rng.normal(size=(5, 1)), np.array([0.3 if intercept else 0.0])
-    expected = _state(problem, at, u, beta).more[2]
+    expected = _state(problem, at, u, beta).solver_state[2]
     found = direction_by_qr(problem, at, u, beta)
     assert found is not None
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
@@ -49,7 +49,7 @@ def test_exact_step_is_least_along_the_direction(loss: Any) -> None:
     problem = problem_of(loss, 80, 4)
     at = coordinates(problem.rows, True)
     theta = np.array([[2.0], [-3.0], [1.0], [4.0], [-2.0]])
-    delta = _state(problem, at, theta[:-1], theta[-1]).more[2]
+    delta = _state(problem, at, theta[:-1], theta[-1]).solver_state[2]
     t = exact_step(problem, at, theta, delta)
 
     def value(t: float) -> float:
@@ -124,5 +124,5 @@ def test_a_step_after_one_that_all_but_ended_is_no_overflow() -> None:
     problem = problem_of(Logistic(), 60, 5)
     at = coordinates(problem.rows, True)
     state = _state(problem, at, np.zeros((5, 1)), np.zeros(1))
-    state.more = (*state.more[:-1], 1e-200)
+    state.solver_state = (*state.solver_state[:-1], 1e-200)
     assert Newton().step(problem, state).objective < state.objective

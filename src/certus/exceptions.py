@@ -8,6 +8,7 @@ __all__ = [
     "CertificateError",
     "DegenerateWarning",
     "InferenceError",
+    "ModelFileError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
@@ -54,3 +55,7 @@ class CertificateError(ValueError):
 
 class InferenceError(ValueError):
     """Standard errors, intervals or p-values were asked for where theory has none."""
+
+
+class ModelFileError(ValueError):
+    """A model cannot be saved, or a file is damaged, unsafe, too new, or no model file."""

@@ -1,0 +1,140 @@
+"""What ``fit`` sets on each estimator of certus, and a model file keeps.
+
+A test fits every estimator and compares: nothing may be missing here. What can be made again (the
+index of a search) is not kept; ``__getstate__`` leaves it out, and ``__setstate__`` makes it.
+"""
+
+from typing import NamedTuple
+
+COMMON = ("n_features_in_", "feature_names_in_", "certificate_", "_sklearn_output_config")
+LINEAR = ("coef_", "intercept_", "n_iter_", "solver_")
+CLASSES = ("classes_", "_constant")
+ELASTIC_NET = (*LINEAR, "dual_gap_", "l1_ratio", "sparse_coef_")
+ELASTIC_NET_CV = (*ELASTIC_NET, "alpha_", "alphas_", "mse_path_")
+PENALIZED = (*LINEAR, "loss_", "penalty_", "_partial")
+TREE = ("tree_", "labels_", "n_clusters_", "n_leaves_", "scale_", "_distance", "_mixed")
+CENTERS = ("cluster_centers_", "labels_", "inertia_", "n_clusters_effective_")
+MIXTURE = (
+    "weights_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "restarts_", "_fell",
+    "constant_columns_",
+)  # fmt: skip
+NEIGHBORS = (
+    "effective_metric_", "effective_metric_params_", "n_samples_fit_", "_distance", "_mixed",
+    "_fit_X", "_present", "_y", "_sample_weight", "_instead",
+)  # fmt: skip
+KERNEL_MACHINE = (
+    "X_fit_", "gamma_", "dual_coef_", "intercept_", "objective_", "condition_",
+    "effective_parameters_", "loo_scores_", "n_iter_",
+)  # fmt: skip
+KERNEL_CLASSIFIER = (*KERNEL_MACHINE, "classes_", "class_weight_", "loo_accuracy_")
+NCFS = (
+    "weights_", "weights_in_units_", "support_", "objective_", "alpha_", "n_iter_",
+    "n_evaluations_", "solver_", "shift_", "scale_", "loo_score_", "_fit_X", "_fit_y",
+    "_fit_columns", "_fell",
+)  # fmt: skip
+
+
+class State(NamedTuple):
+    """Fitted attributes; ``rows``: does the model keep rows that it was fitted on?"""
+
+    attributes: tuple[str, ...]
+    rows: bool = False
+
+
+def _linear_model() -> dict[str, State]:
+    classifier = (*LINEAR, *CLASSES)
+    return {
+        "LinearRegression": State((*LINEAR, "rank_", "singular_", "condition_", "aliased_",
+                                   "_triangle")),
+        "Ridge": State(LINEAR),
+        "RidgeCV": State((*LINEAR, "alpha_", "best_score_", "cv_results_")),
+        "Lasso": State(ELASTIC_NET),
+        "ElasticNet": State(ELASTIC_NET),
+        "LassoCV": State(ELASTIC_NET_CV),
+        "ElasticNetCV": State((*ELASTIC_NET_CV, "l1_ratio_")),
+        "PenalizedRegressor": State(PENALIZED),
+        "PenalizedClassifier": State((*PENALIZED, *CLASSES)),
+        "LogisticRegression": State(classifier),
+        "LogisticRegressionCV": State((*classifier, "Cs_", "l1_ratios_", "coefs_paths_", "scores_",
+                                       "C_", "l1_ratio_")),
+        "FirthLogisticRegression": State(classifier),
+        "OrdinalRegression": State((*classifier, "thresholds_")),
+    }  # fmt: skip
+
+
+def _cluster() -> dict[str, State]:
+    return {
+        "KMeans": State((*CENTERS, "n_iter_", "restarts_", "_rose")),
+        "MiniBatchKMeans": State((*CENTERS, "n_iter_", "counts_", "n_steps_", "_means",
+                                  "_unlooked")),
+        "BisectingKMeans": State((*CENTERS, "split_residuals_", "split_certified_", "tree_",
+                                  "_pairs", "_children")),
+        "AgglomerativeClustering": State((*TREE, "children_", "distances_",
+                                          "n_connected_components_"), rows=True),
+        "DivisiveClustering": State((*TREE, "divisive_coefficient_"), rows=True),
+        "VariableClustering": State(("tree_", "labels_", "n_clusters_", "representatives_",
+                                     "signs_", "center_", "spread_"), rows=True),
+    }  # fmt: skip
+
+
+def _neighbors() -> dict[str, State]:
+    classifier = (*NEIGHBORS, "classes_", "outputs_2d_")
+    return {
+        "NearestNeighbors": State(NEIGHBORS, rows=True),
+        "KNeighborsClassifier": State(classifier, rows=True),
+        "KNeighborsRegressor": State(NEIGHBORS, rows=True),
+        "RadiusNeighborsClassifier": State((*classifier, "outlier_label_"), rows=True),
+        "RadiusNeighborsRegressor": State(NEIGHBORS, rows=True),
+    }
+
+
+def _svm() -> dict[str, State]:
+    return {
+        "LinearSVC": State((*LINEAR, "classes_", "_constant", "_dual")),
+        "LSSVC": State(KERNEL_CLASSIFIER, rows=True),
+        "LSSVCCV": State((*KERNEL_CLASSIFIER, "Cs_", "gammas_", "scores_", "best_score_", "C_"),
+                         rows=True),
+        "LSSVR": State((*KERNEL_MACHINE, "loo_r2_", "_flat"), rows=True),
+        "DensityWeightedLSSVC": State((*KERNEL_CLASSIFIER, "density_weights_"), rows=True),
+        "DensityWeightedSVC": State(
+            ("classes_", "class_weight_", "density_weights_", "gamma_", "n_iter_", "fit_status_",
+             "support_", "n_support_", "support_vectors_", "dual_coef_", "intercept_",
+             "objective_"), rows=True),
+    }  # fmt: skip
+
+
+def _selection_and_bases() -> dict[str, State]:
+    classifier = (*NCFS, "classes_", "_costs")
+    return {
+        "feature_selection.NCFSClassifier": State(classifier, rows=True),
+        "feature_selection.NCFSClassifierCV": State(
+            (*classifier, "alphas_", "scores_", "n_selected_", "scores_without_columns_",
+             "best_index_", "chosen_index_"), rows=True),
+        "feature_selection.NCFSRegressor": State((*NCFS, "epsilon_"), rows=True),
+        "preprocessing.GaussianBasis": State(("centers_", "widths_")),
+        "preprocessing.PolynomialBasis": State(("center_", "scale_", "_degree", "_raw")),
+        "preprocessing.SigmoidBasis": State(("centers_", "slopes_")),
+    }  # fmt: skip
+
+
+def _states() -> dict[str, State]:
+    mixture = {
+        "GaussianMixture": State((*MIXTURE, "means_", "covariances_", "precisions_",
+                                  "precisions_cholesky_")),
+        "BernoulliMixture": State((*MIXTURE, "probabilities_")),
+        "PoissonMixture": State((*MIXTURE, "rates_")),
+        "MultinomialMixture": State((*MIXTURE, "probabilities_")),
+    }  # fmt: skip
+    modules = {
+        "linear_model": _linear_model(), "cluster": _cluster(), "mixture": mixture,
+        "neighbors": _neighbors(), "svm": _svm(),
+    }  # fmt: skip
+    states = {f"{m}.{name}": state for m, rows in modules.items() for name, state in rows.items()}
+    states |= _selection_and_bases()
+    return {
+        f"certus.{name}": state._replace(attributes=(*COMMON, *state.attributes))
+        for name, state in states.items()
+    }
+
+
+STATES = _states()

@@ -23,6 +23,9 @@ from .transformers import TRANSFORMERS
 from .values import ATTRIBUTES
 
 PARAMETERS = "parameters"
+NOT_THE_MODEL = ("_sklearn_version", "_skl_callbacks")
+OF_MACHINE = ("n_jobs", "memory", "verbose")
+MAX_DEGREE = 1000
 
 
 class Kind(Protocol):
@@ -74,6 +77,8 @@ class Part:
 
     def restore(self, state: dict[str, object]) -> object:
         _require_known(self.cls.__name__, state, self.attributes)
+        if set(inspect.signature(self.cls).parameters) == set(self.attributes):
+            return self.cls(**state)  # which checks them
         value = self.cls.__new__(self.cls)
         vars(value).update(state)
         return value
@@ -90,9 +95,14 @@ class Estimator:
         parameters = value.get_params(deep=False)  # type: ignore[attr-defined]
         kept = value.__getstate__()
         assert isinstance(kept, dict)
-        state = {k: v for k, v in kept.items() if k not in parameters and k != "_sklearn_version"}
+        state = {k: v for k, v in kept.items() if k not in parameters and k not in NOT_THE_MODEL}
         _require_kept(self.cls.__name__, where, state, self.attributes)
-        return {PARAMETERS: parameters, ATTRIBUTES: state}
+        kept_parameters = {k: v for k, v in parameters.items() if not self._is_of_machine(k)}
+        return {PARAMETERS: kept_parameters, ATTRIBUTES: state}
+
+    def _is_of_machine(self, parameter: str) -> bool:
+        """Is it about the machine that fits (workers, a cache on disk), not about the model?"""
+        return self.cls.__module__.startswith("sklearn.") and parameter in OF_MACHINE
 
     def restore(self, state: dict[str, object]) -> object:
         name = self.cls.__name__
@@ -100,14 +110,23 @@ class Estimator:
         parameters, attributes = state[PARAMETERS], state[ATTRIBUTES]
         if not isinstance(parameters, dict) or not isinstance(attributes, dict):
             raise ModelFileError(f"{name} needs parameters and attributes")
-        _require_known(name, parameters, inspect.signature(self.cls).parameters)
+        allowed = [p for p in inspect.signature(self.cls).parameters if not self._is_of_machine(p)]
+        _require_known(name, parameters, allowed)
         _require_known(name, attributes, self.attributes)
+        if not _has_plausible_degree(attributes):
+            raise ModelFileError(f"{name} has a degree that no fit would give it")
         try:
             model = self.cls(**parameters)
             model.__setstate__({**vars(model), **attributes})  # type: ignore[attr-defined]
         except Exception as error:
             raise ModelFileError(f"{name} cannot be restored: {error}") from error
         return model
+
+
+def _has_plausible_degree(attributes: Mapping[str, object]) -> bool:
+    """Is the degree of a polynomial one whose columns can be made in reasonable time?"""
+    degrees = [attributes.get(name, 0) for name in ("_degree", "_max_degree", "_min_degree")]
+    return all(type(degree) is int and 0 <= degree <= MAX_DEGREE for degree in degrees)
 
 
 def _require_kept(name: str, where: str, state: Iterable[str], known: Iterable[str]) -> None:

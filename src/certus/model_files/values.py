@@ -9,7 +9,8 @@
     array of objects                  {"$objects": [shape, values]}
     NumPy scalar                      {"$scalar": [dtype, value]}
     sparse matrix                     {"$sparse": [format, is it an array, shape, data, indices, indptr]}
-    slice, dtype                      {"$slice": [start, stop, step]}, {"$dtype": name}
+    slice                             {"$slice": [start, stop, step]}
+    dtype, type of numbers            {"$dtype": "<f8"}, {"$type": "float64"}
     object of a known class           {"$object": [name, {attribute: value}]}
 
 Which objects there are, and what is kept of them, is decided by a table of classes (``kinds.py``):
@@ -34,6 +35,10 @@ SPARSE = {
     ("csr", True): sp.csr_array, ("csc", True): sp.csc_array,
     ("csr", False): sp.csr_matrix, ("csc", False): sp.csc_matrix,
 }  # fmt: skip
+NUMBER_TYPES: dict[str, type] = {
+    t.__name__: t
+    for t in (np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, float, int, bool)
+}
 ATTRIBUTES = "attributes"  # of an estimator, beside its parameters
 MAX_TEXT_DTYPE = 1 << 20  # characters of one label
 PLAIN_DTYPE = re.compile(r"\|b1|\|O|[|<>][iuf][1248]|[<>]U[0-9]{1,6}")
@@ -85,6 +90,8 @@ class Encoder:
             return {"$slice": [self.encode(end, where) for end in ends]}
         if isinstance(value, np.dtype):
             return {"$dtype": value.str}
+        if isinstance(value, type) and value.__name__ in NUMBER_TYPES:
+            return {"$type": value.__name__}
         known = self.kinds.state_of(value, where)
         if known is None:
             raise ModelFileError(f"{where} is {_described(value)}, which a file cannot hold")
@@ -157,7 +164,7 @@ class Decoder:
             "$float": self._float, "$tuple": self._tuple, "$dict": self._dict,
             "$array": self._array, "$text": self._text, "$objects": self._objects,
             "$scalar": self._scalar, "$sparse": self._sparse, "$object": self._object,
-            "$slice": self._slice, "$dtype": self._dtype,
+            "$slice": self._slice, "$dtype": self._dtype, "$type": self._type,
         }  # fmt: skip
 
     def decode(self, value: Json) -> object:
@@ -252,6 +259,11 @@ class Decoder:
         if not isinstance(content, str) or not PLAIN_DTYPE.fullmatch(content):
             raise ModelFileError(f"a type {content!r}")
         return np.dtype(content)
+
+    def _type(self, content: Json) -> type:
+        if not isinstance(content, str) or content not in NUMBER_TYPES:
+            raise ModelFileError(f"a type {content!r}")
+        return NUMBER_TYPES[content]
 
     def _object(self, content: Json) -> object:
         name, state = _items(content, 2)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .certificate import Certificate, verify
     from .derivatives import check_gradient
+    from .model_files import load, save
 
 __version__ = "0.1.0"
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "get_config",
     "inference",
     "linear_model",
+    "load",
     "losses",
     "metrics",
     "mixture",
@@ -50,6 +52,7 @@ __all__ = [
     "penalties",
     "plotting",
     "preprocessing",
+    "save",
     "set_config",
     "solvers",
     "svm",
@@ -59,6 +62,8 @@ __all__ = [
 _LAZY = {
     "Certificate": "certificate",
     "check_gradient": "derivatives",
+    "load": "model_files",
+    "save": "model_files",
     "verify": "certificate",
 }
 _MODULES = (

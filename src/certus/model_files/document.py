@@ -39,6 +39,8 @@ class Summary(TypedDict):
 
 def steps_of(model: object) -> list[object]:
     """The model and, of a pipeline, what stands before it, in the order in which they apply."""
+    if hasattr(model, "estimator_"):  # probabilities corrected for another prevalence
+        return steps_of(model.estimator_)
     if type(model).__name__ != "Pipeline":
         return [model]
     steps = cast("list[tuple[str, object]]", getattr(model, "steps"))  # noqa: B009

@@ -126,12 +126,13 @@ def read(path: FilePath) -> ModelFile:
     model = decoder.decode(document["model"])
     if name_of(model) is None or not hasattr(model, "fit"):
         raise ModelFileError("its model is not an estimator")
-    test = decoder.decode(document["self_test"])
+    encoded = document["self_test"]
+    test = None if encoded is None else _self_test(decoder.decode(encoded))
     unused = sorted(set(arrays) - decoder.used)
     if unused:
         raise ModelFileError(f"the array {unused[0]!r} belongs to nothing")
     if test is not None:
-        run(model, _self_test(test))
+        run(model, test)
     return ModelFile(model, cast(Summary, document["summary"]), document["table"])
 
 

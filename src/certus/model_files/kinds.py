@@ -11,7 +11,7 @@ the table does not name is refused when a model is saved, and when a file is rea
 """
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -61,12 +61,19 @@ class Record:
 
 @dataclass(frozen=True)
 class Part:
-    """An object that is its attributes."""
+    """An object that is its attributes; where the table names just the arguments of the
+    constructor, it is made by that, and what it derives from them is not kept."""
 
     cls: type
     attributes: tuple[str, ...]
 
+    @property
+    def _by_constructor(self) -> bool:
+        return set(inspect.signature(self.cls).parameters) == set(self.attributes)
+
     def state_of(self, value: object, where: str) -> dict[str, object]:
+        if self._by_constructor:
+            return {name: getattr(value, name) for name in self.attributes}
         state = {k: v for k, v in vars(value).items() if not self._is_derived(k)}
         _require_kept(self.cls.__name__, where, state, self.attributes)
         return state
@@ -77,8 +84,8 @@ class Part:
 
     def restore(self, state: dict[str, object]) -> object:
         _require_known(self.cls.__name__, state, self.attributes)
-        if set(inspect.signature(self.cls).parameters) == set(self.attributes):
-            return self.cls(**state)  # which checks them
+        if self._by_constructor:
+            return self.cls(**state)
         value = self.cls.__new__(self.cls)
         vars(value).update(state)
         return value
@@ -117,7 +124,10 @@ class Estimator:
             raise ModelFileError(f"{name} has a degree that no fit would give it")
         try:
             model = self.cls(**parameters)
-            model.__setstate__({**vars(model), **attributes})  # type: ignore[attr-defined]
+            if self.cls.__module__.startswith("sklearn."):
+                vars(model).update(attributes)  # __setstate__ would look for a version of pickle
+            else:
+                model.__setstate__({**vars(model), **attributes})  # type: ignore[attr-defined]
         except Exception as error:
             raise ModelFileError(f"{name} cannot be restored: {error}") from error
         return model
@@ -152,6 +162,7 @@ RECORDS: dict[str, Mapping[str, object]] = {
     "certus.certificate.fingerprint.Fingerprint": {},
     "certus.audit.labels.Labels": {},
     "certus.proofs.ncfs._claims.Score": {},
+    "certus.neighbors._abstention.Verdict": {},
     "certus.audit.column_steps.ColumnStep": {},
     "certus.runtime.progress.TracePoint": SECONDS_UNKNOWN,
     **{f"certus.certificate.findings.{name}": {} for name in (
@@ -172,12 +183,14 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "certus.losses.Squared": (), "certus.losses.Logistic": (), "certus.losses.Softmax": (),
     "certus.losses.SquaredHinge": (), "certus.losses.Huber": ("delta",),
-    **{f"certus.penalties.{name}": ("strength", "l1_ratio", "l1", "l2", "positive")
-       for name in ("L1", "L2", "ElasticNet", "NonNegative")},
+    "certus.penalties.L1": ("strength", "positive"),
+    "certus.penalties.L2": ("strength", "positive"),
+    "certus.penalties.ElasticNet": ("strength", "l1_ratio", "positive"),
+    "certus.penalties.NonNegative": (),
     "certus.penalties.MCP": ("strength", "gamma"), "certus.penalties.SCAD": ("strength", "gamma"),
     "certus.penalties.Box": ("lower", "upper"),
     "certus.penalties.Simplex": ("total",),
-    "certus.penalties.GroupL2": ("strength", "groups", "weights"),
+    "certus.penalties.GroupL2": ("strength", "groups"),
     **{f"certus.solvers.{name}": STEP_RULE
        for name in ("Backtracking", "Fixed", "Lipschitz", "Wolfe")},
     "certus.solvers.LBFGS": ("memory", "line_search"),
@@ -189,6 +202,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "certus.solvers.HeavyBall": (*FIRST_ORDER, "step_rule", "beta"),
     "certus.solvers.Nesterov": (*FIRST_ORDER, "step_rule", "beta"),
     "certus.solvers.SAGA": (*FIRST_ORDER, "step_length", "order"),
+    "certus.solvers.first_order.schedules.Geometric": ("decay",),
     "certus.solvers.SGD": (
         *FIRST_ORDER, "step_length", "order", "momentum", "schedule", "batch_size", "average",
     ),
@@ -226,8 +240,22 @@ for _name in ALL_NAMES:
     _BY_CLASS_NAME.setdefault(_name.rpartition(".")[2], []).append(_name)
 
 
+def _functions() -> dict[str, Callable[..., object]]:
+    from ..solvers.first_order import schedules
+
+    return {f.__name__: f for f in (schedules.constant, schedules.inverse, schedules.inverse_root)}
+
+
 class Table:
     """The table above, as the codec of values sees it."""
+
+    def function_name(self, value: object) -> str | None:
+        return next((name for name, f in _functions().items() if f is value), None)
+
+    def function(self, name: str) -> object:
+        if name not in _functions():
+            raise ModelFileError(f"the function {name!r} is not one that a file may hold")
+        return _functions()[name]
 
     def state_of(self, value: object, where: str) -> tuple[str, dict[str, object]] | None:
         name = name_of(value)

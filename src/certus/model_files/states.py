@@ -90,7 +90,7 @@ def _neighbors() -> dict[str, State]:
 
 def _svm() -> dict[str, State]:
     return {
-        "LinearSVC": State((*LINEAR, "classes_", "_constant", "_dual")),
+        "LinearSVC": State((*LINEAR, *CLASSES, "dual_coef_")),
         "LSSVC": State(KERNEL_CLASSIFIER, rows=True),
         "LSSVCCV": State((*KERNEL_CLASSIFIER, "Cs_", "gammas_", "scores_", "best_score_", "C_"),
                          rows=True),
@@ -103,7 +103,7 @@ def _svm() -> dict[str, State]:
     }  # fmt: skip
 
 
-def _selection_and_bases() -> dict[str, State]:
+def _others() -> dict[str, State]:
     classifier = (*NCFS, "classes_", "_costs")
     return {
         "feature_selection.NCFSClassifier": State(classifier, rows=True),
@@ -111,6 +111,8 @@ def _selection_and_bases() -> dict[str, State]:
             (*classifier, "alphas_", "scores_", "n_selected_", "scores_without_columns_",
              "best_index_", "chosen_index_"), rows=True),
         "feature_selection.NCFSRegressor": State((*NCFS, "epsilon_"), rows=True),
+        "metrics.PriorCorrectedClassifier": State(
+            ("estimator_", "classes_", "prevalence_", "trained_prevalence_", "threshold_")),
         "preprocessing.GaussianBasis": State(("centers_", "widths_")),
         "preprocessing.PolynomialBasis": State(("center_", "scale_", "_degree", "_raw")),
         "preprocessing.SigmoidBasis": State(("centers_", "slopes_")),
@@ -130,7 +132,7 @@ def _states() -> dict[str, State]:
         "neighbors": _neighbors(), "svm": _svm(),
     }  # fmt: skip
     states = {f"{m}.{name}": state for m, rows in modules.items() for name, state in rows.items()}
-    states |= _selection_and_bases()
+    states |= _others()
     return {
         f"certus.{name}": state._replace(attributes=(*COMMON, *state.attributes))
         for name, state in states.items()

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 N_ROWS = 5
-FRAMES = (("pyarrow", "table"), ("pandas", "DataFrame"), ("polars", "DataFrame"))
+FRAMES = (("pandas", "DataFrame"), ("pyarrow", "table"), ("polars", "DataFrame"))
 
 Columns: TypeAlias = dict[str, list[object]]
 
@@ -22,7 +22,7 @@ def candidates(model: object) -> Iterator[np.ndarray | Columns]:
     names = getattr(model, "feature_names_in_", None)
     text = categories_by_column(model)
     for numbers in _numbers(n_columns):
-        if not text:
+        if not text and not (names is not None and _reads_by_name(model)):
             yield numbers
             continue
         columns = [_column(text.get(j), numbers[:, j]) for j in range(n_columns)]
@@ -33,6 +33,13 @@ def candidates(model: object) -> Iterator[np.ndarray | Columns]:
             for j, column in enumerate(columns):
                 rows[:, j] = column
             yield rows
+
+
+def _reads_by_name(model: object) -> bool:
+    """Does a ColumnTransformer come first, whose columns may be given by name?"""
+    while type(model).__name__ == "Pipeline":
+        model = getattr(model, "steps")[0][1]  # noqa: B009
+    return type(model).__name__ == "ColumnTransformer"
 
 
 def _numbers(n_columns: int) -> Iterator[np.ndarray]:

@@ -12,6 +12,7 @@
     slice                             {"$slice": [start, stop, step]}
     dtype, type of numbers            {"$dtype": "<f8"}, {"$type": "float64"}
     object of a known class           {"$object": [name, {attribute: value}]}
+    known function                    {"$function": name}
 
 Which objects there are, and what is kept of them, is decided by a table of classes (``kinds.py``):
 a file names a class, but it never brings one.
@@ -49,6 +50,12 @@ class Kinds(Protocol):
 
     def state_of(self, value: object, where: str) -> tuple[str, dict[str, object]] | None:
         """Name and state of an object; None: its class is not in the table."""
+
+    def function_name(self, value: object) -> str | None:
+        """The name of a function that files may refer to."""
+
+    def function(self, name: str) -> object:
+        """The function of a name, or ``ModelFileError``."""
 
     def restore(self, name: str, state: dict[str, object]) -> object:
         """The object of a name and state, or ``ModelFileError``."""
@@ -92,6 +99,8 @@ class Encoder:
             return {"$dtype": value.str}
         if isinstance(value, type) and value.__name__ in NUMBER_TYPES:
             return {"$type": value.__name__}
+        if (function := self.kinds.function_name(value)) is not None:
+            return {"$function": function}
         known = self.kinds.state_of(value, where)
         if known is None:
             raise ModelFileError(f"{where} is {_described(value)}, which a file cannot hold")
@@ -165,6 +174,7 @@ class Decoder:
             "$array": self._array, "$text": self._text, "$objects": self._objects,
             "$scalar": self._scalar, "$sparse": self._sparse, "$object": self._object,
             "$slice": self._slice, "$dtype": self._dtype, "$type": self._type,
+            "$function": self._function,
         }  # fmt: skip
 
     def decode(self, value: Json) -> object:
@@ -264,6 +274,9 @@ class Decoder:
         if not isinstance(content, str) or content not in NUMBER_TYPES:
             raise ModelFileError(f"a type {content!r}")
         return NUMBER_TYPES[content]
+
+    def _function(self, content: Json) -> object:
+        return self.kinds.function(str(content))
 
     def _object(self, content: Json) -> object:
         name, state = _items(content, 2)

@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,8 +26,14 @@ def inverse_root(t: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(1 + t)
 
 
-def geometric(decay: float) -> Schedule:
-    return lambda t: decay ** np.floor(t)
+@dataclass(frozen=True)
+class Geometric:
+    """A factor after each pass."""
+
+    decay: float
+
+    def __call__(self, t: np.ndarray) -> np.ndarray:
+        return np.asarray(self.decay ** np.floor(t))
 
 
 NAMES = ("constant", "geometric", "1/t", "1/sqrt(t)")
@@ -35,7 +42,7 @@ NAMES = ("constant", "geometric", "1/t", "1/sqrt(t)")
 def schedule_of(given: object, decay: float) -> Schedule:
     """By its name, or a function of t (an array)."""
     known = {
-        "constant": constant, "geometric": geometric(decay), "1/t": inverse,
+        "constant": constant, "geometric": Geometric(decay), "1/t": inverse,
         "1/sqrt(t)": inverse_root,
     }  # fmt: skip
     if isinstance(given, str) and given in known:

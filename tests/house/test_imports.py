@@ -38,12 +38,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
+    "model_files": {
+        "certificate",
+        "audit",
+        "solvers",
+        "losses",
+        "penalties",
+        "distances",
+        "proofs",
+        "root",
+        *ESTIMATORS,
+        *BASIC,
+    },
     "cli": {"certificate", "data", "kernels", "root", *ESTIMATORS, *BASIC},
     "root": {
         "certificate",
         "derivatives",
         "distances",
         "inference",
+        "model_files",
         "plotting",
         *ESTIMATORS,
         *BASIC,

@@ -1,10 +1,10 @@
 """The document of a model file: what the model is, in JSON.
 
-    schema_version            of this layout; a newer one is refused
-    model                     class, parameters and fitted attributes
-    summary                   what ``certus show`` prints, readable without loading the model
-    table                     columns and types of the table that it was fitted on, if there was one
-    self_test                 synthetic rows, and the model's answers
+schema_version            of this layout; a newer one is refused
+model                     class, parameters and fitted attributes
+summary                   what ``certus show`` prints, readable without loading the model
+table                     columns and types of the table that it was fitted on, if there was one
+self_test                 synthetic rows, and the model's answers
 """
 
 from collections.abc import Mapping

@@ -101,7 +101,9 @@ def _require_model(model: object) -> None:
     try:
         check_is_fitted(model)
     except NotFittedError as error:
-        raise ModelFileError(f"{type(model).__name__} is not fitted: call fit before save") from error
+        raise ModelFileError(
+            f"{type(model).__name__} is not fitted: call fit before save"
+        ) from error
 
 
 def load(path: FilePath) -> object:
@@ -123,17 +125,23 @@ def read(path: FilePath) -> ModelFile:
     """``load``, with what the file says of the model."""
     document, arrays = _document(path)
     decoder = Decoder(Table(), arrays)
-    model = decoder.decode(document["model"])
+    model, test = _decoded(decoder, document)
     if name_of(model) is None or not hasattr(model, "fit"):
         raise ModelFileError("its model is not an estimator")
-    encoded = document["self_test"]
-    test = None if encoded is None else _self_test(decoder.decode(encoded))
     unused = sorted(set(arrays) - decoder.used)
     if unused:
         raise ModelFileError(f"the array {unused[0]!r} belongs to nothing")
     if test is not None:
         run(model, test)
     return ModelFile(model, cast(Summary, document["summary"]), document["table"])
+
+
+def _decoded(decoder: Decoder, document: Mapping[str, Json]) -> tuple[object, SelfTest | None]:
+    try:
+        model, test = decoder.decode(document["model"]), decoder.decode(document["self_test"])
+    except (RecursionError, MemoryError) as error:
+        raise ModelFileError(f"its document cannot be read: {error}") from error
+    return model, None if test is None else _self_test(test)
 
 
 def _self_test(value: object) -> SelfTest:

@@ -86,7 +86,7 @@ class Part:
         _require_known(self.cls.__name__, state, self.attributes)
         if self._by_constructor:
             return self.cls(**state)
-        value = self.cls.__new__(self.cls)
+        value: object = object.__new__(self.cls)
         vars(value).update(state)
         return value
 
@@ -114,7 +114,7 @@ class Estimator:
     def restore(self, state: dict[str, object]) -> object:
         name = self.cls.__name__
         _require_known(name, state, (PARAMETERS, ATTRIBUTES))
-        parameters, attributes = state[PARAMETERS], state[ATTRIBUTES]
+        parameters, attributes = state.get(PARAMETERS), state.get(ATTRIBUTES)
         if not isinstance(parameters, dict) or not isinstance(attributes, dict):
             raise ModelFileError(f"{name} needs parameters and attributes")
         allowed = [p for p in inspect.signature(self.cls).parameters if not self._is_of_machine(p)]
@@ -122,14 +122,11 @@ class Estimator:
         _require_known(name, attributes, self.attributes)
         if not _has_plausible_degree(attributes):
             raise ModelFileError(f"{name} has a degree that no fit would give it")
-        try:
-            model = self.cls(**parameters)
-            if self.cls.__module__.startswith("sklearn."):
-                vars(model).update(attributes)  # __setstate__ would look for a version of pickle
-            else:
-                model.__setstate__({**vars(model), **attributes})  # type: ignore[attr-defined]
-        except Exception as error:
-            raise ModelFileError(f"{name} cannot be restored: {error}") from error
+        model = self.cls(**parameters)
+        if self.cls.__module__.startswith("sklearn."):
+            vars(model).update(attributes)  # __setstate__ would look for a version of pickle
+        else:
+            model.__setstate__({**vars(model), **attributes})
         return model
 
 
@@ -266,10 +263,10 @@ class Table:
             raise ModelFileError(f"the class {name!r} is not one that a file may hold")
         try:
             return _kind(name).restore(state)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ModelFileError):
-                raise
-            raise ModelFileError(f"{name} cannot be restored: {error}") from error
+        except ModelFileError:
+            raise
+        except Exception as error:  # a state that no fit gives may break anything
+            raise ModelFileError(f"{name} cannot be restored: {error!r}") from error
 
 
 def name_of(value: object) -> str | None:

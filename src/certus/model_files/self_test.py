@@ -69,7 +69,9 @@ def run(model: object, test: SelfTest) -> None:
         return
     for method, expected in test.answers.items():
         if method not in METHODS or not hasattr(model, method):
-            raise ModelFileError(f"the self-test asks for {method!r}, which the model does not have")
+            raise ModelFileError(
+                f"the self-test asks for {method!r}, which the model does not have"
+            )
         try:
             answers = _answer(model, method, rows)
         except Exception as error:

@@ -8,7 +8,7 @@
     array of text                     {"$text": [dtype, shape, values]}
     array of objects                  {"$objects": [shape, values]}
     NumPy scalar                      {"$scalar": [dtype, value]}
-    sparse matrix                     {"$sparse": [format, is it an array, shape, data, indices, indptr]}
+    sparse matrix                     {"$sparse": [format, sparse array?, shape, its three arrays]}
     slice                             {"$slice": [start, stop, step]}
     dtype, type of numbers            {"$dtype": "<f8"}, {"$type": "float64"}
     object of a known class           {"$object": [name, {attribute: value}]}
@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from ..exceptions import ModelFileError
 from .layout import DTYPES, NAMES, Arrays
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 SPARSE = {
@@ -241,7 +241,7 @@ class Decoder:
         if not isinstance(number, (bool, int, float)):
             raise ModelFileError(f"{number!r} is not a number")
         try:
-            return np.asarray(number).astype(DTYPES[dtype].newbyteorder("="))[()]
+            return DTYPES[dtype].newbyteorder("=").type(number)
         except (OverflowError, ValueError, TypeError) as error:
             raise ModelFileError(f"a number of the type {dtype}: {error}") from error
 
@@ -292,10 +292,10 @@ def _items(value: Json, count: int | None = None) -> list[Json]:
 
 
 def _reshaped(array: np.ndarray, shape: Json) -> np.ndarray:
-    sizes = _items(shape)
-    if not all(type(size) is int and size >= 0 for size in sizes):
-        raise ModelFileError(f"a shape {sizes!r}")
+    sizes = [size for size in _items(shape) if isinstance(size, int) and size >= 0]
+    if len(sizes) < len(_items(shape)):
+        raise ModelFileError(f"a shape {shape!r}")
     try:
-        return array.reshape([int(size) for size in sizes])  # type: ignore[arg-type]
+        return array.reshape(tuple(sizes))
     except (ValueError, OverflowError, MemoryError) as error:
         raise ModelFileError(f"an array of {array.size} values: {error}") from error

@@ -41,7 +41,7 @@ NAMES = ("constant", "geometric", "1/t", "1/sqrt(t)")
 
 def schedule_of(given: object, decay: float) -> Schedule:
     """By its name, or a function of t (an array)."""
-    known = {
+    known: dict[str, Schedule] = {
         "constant": constant, "geometric": Geometric(decay), "1/t": inverse,
         "1/sqrt(t)": inverse_root,
     }  # fmt: skip

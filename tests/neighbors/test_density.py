@@ -167,7 +167,10 @@ def test_same_bits_on_any_number_of_threads():
     [
         ({"k": 5}, "k=5, but there are only 3 possible neighbours"),
         ({"k": 0}, "k=0: give a whole number"),
-        ({"metric": "cosine"}, "metric='cosine': the volume of a ball of that metric is not implemented"),
+        (
+            {"metric": "cosine"},
+            "metric='cosine': the volume of a ball of that metric is not implemented",
+        ),
         ({"metric_params": {"w": [1.0]}}, "the volume of a ball with w is not implemented"),
         ({"Q": [[1.0, 2.0]]}, "X has 2 features, but density is expecting 1"),
         ({"y": [0, 1]}, "X has 4 rows, y has 2"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.pool import give_up_if_stopped, run_on_threads
-from .lists import NearestLists, RadiusLists, empty_lists, join_groups, query_groups
+from .lists import NearestLists, RadiusLists, empty_lists, join_groups, even_slices
 
 MAX_LANES = 64  # queries of a group: their sums, in float64, take 512 bytes
 STEP_MULTIPLICATIONS = 1 << 22  # between two checks for an interrupt
@@ -28,7 +28,7 @@ class Differences:
         (n, p), best = self.X.shape, empty_lists(len(Q), k)
         # with few queries, occupy all threads rather than fill the lanes
         size = max(8, min(MAX_LANES, -(-len(Q) // (4 * self.threads))))
-        groups, step = query_groups(len(Q), size), max(1, STEP_MULTIPLICATIONS // max(1, p * size))
+        groups, step = even_slices(len(Q), size), max(1, STEP_MULTIPLICATIONS // max(1, p * size))
 
         def search(i: int) -> None:
             part = groups[i]
@@ -48,7 +48,7 @@ class Differences:
         from ...kernels.neighbors.nearest import pairs
 
         n = len(self.X)
-        groups = query_groups(len(Q), max(1, TILE_DISTANCES // max(n, 1)))
+        groups = even_slices(len(Q), max(1, TILE_DISTANCES // max(n, 1)))
         parts: list[Any] = [None] * len(groups)
 
         def search(i: int) -> None:

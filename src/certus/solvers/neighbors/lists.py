@@ -65,8 +65,8 @@ def empty_lists(queries: int, k: int, dtype: DTypeLike = float) -> NearestLists:
     )
 
 
-def query_groups(m: int, size: int = LANE_QUERIES) -> list[slice]:
-    """Split m queries into groups of nearly equal size, about ``size`` each."""
+def even_slices(m: int, size: int = LANE_QUERIES) -> list[slice]:
+    """Split m rows or queries into slices of nearly equal length, about ``size`` each."""
     count = max(1, -(-m // size))
     return [slice(i * m // count, (i + 1) * m // count) for i in range(count)]
 

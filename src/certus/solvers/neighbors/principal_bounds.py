@@ -28,7 +28,7 @@ import numpy as np
 from ...data.rows import spread
 from ...runtime.pool import run_on_threads
 from .filter import UNIT_ROUNDOFF, Filter, recheck, smallest_k
-from .lists import empty_lists, query_groups
+from .lists import empty_lists, even_slices
 
 if TYPE_CHECKING:
     from .products import Products
@@ -61,7 +61,7 @@ class PrincipalCoordinates:
         _, axes = np.linalg.eigh(np.dot(sample.T, sample))
         self.axes = np.ascontiguousarray(axes[:, :-N_COORDINATES:-1])  # (p, r), the longest first
         copy, square = np.empty((n, N_COORDINATES), dtype=np.float32), np.empty(n)
-        parts = query_groups(n, 1024)
+        parts = even_slices(n, 1024)
 
         def rotate(i: int) -> None:
             Y = self.rotated(products.centered(products.X[parts[i]]))

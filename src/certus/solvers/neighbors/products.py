@@ -28,7 +28,7 @@ from ...runtime.pool import give_up_if_stopped, run_on_threads
 from . import principal_bounds
 from .differences import Differences
 from .filter import MAX_SWEPT_COLUMNS, SQUARES, TILE_ROWS, Filter, recheck, smallest_k
-from .lists import LANE_QUERIES, NearestLists, RadiusLists, empty_lists, join_groups, query_groups
+from .lists import LANE_QUERIES, NearestLists, RadiusLists, empty_lists, join_groups, even_slices
 
 MIN_SPARE_ROWS = 6  # rows retained beyond the k
 TILE_QUERIES = 256  # queries of a tile of products
@@ -64,7 +64,7 @@ class Products:
             copy[part, :p] = Z
             square[part] = np.einsum("ij,ij->i", Z, Z)
 
-        parts = query_groups(n, max(256, (1 << 17) // p))
+        parts = even_slices(n, max(256, (1 << 17) // p))
         run_on_threads(copy_rows, len(parts), threads)
         self.filter = Filter(copy, square, p)
         self._principal: Any = None
@@ -91,7 +91,7 @@ class Products:
             if proven[left[:PILOT_QUERIES]].mean() < MIN_PILOT_SHARE:
                 continue  # most other queries would not be proven either
             left = left[PILOT_QUERIES:]
-            groups = query_groups(len(left), search.queries)
+            groups = even_slices(len(left), search.queries)
 
             def search_group(
                 i: int, search: Any = search, left: np.ndarray = left, groups: Any = groups
@@ -126,7 +126,7 @@ class Products:
         """
         from ...kernels.neighbors.nearest import pairs
 
-        groups = query_groups(len(Q))
+        groups = even_slices(len(Q))
         parts: list[Any] = [None] * len(groups)
         limit = radius * self.scale**2
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...data.csr import Block
 from ...runtime.pool import give_up_if_stopped, run_on_threads
-from .lists import NearestLists, RadiusLists, empty_lists, join_groups, query_groups
+from .lists import NearestLists, RadiusLists, empty_lists, join_groups, even_slices
 
 TILE_DISTANCES = 1 << 18  # held at a time on each thread
 
@@ -28,7 +28,7 @@ class Tiles:
         """Return the k nearest rows of each query, by (distance, row)."""
         from ...kernels.neighbors.nearest import in_order, scan
 
-        best, groups = empty_lists(Q.shape[0], k), query_groups(Q.shape[0])
+        best, groups = empty_lists(Q.shape[0], k), even_slices(Q.shape[0])
 
         def search(i: int) -> None:
             part = groups[i]
@@ -47,7 +47,7 @@ class Tiles:
 
     def within(self, Q: np.ndarray, radius: float) -> RadiusLists:
         """Return all rows at a distance of at most ``radius``."""
-        groups = query_groups(Q.shape[0])
+        groups = even_slices(Q.shape[0])
         parts: list[Any] = [None] * len(groups)
 
         def search(i: int) -> None:

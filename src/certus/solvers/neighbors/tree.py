@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.pool import run_on_threads
-from .lists import NearestLists, RadiusLists, join_groups, query_groups
+from .lists import NearestLists, RadiusLists, join_groups, even_slices
 
 MAX_LEAF_ROWS = 64  # this many distances cost about as much as one more level of the tree
 TASK_QUERIES = 256  # queries that one task of the thread pool searches
@@ -56,7 +56,7 @@ class Tree:
         best = NearestLists(
             np.full((len(Q), k), np.inf), np.full((len(Q), k), len(self.order), dtype=np.intp)
         )
-        groups = query_groups(len(Q), TASK_QUERIES)
+        groups = even_slices(len(Q), TASK_QUERIES)
         visited = np.zeros(len(groups), dtype=np.intp)
 
         def search(i: int) -> None:
@@ -72,7 +72,7 @@ class Tree:
         """Return all rows whose value is at most ``radius``, ascending by row for each query."""
         from ...kernels.neighbors import kd_tree
 
-        groups = query_groups(len(Q), TASK_QUERIES)
+        groups = even_slices(len(Q), TASK_QUERIES)
         parts: list[Any] = [None] * len(groups)
         no_values, no_rows = np.empty(0), np.empty(0, dtype=np.intp)
 

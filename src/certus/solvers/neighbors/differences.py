@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.pool import give_up_if_stopped, run_on_threads
-from .lists import NearestLists, RadiusLists, empty_lists, join_groups, even_slices
+from .lists import NearestLists, RadiusLists, empty_lists, even_slices, join_groups
 
 MAX_LANES = 64  # queries of a group: their sums, in float64, take 512 bytes
 STEP_MULTIPLICATIONS = 1 << 22  # between two checks for an interrupt

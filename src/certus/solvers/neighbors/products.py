@@ -28,7 +28,7 @@ from ...runtime.pool import give_up_if_stopped, run_on_threads
 from . import principal_bounds
 from .differences import Differences
 from .filter import MAX_SWEPT_COLUMNS, SQUARES, TILE_ROWS, Filter, recheck, smallest_k
-from .lists import LANE_QUERIES, NearestLists, RadiusLists, empty_lists, join_groups, even_slices
+from .lists import LANE_QUERIES, NearestLists, RadiusLists, empty_lists, even_slices, join_groups
 
 MIN_SPARE_ROWS = 6  # rows retained beyond the k
 TILE_QUERIES = 256  # queries of a tile of products

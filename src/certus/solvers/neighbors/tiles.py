@@ -11,7 +11,7 @@ import numpy as np
 
 from ...data.csr import Block
 from ...runtime.pool import give_up_if_stopped, run_on_threads
-from .lists import NearestLists, RadiusLists, empty_lists, join_groups, even_slices
+from .lists import NearestLists, RadiusLists, empty_lists, even_slices, join_groups
 
 TILE_DISTANCES = 1 << 18  # held at a time on each thread
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime.pool import run_on_threads
-from .lists import NearestLists, RadiusLists, join_groups, even_slices
+from .lists import NearestLists, RadiusLists, even_slices, join_groups
 
 MAX_LEAF_ROWS = 64  # this many distances cost about as much as one more level of the tree
 TASK_QUERIES = 256  # queries that one task of the thread pool searches

@@ -148,7 +148,7 @@ def test_a_model_fitted_on_arrow_is_kept(tmp_path):
 
 
 REFUSED = {
-    "a peer's model": (lambda X, y: TheirRidge().fit(X, y), "sklearn.*Ridge is not a model"),
+    "a peer's model": (lambda X, y: TheirRidge().fit(X, y), "sklearn.*Ridge is not a model a file"),
     "an unfitted one": (lambda X, y: Ridge(), "Ridge is not fitted: call fit before save"),
     "an unknown step": (
         lambda X, y: make_pipeline(SelectKBest(k=1), Ridge()).fit(X, y),

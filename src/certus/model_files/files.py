@@ -95,7 +95,7 @@ def _contents(model: object, table: Json) -> tuple[dict[str, str], layout.Arrays
 def _require_model(model: object) -> None:
     if name_of(model) is None:
         raise ModelFileError(
-            f"{type(model).__module__}.{type(model).__qualname__} is not a model that a file holds: "
+            f"{type(model).__module__}.{type(model).__qualname__} is not a model a file can hold: "
             "save an estimator of certus, or a Pipeline that ends in one"
         )
     try:

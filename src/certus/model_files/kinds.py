@@ -2,9 +2,9 @@
 
 Three kinds of them:
 
-    records      dataclasses and named tuples: their fields (certificates and what they consist of)
+    records      dataclasses and named tuples, by their fields: certificates and their parts
     parts        losses, penalties, solvers, distances, trees: the attributes named here
-    estimators   parameters, and the fitted attributes named in ``states.py`` and ``transformers.py``
+    estimators   parameters, and fitted attributes (``states.py``, ``transformers.py``)
 
 A class is found by its public name in this table, never by a name in the file. An attribute that
 the table does not name is refused when a model is saved, and when a file is read.

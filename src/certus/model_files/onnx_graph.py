@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto
+    from onnx import ModelProto, NodeProto, ValueInfoProto
 
 OPSET = 18  # the first with axes of reductions as inputs throughout; widely supported
 IR_VERSION = 8  # that goes with it

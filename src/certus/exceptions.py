@@ -8,11 +8,13 @@ __all__ = [
     "CertificateError",
     "DegenerateWarning",
     "InferenceError",
+    "MissingExtraError",
     "ModelFileError",
     "NotCertifiedWarning",
     "NotEuclideanWarning",
     "OrderWarning",
     "SeparationWarning",
+    "TableError",
     "UnitsWarning",
 ]
 
@@ -59,3 +61,11 @@ class InferenceError(ValueError):
 
 class ModelFileError(ValueError):
     """A model cannot be saved, or a file is damaged, unsafe, too new, or no model file."""
+
+
+class TableError(ValueError):
+    """A table cannot be read, or does not have the columns that a model needs."""
+
+
+class MissingExtraError(ImportError):
+    """A library that certus does not need otherwise is not installed; the message says how."""

@@ -1,0 +1,11 @@
+"""Tables in: CSV, Parquet, Feather and NumPy files, with what their columns look like."""
+
+from .columns import Column
+from .pipeline import pipeline_for
+from .read import ReadReport, Table, read_table
+from .schema import check_columns
+from .suggestions import did_you_mean
+
+__all__ = [
+    "Column", "ReadReport", "Table", "check_columns", "did_you_mean", "pipeline_for", "read_table",
+]  # fmt: skip

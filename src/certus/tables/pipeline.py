@@ -1,0 +1,47 @@
+"""A scikit-learn Pipeline from the columns of a table to a model.
+
+    numbers       missing values become the median; scaled where the model compares distances
+    categories    missing values become a category of their own; one column of 0 and 1 for each
+    truth values  as categories
+
+certus's linear models scale inside, so their coefficients stay in the table's own units.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .columns import Column
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.pipeline import Pipeline
+
+MISSING_CATEGORY = "missing"
+SCALE_INSIDE = (  # penalties are in the table's units, or there is none; or the model scales itself
+    "LinearRegression", "LogisticRegression", "FirthLogisticRegression", "OrdinalRegression",
+    "GaussianMixture", "PoissonMixture", "BernoulliMixture", "MultinomialMixture",
+    "NCFSClassifier", "NCFSClassifierCV", "NCFSRegressor",
+)  # fmt: skip
+
+
+def pipeline_for(columns: Sequence[Column], model: "BaseEstimator") -> "Pipeline":
+    """The steps that make numbers of these columns, and the model; not fitted."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline, make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numbers = [c.name for c in columns if c.role == "number"]
+    categories = [c.name for c in columns if c.role in ("category", "truth")]
+    parts = []
+    if numbers:
+        steps = [SimpleImputer(strategy="median")]
+        if type(model).__name__ not in SCALE_INSIDE:
+            steps.append(StandardScaler())
+        parts.append(("numbers", make_pipeline(*steps), numbers))
+    if categories:
+        fill = SimpleImputer(missing_values=None, strategy="constant", fill_value=MISSING_CATEGORY)
+        encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False, drop="if_binary")
+        parts.append(("categories", make_pipeline(fill, encode), categories))
+    columns_apart = ColumnTransformer(parts, verbose_feature_names_out=False)
+    return Pipeline([("columns", columns_apart), ("model", model)])

@@ -1,0 +1,25 @@
+"""Names that a person may have meant."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[object]) -> str | None:
+    """The known name that is most like ``name``; None: none is. Case does not count."""
+    names = {str(k).casefold(): str(k) for k in known}
+    close = difflib.get_close_matches(name.casefold(), names, 1)
+    return names[close[0]] if close else None
+
+
+def unknown(what: str, name: str, known: Iterable[object], where: str = "") -> str:
+    """ "No column 'defualted' in loans.csv. Did you mean 'defaulted'?", or the list of names."""
+    known = [str(k) for k in known]
+    place = f" in {where}" if where else ""
+    close = did_you_mean(name, known)
+    if close is not None:
+        return f"No {what} '{name}'{place}. Did you mean '{close}'?"
+    listed = ", ".join(known[:MAX_LISTED]) + (", …" if len(known) > MAX_LISTED else "")
+    return f"No {what} '{name}'{place}. There is: {listed}."
+
+
+MAX_LISTED = 30

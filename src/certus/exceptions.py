@@ -16,6 +16,7 @@ __all__ = [
     "SeparationWarning",
     "TableError",
     "UnitsWarning",
+    "UsageError",
 ]
 
 
@@ -69,3 +70,7 @@ class TableError(ValueError):
 
 class MissingExtraError(ImportError):
     """A library that certus does not need otherwise is not installed; the message says how."""
+
+
+class UsageError(ValueError):
+    """A command was called with options that do not go together, or with an unknown name."""

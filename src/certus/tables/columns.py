@@ -17,11 +17,13 @@ MISSING_NUMBERS = ("None", "none", "missing", "nil", "#DIV/0!", "#VALUE!")  # el
 MAX_CATEGORIES = 100
 MIN_ROWS_OF_ID = 20  # in shorter columns all values differ by chance
 ID_NAME = re.compile(
-    r"(^|[_\s.])(id|ids|uuid|guid|key|index|rowid|row)$|^unnamed|^(id|Id|ID)[_\s]", re.I
+    r"(^|[_\s.])(id|ids|uuid|guid|key|index|rowid|row)$|^unnamed|^id[_\s]", re.IGNORECASE
 )
 NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"^[+-]?(?i:inf|infinity)$"
-DATE = r"^(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+DAY = r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
+TIME = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
+DATE = f"^{DAY}{TIME}$"
 USED = ("number", "category", "truth")
 
 
@@ -109,7 +111,7 @@ def described(name: str, values: "pa.ChunkedArray", note: str = "") -> Column:
         return column("constant", f"{examples[0]} in every row")
     if pa.types.is_temporal(kind) or (pa.types.is_string(kind) and _are_dates(distinct)):
         return column(
-            "date", "dates are not used: make numbers of them (days since, month, weekday)"
+            "date", "a date: make numbers of it (days since a day, month, weekday)"
         )
     all_differ = n_distinct == n - n_missing and n >= MIN_ROWS_OF_ID
     if pa.types.is_boolean(kind):

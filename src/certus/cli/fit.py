@@ -1,0 +1,90 @@
+"""``certus fit``: a model from a table, with its certificate, into a file."""
+
+import argparse
+import warnings
+from typing import cast
+
+from ..exceptions import UsageError
+from . import certificates, output, tables
+from .models import Task, made, model_class
+
+
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "fit",
+        help="fit a model to a table, print its certificate, write a model file",
+        description="Fit a model to a table. Parameters of the model are given as --name value, "
+        "for example --C 0.5, or together by --params '{\"C\": 0.5}'.",
+        epilog="exit codes: 0 certified, 1 written but not certified, 2 usage, 3 data refused",
+        allow_abbrev=False,
+    )
+    parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
+    parser.add_argument("--target", help="the column to predict (not for clusters and mixtures)")
+    parser.add_argument("--model", help="e.g. logistic, linear, ridge, lasso, knn, kmeans, or a class")
+    parser.add_argument("--out", help="the model file to write, by convention NAME.certus")
+    parser.add_argument("--weights", help="a column of weights of the rows")
+    parser.add_argument("--columns", help="use these columns alone, separated by commas")
+    parser.add_argument("--drop", help="do not use these columns, separated by commas")
+    parser.add_argument("--params", help="parameters of the model as a JSON object")
+    parser.add_argument("--force", action="store_true", help="overwrite --out")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    tables.add_reading_options(parser)
+    parser.set_defaults(run=run, takes_parameters=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, print, write."""
+    from ..model_files import write
+    from ..tables import pipeline_for
+
+    if args.out is not None:
+        tables.require_new(args.out, args.force, tables.is_model_file(args.out))
+    table = tables.read(args.table, args)
+    task = "none"
+    if args.target is not None:
+        task = tables.task_of(table.column(args.target), table)
+    cls = model_class(args.model, cast(Task, task))
+    if args.target is None and hasattr(cls, "score") and _needs_target(cls):
+        raise UsageError(_which_target(args.table, table))
+    excluded = [name for name in (args.target, args.weights) if name is not None]
+    columns = tables.used_columns(
+        table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
+    )
+    pipeline = pipeline_for(columns, made(cls, args.extra, args.params))
+    X = table.select([c.name for c in columns])
+    y = None if args.target is None else table.target(args.target)
+    weights = {} if args.weights is None else {"model__sample_weight": table.target(args.weights)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pipeline.fit(X, y, **weights)
+    for warning in caught:
+        output.note(f"{warning.category.__name__}: {warning.message}")
+    schema = {**table.schema(), "target": args.target, "weights": args.weights, "task": task,
+              "used": [c.name for c in columns]}  # fmt: skip
+    if args.out is not None:
+        write(pipeline, args.out, schema)
+    certificate = pipeline[-1].certificate_
+    if args.json:
+        output.json_result("fit", {"certificate": certificates.as_json(certificate),
+                                   "columns": schema["used"], "file": args.out})  # fmt: skip
+    else:
+        certificates.show(certificate)
+        if args.out is not None:
+            output.result(f"Written        {args.out}")
+    return certificates.exit_code(certificate)
+
+
+def _needs_target(cls: type) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(cls()).target_tags.required)
+
+
+def _which_target(path: str, table: object) -> str:
+    names = [c.name for c in table.columns]  # type: ignore[attr-defined]
+    likely = names[-1]
+    return (
+        f"give the column to predict by --target. {path} has: {', '.join(names[:30])}. For example: "
+        f"certus fit {path} --target {likely}"
+    )

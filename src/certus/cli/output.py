@@ -1,0 +1,87 @@
+"""What a command prints: results to stdout, progress and warnings to stderr.
+
+Colours are left out where the reader cannot show them (NO_COLOR, TERM=dumb, pipes), characters that
+the terminal cannot encode become ASCII, and lines are wrapped to its width. ``--json`` prints one
+object with ``schema_version`` instead of text.
+"""
+
+import json
+import math
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping
+from typing import TextIO
+
+import numpy as np
+
+from ..text.format import printable
+
+SCHEMA_VERSION = 1
+MAX_WIDTH = 100
+MIN_WIDTH = 40
+INDENT = 15  # of explain(): wrapped lines continue below the text
+COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
+
+
+def width() -> int:
+    """Columns of the terminal, within reason."""
+    return max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size().columns))
+
+
+def paint(text: str, tone: str, stream: TextIO | None = None) -> str:
+    """Text in a colour, where the stream is a terminal that can and the person did not say no."""
+    stream = stream or sys.stdout
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if wanted and stream.isatty() else text
+
+
+def result(text: str = "") -> None:
+    """Print a line of the result."""
+    print(printable(text))
+
+
+def note(text: str) -> None:
+    """Print a line about the work to stderr."""
+    for line in textwrap.wrap(text, width(), subsequent_indent="  ") or [""]:
+        print(paint(_encodable(line, sys.stderr), "dim", sys.stderr), file=sys.stderr, flush=True)
+
+
+def error(text: str) -> None:
+    """Print why the command cannot go on."""
+    print(f"certus: {_encodable(text, sys.stderr)}", file=sys.stderr)
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    encoding = stream.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def explained(text: str) -> None:
+    """Print an ``explain()``, wrapped below its labels."""
+    first, *lines = text.splitlines()
+    tone = "good" if first.startswith("[OK]") else "bad" if first.startswith("[!!]") else "poor"
+    print(paint(printable(first), tone))
+    for line in lines:
+        print(printable(textwrap.fill(line, width(), subsequent_indent=" " * INDENT)))
+
+
+def json_result(kind: str, values: Mapping[str, object]) -> None:
+    """Print one JSON object; numbers that are not finite become text."""
+    document = {"schema_version": SCHEMA_VERSION, "kind": kind, **values}
+    print(json.dumps(_plain(document), ensure_ascii=True, indent=2, allow_nan=False))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,52 @@
+"""``certus verify``: recompute the claim of a model file from the table it was fitted on."""
+
+import argparse
+
+import numpy as np
+
+from ..exceptions import UsageError
+from . import certificates, output, tables
+from .predict import matching_rows
+
+
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "verify",
+        help="recompute the claim of a model file from its table",
+        description="Recompute what a model file claims from the table that it was fitted on.",
+        epilog="exit codes: 0 the claim holds, 1 it does not, 3 data refused, 4 model refused",
+        allow_abbrev=False,
+    )
+    parser.add_argument("model", help="a model file")
+    parser.add_argument("table", help="the table of the fit; - for stdin")
+    parser.add_argument("--target", help="the target, if it has another name in this table")
+    parser.add_argument("--weights", help="the column of weights, if it has another name")
+    parser.add_argument("--by", choices=["proof", "page"], default="proof", help="what recomputes it")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    tables.add_reading_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, recompute, print."""
+    from .. import verify
+    from ..model_files import read
+
+    file = read(args.model)
+    table = tables.read(args.table, args)
+    schema = file.table if isinstance(file.table, dict) else {}
+    X = matching_rows(file.model, file.table, table)
+    target = args.target or schema.get("target")
+    weights = args.weights or schema.get("weights")
+    if target is None and schema.get("task") != "none":
+        raise UsageError("the file does not say which column was the target: give --target")
+    y = None if target is None else table.target(str(target))
+    s = None if weights is None else np.asarray(table.target(str(weights)), dtype=float)
+    how = {} if args.by == "proof" else {"by": "page"}
+    certificate = verify(file.model, X, y, sample_weight=s, **how)
+    if args.json:
+        output.json_result("verify", {"certificate": certificates.as_json(certificate)})
+    else:
+        certificates.show(certificate)
+    return certificates.exit_code(certificate)

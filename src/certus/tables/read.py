@@ -82,11 +82,11 @@ class Table:
         column = self.column(name)
         values = self.data.column(name)
         if column.n_missing:
-            rows = self._missing_rows(name)
+            rows = ", ".join(f"{row:,}" for row in self._missing_rows(name))
+            more = ", …" if column.n_missing > MAX_ROWS_NAMED else ""
             raise TableError(
                 f"the target '{name}' is missing in {count(column.n_missing, 'row')} (row "
-                f"{', '.join(f'{r:,}' for r in rows)}{', …' if column.n_missing > len(rows) else ''}"
-                "): drop these rows, or fill them in"
+                f"{rows}{more}): drop these rows, or fill them in"
             )
         if column.role == "constant":
             raise TableError(f"the target '{name}' is {column.reason}: there is nothing to learn")
@@ -270,8 +270,8 @@ def _invalid_rows(invalid: list[tuple[int, int, str]]) -> str:
     shown = text if len(text) <= 60 else f"{text[:57]}…"
     others = f" and {count(len(invalid) - 1, 'other row')}" if len(invalid) > 1 else ""
     return (
-        f"the row {shown!r} has {actual} fields, the first row has {expected}{others}: quote values "
-        "that hold the delimiter, or name the right one by --delimiter"
+        f"the row {shown!r} has {actual} fields, the first row has {expected}{others}: quote "
+        "values that hold the delimiter, or name the right one by --delimiter"
     )
 
 
@@ -287,7 +287,7 @@ def _unique_names(given: Sequence[str], header: bool) -> tuple[list[str], list[s
             unique, number = f"{stripped}_{number}", number + 1
         if unique != stripped:
             notes.append(
-                f"two columns are called '{stripped}': the later one is read as '{unique}'"
+                f"two columns are called '{stripped}': the later is read as '{unique}'"
             )
         elif not name.strip():
             notes.append(f"column {i + 1} has no name: it is read as '{unique}'")
@@ -322,11 +322,9 @@ def _numpy(stream: IO[bytes], name: str) -> "pa.Table":
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise TableError(f"{name} holds an array of shape {array.shape} and type {array.dtype}: "
                          "give numbers, a row each")  # fmt: skip
-    columns = [
-        np.ascontiguousarray(array[:, j].astype(array.dtype.newbyteorder("=")))
-        for j in range(array.shape[1])
-    ]
-    return pa.table(columns, names=[f"column_{j + 1}" for j in range(array.shape[1])])
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    columns = [np.ascontiguousarray(column) for column in native.T]
+    return pa.table(columns, names=[f"column_{j + 1}" for j in range(len(columns))])
 
 
 def _plain_types(data: "pa.Table") -> "pa.Table":

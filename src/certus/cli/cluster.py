@@ -1,0 +1,149 @@
+"""``certus cluster``: groups of the rows of a table, with the evidence that there are any."""
+
+import argparse
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..text.format import count, number
+from . import certificates, output, tables
+from .exit_codes import OK
+
+if TYPE_CHECKING:
+    from ..tables import Column, Table
+
+MAX_PROFILE_COLUMNS = 12
+MAX_TRIED = 10
+
+
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "cluster",
+        help="groups of rows, with evidence or 'none found', and a profile of each",
+        description="Look for groups among the rows of a table by k-means on standardised columns.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
+    parser.add_argument("--clusters", type=int, help="the number of groups (default: by evidence)")
+    parser.add_argument("--columns", help="use these columns alone, separated by commas")
+    parser.add_argument("--drop", help="do not use these columns, separated by commas")
+    parser.add_argument("--out", help="write the table with a column 'cluster' (CSV or Parquet)")
+    parser.add_argument("--seed", type=int, default=0, help="of the starts (default: 0)")
+    parser.add_argument("--force", action="store_true", help="overwrite --out")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    tables.add_reading_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Decide how many groups there are, fit, describe each."""
+    from ..cluster import KMeans, choose_n_clusters
+    from ..tables import pipeline_for
+
+    if args.out is not None:
+        tables.require_new(args.out, args.force)
+    table = tables.read(args.table, args)
+    columns = tables.used_columns(
+        table, [], tables.names_in(args.columns), tables.names_in(args.drop) or []
+    )
+    X = table.select([c.name for c in columns])
+    steps = pipeline_for(columns, KMeans(random_state=args.seed))[:-1]
+    rows = np.asarray(steps.fit_transform(X))
+    verdict, k = "the number was given", args.clusters
+    if k is None:
+        most = min(MAX_TRIED, len(rows) - 1)
+        found = choose_n_clusters(
+            rows, range(1, most + 1), random_state=args.seed, on_progress=_progress()
+        )
+        verdict, k = found.verdict, found.n_clusters
+    if k is None:
+        if args.json:
+            output.json_result("cluster", {"n_clusters": None, "verdict": verdict, "groups": []})
+        else:
+            output.result(f"No groups found: {verdict}")
+        return OK
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = KMeans(k, n_init=10, random_state=args.seed).fit(rows)
+    for warning in caught:
+        output.note(f"{warning.category.__name__}: {warning.message}")
+    groups = [profile(table, columns, model.labels_ == g) for g in range(k)]
+    if args.out is not None:
+        import pyarrow as pa
+
+        labelled = table.data.append_column("cluster", pa.array(model.labels_))
+        tables.write_table(labelled, args.out)
+    if args.json:
+        output.json_result("cluster", {
+            "n_clusters": k, "verdict": verdict, "groups": groups,
+            "certificate": certificates.as_json(model.certificate_), "file": args.out,
+        })  # fmt: skip
+    else:
+        output.result(f"{count(k, 'group')}: {verdict}\n")
+        _print_profiles(groups, columns)
+        certificates.show(model.certificate_)
+        if args.out is not None:
+            output.result(f"Written        {args.out}")
+    return certificates.exit_code(model.certificate_)
+
+
+def _progress() -> object:
+    import sys
+
+    last = [-1]
+
+    def show(done: int, of: int) -> None:
+        percent = 100 * done // max(of, 1)
+        if percent // 10 > last[0] and sys.stderr.isatty():
+            last[0] = percent // 10
+            output.note(f"how many groups: {percent} %")
+
+    return show
+
+
+def profile(table: "Table", columns: "tuple[Column, ...]", mask: np.ndarray) -> dict[str, object]:
+    """Rows of a group; the mean of each number and the commonest category, in the table's units."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen = pa.array(mask)
+    values: dict[str, object] = {}
+    for c in columns:
+        column = table.data.column(c.name).filter(chosen)
+        if c.role == "number":
+            values[c.name] = pc.mean(column).as_py()
+        else:
+            counts = pc.value_counts(column.combine_chunks().drop_null())
+            top = max(counts.to_pylist(), key=lambda row: row["counts"], default=None)
+            share = top["counts"] / max(len(column), 1) if top else 0.0
+            values[c.name] = {"commonest": str(top["values"]) if top else None, "share": share}
+    return {"rows": int(mask.sum()), "profile": values}
+
+
+def _print_profiles(groups: list[dict[str, object]], columns: "tuple[Column, ...]") -> None:
+    shown = columns[:MAX_PROFILE_COLUMNS]
+    head = ["", *(f"group {g}" for g in range(len(groups)))]
+    lines = [head, ["rows", *(f"{group['rows']:,}" for group in groups)]]
+    for c in shown:
+        cells = []
+        for group in groups:
+            values = group["profile"]
+            assert isinstance(values, dict)
+            cells.append(_cell(values[c.name]))
+        lines.append([c.name, *cells])
+    widths = [max(len(row[j]) for row in lines) for j in range(len(head))]
+    for row in lines:
+        first, *rest = (cell.ljust(w) if j == 0 else cell.rjust(w)
+                        for j, (cell, w) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
+        output.result("  ".join([first, *rest]).rstrip())
+    if len(columns) > len(shown):
+        output.result(f"… and {count(len(columns) - len(shown), 'column')} more (--json has them)")
+    output.result()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{value['commonest']} {100 * value['share']:.0f} %"
+    return "–" if value is None else number(float(str(value)), 4)

@@ -1,8 +1,10 @@
 """Models as ONNX answer as they do here; what has no such form is refused in words."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from onnx.reference import ReferenceEvaluator
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -56,6 +58,17 @@ def test_regression(name):
         rows[3, 2] = np.nan
     found = answers(onnx_export.to_onnx(model), rows)["prediction"]
     np.testing.assert_allclose(found, model.predict(rows), rtol=1e-12)
+
+
+def test_columns_chosen_by_name():
+    table = pa.table({f"x{j}": D[:, j] for j in range(4)})
+    columns = ColumnTransformer(
+        [("a", make_pipeline(SimpleImputer(), StandardScaler()), ["x2", "x0"])],
+        remainder="passthrough",
+    )
+    model = make_pipeline(columns, Ridge()).fit(table, t)
+    found = answers(onnx_export.to_onnx(model), D[:, :4])["prediction"]
+    np.testing.assert_allclose(found, model.predict(table), rtol=1e-12)
 
 
 CLASSIFIERS = {

@@ -1,12 +1,21 @@
 """``certus fit``: a model from a table, with its certificate, into a file."""
 
 import argparse
+import shlex
 import warnings
-from typing import cast
+from typing import TYPE_CHECKING
+
+from sklearn.utils import get_tags
 
 from ..exceptions import UsageError
 from . import certificates, output, tables
 from .models import Task, made, model_class
+
+if TYPE_CHECKING:
+    from ..tables import Table
+
+MAX_COLUMNS_SHOWN = 40
+TARGET_NAMES = ("target", "y", "label", "class", "outcome", "response", "diagnosis")
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -21,7 +30,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
     parser.add_argument("--target", help="the column to predict (not for clusters and mixtures)")
-    parser.add_argument("--model", help="e.g. logistic, linear, ridge, lasso, knn, kmeans, or a class")
+    parser.add_argument("--model", help="logistic, linear, ridge, lasso, knn, kmeans … or a class")
     parser.add_argument("--out", help="the model file to write, by convention NAME.certus")
     parser.add_argument("--weights", help="a column of weights of the rows")
     parser.add_argument("--columns", help="use these columns alone, separated by commas")
@@ -41,12 +50,14 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         tables.require_new(args.out, args.force, tables.is_model_file(args.out))
     table = tables.read(args.table, args)
-    task = "none"
+    if args.target is None and args.model is None:
+        raise UsageError(which_target(args.table, table))
+    task: Task = "none"
     if args.target is not None:
         task = tables.task_of(table.column(args.target), table)
-    cls = model_class(args.model, cast(Task, task))
-    if args.target is None and hasattr(cls, "score") and _needs_target(cls):
-        raise UsageError(_which_target(args.table, table))
+    cls = model_class(args.model, task)
+    if args.target is None and _needs_target(cls):
+        raise UsageError(which_target(args.table, table))
     excluded = [name for name in (args.target, args.weights) if name is not None]
     columns = tables.used_columns(
         table, excluded, tables.names_in(args.columns), tables.names_in(args.drop) or []
@@ -76,15 +87,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _needs_target(cls: type) -> bool:
-    from sklearn.utils import get_tags
-
     return bool(get_tags(cls()).target_tags.required)
 
 
-def _which_target(path: str, table: object) -> str:
-    names = [c.name for c in table.columns]  # type: ignore[attr-defined]
-    likely = names[-1]
-    return (
-        f"give the column to predict by --target. {path} has: {', '.join(names[:30])}. For example: "
-        f"certus fit {path} --target {likely}"
-    )
+def which_target(path: str, table: "Table") -> str:
+    """What to do without a target: the columns, the likely one, and the commands to try."""
+    lines = ["which column shall be predicted? Name it by --target. The columns are:"]
+    for c in table.columns[:MAX_COLUMNS_SHOWN]:
+        looks = f"{c.role}, {', '.join(c.examples)}" + (", …" if c.n_distinct > 3 else "")
+        lines.append(f"  {c.name:<20} {looks}")
+    if len(table.columns) > MAX_COLUMNS_SHOWN:
+        lines.append(f"  … and {len(table.columns) - MAX_COLUMNS_SHOWN} more")
+    likely = likely_target(table)
+    name = shlex.quote(path)
+    lines.append("Try one of")
+    lines.append(f"  certus fit {name} --target {shlex.quote(likely)}")
+    lines.append(f"  certus cluster {name}")
+    return "\n".join(lines)
+
+
+def likely_target(table: "Table") -> str:
+    """The column that is most likely meant: by its name, else the last that can be predicted."""
+    candidates = [c.name for c in table.columns if c.is_used and not c.n_missing]
+    named = [name for name in candidates if name.casefold() in TARGET_NAMES]
+    return (named or candidates or [table.columns[-1].name])[-1]

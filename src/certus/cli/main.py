@@ -24,3 +24,78 @@ from ..exceptions import MissingExtraError, ModelFileError, TableError, UsageErr
 from ..tables.suggestions import unknown
 from . import cluster, export, fit, output, predict, show, verify
 from .exit_codes import BUG, DATA_REFUSED, MODEL_FILE_REFUSED, OK, STOPPED, USAGE
+
+MODULES = (fit, predict, verify, cluster, show, export)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    arguments = [a for a in arguments if a != "--debug"]
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as failure:
+        if debug:
+            traceback.print_exc()
+        return _failed(failure)
+    return code
+
+
+def _failed(failure: Exception) -> int:
+    """Say why the command failed; return the exit code of that reason."""
+    for kind, code in REASONS.items():
+        if isinstance(failure, kind):
+            output.error(str(failure))
+            return code
+    name = type(failure).__name__
+    output.error(f"a bug of certus: {name}: {failure}. Please report it; --debug shows where.")
+    return BUG
+
+
+REASONS: dict[type[Exception], int] = {
+    UsageError: USAGE,
+    MissingExtraError: USAGE,
+    TableError: DATA_REFUSED,
+    ModelFileError: MODEL_FILE_REFUSED,
+    ValueError: DATA_REFUSED,  # an estimator refuses its data, with row, column and remedy
+}
+
+
+def _run(arguments: list[str]) -> int:
+    parser, commands = _parser()
+    if not arguments:
+        parser.print_help()
+        return USAGE
+    if not arguments[0].startswith("-") and arguments[0] not in commands:
+        raise UsageError(unknown("command", arguments[0], commands))
+    try:
+        chosen, extra = parser.parse_known_args(arguments)
+        if extra and not getattr(chosen, "takes_parameters", False):
+            parser.error(f"unrecognized arguments: {' '.join(extra)}")
+    except SystemExit as stop:  # --help, --version, or an option that does not exist
+        return stop.code if isinstance(stop.code, int) else USAGE
+    chosen.extra = extra
+    code: int = chosen.run(chosen)
+    return code
+
+
+def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+    from .. import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="certus", description="Classical machine learning you can check.", allow_abbrev=False,
+        epilog="exit codes: 0 done, 1 a claim does not hold, 2 usage, 3 data refused, 4 model file "
+        "refused, 70 a bug of certus (--debug shows where), 130 stopped",
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"certus {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
+    for module in MODULES:
+        module.register(commands)
+    return parser, [*commands.choices]

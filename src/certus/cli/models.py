@@ -90,7 +90,7 @@ def _from_json(text: str | None) -> dict[str, object]:
     except ValueError as error:
         raise UsageError(f"--params is not JSON: {error}") from error
     if not isinstance(values, dict):
-        raise UsageError('--params must be a JSON object, such as \'{"C": 0.5}\'')
+        raise UsageError("--params must be a JSON object, such as '{\"C\": 0.5}'")
     return values
 
 

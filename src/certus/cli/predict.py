@@ -12,6 +12,8 @@ from .exit_codes import OK
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..tables import Table
+
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command and its options."""
@@ -24,7 +26,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     parser.add_argument("model", help="a model file")
     parser.add_argument("table", help="CSV, TSV, Parquet, Feather or .npy file; - for stdin")
-    parser.add_argument("--out", help="CSV or, by its suffix, Parquet file (default: CSV to stdout)")
+    parser.add_argument("--out", help="a CSV or Parquet file, by its suffix (default: stdout)")
     parser.add_argument("--id", help="a column of the table that is repeated beside the answers")
     parser.add_argument("--force", action="store_true", help="overwrite --out")
     tables.add_reading_options(parser)
@@ -51,24 +53,24 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def matching_rows(model: object, schema: object, table: "object") -> "pa.Table":
+def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
     """The columns that the model was fitted on; what does not match is refused or told."""
     from ..tables import check_columns
     from ..tables.schema import roles_of
 
     needed = needed_columns(model)
     known = list(roles_of(schema))
-    for line in check_columns(needed, table, ignored=known):  # type: ignore[arg-type]
+    for line in check_columns(needed, table, ignored=known):
         output.note(line)
     roles = roles_of(schema)
     for name in needed:
-        found = table.column(name)  # type: ignore[attr-defined]
+        found = table.column(name)
         if roles.get(name) == "number" and found.role in ("category", "text", "date"):
             raise TableError(
                 f"column '{name}' holds text (first: '{found.examples[0]}'), and numbers in the "
                 "table of the fit"
             )
-    return table.select(needed)  # type: ignore[attr-defined]
+    return table.select(needed)
 
 
 def needed_columns(model: object) -> list[str]:

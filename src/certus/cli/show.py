@@ -49,7 +49,9 @@ def lines_of(found: dict[str, object], table: object) -> list[tuple[str, str]]:
     if isinstance(certificate, dict):
         lines.append(("Certificate", _certificate(certificate)))
         lines.append(("Minimised", str(certificate.get("formula"))))
-    rows = "yes: whoever has the file has these rows" if found.get("contains_training_rows") else "no"
+    rows = (
+        "yes: whoever has the file has these rows" if found.get("contains_training_rows") else "no"
+    )
     lines.append(("Training rows", rows))
     lines.append(("Self-test", "runs on loading" if found.get("self_test") else "none"))
     versions = found.get("versions")

@@ -39,7 +39,7 @@ def read(path: str, args: argparse.Namespace) -> "Table":
 
 
 def task_of(column: "Column", table: "Table") -> str:
-    """"classes" or "numbers": what a target holds."""
+    """ "classes" or "numbers": what a target holds."""
     import pyarrow as pa
 
     if column.role in ("category", "truth", "text", "id") and not _is_numeric(table, column):

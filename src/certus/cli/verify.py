@@ -22,7 +22,9 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     parser.add_argument("table", help="the table of the fit; - for stdin")
     parser.add_argument("--target", help="the target, if it has another name in this table")
     parser.add_argument("--weights", help="the column of weights, if it has another name")
-    parser.add_argument("--by", choices=["proof", "page"], default="proof", help="what recomputes it")
+    parser.add_argument(
+        "--by", choices=["proof", "page"], default="proof", help="what recomputes it"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     tables.add_reading_options(parser)
     parser.set_defaults(run=run)

@@ -21,7 +21,7 @@ from .document import steps_of
 from .kinds import name_of
 from .layout import FilePath
 from .onnx_graph import Graph
-from .synthetic_rows import N_ROWS
+from .synthetic_rows import N_ROWS, as_input
 
 RELATIVE_TOLERANCE = 1e-9
 REGRESSORS = (
@@ -70,6 +70,8 @@ def to_onnx(model: object) -> bytes:
 def _scaled(graph: Graph, X: str, step: object) -> str:
     if step == "passthrough":
         return X
+    if type(step).__name__ == "ColumnTransformer":
+        return _columns_apart(graph, X, step)
     name = type(step).__name__
     add = _SCALERS.get(f"{type(step).__module__.partition('.')[0]}.{name}")
     if add is None:
@@ -78,6 +80,20 @@ def _scaled(graph: Graph, X: str, step: object) -> str:
             "MaxAbsScaler, RobustScaler or SimpleImputer alone"
         )
     return add(graph, X, step)
+
+
+def _columns_apart(graph: Graph, X: str, step: object) -> str:
+    """The columns that each part reads, through its steps, side by side."""
+    parts = []
+    for name, part, _ in vars(step)["transformers_"]:
+        indices = vars(step)["_transformer_to_input_indices"][name]
+        if part == "drop" or not indices:
+            continue
+        chosen = graph.node("Gather", X, graph.constant(np.array(indices)), axis=1)
+        for inner in steps_of(part):
+            chosen = _scaled(graph, chosen, inner)
+        parts.append(chosen)
+    return graph.node("Concat", *parts, axis=1)
 
 
 def _centre_and_scale(shift: str) -> Callable[[Graph, str, object], str]:
@@ -234,7 +250,7 @@ def _compare(model: object, made: object, methods: dict[str, str], n_columns: in
     names = [*methods]
     found = ReferenceEvaluator(made).run(names, {"X": rows})
     for name, answer in zip(names, found, strict=True):
-        expected = np.asarray(getattr(model, methods[name])(rows))
+        expected = np.asarray(getattr(model, methods[name])(_named(model, rows)))
         if not _agree(np.asarray(answer), expected):
             raise ModelFileError(
                 f"the ONNX graph answers differently from {methods[name]}: nothing was written"
@@ -254,6 +270,17 @@ def _rows_for(model: object, n_columns: int) -> np.ndarray:
     scale = next((first[k] for k in ("scale_",) if k in first and "min_" not in first), None)
     scale = first.get("data_range_", scale)
     return rows * (1.0 if scale is None else scale) + (0.0 if shift is None else shift)
+
+
+def _named(model: object, rows: np.ndarray) -> object:
+    """The rows as the model reads them: by name, where its columns are chosen by name."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return rows
+    given = as_input({str(name): list(rows[:, j]) for j, name in enumerate(names)})
+    if given is None:
+        raise ModelFileError("the model reads columns by name: pip install pyarrow to compare it")
+    return given
 
 
 def _agree(answer: np.ndarray, expected: np.ndarray) -> bool:

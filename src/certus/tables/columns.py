@@ -110,9 +110,7 @@ def described(name: str, values: "pa.ChunkedArray", note: str = "") -> Column:
     if n_distinct == 1 and n_missing == 0 and n > 1:
         return column("constant", f"{examples[0]} in every row")
     if pa.types.is_temporal(kind) or (pa.types.is_string(kind) and _are_dates(distinct)):
-        return column(
-            "date", "a date: make numbers of it (days since a day, month, weekday)"
-        )
+        return column("date", "a date: make numbers of it (days since a day, month, weekday)")
     all_differ = n_distinct == n - n_missing and n >= MIN_ROWS_OF_ID
     if pa.types.is_boolean(kind):
         return column("truth")

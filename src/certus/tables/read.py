@@ -286,9 +286,7 @@ def _unique_names(given: Sequence[str], header: bool) -> tuple[list[str], list[s
         while unique in names:
             unique, number = f"{stripped}_{number}", number + 1
         if unique != stripped:
-            notes.append(
-                f"two columns are called '{stripped}': the later is read as '{unique}'"
-            )
+            notes.append(f"two columns are called '{stripped}': the later is read as '{unique}'")
         elif not name.strip():
             notes.append(f"column {i + 1} has no name: it is read as '{unique}'")
         names.append(unique)

@@ -21,9 +21,7 @@ def check_columns(needed: Sequence[str], table: Table, ignored: Sequence[str] = 
     if extra:
         notes.append(f"columns that the model does not know are ignored: {_listed(extra)}")
     if [name for name in there if name in needed] != list(needed):
-        notes.append(
-            "columns stand in another order than in the fit: they are taken by name"
-        )
+        notes.append("columns stand in another order than in the fit: they are taken by name")
     return notes
 
 

@@ -145,7 +145,7 @@ class GaussianMixture(BaseEstimator):
         self.precisions_, self.precisions_cholesky_ = precisions(theta)
         S = len(X) if s is None else s.sum()
         value = mixture.log_likelihood(X, pi, theta, s) + theta.log_prior(prior)
-        self.lower_bound_, self.converged_, self._fell = value / S, self.max_iter > 20, 0.0
+        self.lower_bound_, self.converged_, self._largest_decrease = value / S, self.max_iter > 20, 0.0
         self.lower_bounds_ = np.array([self.lower_bound_ - 1, self.lower_bound_])
         self.restarts_ = self.lower_bound_ - np.array([0.2, 0.0, 1e-9])
         return self

@@ -348,7 +348,7 @@ def test_what_is_said_besides_is_held_against_the_parameters(shape):
         "lower_bound": (mean + 1e-6, "lower_bound_ is "),
         "trace": ([mean - 1e-6], "lower_bounds_ ends at "),
         "restarts": ([mean + 1e-4], "the best restart reached "),
-        "fell": (1e-6, "the objective fell by 1e-06 a row"),
+        "largest_decrease": (1e-6, "the objective fell by 1e-06 a row"),
         "precisions": (1.0001 * plain, "precisions_"),
         "precisions_cholesky": (1.0001 * root, "precisions_cholesky_"),
     }

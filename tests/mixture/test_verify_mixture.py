@@ -272,7 +272,7 @@ def test_each_attribute_edited_by_one_percent_is_refused(shape):
         assert c.status == "contradicted", name
     assert "or this is a bug of certus" in c.explain()
     model = GaussianMixture(3, shape).fit(X)
-    model._fell = 0.01
+    model._largest_decrease = 0.01
     assert refused(model)[0].startswith("the objective fell by 0.01 a row")
 
 

@@ -69,7 +69,7 @@ def _on_the_way(
         said.append(f"lower_bounds_ ends at {trace[-1]:.9g}, the rows say {mean:.9g}")
     if restarts is not None and np.size(restarts) and not abs(max(restarts) - mean) <= AGREE + off:
         said.append(f"the best restart reached {max(restarts):.9g}, the model has {mean:.9g}")
-    fell = float(claims.get("fell", 0.0))
+    fell = float(claims.get("largest_decrease", 0.0))
     if ascent and not fell <= off:
         said.append(f"the objective fell by {fell:.1g} a row between two steps")
     return said

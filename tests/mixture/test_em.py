@@ -9,7 +9,13 @@ import certus
 from certus.data.rows import Rows
 from certus.mixture import BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
 from certus.solvers.linalg.column_moments import column_moments
-from certus.solvers.mixture.counts import Bernoulli, CountFamily, CountParameters, Multinomial, Poisson
+from certus.solvers.mixture.counts import (
+    Bernoulli,
+    CountFamily,
+    CountParameters,
+    Multinomial,
+    Poisson,
+)
 from certus.solvers.mixture.covariances import COVARIANCES, Regularization
 from certus.solvers.mixture.em import em, largest_decrease, responsibilities
 from certus.solvers.mixture.gaussian import Coordinates, GaussianFamily

@@ -12,13 +12,11 @@ its observed entries, row i has the mean e_ik and the covariance V_ik in compone
     S_k = Σ_i w_ik ((e_ik − μ'_k)(e_ik − μ'_k)ᵀ + V_ik)
 
 (with C' reduced to its shape) maximises a lower bound of F that equals F at (π, μ, C). So F never
-decreases, and where it does not rise it is stationary. ``miss`` is |F' − F|, plus what Σ_k π_k ≠ 1
-adds to F, and is compared with Σ_i s_i. With a number ``added`` to the diagonal of C' F may fall;
-``miss`` is then at least Σ_i s_i Σ_k π'_k (KL(N'_k ‖ N_k) + log π'_k/π_k), which is 0 only at fixed
-points.
+decreases, and is stationary where it does not rise. ``miss`` is |F' − F|, plus what Σ_k π_k ≠ 1
+adds to F, compared with Σ_i s_i. With a number ``added`` to the diagonal of C', F may fall; then
+``miss`` is at least Σ_i s_i Σ_k π'_k (KL(N'_k ‖ N_k) + log π'_k/π_k), 0 only at a fixed point.
 
-Weaker than the proof for float32 means more than 10⁴ spreads from 0. Memory: four arrays as large
-as X, four of K×p×p.
+Weaker than the proof for float32 means more than 10⁴ spreads from 0. Memory: 4 times X and C.
 """
 
 from itertools import cycle
@@ -94,7 +92,6 @@ def whiten(C, A):
 
 
 def divergence(pi, mu, C, pi1, mu1, C1):
-    """Compute Σ_k π'_k (KL(N'_k ‖ N_k) + log π'_k/π_k)."""
     total = 0.0
     for k, c, c1 in zip(range(len(mu)), cycle(C), cycle(C1)):
         Z, log_det = whiten(c, np.column_stack([np.linalg.cholesky(c1), mu1[k] - mu[k]]))

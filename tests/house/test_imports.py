@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(ESTIMATORS, OF_ESTIMATORS),
     "cluster": {"mixture", *OF_ESTIMATORS},  # BIC of mixtures says how many clusters there are
     "svm": {"linear_model", *OF_ESTIMATORS},  # LinearSVC is a linear classifier
+    "tables": {"data", *BASIC},
     "model_files": {
         "certificate",
         "audit",
@@ -50,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *ESTIMATORS,
         *BASIC,
     },
-    "cli": {"certificate", "data", "kernels", "root", *ESTIMATORS, *BASIC},
+    "cli": {"certificate", "data", "kernels", "model_files", "root", "tables", *ESTIMATORS, *BASIC},
     "root": {
         "certificate",
         "derivatives",

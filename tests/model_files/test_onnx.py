@@ -1,7 +1,7 @@
 """Models as ONNX answer as they do here; what has no such form is refused in words."""
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
 from onnx.reference import ReferenceEvaluator
 from sklearn.compose import ColumnTransformer
@@ -61,7 +61,7 @@ def test_regression(name):
 
 
 def test_columns_chosen_by_name():
-    table = pa.table({f"x{j}": D[:, j] for j in range(4)})
+    table = pd.DataFrame({f"x{j}": D[:, j] for j in range(4)})
     columns = ColumnTransformer(
         [("a", make_pipeline(SimpleImputer(), StandardScaler()), ["x2", "x0"])],
         remainder="passthrough",

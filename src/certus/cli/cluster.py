@@ -2,6 +2,7 @@
 
 import argparse
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     return certificates.exit_code(model.certificate_)
 
 
-def _progress() -> object:
+def _progress() -> Callable[[int, int], None]:
     import sys
 
     last = [-1]

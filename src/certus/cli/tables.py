@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..tables import Column, Table
+    from .models import Task
 
 MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
 
@@ -38,8 +39,8 @@ def read(path: str, args: argparse.Namespace) -> "Table":
     return table
 
 
-def task_of(column: "Column", table: "Table") -> str:
-    """ "classes" or "numbers": what a target holds."""
+def task_of(column: "Column", table: "Table") -> "Task":
+    """What a target holds: classes or numbers."""
     import pyarrow as pa
 
     if column.role in ("category", "truth", "text", "id") and not _is_numeric(table, column):

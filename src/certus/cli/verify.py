@@ -45,8 +45,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("the file does not say which column was the target: give --target")
     y = None if target is None else table.target(str(target))
     s = None if weights is None else np.asarray(table.target(str(weights)), dtype=float)
-    how = {} if args.by == "proof" else {"by": "page"}
-    certificate = verify(file.model, X, y, sample_weight=s, **how)
+    certificate = verify(file.model, X, y, sample_weight=s, by=args.by)
     if args.json:
         output.json_result("verify", {"certificate": certificates.as_json(certificate)})
     else:

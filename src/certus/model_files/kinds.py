@@ -159,7 +159,7 @@ RECORDS: dict[str, Mapping[str, object]] = {
     "certus.certificate.fingerprint.Fingerprint": {},
     "certus.audit.labels.Labels": {},
     "certus.proofs.ncfs._claims.Score": {},
-    "certus.neighbors._abstention.Verdict": {},
+    "certus.neighbors._abstention.Fallback": {},
     "certus.audit.column_steps.ColumnStep": {},
     "certus.runtime.progress.TracePoint": SECONDS_UNKNOWN,
     **{f"certus.certificate.findings.{name}": {} for name in (

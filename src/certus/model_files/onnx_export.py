@@ -68,7 +68,7 @@ def to_onnx(model: object) -> bytes:
 
 
 def _scaled(graph: Graph, X: str, step: object) -> str:
-    if step == "passthrough":
+    if step == "passthrough" or _is_identity(step):
         return X
     if type(step).__name__ == "ColumnTransformer":
         return _columns_apart(graph, X, step)
@@ -80,6 +80,12 @@ def _scaled(graph: Graph, X: str, step: object) -> str:
             "MaxAbsScaler, RobustScaler or SimpleImputer alone"
         )
     return add(graph, X, step)
+
+
+def _is_identity(step: object) -> bool:
+    """Is it what a ColumnTransformer makes of "passthrough"?"""
+    s = vars(step) if hasattr(step, "__dict__") else {}
+    return type(step).__name__ == "FunctionTransformer" and s.get("func") is None
 
 
 def _columns_apart(graph: Graph, X: str, step: object) -> str:

@@ -15,12 +15,12 @@ PENALIZED = (*LINEAR, "loss_", "penalty_", "_partial")
 TREE = ("tree_", "labels_", "n_clusters_", "n_leaves_", "scale_", "_distance", "_mixed")
 CENTERS = ("cluster_centers_", "labels_", "inertia_", "n_clusters_effective_")
 MIXTURE = (
-    "weights_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "restarts_", "_fell",
-    "constant_columns_",
+    "weights_", "converged_", "n_iter_", "lower_bound_", "lower_bounds_", "restarts_",
+    "_largest_decrease", "constant_columns_",
 )  # fmt: skip
 NEIGHBORS = (
     "effective_metric_", "effective_metric_params_", "n_samples_fit_", "_distance", "_mixed",
-    "_fit_X", "_present", "_y", "_sample_weight", "_instead",
+    "_fit_X", "_present", "_y", "_sample_weight", "_fallback",
 )  # fmt: skip
 KERNEL_MACHINE = (
     "X_fit_", "gamma_", "dual_coef_", "intercept_", "objective_", "condition_",
@@ -30,7 +30,7 @@ KERNEL_CLASSIFIER = (*KERNEL_MACHINE, "classes_", "class_weight_", "loo_accuracy
 NCFS = (
     "weights_", "weights_in_units_", "support_", "objective_", "alpha_", "n_iter_",
     "n_evaluations_", "solver_", "shift_", "scale_", "loo_score_", "_fit_X", "_fit_y",
-    "_fit_columns", "_fell",
+    "_fit_columns", "_largest_decrease",
 )  # fmt: skip
 
 

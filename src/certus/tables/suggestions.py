@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+MAX_LISTED = 30
+
 
 def did_you_mean(name: str, known: Iterable[object]) -> str | None:
     """The known name that is most like ``name``; None: none is. Case does not count."""
@@ -13,13 +15,10 @@ def did_you_mean(name: str, known: Iterable[object]) -> str | None:
 
 def unknown(what: str, name: str, known: Iterable[object], where: str = "") -> str:
     """ "No column 'defualted' in loans.csv. Did you mean 'defaulted'?", or the list of names."""
-    known = [str(k) for k in known]
+    names = [str(k) for k in known]
     place = f" in {where}" if where else ""
-    close = did_you_mean(name, known)
+    close = did_you_mean(name, names)
     if close is not None:
         return f"No {what} '{name}'{place}. Did you mean '{close}'?"
-    listed = ", ".join(known[:MAX_LISTED]) + (", …" if len(known) > MAX_LISTED else "")
+    listed = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
     return f"No {what} '{name}'{place}. There is: {listed}."
-
-
-MAX_LISTED = 30

@@ -23,6 +23,7 @@ REASONS = {
     "connectivity": "documented: AgglomerativeClustering takes no connectivity",
     "ties": "documented: equally near rows, classes with equally many votes, order of labels",
     "kept": "documented: defaults, and what weights of neighbours mean",
+    "asked": "documented: a fit asks the model for predictions, which its certificate checks",
     "words": "an error or a warning is there, in other words",
     "private": "private functions, classes and attributes of scikit-learn",
     "fitted": "the reference values are those of scikit-learn's own, less exact fit",
@@ -131,6 +132,9 @@ EXPECTED: dict[str, list[str]] = {
     "kept": [
         MIXTURE + "test_regularisation",
         CHECKS + "KNeighbors*check_sample_weight_equivalence*]",
+    ],
+    "asked": [
+        "metrics/tests/test_score_objects.py::test_multimetric_scorer_calls_method_once_classifier_no_decision",
     ],
     "words": [
         RIDGE + "test_ridgecv_alphas_zero",

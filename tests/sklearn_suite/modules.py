@@ -25,6 +25,7 @@ OWN = [
 OTHERS = [
     "tests/test_common.py",
     "tests/test_base.py",
+    "tests/test_calibration.py",
     "tests/test_multiclass.py",
     "tests/test_multioutput.py",
     "tests/test_pipeline.py",
@@ -38,6 +39,11 @@ OTHERS = [
     "feature_selection/tests/test_from_model.py",
     "feature_selection/tests/test_rfe.py",
     "feature_selection/tests/test_sequential.py",
+    "metrics/tests/test_score_objects.py",
+    "model_selection/tests/test_classification_threshold.py",
+    "model_selection/tests/test_search.py",
+    "model_selection/tests/test_successive_halving.py",
+    "model_selection/tests/test_validation.py",
 ]
 
 ALL = OWN + OTHERS

@@ -37,3 +37,20 @@ def test_predictions_are_those_of_the_columns_that_are_left():
     one = LinearRegression().fit(t[:, None], y)
     found = model.predict(np.column_stack([t, 2 * t, np.ones(N)]))
     np.testing.assert_allclose(found, one.predict(t[:, None]), atol=1e-12)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("size", [5e-324, 1e-320])
+def test_columns_whose_coefficients_are_beyond_the_floats_are_refused_in_words(size, positive):
+    X = np.arange(N)[:, None] * np.full((N, 2), size)
+    with pytest.raises(ValueError, match=r"vanish: .* multiply those within 1e-150"):
+        LinearRegression(positive=positive).fit(X, np.arange(N) + 1.0)
+
+
+def test_tiny_columns_have_coefficients_that_are_not_negative():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] + rng.normal(size=30)
+    tiny, plain = (LinearRegression(positive=True).fit(s * X, y) for s in (2.0**-532, 1.0))
+    assert tiny.certificate_.certified
+    np.testing.assert_allclose(tiny.coef_ * 2.0**-532, plain.coef_, rtol=1e-9)

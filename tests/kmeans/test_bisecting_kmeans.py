@@ -125,7 +125,7 @@ def test_predict_is_labels_at_any_distance_from_the_origin(dtype, offset):
 def test_a_row_goes_down_the_tree_and_not_to_the_nearest_centre():
     fitted = model().fit(X)
     Q = 3 * np.random.default_rng(5).normal(size=(2000, 3))
-    tree = solver.Tree(fitted._pairs, fitted._children)
+    tree = solver.SplitTree(fitted._pairs, fitted._children)
 
     def leaf(x):
         at = 0

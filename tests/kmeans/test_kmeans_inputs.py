@@ -280,7 +280,7 @@ def test_text_is_named_with_the_remedy():
 def test_numbers_whose_squares_cannot_be_held_are_refused(kind):
     with pytest.raises(ValueError, match=r"X reaches .*e\+200, and squares .* overflow: divide it"):
         KMeans(3).fit(kind(1e200 * X))
-    with pytest.raises(ValueError, match=r"differ by .*e-200 at most, .* vanish: multiply it"):
+    with pytest.raises(ValueError, match=r"differ by .*e-200 at most, .* underflow: multiply it"):
         KMeans(3).fit(kind(1e-200 * X))
     with pytest.raises(ValueError, match="overflow: divide X by a power of 10"):
         KMeans(3).fit(X).predict(1e200 * X)

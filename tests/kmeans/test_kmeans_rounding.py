@@ -61,7 +61,7 @@ each_case = pytest.mark.parametrize("X", CASES.values(), ids=list(CASES))
 def solver(request, monkeypatch):
     """Small data have a loop of their own: both ways must hold."""
     if request.param == "bounds":
-        monkeypatch.setattr("certus.solvers.kmeans.small.WORK", 0)
+        monkeypatch.setattr("certus.solvers.kmeans.small.MAX_SMALL_WORK", 0)
 
 
 def start(X):
@@ -294,7 +294,7 @@ def test_labels_are_nearest_whatever_the_range_of_rows(far, p, k):
         D = np.stack([((X - m) ** 2).sum(axis=1) for m in C])
         assert (D[engine.labels, np.arange(400)] <= D.min(axis=0) * (1 + 1e-13)).all()
         mass = np.bincount(engine.labels, minlength=k)
-        C = C + engine.own().rest / np.maximum(mass, 1)[:, None]
+        C = C + engine.distances_to_own_center().residual_sums / np.maximum(mass, 1)[:, None]
 
 
 # --- sparse rows in blocks, and threads -----------------------------------------------------------

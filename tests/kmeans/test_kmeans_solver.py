@@ -10,14 +10,14 @@ from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.solvers.kmeans import bounds, lloyd, nearest_centers, small
 from certus.solvers.kmeans.bounds import Bounds
-from certus.solvers.kmeans.groups import groups_of, half_way
+from certus.solvers.kmeans.groups import groups_of, half_distance_to_nearest
 
 
 @pytest.fixture(params=["few rows at once", "bounds"], autouse=True)
 def way(request, monkeypatch):
     """All of it twice: few rows are fitted in one compiled call, if they may."""
     if request.param == "bounds":
-        monkeypatch.setattr(small, "WORK", 0)
+        monkeypatch.setattr(small, "MAX_SMALL_WORK", 0)
 
 
 SHAPES = [(400, 2, 7), (700, 5, 30), (300, 16, 64), (600, 30, 33), (300, 100, 9), (260, 130, 40)]
@@ -96,17 +96,17 @@ def test_float32_and_columns(dtype, order):
 
 
 @pytest.mark.parametrize(
-    ("how", "t", "p"),
+    ("method", "t", "p"),
     [
-        *[(how, t, 40) for how in (bounds.BLAS, bounds.BY_ROWS) for t in (1, 3, 20)],
+        *[(method, t, 40) for method in (bounds.BLAS, bounds.BY_ROWS) for t in (1, 3, 20)],
         *[(bounds.LOOP, 1, p) for p in (1, 4, 8, 9, 16)],  # eight columns, or sixteen
     ],
 )
 @pytest.mark.parametrize("k", [20, 3, 6])
-def test_every_way_of_comparing_gives_the_same(how, t, p, k):
+def test_every_way_of_comparing_gives_the_same(method, t, p, k):
     X = blobs(700, p, 20, 1)
     engine = Bounds(Rows(X, threads=1), k, min(t, k))
-    engine.how = how
+    engine.product_method = method
     rng = np.random.default_rng(0)
     C = X[:k].copy()
     for step in range(12):
@@ -258,7 +258,7 @@ def test_half_of_the_way_is_never_too_long(seed):
     m[1] = m[0] + 10.0 ** rng.uniform(-9, 0)
     true = np.sqrt(squares(m, m))
     np.fill_diagonal(true, np.inf)
-    half = half_way(m)
+    half = half_distance_to_nearest(m)
     assert (half <= true.min(axis=1) / 2).all()
     assert (half[2:] >= 0.49 * true.min(axis=1)[2:]).all() or np.abs(m).max() > 1e4
 

@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from certus.data.csr import CSR
 from certus.data.rows import Rows
-from certus.kernels.kmeans.start import look
+from certus.kernels.kmeans.start import candidate_potentials
 from certus.solvers.kmeans import lloyd, nearest_centers, small
 from certus.solvers.kmeans.starts import parallel, plus_plus, random_rows
 
@@ -15,7 +15,7 @@ from certus.solvers.kmeans.starts import parallel, plus_plus, random_rows
 @pytest.fixture(params=["few rows", "blocks"], autouse=True)
 def way(request, monkeypatch):
     if request.param == "blocks":
-        monkeypatch.setattr(small, "WORK", 0)
+        monkeypatch.setattr(small, "MAX_SMALL_WORK", 0)
 
 
 def blobs(n, p, k, seed):
@@ -56,7 +56,7 @@ def test_candidates_by_hand(trials):
     assert 0 < unread.sum() < 1500
     assert (true[unread].min(axis=1) >= d[unread]).all()
     pots = np.empty((2, trials))
-    look(X, s, 1.0, Y, reach, 3, d, a, pots)
+    candidate_potentials(X, s, 1.0, Y, reach, 3, d, a, pots)
     now = np.minimum(before.min(axis=1), true[:, 0])
     np.testing.assert_allclose(d, now, rtol=1e-6)
     np.testing.assert_array_equal(a == 3, true[:, 0] < before.min(axis=1))

@@ -151,7 +151,7 @@ def test_centres_that_somebody_moved_are_where_the_next_batch_starts():
     counts = streamed.counts_.copy()
     streamed.cluster_centers_ = moved.copy()
     streamed.partial_fit(X[500:900])
-    running = solver.Running(moved, counts)
+    running = solver.MiniBatchState(moved, counts)
     solver.step(Rows(X[500:900]), running, np.random.RandomState(0), 0.0)
     np.testing.assert_array_equal(streamed.cluster_centers_, running.centers)
 
@@ -271,8 +271,8 @@ def test_centres_with_few_rows_are_drawn_anew_from_the_batch():
 
 
 def test_the_largest_cluster_stays_whatever_the_ratio():
-    running = solver.Running(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
-    solver._draw_anew(Rows(X), running, np.random.RandomState(0), 5.0)
+    running = solver.MiniBatchState(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
+    solver._reassign(Rows(X), running, np.random.RandomState(0), 5.0)
     np.testing.assert_array_equal(running.centers[2], START[2])
     others = [0, 1, 3, 4]
     assert (running.centers[others] != START[others]).any(axis=1).all()
@@ -280,8 +280,8 @@ def test_the_largest_cluster_stays_whatever_the_ratio():
 
 
 def test_at_most_half_a_batch_becomes_centres():
-    running = solver.Running(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
-    solver._draw_anew(Rows(X[:4]), running, np.random.RandomState(0), 1.0)
+    running = solver.MiniBatchState(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
+    solver._reassign(Rows(X[:4]), running, np.random.RandomState(0), 1.0)
     changed = (running.centers != START).any(axis=1)
     np.testing.assert_array_equal(changed, [True, True, False, False, False])
 
@@ -321,10 +321,10 @@ def test_it_stops_after_max_iter_times_as_many_rows_as_there_are():
 
 def test_it_stops_where_the_smoothed_objective_falls_no_more():
     smoothed = solver._Smoothed(batch_size=50, n=99, patience=2)  # a share of 1: no memory
-    assert [smoothed.hear(J) for J in (5.0, 4.0, 4.0, 3.0, 3.0, 3.5)] == [*[False] * 5, True]
+    assert [smoothed.update(J) for J in (5.0, 4.0, 4.0, 3.0, 3.0, 3.5)] == [*[False] * 5, True]
     half = solver._Smoothed(batch_size=25, n=99, patience=None)
-    half.hear(4.0)
-    half.hear(2.0)
+    half.update(4.0)
+    half.update(2.0)
     assert half.mean == 3.0
 
 

@@ -105,7 +105,7 @@ def mixed_columns(seed: int, n: int) -> tuple[np.ndarray, None]:
 
 FLOAT32_CENTRES = 1e-6
 # bounds and blocks for few rows, too
-BOUNDS = ("certus.solvers.kmeans.small:WORK", "certus.solvers.kmeans.bounds:BLOCK")
+BOUNDS = ("certus.solvers.kmeans.small:MAX_SMALL_WORK", "certus.solvers.kmeans.bounds:BLOCK_ROWS")
 CLUSTERS = [
     Case("KMeans", kmeans(), noise, partition, k=5, far=36, blocks=BOUNDS,
          rtol_float32=FLOAT32_CENTRES),

@@ -16,7 +16,7 @@ from certus.exceptions import DegenerateWarning, NotEuclideanWarning, UnitsWarni
 from tests.linkage.tree_cases import INVERTED, METHODS, rows, same_clusters
 
 each_method = pytest.mark.parametrize("method", METHODS)
-OF_CENTERS = ("centroid", "median", "ward")
+CENTER_METHODS = ("centroid", "median", "ward")
 
 
 # --- the function ---------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_rows_that_only_resemble_distances_are_rows():
             AgglomerativeClustering(1).fit(X)
 
 
-@pytest.mark.parametrize("method", OF_CENTERS)
+@pytest.mark.parametrize("method", CENTER_METHODS)
 def test_centres_of_distances_that_have_none_are_warned_of(method):
     X = rows(1)
     with pytest.warns(NotEuclideanWarning) as told:
@@ -369,9 +369,9 @@ def test_equal_rows_merge_first_at_height_zero():
         ({"n_clusters": 0}, "n_clusters=0: give a whole number above 0"),
         ({"n_clusters": None, "distance_threshold": -1.0},
          "distance_threshold=-1.0: give a number of at least 0"),
-        ({"connectivity": np.eye(30)}, "connectivity: trees along a graph are not offered. Leave "
+        ({"connectivity": np.eye(30)}, "connectivity: trees along a graph are not supported. Leave "
          "it out, or give metric='precomputed' with large distances between rows that must not "
-         "meet"),
+         "be merged"),
         ({"n_clusters": None, "distance_threshold": 1.0, "compute_full_tree": False},
          "compute_full_tree must be True if distance_threshold is set."),
         ({"compute_distances": "yes"}, "compute_distances='yes': give True or False"),
@@ -420,7 +420,7 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch):
 
 def test_single_linkage_asks_for_no_copy_of_given_distances(monkeypatch):
     D = cdist(rows(1), rows(1))
-    monkeypatch.setattr("certus.cluster._build_tree.ALWAYS_THERE", 0)
+    monkeypatch.setattr("certus.cluster._build_tree.MIN_CHECKED_BYTES", 0)
     monkeypatch.setattr("certus.cluster._build_tree.available_memory", lambda: D.nbytes)
     AgglomerativeClustering(linkage="single", metric="precomputed").fit(D)
     with pytest.raises(MemoryError, match="average linkage of 30 rows needs"):

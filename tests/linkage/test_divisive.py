@@ -157,7 +157,7 @@ def test_a_part_as_wide_as_the_whole_is_no_tie():
 
 
 def test_distances_that_do_not_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("certus.cluster.divisive.ALWAYS_THERE", 0)
+    monkeypatch.setattr("certus.cluster.divisive.MIN_CHECKED_BYTES", 0)
     monkeypatch.setattr("certus.cluster.divisive.available_memory", lambda: 1000)
     with pytest.raises(MemoryError) as error:
         DivisiveClustering().fit(rows(1))

@@ -138,7 +138,7 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(k):
 
 @pytest.mark.parametrize("how", [{}, {"n_clusters": 2, "height": 1.0}])
 def test_a_cut_is_by_number_or_by_height(how):
-    with pytest.raises(ValueError, match="give n_clusters or height, one of them"):
+    with pytest.raises(ValueError, match="give either n_clusters or height"):
         Tree([[0, 1, 1.0, 2]]).cut(**how)
     with pytest.raises(ValueError, match="height=nan: give a number"):
         Tree([[0, 1, 1.0, 2]]).cut(height=np.nan)
@@ -241,7 +241,7 @@ def test_many_new_rows_are_predicted_in_blocks(method, monkeypatch):
     Z, X = scipy_tree(7, method)
     Q = rows(9, n=50)
     whole = Tree(Z, method=method, X=X).predict(Q, 4)
-    monkeypatch.setattr("certus.cluster._tree_nearest.BLOCK", 64)
+    monkeypatch.setattr("certus.cluster._tree_nearest.BLOCK_DISTANCES", 64)
     np.testing.assert_array_equal(Tree(Z, method=method, X=X).predict(Q, 4), whole)
 
 
@@ -258,7 +258,7 @@ def test_what_a_prediction_needs_is_named():
     Z, X = scipy_tree(1, "average")
     with pytest.raises(ValueError, match=r"method=None has no rule for new rows: make the tree"):
         Tree(Z, X=X).predict(X, 2)
-    with pytest.raises(ValueError, match=r"does not know its rows: make it with Tree\(…, X=X\)"):
+    with pytest.raises(ValueError, match=r"does not hold its rows: make it with Tree\(…, X=X\)"):
         Tree(Z, method="average").predict(X, 2)
     with pytest.raises(ValueError, match="X has 2 columns, the rows of the tree have 3"):
         Tree(Z, method="average", X=X).predict(X[:, :2], 2)
@@ -281,7 +281,7 @@ def test_leaves_can_hold_several_rows():
     assert repr(tree) == "Tree(bisecting, 3 leaves of 6 rows, heights 1 to 5)"
     with pytest.raises(ValueError, match="the model's own predict"):
         tree.predict([[0.0]], 2)
-    with pytest.raises(ValueError, match="row 1 is said to be in leaf 3: there are 0 … 1"):
+    with pytest.raises(ValueError, match="row 1 has leaf 3: leaves are 0 … 1"):
         Tree([[0, 1, 1.0, 2]], rows=[0, 3])
 
 

@@ -2,7 +2,7 @@
 
 from .fit import (
     METHODS,
-    OF_CENTERS,
+    CENTER_METHODS,
     agglomerate,
     agglomerate_distances,
     bytes_needed,

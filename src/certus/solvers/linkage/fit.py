@@ -20,7 +20,7 @@ from ..progress import OnStep, ignore
 from . import boruvka, centers, chain, matrix, merging, prim
 
 METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
-OF_CENTERS = ("centroid", "median", "ward")  # their rule is about squared distances
+CENTER_METHODS = ("centroid", "median", "ward")  # their rule is about squared distances
 IN_RANGE = 1e-100
 PARTS = 100  # in which a listener hears of the merges
 # Columns up to which a tree is thought of, and rows, times 2^p, from which it is faster (measured
@@ -74,7 +74,7 @@ def agglomerate(
     from ...distances import Euclidean
 
     distance = distance or Euclidean()
-    squares = method in OF_CENTERS
+    squares = method in CENTER_METHODS
     D = matrix.compared(distance.read(X), distance, dtype, squares, threads)
     return _of_matrix(D, method, threads, on_step)
 
@@ -96,7 +96,7 @@ def agglomerate_distances(
         return np.empty((0, 4))
     if method == "single":
         return _of_matrix(np.ascontiguousarray(D), method, threads, on_step)
-    S = matrix.square(D, dtype, method in OF_CENTERS, threads)
+    S = matrix.square(D, dtype, method in CENTER_METHODS, threads)
     return _of_matrix(S, method, threads, on_step)
 
 
@@ -106,7 +106,7 @@ def rows_suffice(method: str, euclidean_like: str | None) -> bool:
     ``euclidean_like``: that of the distance, whose ``embed``-ed rows then take its place.
     """
     if euclidean_like == "euclidean":
-        return method in (*OF_CENTERS, "single")
+        return method in (*CENTER_METHODS, "single")
     return euclidean_like == "sqeuclidean" and method == "single"
 
 
@@ -120,7 +120,7 @@ def bytes_needed(n: int, p: int, method: str, vectors: bool, dtype: Any = np.flo
     merges = (4 + 4 + 4) * 8 * n
     if method == "single" and (vectors or p == 0):
         return merges + (8 * p + 6 * 8) * n
-    if vectors and method in OF_CENTERS:
+    if vectors and method in CENTER_METHODS:
         panels, found = int((1 + centers.ROOM) * 8 * p * n), 4 * p * n
         return merges + panels + found + 12 * 8 * n
     work = 12 * 8 * n + 2 * matrix.SIDE * n * 8
@@ -163,7 +163,7 @@ def _of_matrix(D: np.ndarray, method: str, threads: int, on_step: OnStep) -> np.
     else:
         found = matrix.least_pairs(D, method, steps, threads)
         tree = merging.as_they_came
-    return merging.gathered(_roots(found) if method in OF_CENTERS else found, tree, n, on_step)
+    return merging.gathered(_roots(found) if method in CENTER_METHODS else found, tree, n, on_step)
 
 
 def _roots(parts: Iterator[merging.Merges]) -> Iterator[merging.Merges]:

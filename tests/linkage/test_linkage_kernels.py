@@ -78,8 +78,8 @@ def test_the_filter_misses_no_row_that_is_nearer(dtype, p, spread):
     X = 1.0 + spread * rng.normal(size=(333, p))
     X[0] = -1.0
     c = Centers(X, "centroid")
-    c.use(dtype)
-    vectors.first(c, 0, 333, c.seen)
+    c.use_dtype(dtype)
+    vectors.first(c, 0, 333, c.counts)
     D = ((X[:, None] - X) ** 2).sum(axis=2)
     for i in range(1, 333):
         assert c.value[i] == pytest.approx(D[i, :i].min(), rel=1e-9)

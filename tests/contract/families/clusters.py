@@ -83,7 +83,10 @@ def bisecting(init: Any = ends, **how: Any) -> Any:
 
 
 # a k-d tree for few rows, too
-SINGLE_BY_TREE = ("certus.solvers.linkage.fit:TREE_ROWS", "certus.solvers.linkage.boruvka:GROUP")
+SINGLE_BY_TREE = (
+    "certus.solvers.linkage.fit:MIN_TREE_ROWS_FACTOR",
+    "certus.solvers.linkage.boruvka:TASK_ROWS",
+)
 
 
 def agglomerative(linkage: str) -> Case:

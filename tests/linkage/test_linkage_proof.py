@@ -16,7 +16,7 @@ from certus.proofs.linkage._cluster_distances import cluster_distance
 
 METHODS = linkage.METHODS
 each_method = pytest.mark.parametrize("method", METHODS)
-each_way = pytest.mark.parametrize("every", [linkage.EVERY, 0.0], ids=["all", "some"])
+each_way = pytest.mark.parametrize("every", [linkage.MAX_EXHAUSTIVE_WORK, 0.0], ids=["all", "some"])
 
 
 def distances(X, metric="euclidean", **params):
@@ -69,7 +69,7 @@ def test_the_tree_of_brute_force_is_scipys_and_is_accepted(method, seed):
     X = np.random.default_rng(seed).normal(size=(14, 3))
     merges, theirs = brute_force(distances(X), method), hierarchy.linkage(X, method)
     assert np.allclose(merges[:, 2], theirs[:, 2], rtol=1e-12)
-    for every in (linkage.EVERY, 0.0):
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
         found = accepted(X, merges, method, every=every)
         assert found["residual"] < 1e-12
         assert found["sampled"] == found["merges"] == found["heights"] == 13
@@ -123,7 +123,7 @@ def test_ties_may_go_either_way(X, method, every):
 def test_columns_are_divided_by_their_scale(method, rng):
     X, scale = rng.normal(size=(50, 3)) * [1, 100, 1e-3] + 1e6, np.array([1, 100, 1e-3])
     merges = hierarchy.linkage((X - 1e6) / scale, method)
-    for every in (linkage.EVERY, 0.0):
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
         accepted(X, merges, method, scale=scale, every=every)
     assert refused(X, merges, method)
 
@@ -264,7 +264,7 @@ def test_a_merge_of_clusters_that_are_not_nearest_is_refused_though_its_height_i
         for t, ((A, B), weights) in enumerate(zip(clusters, u, strict=True))
     ]
     merges = np.array([[1, 2, h[0], 2], [0, 4, h[1], 3], [3, 5, h[2], 4]])
-    for every in (linkage.EVERY, 0.0):
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
         said = refused(X, merges, method, every=every)
         assert said[0] == "merge 0 joins row 1 and row 2, 1.5 apart, but row 0 is 1 from row 1"
 
@@ -288,7 +288,7 @@ def test_of_centroid_and_median_the_least_of_all_pairs_is_claimed():
         ((5, 2, np.nan), "merge 5 has the height nan"),
         ((5, 2, np.inf), "merge 5 has the height inf"),
         ((5, 2, -0.1), "merge 5 has the height -0.1"),
-        ((18, 3, 19.0), "merge 18 is said to make a cluster of 19 rows, but it has 20"),
+        ((18, 3, 19.0), "merge 18 claims a cluster of 19 rows, but it has 20"),
     ],
 )
 def test_what_is_no_tree_is_named(edit, said, rng):

@@ -13,7 +13,7 @@ from certus.cluster import AgglomerativeClustering, DivisiveClustering, Variable
 from certus.data.rows import Rows
 from certus.proofs.distances import paired
 from certus.proofs.linkage import linkage as definition
-from certus.proofs.linkage._row_distances import Vectors
+from certus.proofs.linkage._row_distances import RowVectors
 
 each_metric = pytest.mark.parametrize("metric", ["cosine", "correlation"])
 
@@ -38,7 +38,7 @@ def truth(x, y, metric):
 @pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-8])
 def test_what_rounding_does_to_a_direction_is_bounded(metric, angle):
     X = nearly_parallel(angle)
-    rows = Vectors(X, np.arange(len(X)), metric, {}, None, False)
+    rows = RowVectors(X, np.arange(len(X)), metric, {}, None, False)
     D = rows.block(0, len(X))
     assert (paired(X[:, None], X[None], metric) == D).all()
     with mp.workdps(50):

@@ -236,7 +236,7 @@ def test_a_distance_of_your_own_is_not_proven():
     with pytest.raises(CertificateError, match="nothing to export: a distance of your own"):
         c.export("check.py")
     tree.merges[5, 3] += 1
-    assert "is said to make a cluster" in refused(tree)[0]
+    assert "claims a cluster" in refused(tree)[0]
 
 
 # --- words ----------------------------------------------------------------------------------------

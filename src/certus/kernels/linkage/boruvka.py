@@ -177,7 +177,7 @@ def apply_known(component, first, last, bound, value, near) -> None:
 def search(tree, component, owner, first, last, bound, value, near) -> None:
     """Search for rows first … last − 1: value (n,) gets d², near (n,) the nearest place or −1."""
     p = len(tree.columns)
-    work = np.empty(p), np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp)
+    work = np.empty(p), np.empty(tree.max_leaf_rows), np.empty(2 * DEPTH, dtype=np.intp)
     _compiled("search")(
         tree.columns, tree.order, tree.start, tree.stop, tree.low, tree.high, tree.leaves,
         component, owner, first, last, bound, *work, np.empty(2 * DEPTH), value, near,

@@ -22,13 +22,19 @@ from tests.kmeans.kmeans_cases import blobs, check, data, least_of_all, lloyd
 
 WAYS = {
     "as they come": {},
-    "each cluster alone": {"FEW": 1, "MOST": 7},
-    "all clusters together": {"FEW": 10**9, "TOGETHER": 10**9},
-    "few pairs at a time": {"MANY": 0, "EXACTLY": 3, "ENTRIES_OF": 5},
-    "float64 products": {"LONG": 1},
+    "each cluster alone": {"MAX_POOLED_ROWS": 1, "MAX_GROUP_ROWS": 7},
+    "all clusters together": {"MAX_POOLED_ROWS": 10**9, "POOLED_GROUP_ROWS": 10**9},
+    "few pairs at a time": {"MAX_PAIRS_PER_ROW": 0, "DIFFERENCE_ELEMENTS": 3, "SPARSE_PAIRS": 5},
+    "float64 products": {"FLOAT64_COLUMNS": 1},
     "small blocks": {"_block_rows": lambda self, times=1: 7},
-    "near centres": {"FROM": 0, "COLUMNS": 9},
-    "few near centres": {"FROM": 0, "COLUMNS": 9, "LIST": 1, "PAIRS": 5, "TAKEN": 3},
+    "near centres": {"MIN_CENTERS_FACTOR": 0, "MAX_COLUMNS": 9},
+    "few near centres": {
+        "MIN_CENTERS_FACTOR": 0,
+        "MAX_COLUMNS": 9,
+        "LIST_LENGTH_FACTOR": 1,
+        "TILE_PAIRS": 5,
+        "NEIGHBOR_TILE_ROWS": 3,
+    },
 }
 
 
@@ -122,20 +128,22 @@ def test_every_wrong_label_is_found_and_named(sparse, far, way):
 
 
 def test_many_wrong_labels_of_many_rows_are_put_right_at_once(monkeypatch):
-    monkeypatch.setattr(kmeans, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(kmeans, "MIN_PROBE_WORK", 0)
     X = blobs(2, n=3000)
     mu = lloyd(X, X[[0, 10, 20]])
     labels, _ = nearest(X, mu)
-    guessed = []
+    calls = []
     monkeypatch.setattr(
-        kmeans, "guess", lambda *args: guessed.append(1) or _assignment.guess(*args)
+        kmeans,
+        "approximate_labels",
+        lambda *args: calls.append(1) or _assignment.approximate_labels(*args),
     )
     found = check(X, mu, (labels + 1) % 3)
-    assert len(guessed) == 2  # a few rows, then all
+    assert len(calls) == 2  # a few rows, then all
     assert "(3,000 such rows)" in found["wrong"][0]
-    guessed.clear()
+    calls.clear()
     assert not check(X, mu, labels)["wrong"]
-    assert len(guessed) == 1
+    assert len(calls) == 1
 
 
 def test_labels_of_no_centre_are_named():
@@ -162,7 +170,9 @@ def test_a_tie_is_nobodys_fault_and_goes_where_the_labels_say(way, monkeypatch):
         assert again["ties"].tolist() == found["ties"].tolist()
     # without labels, of equally near centres the first, wherever the search began
     assert check(X, mu)["ties"].tolist() == [[2], [0]]
-    monkeypatch.setattr(kmeans, "guess", lambda X, y, s, labels, mu: labels.fill(1) or (0,))
+    monkeypatch.setattr(
+        kmeans, "approximate_labels", lambda X, y, s, labels, mu: labels.fill(1) or (0,)
+    )
     assert check(X, mu)["ties"].tolist() == [[2], [0]]
 
 
@@ -186,7 +196,7 @@ def test_a_small_cluster_that_would_gain_more_does_not_hide_a_nearer_centre(way)
 @pytest.mark.parametrize("seed", range(8))
 def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch):
     """F in exact arithmetic against T + t ± E."""
-    monkeypatch.setattr(_move_gains, "LONG", 4096 if kind is np.float32 else 1)
+    monkeypatch.setattr(_move_gains, "FLOAT64_COLUMNS", 4096 if kind is np.float32 else 1)
     rng = np.random.default_rng(seed)
     p, k, m = 5, 6, 12
     size = 10.0 ** rng.integers(-8, 9)
@@ -194,26 +204,28 @@ def test_products_are_off_by_no_more_than_is_allowed_for(seed, kind, monkeypatch
     mu = size * (rng.normal(size=(k, p)) + 100 * (seed % 2))
     own, s = np.sort(rng.integers(k, size=m)), rng.uniform(0.1, 5, size=m)
     n = np.bincount(own, s, k) + rng.uniform(0, 3, size=k)
-    at = Centers.of(mu, n, False, False)
+    centers = Centers.of(mu, n, False, False)
     sigma = _assignment.leaving(s, n[own])
-    room = _move_gains.Room.of(X, m, k)
-    block = _move_gains.Block(X, np.arange(m), own, s, sigma, np.empty(m), room)
-    looks = [(0, m, _move_gains.of_several)]
+    work = _move_gains.WorkArrays.of(X, m, k)
+    block = _move_gains.Block(X, np.arange(m), own, s, sigma, np.empty(m), work)
+    groups = [(0, m, _move_gains.gains_of_clusters)]
     for a in np.unique(own):
         where = np.flatnonzero(own == a)
-        looks.append((where[0], where[-1] + 1, _move_gains.of_one))
+        groups.append((where[0], where[-1] + 1, _move_gains.gains_of_cluster))
     evaluated = 0
-    for start, stop, function in looks:
-        look = function(block, slice(start, stop), at, np.zeros((k, p)))
-        assert look.T.dtype == kind or not look.T.size
+    for start, stop, function in groups:
+        bounds = function(block, slice(start, stop), centers, np.zeros((k, p)))
+        assert bounds.T.dtype == kind or not bounds.T.size
         for i in range(start, stop):
-            for row, b in enumerate(look.near):
+            for row, b in enumerate(bounds.candidates):
                 if b == own[i]:
-                    assert look.T[row, i - start] == -np.inf
+                    assert bounds.T[row, i - start] == -np.inf
                     continue
-                exact = exact_F(X[i], mu[own[i]], mu[b], sigma[i], at.over_n[[own[i], b]])
-                found = Fraction(float(look.T[row, i - start])) + Fraction(float(look.t[i - start]))
-                assert abs(found - exact * Fraction(look.unit)) <= Fraction(look.E)
+                exact = exact_F(X[i], mu[own[i]], mu[b], sigma[i], centers.over_n[[own[i], b]])
+                found = Fraction(float(bounds.T[row, i - start])) + Fraction(
+                    float(bounds.t[i - start])
+                )
+                assert abs(found - exact * Fraction(bounds.unit)) <= Fraction(bounds.E)
                 evaluated += 1
     assert evaluated > m * (k - 1)
 
@@ -232,17 +244,17 @@ def test_centres_that_are_left_out_could_not_have_mattered():
     labels, _ = nearest(X, mu)
     d = data(X)
     n = np.bincount(labels, minlength=len(mu)).astype(float)
-    at = Centers.of(mu, n, False, False)
+    centers = Centers.of(mu, n, False, False)
     block = _move_gains.Block(
         X, np.argsort(labels, kind="stable"), np.sort(labels), np.ones(len(X)),
         _assignment.leaving(np.ones(len(X)), n[np.sort(labels)]), np.empty(len(X)),
-        _move_gains.Room.of(X, len(X), len(mu)),
+        _move_gains.WorkArrays.of(X, len(X), len(mu)),
     )  # fmt: skip
-    look = _move_gains.of_one(block, slice(0, int(n[0])), at, np.zeros(mu.shape))
-    assert look.near.tolist() == [1]
-    seen = _assignment.settle(d, mu, labels.copy()).seen
-    assert seen.moved == 0
-    assert pytest.approx(objective(X, mu)) == seen.J
+    bounds = _move_gains.gains_of_cluster(block, slice(0, int(n[0])), centers, np.zeros(mu.shape))
+    assert bounds.candidates.tolist() == [1]
+    sums = _assignment.prove_labels(d, mu, labels.copy()).sums
+    assert sums.moved == 0
+    assert pytest.approx(objective(X, mu)) == sums.J
 
 
 def test_same_bits_on_any_number_of_threads_and_nearly_in_any_block_size(monkeypatch):
@@ -362,8 +374,10 @@ def test_at_a_fixed_point_one_pass_is_enough(monkeypatch):
     X = blobs(10, n=400, far=50.0)
     mu = lloyd(X, X[:3])
     passes = []
-    settle = kmeans.settle
-    monkeypatch.setattr(kmeans, "settle", lambda *a, **how: passes.append(1) or settle(*a, **how))
+    settle = kmeans.prove_labels
+    monkeypatch.setattr(
+        kmeans, "prove_labels", lambda *a, **how: passes.append(1) or settle(*a, **how)
+    )
     assert check(X, mu, nearest(X, mu)[0])["residual"] <= 1e-9
     assert len(passes) == 1
     check(X, mu + 0.1, nearest(X, mu + 0.1)[0], ours=True)  # the means say enough
@@ -387,8 +401,10 @@ def test_rows_that_may_change_their_centre_tell_what_a_step_gains(
     X = (places[rng.integers(5, size=2000)] + rng.normal(size=(2000, 6))).astype(dtype)
     s = rng.uniform(0.5, 2, size=2000) if weighted else None
     mu = X[:5].astype(float)
-    counts, settle = [], kmeans.settle
-    monkeypatch.setattr(kmeans, "settle", lambda *a, **how: counts.append(1) or settle(*a, **how))
+    counts, settle = [], kmeans.prove_labels
+    monkeypatch.setattr(
+        kmeans, "prove_labels", lambda *a, **how: counts.append(1) or settle(*a, **how)
+    )
     for step in range(25):
         mu = lloyd_step(X, mu, s).astype(dtype).astype(float)
         after = lloyd_step(X, mu, s).astype(dtype).astype(float)

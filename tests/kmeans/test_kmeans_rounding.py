@@ -263,7 +263,7 @@ def test_squares_that_vanish_prove_nothing():
     model.inertia_, model.n_iter_, model.n_features_in_ = 0.0, 3, 1
     c = certus.verify(model, X)
     assert (c.status, c.certified) == ("not proven", False)
-    assert "squares of differences so small vanish" in c.explain()
+    assert "squares of differences so small underflow" in c.explain()
     assert "not proven" in repr(c)
 
 

@@ -44,7 +44,7 @@ def test_what_rounding_does_to_a_direction_is_bounded(metric, angle):
     with mp.workdps(50):
         for i in range(1, len(X)):
             true = truth(X[0], X[i], metric)
-            assert abs(mp.mpf(float(D[0, i])) - true) <= rows.lost(D[0, i])
+            assert abs(mp.mpf(float(D[0, i])) - true) <= rows.rounding(D[0, i])
 
 
 @each_metric

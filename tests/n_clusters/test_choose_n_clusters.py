@@ -198,10 +198,10 @@ def test_means_over_few_pairs_are_spread_as_those_over_many():
     pairs = 0.5 + level + 0.3 * rng.normal(size=(B, many, 1))
     truth = pairs.mean(axis=1).std()
     assert pairs[:, :few].mean(axis=1).std() > 1.4 * truth
-    found = _n_clusters_verdict.as_of_pairs(pairs[:, :few], many)
+    found = _n_clusters_verdict.shrink_to_pairs(pairs[:, :few], many)
     assert found.std() == pytest.approx(truth, rel=0.05)
     assert found.mean() == pytest.approx(pairs[:, :few].mean())
-    constant = _n_clusters_verdict.as_of_pairs(np.ones((3, 2, 2)), 10)
+    constant = _n_clusters_verdict.shrink_to_pairs(np.ones((3, 2, 2)), 10)
     np.testing.assert_array_equal(constant, np.ones((3, 2)))
 
 
@@ -209,7 +209,7 @@ def test_silhouettes_of_many_rows_are_those_of_some_with_an_interval(monkeypatch
     X = blobs(1, THREE, n=300, spread=2.0)
     asked = {"methods": ["silhouette"], "random_state": 0, **SMALL}
     every = choose_n_clusters(X, [1, 3], **asked)
-    monkeypatch.setattr(_n_clusters_scores, "ASKED", 60)
+    monkeypatch.setattr(_n_clusters_scores, "MAX_SILHOUETTE_ROWS", 60)
     some = choose_n_clusters(X, [1, 3], **asked)
     assert some.silhouette[1] != every.silhouette[1]
     assert np.ptp(some.silhouette_interval[1]) > 1.2 * np.ptp(every.silhouette_interval[1])
@@ -340,7 +340,7 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not asked), k, the w
      "says 5"),
     (2, 5, 1, 2, "2 clusters, but methods disagree: silhouette says 2, gap says 5; no k is stable"),
     (2, 1, "", None, "no structure: the gap statistic prefers 1; silhouette says 2"),
-    ("", 4, "", 4, "4 clusters: gap alone was asked"),
+    ("", 4, "", 4, "4 clusters: by gap alone"),
     ("", None, "", None, "no answer: gap: it knows why"),
 ]  # fmt: skip
 
@@ -349,7 +349,7 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not asked), k, the w
 def test_the_verdict_is_what_most_say_and_names_who_differs(silhouette, gap, stable, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable}
     says = {
-        name: _n_clusters_verdict.Says(said, "it knows why")
+        name: _n_clusters_verdict.MethodAnswer(said, "it knows why")
         for name, said in each.items()
         if said != ""
     }
@@ -434,7 +434,7 @@ def test_only_the_methods_that_are_asked_for_are_measured(monkeypatch):
     X = blobs(0, THREE, n=45)
     choice = choose_n_clusters(X, range(1, 5), methods="gap", random_state=0, **QUICK)
     assert (choice.methods, choice.n_clusters) == (("gap",), 3)
-    assert choice.verdict == "3 clusters: gap alone was asked"
+    assert choice.verdict == "3 clusters: by gap alone"
     assert np.isnan(choice.silhouette).all()
     assert choice.to_frame().columns.tolist() == ["objective", "gap", "gap_error"]
     assert "Silhouette" not in choice.explain()
@@ -570,4 +570,4 @@ def test_the_example_draws_its_picture(tmp_path):
     assert picture.stat().st_size > 5000
     assert "3 clusters: " in done.stdout
     assert "No structure: " in done.stdout
-    assert "2 clusters: bic alone was asked" in done.stdout
+    assert "2 clusters: by bic alone" in done.stdout

@@ -105,7 +105,7 @@ def test_collapsed_mixtures_and_those_of_too_few_rows_have_none():
 )
 def test_long_overlapping_and_wide_clusters_are_counted(rows, k, shape):
     choice = choose_n_clusters(rows(0), range(1, 5), methods="bic", random_state=0, **FEW)
-    assert (choice.n_clusters, choice.verdict) == (k, f"{k} clusters: bic alone was asked")
+    assert (choice.n_clusters, choice.verdict) == (k, f"{k} clusters: by bic alone")
     if shape is not None:
         assert choice.bic_shape[k - 1] == shape
 

@@ -68,9 +68,9 @@ def test_several_clusterings_are_looked_at_at_once_and_tiles_change_rounding_onl
     assert (whole[:, 0] == 0).all(), "of one cluster there is no next one"
     for c in (1, 2):
         np.testing.assert_allclose(whole[:, c], silhouette.silhouettes(X, L[:, c]), atol=1e-14)
-    monkeypatch.setattr(tiles, "TILE", 16)
-    monkeypatch.setattr(tiles, "FEW", 7)
-    monkeypatch.setattr(tiles, "MANY", 7)
+    monkeypatch.setattr(tiles, "TILE_ROWS", 16)
+    monkeypatch.setattr(tiles, "MIN_BLOCK_ROWS", 7)
+    monkeypatch.setattr(tiles, "MAX_BLOCK_ROWS", 7)
     np.testing.assert_allclose(silhouettes(X, L), whole, atol=1e-14)
     np.testing.assert_allclose(mean_silhouettes(X, L), whole.mean(axis=0), atol=1e-14)
     some = np.array([5, 80, 3])
@@ -220,8 +220,8 @@ def test_errors_do_not_depend_on_tiles_or_threads(monkeypatch):
     np.testing.assert_array_equal(one[0], mean_silhouettes(X, L, rows=rows, threads=2))
     assert one[1][2] == 0
     assert (one[1][:2] > 0).all()
-    monkeypatch.setattr(tiles, "TILE", 16)
-    monkeypatch.setattr(tiles, "MANY", 17)
+    monkeypatch.setattr(tiles, "TILE_ROWS", 16)
+    monkeypatch.setattr(tiles, "MAX_BLOCK_ROWS", 17)
     np.testing.assert_allclose(means_and_errors(X, L, rows=rows), one, rtol=1e-10, atol=1e-15)
 
 

@@ -112,7 +112,7 @@ def test_far_from_the_origin_cosine_trees_are_refused_with_the_cause(rng):
     )
     c = certus.verify(model.fit(rows), rows)
     assert c.status == "contradicted"
-    assert "all rows point nearly one way" in c.explain()
+    assert "all rows have nearly the same direction" in c.explain()
     assert "use certus.cluster.AgglomerativeClustering" in c.explain()
     mine = AgglomerativeClustering(3, linkage="average", metric="cosine").fit(rows)
     assert accepted(mine, rows).residual < 1e-6
@@ -281,7 +281,7 @@ def test_the_words_of_inversions_and_of_a_sample(rng):
     c = certus.verify(Tree(hierarchy.linkage(rows, "ward"), method="ward"), rows)
     assert repr(c) == "Certificate(exact: 200 of 2,299 merges recomputed)"
     assert "Heights        all recomputed" in c.explain()
-    assert "the others were not looked at" in c.explain()
+    assert "the others were not checked" in c.explain()
 
 
 def test_the_words_of_a_contradiction():

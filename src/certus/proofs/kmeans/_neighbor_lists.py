@@ -24,7 +24,7 @@ ROUNDING_SLACK = 1 + 1e-9  # outweighs the rounding of distances
 class Neighbors(NamedTuple):
     """The nearest other centres of each centre."""
 
-    index: np.ndarray  # (k, m): ascending by distance
+    indices: np.ndarray  # (k, m): ascending by distance
     gap: np.ndarray  # (k, m): their distances
 
     @classmethod
@@ -33,7 +33,7 @@ class Neighbors(NamedTuple):
         if p > MAX_COLUMNS or not max(2, MIN_CENTERS_FACTOR * p * p) <= k <= MAX_CENTERS:
             return None
         m, step = min(k - 1, LIST_LENGTH_FACTOR * p), max(1, TILE_PAIRS // k)
-        index, gap = np.empty((k, m), dtype=np.intp), np.empty((k, m))
+        indices, gap = np.empty((k, m), dtype=np.intp), np.empty((k, m))
         for start in range(0, k, step):
             part = np.arange(start, min(start + step, k))
             D = _squared(mu[part][:, None], mu)
@@ -41,9 +41,9 @@ class Neighbors(NamedTuple):
             neighbors = np.argpartition(D, m - 1, axis=1)[:, :m]
             nearest_D = np.take_along_axis(D, neighbors, axis=1)
             order = np.argsort(nearest_D, axis=1, kind="stable")
-            index[part] = np.take_along_axis(neighbors, order, axis=1)
+            indices[part] = np.take_along_axis(neighbors, order, axis=1)
             gap[part] = np.sqrt(np.take_along_axis(nearest_D, order, axis=1))
-        return cls(index, gap)
+        return cls(indices, gap)
 
 
 def _squared(X: np.ndarray, mu: np.ndarray) -> np.ndarray:
@@ -68,15 +68,15 @@ def pairs_in_doubt(
     reach = (d + d * np.sqrt(1 + sigma * (centers.over_n[own] + most))) * ROUNDING_SLACK
     rows = np.flatnonzero(neighbors.gap[own, 0] <= reach)
     pairs = []
-    for j in range(neighbors.index.shape[1]):
+    for j in range(neighbors.indices.shape[1]):
         if j:
             rows = rows[neighbors.gap[own[rows], j] <= reach[rows]]
         if not len(rows):
             break
-        b = neighbors.index[own[rows], j]
+        b = neighbors.indices[own[rows], j]
         gains = _gains(_squared(X[rows], centers.mu[b]), rows, b, own, d2, sigma, centers)
         pairs.append((rows[gains], b[gains]))
-    if len(rows) and neighbors.index.shape[1] < len(centers.mu) - 1:  # the lists were too short
+    if len(rows) and neighbors.indices.shape[1] < len(centers.mu) - 1:  # the lists were too short
         step = max(1, TILE_PAIRS // len(centers.mu))
         every = np.arange(len(centers.mu))
         for start in range(0, len(rows), step):

@@ -1,4 +1,4 @@
-"""Starts of k-means: what is drawn, with which probability, and how good it is."""
+"""Starts of k-means: the rows drawn, their probabilities, and the quality of the result."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from certus.solvers.kmeans.starts import parallel, plus_plus, random_rows
 
 
 @pytest.fixture(params=["few rows", "blocks"], autouse=True)
-def way(request, monkeypatch):
+def variant(request, monkeypatch):
     if request.param == "blocks":
         monkeypatch.setattr(small, "MAX_SMALL_WORK", 0)
 
@@ -73,7 +73,7 @@ def test_probabilities_are_those_of_squared_distances():
         if rows[0] == 0:
             drawn[rows[1]] += 1
     share = drawn / drawn.sum()
-    assert share[:2].sum() == 0  # what is where a centre is, is never drawn
+    assert share[:2].sum() == 0  # rows at a centre are never drawn
     assert share[2] == pytest.approx(0.1, abs=0.03)
 
 

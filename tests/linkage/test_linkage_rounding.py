@@ -1,4 +1,4 @@
-"""Trees of directions: distances far below 2⁻⁵² are told apart, or the certificate says that not.
+"""Trees of directions: distances far below 2⁻⁵² are distinguished, or declared equal.
 
 The truth is 1 − cos in 50 digits.
 """
@@ -53,8 +53,8 @@ def test_a_tree_of_other_rows_is_not_excused_by_the_rounding_of_a_cosine(metric)
     X = nearly_parallel(1e-7)
     Z = linkage(X, "average", metric)
     Z[:, 2] = np.sort(np.abs(Z[:, 2])) + 2e-15
-    found = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=True)
-    assert found["wrong"]
+    result = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=True)
+    assert result["wrong"]
     others = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=False)
     assert others["equal_below"] > 1e-15
 
@@ -76,5 +76,5 @@ def test_our_trees_hold_the_digits_of_small_angles(metric, angle, linkage):
 
 def test_what_is_taken_for_a_tie_is_said():
     X = nearly_parallel(1e-3)
-    said = AgglomerativeClustering(2, metric="cosine", linkage="average").fit(X)
-    assert "distances that differ by less than" in said.certificate_.explain()
+    message = AgglomerativeClustering(2, metric="cosine", linkage="average").fit(X)
+    assert "distances that differ by less than" in message.certificate_.explain()

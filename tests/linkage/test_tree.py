@@ -108,13 +108,13 @@ def test_labels_are_numbered_by_first_rows():
 
 def test_a_cut_through_a_tie_is_called_arbitrary_and_still_has_the_number():
     tree = Tree([[0, 1, 1.0, 2], [2, 3, 1.0, 2], [4, 5, 3.0, 4]])
-    with pytest.warns(DegenerateWarning) as told:
+    with pytest.warns(DegenerateWarning) as reported:
         assert len(set(tree.cut(3).tolist())) == 3
-    assert str(told[0].message) == (
+    assert str(reported[0].message) == (
         "merges 0, 1 have the same height, 1, and 3 clusters lie between them: which of these "
         "merges are undone is arbitrary. 2 and 4 clusters are not"
     )
-    assert told[0].filename == __file__
+    assert reported[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree.cut(2), tree.cut(4), tree.cut(1), tree.cut(height=1.0)
@@ -136,19 +136,19 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(k):
     )
 
 
-@pytest.mark.parametrize("how", [{}, {"n_clusters": 2, "height": 1.0}])
-def test_a_cut_is_by_number_or_by_height(how):
+@pytest.mark.parametrize("params", [{}, {"n_clusters": 2, "height": 1.0}])
+def test_a_cut_is_by_number_or_by_height(params):
     with pytest.raises(ValueError, match="give either n_clusters or height"):
-        Tree([[0, 1, 1.0, 2]]).cut(**how)
+        Tree([[0, 1, 1.0, 2]]).cut(**params)
     with pytest.raises(ValueError, match="height=nan: give a number"):
         Tree([[0, 1, 1.0, 2]]).cut(height=np.nan)
 
 
-# --- what is no tree ------------------------------------------------------------------------------
+# --- invalid merges -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("merges", "said"),
+    ("merges", "message"),
     [
         ([[0, 1, 1.0]], "merges has shape (1, 3): give (n − 1, 4), in each row two clusters, the "
          "height at which they are joined and the size of what they make"),
@@ -165,10 +165,10 @@ def test_a_cut_is_by_number_or_by_height(how):
          "of its two parts"),
     ],
 )  # fmt: skip
-def test_what_is_no_tree_is_refused_by_its_merge(merges, said):
+def test_what_is_no_tree_is_refused_by_its_merge(merges, message):
     with pytest.raises(ValueError) as error:
         Tree(merges)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_a_tree_does_not_change_what_it_was_given():
@@ -302,7 +302,7 @@ def test_cophenetic_distances_and_their_correlation_are_scipys(method):
         tree.cophenetic_correlation(X[:10])
 
 
-# --- for people -----------------------------------------------------------------------------------
+# --- representations ------------------------------------------------------------------------------
 
 
 def parsed(text):

@@ -241,7 +241,7 @@ def test_a_missing_value_is_named_by_row_and_column():
         AgglomerativeClustering().fit(X)
     assert str(error.value) == (
         "column 2 of X has 1 missing value (NaN; row 4): impute them or drop the rows, or use "
-        "metric='nan_euclidean' or 'gower', which compare what is there"
+        "metric='nan_euclidean' or 'gower', which compare known values"
     )
 
 

@@ -487,7 +487,7 @@ def test_nothing_at_all_is_said_and_drawn_too():
     choice.plot()
     plt.close("all")
     choice = choose_n_clusters(blobs(0, THREE, n=9), [1], **SMALL)
-    assert choice.verdict == "no answer: k = 1 alone was tried"
+    assert choice.verdict == "no answer: only k = 1 was tried"
 
 
 # --- bad input, and stopping ----------------------------------------------------------------------

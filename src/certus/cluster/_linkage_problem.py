@@ -24,7 +24,7 @@ from ..text.format import count, listed
 from ._given_distances import looks_like_distances, read_square_distances
 from ._units import WITH_UNITS, PendingWarning, scale_of, unit_warnings
 
-MISSING_VALUES_REMEDY = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
+MISSING_VALUES_REMEDY = ", or use metric='nan_euclidean' or 'gower', which compare known values"
 
 
 class HasMetric(Protocol):

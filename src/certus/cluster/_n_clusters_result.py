@@ -122,7 +122,7 @@ class NClustersResult:
         return {name: float(values[t]) for name, values in self._columns().items()}
 
     def curve(self, method: str) -> Curve:
-        """What a method compares between k."""
+        """Return the score of a method for each k, with its interval and values of noise."""
         if method == "gap":
             return Curve(self.gap, self.gap - self.gap_error, self.gap + self.gap_error, None)
         if method == "bic":

@@ -271,9 +271,8 @@ def _merge_tree(bisection: Bisection) -> Tree:
             -1 - c if c < 0 else k + n_splits - 1 - c for c in bisection.tree.children[s].tolist()
         ]
         sizes[k + t] = sizes[parts].sum()
-        heights[k + t] = max(
-            float(bisection.inertias[s]), *heights[parts]
-        )  # rounding alone could make it fall
+        # a sum of squares is not below those of its parts, except by rounding
+        heights[k + t] = max(float(bisection.inertias[s]), *heights[parts])
         merges[t] = *sorted(parts), heights[k + t], sizes[k + t]
     return Tree(merges, method="bisecting", rows=bisection.labels)
 

@@ -219,7 +219,7 @@ def _result_of_one_k(
     weight = np.ones(len(X)) if s is None else s
     centred = X - X[0].astype(np.float64)
     W = float(np.dot(weight, ((centred - np.average(centred, axis=0, weights=s)) ** 2).sum(axis=1)))
-    why = "all rows are one point" if W == 0 else "k = 1 alone was tried"
+    why = "all rows are one point" if W == 0 else "only k = 1 was tried"
     unknown = np.full(1, np.nan)
     return NClustersResult(
         n_clusters=None, verdict=f"no structure: {why}" if W == 0 else f"no answer: {why}",

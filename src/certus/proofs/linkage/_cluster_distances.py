@@ -20,9 +20,9 @@ from certus.proofs.linkage._row_distances import TILE_ELEMENTS, LeafRows
 from certus.proofs.linkage._tree import Hierarchy
 from certus.proofs.types import Numbers
 
-EXTREME = {"single": np.minimum, "complete": np.maximum}
-HALVES = ("weighted", "median")
-SQUARED = ("centroid", "median", "ward")
+EXTREME_REDUCTIONS = {"single": np.minimum, "complete": np.maximum}
+HALVING_METHODS = ("weighted", "median")
+SQUARED_METHODS = ("centroid", "median", "ward")
 MAX_SMALL_MERGE_PAIRS = 128  # merges with fewer pairs of rows are computed together
 
 
@@ -43,11 +43,11 @@ def cluster_distance(
     """
     A, B = np.asarray(A), np.asarray(B)
     between = D[np.ix_(A, B)]
-    if method in EXTREME:
-        return float(EXTREME[method].reduce(between, axis=None))
+    if method in EXTREME_REDUCTIONS:
+        return float(EXTREME_REDUCTIONS[method].reduce(between, axis=None))
     u = np.full(len(A), 1 / len(A)) if u is None else u
     v = np.full(len(B), 1 / len(B)) if v is None else v
-    if method not in SQUARED:
+    if method not in SQUARED_METHODS:
         return float(u @ between @ v)
     W_A, W_B = u @ D[np.ix_(A, A)] ** 2 @ u, v @ D[np.ix_(B, B)] ** 2 @ v
     d2 = u @ between**2 @ v - (W_A + W_B) / 2
@@ -66,7 +66,7 @@ class Members:
 
     def __init__(self, rows: LeafRows, tree: Hierarchy, method: str, h: np.ndarray | None = None):
         self.rows, self.tree, self.method = rows, tree, method
-        self.W = _inner(tree, method, h) if method in SQUARED else None
+        self.W = _inner(tree, method, h) if method in SQUARED_METHODS else None
 
     def cost(self) -> np.ndarray:
         """Return how many distances between rows the check of each merge needs."""
@@ -76,7 +76,7 @@ class Members:
     def weights(self, cluster: int) -> Any:
         """Return the weights u of a cluster's rows, in the order of the leaves."""
         tree = self.tree
-        if self.method in HALVES:
+        if self.method in HALVING_METHODS:
             return np.exp2(tree.depth[cluster] - tree.depth[tree.members(cluster)])
         return np.full(tree.size[cluster], 1 / tree.size[cluster])
 
@@ -85,13 +85,13 @@ class Members:
         order of their places. O(|cluster|·n)."""
         tree = self.tree
         by_row, starts = self._reduced_to_rows(cluster), tree.start[others]
-        if self.method in EXTREME:
-            return np.asarray(EXTREME[self.method].reduceat(by_row, starts))
-        if self.method in HALVES:
+        if self.method in EXTREME_REDUCTIONS:
+            return np.asarray(EXTREME_REDUCTIONS[self.method].reduceat(by_row, starts))
+        if self.method in HALVING_METHODS:
             merge_of = np.repeat(tree.depth[others], tree.size[others])
             by_row = by_row * np.exp2(merge_of - tree.depth[tree.order])
         total = np.add.reduceat(by_row, starts)
-        if self.method not in HALVES:
+        if self.method not in HALVING_METHODS:
             total /= tree.size[others]
         return self._linkage_distance(total, cluster, others)
 
@@ -99,7 +99,7 @@ class Members:
         self, mean: np.ndarray, cluster: int | np.ndarray, others: np.ndarray
     ) -> np.ndarray:
         """Return distances of clusters, from Σ u v d or Σ u v d²."""
-        if self.method not in SQUARED:
+        if self.method not in SQUARED_METHODS:
             return np.asarray(mean)
         assert self.W is not None
         d2 = mean - (self.W[cluster] + self.W[others]) / 2
@@ -114,11 +114,11 @@ class Members:
         total = None
         for i in range(0, size, step):
             D = self.rows.block(first + i, first + min(i + step, size))
-            if self.method in EXTREME:
-                part = EXTREME[self.method].reduce(D, axis=0)
-                total = part if total is None else EXTREME[self.method](total, part)
+            if self.method in EXTREME_REDUCTIONS:
+                part = EXTREME_REDUCTIONS[self.method].reduce(D, axis=0)
+                total = part if total is None else EXTREME_REDUCTIONS[self.method](total, part)
             else:
-                part = u[i : i + step] @ (D * D if self.method in SQUARED else D)
+                part = u[i : i + step] @ (D * D if self.method in SQUARED_METHODS else D)
                 total = part if total is None else total + part
         return np.asarray(total)
 
@@ -147,10 +147,10 @@ class Members:
         d = self.rows.pairs(i, j)
         if not len(A):
             return d
-        if self.method in EXTREME:
-            return np.asarray(EXTREME[self.method].reduceat(d, start))
-        d = d * d if self.method in SQUARED else d
-        if self.method in HALVES:
+        if self.method in EXTREME_REDUCTIONS:
+            return np.asarray(EXTREME_REDUCTIONS[self.method].reduceat(d, start))
+        d = d * d if self.method in SQUARED_METHODS else d
+        if self.method in HALVING_METHODS:
             joins = tree.depth[A][merge_of] + tree.depth[B][merge_of]
             joins = joins - tree.depth[tree.order[i]] - tree.depth[tree.order[j]]
             return np.asarray(np.add.reduceat(d * np.exp2(joins), start))
@@ -164,11 +164,11 @@ class Members:
         parts = []
         for i in range(0, size, rows):
             D = self.rows.block(first + i, first + min(i + rows, size), columns.start, columns.stop)
-            if self.method in EXTREME:
-                parts.append(EXTREME[self.method].reduce(D, axis=None))
+            if self.method in EXTREME_REDUCTIONS:
+                parts.append(EXTREME_REDUCTIONS[self.method].reduce(D, axis=None))
             else:
-                parts.append(u[i : i + rows] @ (D * D if self.method in SQUARED else D) @ v)
-        return float(EXTREME.get(self.method, np.add).reduce(parts))
+                parts.append(u[i : i + rows] @ (D * D if self.method in SQUARED_METHODS else D) @ v)
+        return float(EXTREME_REDUCTIONS.get(self.method, np.add).reduce(parts))
 
 
 def _inner(tree: Hierarchy, method: str, h: np.ndarray | None) -> np.ndarray:
@@ -185,7 +185,7 @@ def _inner(tree: Hierarchy, method: str, h: np.ndarray | None) -> np.ndarray:
 
 def share(a: np.ndarray, b: np.ndarray, method: str) -> Any:
     """Return α, the weight of A's rows in AB."""
-    return 0.5 if method in HALVES else a / (a + b)
+    return 0.5 if method in HALVING_METHODS else a / (a + b)
 
 
 def joined_inner(W_A: float, W_B: float, between: float, alpha: float) -> float:

@@ -17,17 +17,16 @@ import numpy as np
 
 from certus.proofs.linkage._centers import Centers
 from certus.proofs.linkage._cluster_distances import (
-    EXTREME,
-    SQUARED,
+    EXTREME_REDUCTIONS,
+    SQUARED_METHODS,
     Members,
     joined_inner,
     share,
 )
-from certus.proofs.linkage._tree import MONOTONE, Hierarchy
+from certus.proofs.linkage._tree import MONOTONE_METHODS, Hierarchy
 
-EXTRA_CLUSTERS = (
-    14  # clusters besides the two whose nearest is looked for, where the least pair is claimed
-)
+# Clusters, besides A and B, whose nearest is computed in a sampled check of a nearest pair.
+EXTRA_CLUSTERS = 14
 
 
 class MergeCheck(NamedTuple):
@@ -80,8 +79,8 @@ class MemberDistances(ClusterDistances):
 
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
-        if self.link.method in EXTREME:
-            return np.asarray(EXTREME[self.link.method](self.D[i], self.D[j]))
+        if self.link.method in EXTREME_REDUCTIONS:
+            return np.asarray(EXTREME_REDUCTIONS[self.link.method](self.D[i], self.D[j]))
         alpha = share(self.tree.size[a], self.tree.size[b], self.link.method)
         return np.asarray(alpha * self.D[i] + (1 - alpha) * self.D[j])
 
@@ -108,11 +107,11 @@ def all_merges(link: Centers | Members, tree: Hierarchy, method: str) -> list[Me
     """Check every merge, with O(n²) distances and memory."""
     if isinstance(link, Members):
         state: ClusterDistances = (
-            SquaredMemberDistances if method in SQUARED else MemberDistances
+            SquaredMemberDistances if method in SQUARED_METHODS else MemberDistances
         )(link)
     else:
         state = ClusterDistances(link)
-    nearest = None if method in MONOTONE else NearestClusters(state, tree.n)
+    nearest = None if method in MONOTONE_METHODS else NearestClusters(state, tree.n)
     checks = []
     for t, (a, b) in enumerate(tree.pairs):
         i, j = int(tree.start[a]), int(tree.start[b])
@@ -164,7 +163,7 @@ def sample_merges(cost: np.ndarray, method: str, max_count: int, budget: float) 
     """Choose merges to check: spread quasi-randomly over all, as many as the budget allows."""
     count, spent = len(cost), 0.0
     sampled: list[int] = []
-    cost = cost * (1.0 if method in MONOTONE else (2 + EXTRA_CLUSTERS) / 2)
+    cost = cost * (1.0 if method in MONOTONE_METHODS else (2 + EXTRA_CLUSTERS) / 2)
     for t in dict.fromkeys(
         (np.arange(4 * max_count) * 0.6180339887498949 % 1.0 * count).astype(int).tolist()
     ):
@@ -188,7 +187,7 @@ def _check_merge(link: Centers | Members, tree: Hierarchy, method: str, t: int) 
     if method == "single" and tree.size[b] < tree.size[a]:
         a, b = b, a
     queried = [a] if method == "single" else [a, b]
-    if method not in MONOTONE:
+    if method not in MONOTONE_METHODS:
         places = (np.arange(EXTRA_CLUSTERS) * 0.6180339887498949 % 1.0 * len(alive)).astype(int)
         queried += alive[np.unique(places)].tolist()
     d, candidates = np.inf, []

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MONOTONE = ("single", "complete", "average", "weighted", "ward", "diana")
+MONOTONE_METHODS = ("single", "complete", "average", "weighted", "ward", "diana")
 
 
 class Hierarchy(NamedTuple):
@@ -98,7 +98,7 @@ def order_errors(tree: Hierarchy, h: np.ndarray, method: str, tolerance: np.ndar
     """
     t = 1 + np.flatnonzero(h[1:] + tolerance[1:] < h[:-1])
     why = f"heights of {method} linkage do not fall"
-    if method not in MONOTONE:
+    if method not in MONOTONE_METHODS:
         t = t[(tree.pairs[t] != (tree.n + t - 1)[:, None]).all(axis=1)]
         why = "the height falls, but the cluster just made is not joined"
     return [

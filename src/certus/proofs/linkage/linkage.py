@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from certus.proofs.linkage._centers import Centers
-from certus.proofs.linkage._cluster_distances import SQUARED, Members
+from certus.proofs.linkage._cluster_distances import SQUARED_METHODS, Members
 from certus.proofs.linkage._nearest_pairs import (
     MergeCheck,
     all_merges,
@@ -170,7 +170,7 @@ def _compare_merges(
     """
     n, wrong = tree.n, []
     link: Centers | Members
-    if method in SQUARED and isinstance(rows, RowVectors) and rows.power == 2:
+    if method in SQUARED_METHODS and isinstance(rows, RowVectors) and rows.power == 2:
         link = Centers(rows, tree, method)
     else:
         link = Members(rows, tree, method, h)
@@ -234,7 +234,7 @@ def _height_tolerance(
     means = 0 if method in ("single", "complete") else joins
     d = np.nan_to_num(d)
     share = (tol + 4 * precision * (1 + means)) * d
-    if method in SQUARED:
+    if method in SQUARED_METHODS:
         high = highest_inside(tree, d)
         rounding = 8 * precision * (rows.p + 8 + joins)
         # an error of rounding·high² in d² is at most √rounding·high in d, and rounding·high²/d

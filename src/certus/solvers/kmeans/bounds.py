@@ -172,11 +172,11 @@ class Bounds:
             if first:
                 cells(X, cuts, middle, labels)
                 u[:], l[:] = np.inf, 0
-            found = walk(
+            counts = walk(
                 X, np.empty(0) if s is None else s, self.c, self.scale, C, near, gap, drifts, first,
                 (u, l, labels), sums, mass,
             )  # fmt: skip
-            return AssignmentChange(sums, mass, *found)
+            return AssignmentChange(sums, mass, *counts)
 
         change: AssignmentChange = self.rows.reduce(
             block, beside=(self.labels, self.u, self.L), block_rows=self.block, times=8

@@ -11,8 +11,8 @@ def two_points(part: Rows) -> bool:
     """Whether the rows of positive weight hold at least two distinct points."""
     first = 0 if part.s is None else int(np.argmax(part.s > 0))
     x, _, _ = part.block(first, first + 1)
-    found: bool = part.reduce(_differ, x, combine=_either)[0]
-    return found
+    differs: bool = part.reduce(_differ, x, combine=_either)[0]
+    return differs
 
 
 def cluster_differs(rows: Rows, labels: np.ndarray, label: int, i: int) -> bool:
@@ -23,8 +23,8 @@ def cluster_differs(rows: Rows, labels: np.ndarray, label: int, i: int) -> bool:
         members = np.flatnonzero(its == label)
         return _differ(X[members], None, None if s is None else s[members], x)
 
-    found: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
-    return found
+    differs: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
+    return differs
 
 
 def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:

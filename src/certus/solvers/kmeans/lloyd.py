@@ -50,9 +50,9 @@ def lloyd(
     """
     C = before = start.astype(center_dtype(rows)).astype(float)
     if is_small(rows, len(C)):
-        found = small(rows, C, max_iter, tol, on_step)
-        if found is not None:
-            return found
+        small_fit = small(rows, C, max_iter, tol, on_step)
+        if small_fit is not None:
+            return small_fit
     bounds = assigner(rows, len(C))
     sums, mass = np.zeros(C.shape), np.zeros(len(C))
     total = J = np.inf

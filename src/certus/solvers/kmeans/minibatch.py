@@ -233,13 +233,13 @@ def best_start(
         return take(rows, counted[random_state.randint(0, len(counted), size)])
 
     validation_rows = random_subset()
-    found = [draw(rows if size >= n else random_subset(), random_state) for _ in range(tries)]
+    starts = [draw(rows if size >= n else random_subset(), random_state) for _ in range(tries)]
     if tries == 1:
-        return found[0]
+        return starts[0]
     objectives = [
-        _weighted(validation_rows, nearest_centers(validation_rows, start)[1]) for start in found
+        _weighted(validation_rows, nearest_centers(validation_rows, start)[1]) for start in starts
     ]
-    return found[int(np.argmin(objectives))]
+    return starts[int(np.argmin(objectives))]
 
 
 def assign(

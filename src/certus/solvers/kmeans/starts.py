@@ -1,4 +1,4 @@
-r"""Where Lloyd's iteration starts.
+r"""Starting centres of Lloyd's iteration.
 
 *k-means++* (greedy): rows are drawn with probability s_i d_i / Σ s d, where d_i is the squared
 distance to the nearest centre so far; of the few drawn at once, the one that leaves the smallest

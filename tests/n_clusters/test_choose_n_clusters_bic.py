@@ -182,7 +182,8 @@ VERDICTS = [  # what silhouette, gap, stability and bic say, k, the words
 def test_of_four_methods_three_must_see_structure(silhouette, gap, stable, bic, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable, "bic": bic}
     says = {
-        name: _n_clusters_verdict.Says(message, "it knows why") for name, message in each.items()
+        name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
+        for name, message in each.items()
     }
     assert _n_clusters_verdict.verdict(says) == (k, words)
 

@@ -18,7 +18,7 @@ from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
 from tests.glm.smooth_cases import LOSSES, problem_of
 
-CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared hinge": 3, "softmax": 4}
+LOSS_CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared hinge": 3, "softmax": 4}
 DELTA = 0.7  # of the Huber loss
 
 WHOLE: dict[str, Any] = {

@@ -19,7 +19,7 @@ from certus.linear_model import LogisticRegression, PenalizedClassifier, Penaliz
 from certus.losses import Huber
 from certus.penalties import L2
 from certus.solvers import SGD
-from certus.solvers.first_order.stochastic import drawn, row_curvature
+from certus.solvers.first_order.stochastic import draw_order, row_curvature
 from certus.solvers.problem import Problem
 from tests.contract.problems import classification, regression
 from tests.first_order.optimiser_cases import Twin, plain_rows, sgd_path
@@ -49,7 +49,9 @@ def stream_twin(name, parts, solver, l2, outputs=1):
         alpha = solver.step_length or (1 - solver.momentum) / (L + twin.lam)
         batches = -(-n // B)
         alphas = alpha * solver.schedule(t + np.arange(batches) / batches)
-        path, v = sgd_path(twin, drawn(rng, n, solver.order), alphas, B, theta, solver.momentum, v)
+        path, v = sgd_path(
+            twin, draw_order(rng, n, solver.order), alphas, B, theta, solver.momentum, v
+        )
         theta = path[-1]
         means = [*means, np.mean(path, axis=0)][-solver.average :]
     return np.mean(means, axis=0) if solver.average else theta

@@ -16,7 +16,7 @@ N, P = 200, 4
 
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
-    monkeypatch.setattr(prefetch, "BYTES", 8 * P * 16)
+    monkeypatch.setattr(prefetch, "WINDOW_BYTES", 8 * P * 16)
     yield
     assert not [thread for thread in threading.enumerate() if thread.name == "certus windows"]
 

@@ -7,7 +7,7 @@ import certus
 from certus.linear_model import PenalizedClassifier, PenalizedRegressor
 from certus.penalties import L2
 from certus.solvers import SAGA
-from certus.solvers.first_order.stochastic import drawn, row_curvature
+from certus.solvers.first_order.stochastic import draw_order, row_curvature
 from certus.solvers.loop import minimise
 from certus.solvers.problem import objective
 from tests.first_order.optimiser_cases import (
@@ -35,7 +35,9 @@ def test_answers_are_those_of_the_equation(loss, weighted, intercept):
         theta = np.zeros(twin.shape)
         seen = np.array([losses_gradient(twin, theta, i) for i in range(60)])
         for answer in found[1:]:
-            theta = saga_path(twin, drawn(rng, 60, order), solver.gamma(problem), theta, seen)[-1]
+            theta = saga_path(twin, draw_order(rng, 60, order), solver.gamma(problem), theta, seen)[
+                -1
+            ]
             np.testing.assert_allclose(answer, theta, rtol=0, atol=1e-10)
 
 

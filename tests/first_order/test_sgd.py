@@ -10,8 +10,8 @@ from certus.losses.base import OneScore
 from certus.penalties import L2
 from certus.solvers import SAGA, SGD, GradientDescent
 from certus.solvers.first_order import prefetch
-from certus.solvers.first_order.schedules import schedule_of
-from certus.solvers.first_order.stochastic import drawn
+from certus.solvers.first_order.schedules import make_schedule
+from certus.solvers.first_order.stochastic import draw_order
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
 from tests.first_order.optimiser_cases import (
@@ -38,7 +38,7 @@ def twin_answers(name, problem, solver, passes=PASSES):
     theta = v = np.zeros(twin.shape)
     alpha, answers, sums = solver.alpha(problem), [theta], []
     for t in range(passes):
-        order = drawn(rng, n, solver.order)
+        order = draw_order(rng, n, solver.order)
         alphas = alpha * solver.schedule(t + np.arange(batches) / batches)
         path, v = sgd_path(twin, order, alphas, B, theta, solver.momentum, v)
         theta = path[-1]
@@ -105,10 +105,10 @@ def test_one_batch_of_all_rows_is_gradient_descent(loss, weighted):
 
 def test_schedules_are_what_their_names_say():
     t = np.array([0.0, 0.5, 1.0, 2.75, 9.0])
-    np.testing.assert_array_equal(schedule_of("constant", 0.9)(t), 1.0)
-    np.testing.assert_allclose(schedule_of("1/t", 0.9)(t), [1, 2 / 3, 1 / 2, 4 / 15, 1 / 10])
-    np.testing.assert_allclose(schedule_of("1/sqrt(t)", 0.9)(t) ** -2, 1 + t)
-    np.testing.assert_allclose(schedule_of("geometric", 0.5)(t), [1, 1, 1 / 2, 1 / 4, 2**-9])
+    np.testing.assert_array_equal(make_schedule("constant", 0.9)(t), 1.0)
+    np.testing.assert_allclose(make_schedule("1/t", 0.9)(t), [1, 2 / 3, 1 / 2, 4 / 15, 1 / 10])
+    np.testing.assert_allclose(make_schedule("1/sqrt(t)", 0.9)(t) ** -2, 1 + t)
+    np.testing.assert_allclose(make_schedule("geometric", 0.5)(t), [1, 1, 1 / 2, 1 / 4, 2**-9])
     problem = problem_of("logistic")
     for own, same in (
         (lambda t: 1 / (1 + t), "1/t"),
@@ -121,11 +121,11 @@ def test_schedules_are_what_their_names_say():
 
 def test_a_pass_takes_every_row_once_or_draws_with_the_same_chance():
     rng = np.random.default_rng(0)
-    shuffles = [drawn(rng, 50, "shuffle") for _ in range(3)]
+    shuffles = [draw_order(rng, 50, "shuffle") for _ in range(3)]
     for order in shuffles:
         np.testing.assert_array_equal(np.sort(order), np.arange(50))
     assert not np.array_equal(shuffles[0], shuffles[1])
-    counts = np.bincount(drawn(rng, 100_000, "random") % 10, minlength=10)
+    counts = np.bincount(draw_order(rng, 100_000, "random") % 10, minlength=10)
     assert counts.sum() == 100_000
     assert abs(counts - 10_000).max() < 500
 
@@ -136,7 +136,7 @@ def test_a_pass_takes_every_row_once_or_draws_with_the_same_chance():
 @each_drawn
 @pytest.mark.parametrize("dress", ["C order", "float32", "Fortran order", "CSR"])
 def test_the_same_bits_for_a_seed_on_any_number_of_threads(method, dress, monkeypatch):
-    monkeypatch.setattr(prefetch, "BYTES", 1000)
+    monkeypatch.setattr(prefetch, "WINDOW_BYTES", 1000)
     monkeypatch.setattr(rows_module, "SMALL_WORK", 0)
     found = []
     for threads in (1, 2, 5, 2):
@@ -153,7 +153,7 @@ def test_windows_do_not_matter(method, dress, monkeypatch):
     for order in ("shuffle", "random"):
         found = []
         for size in (1, 100, 777, 1 << 21):
-            monkeypatch.setattr(prefetch, "BYTES", size)
+            monkeypatch.setattr(prefetch, "WINDOW_BYTES", size)
             solver = DRAWN[method]()
             solver.order = order
             found.append(trajectory(dressed("softmax", dress, n=120), solver, 3))
@@ -288,7 +288,9 @@ def test_over_many_sparse_entries_the_objective_is_looked_at_now_and_then(method
     problem, answers = dressed("logistic", "CSR"), {}
     fifth = [0, 4, 9, 12] if method == "saga" else [0, 5, 10, 12]  # SAGA's start is a pass
     for many, told in ((0, fifth), (1 << 20, list(range(13)))):
-        monkeypatch.setattr("certus.solvers.first_order.stochastic.MANY_ENTRIES", many)
+        monkeypatch.setattr(
+            "certus.solvers.first_order.stochastic.MIN_ENTRIES_TO_SKIP_EVALUATION", many
+        )
         heard: list = []
         fit = minimise(problem, DRAWN[method](), tol=0, max_iter=12, on_step=heard.append)
         assert [step.iteration for step in heard] == told

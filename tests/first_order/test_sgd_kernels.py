@@ -12,7 +12,14 @@ from scipy import sparse
 
 from certus.kernels import _compile
 from certus.kernels.first_order import sgd
-from tests.first_order.optimiser_cases import CODES, DELTA, Twin, long_indices, sgd_path, weights
+from tests.first_order.optimiser_cases import (
+    DELTA,
+    LOSS_CODES,
+    Twin,
+    long_indices,
+    sgd_path,
+    weights,
+)
 from tests.glm.smooth_cases import each_loss, intercepts, problem_of
 
 N, P = 100, 5
@@ -26,7 +33,7 @@ KINDS = {
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def drawn(name, kind, weighted=False, intercept=True, l2=0.0):
+def make_problem(name, kind, weighted=False, intercept=True, l2=0.0):
     """(X as the kernel wants it, the same problem as a Twin, θ, v)."""
     thin, dtype, index = KINDS[kind]
     problem = problem_of(
@@ -58,7 +65,7 @@ def descend(X, twin, alphas, batch, theta, v, beta, averaged=True):
         return np.vstack([W.T if dense else W, b])
 
     s = None if (twin.s == 1).all() else twin.s * (twin.n / twin.S)
-    loss, free = (CODES[twin.name], DELTA), float(twin.X[0, -1])
+    loss, free = (LOSS_CODES[twin.name], DELTA), float(twin.X[0, -1])
     state, speed, total = pair(theta), pair(v), pair(np.zeros_like(theta))
     sgd.descend(
         X, twin.y, s, alphas, batch, loss, twin.lam, beta, free, state, speed,
@@ -76,7 +83,7 @@ def assert_near(a, b):
 @weights
 @intercepts
 def test_steps_are_those_of_the_equations(loss, kind, weighted, intercept):
-    X, twin, theta, v = drawn(loss, kind, weighted, intercept, l2=0.2)
+    X, twin, theta, v = make_problem(loss, kind, weighted, intercept, l2=0.2)
     order = np.arange(N)
     for batch in (1, 7, N + 9):
         batches = -(-N // batch)
@@ -97,7 +104,7 @@ def test_steps_are_those_of_the_equations(loss, kind, weighted, intercept):
 def test_any_penalty_is_taken_even_where_a_step_turns_w_about(kind, product):
     """αλ = ``product``: above 1 the factor 1 − αλ of w is negative, at 1 it is 0."""
     for loss in ("logistic", "softmax"):
-        X, twin, theta, v = drawn(loss, kind, l2=product / 0.05)
+        X, twin, theta, v = make_problem(loss, kind, l2=product / 0.05)
         alphas = np.full(N, 0.05)
         for beta in (0.0, 0.1, 0.9):
             path, _ = sgd_path(twin, np.arange(N), alphas, 1, theta, beta, v if beta else None)
@@ -109,7 +116,7 @@ def test_any_penalty_is_taken_even_where_a_step_turns_w_about(kind, product):
 @each_kind
 @pytest.mark.parametrize("beta", [0.0, 0.9])
 def test_without_averages_the_steps_are_the_same(kind, beta):
-    X, twin, theta, v = drawn("logistic", kind, l2=0.5)
+    X, twin, theta, v = make_problem("logistic", kind, l2=0.5)
     alphas = np.full(N, 0.1)
     with_sum = descend(X, twin, alphas, 1, theta, v, beta)
     without = descend(X, twin, alphas, 1, theta, v, beta, averaged=False)
@@ -120,7 +127,7 @@ def test_without_averages_the_steps_are_the_same(kind, beta):
 @each_kind
 def test_long_products_of_momentum_keep_their_digits(kind):
     """β near 1: many steps pass before the products are multiplied out."""
-    X, twin, theta, v = drawn("logistic", kind, l2=0.01)
+    X, twin, theta, v = make_problem("logistic", kind, l2=0.01)
     alphas = np.full(N, 0.01)
     for beta in (0.99, 0.999):
         for _ in range(5):
@@ -132,7 +139,7 @@ def test_long_products_of_momentum_keep_their_digits(kind):
 
 
 def test_read_only_rows_are_read():
-    X, twin, theta, v = drawn("logistic", "sparse", weighted=True)
+    X, twin, theta, v = make_problem("logistic", "sparse", weighted=True)
     expected = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
     for part in (X.data, X.indices, X.indptr, twin.y, twin.s):
         part.flags.writeable = False

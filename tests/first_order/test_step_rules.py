@@ -20,7 +20,7 @@ from certus.solvers import (
     Nesterov,
     Wolfe,
 )
-from certus.solvers.first_order.step_rules import FEW_COLUMNS, Line, Trial, largest_curvature
+from certus.solvers.first_order.step_rules import MAX_GRAM_COLUMNS, Line, Trial, largest_curvature
 from certus.solvers.first_order.stochastic import row_curvature
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
@@ -58,7 +58,11 @@ def test_l_is_the_same_in_every_dress(dress):
 @pytest.mark.parametrize("shift", [0.0, 5.0])
 def test_l_of_many_columns_is_a_bound_too(intercept, thin, shift):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, FEW_COLUMNS + 50)) * (rng.random((40, FEW_COLUMNS + 50)) < 0.2) + shift
+    X = (
+        rng.normal(size=(40, MAX_GRAM_COLUMNS + 50))
+        * (rng.random((40, MAX_GRAM_COLUMNS + 50)) < 0.2)
+        + shift
+    )
     s = rng.integers(0, 3, size=40).astype(float)
     rows = Rows(CSR(sparse.csr_array(X)) if thin else X, np.ones((40, 1)), s)
     L = largest_curvature(Problem(rows, Squared(), L2(3.0), intercept))
@@ -67,7 +71,7 @@ def test_l_of_many_columns_is_a_bound_too(intercept, thin, shift):
     assert (true + 3.0) / s.sum() <= L <= 1.02 * (true + 3.0) / s.sum()
 
 
-@pytest.mark.parametrize("p", [3, FEW_COLUMNS + 1])
+@pytest.mark.parametrize("p", [3, MAX_GRAM_COLUMNS + 1])
 def test_x_of_zeros_has_a_step_and_x_whose_squares_overflow_is_named(p):
     def of(X):
         return Problem(Rows(X, np.ones((9, 1))), Squared(), L2(0.0), False)

@@ -11,7 +11,7 @@ from certus.data.rows import Rows
 from certus.losses import Huber, Logistic, Softmax, Squared, SquaredHinge
 from certus.penalties import L2
 from certus.solvers import LBFGS, Newton, NewtonCG
-from certus.solvers.glm.coordinates import FAR
+from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION
 from certus.solvers.problem import Problem
 
 LOSSES = {
@@ -59,7 +59,7 @@ CHANGES = {
     "as drawn": None,
     "float32": lambda X: X.astype(np.float32),
     "Fortran order": np.asfortranarray,
-    "far": lambda X: X + 64 * FAR,
+    "far": lambda X: X + 64 * MAX_MEAN_TO_DEVIATION,
     "large and small": lambda X: X * [1e170, 1.0, 1e-170],
     "constant column": lambda X: X * [1, 0, 1] + [0, 3, 0],
     "sparse": lambda X: CSR(sparse.csr_array(X * (np.abs(X) > 0.5))),

@@ -197,11 +197,11 @@ def test_the_solvers_step_is_newtons_by_finite_differences():
     design = solver.Design(solver.coordinates(rows, True), True)
     theta, h = np.array([0.4, -0.3, 0.2]), 1e-5
     point = solver._point(rows, design, theta)
-    slopes = solver._slopes(rows, design, point, True)
+    slopes = solver._derivatives(rows, design, point, True)
 
     def gradient(there):
         at = solver._point(rows, design, there)
-        return np.linalg.solve(at.C.T, solver._slopes(rows, design, at, False).g)
+        return np.linalg.solve(at.C.T, solver._derivatives(rows, design, at, False).g)
 
     def F(there):
         return solver._point(rows, design, there).F
@@ -216,7 +216,7 @@ def test_the_solvers_step_is_newtons_by_finite_differences():
 def test_many_columns_take_other_steps_to_the_same_point(monkeypatch):
     X, y = endometrial()
     here = fit(X, y)
-    monkeypatch.setattr(solver, "MOST_THIRD_MOMENTS", 0)
+    monkeypatch.setattr(solver, "MAX_THIRD_MOMENT_COEFFICIENTS", 0)
     there = fit(X, y)
     assert there.n_iter_ > here.n_iter_
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-8)

@@ -54,7 +54,7 @@ def test_exact_step_is_least_along_the_direction(loss: Any) -> None:
 
     def value(t: float) -> float:
         moved = theta + t * delta
-        return objective(problem, *at.outside(moved[:-1], moved[-1]))
+        return objective(problem, *at.to_user(moved[:-1], moved[-1]))
 
     assert value(t) <= min(map(value, np.linspace(0, 4, 401))) * (1 + 1e-6)
 

@@ -13,7 +13,7 @@ from certus.data.rows import Rows
 from certus.losses import Logistic
 from certus.penalties import L2
 from certus.solvers import LBFGS, Newton
-from certus.solvers.glm.coordinates import FAR
+from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION
 from certus.solvers.linalg.gram import NonFiniteError
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
@@ -94,7 +94,9 @@ def test_every_solver_finds_the_optimum(loss, solver, intercept, weighted, l2):
 def test_the_dress_of_the_data_does_not_move_the_optimum(loss, solver, change):
     problem = problem_of(loss, change=CHANGES[change])
     fit = minimise(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
-    X = np.asarray(dense(problem), dtype=float) - (64 * FAR if change == "far" else 0.0)
+    X = np.asarray(dense(problem), dtype=float) - (
+        64 * MAX_MEAN_TO_DEVIATION if change == "far" else 0.0
+    )
     plain = Problem(Rows(X, problem.rows.y), problem.loss, problem.penalty, True, problem.outputs)
     here = minimise(plain, Newton(), tol=1e-12)
     np.testing.assert_allclose(fit.w, here.w, atol=2e-4)

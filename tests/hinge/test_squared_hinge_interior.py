@@ -8,7 +8,7 @@ from certus.linear_model import PenalizedClassifier
 from certus.losses import SquaredHinge
 from certus.penalties import L2, ElasticNet
 from certus.solvers.glm.newton import Newton, coordinates_for
-from certus.solvers.glm.squared_hinge_interior import MOST_STEPS, InteriorPoint
+from certus.solvers.glm.squared_hinge_interior import MAX_STEPS, InteriorPoint
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
 from certus.solvers.progress import Step
@@ -67,7 +67,7 @@ def test_columns_of_very_different_sizes() -> None:
     problem.rows.X *= 10.0 ** np.random.default_rng(0).uniform(-100, 100, size=40)
     found = solved(problem)
     assert np.isfinite(found.objective)
-    assert found.steps <= MOST_STEPS + 1
+    assert found.steps <= MAX_STEPS + 1
     assert found.objective <= problem.null[1]
 
 

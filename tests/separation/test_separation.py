@@ -11,7 +11,7 @@ import scipy.sparse
 from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.solvers.separation import direction
-from certus.solvers.separation.direction import by_one_column, separating_direction
+from certus.solvers.separation.direction import separating_column, separating_direction
 from tests.contract.problems import weights
 
 
@@ -147,7 +147,7 @@ def test_two_levels_together_are_found_exactly(unit):
     y = rng.integers(2, size=400)
     together = (X[:, 1] > 0) + 1 * (X[:, 2] > 0)
     y[together == 2], y[together == 0] = 1, 0
-    assert by_one_column(rows_of(X, y), 2) is None
+    assert separating_column(rows_of(X, y), 2) is None
     found = separating_direction(rows_of(X, y), 2)
     check(found, X, y, "quasi-complete")
     np.testing.assert_array_equal(found.u[:, 0] / found.u[1], [0, 1, 1, 0])
@@ -252,7 +252,7 @@ def test_a_class_without_rows_is_given_up_by_the_intercept():
 def test_a_solvers_coefficients_are_proof_enough_or_help(n_classes, monkeypatch):
     X, y = labelled(11, 2000, 4, n_classes)
     found = separating_direction(rows_of(X, y), n_classes)
-    monkeypatch.setattr(direction, "_by_programs", None)  # must not be needed
+    monkeypatch.setattr(direction, "_solve_programs", None)  # must not be needed
     again = separating_direction(rows_of(X, y), n_classes, hint=(found.u, found.c))
     check(again, X, y, "complete")
     assert again.u is found.u
@@ -266,7 +266,7 @@ def test_the_rows_that_a_solver_gets_wrong_settle_it_at_once(monkeypatch):
     true = separating_direction(rows_of(X, y), 2)
     deep = np.argmax(margins(X, y, true.u, true.c))
     y[deep] = 1 - y[deep]
-    monkeypatch.setattr(direction, "ROUNDS", 2)  # one of each program
+    monkeypatch.setattr(direction, "MAX_ROUNDS", 2)  # one of each program
     assert separating_direction(rows_of(X, y), 2).kind == "unknown"
     found = separating_direction(rows_of(X, y), 2, hint=(true.u, true.c))
     assert found.kind == "not separable"
@@ -288,11 +288,11 @@ def test_the_column_and_its_threshold(sparse):
     X = rng.normal(size=(60, 3))
     y = np.arange(60) < 18
     X[:, 1] = np.where(y, rng.uniform(4, 9, 60), rng.uniform(0, 3, 60))
-    found = by_one_column(rows_of(X, y, sparse=sparse), 2)
+    found = separating_column(rows_of(X, y, sparse=sparse), 2)
     assert (found.feature, found.class_index, found.above, found.complete) == (1, 1, True, True)
     assert found.threshold == pytest.approx((X[y, 1].min() + X[~y, 1].max()) / 2)
     assert found.below_at_above == (42, 0, 18)
-    found = by_one_column(rows_of(-X, y, sparse=sparse), 2)
+    found = separating_column(rows_of(-X, y, sparse=sparse), 2)
     assert (found.class_index, found.below_at_above) == (0, (18, 0, 42))
 
 
@@ -300,32 +300,34 @@ def test_the_column_and_its_threshold(sparse):
 def test_a_shared_value_is_the_threshold(sparse):
     X = np.array([[0.0, 0, 1, 2, 2, 3], [1, 2, 1, 2, 1, 2]]).T
     y = np.array([0, 0, 0, 0, 1, 1])
-    found = by_one_column(rows_of(X, y, sparse=sparse), 2)
+    found = separating_column(rows_of(X, y, sparse=sparse), 2)
     assert (found.feature, found.threshold, found.complete) == (0, 2.0, False)
     assert found.below_at_above == (3, 2, 1)
     # constant in one class, at the end of the other's range; or in its midst
     assert (
-        by_one_column(rows_of(np.array([[0.0], [0], [0], [1]]), [0, 0, 1, 1]), 2).below_at_above[2]
+        separating_column(
+            rows_of(np.array([[0.0], [0], [0], [1]]), [0, 0, 1, 1]), 2
+        ).below_at_above[2]
         == 1
     )
-    assert by_one_column(rows_of(np.array([[0.0], [0], [-1], [1]]), [0, 0, 1, 1]), 2) is None
-    assert by_one_column(rows_of(np.zeros((4, 1)), [0, 0, 1, 1]), 2) is None
+    assert separating_column(rows_of(np.array([[0.0], [0], [-1], [1]]), [0, 0, 1, 1]), 2) is None
+    assert separating_column(rows_of(np.zeros((4, 1)), [0, 0, 1, 1]), 2) is None
 
 
 def test_the_widest_gap_is_named():
     y = np.repeat([0, 1], 5)
     X = np.column_stack([y + np.linspace(0, 0.9, 10), 1e-6 * y, y * np.linspace(0, 1, 10)])
-    assert by_one_column(rows_of(X, y), 2).feature == 1
+    assert separating_column(rows_of(X, y), 2).feature == 1
 
 
 def test_without_an_intercept_only_zero_separates():
     x = np.array([1.0, 2, 3, 4])
     y = [0, 0, 1, 1]
-    assert by_one_column(rows_of(x[:, None], y), 2).threshold == 2.5
-    assert by_one_column(rows_of(x[:, None], y), 2, fit_intercept=False) is None
-    found = by_one_column(rows_of(x[:, None] - 2.7, y), 2, fit_intercept=False)
+    assert separating_column(rows_of(x[:, None], y), 2).threshold == 2.5
+    assert separating_column(rows_of(x[:, None], y), 2, fit_intercept=False) is None
+    found = separating_column(rows_of(x[:, None] - 2.7, y), 2, fit_intercept=False)
     assert (found.threshold, found.complete) == (0.0, True)
-    found = by_one_column(rows_of(x[:, None] - 2, y), 2, fit_intercept=False)
+    found = separating_column(rows_of(x[:, None] - 2, y), 2, fit_intercept=False)
     assert (found.threshold, found.complete) == (0.0, False)
 
 
@@ -333,7 +335,7 @@ def test_one_class_of_three():
     from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True)
-    found = by_one_column(rows_of(X, y), 3)
+    found = separating_column(rows_of(X, y), 3)
     assert (found.feature, found.class_index, found.above) == (2, 0, False)
     assert (found.threshold, found.below_at_above) == (2.45, (50, 0, 100))
 
@@ -341,7 +343,7 @@ def test_one_class_of_three():
 def test_a_threshold_between_neighbouring_numbers_still_separates():
     low = 1.0
     high = np.nextafter(low, 2)
-    found = by_one_column(rows_of(np.array([[low], [high]]), [0, 1]), 2)
+    found = separating_column(rows_of(np.array([[low], [high]]), [0, 1]), 2)
     assert low <= found.threshold < high
     assert found.complete
 
@@ -351,10 +353,10 @@ def test_weights_and_blocks_do_not_show(monkeypatch):
     X, y = rng.normal(size=(3000, 2)), rng.integers(2, size=3000)
     s = weights(14, 3000)
     apart = (X[:, 1] > 0.5) == (y == 1)
-    assert by_one_column(rows_of(X, y, s), 2) is None
+    assert separating_column(rows_of(X, y, s), 2) is None
     s[~apart] = 0
-    whole = by_one_column(rows_of(X, y, s), 2)
+    whole = separating_column(rows_of(X, y, s), 2)
     assert whole.feature == 1
     assert sum(whole.below_at_above) == apart.sum()
     monkeypatch.setattr("certus.data.rows.BLOCK_BYTES", 1 << 10)
-    assert by_one_column(rows_of(X, y, s), 2) == whole
+    assert separating_column(rows_of(X, y, s), 2) == whole

@@ -15,7 +15,7 @@ from ..data.csr import CSR
 from ..data.rows import Rows
 from ..data.types import Start
 from ..data.validation import memory_for_gram
-from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
@@ -77,7 +77,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
         if getattr(self, "verbose", 0) > 0:
             on_step = aloud(on_step, type(self).__name__)
         before = 0
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             with Solving(self, rows):
                 fit = run(start, tol * tighter, on_step, before)
             self._set(fit)
@@ -108,7 +108,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
             lambda: attributes(so_far.fits()), lambda: self._check(rows, tol),
             so_far.message, so_far.there,
         )  # fmt: skip
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             fits = []
             for k, problem in enumerate(problems):
                 with Solving(self, rows):

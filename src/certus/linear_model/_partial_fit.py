@@ -10,7 +10,7 @@ from ..data.labels import class_weights
 from ..data.rows import Rows
 from ..data.types import Start
 from ..runtime.pool import blas_limiter
-from ..solvers.first_order.partial_fit import Stream, go_on_with_each
+from ..solvers.first_order.partial_fit import StreamState, fit_part_of_each
 from ..solvers.first_order.sgd import SGD
 from ..solvers.loop import Fit
 from ..solvers.problem import Problem
@@ -70,12 +70,12 @@ def next_part(
             solver.begin(problem) if begun is None else _part_of(begun, k, len(problems))
             for k, problem in zip(columns, problems, strict=True)
         ]
-        streams = [Stream.at(solver, *start) for start in starts]
+        streams = [StreamState.at(solver, *start) for start in starts]
     for stream, problem in zip(streams, problems, strict=True):
         if not problem.fit_intercept:  # now: there may have been one before
             stream.without_intercept()
     with blas_limiter.for_work(problems[0].rows.shape):
-        w, b = go_on_with_each(solver, problems, streams)
+        w, b = fit_part_of_each(solver, problems, streams)
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         raise ValueError(
             "the steps were too long: a coefficient is no finite number any more, and the model "

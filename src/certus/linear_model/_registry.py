@@ -14,7 +14,7 @@ from ..solvers.first_order.proximal_gradient import ProximalGradient
 from ..solvers.first_order.saga import SAGA
 from ..solvers.first_order.sgd import SGD
 from ..solvers.first_order.subgradient import Subgradient
-from ..solvers.glm.dispatch import coordinate_descent_takes
+from ..solvers.glm.dispatch import supports_coordinate_descent
 from ..solvers.glm.newton import Newton
 from ..solvers.glm.newton_cg import NewtonCG
 from ..solvers.lasso.working_sets import WorkingSets
@@ -96,7 +96,7 @@ def solver_of(given: object, problem: Problem, choose: Callable[[Problem], Solve
             f"solver={given!r} needs a smooth penalty, and {problem.penalty!r} is none: "
             "use solver='auto'"
         )
-    takes = WorkingSets.fits if isinstance(solver, WorkingSets) else coordinate_descent_takes
+    takes = WorkingSets.fits if isinstance(solver, WorkingSets) else supports_coordinate_descent
     if solver.name == "cd" and not takes(problem):
         raise ValueError(
             f"solver={given!r} takes L1, L2 and ElasticNet of any sign (squared loss: also MCP and "

@@ -9,7 +9,7 @@ from ..data.rows import Rows
 from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve
 from ..solvers.separation.direction import separating_direction
-from ..solvers.separation.single_column import by_one_column
+from ..solvers.separation.single_column import separating_column
 
 Direction = tuple[np.ndarray, np.ndarray]
 
@@ -21,7 +21,7 @@ def separation(
 
     ``reached``: (w, b) of the solver. ``thorough``: by linear programs, if nothing cheaper does.
     """
-    found = by_one_column(rows, n_classes, fit_intercept)
+    found = separating_column(rows, n_classes, fit_intercept)
     if found is not None and n_classes == 2:
         u = np.zeros((rows.shape[1], 1))
         u[found.feature] = 1.0 if (found.class_index == 1) == found.above else -1.0

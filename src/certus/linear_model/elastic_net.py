@@ -14,7 +14,7 @@ from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.lasso.elastic_net import Found
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
@@ -129,7 +129,7 @@ class CoordinateRegressor(LinearRegressor):
                 self.dual_gap_ = certificate.gap
                 return certificate
             start = fitted.w
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             for t, regression in enumerate(problems):
                 told = _of_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]

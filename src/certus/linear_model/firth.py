@@ -9,7 +9,7 @@ from ..data.types import Start
 from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..inference import FirthInference
 from ..runtime.progress import monitored
-from ..solvers.glm.firth import Firth, minimise, problem_of
+from ..solvers.glm.firth import FirthProblem, firth_problem, minimise
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._aliases import warn_of_aliases
@@ -164,11 +164,11 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Start) -> None:
         m = min(rows.shape) + fit_intercept
         memory_for_gram(m, m, rows.threads)
-        problem: Firth | None = None
+        problem: FirthProblem | None = None
 
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
-            problem = problem or problem_of(rows, fit_intercept)
+            problem = problem or firth_problem(rows, fit_intercept)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)

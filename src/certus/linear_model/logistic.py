@@ -18,7 +18,7 @@ from ..penalties import ElasticNet
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.first_order.sgd import SGD
-from ..solvers.glm.dispatch import FEW_COLUMNS, choose, classification
+from ..solvers.glm.dispatch import MAX_HESSIAN_COLUMNS, choose, classification
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
@@ -303,7 +303,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         """Newton's method for columns that nearly repeat others, which products with the Hessian
         do not tell apart; None where that is too dear, or a solver was asked for."""
         n, p = problem.rows.shape
-        small = p * problem.outputs <= FEW_COLUMNS and n * (p * problem.outputs) ** 2 <= MOST_WORK
+        small = (
+            p * problem.outputs <= MAX_HESSIAN_COLUMNS
+            and n * (p * problem.outputs) ** 2 <= MOST_WORK
+        )
         asked = not (isinstance(self.solver, str) and self.solver in SOLVERS) or self.solver in RUNS
         return Newton() if problem.l1 == 0 and problem.l2 == 0 and small and not asked else None
 
@@ -334,7 +337,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         """Of many optima the smallest; where there is none, what separates the classes."""
         tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
         # a solver that factors nothing cannot tell
-        unknown = fit.solver != Newton.name and rows.shape[1] <= FEW_COLUMNS
+        unknown = fit.solver != Newton.name and rows.shape[1] <= MAX_HESSIAN_COLUMNS
         if found.certified and (fit.singular or unknown):
             least = least_norm(rows, fit.w, fit.b, intercept)
             if least.aliases is not None:

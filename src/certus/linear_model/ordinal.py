@@ -14,7 +14,7 @@ from ..data.validation import boolean, data_for_classification, memory_for_gram,
 from ..exceptions import OrderWarning
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
-from ..solvers.glm.ordinal import Proportional, minimise, problem_of
+from ..solvers.glm.ordinal import OrdinalProblem, minimise, ordinal_problem
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ..solvers.separation.ordering import ordering_direction
@@ -160,11 +160,11 @@ class OrdinalRegression(LinearClassifier):
         K, m = len(self.classes_), min(rows.shape)
         memory_for_gram(m + K, m + K, rows.threads)
         self._forget("_direction")
-        problem: Proportional | None = None
+        problem: OrdinalProblem | None = None
 
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
-            problem = problem or problem_of(rows, K, alpha)
+            problem = problem or ordinal_problem(rows, K, alpha)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
         fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)

@@ -14,7 +14,7 @@ from ..losses import Logistic
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import against_the_rest, choose, classification
+from ..solvers.glm.dispatch import choose, classification, one_vs_rest
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
 from ._classifier import (
@@ -219,7 +219,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         loss, penalty, K = self.loss_, self.penalty_, len(classes)
         if K == 2 or loss.several:
             return [classification(rows, loss, penalty, fit_intercept, K, 1.0, weight)]
-        return against_the_rest(rows, loss, penalty, fit_intercept, K, weight)
+        return one_vs_rest(rows, loss, penalty, fit_intercept, K, weight)
 
     def _solver(self, problem: Problem) -> Solver:
         return solver_of(self.solver, problem, choose)

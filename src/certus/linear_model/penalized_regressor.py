@@ -12,9 +12,9 @@ from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negati
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
-from ..solvers.glm.regression_dispatch import Together, choose, targets
+from ..solvers.glm.regression_dispatch import MultiTargetFit, choose, target_problems
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
 from ..solvers.progress import OnStep
@@ -136,7 +136,7 @@ class PenalizedRegressor(LinearRegressor):
         whole_number("max_iter", self.max_iter)
         loss, penalty = self._loss_and_penalty()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        problems = targets(rows, loss, penalty, fit_intercept, centre=True)
+        problems = target_problems(rows, loss, penalty, fit_intercept, centre=True)
         start = self._start(rows.shape[1], problems)
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
@@ -168,7 +168,7 @@ class PenalizedRegressor(LinearRegressor):
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
         loss, penalty = self._loss_and_penalty()
         rows, flat = targets_of_part(self, X, y, sample_weight)
-        problems = targets(rows, loss, penalty, fit_intercept)
+        problems = target_problems(rows, loss, penalty, fit_intercept)
         solver = self._solver(problems[0])
         begun = None
         if "coef_" in vars(self):
@@ -200,9 +200,9 @@ class PenalizedRegressor(LinearRegressor):
             self.max_iter * len(problems),
         )
         starts = [start and (start[0][:, [k]], start[1][[k]]) for k in range(len(problems))]
-        all_of_them = Together(problems, on_step)
+        all_of_them = MultiTargetFit(problems, on_step)
         fits = all_of_them.fits
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             for k, problem in enumerate(problems):
                 all_of_them.k = k
                 of_target = f", target {k}" if len(problems) > 1 else ""

@@ -25,7 +25,7 @@ from ..losses import SquaredHinge
 from ..penalties import ElasticNet
 from ..runtime.pool import run_on_threads
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER, against_the_rest, choose, classification
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, choose, classification, one_vs_rest
 from ..solvers.hinge import dispatch
 from ..solvers.hinge.dispatch import HingeFit, HingeProblem
 from ..solvers.loop import Fit
@@ -211,7 +211,7 @@ class LinearSVC(LargestScore, LinearClassifier):
         else:
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
             design = design.with_targets(design.y, s)
-            problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
+            problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, found = self._solve_each(
                 problems, rows, choose, tol, most, lambda fits: self._attributes(together(fits))
             )
@@ -251,7 +251,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             if self.verbose > 0:
                 on_step = aloud(on_step, type(self).__name__)
         fits: list[Any] = [None] * len(problems)
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
 
             def one(k: int, tighter: float = tighter) -> None:
                 heard = so_far.listener(k) if len(problems) > 1 else on_step

@@ -23,7 +23,7 @@ def _gradient(X, y, s, u, c, XG, d, sums):
     n, p = X.shape
     curved, weighted = len(d) > 0, len(s) > 0
     z, v, g, h = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
-    f, total, bent, right = 0.0, 0.0, 0.0, 0.0
+    f, total, bent, n_correct = 0.0, 0.0, 0.0, 0.0
     for i in range(0, n, CHUNK):
         rows = min(CHUNK, n - i)
         for r in range(0, rows, 4):
@@ -44,11 +44,11 @@ def _gradient(X, y, s, u, c, XG, d, sums):
             v[r] = log1p_to_one(e) - min(m, 0.0)
             g[r] = -y[i + r] * share * (e if m > 0 else 1.0)
             h[r] = e * share * share
-            right += 1.0 if m > 0 else 0.0
+            n_correct += 1.0 if m > 0 else 0.0
         if weighted:
             for r in range(rows):
                 weight = s[i + r]
-                right += 1.0 if weight == 0 and not y[i + r] * z[r] > 0 else 0.0
+                n_correct += 1.0 if weight == 0 and not y[i + r] * z[r] > 0 else 0.0
                 v[r], g[r], h[r] = weight * v[r], weight * g[r], weight * h[r]
         for r in range(rows):
             f += v[r]
@@ -63,7 +63,7 @@ def _gradient(X, y, s, u, c, XG, d, sums):
     sums[0] += f
     sums[1] += total
     sums[2] += bent
-    sums[3] += right
+    sums[3] += n_correct
 
 
 @kernel

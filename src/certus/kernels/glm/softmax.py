@@ -76,7 +76,7 @@ def _first(X, y, s, U, c, P, XG, sums):
     n, K = P.shape
     Z, E, weight = np.zeros((K + 1, CHUNK)), np.zeros((K, CHUNK)), np.zeros(CHUNK)
     largest, total, bent = np.zeros(CHUNK), np.zeros(CHUNK), Z[K]
-    f, right = 0.0, 0.0
+    f, n_correct = 0.0, 0.0
     for i in range(0, n, CHUNK):
         rows = min(CHUNK, n - i)
         _scores(X, i, rows, U, c, Z)
@@ -96,7 +96,7 @@ def _first(X, y, s, U, c, P, XG, sums):
             value = math.log(total[r]) - Z[np.intp(y[i + r]), r] + largest[r]
             weight[r] = s[i + r] if len(s) > 0 else 1.0
             f += weight[r] * value
-            right += 1.0 if value < LOG2 or weight[r] == 0 else 0.0
+            n_correct += 1.0 if value < LOG2 or weight[r] == 0 else 0.0
         weight[rows:] = 0.0
         for r in range(CHUNK):
             total[r] = 1.0 / total[r]
@@ -119,7 +119,7 @@ def _first(X, y, s, U, c, P, XG, sums):
                 p[k] = E[k, r]
         _add(X, i, rows, Z, XG)
     sums[0] += f
-    sums[1] += right
+    sums[1] += n_correct
 
 
 @kernel

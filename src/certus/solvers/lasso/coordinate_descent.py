@@ -17,10 +17,10 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
-from ..first_order.repr_as_called import AsTyped
-from ..glm.exact_step import exact_step_of_scores
+from ..first_order.repr_as_called import ReprAsCalled
+from ..glm.exact_step import exact_step_from_scores
 from ..linalg.sparse_columns import by_columns
-from ..loop import NO_LOWER, State
+from ..loop import NO_DESCENT_MESSAGE, State
 from ..problem import Problem
 from .active_columns import (
     Curvature,
@@ -46,7 +46,10 @@ HALVINGS = 40
 PIECEWISE = ("huber", "squared_hinge")  # losses whose curvature is 0 for some rows: there …
 LEAST_CURVATURE = 1e-4  # … it is this, of its bound; 1e-9 and 1e-3 took three times as long
 KINK = 1e-12  # of a score, or of 1: so near to where two pieces meet a row counts as in both
-TOO_SHORT, TOO_LONG = 1.5, 0.5  # best steps, of the model's: it is too curved, or too flat
+TOO_SHORT, OBJECTIVE_ROSE_MESSAGE = (
+    1.5,
+    0.5,
+)  # best steps, of the model's: it is too curved, or too flat
 LEAST_OF_ALL = 1e-20
 # Newton steps of a fit before the least curvature is adapted: from the first on it made fits of 500
 # rows and 1,000 columns take up to ten times as long, and none of ordinary weights comes this far
@@ -62,7 +65,7 @@ ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
-class CoordinateDescent(AsTyped):
+class CoordinateDescent(ReprAsCalled):
     """L1 and elastic-net penalties by proximal Newton steps on working sets of coefficients.
 
     O(n·p) operations a step beside O(n·|set|²), and memory for a copy of the columns in the set.
@@ -104,7 +107,7 @@ class CoordinateDescent(AsTyped):
             new = _judged(problem, point, g, more.size, more.bound)
             fell = state.objective - new.objective > ROUNDING * abs(state.objective)
             if not fell and new.excess > state.excess / 2:
-                new.stalled, new.message = all_of_them, NO_LOWER if all_of_them else ""
+                new.stalled, new.message = all_of_them, NO_DESCENT_MESSAGE if all_of_them else ""
                 new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED * abs(state.objective)
             if slow and new.excess > 0.9 * state.excess:
@@ -337,7 +340,7 @@ def _line_search(
         made = problem.cache["newton steps"] = problem.cache.get("newton steps", 0) + 1
         # rows that count as curved and are not hold the model back, the more the heavier they are
         if made > USUAL_STEPS:
-            r = exact_step_of_scores(problem, point.w, delta, point.z, t)
+            r = exact_step_from_scores(problem, point.w, delta, point.z, t)
             _adapt_least_curvature(problem, r)
     for _ in range(HALVINGS):
         new = _Point.at(problem, point.w + r * delta, point.b + r * beta, point.z + r * t)
@@ -353,7 +356,7 @@ def _adapt_least_curvature(problem: Problem, r: float) -> None:
     least = problem.cache.get("least curvature", LEAST_CURVATURE)
     if r > TOO_SHORT:
         problem.cache["least curvature"] = max(least / 100, LEAST_OF_ALL)
-    elif r < TOO_LONG:
+    elif r < OBJECTIVE_ROSE_MESSAGE:
         problem.cache["least curvature"] = min(least * 10, LEAST_CURVATURE)
 
 

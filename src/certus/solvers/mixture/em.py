@@ -21,7 +21,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...kernels import compiled_or
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 
 GAIN = 2.5e-7  # nats a row in a step: less is what a certificate calls a local optimum
 WARM = 1e-4  # nats a row in a step, at temperatures above 1: what follows moves it all again
@@ -96,7 +96,7 @@ def em(
         look = family.look(theta, beta)
         F = look.F + family.log_prior(theta)
         trace.append(F)
-        stop = on_step(Step(n_iter, F, None, always(theta)))
+        stop = on_step(Step(n_iter, F, None, constant_parameters(theta)))
         if n_iter > 0:
             converged = abs(F - trace[-2]) <= min(tol, gain) * family.mass
         if stop or converged or n_iter >= max_iter or not np.isfinite(F):

@@ -145,14 +145,14 @@ def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
                 nu = a / M
                 x = mp.mpf(nu) * mp.mpf(M)
                 true = (x + (1 - x) * mp.log(1 - x)) / mp.mpf(M) ** 2
-                found, step = _curvature.excess_of(nu, M)
+                found, step = _curvature.excess_bound(nu, M)
                 assert true <= found <= true * (1 + mp.mpf("1e-4"))
                 assert step >= -mp.log(1 - x) / M * (1 - mp.mpf("1e-15"))
-    assert _curvature.excess_of(1.0, 1.0)[0] == np.inf
+    assert _curvature.excess_bound(1.0, 1.0)[0] == np.inf
 
 
 def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
-    monkeypatch.setattr(_curvature, "SUBSETS", (0,))
+    monkeypatch.setattr(_curvature, "SUBSET_WORK", (0,))
     case, _, parameters = problem("none", n=40)
     X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
     best, w, b = optimum(case)
@@ -211,9 +211,9 @@ def test_a_weak_penalty_is_no_obstacle():
 
 def test_a_glance_at_some_rows_proves_what_a_weak_penalty_does_not(monkeypatch):
     """Of 1,600 rows 1,032 are looked at, and their curvature is that of all, more or less."""
-    monkeypatch.setattr(_curvature, "GLANCE", (1,))
-    monkeypatch.setattr(_curvature, "SUBSETS", ())  # nothing else is asked
-    monkeypatch.setattr(_curvature, "ALL_ROWS", 0)
+    monkeypatch.setattr(_curvature, "QUICK_WORK", (1,))
+    monkeypatch.setattr(_curvature, "SUBSET_WORK", ())  # nothing else is asked
+    monkeypatch.setattr(_curvature, "ALL_ROWS_WORK", 0)
     case, _, parameters = problem("l2", C=1e6, n=40)
     best, w, b = optimum(case)
     X, y, parameters = np.tile(case.X, (40, 1)), np.tile(case.y, 40), parameters | {"C": 1e6 / 40}

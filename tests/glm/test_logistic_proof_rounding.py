@@ -55,7 +55,7 @@ def test_rounding_is_in_the_gap(monkeypatch):
     _, w, b = optimum(case)
     parameters["tol"] = 1.0  # the dual point alone
     gap = logistic.check(data, w=w, b=b, **parameters)["gap"]
-    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    monkeypatch.setattr(duality, "EVALUATION_ROUNDINGS", 10**9)
     assert logistic.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
 
 
@@ -81,7 +81,7 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
 
 @pytest.mark.parametrize("m", [np.linspace(-3, 40, 50), np.linspace(-40, 3, 50), np.zeros(1)])
 def test_entropies_of_scaled_points_are_not_overestimated(m):
-    terms = margins.Terms(*np.ones((margins.TERMS, len(m))))
+    terms = margins.Terms(*np.ones((margins.N_TERMS, len(m))))
     logistic.LogisticMargin.terms(m, terms)
     sums = margins.Terms(*(term.sum() for term in terms))
     for rho in (1.0, 1 - 1e-9, 1 - 1e-4, 0.9, 0.3, 0.0):

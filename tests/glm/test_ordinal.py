@@ -215,7 +215,7 @@ def test_thresholds_that_do_not_rise_are_refused():
     model.thresholds_ = model.thresholds_[::-1].copy()
     c = certus.verify(model, X, y)
     assert not c.certified
-    assert "the thresholds do not rise" in c.explain()
+    assert "the thresholds do not increase" in c.explain()
 
 
 @pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: np.append(c, c[-1] + 1.0)])

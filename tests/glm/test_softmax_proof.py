@@ -191,7 +191,7 @@ def test_rounding_is_in_the_gap(monkeypatch):
     _, w, b = optimum(case)
     parameters["tol"] = 1.0
     gap = softmax.check(data, w=w, b=b, **parameters)["gap"]
-    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    monkeypatch.setattr(duality, "EVALUATION_ROUNDINGS", 10**9)
     assert softmax.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
 
 

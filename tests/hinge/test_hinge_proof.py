@@ -131,7 +131,7 @@ def test_the_search_by_conjugate_gradients_finds_what_factors_find(sparse, monke
     data = rows(CSR(csr_array(X)) if sparse else X, y)
     point = {"w": np.zeros((6, 1)), "b": np.zeros(1), "intercept_scaling": 1.0, "C": 0.1}
     factored = hinge.check(data, **point)
-    monkeypatch.setattr(_dual, "FEW_COLUMNS", 2)
+    monkeypatch.setattr(_dual, "MAX_FACTORED_COLUMNS", 2)
     iterated = hinge.check(data, **point)
     assert iterated["bound"] == pytest.approx(factored["bound"], rel=0.05)
     assert factored["bound"] > 0.5 * factored["objective"] * 0.5

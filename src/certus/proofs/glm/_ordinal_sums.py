@@ -1,4 +1,4 @@
-r"""Sums over rows of the proportional-odds model, and how wrong rounding can make them.
+r"""Sums over rows of the proportional-odds model, with bounds of their rounding errors.
 
     P(y ≤ k | x) = σ(c_k − z),   z = xᵀw,   c_0 < c_1 < … < c_{K−2},   y = 0 … K − 1
 
@@ -6,33 +6,33 @@ Between two thresholds σ(a) − σ(b) = σ(a) σ(−b) (1 − e^{b−a}), a = c
 
     −log P(y | x) = log(1 + e^{−a}) + log(1 + e^{b}) − log(1 − e^{−(c_y − c_{y−1})})
 
-(without the first for the last class, without the second for the first): nothing cancels. Each
-logarithm is convex in (w, c), the last a function of the thresholds alone.
+(without the first term for the last class, without the second for the first class): nothing
+cancels. Each logarithm is convex in (w, c); the last depends on the thresholds only.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.glm.duality import EVALUATION
+from certus.proofs.glm.duality import EVALUATION_ROUNDINGS
 from certus.proofs.linalg.linear_sums import View, gamma
 from certus.proofs.types import RowData
 
 
 class OrdinalSums(NamedTuple):
-    """Of the two logistic terms of each row, in the columns as viewed; parameters (w, c)."""
+    """Sums of the two logistic terms of each row, in the columns as viewed; parameters (w, c)."""
 
     mass: np.ndarray  # Σ s of each class
     loss: float
     g: np.ndarray  # (P,), P = p + K − 1
     H: np.ndarray  # (P, P)
-    loss_error: float  # what rounding of the scores can have done
+    loss_error: float  # bound of the effect of the scores' rounding
     g_error: np.ndarray  # (P,)
-    size: np.ndarray  # (P,): Σ s |∂| |x_j|, by which the sums' own rounding is measured
+    size: np.ndarray  # (P,): Σ s |∂| |x_j|, the scale of the sums' own rounding
 
 
 class RowTerms(NamedTuple):
-    """The two logistic terms of each row, (n,)."""
+    """Derivatives of the two logistic terms of each row, (n,)."""
 
     slope: np.ndarray  # ∂/∂z
     steepness: np.ndarray  # Σ |∂/∂z|
@@ -48,7 +48,7 @@ def ordinal_sums(
     c_error: float,
     view: View,
 ) -> tuple[OrdinalSums, Any]:
-    """Of one block, and the largest |x_j| of rows that count. w (p,), c (K − 1,) as viewed."""
+    """Return the sums of one block and max |x_j| of weighted rows; w (p,), c (K − 1,) as viewed."""
     Z = view.of(X)
     z, size = np.dot(Z, w), np.dot(np.abs(Z), np.abs(w))
     error = gamma(Z.shape[1] + 6) * (size + np.abs(c).max()) + c_error
@@ -65,8 +65,10 @@ def sums_of_terms(
     error: np.ndarray,
     c: np.ndarray,
 ) -> tuple[OrdinalSums, RowTerms]:
-    """Of columns Z (n, p), classes k and scores z (n,), the sum of two numbers each, that are off
-    by ``error`` at most."""
+    """Return the sums for columns Z (n, p), classes k and scores z (n,).
+
+    Each score is the sum of two numbers, with an error of at most ``error``.
+    """
     (n, p), K = Z.shape, len(c) + 1
     total = OrdinalSums(
         np.bincount(k, s, K).astype(float), 0.0, np.zeros(p + K - 1),
@@ -74,7 +76,7 @@ def sums_of_terms(
     )  # fmt: skip
     loss = loss_error = 0.0
     slope, steepness, bend = np.zeros((3, n))
-    for above in (0, 1):  # log(1 + e^{−a}) of the row's own threshold, log(1 + e^b) of that below
+    for above in (0, 1):  # log(1 + e^{−a}) of the upper threshold, log(1 + e^b) of the lower one
         rows = np.flatnonzero((k < K - 1) if not above else (k > 0))
         t = k[rows] - above
         m = ((z[0][rows] - c[t]) + z[1][rows]) * (-1.0 if above else 1.0)  # −a, or b
@@ -111,8 +113,11 @@ def combine_ordinal(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Ordi
 
 
 def between_thresholds(c: np.ndarray, mass: np.ndarray) -> tuple[Any, Any, Any, Any]:
-    """Σ_k n_k g(d_k) of the classes between two thresholds, g(d) = −log(1 − e^{−d}), with its
-    gradient and Hessian in c, and the size of what its gradient is summed from."""
+    """Return Σ_k n_k g(d_k) of the classes between two thresholds, g(d) = −log(1 − e^{−d}).
+
+    Also returns its gradient and Hessian in c, and the sum of absolute values of the gradient's
+    terms.
+    """
     d, n = np.diff(c), mass[1:-1]
     # 1 − e^{−d} is near 1 for large d, near d for small ones: neither logarithm loses digits
     value = -n * np.where(d > 0.7, np.log1p(-np.exp(-d)), np.log(-np.expm1(-d)))
@@ -129,15 +134,14 @@ def between_thresholds(c: np.ndarray, mass: np.ndarray) -> tuple[Any, Any, Any, 
 def ordinal_reach(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, view: View, A: np.ndarray
 ) -> tuple[Any]:
-    """Of one block's rows that count: the largest ‖·‖² of a score c_t − xᵀw in the directions A
-    (P, r)."""
+    """Return the largest ‖·‖² of a score c_t − xᵀw in the directions A (P, r), of weighted rows."""
     counted = slice(None) if s is None else s > 0
     Z = view.of(X[counted])
     return (reach_of_terms(Z, np.zeros((len(Z), 0)), y[counted][:, 0].astype(np.intp), A),)
 
 
 def reach_of_terms(Z: np.ndarray, error: np.ndarray, k: np.ndarray, A: np.ndarray) -> float:
-    """The same of columns Z that are off by ``error`` at most."""
+    """Return ``ordinal_reach`` of columns Z with an error of at most ``error``."""
     p = Z.shape[1]
     K = A.shape[0] - p + 1
     M, step = 0.0, max(16, 2**20 // max(1, A.size))
@@ -157,5 +161,5 @@ def larger_reach(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
 
 
 def rounding_of(data: RowData) -> float:
-    """Of a sum over rows of terms that take a few operations each."""
-    return gamma(data.depth + EVALUATION)
+    """Return the relative rounding of a sum over rows of terms with a few operations each."""
+    return gamma(data.depth + EVALUATION_ROUNDINGS)

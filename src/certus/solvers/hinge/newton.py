@@ -92,8 +92,8 @@ class ProximalNewton:
 
 
 def _proximal_steps(
-    problem: HingeProblem, progress: HingeProgress, q: np.ndarray, x: np.ndarray, a: np.ndarray, sigma: float,
-    max_iter: int,
+    problem: HingeProblem, progress: HingeProgress, q: np.ndarray, x: np.ndarray, a: np.ndarray,
+    sigma: float, max_iter: int,
 ) -> bool:  # fmt: skip
     """Make proximal steps from a and x, and return whether the goal was reached.
 

@@ -52,7 +52,7 @@ def test_only_methods_that_can_do_with_rows_seen_once_have_it(kind, binary):
         with pytest.raises(AttributeError) as caught:
             model.partial_fit(*binary)
         said = str(caught.value.__cause__)
-        assert "partial_fit needs a method that can do with rows it sees once" in said
+        assert "partial_fit needs a solver that reads each row only once" in said
         assert "use solver='sgd', solver='asgd' or certus.solvers.SGD(…)" in said
 
 

@@ -169,7 +169,7 @@ def test_gradients_of_definition_and_solver_are_those_of_the_objective(alpha):
     theta = np.array([0.3, -0.8, -1.2, 0.1, 0.4])
     check_gradient(F, by_definition, theta)
     at = solver.coordinates(rows, True)
-    problem = solver.Proportional(rows, at, mass.astype(float), np.full(2, alpha))
+    problem = solver.OrdinalProblem(rows, at, mass.astype(float), np.full(2, alpha))
     there = problem.to_internal(theta[:2, None], -theta[2:])
     point, h = solver._point(problem, there), 1e-6
     assert pytest.approx(F(theta), rel=1e-12) == point.F

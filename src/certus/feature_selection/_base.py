@@ -29,7 +29,7 @@ from ._task import Task, aims_at_kkt, solve
 
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
 RETRY_TOL_FACTORS = (0.5, 0.05)  # times tol: the definition adds in another order
-LEAST_TOL = 1e-12
+MIN_TOL = 1e-12
 
 
 class NCFS(SelectorMixin, CertifiedEstimator, ABC):
@@ -125,7 +125,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return fit
 
     def _certificate_tol(self) -> float:
-        return max(min(float(self.tol), TOL), LEAST_TOL)
+        return max(min(float(self.tol), TOL), MIN_TOL)
 
     def _listener(self, task: Task, tol: float) -> OnStep:
         on_step = self._monitor.iterations(

@@ -171,10 +171,12 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
             problem = problem or firth_problem(rows, fit_intercept)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
-        fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
+        fit, certificate = self._solve_until_certified(
+            run, rows, float(self.tol), self.max_iter, start
+        )
         if fit.aliases is not None:
             warn_of_aliases(self, fit, rows.shape[0])
-        self._conclude(found, fit.stopped_at)
+        self._conclude(certificate, fit.stopped_at)
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         return attributes_of(fit)

@@ -26,19 +26,19 @@ from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
 from ._logistic_inference import logistic_inference
 from ._parameters import positive, whole_number
-from ._partial_fit import part_of_classes, takes_parts
-from ._registry import part, solver_of
+from ._partial_fit import fit_class_part, supports_partial_fit
+from ._registry import component, make_solver
 from ._unpenalized import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
-AS_NAMED = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
+NAMED_OPTIMIZERS = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
 PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
-MOST_WORK = 2**35  # n(pK)² up to which Newton's method goes on where another solver ended
+MAX_FALLBACK_WORK = 2**35  # n(pK)² up to which Newton's method goes on where another solver ended
 # scikit-learn's default name is no wish of the user's: it gets what suits the problem
-RUNS = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
+RUN_AS_NAMED = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
 
 
-class Strength(NamedTuple):
+class PenaltyStrength(NamedTuple):
     C: float
     l1: float
     l2: float
@@ -190,7 +190,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self._fit_rows(rows, strength, weight, fit_intercept, start)
         return self
 
-    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "LogisticRegression":
@@ -222,7 +222,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
             problem = self._problem(rows, len(classes), strength, weight, fit_intercept)
             return self._solver(problem), [problem]
 
-        part_of_classes(self, X, y, classes, sample_weight, problems)
+        fit_class_part(self, X, y, classes, sample_weight, problems)
         return self
 
     def inference(
@@ -260,7 +260,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return logistic_inference(self, X, y, sample_weight, cov)
 
     def _fit_rows(
-        self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,
+        self, rows: Rows, strength: PenaltyStrength, weight: np.ndarray | None, fit_intercept: bool,
         start: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:  # fmt: skip
         K = len(self.classes_)
@@ -271,16 +271,26 @@ class LogisticRegression(Probabilities, LinearClassifier):
         problem = self._problem(design, K, strength, weight, fit_intercept)
         solver = self._solver(problem)
         self._forget("_direction", "_streams")
-        fit, found = self._solve(
-            problem, rows, solver, float(self.tol), self.max_iter, start, self._otherwise(problem)
+        fit, certificate = self._solve(
+            problem,
+            rows,
+            solver,
+            float(self.tol),
+            self.max_iter,
+            start,
+            self._fallback_solver(problem),
         )
         if strength.l1 + strength.l2 == 0:
-            found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, fit.message)
+            certificate = self._without_penalty(rows, fit, certificate)
+        self._conclude(certificate, fit.stopped_at, fit.message)
 
     @staticmethod
     def _problem(
-        rows: Rows, K: int, strength: Strength, weight: np.ndarray | None, fit_intercept: bool
+        rows: Rows,
+        K: int,
+        strength: PenaltyStrength,
+        weight: np.ndarray | None,
+        fit_intercept: bool,
     ) -> Problem:
         loss = Logistic() if K == 2 else Softmax()
         total = strength.l1 + strength.l2
@@ -288,29 +298,36 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return classification(rows, loss, penalty, fit_intercept, K, strength.C, weight)
 
     def _check_solver(self) -> None:
-        names = (*SOLVERS, *AS_NAMED)
+        names = (*SOLVERS, *NAMED_OPTIMIZERS)
         if isinstance(self.solver, str):
             one_of("solver", self.solver, names)
         else:
-            part("solver", self.solver, dict.fromkeys(names))
+            component("solver", self.solver, dict.fromkeys(names))
 
     def _solver(self, problem: Problem) -> Solver:
         if isinstance(self.solver, str) and self.solver in SOLVERS:
-            return choose(problem, RUNS.get(self.solver, "auto"))
-        return solver_of(self._drawing(), problem, choose)
+            return choose(problem, RUN_AS_NAMED.get(self.solver, "auto"))
+        return make_solver(self._seeded_solver(), problem, choose)
 
-    def _otherwise(self, problem: Problem) -> Solver | None:
+    def _fallback_solver(self, problem: Problem) -> Solver | None:
         """Newton's method for columns that nearly repeat others, which products with the Hessian
         do not tell apart; None where that is too dear, or a solver was asked for."""
         n, p = problem.rows.shape
-        small = (
+        is_small = (
             p * problem.outputs <= MAX_HESSIAN_COLUMNS
-            and n * (p * problem.outputs) ** 2 <= MOST_WORK
+            and n * (p * problem.outputs) ** 2 <= MAX_FALLBACK_WORK
         )
-        asked = not (isinstance(self.solver, str) and self.solver in SOLVERS) or self.solver in RUNS
-        return Newton() if problem.l1 == 0 and problem.l2 == 0 and small and not asked else None
+        is_requested = (
+            not (isinstance(self.solver, str) and self.solver in SOLVERS)
+            or self.solver in RUN_AS_NAMED
+        )
+        return (
+            Newton()
+            if problem.l1 == 0 and problem.l2 == 0 and is_small and not is_requested
+            else None
+        )
 
-    def _drawing(self) -> Any:
+    def _seeded_solver(self) -> Any:
         """The solver as it was given; one that draws and is known by name, with our own seed."""
         if self.random_state is None or self.solver not in ("sgd", "asgd"):
             return self.solver
@@ -333,12 +350,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _is_liblinear(self) -> bool:
         return isinstance(self.solver, str) and self.solver == "liblinear"
 
-    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
+    def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
         """Of many optima the smallest; where there is none, what separates the classes."""
         tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
         # a solver that factors nothing cannot tell
         unknown = fit.solver != Newton.name and rows.shape[1] <= MAX_HESSIAN_COLUMNS
-        if found.certified and (fit.singular or unknown):
+        if certificate.certified and (fit.singular or unknown):
             least = least_norm(rows, fit.w, fit.b, intercept)
             if least.aliases is not None:
                 b = least.b if intercept else fit.b
@@ -348,7 +365,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
                     warn_of_aliases(self, least, rows.shape[0])
                     return smaller
                 self._set(fit)  # what least squares took for a repeat is used
-        proven = found.certified and found.kind == "global"
+        proven = certificate.certified and certificate.kind == "global"
         if not proven and self._monitor.stopped is None:
             direction = separation(
                 rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
@@ -356,7 +373,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
             if direction is not None:
                 self._direction = direction
                 return certify(self, rows, tol)
-        return found
+        return certificate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -371,7 +388,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _check(self, rows: Rows, tol: float) -> Certificate:
         return certify(self, rows, tol)
 
-    def _strength(self) -> Strength:
+    def _strength(self) -> PenaltyStrength:
         """C, l1 and l2 of the penalty; without one C = 1."""
         one_of("penalty", self.penalty, PENALTIES)
         C = self.C
@@ -392,5 +409,5 @@ class LogisticRegression(Probabilities, LinearClassifier):
             ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, ratio)
             C = np.inf if self.penalty is None else C
         if np.isinf(C):
-            return Strength(1.0, 0.0, 0.0)
-        return Strength(float(C), float(ratio), 1.0 - float(ratio))
+            return PenaltyStrength(1.0, 0.0, 0.0)
+        return PenaltyStrength(float(C), float(ratio), 1.0 - float(ratio))

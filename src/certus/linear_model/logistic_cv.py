@@ -29,12 +29,12 @@ from ._folds import (
     values_of_l,
 )
 from ._parameters import whole_number
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 from .logistic import (
-    RUNS,
+    RUN_AS_NAMED,
     SOLVERS,
     LogisticRegression,
-    Strength,
+    PenaltyStrength,
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
@@ -299,8 +299,8 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             coefs[a, :, -1] = b if constant is None else constant * w[-1]
             self._monitor.part_done("fold")
 
-        with Solving(self, rows):
-            solver = RUNS.get(cast(str, self.solver), "auto")
+        with SolverContext(self, rows):
+            solver = RUN_AS_NAMED.get(cast(str, self.solver), "auto")
             return path(problem, Cs, ratio, solver, self.max_iter, on_fit).n_iter
 
     def _keep_folds(
@@ -359,12 +359,16 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     # --- the choice ---
 
-    def _choose(self, paths: Paths, grid: Grid) -> tuple[Strength, np.ndarray]:
+    def _choose(self, paths: Paths, grid: Grid) -> tuple[PenaltyStrength, np.ndarray]:
         """The penalty of the best mean score, and the mean of the folds' fits (K, …) at it."""
         a, l = paths.best()
         C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
         self._set_choice(C, None if grid.given is None else ratio, ratio)
-        strength = Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio)
+        strength = (
+            PenaltyStrength(1.0, 0.0, 0.0)
+            if np.isinf(C)
+            else PenaltyStrength(C, ratio, 1.0 - ratio)
+        )
         return strength, paths.coefs[:, l, a].mean(axis=0)
 
     def _average(self, paths: Paths, grid: Grid) -> np.ndarray:

@@ -167,25 +167,27 @@ class OrdinalRegression(LinearClassifier):
             problem = problem or ordinal_problem(rows, K, alpha)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
-        fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
+        fit, certificate = self._solve_until_certified(
+            run, rows, float(self.tol), self.max_iter, start
+        )
         if alpha == 0:
-            found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at)
+            certificate = self._without_penalty(rows, fit, certificate)
+        self._conclude(certificate, fit.stopped_at)
 
-    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
+    def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
         """Name columns that repeat others; where there is no optimum, what puts the classes in
         order."""
-        if found.certified and fit.aliases is not None:
+        if certificate.certified and fit.aliases is not None:
             warn_of_aliases(self, fit, rows.shape[0])
         finite = np.isfinite(fit.w).all() and np.isfinite(fit.b).all()
-        if not found.certified and finite and self._monitor.stopped is None:
+        if not certificate.certified and finite and self._monitor.stopped is None:
             direction = ordering_direction(
                 rows, len(self.classes_), (fit.w, fit.b), fit.stopped_at is None
             )
             if direction is not None:
                 self._direction = direction
                 return certify(self, rows, self._certificate_tol(float(self.tol)))
-        return found
+        return certificate
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         attributes = attributes_of(fit)

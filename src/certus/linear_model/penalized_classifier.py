@@ -21,13 +21,13 @@ from ._classifier import (
     LargestScore,
     LinearClassifier,
     attributes_of,
-    attributes_of_each,
+    attributes_of_fits,
     log_probabilities,
     probabilities,
 )
 from ._parameters import whole_number
-from ._partial_fit import part_of_classes, takes_parts
-from ._registry import CLASSIFICATION, part, penalty_of, solver_of
+from ._partial_fit import fit_class_part, supports_partial_fit
+from ._registry import CLASSIFICATION, component, make_penalty, make_solver
 
 
 def _gives_probabilities(model: "PenalizedClassifier") -> bool:
@@ -152,8 +152,8 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         boolean("warm_start", self.warm_start)
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
-        loss = part("loss", self.loss, CLASSIFICATION)
-        penalty = penalty_of(self.penalty)
+        loss = component("loss", self.loss, CLASSIFICATION)
+        penalty = make_penalty(self.penalty)
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
@@ -169,13 +169,13 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         else:
             fit, found = self._solve_each(
                 self._problems, rows, self._solver, float(self.tol), self.max_iter,
-                attributes_of_each, start,
+                attributes_of_fits, start,
             )  # fmt: skip
         self._forget("_problems")
         self._conclude(found, fit.stopped_at, fit.message)
         return self
 
-    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "PenalizedClassifier":
@@ -199,7 +199,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         self
         """
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
-        loss, penalty = part("loss", self.loss, CLASSIFICATION), penalty_of(self.penalty)
+        loss, penalty = component("loss", self.loss, CLASSIFICATION), make_penalty(self.penalty)
 
         def problems(
             rows: Rows, classes: np.ndarray, weight: np.ndarray | None
@@ -209,7 +209,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
             found = self._problems_of(rows, classes, weight, fit_intercept)
             return self._solver(found[0]), found
 
-        part_of_classes(self, X, y, classes, sample_weight, problems)
+        fit_class_part(self, X, y, classes, sample_weight, problems)
         return self
 
     def _problems_of(
@@ -222,7 +222,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         return one_vs_rest(rows, loss, penalty, fit_intercept, K, weight)
 
     def _solver(self, problem: Problem) -> Solver:
-        return solver_of(self.solver, problem, choose)
+        return make_solver(self.solver, problem, choose)
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         return attributes_of(fit)

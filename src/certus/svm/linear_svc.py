@@ -15,12 +15,12 @@ from ..linear_model._classes_so_far import ClassesSoFar
 from ..linear_model._classifier import (
     LargestScore,
     LinearClassifier,
-    aloud,
     attributes_of,
-    together,
+    combine_fits,
+    print_steps,
     with_constant,
 )
-from ..linear_model._solver_context import Solving
+from ..linear_model._solver_context import SolverContext
 from ..losses import SquaredHinge
 from ..penalties import ElasticNet
 from ..runtime.pool import run_on_threads
@@ -213,7 +213,7 @@ class LinearSVC(LargestScore, LinearClassifier):
             design = design.with_targets(design.y, s)
             problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, found = self._solve_each(
-                problems, rows, choose, tol, most, lambda fits: self._attributes(together(fits))
+                problems, rows, choose, tol, most, lambda fits: self._attributes(combine_fits(fits))
             )
         return fit.stopped_at, found, fit.message
 
@@ -242,14 +242,14 @@ class LinearSVC(LargestScore, LinearClassifier):
             self._monitor.begin(None)
             self._monitor.keep(
                 lambda: self._hinge_attributes(so_far.fits()), lambda: self._check(rows, tol),
-                so_far.message, so_far.there,
+                so_far.message, so_far.has_steps,
             )  # fmt: skip
         else:
             on_step: OnStep = self._monitor.iterations(
                 self._attributes, lambda: self._check(rows, tol), most
             )
             if self.verbose > 0:
-                on_step = aloud(on_step, type(self).__name__)
+                on_step = print_steps(on_step, type(self).__name__)
         fits: list[Any] = [None] * len(problems)
         for tighter in RETRY_TOL_FACTORS:
 
@@ -258,7 +258,7 @@ class LinearSVC(LargestScore, LinearClassifier):
                 fits[k] = dispatch.solve(problems[k], solver, fits[k], tol * tighter, most, heard)
                 so_far.done(k, fits[k])
 
-            with Solving(self, rows):
+            with SolverContext(self, rows):
                 solver.prepare(problems[0])
                 run_on_threads(one, len(problems), rows.threads if side_by_side else 1)
             for name, value in self._hinge_attributes(fits).items():

@@ -140,7 +140,7 @@ def in_columns(
         ordinal_sums, at.w[:, 0], -at.b, float(at.b_error.max()), at.view,
         combine=combine_ordinal, square=True,
     )  # fmt: skip
-    inner = between_thresholds(c, sums.class_weights)
+    inner = between_thresholds(c, sums.mass)
     # w² may overflow
     penalty = alpha / 2 * float(((at.w[:, 0] * at.q) ** 2).sum()) if alpha else 0.0
     objective = float(sums.loss + inner[0]) + penalty

@@ -121,7 +121,7 @@ def test_arrays_that_do_not_match_never_reach_the_machine_code():
         with pytest.raises(ValueError, match="match"):
             saga.descend(**{**given, **changes})
     for rows in (np.arange(4) + 3, np.arange(4) - 1):
-        with pytest.raises(ValueError, match="row numbers beyond the 6 of the table"):
+        with pytest.raises(ValueError, match="row indices beyond the 6 rows of the table"):
             saga.descend(**{**given, "rows": rows})
     for lam in (10.0, 11.0, np.nan):
         with pytest.raises(ValueError, match="too long for λ"):

@@ -140,11 +140,11 @@ def _softmax_kernel_block(
     beta: np.ndarray,
 ) -> FirstOrderSums:
     """Compiled sums of the softmax loss, for dense rows in C order."""
-    from ...kernels.glm.softmax import first
+    from ...kernels.glm.softmax import first_order as kernel
 
     K = u.shape[1]
     state = np.empty((len(X), K)) if state is None else state
-    total, XG = first(X, y[:, 0], s, u.T, beta, state)
+    total, XG = kernel(X, y[:, 0], s, u.T, beta, state)
     f, n_correct, g, d = total[0], int(total[1]), total[2 : K + 2], total[K + 2 :]
     return FirstOrderSums(f, n_correct, XG[:K].T, g, XG[K], d)
 
@@ -223,9 +223,9 @@ def _softmax_curvature(
     u: np.ndarray,
     v: np.ndarray,
 ) -> tuple[Any, Any]:
-    from ...kernels.glm.softmax import curve
+    from ...kernels.glm.softmax import curvature as kernel
 
-    st, XG = curve(X, s, u.T, v, state)
+    st, XG = kernel(X, s, u.T, v, state)
     return XG.T, st
 
 

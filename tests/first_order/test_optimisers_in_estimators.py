@@ -1,4 +1,4 @@
-"""Estimators whose solver is named: what ran, what it told, how it is stopped, what it is worth."""
+"""Estimators whose solver is named: which ran, its progress, stopping, and certificate."""
 
 import importlib
 
@@ -168,7 +168,7 @@ def test_callbacks_hear_of_every_step_and_can_stop(name):
     model, X, y = make_case("two classes", name)
     recorder = Recorder()
     model.set_params(max_iter=7, tol=1e-12).set_callbacks(recorder).fit(X, y)
-    assert sum("begin iteration" in told for told in recorder.heard) == 7
+    assert sum("begin iteration" in line for line in recorder.heard) == 7
     model, X, y = make_case("squares", name)
     model.set_params(tol=1e-12).set_callbacks(Recorder(stop_after=2)).fit(X, y)
     assert model.n_iter_ == 2
@@ -240,9 +240,9 @@ def test_an_interrupt_inside_a_pass_keeps_the_answer_of_the_pass_before(monkeypa
 @each_name
 def test_small_changes_stop_and_the_certificate_says_what_that_is_worth(name):
     model, X, y = make_case("two classes", clone_with(OBJECTS[name], change=0.5))
-    with pytest.warns(NotCertifiedWarning) as told:
+    with pytest.warns(NotCertifiedWarning) as warned:
         model.fit(X, y)
-    assert "max_iter" not in str(told[0].message).split("Raise")[0]
+    assert "max_iter" not in str(warned[0].message).split("Raise")[0]
     best = make_case("two classes", "auto")[0].fit(X, y).certificate_.objective
     assert not model.certificate_.certified
     assert model.certificate_.gap >= model.certificate_.objective - best > 0
@@ -264,10 +264,10 @@ def clone_with(solver, **changes):
 def test_steps_that_are_too_long_are_told_in_words_and_nothing_is_claimed(solver):
     for case in ("squares", "two classes", "two targets", "softmax", "against the rest"):
         model, X, y = make_case(case, solver)
-        with pytest.warns(NotCertifiedWarning, match=r"give a smaller step\.$") as told:
+        with pytest.warns(NotCertifiedWarning, match=r"give a smaller step\.$") as warned:
             model.set_params(max_iter=200).fit(X, y)
-        assert len(told) == 1
-        assert told[0].filename == __file__
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
         assert np.isfinite(model.coef_).all()
         assert not model.certificate_.certified
 
@@ -311,8 +311,8 @@ def test_sparse_data_have_the_same_answer(name):
             plain = clone(model).fit(X, y).coef_
         for kind in (sparse.csr_array, sparse.csc_matrix):
             with pytest.warns(NotCertifiedWarning):
-                found = clone(model).fit(kind(X), y).coef_
-            np.testing.assert_allclose(found, plain, atol=1e-9)
+                result = clone(model).fit(kind(X), y).coef_
+            np.testing.assert_allclose(result, plain, atol=1e-9)
 
 
 def test_a_search_over_solvers_works():

@@ -17,10 +17,10 @@ from tests.first_order.test_sgd_kernels import N, assert_near, each_kind, make_p
 from tests.glm.smooth_cases import each_loss, intercepts
 
 
-def begun(twin, theta):
+def initial_state(twin, theta):
     """The ∇q_i(θ) of all rows and the kernel's (table of slopes, mean)."""
-    seen = np.array([losses_gradient(twin, theta, i) for i in range(twin.n)])
-    return seen, slopes(twin.name, twin.y, twin.scores(theta)), seen.mean(axis=0)
+    stored = np.array([losses_gradient(twin, theta, i) for i in range(twin.n)])
+    return stored, slopes(twin.name, twin.y, twin.scores(theta)), stored.mean(axis=0)
 
 
 def descend(X, twin, order, gamma, theta, mean, table):
@@ -53,12 +53,12 @@ ORDERS = {
 def test_steps_are_those_of_the_equation(loss, kind, weighted, intercept):
     X, twin, theta, _ = make_problem(loss, kind, weighted, intercept, l2=0.2)
     for order in (ORDERS["drawn"], ORDERS["few"]):
-        seen, table, mean = begun(twin, theta)
-        path = saga_path(twin, order, 0.1, theta, seen)
-        found, A = descend(X, twin, order, 0.1, theta, mean, table)
-        assert_near(found, path[-1])
+        stored, table, mean = initial_state(twin, theta)
+        path = saga_path(twin, order, 0.1, theta, stored)
+        result, A = descend(X, twin, order, 0.1, theta, mean, table)
+        assert_near(result, path[-1])
         last = slice(None) if intercept else slice(None, -1)
-        assert_near(A[last], seen.mean(axis=0)[last])
+        assert_near(A[last], stored.mean(axis=0)[last])
 
 
 @each_kind
@@ -68,18 +68,18 @@ def test_any_penalty_is_taken_whose_step_leaves_something_of_w(kind, product):
     for loss in ("logistic", "softmax"):
         X, twin, theta, _ = make_problem(loss, kind, l2=product / 0.05)
         for order in ORDERS.values():
-            seen, table, mean = begun(twin, theta)
-            path = saga_path(twin, order, 0.05, theta, seen)
-            found, A = descend(X, twin, order, 0.05, theta, mean, table)
-            assert_near(found, path[-1])
-            assert_near(A, seen.mean(axis=0))
+            stored, table, mean = initial_state(twin, theta)
+            path = saga_path(twin, order, 0.05, theta, stored)
+            result, A = descend(X, twin, order, 0.05, theta, mean, table)
+            assert_near(result, path[-1])
+            assert_near(A, stored.mean(axis=0))
 
 
 @each_kind
 def test_two_windows_are_one(kind):
     X, twin, theta, _ = make_problem("softmax", kind, weighted=True, l2=0.1)
     order = ORDERS["drawn"]
-    _, table, mean = begun(twin, theta)
+    _, table, mean = initial_state(twin, theta)
     once, _ = descend(X, twin, order, 0.1, theta, mean, table.copy())
     half, A = descend(X, twin, order[:37], 0.1, theta, mean, table)
     twice, _ = descend(X, twin, order[37:], 0.1, half, A, table)
@@ -88,7 +88,7 @@ def test_two_windows_are_one(kind):
 
 def test_read_only_rows_are_read():
     X, twin, theta, _ = make_problem("logistic", "sparse")
-    _, table, mean = begun(twin, theta)
+    _, table, mean = initial_state(twin, theta)
     s, rows = np.ones(N), np.arange(N)
     for part in (X.data, X.indices, X.indptr, twin.y, s, rows):
         part.flags.writeable = False

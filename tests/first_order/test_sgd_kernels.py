@@ -90,12 +90,12 @@ def test_steps_are_those_of_the_equations(loss, kind, weighted, intercept):
         alphas = 0.2 / np.sqrt(1 + np.arange(batches))
         for beta in (0.0, 0.5, 0.95):
             path, speed = sgd_path(twin, order, alphas, batch, theta, beta, v if beta else None)
-            found = descend(X, twin, alphas, batch, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, batch, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
             if beta:
                 assert_near(
-                    found[1] if intercept else found[1][:-1], speed[: None if intercept else -1]
+                    result[1] if intercept else result[1][:-1], speed[: None if intercept else -1]
                 )
 
 
@@ -108,9 +108,9 @@ def test_any_penalty_is_taken_even_where_a_step_turns_w_about(kind, product):
         alphas = np.full(N, 0.05)
         for beta in (0.0, 0.1, 0.9):
             path, _ = sgd_path(twin, np.arange(N), alphas, 1, theta, beta, v if beta else None)
-            found = descend(X, twin, alphas, 1, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, 1, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
 
 
 @each_kind
@@ -132,9 +132,9 @@ def test_long_products_of_momentum_keep_their_digits(kind):
     for beta in (0.99, 0.999):
         for _ in range(5):
             path, speed = sgd_path(twin, np.arange(N), alphas, 1, theta, beta, v)
-            found = descend(X, twin, alphas, 1, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, 1, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
             theta, v = path[-1], speed
 
 
@@ -143,8 +143,8 @@ def test_read_only_rows_are_read():
     expected = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
     for part in (X.data, X.indices, X.indptr, twin.y, twin.s):
         part.flags.writeable = False
-    found = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
-    np.testing.assert_array_equal(found[0], expected[0])
+    result = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
+    np.testing.assert_array_equal(result[0], expected[0])
 
 
 def arguments(**changes):
@@ -191,10 +191,10 @@ def test_a_batch_of_more_rows_than_there_are_needs_no_more_memory():
 def test_every_kind_compiles_ahead():
     sgd.warm()
     counts = _compile.n_signatures()
-    found = {
+    result = {
         name: counts[f"certus.kernels.first_order.sgd.{name}"] for name in ("_dense", "_sparse")
     }
-    assert found == {"_dense": 2, "_sparse": 4}
+    assert result == {"_dense": 2, "_sparse": 4}
     assert counts["certus.kernels.first_order.sgd._sparse_momentum"] == 4
 
 
@@ -231,10 +231,10 @@ BOUNDS = """
 def test_kernels_stay_inside_their_arrays(tmp_path):
     package = str(Path(_compile.__file__).parents[2])
     environment = {"PYTHONPATH": package, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": tmp_path}
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(BOUNDS)],
         env={**os.environ, **{k: str(v) for k, v in environment.items()}},
         capture_output=True,
         text=True,
     )
-    assert found.stdout.split() == ["noticed", "noticed"], found.stderr
+    assert result.stdout.split() == ["noticed", "noticed"], result.stderr

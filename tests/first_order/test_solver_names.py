@@ -1,4 +1,4 @@
-"""Solvers that a person passes are shown as they were typed, and say why they stopped."""
+"""Solver objects have a repr that repeats the call, and say why they stopped."""
 
 import pickle
 import warnings

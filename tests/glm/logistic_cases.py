@@ -49,6 +49,6 @@ def fitted(X, y, s=None, alpha=0.0, cov="classical", fit_intercept=True, at=None
     source = CSR(X) if hasattr(X, "format") else X
     w, b = at or optimum(X.toarray() if hasattr(X, "format") else X, y, s, alpha, fit_intercept)
     rows = Rows(source, y[:, None].astype(float), s)
-    found = infer_logistic(rows, w, b, K, alpha, fit_intercept, cov)
+    result = infer_logistic(rows, w, b, K, alpha, fit_intercept, cov)
     names = feature_names(None, X.shape[1], fit_intercept)
-    return results(found, names, tuple(f"c{k}" for k in range(K)), alpha, cov)
+    return results(result, names, tuple(f"c{k}" for k in range(K)), alpha, cov)

@@ -1,4 +1,4 @@
-"""Smooth losses, and problems of them in every dress."""
+"""Smooth losses, and problems with them in every layout of X."""
 
 from typing import Any
 

@@ -61,8 +61,8 @@ def optimum(problem):
         return s @ value + problem.l2 / 2 * (w**2).sum(), gradient.ravel()
 
     start = np.zeros((p + 1) * K)
-    found = minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
-    return *unpack(found.x), found.fun
+    result = minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
+    return *unpack(result.x), result.fun
 
 
 @each_loss
@@ -98,8 +98,8 @@ def test_the_dress_of_the_data_does_not_move_the_optimum(loss, solver, change):
         64 * MAX_MEAN_TO_DEVIATION if change == "far" else 0.0
     )
     plain = Problem(Rows(X, problem.rows.y), problem.loss, problem.penalty, True, problem.outputs)
-    here = minimise(plain, Newton(), tol=1e-12)
-    np.testing.assert_allclose(fit.w, here.w, atol=2e-4)
+    reference = minimise(plain, Newton(), tol=1e-12)
+    np.testing.assert_allclose(fit.w, reference.w, atol=2e-4)
 
 
 @each_solver
@@ -134,8 +134,8 @@ def test_singular_hessians_are_no_obstacle(loss, solver):
         assert fit.stopped_at is None
         assert np.isfinite(fit.w).all()
         if l2 < 1:
-            here = minimise(single, Newton(), tol=1e-12)
-            least = objective(single, here.w, here.b)
+            reference = minimise(single, Newton(), tol=1e-12)
+            least = objective(single, reference.w, reference.b)
             assert objective(problem, fit.w, fit.b) == pytest.approx(least, rel=1e-6)
 
 

@@ -144,7 +144,7 @@ def test_steps_that_overflow_leave_the_model_as_it_was(thin):
     given = sparse.csr_array(X) if thin else X
     for y in (Y[:, 0], Y):
         model = PenalizedRegressor(solver=SGD(1e30, schedule="constant"))
-        with pytest.raises(ValueError, match="the model is as it was before these rows"):
+        with pytest.raises(ValueError, match="The model is as it was before these rows"):
             model.partial_fit(given, y)
         assert not hasattr(model, "coef_")
         model.set_params(solver=SGD()).partial_fit(given, y)

@@ -38,7 +38,7 @@ MAX_FALLBACK_WORK = 2**35  # n(pK)² up to which Newton's method continues where
 RUN_AS_NAMED = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
 
 
-class PenaltyStrength(NamedTuple):
+class Strength(NamedTuple):
     """Factors of the losses and of the two parts of the penalty."""
 
     C: float
@@ -105,8 +105,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         "newton", "newton-cg" or "cd" (coordinate descent), or the solver that was requested.
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have an objective
-        smaller by more than the gap*. Without a penalty it also proves that a finite optimum
-        exists.
+        smaller by more than the gap*. Without a penalty, also that a finite optimum exists.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.
@@ -264,7 +263,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return logistic_inference(self, X, y, sample_weight, cov)
 
     def _fit_rows(
-        self, rows: Rows, strength: PenaltyStrength, weight: np.ndarray | None, fit_intercept: bool,
+        self, rows: Rows, strength: Strength, weight: np.ndarray | None, fit_intercept: bool,
         start: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:  # fmt: skip
         K = len(self.classes_)
@@ -273,16 +272,10 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
         problem = self._problem(design, K, strength, weight, fit_intercept)
-        solver = self._solver(problem)
+        solver, fallback = self._solver(problem), self._fallback_solver(problem)
         self._forget("_direction", "_streams")
         fit, certificate = self._solve(
-            problem,
-            rows,
-            solver,
-            float(self.tol),
-            self.max_iter,
-            start,
-            self._fallback_solver(problem),
+            problem, rows, solver, float(self.tol), self.max_iter, start, fallback
         )
         if strength.l1 + strength.l2 == 0:
             certificate = self._without_penalty(rows, fit, certificate)
@@ -290,11 +283,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
 
     @staticmethod
     def _problem(
-        rows: Rows,
-        K: int,
-        strength: PenaltyStrength,
-        weight: np.ndarray | None,
-        fit_intercept: bool,
+        rows: Rows, K: int, strength: Strength, weight: np.ndarray | None, fit_intercept: bool
     ) -> Problem:
         loss = Logistic() if K == 2 else Softmax()
         total = strength.l1 + strength.l2
@@ -314,25 +303,16 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return make_solver(self._seeded_solver(), problem, choose)
 
     def _fallback_solver(self, problem: Problem) -> Solver | None:
-        """Return Newton's method, for columns that nearly repeat others.
+        """Return Newton's method, which resolves columns that nearly repeat others.
 
-        Products with the Hessian do not resolve these. None where it is too expensive, or a solver
-        was requested.
+        None where it is too expensive, or a solver was requested.
         """
-        n, p = problem.rows.shape
-        is_small = (
-            p * problem.outputs <= MAX_HESSIAN_COLUMNS
-            and n * (p * problem.outputs) ** 2 <= MAX_FALLBACK_WORK
-        )
-        is_requested = (
-            not (isinstance(self.solver, str) and self.solver in SOLVERS)
-            or self.solver in RUN_AS_NAMED
-        )
-        return (
-            Newton()
-            if problem.l1 == 0 and problem.l2 == 0 and is_small and not is_requested
-            else None
-        )
+        n, unknowns = problem.rows.shape[0], problem.rows.shape[1] * problem.outputs
+        is_small = unknowns <= MAX_HESSIAN_COLUMNS and n * unknowns**2 <= MAX_FALLBACK_WORK
+        by_name = isinstance(self.solver, str) and self.solver in SOLVERS
+        is_requested = not by_name or self.solver in RUN_AS_NAMED
+        unpenalized = problem.l1 == 0 and problem.l2 == 0
+        return Newton() if unpenalized and is_small and not is_requested else None
 
     def _seeded_solver(self) -> Any:
         """Return the solver as given; "sgd" and "asgd" with the seed of ``random_state``."""
@@ -395,7 +375,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _check(self, rows: Rows, tol: float) -> Certificate:
         return certify(self, rows, tol)
 
-    def _strength(self) -> PenaltyStrength:
+    def _strength(self) -> Strength:
         """Return C, l1 and l2; C = 1 without a penalty."""
         one_of("penalty", self.penalty, PENALTIES)
         C = self.C
@@ -416,5 +396,5 @@ class LogisticRegression(Probabilities, LinearClassifier):
             ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, ratio)
             C = np.inf if self.penalty is None else C
         if np.isinf(C):
-            return PenaltyStrength(1.0, 0.0, 0.0)
-        return PenaltyStrength(float(C), float(ratio), 1.0 - float(ratio))
+            return Strength(1.0, 0.0, 0.0)
+        return Strength(float(C), float(ratio), 1.0 - float(ratio))

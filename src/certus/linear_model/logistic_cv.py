@@ -34,7 +34,7 @@ from .logistic import (
     RUN_AS_NAMED,
     SOLVERS,
     LogisticRegression,
-    PenaltyStrength,
+    Strength,
 )
 
 PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
@@ -359,16 +359,12 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     # --- the choice ---
 
-    def _choose(self, paths: Paths, grid: Grid) -> tuple[PenaltyStrength, np.ndarray]:
+    def _choose(self, paths: Paths, grid: Grid) -> tuple[Strength, np.ndarray]:
         """Return the penalty of the best mean score, and the folds' mean fit (K, …) there."""
         a, l = paths.best()
         C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
         self._set_choice(C, None if grid.given is None else ratio, ratio)
-        strength = (
-            PenaltyStrength(1.0, 0.0, 0.0)
-            if np.isinf(C)
-            else PenaltyStrength(C, ratio, 1.0 - ratio)
-        )
+        strength = Strength(1.0, 0.0, 0.0) if np.isinf(C) else Strength(C, ratio, 1.0 - ratio)
         return strength, paths.coefs[:, l, a].mean(axis=0)
 
     def _average(self, paths: Paths, grid: Grid) -> np.ndarray:

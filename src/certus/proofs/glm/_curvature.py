@@ -146,12 +146,16 @@ def curvature_bound(
         rows = max(1024 + 2 * parameters, work // parameters**2)
         if rows < n and work == affordable:
             break
-        found = curvature_bound_of_rows(data.sample(rows), local)
-        if found.excess < best.excess or not np.isfinite(best.excess):
-            best = found
+        candidate = curvature_bound_of_rows(data.sample(rows), local)
+        if candidate.excess < best.excess or not np.isfinite(best.excess):
+            best = candidate
         # ν² falls at most in proportion to the number of rows
-        predicted = found.decrement * min(rows, n) / n
-        if found.excess <= enough or rows >= n or enough * MAX_PREDICTED_RATIO < predicted < np.inf:
+        predicted = candidate.decrement * min(rows, n) / n
+        if (
+            candidate.excess <= enough
+            or rows >= n
+            or enough * MAX_PREDICTED_RATIO < predicted < np.inf
+        ):
             break
     return best
 
@@ -185,8 +189,8 @@ def curvature_bound_of_rows(data: RowData, local: LocalModel) -> CurvatureBound:
     is_resolved = lam > 4 * slack
     if not is_resolved.any():
         return NO_BOUND._replace(unresolved=True)
-    least = lam[is_resolved] - slack
-    A = V[:, is_resolved] / np.sqrt(least * (1 - hessian_change)) / scale[:, None]
+    lam_lower = lam[is_resolved] - slack
+    A = V[:, is_resolved] / np.sqrt(lam_lower * (1 - hessian_change)) / scale[:, None]
     g = local.g.ravel()[kept]
     if not is_resolved.all():
         flat = spread_over(V[:, ~is_resolved] / scale[:, None], local.kept)
@@ -199,12 +203,12 @@ def curvature_bound_of_rows(data: RowData, local: LocalModel) -> CurvatureBound:
     K = len(local.kept)
     # ‖x‖_{H⁻¹} ≤ ‖D⁻¹x‖/√λ; a difference of two classes is at most twice that
     reach = np.where(local.kept, peak / spread_over(scale[:, None], local.kept, 1.0)[..., 0], 0.0)
-    rough = np.sqrt((reach**2).sum(axis=1).max() / (least.min() * (1 - hessian_change)))
+    rough = np.sqrt((reach**2).sum(axis=1).max() / (lam_lower.min() * (1 - hessian_change)))
     M = float(rough) * (1 if K == 1 else 2) * (1 + 1e-6)
     if nu * M > MAX_ROUGH_STEP:
         sizes = row_sizes, local.view, local.constant, peak, wide, wide[..., :0]
-        few = data.sample(64).reduce(*sizes, combine=larger)
-        if nu**2 * few[0] > 1:
+        sampled = data.sample(64).reduce(*sizes, combine=larger)
+        if nu**2 * sampled[0] > 1:
             return CurvatureBound(np.inf, nu**2 / 2, None, lost)
         M, _ = data.reduce(*sizes, combine=larger)
         M = float(np.sqrt(M)) * (1 + gamma(4 * len(d) + 8))

@@ -76,10 +76,12 @@ def log_det_of_columns(
     if not excluded:
         return float(-2 * log_det), 2 * error
     D = np.column_stack([one.d for one in directions.left_out])
-    rest = np.append(kept, p) if constant else kept
-    coefficients = np.linalg.solve(D[excluded].T, D[rest].T)
-    of_rest = np.linalg.slogdet(np.eye(len(rest)) + np.dot(coefficients.T, coefficients))[1]
-    return float(of_rest - 2 * log_det), np.inf
+    others = np.append(kept, p) if constant else kept
+    coefficients = np.linalg.solve(D[excluded].T, D[others].T)
+    log_det_others = np.linalg.slogdet(np.eye(len(others)) + np.dot(coefficients.T, coefficients))[
+        1
+    ]
+    return float(log_det_others - 2 * log_det), np.inf
 
 
 def log_abs_det(M: np.ndarray) -> tuple[float, float]:

@@ -150,8 +150,8 @@ def gain_of_step(at: Information, sums: FirthSums, depth: int) -> tuple[float, f
     error = 1.001 * sums.g_error + gamma(depth + EVALUATION_ROUNDINGS) * sums.g_size
     error = error + gamma(2 * P + 8) * np.abs(sums.g)
     nu = float(np.linalg.norm(at.root.T @ sums.g))
-    most = nu + 1.001 * float(np.linalg.norm(np.abs(at.root).T @ error))
-    return nu**2 / 2, most**2 / 2 * (1 + at.share) * (1 + TERM_ROUNDING)
+    nu_upper = nu + 1.001 * float(np.linalg.norm(np.abs(at.root).T @ error))
+    return nu**2 / 2, nu_upper**2 / 2 * (1 + at.share) * (1 + TERM_ROUNDING)
 
 
 def objective_error(at: Information, sums: FirthSums, depth: int) -> float:

@@ -49,7 +49,7 @@ FLAT_MESSAGE = "directions whose curvature may vanish: a score nearly orders the
 class OrdinalExcess(NamedTuple):
     """Bound of the excess; ∞ where there is none."""
 
-    most: float  # upper bound of F − F*
+    upper: float  # upper bound of F − F*
     decrement: float  # ν²/2
     reach: np.ndarray | None  # upper bound of |θ_j − θ*_j|, or None
     unresolved: str = ""  # why there is no bound; "": the gradient is too large
@@ -96,7 +96,7 @@ def careful_excess(
         if alpha and directions.cancelling.any():  # the penalty has curvature there
             plain = directions._replace(cancelling=np.zeros_like(directions.cancelling))
             result = along(data, w, c, alpha, plain, scaled)
-            suffices = result.excess.most + 2 * result.error <= goal
+            suffices = result.excess.upper + 2 * result.error <= goal
             if suffices or data.shape[0] * len(w) * directions.cancelling.sum() > MAX_CAREFUL_WORK:
                 return result
     return along(data, w, c, alpha, directions, scaled)
@@ -175,12 +175,12 @@ def excess_along(
         if widened is None:
             return NO_EXCESS._replace(unresolved=UNRESOLVED_MESSAGE)
         nu, M = widened
-    most, step = excess_bound(nu, M)
+    upper, step = excess_bound(nu, M)
     reach = None
     if directions.all_columns and not directions.left_out:
         of_w = np.linalg.norm(T @ A[:r], axis=1)
         reach = step * (of_w + gamma(2 * P + 8) * np.linalg.norm(np.abs(T) @ np.abs(A[:r]), axis=1))
-    return OrdinalExcess(most, nu**2 / 2, reach, "" if np.isfinite(most) else FLAT_MESSAGE)
+    return OrdinalExcess(upper, nu**2 / 2, reach, "" if np.isfinite(upper) else FLAT_MESSAGE)
 
 
 def including_outside(
@@ -199,10 +199,10 @@ def including_outside(
     if not alpha_left > alpha / 2:
         return None
     projected = np.dot(T, np.dot(T.T, w))
-    rest = np.abs(w - projected) + gamma(p + r + 4) * (
+    outside_w = np.abs(w - projected) + gamma(p + r + 4) * (
         np.abs(w) + np.dot(np.abs(T), np.dot(np.abs(T).T, np.abs(w)))
     )
-    g = float(np.linalg.norm(outside.g)) + alpha * float(np.linalg.norm(rest))
+    g = float(np.linalg.norm(outside.g)) + alpha * float(np.linalg.norm(outside_w))
     within = 1 / (1 - ROW_SHARE)
     rounding_factor = 1 + gamma(p + 8)
     return (
@@ -249,13 +249,13 @@ def sums_along(
     A = np.ldexp(X.astype(float), -directions.exponent)
     high, low = (part[:, 0] for part in accurate_product(A, w))
     ends = np.concatenate([c[:1], c, c[-1:]])
-    far = np.maximum(np.abs(high - ends[k]), np.abs(high - ends[k + 1]))
+    distance = np.maximum(np.abs(high - ends[k]), np.abs(high - ends[k + 1]))
     error = product_error(A.shape[1]) * np.dot(np.abs(A), np.abs(w[:, 0]))
-    error += 3 * UNIT * (far + np.abs(low))
+    error += 3 * UNIT * (distance + np.abs(low))
     Z, Z_error = directions.of(X)
     sums, terms = sums_of_terms(Z, k, s, (high, low), error, c)
     sums.g_error[: Z.shape[1]] += np.dot(s * terms.steepness, Z_error)
-    square = np.dot(s * terms.bend, Z_error * Z_error)
+    square = np.dot(s * terms.curvature, Z_error * Z_error)
     outside = OutsideRows(0.0, 0.0, np.zeros(0))
     if with_outside and directions.T.shape[1] < A.shape[1]:
         outside = outside_rows(A, Z, Z_error, s * terms.slope, directions)

@@ -36,7 +36,7 @@ class RowTerms(NamedTuple):
 
     slope: np.ndarray  # ∂/∂z
     steepness: np.ndarray  # Σ |∂/∂z|
-    bend: np.ndarray  # ∂²/∂z²
+    curvature: np.ndarray  # ∂²/∂z²
 
 
 def ordinal_sums(
@@ -75,7 +75,7 @@ def sums_of_terms(
         np.zeros((p + K - 1, p + K - 1)), 0.0, np.zeros(p + K - 1), np.zeros(p + K - 1),
     )  # fmt: skip
     loss = loss_error = 0.0
-    slope, steepness, bend = np.zeros((3, n))
+    slope, steepness, curvature = np.zeros((3, n))
     for above in (0, 1):  # log(1 + e^{−a}) of the upper threshold, log(1 + e^b) of the lower one
         rows = np.flatnonzero((k < K - 1) if not above else (k > 0))
         t = k[rows] - above
@@ -88,7 +88,7 @@ def sums_of_terms(
         of_z = -a if above else a
         slope[rows] += of_z
         steepness[rows] += a
-        bend[rows] += h
+        curvature[rows] += h
         # ∂/∂c_t is −∂/∂z of the same term
         total.g[p:] -= np.bincount(t, s[rows] * of_z, K - 1)
         total.size[p:] += np.bincount(t, s[rows] * a, K - 1)
@@ -97,14 +97,14 @@ def sums_of_terms(
             t, s[rows] * h, K - 1
         )
         for j in range(K - 1):
-            own = rows[t == j]
-            total.H[:p, p + j] -= np.dot(s[own] * h[t == j], Z[own])
+            at_threshold = rows[t == j]
+            total.H[:p, p + j] -= np.dot(s[at_threshold] * h[t == j], Z[at_threshold])
     total.H[p:, :p] = total.H[:p, p:].T
-    total.H[:p, :p] = np.dot(Z.T, (s * bend)[:, None] * Z)
+    total.H[:p, :p] = np.dot(Z.T, (s * curvature)[:, None] * Z)
     total.g[:p] = np.dot(s * slope, Z)
     total.size[:p] = np.dot(s * steepness, np.abs(Z))
     total.g_error[:p] = np.dot(s * error, np.abs(Z)) / 2
-    return total._replace(loss=loss, loss_error=loss_error), RowTerms(slope, steepness, bend)
+    return total._replace(loss=loss, loss_error=loss_error), RowTerms(slope, steepness, curvature)
 
 
 def combine_ordinal(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[OrdinalSums, Any]:
@@ -122,12 +122,12 @@ def between_thresholds(c: np.ndarray, mass: np.ndarray) -> tuple[Any, Any, Any, 
     # 1 − e^{−d} is near 1 for large d, near d for small ones: neither logarithm loses digits
     value = -n * np.where(d > 0.7, np.log1p(-np.exp(-d)), np.log(-np.expm1(-d)))
     slope = -n / np.expm1(d)
-    bend = n / (2 * np.sinh(np.minimum(d, 1400.0) / 2)) ** 2
+    curvature = n / (2 * np.sinh(np.minimum(d, 1400.0) / 2)) ** 2
     g, H, size = np.zeros(len(c)), np.zeros((len(c), len(c))), np.zeros(len(c))
     for k in range(len(d)):
         g[k : k + 2] += slope[k] * np.array([-1.0, 1.0])
         size[k : k + 2] += np.abs(slope[k])
-        H[k : k + 2, k : k + 2] += bend[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        H[k : k + 2, k : k + 2] += curvature[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
     return value.sum(), g, H, size
 
 
@@ -147,11 +147,11 @@ def reach_of_terms(Z: np.ndarray, error: np.ndarray, k: np.ndarray, A: np.ndarra
     M, step = 0.0, max(16, 2**20 // max(1, A.size))
     for start in range(0, len(Z), step):
         part = slice(start, start + step)
-        T, own = np.dot(Z[part], A[:p]), k[part]
-        off = np.linalg.norm(np.dot(error[part], np.abs(A[: error.shape[1]])), axis=1)
+        T, label = np.dot(Z[part], A[:p]), k[part]
+        error_norm = np.linalg.norm(np.dot(error[part], np.abs(A[: error.shape[1]])), axis=1)
         for above in (0, 1):
-            rows = np.flatnonzero((own < K - 1) if not above else (own > 0))
-            change = np.linalg.norm(A[p + own[rows] - above] - T[rows], axis=1) + off[rows]
+            rows = np.flatnonzero((label < K - 1) if not above else (label > 0))
+            change = np.linalg.norm(A[p + label[rows] - above] - T[rows], axis=1) + error_norm[rows]
             M = max(M, float(change.max(initial=0.0)) ** 2)
     return M
 

@@ -73,8 +73,8 @@ class Penalty(NamedTuple):
         if self.l2 == 0:
             return value, tau
         value = value - self.conjugate(v * tau, error * tau)
-        whole = dual(np.ones_like(tau)) - self.conjugate(v, error)
-        return np.fmax(value, whole), np.where(whole >= value, 1.0, tau)
+        unscaled = dual(np.ones_like(tau)) - self.conjugate(v, error)
+        return np.fmax(value, unscaled), np.where(unscaled >= value, 1.0, tau)
 
 
 class Fitted:
@@ -156,14 +156,14 @@ def slices(X: Matrix, view: View) -> Any:
     if not isinstance(X, np.ndarray):
         yield slice(0, n), view.of_sparse(X)
         return
-    step, room = slice_rows(X), None
+    step, buffer = slice_rows(X), None
     plain = view.plain and X.dtype == float
     if not plain:
         step = min(step, max(1, SLICE_ELEMENTS // max(p, 1)))
-        room = np.empty((step, p))
+        buffer = np.empty((step, p))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        yield part, X[part] if plain else view.of(X[part], float, room)
+        yield part, X[part] if plain else view.of(X[part], float, buffer)
 
 
 def is_strided(Z: Matrix) -> bool:

@@ -63,31 +63,33 @@ def check(
     if not at.infeasible and data.shape[1] < data.shape[0]:
         information = information_of(data, at, constant)
     args = at.w, at.b, at.b_error, at.view, constant
-    is_resolved = no_information(len(at.w) + fit_intercept) if information is None else information
-    sums = data.reduce(scores, *args, is_resolved, combine=sums_added, square=True)
+    known_information = (
+        no_information(len(at.w) + fit_intercept) if information is None else information
+    )
+    sums = data.reduce(scores, *args, known_information, combine=sums_added, square=True)
     f0 = float(LogisticMargin.null(sums.mass[1], sums.mass[0], fit_intercept))
-    gain, most = gain_of_step(is_resolved, sums, data.depth)
-    hidden = information is None or (gain <= tol * f0 and not most <= tol * f0)
+    gain, upper = gain_of_step(known_information, sums, data.depth)
+    hidden = information is None or (gain <= tol * f0 and not upper <= tol * f0)
     if hidden and not at.infeasible:
         w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
         other_information, of_directions, left = along_directions(data, w, b, fit_intercept)
         if other_information is not None and of_directions is not None:
             information, sums, left_out = other_information, of_directions, left
-            gain, most = gain_of_step(information, sums, data.depth)
+            gain, upper = gain_of_step(information, sums, data.depth)
     if information is None:
-        gain = most = float("inf")
+        gain = upper = float("inf")
     total = sums.mass.sum()
     log_det, error = -np.inf, np.inf
     if information is not None:
         log_det, error = information.log_det, objective_error(information, sums, data.depth)
-    residual = float(shares(np.float64(most), f0)) * (1 + gamma(data.depth + EVALUATION_ROUNDINGS))
+    residual = float(shares(np.float64(upper), f0)) * (1 + gamma(data.depth + EVALUATION_ROUNDINGS))
     answer = {
         "objective": float(sums.loss - log_det / 2),
         "objective_error": error,
         "bound": None,
         "gap": float("inf"),
         "residual": residual,
-        "gain": most,
+        "gain": upper,
         "null_objective": f0,
         "log_likelihood": -float(sums.loss),
         "log_det": float(log_det),
@@ -119,13 +121,13 @@ def information_of(data: RowData, at: Fitted, constant: float | None) -> Informa
     H = H[0, :, 0]
     z_error = score_errors(peak[None], at.w, at.b, at.b_error)
     of_Z = (2 * UNIT) ** 2 * np.diagonal(H)
-    information_found = information_from(
+    information = information_from(
         H, of_Z, float(z_error[0]), data.depth, MIN_EIGENVALUE_TO_ROUNDING
     )
-    if information_found is None:
+    if information is None:
         return None
     units = np.log(at.q)
-    return information_found.times(
+    return information.times(
         -2 * float(units.sum()), gamma(len(units) + 8) * 2 * np.abs(units).sum()
     )
 

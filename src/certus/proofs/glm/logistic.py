@@ -38,7 +38,7 @@ class LogisticMargin:
     def terms(m: np.ndarray, out: Terms) -> None:
         e = np.exp(-np.abs(m))  # never overflows
         np.less_equal(m, 0.0, out=out.wrong, casting="unsafe")
-        near = m > -FAR_MARGIN
+        is_near = m > -FAR_MARGIN
         np.log1p(e, out=out.value)
         np.subtract(out.value, np.minimum(m, 0.0), out=out.value)
         # a = e/(1 + e) where m > 0, else 1/(1 + e); e^{−m} = e, else 1/e
@@ -46,8 +46,8 @@ class LogisticMargin:
         np.multiply(out.a, out.a, out=out.aa)
         np.multiply(out.a, m, out=out.am)
         np.exp(-np.maximum(m, -FAR_MARGIN), out=out.odds)
-        np.multiply(out.odds, near, out=out.odds)
-        np.multiply(out.value, ~near, out=out.far)
+        np.multiply(out.odds, is_near, out=out.odds)
+        np.multiply(out.value, ~is_near, out=out.far)
 
     @staticmethod
     def dual(sums: Terms, rho: np.ndarray, error: np.ndarray) -> Any:
@@ -97,8 +97,8 @@ def check(
     unresolved: dict[int, CurvatureBound] = {}
     only_one_class = problem.one_class_alone & problem.free
     if only_one_class.any():  # no loss is below 0, and b → ±∞ makes it 0
-        most = problem.objective + problem.evaluation(problem.score_error(problem.XXw, problem.W))
-        bound, gap = np.where(only_one_class, 0.0, bound), np.where(only_one_class, most, gap)
+        upper = problem.objective + problem.evaluation(problem.score_error(problem.XXw, problem.W))
+        bound, gap = np.where(only_one_class, 0.0, bound), np.where(only_one_class, upper, gap)
     for quick in (True, False) if penalised else (False,):
         missed = np.flatnonzero(shares(gap, f0) > tol)
         if not len(missed):
@@ -131,9 +131,9 @@ def check(
     answer |= {"proof": proof, "mean_probability": problem.mean_probability(), **extra}
     if not penalised and np.isinf(gap).any():
         answer["separated"] = separated
-        nothing = answer["separated"] or problem.infeasible
+        without_residual = answer["separated"] or problem.infeasible
         answer |= {"bound": None, "gap": float("inf"), "kind": "stationary"}
-        answer["residual"] = float("inf") if nothing else float(decrement)
+        answer["residual"] = float("inf") if without_residual else float(decrement)
     return answer
 
 
@@ -146,10 +146,10 @@ def set_excess_bound(
     gap: np.ndarray,
 ) -> bool:
     """Set bound and gap of column t where the excess improves them; return whether it did."""
-    least = (result.excess + 2 * error) * (1 + 8 * UNIT)
-    if not least < gap[t]:
+    new_gap = (result.excess + 2 * error) * (1 + 8 * UNIT)
+    if not new_gap < gap[t]:
         return False
-    gap[t], bound[t] = least, max(problem.objective[t] - error - result.excess, 0.0)
+    gap[t], bound[t] = new_gap, max(problem.objective[t] - error - result.excess, 0.0)
     return True
 
 
@@ -223,9 +223,9 @@ def set_careful_bound(
     """Set objective, bound and gap of column t from a result in higher precision, if finite."""
     if not np.isfinite(result.objective):
         return
-    least = (result.excess + 2 * result.error) * (1 + 8 * UNIT)
+    new_gap = (result.excess + 2 * result.error) * (1 + 8 * UNIT)
     problem.both.value[t] = result.objective
-    gap[t] = least
+    gap[t] = new_gap
     bound[t] = max(result.objective - result.error - result.excess, 0.0)
 
 
@@ -311,9 +311,9 @@ def separation(
         tried.insert(0, (u.reshape(len(problem.w), -1), np.atleast_1d(c), every))
     for u, c, worth in tried:
         for t in np.flatnonzero(worth[: len(c)]):
-            rest = int(t) if problem.one_vs_rest else None
+            against = int(t) if problem.one_vs_rest else None
             weight = problem.factor[::-1, t]
-            result = separates(problem.data, u[:, t], c[t], weight, rest)
+            result = separates(problem.data, u[:, t], c[t], weight, against)
             if result is not None:
                 return result
     return None

@@ -103,13 +103,13 @@ def margin_sums(
     k = w.shape[1]
     XX, total, V = 0.0, np.zeros((k, N_TERMS, 2)), np.zeros((len(w), 2 * k))
     most = slice_rows(X)
-    room = [np.empty((rows, most)) for rows in (N_TERMS, 2, 2 * k)]
+    buffers = [np.empty((rows, most)) for rows in (N_TERMS, 2, 2 * k)]
     for part, Z in slices(X, view):
         z, index = product(Z, w), y[part, 0]
         weight = None if s is None else s[part]
         z += b
         XX += squared_norms(Z, weight)
-        terms, sides, sa = (numbers[:, : len(z)] for numbers in room)
+        terms, sides, sa = (numbers[:, : len(z)] for numbers in buffers)
         for t in range(k):
             sides[0] = index == (t if one_vs_rest else 1)
             np.subtract(1.0, sides[0], out=sides[1])
@@ -159,8 +159,8 @@ class MarginProblem(Fitted):
         """Return C·c of the rows with y = +1 and with y = −1, (2, k)."""
         if not self.one_vs_rest:
             return class_factors(self.C, class_weight, self.raw.one[::-1, 0])[::-1, None]
-        own = class_factors(self.C, class_weight, self.raw.one[0])
-        return np.stack([own, np.full(len(own), self.C)])
+        factors = class_factors(self.C, class_weight, self.raw.one[0])
+        return np.stack([factors, np.full(len(factors), self.C)])
 
     @property
     def objective(self) -> Any:
@@ -195,10 +195,10 @@ class MarginProblem(Fitted):
         if not self.free:
             return np.ones_like(A), np.zeros(A.shape[1])
         error = self.rounding * np.sqrt(self.sides.one) * np.sqrt(self.sides.aa)
-        large, known = A.max(axis=0), (2 * error < A).all(axis=0)
+        large, is_known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
-            rho_error = np.where(known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)
+            rho = np.where(is_known, np.minimum(A[::-1] / A, 1.0), 0.0)
+            rho_error = np.where(is_known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)
         return rho, rho_error
 
     def bound(self) -> Any:

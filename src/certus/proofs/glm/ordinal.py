@@ -53,7 +53,7 @@ class OrdinalResult(NamedTuple):
 
     @property
     def gap(self) -> float:
-        return float((self.excess.most + 2 * self.error) * (1 + 8 * UNIT))
+        return float((self.excess.upper + 2 * self.error) * (1 + 8 * UNIT))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # an overflow gives no bound
@@ -89,7 +89,7 @@ def check(
     excess, gap = result.excess, result.gap
     answer = {
         "objective": float("inf") if infeasible else result.objective,
-        "bound": max(result.objective - result.error - excess.most, 0.0),
+        "bound": max(result.objective - result.error - excess.upper, 0.0),
         "gap": gap,
         "residual": float("inf") if infeasible else float(shares(np.float64(gap), f0)),
         "null_objective": f0,
@@ -197,9 +197,9 @@ def excess_in_columns(
     M = float(max(np.sqrt(M), threshold_reach.max(initial=0.0))) * (
         1 + gamma(4 * P + EVALUATION_ROUNDINGS)
     )
-    most, step = excess_bound(nu, M)
+    upper, step = excess_bound(nu, M)
     reach = step * np.linalg.norm(A[:p], axis=1) * at.q
-    return OrdinalExcess(most, nu**2 / 2, reach, "" if np.isfinite(most) else FLAT_MESSAGE), slope
+    return OrdinalExcess(upper, nu**2 / 2, reach, "" if np.isfinite(upper) else FLAT_MESSAGE), slope
 
 
 # --- classes in order along a score ---------------------------------------------------------------
@@ -216,8 +216,8 @@ def separation(
         u, at = np.asarray(u, dtype=float).reshape(-1), np.asarray(gamma_, dtype=float)
         if not (np.isfinite(u).all() and np.isfinite(at).all() and u.any()):
             continue
-        inside, touching, wrong = data.reduce(in_order, u, at)
-        if inside and not wrong:
+        inside, touching, violations = data.reduce(in_order, u, at)
+        if inside and not violations:
             kind = "quasi-complete" if touching else "complete"
             proof = {"kind": kind, "rows": int(inside), "direction": (u[:, None], at)}
             return {**proof, "ordered": True}
@@ -234,19 +234,19 @@ def in_order(
     counted = slice(None) if s is None else s > 0
     X, k = X[counted].astype(float), y[counted][:, 0].astype(np.intp)
     z, size = X @ u, abs(X) @ np.abs(u)
-    inside, touching, wrong = np.zeros(len(k), dtype=bool), 0.0, 0.0
+    inside, touching, violations = np.zeros(len(k), dtype=bool), 0.0, 0.0
     for above, sign in ((0, 1.0), (1, -1.0)):
         rows = np.flatnonzero((k < len(c)) if not above else (k > 0))
         at = c[k[rows] - above]
         m = sign * (at - z[rows])
         error = gamma(len(u) + 4) * (size[rows] + np.abs(at)) + np.finfo(float).tiny
         inside[rows[m > error]] = True
-        wrong += float((m < -error).sum())
-        for i in np.flatnonzero(np.abs(m) <= error) if not wrong else ():
+        violations += float((m < -error).sum())
+        for i in np.flatnonzero(np.abs(m) <= error) if not violations else ():
             row = dense(X[rows[i : i + 1]])[0]
             side = exact_sign([(1.0, at[i]), *((-a, b) for a, b in zip(row, u, strict=True))])
             side = int(sign) * side
             inside[rows[i]] |= side > 0
             touching += side == 0
-            wrong += side < 0
-    return float(inside.sum()), touching, wrong
+            violations += side < 0
+    return float(inside.sum()), touching, violations

@@ -85,37 +85,37 @@ def softmax_sums(
             z = np.ascontiguousarray(product(Z, w).T)
         weight = None if s is None else s[part]
         XX += squared_norms(Z, weight)
-        own, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
+        label, at = y[part, 0].astype(np.intp), np.arange(z.shape[1])
         rows = buffer[:, : len(at)]
         one, value, entropy, slope, wrong, Q = *rows[:5], rows[5:]
         z += b[:, None]
         z -= z.max(axis=0)
         np.exp(z, out=Q)
         sums = Q.sum(axis=0)
-        log_sum, z_own = np.log(sums), z[own, at]
-        near = np.flatnonzero(sums < LOG1P_THRESHOLD)  # only the largest term is 1
-        if len(near):
-            others = Q[:, near]
-            log_sum[near] = np.log1p((others * (others < 1)).sum(axis=0))
+        log_sum, z_own = np.log(sums), z[label, at]
+        needs_log1p = np.flatnonzero(sums < LOG1P_THRESHOLD)  # only the largest term is 1
+        if len(needs_log1p):
+            others = Q[:, needs_log1p]
+            log_sum[needs_log1p] = np.log1p((others * (others < 1)).sum(axis=0))
         Q /= sums
         one.fill(1.0)
         np.subtract(log_sum, z_own, out=value)
         np.subtract(log_sum, np.einsum("ki,ki->i", Q, z), out=entropy)
-        z[own, at] = -np.inf
+        z[label, at] = -np.inf
         np.greater_equal(z.max(axis=0), z_own, out=wrong, casting="unsafe")
         if delta is not None:
-            Q *= 1 - delta[own]
-            Q[own, at] += delta[own]
+            Q *= 1 - delta[label]
+            Q[label, at] += delta[label]
             np.negative((Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=0), out=entropy)
         # Y − Q, with 1 − Q of a row's class as the others' sum: no cancellation where Q is near 1
         R = np.negative(Q, out=z)
-        R[own, at] = 0.0
-        R[own, at] = -R.sum(axis=0)
+        R[label, at] = 0.0
+        R[label, at] = -R.sum(axis=0)
         np.einsum("ki,ki->i", R, R, out=slope)
         Y = np.zeros_like(R)
-        Y[own, at] = 1.0 if weight is None else weight
+        Y[label, at] = 1.0 if weight is None else weight
         total += np.dot(Y, rows.T)
-        R *= factor[own] if weight is None else weight * factor[own]
+        R *= factor[label] if weight is None else weight * factor[label]
         V += transposed(Z, R.T)
     one, value, entropy, slope, wrong = total[:, :5].T
     return SoftmaxSums(XX, one, value, entropy, slope, wrong, total[:, 5:], V)
@@ -206,13 +206,13 @@ class SoftmaxProblem(Fitted):
 
     def gap(self, tol: float) -> tuple[float, float]:
         """Return a lower bound of the optimum and the gap to it, from one or two passes."""
-        most = self.objective + self.evaluation(
+        upper = self.objective + self.evaluation(
             float(np.linalg.norm(self.score_error(self.XX, self.W)))
         )
         bound, delta = self.bound(self.sums)
-        if most - bound > tol * self.null_objective and delta.any():
+        if upper - bound > tol * self.null_objective and delta.any():
             bound = max(bound, self.bound(self.take_sums(delta))[0])
-        return bound, (most - bound) * (1 + 8 * UNIT)
+        return bound, (upper - bound) * (1 + 8 * UNIT)
 
     def by_curvature(
         self, tol: float, without: tuple[int, ...] | list[int] = ()
@@ -285,9 +285,9 @@ def check(
     extra: dict[str, Any] = {}
     if not gap <= tol * f0:
         curvature, error = problem.by_curvature(tol)
-        decrement, least = curvature.decrement, (curvature.excess + 2 * error) * (1 + 8 * UNIT)
-        if least < gap or np.isnan(gap):
-            bound, gap = max(f - error - curvature.excess, 0.0), least
+        decrement, new_gap = curvature.decrement, (curvature.excess + 2 * error) * (1 + 8 * UNIT)
+        if new_gap < gap or np.isnan(gap):
+            bound, gap = max(f - error - curvature.excess, 0.0), new_gap
             proof = "gradient and curvature"
         unresolved = curvature.unresolved or curvature.excess <= tol * f0
     if not penalised and np.isinf(gap):
@@ -321,9 +321,9 @@ def check(
         **extra,
     }
     if not penalised and np.isinf(gap):
-        nothing = separated or problem.infeasible
+        without_residual = separated or problem.infeasible
         result |= {"bound": None, "kind": "stationary"}
-        result["residual"] = float("inf") if nothing else decrement / f0
+        result["residual"] = float("inf") if without_residual else decrement / f0
     return result
 
 

@@ -49,8 +49,10 @@ class RowCurvature(NamedTuple):
         """
         if n == 1 or size >= n:
             return self.mean + self.of_penalty
-        alone = (n - size) / (size * (n - 1))
-        return alone * self.largest + (1 - alone) * self.mean + self.of_penalty
+        weight_of_largest = (n - size) / (size * (n - 1))
+        return (
+            weight_of_largest * self.largest + (1 - weight_of_largest) * self.mean + self.of_penalty
+        )
 
 
 def row_curvature(problem: Problem) -> RowCurvature:
@@ -120,8 +122,14 @@ def state_after_pass(
     Where evaluating F costs a large share of a pass, it is done at intervals only. ``always``:
     after every pass.
     """
-    many = problem.rows.sparse and problem.rows.X.entries >= MIN_ENTRIES_TO_SKIP_EVALUATION
-    if many and passes % EVALUATION_INTERVAL_PASSES and not (always or problem.last_step):
+    skip_evaluation = (
+        problem.rows.sparse and problem.rows.X.entries >= MIN_ENTRIES_TO_SKIP_EVALUATION
+    )
+    if (
+        skip_evaluation
+        and passes % EVALUATION_INTERVAL_PASSES
+        and not (always or problem.last_step)
+    ):
         w, b = theta[:-1], theta[-1]
         return State(
             w,

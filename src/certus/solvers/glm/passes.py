@@ -72,8 +72,8 @@ def allocate_states(problem: Problem) -> np.ndarray:
 def _uses_softmax_kernel(rows: Rows, loss: Loss, K: int) -> bool:
     """Return whether the softmax kernel applies and is faster than BLAS."""
     plain = isinstance(rows.X, np.ndarray) and rows.X.flags.c_contiguous
-    enough = rows.population * rows.shape[1] >= MIN_KERNEL_ELEMENTS
-    return loss.name == "softmax" and plain and enough and K <= MAX_KERNEL_CLASSES
+    is_large = rows.population * rows.shape[1] >= MIN_KERNEL_ELEMENTS
+    return loss.name == "softmax" and plain and is_large and K <= MAX_KERNEL_CLASSES
 
 
 def curvature_scale(problem: Problem, d: np.ndarray) -> np.ndarray:
@@ -207,8 +207,10 @@ def curvature(
         block = compiled_or(compiled, partial(_curvature_block_of_one_score, at))
         Xt, st = rows.with_targets(None, state).reduce(block, u, v)
     else:
-        few = _uses_softmax_kernel(rows, loss, V.shape[1]) and not at.shifted
-        block = compiled_or(_softmax_curvature, _curvature_block) if few else _curvature_block
+        use_kernel = _uses_softmax_kernel(rows, loss, V.shape[1]) and not at.shifted
+        block = (
+            compiled_or(_softmax_curvature, _curvature_block) if use_kernel else _curvature_block
+        )
         Xt, st = rows.reduce(block, loss, at, u, v, beside=(state,))
     return np.vstack([Xt - np.multiply.outer(a, st), st])
 

@@ -139,7 +139,7 @@ class Twin:
 
 
 def sgd_path(twin, order, alphas, batch, theta, beta=0.0, v=None):
-    """θ after each batch of the rows in this order, and the last v."""
+    """Return θ after each batch of the rows in this order, and the last v."""
     v, path = np.zeros_like(theta) if v is None else v, []
     for t, alpha in enumerate(alphas):
         g = twin.gradient(theta, order[t * batch : (t + 1) * batch])
@@ -155,7 +155,7 @@ def losses_gradient(twin, theta, row):
 
 
 def saga_path(twin, order, gamma, theta, stored):
-    """θ after each row; ``seen`` (n, p + 1, K): the ∇q_i(φ_i), which are changed."""
+    """Return θ after each row; ``stored`` (n, p + 1, K), the ∇q_i(φ_i), is changed in place."""
     path = []
     for j in order:
         new = losses_gradient(twin, theta, j)
@@ -167,7 +167,7 @@ def saga_path(twin, order, gamma, theta, stored):
 
 
 def trajectory(problem: Problem, solver: Any, steps: int, start: Any = None) -> list[np.ndarray]:
-    """θ_0 … θ_steps of a solver."""
+    """Return θ_0 … θ_steps of a solver."""
     heard: list[np.ndarray] = []
 
     def on_step(step):
@@ -181,7 +181,7 @@ def trajectory(problem: Problem, solver: Any, steps: int, start: Any = None) -> 
 
 
 def optimum(problem: Problem) -> tuple[np.ndarray, float]:
-    """(θ*, F*) by Newton's method."""
+    """Return (θ*, F*) by Newton's method."""
     from certus.solvers import Newton
     from certus.solvers.problem import objective
 
@@ -190,7 +190,7 @@ def optimum(problem: Problem) -> tuple[np.ndarray, float]:
 
 
 def scaled(l2: float, problem: Problem) -> Problem:
-    """The same problem with another penalty."""
+    """Return the problem with another penalty."""
     return Problem(problem.rows, problem.loss, L2(l2), problem.fit_intercept, problem.outputs)
 
 

@@ -34,7 +34,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def make_problem(name, kind, weighted=False, intercept=True, l2=0.0):
-    """(X as the kernel wants it, the same problem as a Twin, θ, v)."""
+    """Return X in the kernel's layout, the problem as a Twin, θ and v."""
     thin, dtype, index = KINDS[kind]
     problem = problem_of(
         name, n=N, p=P, weighted=weighted, intercept=intercept, l2=l2 * N,
@@ -55,7 +55,7 @@ def make_problem(name, kind, weighted=False, intercept=True, l2=0.0):
 
 
 def descend(X, twin, alphas, batch, theta, v, beta, averaged=True):
-    """(θ, v, Σθ) after the kernel."""
+    """Return (θ, v, Σθ) after the kernel."""
     dense = isinstance(X, np.ndarray)
 
     def pair(a):

@@ -28,7 +28,7 @@ intercepts = pytest.mark.parametrize("intercept", [True, False], ids=["intercept
 
 
 def targets(loss, z, rng):
-    """As the loss wants them, drawn around scores z (n, K)."""
+    """Return random targets as the loss takes them, around scores z (n, K)."""
     if loss.several:
         return (z + rng.gumbel(size=z.shape)).argmax(axis=1).astype(float)
     if loss.name in ("squared", "huber"):
@@ -48,7 +48,7 @@ def problem_of(name, *, l2=0.3, n=80, p=3, intercept=True, weighted=False, chang
 
 
 def dense(problem: Problem) -> Any:
-    """X, with its zeros."""
+    """Return X as a dense array."""
     X = problem.rows.X
     if isinstance(X, CSR):
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape).toarray()
@@ -68,7 +68,7 @@ each_change = pytest.mark.parametrize("change", CHANGES)
 
 
 def somewhere(problem, at, seed=1):
-    """(u, β) with scores of ordinary size, whatever the columns' units."""
+    """Return (u, β) with scores of ordinary size, whatever the columns' units."""
     rng = np.random.default_rng(seed)
     size = np.sqrt(np.where(at.variance > 0, at.variance, 1.0))
     u = rng.normal(size=(problem.rows.shape[1], problem.outputs)) / size[:, None]

@@ -210,7 +210,7 @@ def test_a_weak_penalty_is_no_obstacle():
 
 
 def test_a_glance_at_some_rows_proves_what_a_weak_penalty_does_not(monkeypatch):
-    """Of 1,600 rows 1,032 are looked at, and their curvature is that of all, more or less."""
+    """1,032 of 1,600 rows are used, and their curvature is about that of all rows."""
     monkeypatch.setattr(_curvature, "QUICK_WORK", (1,))
     monkeypatch.setattr(_curvature, "SUBSET_WORK", ())  # nothing else is asked
     monkeypatch.setattr(_curvature, "ALL_ROWS_WORK", 0)

@@ -34,7 +34,7 @@ def classes(seed, n=90, p=4, K=2):
 
 
 def objective(model, X, y, s=None, c=None):
-    """F, as it is written, by the classes' own columns."""
+    """Return F by its formula, column by column."""
     s = np.ones(len(y)) if s is None else s
     z = X @ model.coef_.T + model.intercept_
     total = model.penalty_.value(model.coef_)

@@ -35,7 +35,7 @@ def peer(kind, **parameters):
 
 
 def objective(model, X, y, s=None, class_weight=None):
-    """As scikit-learn states it, column by column."""
+    """Return the objective as scikit-learn states it, column by column."""
     K = len(model.classes_)
     s = np.ones(len(y)) if s is None else s
     if class_weight == "balanced":

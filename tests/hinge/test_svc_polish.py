@@ -11,7 +11,7 @@ from tests.lssvm.svm_cases import blobs
 
 
 def problem(seed, C, n=60):
-    """(K, y, most, β and b of libsvm)."""
+    """Return K, y, the upper bounds, and β and b of libsvm."""
     X, k = blobs(seed, n=n, shift=0.7)
     y, s = np.where(k == 1, 1.0, -1.0), weights(seed, n) + 0.1
     theirs = SVC(C=C, gamma=0.5, tol=1e-6).fit(X, k, s)

@@ -21,7 +21,7 @@ def rows_of(X, y, s=None, sparse=False):
 
 
 def margins(X, y, u, c):
-    """m_ik of all rows and other classes, flat."""
+    """Return m_ik of all rows and other classes as a flat array."""
     z = X @ u + c
     if u.shape[1] == 1:
         return np.where(np.asarray(y) == 1, z[:, 0], -z[:, 0])

@@ -1,4 +1,4 @@
-"""What Ctrl-C keeps of a fit that solves one class after another against the rest."""
+"""The best fits so far of classes solved one after another against the rest, kept on Ctrl-C."""
 
 from collections.abc import Callable
 from typing import Any

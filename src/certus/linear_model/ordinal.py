@@ -118,7 +118,7 @@ class OrdinalRegression(LinearClassifier):
 
     @property
     def intercept_(self) -> np.ndarray:  # type: ignore[override]
-        """−c."""
+        """Intercepts −c of the log-odds of being above each threshold."""
         return -self.thresholds_
 
     @monitored

@@ -36,7 +36,7 @@ EVALUATION_ROUNDINGS = 40  # of a term: exp, log1p (a few units each), its produ
 
 
 class Penalty(NamedTuple):
-    """l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
+    """The penalty l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
 
     l1: float
     l2: float

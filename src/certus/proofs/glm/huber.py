@@ -16,7 +16,7 @@ from certus.proofs.types import RowData
 
 
 class HuberMargin(NamedTuple):
-    """φ(m) = h(1 − m)."""
+    """The loss φ(m) = h(1 − m)."""
 
     delta: float
     curvature: float = 1.0  # upper bound

@@ -30,7 +30,7 @@ from certus.proofs.types import RowData
 
 
 class LogisticMargin:
-    """φ(m) = log(1 + e^{−m}) and its entropy."""
+    """The loss φ(m) = log(1 + e^{−m}) and its entropy."""
 
     curvature = 0.25  # upper bound
 

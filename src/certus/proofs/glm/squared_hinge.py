@@ -14,7 +14,7 @@ from certus.proofs.types import RowData
 
 
 class SquaredHingeMargin:
-    """φ(m) = [1 − m]₊²."""
+    """The loss φ(m) = [1 − m]₊²."""
 
     curvature = 2.0  # upper bound
 

@@ -23,7 +23,7 @@ from certus.proofs.types import Numbers, TargetedRows
 
 
 class HingeMargin:
-    """φ(m) = [1 − m]₊."""
+    """The loss φ(m) = [1 − m]₊."""
 
     curvature = 0.0  # except at the kink
 

@@ -33,7 +33,9 @@ class GradientDescentState(NamedTuple):
 
 
 class GradientDescent(FirstOrderSolver):
-    """O(n·p·K) operations a pass, one pass a step (a search: one for each trial); O(n·K + p·K)
+    """Gradient descent on X as it is.
+
+    O(n·p·K) operations a pass, one pass a step (with a search: one for each trial); O(n·K + p·K)
     memory.
 
     Parameters

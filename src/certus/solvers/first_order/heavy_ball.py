@@ -33,7 +33,9 @@ class HeavyBallState(NamedTuple):
 
 
 class HeavyBall(FirstOrderSolver):
-    """O(n·p·K) operations and one pass a step; O(n·K + p·K) memory.
+    """Gradient descent with heavy-ball momentum, on X as it is.
+
+    O(n·p·K) operations and one pass a step; O(n·K + p·K) memory.
 
     Parameters
     ----------

@@ -25,7 +25,9 @@ Inverse = Callable[[np.ndarray], np.ndarray]  # r ↦ H⁻¹r
 
 
 class LBFGS(ReprAsCalled):
-    """O(n·p·K) operations a pass, O(n·K + memory·p·K) memory.
+    """L-BFGS with a diagonal preconditioner.
+
+    O(n·p·K) operations a pass, O(n·K + memory·p·K) memory.
 
     Parameters
     ----------

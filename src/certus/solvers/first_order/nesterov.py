@@ -40,8 +40,10 @@ class NesterovState(NamedTuple):
 
 
 class Nesterov(FirstOrderSolver):
-    """O(n·p·K) operations a pass and one pass a step; one more for the objective after it, which
-    only the trace and the gap need. O(n·K + p·K) memory.
+    """Nesterov's accelerated gradient method, on X as it is.
+
+    O(n·p·K) operations a pass and one pass a step; one more for the objective after it, which only
+    the trace and the gap need. O(n·K + p·K) memory.
 
     Parameters
     ----------

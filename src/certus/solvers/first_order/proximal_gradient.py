@@ -56,7 +56,9 @@ class ProximalGradientState(NamedTuple):
 
 
 class ProximalGradient(ReprAsCalled):
-    """O(n·p·K) operations a pass, two passes a step with momentum and one without; O(n·K + p·K)
+    """Proximal gradient, with momentum (FISTA) or without (ISTA).
+
+    O(n·p·K) operations a pass, two passes a step with momentum and one without; O(n·K + p·K)
     memory. Slow where columns differ much in scale.
 
     Parameters

@@ -40,8 +40,10 @@ class SAGAState(NamedTuple):
 
 
 class SAGA(FirstOrderSolver):
-    """O(n·p·K) operations a pass (sparse X: the entries times K), O(n·K + p·K) memory, and one more
-    pass for the objective and the gap. A step of the solver is a pass.
+    """SAGA on X as it is. A step of the solver is a pass over the rows.
+
+    O(n·p·K) operations a pass (sparse X: the entries times K), O(n·K + p·K) memory, and one more
+    pass for the objective and the gap.
 
     Parameters
     ----------

@@ -49,8 +49,10 @@ class SGDState(NamedTuple):
 
 
 class SGD(FirstOrderSolver):
-    """O(n·p·K) operations a pass (sparse X: the entries times K), O(n + p·K) memory, and one more
-    pass for the objective and the gap. A step of the solver is a pass.
+    """Stochastic gradient descent on X as it is. A step of the solver is a pass over the rows.
+
+    O(n·p·K) operations a pass (sparse X: the entries times K), O(n + p·K) memory, and one more pass
+    for the objective and the gap.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class StepRule(Protocol):
 
 
 class Fixed:
-    """t = alpha.
+    """A constant step, t = alpha.
 
     Parameters
     ----------
@@ -68,9 +68,10 @@ class Fixed:
 
 
 class Lipschitz:
-    """t = share/L with L an upper bound of the curvature of Q: for share ≤ 1 a step of gradient
-    descent never raises Q. One pass over X, O(n·p²), for up to 512 columns; beyond, some tens of
-    passes.
+    """The step t = share/L with L an upper bound of the curvature of Q.
+
+    For share ≤ 1 a step of gradient descent never raises Q. L takes one pass over X, O(n·p²), for
+    up to 512 columns; beyond, some tens of passes.
 
     Parameters
     ----------

@@ -42,7 +42,9 @@ class SubgradientState(NamedTuple):
 
 
 class Subgradient(ReprAsCalled):
-    """O(n·p·K) operations a step, O(n·K + p·K) memory; slow: it rarely reaches tol.
+    """Subgradient descent, which rarely reaches tol.
+
+    O(n·p·K) operations a step, O(n·K + p·K) memory.
 
     Parameters
     ----------

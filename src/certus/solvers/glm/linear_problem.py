@@ -56,7 +56,7 @@ class Scaled(NamedTuple):
 
     @property
     def mean(self) -> np.ndarray:
-        """x̄, in the user's units."""
+        """Column means x̄, in the user's units."""
         return self.sums.mean if self.sums.q is None else self.sums.mean / self.sums.q
 
     def penalty(self, alpha: float) -> np.ndarray:

@@ -51,7 +51,7 @@ MAX_CG_STEPS = 200  # for one direction
 
 
 class NewtonCG(ReprAsCalled):
-    """O(n·p·K) operations a pass, O(n·K + p·K) memory."""
+    """Newton's method by conjugate gradients: O(n·p·K) operations a pass, O(n·K + p·K) memory."""
 
     name = "newton-cg"
 

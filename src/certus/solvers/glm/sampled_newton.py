@@ -56,7 +56,10 @@ class SampledNewtonState(NamedTuple):
 
 
 class SampledNewton:
-    """O(n·p·K) operations a step, besides O(m(pK)² + (pK)³) for a sample of m rows."""
+    """Newton's method with a sampled Hessian.
+
+    O(n·p·K) operations a step, and O(m(pK)² + (pK)³) for a sample of m rows.
+    """
 
     name = "newton"
 

@@ -33,8 +33,11 @@ MAX_CHUNKS = 8  # each has its own sum over all columns
 
 
 class DualCoordinates:
-    """O(n·p) operations an epoch (sparse X: its entries), O(n + p) memory; a copy of X not in C
-    order."""
+    """Dual coordinate steps and conjugate gradients, for many columns.
+
+    O(n·p) operations an epoch (sparse X: its entries), O(n + p) memory; X is copied if it is not in
+    C order.
+    """
 
     name = "dual"
     on_one_thread = True  # except the conjugate gradients

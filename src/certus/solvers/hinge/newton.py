@@ -43,7 +43,10 @@ MAX_STEPS_WITHOUT_PROGRESS = 50  # in P and D: the rest is rounding
 
 
 class ProximalNewton:
-    """O(n·p + k·p² + p³) operations a step, k the rows near their margin; O(p²) memory."""
+    """Proximal-point steps by Newton's method, for few columns.
+
+    O(n·p + k·p² + p³) operations a step, k the rows near their margin; O(p²) memory.
+    """
 
     name = "newton"
     on_one_thread = False

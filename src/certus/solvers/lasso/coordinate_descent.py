@@ -46,10 +46,7 @@ HALVINGS = 40
 PIECEWISE = ("huber", "squared_hinge")  # losses whose curvature is 0 for some rows: there …
 LEAST_CURVATURE = 1e-4  # … it is this, of its bound; 1e-9 and 1e-3 took three times as long
 KINK = 1e-12  # of a score, or of 1: so near to where two pieces meet a row counts as in both
-TOO_SHORT, OBJECTIVE_ROSE_MESSAGE = (
-    1.5,
-    0.5,
-)  # best steps, of the model's: it is too curved, or too flat
+TOO_SHORT, TOO_LONG = 1.5, 0.5  # best steps, of the model's: it is too curved, or too flat
 LEAST_OF_ALL = 1e-20
 # Newton steps of a fit before the least curvature is adapted: from the first on it made fits of 500
 # rows and 1,000 columns take up to ten times as long, and none of ordinary weights comes this far
@@ -356,7 +353,7 @@ def _adapt_least_curvature(problem: Problem, r: float) -> None:
     least = problem.cache.get("least curvature", LEAST_CURVATURE)
     if r > TOO_SHORT:
         problem.cache["least curvature"] = max(least / 100, LEAST_OF_ALL)
-    elif r < OBJECTIVE_ROSE_MESSAGE:
+    elif r < TOO_LONG:
         problem.cache["least curvature"] = min(least * 10, LEAST_CURVATURE)
 
 

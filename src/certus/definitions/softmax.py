@@ -7,15 +7,13 @@ with Σ s_i Q_i = Σ s_i Y_i (without intercepts: for all Q), and V = C Xᵀ dia
 
     F(w, b) ≥ −C Σ_ik s_i Q_ik log Q_ik − Σ_jk [|V_jk| − l1]₊² / (2 l2)        for every (w, b).
 
-Where l2 = 0 the last term is 0, and |V_jk| ≤ l1 is required. Q = softmax(z) is used, after making
-it feasible.
+Where l2 = 0 the last term is 0, and |V_jk| ≤ l1 is required. A feasible Q near softmax(z) is used.
 
 *Curvature bound*, not for l1 alone. Let g be a subgradient of F, H its Hessian without l1‖w‖₁, ν² =
 gᵀH⁻¹g, and M the largest change of a difference of two scores of a row by a step of length 1 in the
-norm of H. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). Adding a constant to all
-scores of a row changes no loss: along such directions any curvature may be added to H. Nothing is
-proven where the curvature of H could be rounding. Without a penalty ``independent`` excludes
-columns that are combinations of others.
+norm of H. If t = νM < 1, F(w, b) − min F ≤ ν² (½ + t/6 + t²/(12 − 12t)). A constant added to all
+scores of a row changes no loss: there any curvature may be added to H. Nothing is proven where H
+could be rounding. Without a penalty ``independent`` excludes columns that combine others.
 
 *No finite optimum.* Without a penalty: a direction along which no score gains on that of the row's
 class, and some lose. Memory: 3K arrays of n + (p + 1)(K + 1) rows, p + 1 columns.
@@ -52,8 +50,8 @@ def check(
     X, Y, w, z = X - center, Y[:, used], w[:, used], z[:, used]
     X1, unused = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept], 0.0
     if independent and l1 == l2 == 0:
-        kept, rounding = independent.columns(X1, np.append(center, 0.0)[: len(X1.T)])
-        X1, unused = X1[:, kept], 2 * C * fsum(s * np.abs(rounding[:, : len(w)] @ w).max(axis=1))
+        kept, r = independent.columns(X1, np.append(center, 0.0)[: len(X1.T)])
+        X1, unused = X1[:, kept], 2 * C * fsum(s * np.abs(r[:, : len(w)] @ w).max(axis=1))
     bound = objective(z, Y, s, w, C, l1, l2) - excess(X1, Y, s, softmax(z), w, C, l1, l2) - unused
     bound = min(max(bound, dual_bound(X, Y, s, z, C, l1, l2, fit_intercept), 0.0), F)
     return Claim("global optimum", F, F - bound, f0, tol, bound)

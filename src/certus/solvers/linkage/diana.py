@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 
 GAIN_ROUNDING = 16 * np.finfo(float).eps  # share of the mean distance that counts as no gain
 
@@ -49,7 +49,7 @@ def divide(D: np.ndarray, on_step: OnStep = ignore) -> np.ndarray:
         for side in sides:
             _push(queue, side)
         if len(splits) % max(1, n // 100) == 0:
-            on_step(Step(len(splits), -height, None, always(len(splits))))
+            on_step(Step(len(splits), -height, None, constant_parameters(len(splits))))
     return _as_merges(n, splits)
 
 

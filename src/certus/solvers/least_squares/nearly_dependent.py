@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
-from ..glm.linear_problem import Aliases, Scaled, eps_of, rank_noise
+from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
+from ..linalg.gram import NonFiniteError
 
 ROUNDINGS = 4.0  # of the columns, within which a direction is left out
 DOUBTFUL = 4.0  # times the noise of singular values, below which the rule is asked
@@ -80,11 +81,15 @@ def _sharpened(
     """Those singular vectors, less what rounding has mixed in of the others:
     N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
     N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
-    D = problem.unscale[:, None] * N
-    level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
-    (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
-    h = problem.unscale[:, None] * h
-    return N - V @ ((V.T @ h) / s[:, None] ** 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        D = problem.unscale[:, None] * N
+        level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+        (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
+        h = problem.unscale[:, None] * h
+        sharpened: np.ndarray = N - V @ ((V.T @ h) / s[:, None] ** 2)
+    if not np.isfinite(sharpened).all():
+        raise NonFiniteError
+    return sharpened
 
 
 def _transposed_times_effect(
@@ -134,7 +139,7 @@ def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
         (mean,) = rows.reduce(_mean_of, D_all)
         level = level - (mean / problem.sums.S).astype(float)
     square, size = rows.reduce(_effect_of, np.vstack([D, level]))
-    limit = ROUNDINGS * eps_of(rows) * np.sqrt(size)
+    limit = ROUNDINGS * data_eps(rows) * np.sqrt(size)
     negligible: np.ndarray = np.sqrt(square).astype(float) <= limit
     return negligible
 

@@ -66,7 +66,7 @@ def _cluster() -> dict[str, State]:
     return {
         "KMeans": State((*CENTERS, "n_iter_", "restarts_", "_rose")),
         "MiniBatchKMeans": State((*CENTERS, "n_iter_", "counts_", "n_steps_", "_means",
-                                  "_unlooked")),
+                                  "_rows_since_reassignment")),
         "BisectingKMeans": State((*CENTERS, "split_residuals_", "split_certified_", "tree_",
                                   "_pairs", "_children")),
         "AgglomerativeClustering": State((*TREE, "children_", "distances_",

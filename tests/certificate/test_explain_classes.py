@@ -158,7 +158,7 @@ def test_at_most_five_columns_are_named_and_columns_without_names_by_number():
 
 
 def separated():
-    """As the definition will give it."""
+    """The certificate of a fit whose classes were proven to be separated."""
     c = certificate()
     facts = replace(c._finding.facts, separation=ONE_COLUMN)
     finding = replace(c._finding, facts=facts)

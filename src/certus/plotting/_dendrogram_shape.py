@@ -13,14 +13,14 @@ import numpy as np
 if TYPE_CHECKING:
     from ..cluster.tree import Tree
 
-ABOVE = -1  # colour of what lies above the cut
+ABOVE_CUT = -1  # colour of what lies above the cut
 
 
 class Drawing(NamedTuple):
     """Places 0 … L − 1 are those of the leaves and branches shown, from left to right."""
 
     lines: np.ndarray  # (L − 1, 4, 2) place and height
-    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE
+    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE_CUT
     nodes: np.ndarray  # (L,) the cluster at every place
     heights: np.ndarray  # (L,) and where it ends: 0 for a leaf
     place_colours: np.ndarray  # (L,)
@@ -83,8 +83,10 @@ def _coloured(
         if node >= n + first:
             for part in pairs[node - n].tolist():
                 colour[part] = colour[node]
-    merges = np.array([colour.get(node, ABOVE) for node in range(n + first, 2 * n - 1)], dtype=int)
-    places = np.array([colour.get(node, ABOVE) for node in nodes.tolist()], dtype=int)
+    merges = np.array(
+        [colour.get(node, ABOVE_CUT) for node in range(n + first, 2 * n - 1)], dtype=int
+    )
+    places = np.array([colour.get(node, ABOVE_CUT) for node in nodes.tolist()], dtype=int)
     labels = _labels_of(tree, undone, leftmost[roots])
     tops = [
         (label, float(x[root]), float(heights[root]), colour[root])

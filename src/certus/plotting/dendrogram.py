@@ -7,7 +7,7 @@ import numpy as np
 
 from ..text.files import write_whole
 from ..text.format import count
-from ._dendrogram_shape import ABOVE, Drawing, drawing
+from ._dendrogram_shape import ABOVE_CUT, Drawing, drawing
 from ._dendrogram_svg import Words, svg
 from .style import COLOURS, style
 
@@ -320,7 +320,7 @@ class DendrogramDisplay:
 
 
 def _colour(cluster: int) -> str:
-    return GREY if cluster == ABOVE else COLOURS[1 + cluster % (len(COLOURS) - 1)]
+    return GREY if cluster == ABOVE_CUT else COLOURS[1 + cluster % (len(COLOURS) - 1)]
 
 
 def _of_text(colour: str, points: float) -> str:

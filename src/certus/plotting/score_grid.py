@@ -101,7 +101,7 @@ class ScoreGridDisplay:
 
 
 def edges(values: np.ndarray) -> np.ndarray:
-    """Of cells around ascending values, halfway in log."""
+    """Edges of cells around ascending values, halfway on a log scale."""
     logs = np.log(values)
     if len(logs) == 1:
         return np.asarray(values * np.array([0.5, 2.0]))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...data.csr import Block
 from ...data.rows import Rows, as_floats
-from ...runtime.pool import PATIENCE
+from ...runtime.pool import INTERRUPT_POLL_SECONDS
 
 BYTES = 1 << 21  # of a window: 1 and 4 MB took as long, 256 kB longer
 AT_ONCE = 3  # windows in memory
@@ -91,7 +91,7 @@ class _Ahead:
         self.room.put(True)
         while True:
             with suppress(Empty):
-                found = self.ready.get(timeout=PATIENCE)
+                found = self.ready.get(timeout=INTERRUPT_POLL_SECONDS)
                 break
         if isinstance(found, BaseException):
             raise found

@@ -31,7 +31,7 @@ METRICS = sorted(MINKOWSKI | OTHER_METRICS | OF_ROWS)
 PARAMETERS = ("p", "w", "V", "VI", "min_overlap")
 
 
-class Pairs:
+class PairwiseFunction:
     """A function of two rows as one of two blocks of them."""
 
     def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
@@ -58,7 +58,7 @@ def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
     metric, params = model.effective_metric_, dict(model.effective_metric_params_ or {})
     params = {name: value for name, value in params.items() if value is not None}
     if callable(metric):
-        return Pairs(metric, params), {}
+        return PairwiseFunction(metric, params), {}
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(f"metric={metric!r} has no definition here; these have: {METRICS}")
     others = [name for name in params if name not in PARAMETERS]

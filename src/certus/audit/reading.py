@@ -54,7 +54,7 @@ class Reading:
 
 Reader = Callable[[Any, Any], dict[str, Any]]
 
-_SHARED: dict[str, Reader] = {
+_READERS_OF_BOTH: dict[str, Reader] = {
     "linear_model.LinearRegression": linear.read_least_squares,
     "linear_model.Ridge": linear.read_ridge,
     "linear_model.RidgeCV": linear.read_ridge_cv,
@@ -75,7 +75,7 @@ _SHARED: dict[str, Reader] = {
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {
-        **_SHARED,
+        **_READERS_OF_BOTH,
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
         "linear_model.FirthLogisticRegression": classifiers.read_firth,
@@ -99,7 +99,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "mixture.MultinomialMixture": mixture.read_multinomial,
     },
     "sklearn": {
-        **_SHARED,
+        **_READERS_OF_BOTH,
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_sklearn_logistic_cv,
         "linear_model.SGDClassifier": classifiers.read_sgd,

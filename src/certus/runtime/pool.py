@@ -167,7 +167,7 @@ class OutOfTime(Exception):
 class _Current(threading.local):
     """The run that this thread works on."""
 
-    run: "_Run | None" = None
+    run: "_SharedRun | None" = None
 
 
 _current = _Current()
@@ -180,7 +180,7 @@ def give_up_if_stopped() -> None:
         raise _Stopped
 
 
-class _Run:
+class _SharedRun:
     """Tasks 0 … count − 1, each taken once by one of the threads that share them."""
 
     def __init__(self, task: Callable[[int], None], count: int, places: int):
@@ -198,7 +198,7 @@ class _Run:
         self.among = _helpers
 
     def is_stopped(self) -> bool:
-        run: _Run | None = self
+        run: _SharedRun | None = self
         while run is not None:
             if run.stopped:
                 return True
@@ -254,7 +254,7 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
             task(i)
         return
     nested = _current.run is not None
-    run = _Run(task, count, threads - 1 if nested else threads)
+    run = _SharedRun(task, count, threads - 1 if nested else threads)
     helpers = run.among
     with blas_limiter:
         try:
@@ -306,7 +306,7 @@ def in_time(function: Callable[[], Result], seconds: float) -> Result:
 
 def _on_its_own_thread(function: Callable[[], Result], deadline: float = float("inf")) -> Result:
     answer: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-    context, run = copy_context(), _Run(ignored, 0, 0)
+    context, run = copy_context(), _SharedRun(ignored, 0, 0)
 
     def call() -> None:
         _current.run = run

@@ -36,6 +36,9 @@ from .findings import (
 )
 
 if TYPE_CHECKING:
+    from .registry import ClaimKind
+
+if TYPE_CHECKING:
     pass
 
 Result = Mapping[str, object]  # of a proof's ``check``

@@ -13,6 +13,7 @@ from .matrix import Matrix
 
 if TYPE_CHECKING:
     from .check_results import Result
+    from .registry import ClaimKind
 
 T = TypeVar("T")
 Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s

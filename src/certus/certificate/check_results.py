@@ -38,9 +38,6 @@ from .findings import (
 if TYPE_CHECKING:
     from .registry import ClaimKind
 
-if TYPE_CHECKING:
-    pass
-
 Result = Mapping[str, object]  # of a proof's ``check``
 Fit = Mapping[str, object]  # what is known of the fit: contradictions, ours, iteration
 Make = Callable[[Result, Fit], Finding]

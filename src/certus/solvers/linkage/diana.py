@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 
 ROUNDING = 16 * np.finfo(float).eps  # of the mean distance: a gain below is none
 
@@ -48,7 +48,7 @@ def divide(D: np.ndarray, on_step: OnStep = ignore) -> np.ndarray:
         for side in sides:
             _wait(waiting, side)
         if len(splits) % max(1, n // 100) == 0:
-            on_step(Step(len(splits), -height, None, always(len(splits))))
+            on_step(Step(len(splits), -height, None, constant_parameters(len(splits))))
     return _as_merges(n, splits)
 
 

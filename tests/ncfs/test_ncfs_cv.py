@@ -26,7 +26,7 @@ import certus
 from certus.exceptions import DegenerateWarning, NotCertifiedWarning
 from certus.feature_selection import NCFSClassifier, NCFSClassifierCV
 from certus.feature_selection._alpha_result import Choice
-from certus.solvers.ncfs import strongest
+from certus.solvers.ncfs import largest_alpha
 from tests.ncfs.ncfs_cases import signal, yangs_toy
 from tests.runtime.progress_cases import Recorder
 
@@ -413,7 +413,7 @@ def test_alphas_fall_from_the_strongest_that_matters():
     task = NCFSClassifier()._prepare(
         certus.data.rows.Rows(X, y[:, None].astype(float)), np.arange(3)
     )
-    assert model.alphas_[0] == pytest.approx(strongest(task.problem))
+    assert model.alphas_[0] == pytest.approx(largest_alpha(task.problem))
     np.testing.assert_allclose(model.alphas_[1:] / model.alphas_[:-1], 0.1)
 
 

@@ -392,7 +392,7 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
 
 def _asked(X, codes, W):
     view = ncfs.Scaled.of(data(X, codes), None, None)
-    G = _sums.OfClasses(codes, np.eye(2))
+    G = _sums.ClassGains(codes, np.eye(2))
     asked = _sums.Asked(view, W, np.ones(len(X)), G, 1.0, "manhattan")
     asked.neighbours(data(X, codes))
     return asked

@@ -19,7 +19,7 @@ from ..data.csr import CSR
 from ..data.finite import require_finite
 from ..data.rows import Rows
 from ..data.validation import data_for_predict
-from ..solvers.ncfs import Fit, OfClasses, OfValues, Problem, in_float64, reference_sums
+from ..solvers.ncfs import ClassGains, NCFSFit, NCFSProblem, ValueGains, reference_sums, with_X
 from ..solvers.progress import OnStep, Step, ignore
 from ..text.format import count, number, printable
 from ._messages import fewer, gathered, nothing_selected
@@ -75,12 +75,12 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return scaling
 
     def _task(
-        self, rows: Rows, scaling: Scaling, G: OfClasses | OfValues, a: np.ndarray, alpha: float
+        self, rows: Rows, scaling: Scaling, G: ClassGains | ValueGains, a: np.ndarray, alpha: float
     ) -> Task:
         """The problem of rows whose gains and weights are known; λ as a number."""
         X = scaling.of(rows.X, scaling.columns, held_as(rows.X))
         threads = rows.threads
-        return Task(rows, Problem(X, G, a, float(self.sigma), alpha, self.metric, threads), scaling)
+        return Task(rows, NCFSProblem(X, G, a, float(self.sigma), alpha, self.metric, threads), scaling)
 
     def _require_rows(self, n: int) -> None:
         if n < LEAST_ROWS:
@@ -101,11 +101,11 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
     def _solve(
         self, task: Task, W: np.ndarray, *, on_step: OnStep = ignore,
         tol: float | None = None, max_iter: int | None = None,
-    ) -> Fit:  # fmt: skip
+    ) -> NCFSFit:  # fmt: skip
         """From W (P,) by the solver that was asked for."""
         return solve(self, task, W, on_step, tol, max_iter)
 
-    def _maximise(self, task: Task, W: np.ndarray) -> Fit:
+    def _maximise(self, task: Task, W: np.ndarray) -> NCFSFit:
         """Solve, set the fitted attributes and certificate_."""
         tol, most = self._certificate_tol(), int(self.max_iter)
         told, aims = self._listener(task, tol), aims_at_kkt(self)
@@ -147,11 +147,11 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- attributes ---
 
-    def _set(self, task: Task, fit: Fit, left_out: bool = True) -> None:
+    def _set(self, task: Task, fit: NCFSFit, left_out: bool = True) -> None:
         for name, value in self._attributes(task, fit, left_out).items():
             setattr(self, name, value)
 
-    def _attributes(self, task: Task, fit: Fit, left_out: bool = True) -> dict[str, Any]:
+    def _attributes(self, task: Task, fit: NCFSFit, left_out: bool = True) -> dict[str, Any]:
         """Fitted attributes of a fit; ``left_out``: with ``loo_score_``, which takes O(n²)."""
         scaling, problem = task.scaling, task.problem
         W = np.zeros(len(scaling.shift))
@@ -164,7 +164,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         exact, F = X, fit.objective
         if task.narrow:  # what is claimed has all its digits
             exact = task.exact(at)
-            F = in_float64(problem, exact).value(W[used])
+            F = with_X(problem, exact).value(W[used])
         return {
             "weights_": W,
             "weights_in_units_": _in_units(W, scaling.scale, self.metric),
@@ -179,7 +179,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             "loo_score_": self._left_out_score(task, exact, W[used]) if left_out else np.nan,
             "_fit_X": X,
             "_fit_columns": used,
-            "_largest_decrease": float(fit.fell),
+            "_largest_decrease": float(fit.largest_decrease),
         }
 
     @abstractmethod
@@ -195,7 +195,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
 
     # --- what people are told ---
 
-    def _warn_of_fit(self, fit: Fit, weak: list[str]) -> None:
+    def _warn_of_fit(self, fit: NCFSFit, weak: list[str]) -> None:
         """Warn at most once; ``weak``: what else is odd."""
         c = self.certificate_
         names = vars(self).get("feature_names_in_")
@@ -255,18 +255,18 @@ def _in_units(W: np.ndarray, scale: np.ndarray, metric: str) -> np.ndarray | Non
     return W / (scale if metric == "manhattan" else scale**2)
 
 
-def fit_at(problem: Problem, iteration: int, W: np.ndarray) -> Fit:
+def fit_at(problem: NCFSProblem, iteration: int, W: np.ndarray) -> NCFSFit:
     """The fit that ends here."""
     value = problem.value_and_slope(W)
-    return Fit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)
+    return NCFSFit(W, value.F, value.slope, value.q, iteration, iteration + 1, False, 0.0)
 
 
-def _together(before: Fit, after: Fit) -> Fit:
+def _together(before: NCFSFit, after: NCFSFit) -> NCFSFit:
     """The fit that went on where another had ended."""
     return after._replace(
         n_iter=before.n_iter + after.n_iter,
         n_evaluations=before.n_evaluations + after.n_evaluations,
-        fell=max(before.fell, after.fell),
+        largest_decrease=max(before.largest_decrease, after.largest_decrease),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..data.rows import Rows
-from ..solvers.ncfs import OfClasses
+from ..solvers.ncfs import ClassGains
 from ._base import NCFS
 from ._priors_costs import asked, check_alpha, costs, unit_of_costs
 from ._task import Task
@@ -36,7 +36,7 @@ class NCFSOfClasses(ClassifierMixin, NCFS):
             auto = isinstance(self.alpha, str)
             alpha = unit * float(a.sum()) / len(k) if auto else float(self.alpha)
         gains = np.eye(len(classes)) if L is None else -L
-        return self._task(rows, self._scaling(rows), OfClasses(k, gains), a, alpha)
+        return self._task(rows, self._scaling(rows), ClassGains(k, gains), a, alpha)
 
     def _keep_classes(self, task: Task, classes: np.ndarray) -> None:
         self.classes_, self._fit_y = classes, _codes(task.rows)

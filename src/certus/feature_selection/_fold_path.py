@@ -4,7 +4,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..solvers.ncfs import EXPONENTIAL, Fit, back_from_few, both_ways, lbfgs, one_way
+from ..solvers.ncfs import (
+    COLUMNS_PER_EXPONENTIAL,
+    NCFSFit,
+    ascending_path,
+    descending_path,
+    lbfgs,
+    two_way_path,
+)
 from ._task import SolverParameters, Task, aims_at_kkt
 
 # Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
@@ -31,36 +38,36 @@ class FoldPath:
 
     def __init__(
         self, model: SolverParameters, fold: Task, share: float,
-        solve: Callable[[Task, np.ndarray], Fit], done: Callable[[float, Fit], None],
+        solve: Callable[[Task, np.ndarray], NCFSFit], done: Callable[[float, NCFSFit], None],
     ):  # fmt: skip
         self.model, self.fold, self.share, self.solve, self.done = model, fold, share, solve, done
 
-    def fits(self, ones: np.ndarray, alphas: Sequence[float]) -> list[Fit]:
+    def fits(self, ones: np.ndarray, alphas: Sequence[float]) -> list[NCFSFit]:
         """One fit for each λ, the strongest first; ``ones``: W to begin with."""
         n, p = self.fold.problem.shape
         if self.model.solver in NEVER_BACK:
-            return one_way(self._exact, ones, alphas)
-        if n * n * (p + EXPONENTIAL) <= LONG_EVALUATION:
-            return both_ways(self._exact, ones, alphas)
+            return ascending_path(self._exact, ones, alphas)
+        if n * n * (p + COLUMNS_PER_EXPONENTIAL) <= LONG_EVALUATION:
+            return two_way_path(self._exact, ones, alphas)
         self.rows = self.fold.in_float32()
-        return back_from_few(self._coarse_if_many, self._explore, ones, alphas)
+        return descending_path(self._coarse_if_many, self._explore, ones, alphas)
 
-    def _heard(self, alpha: float, fit: Fit) -> Fit:
+    def _heard(self, alpha: float, fit: NCFSFit) -> NCFSFit:
         self.done(alpha, fit)
         return fit
 
-    def _exact(self, alpha: float, W: np.ndarray) -> Fit:
+    def _exact(self, alpha: float, W: np.ndarray) -> NCFSFit:
         return self._heard(alpha, self.solve(self.fold.at(alpha * self.share), W))
 
-    def _coarse(self, alpha: float, W: np.ndarray, most: int) -> Fit:
+    def _coarse(self, alpha: float, W: np.ndarray, most: int) -> NCFSFit:
         problem = self.rows.at(alpha * self.share).problem
         return lbfgs(problem, W, max_iter=most, tol=COARSE_TOL)
 
-    def _explore(self, alpha: float, W: np.ndarray) -> Fit:
+    def _explore(self, alpha: float, W: np.ndarray) -> NCFSFit:
         most = min(EXPLORING_STEPS, int(self.model.max_iter))
         return self._heard(alpha, self._coarse(alpha, W, most))
 
-    def _coarse_if_many(self, alpha: float, W: np.ndarray) -> Fit:
+    def _coarse_if_many(self, alpha: float, W: np.ndarray) -> NCFSFit:
         """A coarse fit; an exact one where few columns have weight, or there are few."""
         if len(W) > FEW_COLUMNS:
             fit = self._coarse(alpha, W, int(self.model.max_iter))

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..data.rows import Rows
-from ..solvers.ncfs import Fit, Problem, in_float64, lbfgs, lbfgs_narrow, yang
+from ..solvers.ncfs import NCFSFit, NCFSProblem, lbfgs, lbfgs_float32, with_X, yang
 from ..solvers.progress import OnStep
 from ._scaling import LARGEST, Scaling
 
@@ -27,7 +27,7 @@ class SolverParameters(Protocol):
 
 class Task(NamedTuple):
     rows: Rows  # as given, y the classes' indices or numbers
-    problem: Problem  # of the columns that vary, scaled
+    problem: NCFSProblem  # of the columns that vary, scaled
     scaling: Scaling
 
     def at(self, alpha: float) -> "Task":
@@ -48,7 +48,7 @@ class Task(NamedTuple):
         X = problem.X - problem.X.mean(axis=0)
         if np.abs(X).max() > LARGEST[np.dtype(np.float32)]:
             return self
-        return self._replace(problem=in_float64(problem, X.astype(np.float32)))
+        return self._replace(problem=with_X(problem, X.astype(np.float32)))
 
     @property
     def narrow(self) -> bool:
@@ -63,7 +63,7 @@ def aims_at_kkt(model: SolverParameters) -> bool:
 def solve(
     model: SolverParameters, task: Task, W: np.ndarray, on_step: OnStep, tol: float | None,
     max_iter: int | None,
-) -> Fit:  # fmt: skip
+) -> NCFSFit:  # fmt: skip
     """From W by the solver of ``model``'s parameters; None: its tol, its max_iter."""
     problem = task.problem
     most = int(model.max_iter) if max_iter is None else max_iter
@@ -72,5 +72,5 @@ def solve(
         step = 0.01 if model.step == "auto" else float(model.step)
         return yang(problem, W, step=step, max_iter=most, tol=tol, on_step=on_step)
     if task.narrow:
-        return lbfgs_narrow(problem, W, task.exact, max_iter=most, tol=tol, on_step=on_step)
+        return lbfgs_float32(problem, W, task.exact, max_iter=most, tol=tol, on_step=on_step)
     return lbfgs(problem, W, max_iter=most, tol=tol, on_step=on_step)

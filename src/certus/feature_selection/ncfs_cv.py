@@ -17,7 +17,7 @@ from ..data.scoring import ScoredByChoice, of_rows
 from ..data.validation import data_for_classification, one_of
 from ..runtime.config import config_context, effective_threads
 from ..runtime.progress import monitored
-from ..solvers.ncfs import Fit, grid
+from ..solvers.ncfs import NCFSFit, alpha_grid
 from ..text.format import count, number, printable
 from ..text.table import Table
 from ._alpha_result import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
@@ -209,7 +209,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
             splits = check_cv(self.cv, labels, classifier=True).split(X, labels, **routed["split"])
             folds = list(splits)
             require_folds(folds, classes, self._fit_y, rows.s)
-            self.alphas_ = grid(task.problem, alphas) if isinstance(alphas, int) else alphas
+            self.alphas_ = alpha_grid(task.problem, alphas) if isinstance(alphas, int) else alphas
             start = self._choose(task, folds, routed["score"])
             fit = self._maximise(task.at(self.alpha_), start)
         self._warn_of_fit(fit, [] if self._costs is not None else alone(classes, self._fit_y))
@@ -279,10 +279,10 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
                 break
         return start
 
-    def _path(self, fold: Task, share: float, on_fit: Callable[[float, Fit], None]) -> list[Fit]:
+    def _path(self, fold: Task, share: float, on_fit: Callable[[float, NCFSFit], None]) -> list[NCFSFit]:
         """Fits of a fold's training rows, for each λ; ``on_fit`` hears of each."""
 
-        def done(alpha: float, fit: Fit) -> None:
+        def done(alpha: float, fit: NCFSFit) -> None:
             on_fit(alpha, fit)
             self._monitor.part_done("fold")
 
@@ -311,7 +311,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         )
         self._monitor.keep(attributes, lambda: self._check(task), said)
 
-    def _keep_fit(self, task: Task, fold: Task, alpha: float, fit: Fit) -> None:
+    def _keep_fit(self, task: Task, fold: Task, alpha: float, fit: NCFSFit) -> None:
         """Until a fold is complete Ctrl-C keeps the last fit of the first one's path."""
 
         def attributes() -> dict[str, Any]:
@@ -363,7 +363,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
             print(printable(told))
 
 
-def _ignore(alpha: float, fit: Fit) -> None:
+def _ignore(alpha: float, fit: NCFSFit) -> None:
     """Keep nothing: a fold is complete, and what it says is kept."""
 
 

@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 from ..data.rows import Rows
 from ..data.validation import data_for_fit, warn_of_a_column
 from ..runtime.progress import monitored
-from ..solvers.ncfs import OfValues
+from ..solvers.ncfs import ValueGains
 from ._base import NCFS
 from ._parameters import check_parameters
 from ._priors_costs import check_alpha, loss_of_values
@@ -200,7 +200,7 @@ class NCFSRegressor(RegressorMixin, NCFS):
         loss, _ = loss_of_values(self.loss, self.epsilon, y)
         a = np.ones(n) if rows.s is None else rows.s
         a = a / a.sum() if self.form == "mean" else a
-        G, scaling = OfValues(y, loss), self._scaling(rows)
+        G, scaling = ValueGains(y, loss), self._scaling(rows)
         if alpha is None:
             check_alpha(self.alpha)
             auto = isinstance(self.alpha, str)
@@ -239,7 +239,7 @@ def _values(rows: Rows) -> np.ndarray:
     return rows.y[:, 0]
 
 
-def _mean_loss(G: OfValues) -> float:
+def _mean_loss(G: ValueGains) -> float:
     """Over all pairs, so that λ is in the units of the loss; 1 where all y are equal."""
     n, total = len(G.y), 0.0
     for some in blocks(n, max(1, n // 8)):

@@ -114,7 +114,7 @@ def test_the_left_out_score_is_that_of_loops():
 
 def test_without_weights_the_mean_is_predicted():
     X, y = curve(7)
-    said = r"All weights are 0, .* What is predicted is the mean of y. Lower alpha below"
+    said = r"All weights are 0, .* The prediction is the mean of y. Lower alpha below"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSRegressor(1000.0).fit(X, y)
     np.testing.assert_allclose(model.predict(X[:4]), y.mean())

@@ -117,7 +117,9 @@ def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
 def test_float32_rows_give_the_same_up_to_their_rounding():
     X, codes, a, W = case(4, n=40, P=90)
     one, two = (
-        NCFSProblem(X.astype(kind), ClassGains(codes, np.eye(3)), a, 1.0, 0.2).value_and_slope(W / 20)
+        NCFSProblem(X.astype(kind), ClassGains(codes, np.eye(3)), a, 1.0, 0.2).value_and_slope(
+            W / 20
+        )
         for kind in (np.float32, np.float64)
     )
     assert pytest.approx(two.F, rel=1e-5) == one.F
@@ -129,7 +131,9 @@ def test_float32_rows_give_the_same_up_to_their_rounding():
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e5])
 def test_any_scale_of_distances_gives_finite_numbers(metric, size):
     X, codes, a, W = case(5)
-    value = NCFSProblem(X * size, ClassGains(codes, np.eye(3)), a, 1.0, 0.0, metric).value_and_slope(W)
+    value = NCFSProblem(
+        X * size, ClassGains(codes, np.eye(3)), a, 1.0, 0.0, metric
+    ).value_and_slope(W)
     assert np.isfinite(value.F)
     assert np.isfinite(value.slope).all()
     assert (value.q >= 0).all()
@@ -140,9 +144,9 @@ def test_rows_that_cannot_be_compared_are_infinitely_far():
     """Φ_s of x and −x has no variance below the line; a row far from all has no nearer one."""
     X = np.array([[1.0, 2, 4], [-1, -2, -4], [3, 1, 0], [0, 5, 1]])
     codes, W = np.array([0, 1, 0, 1]), np.ones(3)
-    value = NCFSProblem(X, ClassGains(codes, np.eye(2)), np.ones(4), 1.0, 0.0, "phi_s").value_and_slope(
-        W
-    )
+    value = NCFSProblem(
+        X, ClassGains(codes, np.eye(2)), np.ones(4), 1.0, 0.0, "phi_s"
+    ).value_and_slope(W)
     assert np.isfinite(value.slope).all()
     assert value.q[0] == pytest.approx(
         plain("phi_s", X, np.eye(2)[codes][:, codes], np.ones(4), 1.0, 0, W)[1][0]
@@ -389,11 +393,11 @@ def test_the_pull_of_pairs_is_the_equation(n, K):
     truth = a[:, None] * p * (q[:, None] - G) / 0.7
     for G_object in (ClassGains(codes, gains), ValueGains(codes, lambda u, v: -gains[u, v])):
         C = D.copy()
-        found = G_object.ask(C, rows, a, 0.7, True)
+        found = G_object.evaluate(C, rows, a, 0.7, True)
         np.testing.assert_allclose(found.q, q, rtol=1e-13)
         np.testing.assert_allclose(C, truth, rtol=1e-11, atol=1e-15)
         np.testing.assert_allclose(found.size, np.abs(truth).sum(axis=1), atol=1e-13)
-        alone = G_object.ask(D.copy(), rows, a, 0.7, False)
+        alone = G_object.evaluate(D.copy(), rows, a, 0.7, False)
         assert alone.q.tolist() == found.q.tolist()
 
 
@@ -411,7 +415,7 @@ def test_kernels_refuse_what_does_not_match():
         kernels.fold(D[:3], 0, 2)
     with pytest.raises(ValueError, match="do not match"):
         kernels.slope(X, np.arange(3), D, 0.0, 0, 3, False, np.zeros(3))
-    with pytest.raises(ValueError, match="does not have"):
+    with pytest.raises(ValueError, match="are outside"):
         kernels.slope(X, np.array([0, 1, 2, 4]), D, 0.0, 0, 3, False, np.zeros(3))
     for call in (
         lambda: few_kernels.distances(X.T, X.T, W[:2], D),
@@ -422,14 +426,14 @@ def test_kernels_refuse_what_does_not_match():
             call()
     with pytest.raises(ValueError, match="rows 0 to 5 of 4"):
         few_kernels.distances_once(X.T, W, 0, 5, D)
-    with pytest.raises(ValueError, match="does not have"):
+    with pytest.raises(ValueError, match="are outside"):
         few_kernels.slope(X.T, np.array([0, 1, 2, 4]), D, True, np.zeros(3))
     rows, a = np.arange(4), np.ones(4)
     with pytest.raises(ValueError, match="do not match"):
-        ClassGains(np.array([0, 1, 2, 0]), np.eye(2)).ask(D, rows, a, 1.0, True)
+        ClassGains(np.array([0, 1, 2, 0]), np.eye(2)).evaluate(D, rows, a, 1.0, True)
     with pytest.raises(ValueError, match="do not match"):
-        ClassGains(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows[:3], a, 1.0, True)
-    with pytest.raises(ValueError, match="does not have"):
-        ClassGains(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows + 1, a, 1.0, True)
+        ClassGains(np.zeros(4, dtype=int), np.eye(2)).evaluate(D, rows[:3], a, 1.0, True)
+    with pytest.raises(ValueError, match="are outside"):
+        ClassGains(np.zeros(4, dtype=int), np.eye(2)).evaluate(D, rows + 1, a, 1.0, True)
     with pytest.raises(ValueError, match="does not match"):
-        ValueGains(np.zeros(3), np.subtract).ask(D[:3], rows[:3], a[:3], 1.0, True)
+        ValueGains(np.zeros(3), np.subtract).evaluate(D[:3], rows[:3], a[:3], 1.0, True)

@@ -88,7 +88,10 @@ def test_weights_within_rounding_of_zero_are_zero():
 def test_no_slope_is_larger_than_its_measure(metric, seed):
     rng = np.random.default_rng(seed)
     X, y = signal(seed)
-    for G in (ClassGains(y, rng.normal(size=(3, 3))), ValueGains(X[:, 0], lambda u, v: (u - v) ** 2)):
+    for G in (
+        ClassGains(y, rng.normal(size=(3, 3))),
+        ValueGains(X[:, 0], lambda u, v: (u - v) ** 2),
+    ):
         p = NCFSProblem(X, G, rng.uniform(size=60), 0.7, 0.0, metric)
         size = p.slope_scale()
         for W in (np.zeros(5), 0.1 * np.ones(5), rng.uniform(size=5)):

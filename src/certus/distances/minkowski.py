@@ -90,7 +90,7 @@ class Manhattan(_Weighted):
     ) -> np.ndarray:
         """Σ_ij C_ij · 2 w_l |Δ_l|."""
         rows, others, C, w = self._for_vjp(A, B, C)
-        return 2 * w * blocks.absolute_pull(rows, others, C, threads)
+        return 2 * w * blocks.absolute_slope_sums(rows, others, C, threads)
 
 
 class SquaredEuclidean(_Weighted):

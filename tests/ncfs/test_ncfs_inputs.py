@@ -91,7 +91,7 @@ def test_a_column_that_never_changes_weighs_nothing(metric, alpha, scale):
 
 def test_columns_that_never_change_at_all_say_nothing():
     _, y = signal(4)
-    said = "All weights are 0, so no column is selected: none makes near rows agree better"
+    said = "All weights are 0, so no column is selected: none makes nearby rows agree better"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSClassifier().fit(np.ones((60, 3)), y)
     assert model.weights_.tolist() == [0, 0, 0]

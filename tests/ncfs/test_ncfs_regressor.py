@@ -123,7 +123,7 @@ def test_without_weights_the_mean_is_predicted():
 
 def test_numbers_that_are_all_the_same_need_no_column():
     X, _ = curve(8)
-    with pytest.warns(DegenerateWarning, match="none makes near rows agree better"):
+    with pytest.warns(DegenerateWarning, match="none makes nearby rows agree better"):
         model = NCFSRegressor().fit(X, np.full(len(X), 0.1))
     assert model.predict(X).tolist() == [0.1] * len(X)
     assert model.loo_score_ == 1

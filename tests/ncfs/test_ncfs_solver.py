@@ -377,7 +377,7 @@ def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
 
 @pytest.mark.parametrize("n", [2, 3, 7, 64])
 @pytest.mark.parametrize("K", [1, 2, 3, -3])
-def test_the_pull_of_pairs_is_the_equation(n, K):
+def test_pair_weights_are_the_equation(n, K):
     rng = np.random.default_rng(n)
     gains = rng.normal(size=(abs(K), abs(K)))
     if K < 0:  # all other classes are alike
@@ -396,7 +396,7 @@ def test_the_pull_of_pairs_is_the_equation(n, K):
         found = G_object.evaluate(C, rows, a, 0.7, True)
         np.testing.assert_allclose(found.q, q, rtol=1e-13)
         np.testing.assert_allclose(C, truth, rtol=1e-11, atol=1e-15)
-        np.testing.assert_allclose(found.size, np.abs(truth).sum(axis=1), atol=1e-13)
+        np.testing.assert_allclose(found.total_weight, np.abs(truth).sum(axis=1), atol=1e-13)
         alone = G_object.evaluate(D.copy(), rows, a, 0.7, False)
         assert alone.q.tolist() == found.q.tolist()
 

@@ -4,7 +4,7 @@ from certus.feature_selection import NCFSClassifier
 from certus.solvers.ncfs import ClassGains, NCFSProblem
 
 
-class NCFSFit:
+class Fit:
     """With validation, scaling (of columns that are scaled) and the certificate."""
 
     def __init__(self, sigma, lam, steps=None):

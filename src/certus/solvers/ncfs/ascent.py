@@ -7,7 +7,7 @@ until F changes by less than ``tol`` times Σa. Every step is accepted, whether 
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import NCFSFit
 from .problem import NCFSProblem
 
@@ -34,7 +34,7 @@ def yang(
     while True:
         value = problem.value_and_slope(w * w)
         evaluations += 1
-        stop = on_step(Step(n_iter, value.F, None, always(w * w)))
+        stop = on_step(Step(n_iter, value.F, None, constant_parameters(w * w)))
         if np.isfinite(previous):
             largest_decrease = max(largest_decrease, (previous - value.F) / scale)
         converged = abs(value.F - previous) < tol * scale

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import NCFSFit, violation
 from .lbfgs_run import MAX_STEP_REDUCTIONS, RunFunction, gradient_step, run_lbfgs
 from .newton import MAX_NEWTON_COLUMNS, newton
@@ -87,7 +87,7 @@ class _LBFGSState:
         self.n_iter, self.evaluations, self.largest_decrease = 0, 0, 0.0
         self.evaluate()
         self.last = self.value.F
-        self._report(self.last, always(W))
+        self._report(self.last, constant_parameters(W))
 
     def evaluate(self) -> None:
         """Compute F and its slope in all columns."""
@@ -128,7 +128,7 @@ class _LBFGSState:
         decrease = (self.last - F) / (float(self.problem.a.sum()) or 1.0)
         self.largest_decrease = max(self.largest_decrease, decrease)
         self.last = F
-        self._report(F, always(self._expand(free, w)))
+        self._report(F, constant_parameters(self._expand(free, w)))
         return self.stopped or self.remaining <= 0
 
     def _expand(self, free: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def test_any_layout_frame_or_sparse_matrix_is_the_same_rows():
 def test_sparse_rows_are_made_dense_block_by_block(name, monkeypatch):
     from certus.distances import sparse
 
-    monkeypatch.setattr(sparse, "DENSE", 64 * 5)
+    monkeypatch.setattr(sparse, "MAX_BLOCK_ELEMENTS", 64 * 5)
     X = np.where(rng.random((150, 5)) < 0.5, 0.0, rng.integers(1, 5, size=(150, 5)))
     if name == "jaccard":
         X = (X != 0).astype(float)
@@ -298,7 +298,7 @@ def test_functions_that_return_something_else():
     def unknown(a, b):
         return np.full((len(a), len(b)), np.nan)
 
-    with pytest.raises(ValueError, match="unknown is not a number for rows 0 and 0"):
+    with pytest.raises(ValueError, match="unknown is NaN for rows 0 and 0"):
         pairwise_distances(A, metric=unknown)
     with pytest.raises(TypeError, match="no function"):
         UserDistance(3)

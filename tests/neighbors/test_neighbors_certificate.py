@@ -20,7 +20,7 @@ from certus.certificate import certify, unproven
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError, CertificateError
 from certus.proofs.neighbors import neighbors
-from certus.proofs.neighbors._votes import shares_of, totals
+from certus.proofs.neighbors._votes import totals, vote_weights
 
 X, y = load_iris(return_X_y=True)  # with rows that are equal
 names = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -43,7 +43,7 @@ class KNeighborsClassifier(peers.KNeighborsClassifier):
 
     def _totals(self, X):
         d, i = self.kneighbors(X)
-        votes = [shares_of(a, self.s_[b], self.weights) for a, b in zip(d, i, strict=True)]
+        votes = [vote_weights(a, self.s_[b], self.weights) for a, b in zip(d, i, strict=True)]
         C = len(self.classes_)
         return d, i, np.array([totals(self._y[b], v, C) for b, v in zip(i, votes, strict=True)])
 
@@ -94,7 +94,7 @@ def test_the_words_of_a_certificate():
         "Ties           the first row before later ones",
         "Votes          predictions and probabilities for these are what the neighbours say",
         "Checked by     certus.proofs.neighbors.neighbors, from the data; the answers alone are "
-        "the model's",
+        "the model's; its page is certus.definitions.neighbors, 64 lines",
         "Does not say   that the rows not sampled are answered as well, that the distance suits "
         "the data, or that the model predicts well",
     ]
@@ -194,7 +194,7 @@ def test_a_tie_of_votes_goes_to_the_nearest_voter():
     # of row 0 the two nearest are itself, a "b", and row 1, an "a"
     model.predict = lambda Q: np.where(np.ravel(Q) == 0, "a", "b")
     wrong = certus.verify(model, rows, ["b", "a", "a", "b"])._finding.contradictions
-    assert "row 0: 'a' is predicted, but of as many votes the nearest is for 'b'" in wrong
+    assert "row 0: 'a' is predicted, but of equally many votes the nearest is for 'b'" in wrong
 
 
 def test_rounding_alone_is_forgiven():

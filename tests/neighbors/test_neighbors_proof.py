@@ -15,7 +15,7 @@ from certus.data.rows import Rows
 from certus.proofs.distances import METRICS
 from certus.proofs.neighbors import _row_distances, neighbors
 from certus.proofs.neighbors._row_distances import distance, rows_within
-from certus.proofs.neighbors._votes import shares_of, totals
+from certus.proofs.neighbors._votes import totals, vote_weights
 
 POWERS = ("euclidean", "manhattan", "chebyshev")
 each_power = pytest.mark.parametrize("metric", POWERS)
@@ -91,7 +91,7 @@ def everything(X, Q, reach, metric, params):
 @pytest.mark.parametrize("slice_", [64, 2**17])
 @pytest.mark.parametrize("metric", [*POWERS, "minkowski", "cosine"])
 def test_the_pass_finds_every_row_within_reach(metric, slice_, share, columns, rng, monkeypatch):
-    monkeypatch.setattr(_row_distances, "AT_A_TIME", slice_)
+    monkeypatch.setattr(_row_distances, "BLOCK_DISTANCES", slice_)
     params = {"p": 1.5} if metric == "minkowski" else {}
     X = rng.normal(size=(500, columns)) + 100.0
     X[100:110] = X[:10]
@@ -138,7 +138,7 @@ def claim(X, asked, k=3, metric="euclidean", **params):
     rows = np.asarray(asked)
     d, i = neighbors.nearest(X, X[rows], k, metric, **params)
     return {
-        "asked": np.column_stack([rows, rows]), "start": np.arange(len(rows) + 1) * k,
+        "query_pairs": np.column_stack([rows, rows]), "start": np.arange(len(rows) + 1) * k,
         "distances": d.ravel(), "indices": i.ravel(), "k": k, "metric": metric,
         "metric_params": params, "ours": True,
     }  # fmt: skip
@@ -197,7 +197,7 @@ def test_a_wrong_distance_is_named(ours, forgiven, rng):
     answer = claim(X, [3, 17]) | {"ours": ours}
     answer["distances"][4] *= 1 + forgiven
     (said,) = wrong(X, answer)
-    assert said.startswith(f"row 17: row {answer['indices'][4]} is said to be at ")
+    assert said.startswith(f"row 17: row {answer['indices'][4]} is stated to be at ")
     answer["distances"][4] /= (1 + forgiven) * (1 - forgiven / 1e4)
     assert wrong(X, answer) == []
 
@@ -205,8 +205,8 @@ def test_a_wrong_distance_is_named(ours, forgiven, rng):
 def test_what_is_no_number_and_what_is_no_row_are_wrong(rng):
     X = rng.normal(size=(60, 2))
     for name, value, said in (
-        ("distances", np.nan, "said to be at inf"),
-        ("distances", np.inf, "said to be at inf"),
+        ("distances", np.nan, "stated to be at inf"),
+        ("distances", np.inf, "stated to be at inf"),
         ("indices", 60, "row 60 is named, but there are 60"),
         ("indices", -1, "row -1 is named"),
     ):
@@ -223,7 +223,7 @@ def test_the_wrong_order_is_wrong(rng):
     answer = claim(X, [3])
     for name in ("indices", "distances"):
         answer[name] = answer[name][[0, 2, 1]]
-    assert "stand in the wrong order: the farther first" in wrong(X, answer)[0]
+    assert "are in the wrong order: the farther first" in wrong(X, answer)[0]
     assert "the wrong order" in wrong(X, answer | {"ours": False})[0]
 
 
@@ -258,7 +258,7 @@ def test_rows_that_cannot_be_compared_are_infinitely_far():
     answer["distances"][2] = np.nan
     assert wrong(X, answer) == []
     answer["distances"][1] = np.nan
-    assert wrong(X, answer) == [f"row 0: row 2 is said to be at inf, but it is at {2**0.5:.6g}"]
+    assert wrong(X, answer) == [f"row 0: row 2 is stated to be at inf, but it is at {2**0.5:.6g}"]
     answer["indices"][1] = -1
     assert wrong(X, answer)[0].startswith("row 0: row 2 at 1.41421 was missed; row -1 was named")
 
@@ -277,7 +277,7 @@ def test_a_point_halfway_between_two_rows_can_be_asked_for(rng):
     X = rng.normal(size=(50, 2))
     q = X[3] + (X[8] - X[3]) / 2
     d, i = neighbors.nearest(X, q[None], 3)
-    answer = claim(X, [3]) | {"distances": d[0], "indices": i[0], "asked": np.array([[3, 8]])}
+    answer = claim(X, [3]) | {"distances": d[0], "indices": i[0], "query_pairs": np.array([[3, 8]])}
     assert wrong(X, answer) == []
     answer["distances"] = d[0] * 1.1
     assert wrong(X, answer)[0].startswith("the point halfway between rows 3 and 8: ")
@@ -291,7 +291,8 @@ def within_claim(X, asked, r):
     d, i = neighbors.within(X, X[rows], r)
     start = np.concatenate([[0], np.cumsum([len(part) for part in i])])
     return {
-        "asked": np.column_stack([rows, rows]), "start": start, "distances": np.concatenate(d),
+        "query_pairs": np.column_stack([rows, rows]), "start": start,
+        "distances": np.concatenate(d),
         "indices": np.concatenate(i), "radius": r, "ours": True,
     }  # fmt: skip
 
@@ -312,16 +313,21 @@ def test_rows_within_a_radius_are_all_and_no_others(rng):
     }  # fmt: skip
     assert "is outside the radius 0.8" in wrong(X, answer | more)[0]
     back = {k: answer[k][::-1] for k in ("indices", "distances")}
-    assert "rows within a radius stand in their order" in wrong(X, answer | back)[0]
+    assert "rows within a radius are in ascending order" in wrong(X, answer | back)[0]
     assert wrong(X, answer | back | {"ours": False}) == []
 
 
 def test_nobody_within_a_radius_is_an_answer():
     X = np.array([[0.0], [2.0]])
-    asked = {"asked": np.array([[0, 1]]), "start": np.array([0, 0]), "radius": 0.5, "ours": True}
+    answer = {
+        "query_pairs": np.array([[0, 1]]),
+        "start": np.array([0, 0]),
+        "radius": 0.5,
+        "ours": True,
+    }
     none = {"distances": np.empty(0), "indices": np.empty(0, dtype=int)}
-    assert wrong(X, asked | none) == []
-    assert "row 0 at 1 was missed" in wrong(X, asked | none | {"radius": 1.5})[0]
+    assert wrong(X, answer | none) == []
+    assert "row 0 at 1 was missed" in wrong(X, answer | none | {"radius": 1.5})[0]
 
 
 # --- votes ----------------------------------------------------------------------------------------
@@ -329,13 +335,13 @@ def test_nobody_within_a_radius_is_an_answer():
 
 def test_votes_are_one_each_or_one_over_the_distance():
     d, one = np.array([1.0, 2.0, 4.0]), np.ones(3)
-    assert shares_of(d, one, "uniform").tolist() == [1, 1, 1]
-    assert shares_of(d, one, "distance").tolist() == [1, 0.5, 0.25]
-    assert shares_of(d - 1, one, "distance").tolist() == [1, 0, 0]
-    assert shares_of(d, np.array([0.0, 2.0, 1.0]), "distance").tolist() == [0, 2, 0.5]
-    assert shares_of(d, one, np.array([3.0, np.inf, 1.0])).tolist() == [0, 1, 0]
-    assert shares_of(np.array([1.0, np.inf, 2.0]), one, "uniform").tolist() == [1, 0, 1]
-    assert shares_of(d * 1e-320, one, "distance") == pytest.approx([1, 0.5, 0.25], rel=1e-3)
+    assert vote_weights(d, one, "uniform").tolist() == [1, 1, 1]
+    assert vote_weights(d, one, "distance").tolist() == [1, 0.5, 0.25]
+    assert vote_weights(d - 1, one, "distance").tolist() == [1, 0, 0]
+    assert vote_weights(d, np.array([0.0, 2.0, 1.0]), "distance").tolist() == [0, 2, 0.5]
+    assert vote_weights(d, one, np.array([3.0, np.inf, 1.0])).tolist() == [0, 1, 0]
+    assert vote_weights(np.array([1.0, np.inf, 2.0]), one, "uniform").tolist() == [1, 0, 1]
+    assert vote_weights(d * 1e-320, one, "distance") == pytest.approx([1, 0.5, 0.25], rel=1e-3)
     assert totals([0, 2, 2], [1.0, 0.5, 0.25], 4).tolist() == [1, 0, 0.75, 0]
 
 

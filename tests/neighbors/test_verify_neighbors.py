@@ -88,7 +88,7 @@ def test_models_that_are_right_are_accepted(name, algorithm):
     c = accepted(model)
     assert c.model == f"sklearn.neighbors.{type(model).__name__}"
     assert c.residual <= 1e-7
-    assert len(c.parameters["asked"]) == 16
+    assert len(c.parameters["query_pairs"]) == 16
 
 
 @each_algorithm
@@ -247,7 +247,7 @@ def test_trees_are_right_far_from_the_origin(algorithm, shift):
 def test_brute_force_far_from_the_origin_is_refused_with_a_counterexample():
     rows = (np.arange(5) * 0.5 + 1e8)[:, None]
     model = peers.NearestNeighbors(n_neighbors=2, algorithm="brute").fit(rows)
-    assert refused(model, rows)[0] == "row 0: row 1 is said to be at 0, but it is at 0.5"
+    assert refused(model, rows)[0] == "row 0: row 1 is stated to be at 0, but it is at 0.5"
     words = verified(model, rows).explain()
     assert "5e+07 times as far from the origin as from each other" in words
     assert "use certus.neighbors.NearestNeighbors" in words
@@ -282,7 +282,7 @@ class Permuted(peers.NearestNeighbors):
 def test_permuted_rows_are_refused():
     wrong = refused(Permuted().fit(X))
     assert len(wrong) == 16
-    assert wrong[0].startswith("row 0: row 1 is said to be at 0, but it is at ")
+    assert wrong[0].startswith("row 0: row 1 is stated to be at 0, but it is at ")
 
 
 class Second(peers.KNeighborsClassifier):
@@ -397,4 +397,4 @@ def test_how_many_rows_are_asked_for_depends_on_their_size():
 def test_a_radius_that_holds_everything_is_asked_for_less_often(rng):
     rows = rng.normal(size=(30_000, 1))
     model = peers.RadiusNeighborsRegressor(100.0).fit(rows, rows[:, 0])
-    assert len(accepted(model, rows, rows[:, 0]).parameters["asked"]) == 3
+    assert len(accepted(model, rows, rows[:, 0]).parameters["query_pairs"]) == 3

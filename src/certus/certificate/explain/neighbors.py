@@ -64,11 +64,11 @@ def _wanted(c: "Certificate") -> str:
 
 
 def _sampled(c: "Certificate") -> str:
-    asked = c.parameters["asked"]
-    points = int((asked[:, 0] != asked[:, 1]).sum())
+    pairs = c.parameters["query_pairs"]
+    points = int((pairs[:, 0] != pairs[:, 1]).sum())
     if not points:
-        return count(len(asked), "sampled row")
-    return f"{count(len(asked), 'sampled row')} and points between them"
+        return count(len(pairs), "sampled row")
+    return f"{count(len(pairs), 'sampled row')} and points between them"
 
 
 def _likely_cause(c: "Certificate") -> str | None:

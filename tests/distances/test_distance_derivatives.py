@@ -101,7 +101,7 @@ def test_refusals():
         Cosine().weight_vjp(A, B, C)
     with pytest.raises(ValueError, match="37 × 29 pairs"):
         Manhattan().weight_vjp(A, B, C.T)
-    with pytest.raises(ValueError, match="w is for 2 columns, the rows have 6"):
+    with pytest.raises(ValueError, match="w is for 2 columns, but the rows have 6"):
         Manhattan(w=[1.0, 2.0]).weight_vjp(A, B, C)
     with pytest.raises(ValueError, match="2 weights other than 0"):
         PhiS(w=[1.0, 0.0, 0.0])

@@ -61,7 +61,7 @@ def test_shapes_that_do_not_match():
         pairwise_distances(np.ones((4, 0)))
     with pytest.raises(ValueError, match="row by row"):
         get_distance("euclidean").paired(np.ones((4, 2)), np.ones((3, 2)))
-    with pytest.raises(ValueError, match="w is for 3 columns, the rows have 2"):
+    with pytest.raises(ValueError, match="w is for 3 columns, but the rows have 2"):
         pairwise_distances(np.ones((4, 2)), metric="l1", w=[1, 2, 3])
 
 
@@ -165,7 +165,7 @@ def test_rows_without_a_direction_are_at_0_from_each_other_and_at_1_from_the_res
 
 
 def test_hamming_warns_of_numbers_that_are_not_whole():
-    with pytest.warns(UserWarning, match=r"row 0, column 0 holds 0.3, which is not whole"):
+    with pytest.warns(UserWarning, match=r"row 0, column 0 contains 0.3, which is not whole"):
         D = Hamming().pairwise([[0.1 + 0.2]], [[0.3]])
     assert_array_equal(D, 1)
     assert Hamming().flags([[1.0], [2.0]]) == []
@@ -282,7 +282,7 @@ def test_a_product_of_two_rows_is_not_taken_for_one_of_blocks(p):
     A = rng.normal(size=(6, p))
     found = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
     assert_allclose(found, 1 - A @ A.T)
-    with pytest.raises(TypeError, match="function of yours"):
+    with pytest.raises(TypeError, match="user's function"):
         UserDistance(np.dot).parameters()
 
 
@@ -300,7 +300,7 @@ def test_functions_that_return_something_else():
 
     with pytest.raises(ValueError, match="unknown is NaN for rows 0 and 0"):
         pairwise_distances(A, metric=unknown)
-    with pytest.raises(TypeError, match="no function"):
+    with pytest.raises(TypeError, match="not a function"):
         UserDistance(3)
     with pytest.raises(ValueError, match="metric=3"):
         get_distance(3)

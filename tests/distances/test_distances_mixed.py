@@ -168,7 +168,7 @@ def test_gower_does_not_depend_on_shifts_and_units():
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"categorical": "all"}, "categorical='all'"), ({"categorical": [7]}, "no column 7"),
-    ({"categorical": ["name"]}, "no column 'name'"), ({"categorical": None}, "holds 'a'"),
+    ({"categorical": ["name"]}, "no column 'name'"), ({"categorical": None}, "contains 'a'"),
     ({"ranges": [1.0]}, "ranges is for 1 column"), ({"ranges": [-1.0, 0]}, r"ranges\[0\]"),
     ({"w": [1.0]}, "w is for 1 column"),
 ])  # fmt: skip

@@ -148,7 +148,7 @@ def test_the_table_has_the_best_C_for_each_gamma_and_says_what_to_try():
     np.testing.assert_allclose(table["mse"], model.scores_.max(axis=1))
     assert list(table[""]).count("taken") == 1
     assert "The best C is the" in str(table)  # of two, one is at an end
-    assert "the largest of 6: on new rows expect a little less" in str(table).replace("\n  ", " ")
+    assert "the largest of 6: expect slightly less on new rows" in str(table).replace("\n  ", " ")
 
 
 @pytest.mark.parametrize("gammas", [[0.1], [0.1, 1.0]])

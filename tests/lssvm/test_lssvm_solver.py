@@ -75,9 +75,9 @@ def test_the_kernels_are_named_as_the_equations_are():
 @pytest.mark.parametrize("compiled_from", [0, 1 << 40])
 @pytest.mark.parametrize("shape", [(1, 1), (4, 5), (128, 512)])
 def test_tiles_of_any_size_give_the_same_kernel(monkeypatch, compiled_from, shape):
-    monkeypatch.setattr(tiles, "COMPILED_FROM", compiled_from)
-    monkeypatch.setattr(tiles.Pairs, "rows", shape[0])
-    monkeypatch.setattr(tiles.Pairs, "columns", shape[1])
+    monkeypatch.setattr(tiles, "MIN_COMPILED_PAIRS", compiled_from)
+    monkeypatch.setattr(tiles.KernelTiles, "rows", shape[0])
+    monkeypatch.setattr(tiles.KernelTiles, "columns", shape[1])
     X, Y, omega = rows(33)
     for kernel in KERNELS.values():
         K = gram(X, X, kernel)
@@ -90,7 +90,7 @@ def test_tiles_of_any_size_give_the_same_kernel(monkeypatch, compiled_from, shap
 
 @pytest.mark.parametrize("compiled_from", [0, 1 << 40])
 def test_rbf_of_far_rows_loses_no_digits(monkeypatch, compiled_from):
-    monkeypatch.setattr(tiles, "COMPILED_FROM", compiled_from)
+    monkeypatch.setattr(tiles, "MIN_COMPILED_PAIRS", compiled_from)
     X = np.random.default_rng(0).integers(-8, 9, (50, 4)) / 4  # exact after any shift
     kernel = Kernel("rbf", 0.5)
     np.testing.assert_allclose(kernel.gram(X + 1e8, X + 1e8), gram(X, X, kernel), rtol=1e-12)
@@ -344,10 +344,10 @@ def test_the_primal_form_has_the_same_bits_on_any_number_of_threads():
 # --- grids ----------------------------------------------------------------------------------------
 
 WAYS = {
-    "tridiagonal": {"FEW": 1},
-    "compiled": {"FEW": 1},
-    "eigenvectors": {"FEW": 1, "SAFE": 1e9},
-    "Cholesky, many rows": {"FEW": 1, "LARGE": 1},
+    "tridiagonal": {"MIN_REDUCTION_CS": 1},
+    "compiled": {"MIN_REDUCTION_CS": 1},
+    "eigenvectors": {"MIN_REDUCTION_CS": 1, "MIN_RIDGE_TO_TRACE": 1e9},
+    "Cholesky, many rows": {"MIN_REDUCTION_CS": 1, "MAX_REDUCTION_ROWS": 1},
     "Cholesky, few C": {},
 }
 
@@ -361,7 +361,7 @@ def test_a_grid_holds_the_left_out_values_of_every_fit(monkeypatch, way, fit_int
     for name, value in WAYS[way].items():
         monkeypatch.setattr(module, name, value)
     reduced = importlib.import_module("certus.solvers.lssvm.tridiagonal")
-    monkeypatch.setattr(reduced, "COMPILED_FROM", 0 if way == "compiled" else 1 << 40)
+    monkeypatch.setattr(reduced, "MIN_COMPILED_PAIRS", 0 if way == "compiled" else 1 << 40)
     X, Y, omega = rows(150)
     Cs = [1e-2, 1.0, 1e3]
     found = grid_of(X, Y, omega, Cs, list(KERNELS.values()), fit_intercept)

@@ -83,7 +83,7 @@ def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters
     [
         (lambda A, B: A @ A.T, "shape"),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN"),
-        (lambda A, B: A[:, :1] - B[:, :1].T, r"kernel '<lambda>' is not symmetric: it has"),
+        (lambda A, B: A[:, :1] - B[:, :1].T, r"kernel '<lambda>' is not symmetric: it is"),
     ],
 )
 def test_a_function_that_is_no_kernel_is_named(kernel, said):
@@ -104,7 +104,7 @@ def test_a_matrix_that_is_no_kernel_is_named():
         LSSVC(kernel="precomputed").fit(X, y)
     K = X @ X.T
     K[3, 5] += 1.0
-    with pytest.raises(ValueError, match="the precomputed kernel is not symmetric: it has"):
+    with pytest.raises(ValueError, match="the precomputed kernel is not symmetric: it is"):
         LSSVC(kernel="precomputed").fit(K, y)
     model = LSSVC(kernel="precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="60 features"):
@@ -307,7 +307,7 @@ def test_a_class_that_density_leaves_nothing_of_is_told():
     X[0] = 50.0  # the sparsest row of all, and the only one of its class
     with pytest.warns(DegenerateWarning, match=r"All 1 row of class 'rare' have density weight 0"):
         DensityWeightedLSSVC().fit(X, y)
-    with pytest.raises(ValueError, match=r"density weight 0 and count for nothing: use another"):
+    with pytest.raises(ValueError, match=r"density weight 0 and no influence: use another"):
         DensityWeightedSVC().fit(X, y)
 
 

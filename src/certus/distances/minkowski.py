@@ -265,7 +265,7 @@ class Minkowski(Distance):
         def root(block: np.ndarray) -> None:
             np.power(block, 1 / self.p, out=block)
 
-        with np.errstate(ratio="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             D = blocks.sums_of_pairs(blocks.POWER, A, B, self.w, self.p, root, threads)
         # powers of very small or large differences underflow or overflow: recompute them scaled
         low, high = 1e-290 ** (1 / self.p), 1e300 ** (1 / self.p)

@@ -67,7 +67,7 @@ def test_the_default_tol_stops_before_a_local_optimum_and_by_how_much():
         "Maximised      Σ log Σₖ πₖ N(xᵢ; μₖ, Cₖ)\n"
     )
     assert "tol=0.001 stopped it early" in text
-    assert "it goes on until a step gains next to nothing" in text
+    assert "which iterates until a step gains next to nothing" in text
     one = peers.GaussianMixture(
         4, tol=0, max_iter=1, reg_covar=model.reg_covar, weights_init=model.weights_,
         means_init=model.means_, precisions_init=model.precisions_,

@@ -201,14 +201,14 @@ def test_every_fitted_attribute_that_is_edited_by_one_percent_is_refused(name):
         ("two classes", "gamma_", "gamma_ is "),
         ("two classes", "effective_parameters_", "effective_parameters_ is "),
         ("two classes", "loo_accuracy_", "loo_accuracy_ is "),
-        ("three classes", "loo_scores_", "a fit without it says"),
+        ("three classes", "loo_scores_", "a fit without it gives"),
         ("values", "loo_r2_", "loo_r2_ is "),
         ("balanced", "class_weight_", "class_weight='balanced' makes it"),
         ("density", "density_weights_", "density_weights_ of row"),
         ("chosen", "best_score_", "best_score_ is "),
-        ("chosen", "scores_", "C_ and gamma_ score|rows left out say|best_score_ is"),
+        ("chosen", "scores_", "C_ and gamma_ score|rows left out give|best_score_ is"),
         ("chosen", "C_", "not on the grid"),
-        ("values", "X_fit_", "of X_fit_ is another"),
+        ("values", "X_fit_", "of X_fit_ is not the row given"),
         ("machine", "support_vectors_", "support_vectors_ are not the rows|other coefficients"),
     ],
 )
@@ -401,7 +401,7 @@ def test_what_has_no_penalty_or_no_known_kernel_is_not_audited():
         certus.verify(model, X, y)
     model = KernelRidge(kernel="rbf").fit(X, y)
     model.X_fit_ = model.X_fit_ + 0.1
-    assert "row 0 of X_fit_ is another" in certus.verify(model, X, y).explain()
+    assert "row 0 of X_fit_ is not the row given" in certus.verify(model, X, y).explain()
 
 
 def test_kernel_ridge_and_lssvr_without_intercept_are_one_problem():

@@ -152,9 +152,9 @@ def claims_of_rows(
     stated = claims.get("density_weights")
     if stated is not None:
         assert d is not None
-        error = np.flatnonzero(~(np.abs(np.asarray(stated) - d) <= CLAIM_TOLERANCE))
-        if np.shape(stated) != np.shape(d) or len(error):
-            i = error[0] if len(error) else 0
+        differing = np.flatnonzero(~(np.abs(np.asarray(stated) - d) <= CLAIM_TOLERANCE))
+        if np.shape(stated) != np.shape(d) or len(differing):
+            i = differing[0] if len(differing) else 0
             messages.append(
                 f"density_weights_ of row {i} is {stated[i]:.9g}, the rows give {d[i]:.9g}"
             )

@@ -177,7 +177,7 @@ class Kernel(NamedTuple):
             return np.dot(X, np.dot(X.T, B.astype(WIDE_FLOAT))).astype(float)
         rows = np.arange(len(B))
         return data.reduce(
-            kernel_products, self, B, beside=(rows,), max_shift=TILE_ROWS, times=max(1, len(B) // 8)
+            kernel_products, self, B, beside=(rows,), most=TILE_ROWS, times=max(1, len(B) // 8)
         )[0]
 
     def products_error(self, B: np.ndarray) -> np.ndarray:

@@ -133,7 +133,7 @@ def test_rows_of_weight_zero_are_scored_by_nobody():
 
 def test_no_score_anywhere_is_an_error():
     X, y = blobs(8)
-    with pytest.raises(ValueError, match="the scorer gave NaN for each"):
+    with pytest.raises(ValueError, match="the scorer returned NaN for each"):
         LSSVCCV(Cs, GAMMAS, scoring=lambda y, f: np.nan).fit(X, y)
 
 

@@ -268,7 +268,7 @@ def test_an_rbf_kernel_is_not_called_indefinite_when_C_is_huge():
 
 def test_a_singular_system_is_refused_with_what_to_do():
     K = -np.eye(3)
-    with pytest.raises(ValueError, match=r"−1/C one of its eigenvalues.*change C"):
+    with pytest.raises(ValueError, match=r"−1/C is one of its eigenvalues.*change C"):
         solve(K, np.ones((3, 1)), np.ones(3), 1.0, Kernel("precomputed"))
 
 

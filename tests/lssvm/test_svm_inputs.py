@@ -237,7 +237,9 @@ def test_a_row_without_weight_takes_no_part_but_its_class_remains(cls):
 @pytest.mark.parametrize("cls", [LSSVC, LSSVR, DensityWeightedLSSVC, DensityWeightedSVC])
 def test_a_gamma_that_is_far_too_large_or_small_is_warned_of(cls):
     X, y = data(cls)
-    with pytest.warns(DegenerateWarning, match=r"gamma=1e9 is so large that rows know no other"):
+    with pytest.warns(
+        DegenerateWarning, match=r"gamma=1e9 is so large that rows have no neighbours"
+    ):
         model = cls(gamma=1e9).fit(X, y)
     far = model.predict(X + 1.0)
     assert len(np.unique(far)) == 1
@@ -250,14 +252,18 @@ def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
     model = LSSVC(1e6).fit(X, y)
     assert model.certificate_.certified
     assert model.condition_ > 1e6
-    with pytest.warns(NotCertifiedWarning, match=r"condition is up to \de.*use a smaller C"):
+    with pytest.warns(
+        NotCertifiedWarning, match=r"condition of the linear system is up to \de.*use a smaller C"
+    ):
         LSSVC(1e14).fit(np.repeat(X, 2, axis=0) + 1e-9, np.append(y, 1 - y))
 
 
 def test_a_certified_fit_whose_objective_is_half_rounding_says_so():
     """The gap is 1e-16 of what the intercept alone leaves, which grows with C, and half of P."""
     X, y = blobs(1)
-    with pytest.warns(DegenerateWarning, match=r"condition is up to \de.*use a smaller C"):
+    with pytest.warns(
+        DegenerateWarning, match=r"condition of the linear system is up to \de.*use a smaller C"
+    ):
         model = LSSVC(1e16, gamma=20.0).fit(X, y)
     assert model.certificate_.certified
     assert model.certificate_.gap > 1e-4 * model.objective_
@@ -284,7 +290,7 @@ def test_an_indefinite_kernel_is_named_and_nothing_is_called_optimal(cls):
 @DENSITY
 def test_more_neighbours_than_rows_are_refused(cls):
     X, y = blobs(1, n=10)
-    said = "n_neighbors=10: 10 rows have no 10 others each: give n_neighbors at most 9"
+    said = "n_neighbors=10 is too large for 10 rows: give at most 9"
     with pytest.raises(ValueError, match=said):
         cls(n_neighbors=10).fit(X, y)
     cls(n_neighbors=9).fit(X, y)
@@ -294,9 +300,7 @@ def test_more_neighbours_than_rows_are_refused(cls):
 def test_a_class_too_small_for_its_own_density_is_named(cls):
     X, y = blobs(1, n=40)
     y = np.where(np.arange(40) < 3, "rare", "usual")
-    with pytest.raises(
-        ValueError, match=r"3 rows of class 'rare' have no 5 others of class 'rare'"
-    ):
+    with pytest.raises(ValueError, match=r"n_neighbors=5 is too large for 3 rows of class 'rare'"):
         cls(density="per_class").fit(X, y)
     assert cls(density="per_class", n_neighbors=2).fit(X, y).certificate_.certified
 

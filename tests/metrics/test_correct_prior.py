@@ -336,15 +336,15 @@ def refused():
     forest = RandomForestClassifier(3, random_state=0).fit(X, y)
     bagged = BaggingClassifier(LogisticRegression(class_weight="balanced"), 3).fit(X, y)
     return {
-        "what was the model trained on": lambda: correct_prior(plain, 0.1),
+        "shares of classes that the model was trained on": lambda: correct_prior(plain, 0.1),
         "not both": lambda: correct_prior(plain, 0.1, trained_prevalence=0.5, y=y),
         "prevalence=0: give shares above 0": lambda: correct_prior(plain, 0, y=y),
         "prevalence=1.5: give shares": lambda: correct_prior(plain, 1.5, y=y),
         "prevalence=nan: give shares": lambda: correct_prior(plain, np.nan, y=y),
         "prevalence='x': give the share of 'yes'": lambda: correct_prior(plain, "x", y=y),
         "prevalence=True: give the share": lambda: correct_prior(plain, True, y=y),
-        "is one share, and the classes are 'a', 'b', 'c'": lambda: correct_prior(three, 0.1, y=y),
-        "adds up to 0.8": lambda: correct_prior(plain, {"no": 0.7, "yes": 0.1}, y=y),
+        "is one share, but the classes are 'a', 'b', 'c'": lambda: correct_prior(three, 0.1, y=y),
+        "sums to 0.8": lambda: correct_prior(plain, {"no": 0.7, "yes": 0.1}, y=y),
         "shares of 'maybe'": lambda: correct_prior(plain, {"maybe": 0.1}, y=y),
         "one share for each of": lambda: correct_prior(plain, [0.1, 0.2, 0.7], y=y),
         "a shift from X is for two": lambda: correct_prior(three, [0.2, 0.3, 0.5], X=X),

@@ -89,7 +89,7 @@ def test_weight_two_equals_a_repeated_row(weight):
     [
         (sensitivity_score, [0, 0], "sensitivity: none of 2 rows is positive: NaN"),
         (specificity_score, [1, 1], "specificity: none of 2 rows is negative: NaN"),
-        (geometric_mean_score, [1, 1], "G-mean: y holds one class, 1; the other has no recall"),
+        (geometric_mean_score, [1, 1], "G-mean: y has only the class 1; the other has no recall"),
     ],
 )
 def test_what_is_zero_over_zero_is_nan_with_the_reason(score, y, said):
@@ -98,23 +98,25 @@ def test_what_is_zero_over_zero_is_nan_with_the_reason(score, y, said):
 
 
 def test_a_class_without_weight_or_rows_has_no_recall():
-    with pytest.warns(UndefinedMetricWarning, match="y holds one class, 0"):
+    with pytest.warns(UndefinedMetricWarning, match="y has only the class 0"):
         geometric_mean_score([0, 1], [0, 1], sample_weight=[1, 0])
     with pytest.warns(UndefinedMetricWarning, match="class 2 has no rows"):
         geometric_mean_score([0, 1], [0, 1], labels=[0, 1, 2])
 
 
 def test_labels_of_which_none_is_positive_by_itself_ask_for_one():
-    with pytest.raises(ValueError, match="y holds 'no', 'yes': say which is the positive class"):
+    with pytest.raises(ValueError, match="y contains 'no', 'yes': say which is the positive class"):
         sensitivity_score(["no", "yes"], ["no", "no"])
-    with pytest.raises(ValueError, match="pos_label='yess' is not in y, which holds 'no', 'yes'"):
+    with pytest.raises(
+        ValueError, match="pos_label='yess' is not in y, which contains 'no', 'yes'"
+    ):
         sensitivity_score(["no", "yes"], ["no", "no"], pos_label="yess")
-    with pytest.raises(ValueError, match="y holds 1, 2: say which"):
+    with pytest.raises(ValueError, match="y contains 1, 2: say which"):
         specificity_score([1, 2], [1, 1])
 
 
 def test_labels_of_another_kind_or_number_are_refused():
-    with pytest.raises(ValueError, match="y holds 0, 1, the predictions '0', '1'"):
+    with pytest.raises(ValueError, match="y contains 0, 1, the predictions '0', '1'"):
         specificity_score([0, 1], ["0", "1"])
     with pytest.raises(ValueError, match="y has 2 rows, the predictions have 3"):
         sensitivity_score([0, 1], [0, 1, 1])
@@ -123,7 +125,7 @@ def test_labels_of_another_kind_or_number_are_refused():
             score([], [])
         with pytest.raises(ValueError, match="y has 2 rows, the predictions have 1"):
             score([0, 1], [0])
-        with pytest.raises(ValueError, match="y holds 0, 1, the predictions 'a', 'b'"):
+        with pytest.raises(ValueError, match="y contains 0, 1, the predictions 'a', 'b'"):
             score([0, 1], ["a", "b"])
 
 
@@ -217,8 +219,8 @@ def test_the_decomposition_is_told_and_tabulated():
 @pytest.mark.parametrize(
     ("p", "said"),
     [
-        ([0.1, 1.2], "row 1 has 1.2, which is no probability"),
-        ([0.1, np.nan], "row 1 has nan, which is no probability"),
+        ([0.1, 1.2], "row 1 has 1.2, which is not a probability"),
+        ([0.1, np.nan], "row 1 has nan, which is not a probability"),
         ([0.1], r"y has 2 rows, y_prob has shape \(1,\)"),
     ],
 )

@@ -347,7 +347,7 @@ def test_resamples_keep_the_size_of_each_class():
 def test_the_same_seed_gives_the_same_intervals_whatever_the_block(monkeypatch):
     y, p = probable(4, 60)
     first = imbalance_report(y, p, random_state=7)
-    monkeypatch.setattr(_intervals, "ELEMENTS", 500)
+    monkeypatch.setattr(_intervals, "MAX_RESAMPLE_ELEMENTS", 500)
     again = imbalance_report(y, p, random_state=np.random.default_rng(7))
     np.testing.assert_equal(first.intervals, again.intervals)
     old = [imbalance_report(y, p, random_state=np.random.RandomState(7)) for _ in range(2)]
@@ -391,7 +391,7 @@ def test_weights_of_an_empty_cell_leave_no_interval():
     y = np.repeat([0, 1], [30, 6])
     report = imbalance_report(y, y, sample_weight=np.arange(36) + 1.0, n_resamples=20)
     assert np.isnan(report.intervals["sensitivity"]).all()
-    assert any("no resample fills it" in note for note in report.notes)
+    assert any("which no resample can fill" in note for note in report.notes)
 
 
 def test_exact_intervals_refuse_weights():
@@ -425,7 +425,7 @@ def test_no_predicted_positive_has_no_precision_and_the_report_says_so():
     report = imbalance_report([0, 0, 0, 1], [0, 0, 0, 0], n_resamples=5)
     assert np.isnan(report["precision"])
     assert (report["f1"], report["mcc"], report["g_mean"]) == (0, 0, 0)
-    assert "No row is answered 1: precision is 0/0, MCC is 0 by convention." in report.notes
+    assert "No row is predicted 1: precision is 0/0, MCC is 0 by convention." in report.notes
 
 
 def test_resamples_without_a_predicted_positive_are_counted():

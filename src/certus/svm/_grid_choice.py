@@ -105,7 +105,7 @@ def table_of(model: "LSSVCCV") -> Table:
         "gamma": model.gammas_,
         "best C": model.Cs_[at],
         score: model.scores_[rows, at],
-        "": ["chosen" if row == g else "" for row in rows],
+        "": ["taken" if row == g else "" for row in rows],
     }
     title = (
         f"{score.capitalize()} of rows left out one at a time, for "

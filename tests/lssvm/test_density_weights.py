@@ -75,12 +75,16 @@ def test_frames_float32_and_lists_are_taken():
     ("call", "error", "said"),
     [
         (lambda X: density_weights(X, 0), ValueError, "k=0: give a whole number above 0"),
-        (lambda X: density_weights(X, 60), ValueError, "k=60: 60 rows have no 60 others each: gi"),
-        (lambda X: density_weights(X[:1], 1), ValueError, "1 row has no 1 others each"),
+        (lambda X: density_weights(X, 60), ValueError, "k=60 is too large for 60 rows: give at"),
+        (
+            lambda X: density_weights(X[:1], 1),
+            ValueError,
+            "k=1 is too large for 1 row: give at most 0",
+        ),
         (
             lambda X: density_weights(X, 5, y=["a"] * 57 + ["b"] * 3),
             ValueError,
-            "k=5: 3 rows of class 'b' have no 5 others of class 'b': give k at most 2, or take",
+            "k=5 is too large for 3 rows of class 'b': give at most 2, or use",
         ),
         (lambda X: density_weights(X, y=[1, 2]), ValueError, "inconsistent|2"),
         (lambda X: density_weights(csr_array(X)), TypeError, "Sparse data was passed, but density"),

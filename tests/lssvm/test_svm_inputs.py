@@ -237,9 +237,7 @@ def test_a_row_without_weight_takes_no_part_but_its_class_remains(cls):
 @pytest.mark.parametrize("cls", [LSSVC, LSSVR, DensityWeightedLSSVC, DensityWeightedSVC])
 def test_a_gamma_that_is_far_too_large_or_small_is_warned_of(cls):
     X, y = data(cls)
-    with pytest.warns(
-        DegenerateWarning, match=r"gamma=1e9 is so large that rows have no neighbours"
-    ):
+    with pytest.warns(DegenerateWarning, match="gamma=1e9 is so large that rows have no"):
         model = cls(gamma=1e9).fit(X, y)
     far = model.predict(X + 1.0)
     assert len(np.unique(far)) == 1
@@ -252,18 +250,14 @@ def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
     model = LSSVC(1e6).fit(X, y)
     assert model.certificate_.certified
     assert model.condition_ > 1e6
-    with pytest.warns(
-        NotCertifiedWarning, match=r"condition of the linear system is up to \de.*use a smaller C"
-    ):
+    with pytest.warns(NotCertifiedWarning, match=r"system is up to \de.*use a smaller C"):
         LSSVC(1e14).fit(np.repeat(X, 2, axis=0) + 1e-9, np.append(y, 1 - y))
 
 
 def test_a_certified_fit_whose_objective_is_half_rounding_says_so():
     """The gap is 1e-16 of what the intercept alone leaves, which grows with C, and half of P."""
     X, y = blobs(1)
-    with pytest.warns(
-        DegenerateWarning, match=r"condition of the linear system is up to \de.*use a smaller C"
-    ):
+    with pytest.warns(DegenerateWarning, match=r"system is up to \de.*use a smaller C"):
         model = LSSVC(1e16, gamma=20.0).fit(X, y)
     assert model.certificate_.certified
     assert model.certificate_.gap > 1e-4 * model.objective_

@@ -229,7 +229,7 @@ def test_other_rows_are_recognised():
 
 def test_a_fit_that_fell_on_its_way_is_told():
     model, X, y = fitted(("classes", "plain"))
-    model._fell = 1e-3
+    model._largest_decrease = 1e-3
     c = certus.verify(model, X, y)
     assert c._finding.contradictions == (
         "the objective fell by a share of 0.001 between two steps",

@@ -14,7 +14,7 @@ from ...audit.neighbors import first_other_row
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows
-from ...proofs.mixture._claims import ANSWERS, SINGLE_ANSWERS
+from ...proofs.mixture._claims import ANSWER_RTOL, FLOAT32_ANSWER_RTOL
 from ...proofs.mixture._sums import log_joint, log_sum_exp
 from ...proofs.mixture.mixture import components
 from ..data import Data
@@ -139,7 +139,7 @@ def mixture(model: object, rows: Rows, reading: Reading) -> Result:
     J = log_joint(as_dense(answers.X), parameters["weights"], theta)
     log_p = log_sum_exp(J)
     single = working_eps(answers.X, cast(_Shares, model).weights_) > 1e-10
-    off = (SINGLE_ANSWERS if single else ANSWERS) * (1 + np.abs(log_p))
+    off = (FLOAT32_ANSWER_RTOL if single else ANSWER_RTOL) * (1 + np.abs(log_p))
     P, error = np.exp(J - log_p).T, np.repeat(2 * off[:, None], len(J), axis=1)
     expected = {
         "score_samples": expected_answers.Expected(log_p, off),

@@ -29,11 +29,11 @@ def answers(Q, k):
     return query_pairs, start, np.take_along_axis(D, indices, 1).ravel(), indices.ravel()
 
 
-def checked(query_pairs, start, distances, indices, **how):
+def checked(query_pairs, start, distances, indices, **options):
     return check(
-        X, None, how.pop("s", np.ones(len(X))), query_pairs=query_pairs, start=start,
+        X, None, options.pop("s", np.ones(len(X))), query_pairs=query_pairs, start=start,
         distances=distances,
-        indices=indices, distance=Euclidean(), **how,
+        indices=indices, distance=Euclidean(), **options,
     )  # fmt: skip
 
 

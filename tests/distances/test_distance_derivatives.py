@@ -29,8 +29,8 @@ def by_differences(cls, A, B, C, w, step=1e-5):
 @pytest.mark.parametrize(("n", "m"), [(37, 29), (130, 65)])
 def test_the_derivative_is_what_central_differences_say(cls, n, m):
     A, B, C, w = problem(n, m)
-    found = cls(w=w).weight_vjp(A, B, C)
-    assert_allclose(found, by_differences(cls, A, B, C, w), rtol=1e-6, atol=1e-6)
+    result = cls(w=w).weight_vjp(A, B, C)
+    assert_allclose(result, by_differences(cls, A, B, C, w), rtol=1e-6, atol=1e-6)
 
 
 @each

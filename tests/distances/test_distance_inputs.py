@@ -157,10 +157,10 @@ def test_rows_without_a_direction_are_at_0_from_each_other_and_at_1_from_the_res
     assert_array_equal(D[3:, 3:], 0)
     assert_allclose(D[3:, :3], 1, rtol=1e-14)
     assert np.isfinite(D).all()
-    ((code, rows, said),) = distance.flags(X)
+    ((code, rows, message),) = distance.flags(X)
     assert_array_equal(rows, [3, 4])
     assert code == ("zero row" if distance.name == "cosine" else "constant row")
-    assert "rows 3, 4" in said
+    assert "rows 3, 4" in message
     assert distance.flags(X[:3]) == []
 
 
@@ -280,8 +280,8 @@ def test_functions_of_blocks_and_of_rows_give_the_same():
 @pytest.mark.parametrize("p", [1, 2, 3, 5, 7])
 def test_a_product_of_two_rows_is_not_taken_for_one_of_blocks(p):
     A = rng.normal(size=(6, p))
-    found = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
-    assert_allclose(found, 1 - A @ A.T)
+    result = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
+    assert_allclose(result, 1 - A @ A.T)
     with pytest.raises(TypeError, match="user's function"):
         UserDistance(np.dot).parameters()
 

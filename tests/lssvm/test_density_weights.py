@@ -72,7 +72,7 @@ def test_frames_float32_and_lists_are_taken():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         (lambda X: density_weights(X, 0), ValueError, "k=0: give a whole number above 0"),
         (lambda X: density_weights(X, 60), ValueError, "k=60 is too large for 60 rows: give at"),
@@ -92,9 +92,9 @@ def test_frames_float32_and_lists_are_taken():
         (lambda X: density_weights(X, metric="euclid"), ValueError, r"Did you mean 'euclidean'\?"),
     ],
 )
-def test_what_has_no_density_is_refused(call, error, said):
+def test_what_has_no_density_is_refused(call, error, message):
     X, _ = blobs(5, shift=3.0)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         call(X)
 
 

@@ -84,8 +84,8 @@ def test_tiles_of_any_size_give_the_same_kernel(monkeypatch, compiled_from, shap
         np.testing.assert_allclose(kernel.gram(X, X), K, rtol=1e-13, atol=1e-15)
         fit, (beta, b) = solve(X, Y, omega, C, kernel), by_numpy(K, Y, omega)
         np.testing.assert_allclose(fit.beta, beta, rtol=1e-9, atol=1e-10)
-        found = predict(X[:9], X, beta, b, kernel)
-        np.testing.assert_allclose(found, K[:9] @ beta + b, rtol=1e-10, atol=1e-11)
+        result = predict(X[:9], X, beta, b, kernel)
+        np.testing.assert_allclose(result, K[:9] @ beta + b, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("compiled_from", [0, 1 << 40])
@@ -240,8 +240,8 @@ def test_the_condition_is_no_less_than_the_truth():
         for strength in (1e-3, 1.0, 1e4, 1e10):
             r = np.sqrt(omega)
             H = r * gram(X, X, kernel) * r[:, None] + np.eye(len(X)) / strength
-            found = solve(X, Y, omega, strength, kernel, fit_intercept=False).condition
-            assert found >= 0.3 * np.linalg.cond(H)  # an estimate, where it is one
+            result = solve(X, Y, omega, strength, kernel, fit_intercept=False).condition
+            assert result >= 0.3 * np.linalg.cond(H)  # an estimate, where it is one
 
 
 # --- kernels that are not positive semidefinite ---------------------------------------------------
@@ -364,12 +364,12 @@ def test_a_grid_holds_the_left_out_values_of_every_fit(monkeypatch, way, fit_int
     monkeypatch.setattr(reduced, "MIN_COMPILED_PAIRS", 0 if way == "compiled" else 1 << 40)
     X, Y, omega = rows(150)
     Cs = [1e-2, 1.0, 1e3]
-    found = grid_of(X, Y, omega, Cs, list(KERNELS.values()), fit_intercept)
-    assert found.shape == (len(KERNELS), 3, *Y.shape)
+    result = grid_of(X, Y, omega, Cs, list(KERNELS.values()), fit_intercept)
+    assert result.shape == (len(KERNELS), 3, *Y.shape)
     for k, kernel in enumerate(KERNELS.values()):
         for c, strength in enumerate(Cs):
             fit = solve(X, Y, omega, strength, kernel, fit_intercept, left_out=True)
-            np.testing.assert_allclose(found[k, c], fit.left_out, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(result[k, c], fit.left_out, rtol=1e-6, atol=1e-6)
 
 
 def test_a_grid_gives_what_its_score_says():
@@ -382,12 +382,12 @@ def test_a_grid_gives_what_its_score_says():
 
 
 def test_a_grid_of_one_row_has_no_left_out_value():
-    found = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0] * 5, [KERNELS["rbf"]])
-    assert np.isnan(found).all()
+    result = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0] * 5, [KERNELS["rbf"]])
+    assert np.isnan(result).all()
 
 
 def test_a_huge_C_in_a_grid_is_solved_without_negative_eigenvalues():
     X, Y, omega = rows(60)
     X[5:15] = X[4]
-    found = grid(X, Y, omega, [1.0, 1e1, 1e2, 1e3, 1e18], [KERNELS["rbf"]])
-    assert np.isfinite(found).all()
+    result = grid(X, Y, omega, [1.0, 1e1, 1e2, 1e3, 1e18], [KERNELS["rbf"]])
+    assert np.isfinite(result).all()

@@ -22,9 +22,9 @@ KERNELS = [
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
-def gram(A, B, how):
-    own = {name: value for name, value in how.items() if name != "kernel"}
-    return pairwise_kernels(A, B, metric=how["kernel"], **own)
+def gram(A, B, options):
+    own = {name: value for name, value in options.items() if name != "kernel"}
+    return pairwise_kernels(A, B, metric=options["kernel"], **own)
 
 
 def optimum(K, y, C, omega, intercept=True):
@@ -180,11 +180,11 @@ def test_scores_of_rows_left_out_are_those_of_refits(kernel, intercept):
     X, y = blobs(6, n=25, classes=3, shift=1.0)
     s = weights(6, len(X))
     s[:2] = 0.0
-    how = {"fit_intercept": intercept, **kernel}
-    model = LSSVC(4.0, **how).fit(X, y, s)
+    options = {"fit_intercept": intercept, **kernel}
+    model = LSSVC(4.0, **options).fit(X, y, s)
     for i in range(len(X)):
         without = np.where(np.arange(len(X)) == i, 0.0, s)
-        refit = LSSVC(4.0, loo=False, **how).fit(X, y, without)
+        refit = LSSVC(4.0, loo=False, **options).fit(X, y, without)
         np.testing.assert_allclose(
             model.loo_scores_[i], refit.decision_function(X[i : i + 1])[0], atol=1e-8
         )

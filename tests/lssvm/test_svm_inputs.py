@@ -22,15 +22,15 @@ DENSITY = pytest.mark.parametrize(
 )
 
 
-def data(cls, seed=1, **how):
-    return curve(seed, **how) if cls is LSSVR else blobs(seed, **how)
+def data(cls, seed=1, **options):
+    return curve(seed, **options) if cls is LSSVR else blobs(seed, **options)
 
 
 # --- parameters -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("cls", "parameters", "said"),
+    ("cls", "parameters", "message"),
     [
         (LSSVC, {"C": 0}, "C=0: give a finite number above 0"),
         (LSSVC, {"C": -1.0}, "C=-1.0: give a finite number above 0"),
@@ -72,29 +72,29 @@ def data(cls, seed=1, **how):
         (DensityWeightedSVC, {"decision_function_shape": "ova"}, r"Did you mean 'ov[ro]'\?"),
     ],
 )
-def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters, said):
+def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters, message):
     X, y = data(cls)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         cls(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "said"),
+    ("kernel", "message"),
     [
         (lambda A, B: A @ A.T, "shape"),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN"),
         (lambda A, B: A[:, :1] - B[:, :1].T, r"kernel '<lambda>' is not symmetric: it is"),
     ],
 )
-def test_a_function_that_is_no_kernel_is_named(kernel, said):
+def test_a_function_that_is_no_kernel_is_named(kernel, message):
     X, y = blobs(1)
-    if said == "shape":
+    if message == "shape":
         model = LSSVC(kernel=lambda A, B: A @ B.T).fit(X, y)
         model.kernel = kernel
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             model.predict(X[:7])
     else:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             LSSVC(kernel=kernel).fit(X, y)
 
 
@@ -284,8 +284,8 @@ def test_an_indefinite_kernel_is_named_and_nothing_is_called_optimal(cls):
 @DENSITY
 def test_more_neighbours_than_rows_are_refused(cls):
     X, y = blobs(1, n=10)
-    said = "n_neighbors=10 is too large for 10 rows: give at most 9"
-    with pytest.raises(ValueError, match=said):
+    message = "n_neighbors=10 is too large for 10 rows: give at most 9"
+    with pytest.raises(ValueError, match=message):
         cls(n_neighbors=10).fit(X, y)
     cls(n_neighbors=9).fit(X, y)
 

@@ -356,10 +356,10 @@ def refused():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", refused())
-def test_what_cannot_be_corrected_is_named(said):
-    with pytest.raises(ValueError, match=said):
-        refused()[said]()
+@pytest.mark.parametrize("message", refused())
+def test_what_cannot_be_corrected_is_named(message):
+    with pytest.raises(ValueError, match=message):
+        refused()[message]()
 
 
 def test_one_of_two_shares_is_enough():

@@ -85,9 +85,9 @@ def test_areas_are_what_they_are_by_all_pairs_and_all_thresholds(ties):
             pairs += w[i] * w[j] * ((scores[i] > scores[j]) + (scores[i] == scores[j]) / 2)
     area = before = 0.0
     for t in sorted(set(scores), reverse=True):
-        found = w @ (y * (scores >= t))
-        area += (found - before) / (w @ y) * (found / (w @ (scores >= t)) if found else 0)
-        before = found
+        result = w @ (y * (scores >= t))
+        area += (result - before) / (w @ y) * (result / (w @ (scores >= t)) if result else 0)
+        before = result
     ranking, W = Ranking(y, scores), w[None].astype(float)
     areas = ranking.areas(W[:, ranking.positive], W[:, ranking.negative])
     assert areas["roc_auc"][0] == pytest.approx(pairs / total)
@@ -224,10 +224,10 @@ def of_scikit_learn_baseline(y, d, p):
 
 @pytest.mark.parametrize(("k", "m"), [(0, 9), (3, 9), (9, 9), (70, 80)])
 def test_exact_shares_are_clopper_pearsons(k, m):
-    found = exact(k, m - k, 2, 30, 0.9)["sensitivity"]
+    result = exact(k, m - k, 2, 30, 0.9)["sensitivity"]
     low = 0.0 if k == 0 else beta.ppf(0.05, k, m - k + 1)
     high = 1.0 if k == m else beta.ppf(0.95, k + 1, m - k)
-    np.testing.assert_allclose(found, (low, high), atol=1e-9)
+    np.testing.assert_allclose(result, (low, high), atol=1e-9)
 
 
 def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
@@ -272,9 +272,9 @@ def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4
     held = dict.fromkeys(names, 0)
     for seed in range(repeats):
         scores = np.random.default_rng(seed).normal(size=len(y)) + y
-        found = intervals(y, scores > threshold, scores, seed)
+        result = intervals(y, scores > threshold, scores, seed)
         for name in names:
-            held[name] += found[name][0] <= truth[name] <= found[name][1]
+            held[name] += result[name][0] <= truth[name] <= result[name][1]
     return {name: count / repeats for name, count in held.items()}
 
 
@@ -289,8 +289,8 @@ def by_resamples(y, d, scores, seed):
 
 def test_exact_intervals_cover_at_least_as_often_as_they_say():
     names = ("sensitivity", "specificity", "g_mean", "balanced_accuracy", "mcc")
-    found = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
-    for name, share in found.items():
+    result = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
+    for name, share in result.items():
         assert share >= 0.935, name  # 0.95 less what 400 repeats can miss
 
 
@@ -309,8 +309,8 @@ def test_exact_intervals_of_rows_drawn_at_random_cover_as_often_as_they_say(name
 
 def test_bootstrap_intervals_cover_about_as_often_as_they_say():
     names = ("sensitivity", "specificity", "f1", "g_mean", "balanced_accuracy", "mcc", "roc_auc")
-    found = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
-    for name, share in found.items():
+    result = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
+    for name, share in result.items():
         assert 0.88 <= share <= 0.995, (name, share)
 
 
@@ -358,9 +358,9 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_block(monkeypatch):
 
 def test_higher_confidence_is_wider():
     y, p = probable(5)
-    for how in ("bootstrap", "exact"):
+    for options in ("bootstrap", "exact"):
         narrow, wide = (
-            imbalance_report(y, p, 0.2, interval=how, confidence=c, random_state=0).intervals
+            imbalance_report(y, p, 0.2, interval=options, confidence=c, random_state=0).intervals
             for c in (0.8, 0.99)
         )
         for name in narrow:
@@ -463,7 +463,7 @@ def test_few_rows_of_a_class_are_said():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: imbalance_report([0, 1], [0.1, 0.2, 0.3]), "y has 2 rows, y_pred has shape"),
         (lambda: imbalance_report([0, 1], [0.1, np.nan]), "y_pred has 1 missing value"),
@@ -479,8 +479,8 @@ def test_few_rows_of_a_class_are_said():
         (lambda: imbalance_report(["a", "b"], ["a", "a"]), "say which is the positive class"),
     ],
 )
-def test_what_cannot_be_reported_is_named(call, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_reported_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

@@ -53,19 +53,19 @@ def loss(scoring, X, y, s, q, truth, k, weights="uniform", metric="euclidean"):
     if scoring in ("squared_error", "absolute_error"):
         error = mean(X, y, s, q, k, weights, metric) - truth
         return np.mean(np.abs(error) if scoring == "absolute_error" else error**2)
-    said, shares = vote(X, y, s, q, k, weights, metric)
+    predicted, shares = vote(X, y, s, q, k, weights, metric)
     if scoring == "brier":
         other = 0.0 if truth in shares else 1.0
         return other + sum((p - (c == truth)) ** 2 for c, p in shares.items())
-    return float(said != truth)
+    return float(predicted != truth)
 
 
-def left_out_losses(scoring, X, y, splits, ks, s=None, **how):
+def left_out_losses(scoring, X, y, splits, ks, s=None, **options):
     """[(m, len(ks)) for each (train, test)], by a fit and a prediction each."""
     s = np.ones(len(X)) if s is None else s
     return [
         np.array(
-            [[loss(scoring, X[tr], y[tr], s[tr], X[i], y[i], k, **how) for k in ks] for i in te]
+            [[loss(scoring, X[tr], y[tr], s[tr], X[i], y[i], k, **options) for k in ks] for i in te]
         )
         for tr, te in splits
     ]

@@ -98,11 +98,11 @@ def test_the_pass_finds_every_row_within_reach(metric, slice_, share, columns, r
     Q = X[:7]
     D = distance(X, Q[:1], metric, params)
     reach = np.quantile(D, min(share, 1.0)) * np.linspace(0.5, max(1.0, share), 7)
-    found = rows_within(X, None, None, Q, reach, metric, params)
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(X, None, None, Q, reach, metric, params)
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         X, Q, reach, metric, params
     )
-    assert found.rows == 500
+    assert result.rows == 500
 
 
 @each_power
@@ -111,11 +111,11 @@ def test_sparse_rows_and_single_precision_are_passed_alike(metric, rng):
     Q, reach = X[:5], np.full(5, 2.5)
     expected = everything(X, Q, reach, metric, {})
     for block in (csr_array(X), CSR(csr_array(X))[0:300]):
-        found = rows_within(block, None, None, Q, reach, metric, {})
-        assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == expected
+        result = rows_within(block, None, None, Q, reach, metric, {})
+        assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == expected
     single = X.astype(np.float32)
-    found = rows_within(single, None, None, Q, reach, metric, {})
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(single, None, None, Q, reach, metric, {})
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         single, Q, reach, metric, {}
     )
 
@@ -124,8 +124,8 @@ def test_sparse_rows_and_single_precision_are_passed_alike(metric, rng):
 def test_the_pass_sees_rows_whose_squares_are_out_of_range(size, rng):
     X = rng.normal(size=(50, 3)) * size
     Q, reach = X[:2], np.full(2, size)
-    found = rows_within(X, None, None, Q, reach, "euclidean", {})
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(X, None, None, Q, reach, "euclidean", {})
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         X, Q, reach, "euclidean", {}
     )
 
@@ -133,9 +133,9 @@ def test_the_pass_sees_rows_whose_squares_are_out_of_range(size, rng):
 # --- answers --------------------------------------------------------------------------------------
 
 
-def claim(X, asked, k=3, metric="euclidean", **params):
+def claim(X, query_rows, k=3, metric="euclidean", **params):
     """What a model that is right answers."""
-    rows = np.asarray(asked)
+    rows = np.asarray(query_rows)
     d, i = neighbors.nearest(X, X[rows], k, metric, **params)
     return {
         "query_pairs": np.column_stack([rows, rows]), "start": np.arange(len(rows) + 1) * k,
@@ -186,9 +186,9 @@ def test_a_row_that_was_missed_is_named(rng):
     near, far = answer["indices"][2], neighbors.nearest(X, X[[17]], 5)[1][0, 4]
     answer["indices"] = np.array([*answer["indices"][[0, 1, 3]], far])
     answer["distances"] = distance(X[answer["indices"]], X[17][None], "euclidean", {})
-    (said,) = wrong(X, answer)
-    assert said.startswith(f"row 17: row {near} at ")
-    assert f"was missed; row {far} was named at" in said
+    (message,) = wrong(X, answer)
+    assert message.startswith(f"row 17: row {near} at ")
+    assert f"was missed; row {far} was named at" in message
 
 
 @pytest.mark.parametrize(("ours", "forgiven"), [(True, 1e-12), (False, 1e-5)])
@@ -196,15 +196,15 @@ def test_a_wrong_distance_is_named(ours, forgiven, rng):
     X = rng.normal(size=(60, 2))
     answer = claim(X, [3, 17]) | {"ours": ours}
     answer["distances"][4] *= 1 + forgiven
-    (said,) = wrong(X, answer)
-    assert said.startswith(f"row 17: row {answer['indices'][4]} is stated to be at ")
+    (message,) = wrong(X, answer)
+    assert message.startswith(f"row 17: row {answer['indices'][4]} is stated to be at ")
     answer["distances"][4] /= (1 + forgiven) * (1 - forgiven / 1e4)
     assert wrong(X, answer) == []
 
 
 def test_what_is_no_number_and_what_is_no_row_are_wrong(rng):
     X = rng.normal(size=(60, 2))
-    for name, value, said in (
+    for name, value, message in (
         ("distances", np.nan, "stated to be at inf"),
         ("distances", np.inf, "stated to be at inf"),
         ("indices", 60, "row 60 is named, but there are 60"),
@@ -212,7 +212,7 @@ def test_what_is_no_number_and_what_is_no_row_are_wrong(rng):
     ):
         answer = claim(X, [3])
         answer[name][1] = value
-        assert said in wrong(X, answer)[0]
+        assert message in wrong(X, answer)[0]
     answer = claim(X, [3])
     answer["indices"][2], answer["distances"][2] = answer["indices"][1], answer["distances"][1]
     assert "is named twice" in wrong(X, answer)[0]
@@ -243,8 +243,8 @@ def test_a_row_passed_over_for_a_later_equal_one_is_named(kept):
     answer = claim(TIED, [0])
     answer["indices"] = np.array([0, kept, 3])
     passed, named = 3 - kept, 3 if kept == 1 else 2
-    (said,) = wrong(TIED, answer)
-    assert f"row {named} was named and row {passed}, at the same distance 1, was not" in said
+    (message,) = wrong(TIED, answer)
+    assert f"row {named} was named and row {passed}, at the same distance 1, was not" in message
     assert wrong(TIED, answer | {"ours": False}) == []
 
 
@@ -270,7 +270,11 @@ def test_blocks_of_any_size_find_the_same(rows, rng, monkeypatch):
     answer["distances"] = answer["distances"] * 2
     answer["indices"][5] = 17
     monkeypatch.setattr(Data, "_block_rows", lambda *_: rows)
-    assert [said.split(":")[0] for said in wrong(X, answer)] == ["row 5", "row 400", "row 999"]
+    assert [message.split(":")[0] for message in wrong(X, answer)] == [
+        "row 5",
+        "row 400",
+        "row 999",
+    ]
 
 
 def test_a_point_halfway_between_two_rows_can_be_asked_for(rng):
@@ -286,8 +290,8 @@ def test_a_point_halfway_between_two_rows_can_be_asked_for(rng):
 # --- within a radius ------------------------------------------------------------------------------
 
 
-def within_claim(X, asked, r):
-    rows = np.asarray(asked)
+def within_claim(X, query_rows, r):
+    rows = np.asarray(query_rows)
     d, i = neighbors.within(X, X[rows], r)
     start = np.concatenate([[0], np.cumsum([len(part) for part in i])])
     return {
@@ -303,9 +307,9 @@ def test_rows_within_a_radius_are_all_and_no_others(rng):
     assert wrong(X, answer) == []
     fewer = {k: answer[k][1:] for k in ("indices", "distances")}
     fewer["start"] = answer["start"] - [0, 1]
-    said = wrong(X, answer | fewer)[0]
-    assert f"row {answer['indices'][0]} at " in said
-    assert "was missed; the radius is 0.8" in said
+    message = wrong(X, answer | fewer)[0]
+    assert f"row {answer['indices'][0]} at " in message
+    assert "was missed; the radius is 0.8" in message
     i = np.setdiff1d(np.arange(60), answer["indices"])[:1]
     more = {
         "indices": np.append(answer["indices"], i), "start": answer["start"] + [0, 1],

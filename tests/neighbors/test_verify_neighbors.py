@@ -53,17 +53,17 @@ def target_of(model):
     return t if "Regressor" in type(model).__name__ else y
 
 
-def fitted(name, X=X, **how):
-    model = copy.deepcopy(MODELS[name]).set_params(**how)
+def fitted(name, X=X, **options):
+    model = copy.deepcopy(MODELS[name]).set_params(**options)
     return model.fit(X, target_of(model))
 
 
-def verified(model, X=X, y=None, **how):
-    return certus.verify(model, X, target_of(model) if y is None else y, **how)
+def verified(model, X=X, y=None, **options):
+    return certus.verify(model, X, target_of(model) if y is None else y, **options)
 
 
-def accepted(model, *args, **how):
-    c = verified(model, *args, **how)
+def accepted(model, *args, **options):
+    c = verified(model, *args, **options)
     assert c.status == "exact", c._finding.contradictions
     assert c.certified
     assert c.kind == "exact"
@@ -71,8 +71,8 @@ def accepted(model, *args, **how):
     return c
 
 
-def refused(model, *args, **how):
-    c = verified(model, *args, **how)
+def refused(model, *args, **options):
+    c = verified(model, *args, **options)
     assert c.status == "contradicted"
     assert not c.certified
     return list(c._finding.contradictions)
@@ -219,10 +219,10 @@ def test_labels_of_text_and_pipelines_and_searches():
     assert "GridSearchCV → Pipeline" in c.notes[0]
     model = pipeline.fit(X, names)[-1]
     model._y = 1 - model._y % 2
-    said = refused(model, pipeline[0].transform(X), names)
+    message = refused(model, pipeline[0].transform(X), names)
     assert any(
-        "'setosa' is predicted, but its neighbours vote for" in text for text in said
-    ) or any("is predicted, but its neighbours vote for 'setosa'" in text for text in said)
+        "'setosa' is predicted, but its neighbours vote for" in text for text in message
+    ) or any("is predicted, but its neighbours vote for 'setosa'" in text for text in message)
 
 
 def test_many_equal_rows_in_any_order_are_right(rng):
@@ -268,7 +268,7 @@ def test_one_row_edited_in_the_tree_is_named():
     np.asarray(model._tree.get_arrays()[0])[17, 2] = 2.5
     if np.asarray(model._tree.data)[17, 2] != 2.5:
         pytest.skip("this scikit-learn hands out copies")
-    assert any("row 17 of the tree has 2.5 in column 2" in said for said in refused(model))
+    assert any("row 17 of the tree has 2.5 in column 2" in message for message in refused(model))
 
 
 class Permuted(peers.NearestNeighbors):
@@ -324,7 +324,7 @@ class Loud(peers.KNeighborsClassifier):
 
 def test_wrong_probabilities_are_refused():
     wrong = refused(Loud(n_neighbors=25).fit(X, y))
-    assert all("the probability of " in said for said in wrong)
+    assert all("the probability of " in message for message in wrong)
     assert wrong
 
 
@@ -341,10 +341,10 @@ def test_other_weights_than_are_said_are_refused():
     model = fitted("classes by distance")
     plain = fitted("classes", n_neighbors=9)
     model.predict_proba = plain.predict_proba
-    assert any("the probability of" in said for said in refused(model))
+    assert any("the probability of" in message for message in refused(model))
     model = fitted("numbers by distance")
     model.predict = fitted("numbers").predict
-    assert any("halfway between" in said for said in refused(model))
+    assert any("halfway between" in message for message in refused(model))
 
 
 # --- what cannot be checked -----------------------------------------------------------------------

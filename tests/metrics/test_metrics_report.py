@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from certus.metrics import _intervals, geometric_mean_score, imbalance_report
 from certus.metrics._intervals import bootstrap, exact, quantiles, resamples
-from certus.metrics._measures import COUNTED, Ranking, confusion, counted, losses, measured
+from certus.metrics._measures import COUNT_MEASURES, Ranking, confusion, counted, losses, measured
 from tests.metrics.metrics_cases import probable, scored
 
 ALL = (
@@ -101,7 +101,7 @@ def test_counts_of_tables_are_the_measures_of_rows():
         if 0 < y.sum() < 12:
             ours = counted(*confusion(y, d, np.ones(12)))
             rows = measured(y, d.astype(int), np.ones(12))
-            for name in COUNTED:
+            for name in COUNT_MEASURES:
                 np.testing.assert_allclose(ours[name], rows[name], atol=1e-12, err_msg=name)
 
 
@@ -136,7 +136,7 @@ def test_all_kinds_of_predictions_give_one_report():
     scores = imbalance_report(y, np.log(p / (1 - p)))
     assert (labels.kind, labels.threshold) == ("labels", None)
     assert (scores.kind, scores.threshold) == ("scores", 0.0)
-    for name in COUNTED:
+    for name in COUNT_MEASURES:
         assert labels[name] == scores[name] == reports[0][name]
     assert scores["roc_auc"] == reports[0]["roc_auc"]
     assert np.isnan(labels["roc_auc"])

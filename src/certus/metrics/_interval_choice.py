@@ -6,7 +6,7 @@ from ..data.types import Seed
 from ..text.format import count
 from ._input import Predictions, Truth
 from ._intervals import Interval, bootstrap, exact, exact_ranking, quantiles
-from ._measures import AREAS, COUNTED, LOSSES, MEASURES, NAN, confusion
+from ._measures import AREA_MEASURES, COUNT_MEASURES, LOSS_MEASURES, MEASURES, NAN, confusion
 from ._values import two_classes
 
 # rows of a class below which 95 % bootstrap intervals are clearly too short: with 5 rows their
@@ -35,8 +35,8 @@ def choose_intervals(
             "A cell of the confusion table is empty, which no resample can fill: with weights, "
             "counts then have no intervals."
         )
-    bootstrapped = () if empty or interval == "exact" else COUNTED
-    bootstrapped += () if p is None else AREAS + LOSSES
+    bootstrapped = () if empty or interval == "exact" else COUNT_MEASURES
+    bootstrapped += () if p is None else AREA_MEASURES + LOSS_MEASURES
     if not bootstrapped or not two_classes(truth, row_weights):
         return intervals, methods
     drawn = bootstrap(

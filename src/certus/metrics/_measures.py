@@ -36,9 +36,9 @@ MEASURES = {
     "uncertainty": "  uncertainty",
     "log_loss": "log loss",
 }
-COUNTED = tuple(MEASURES)[:9]  # functions of TP, FN, FP and TN
-AREAS = ("roc_auc", "pr_auc")
-LOSSES = ("brier", "log_loss")
+COUNT_MEASURES = tuple(MEASURES)[:9]  # functions of TP, FN, FP and TN
+AREA_MEASURES = ("roc_auc", "pr_auc")
+LOSS_MEASURES = ("brier", "log_loss")
 NAN = float("nan")
 
 

@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from ..text.format import count, number
 from ._input import Predictions, Truth
-from ._measures import COUNTED, MEASURES, NAN, confusion, counted, losses, measured
+from ._measures import COUNT_MEASURES, MEASURES, NAN, confusion, counted, losses, measured
 from .brier import BrierResult, decompose
 
 MAX_MEAN_ERRORS = 4.0  # standard errors of mean probability − share that chance may explain
@@ -33,7 +33,7 @@ def values_of(
             values["pr_auc"] = float(metrics.average_precision_score(y, p, sample_weight=s))
     else:
         counts = counted(*confusion(y, d, s))
-        values |= {name: float(counts[name]) for name in COUNTED if name != "mcc"}
+        values |= {name: float(counts[name]) for name in COUNT_MEASURES if name != "mcc"}
         present, missing = truth.negative, truth.positive
         share = "sensitivity"
         if s @ y > 0:

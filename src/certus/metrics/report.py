@@ -7,7 +7,7 @@ import numpy as np
 
 from ..text.format import count, number, printable
 from ..text.table import Table
-from ._measures import AREAS, COUNTED, MEASURES
+from ._measures import AREA_MEASURES, COUNT_MEASURES, MEASURES
 from .brier import BrierResult
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ class ImbalanceResult:
         )
 
     def _has(self, name: str) -> bool:
-        if name in AREAS:
+        if name in AREA_MEASURES:
             return self.kind != "labels"
-        return name in COUNTED or self.kind == "probabilities"
+        return name in COUNT_MEASURES or self.kind == "probabilities"
 
     def _title(self) -> str:
         at = (

@@ -28,7 +28,7 @@ MEASURE_LABELS = {
     "roc_auc": "ROC area",
     "pr_auc": "PR area",
 }
-SIZES = {1: (6.0, 4.0), 3: (11.0, 4.0), 4: (9.0, 7.5)}  # inches, by the number of panels
+FIGURE_SIZES = {1: (6.0, 4.0), 3: (11.0, 4.0), 4: (9.0, 7.5)}  # inches, by the number of panels
 
 
 class ImbalanceDisplay:
@@ -92,7 +92,7 @@ class ImbalanceDisplay:
         with style() as plt:
             if ax is None:
                 rows = 2 if len(panels) == 4 else 1
-                size = SIZES.get(len(panels), SIZES[3])
+                size = FIGURE_SIZES.get(len(panels), FIGURE_SIZES[3])
                 self.figure_, grid = plt.subplots(
                     rows, len(panels) // rows, figsize=size, squeeze=False
                 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..neighbors._k_result import KResult
 
-LABEL = {
+SCORING_LABELS = {
     "error": "wrong answers, %",
     "balanced_error": "wrong answers, mean over classes, %",
     "brier": "Brier score",
@@ -79,7 +79,7 @@ class KCurveDisplay:
         self
         """
         choice = self.choice
-        scale = 100 if LABEL[choice.scoring].endswith("%") else 1
+        scale = 100 if SCORING_LABELS[choice.scoring].endswith("%") else 1
         ks, error = choice.ks, scale * choice.error
         intervals = scale * choice.intervals
         least = choice.at(choice.best)
@@ -100,7 +100,7 @@ class KCurveDisplay:
             )
             self.best_ = self._mark(choice.best, scale, "best", 1)
             self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
-            ax.set(xlabel="neighbours, k", ylabel=LABEL[choice.scoring])
+            ax.set(xlabel="neighbours, k", ylabel=SCORING_LABELS[choice.scoring])
             if ks[-1] > MIN_LOG_RATIO * max(ks[0], 10):
                 ax.set_xscale("log")
                 ax.xaxis.set_major_formatter("{x:g}")

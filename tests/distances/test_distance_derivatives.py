@@ -1,4 +1,4 @@
-"""Derivatives of distances with respect to feature weights: what central differences say."""
+"""Derivatives of distances with respect to feature weights, against central differences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Machines whose rows count by density: IDLSSVM-CIL, dual and primal, and DSVM-CIL."""
+"""Machines with rows weighted by density: IDLSSVM-CIL, dual and primal, and DSVM-CIL."""
 
 import numpy as np
 import pytest

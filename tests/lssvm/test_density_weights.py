@@ -45,7 +45,7 @@ def test_units_origin_and_order_of_rows_change_nothing():
 
 @pytest.mark.parametrize("X", [np.ones((7, 2)), np.arange(6.0)[:, None], 0.1 * np.eye(5)], ids=str)
 def test_where_no_row_is_denser_all_weigh_one(X):
-    """Equal rows; a line; corners that are as far from each other."""
+    """Equal rows, a line, and equidistant corners."""
     np.testing.assert_array_equal(density_weights(X, 1), 1.0)
 
 

@@ -29,7 +29,7 @@ C = 5.0
 
 
 def rows(n=40, p=3, seed=0):
-    """Two targets, and two rows of weight 0."""
+    """Return rows with two targets and two rows of weight 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     Y = np.column_stack([np.sign(X[:, 0]), X[:, 1] ** 2 + rng.normal(size=n)])
@@ -39,7 +39,7 @@ def rows(n=40, p=3, seed=0):
 
 
 def gram(A, B, kernel):
-    """By the equations."""
+    """Kernel matrix by its equations."""
     if callable(kernel.name):
         return kernel.name(A, B)
     return {
@@ -97,7 +97,7 @@ def test_rbf_of_far_rows_loses_no_digits(monkeypatch, compiled_from):
 
 
 def test_rbf_of_near_rows_among_far_ones_is_right():
-    """Squares of 1e10 do not tell rows 1e-3 apart; differences do."""
+    """Squares of 1e10 do not resolve rows 1e-3 apart; differences do."""
     X = np.array([[0.0], [1e-3], [1e5], [1e5 + 0.5]])
     kernel = Kernel("rbf", 1.0)
     np.testing.assert_allclose(kernel.gram(X, X), gram(X, X, kernel), rtol=1e-13, atol=1e-300)

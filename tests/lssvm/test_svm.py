@@ -1,4 +1,4 @@
-"""LSSVC and LSSVR: the system they solve, rows left out, and others that solve the same."""
+"""LSSVC and LSSVR: their linear system, leave-one-out, and equivalent models of others."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def gram(A, B, options):
 
 
 def optimum(K, y, C, omega, intercept=True):
-    """β, b and P of ½βᵀKβ + C/2 Σ ω(y − Kβ − b)², by the equations as they are printed."""
+    """β, b and P of ½βᵀKβ + C/2 Σ ω(y − Kβ − b)², by the published equations."""
     n = len(K)
     with np.errstate(divide="ignore"):
         kept = omega > 0
@@ -229,7 +229,7 @@ def test_what_is_left_out_is_computed_where_it_is_asked_for():
 
 @pytest.fixture(scope="module")
 def iris():
-    """Versicolor against virginica, to [0, 1]."""
+    """Versicolor against virginica, scaled to [0, 1]."""
     X, y = load_iris(return_X_y=True)
     return MinMaxScaler().fit_transform(X[50:]), y[50:] == 1
 

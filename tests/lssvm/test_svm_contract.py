@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of the kernel machines."""
+"""scikit-learn's expectations of an estimator, for the kernel machines."""
 
 import copy
 import inspect
@@ -35,7 +35,7 @@ NO_KERNEL = "it is given a matrix that is not symmetric, which no kernel is"
 
 
 def data(cls, seed=1, **options):
-    """With targets of its kind."""
+    """Return data with targets of the right kind."""
     return curve(seed, **options) if cls is LSSVR else blobs(seed, **options)
 
 

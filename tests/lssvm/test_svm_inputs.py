@@ -1,4 +1,4 @@
-"""What kernel machines do with data that are odd, and with parameters that mean nothing."""
+"""Kernel machines on degenerate data and with invalid parameters."""
 
 import re
 
@@ -255,7 +255,7 @@ def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
 
 
 def test_a_certified_fit_whose_objective_is_half_rounding_says_so():
-    """The gap is 1e-16 of what the intercept alone leaves, which grows with C, and half of P."""
+    """The gap is 1e-16 of the loss of the intercept alone, which grows with C, but half of P."""
     X, y = blobs(1)
     with pytest.warns(DegenerateWarning, match=r"system is up to \de.*use a smaller C"):
         model = LSSVC(1e16, gamma=20.0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Definitions of kernel machines: gaps are true distances, and what is not the optimum shows."""
+"""Definitions of kernel machines: gaps are true distances, and a non-optimal model fails."""
 
 import mpmath as mp
 import numpy as np
@@ -68,7 +68,7 @@ def solved(K, y, omega, C, fit_intercept=True):
 
 
 def exact_least(X, y, omega, C, kernel, **options):
-    """The minimum of P, to 40 digits."""
+    """Minimum of P to 40 digits."""
     n, K = len(X), exact_gram(X, kernel, **options)
     A, target = mp.zeros(n + 1), mp.zeros(n + 1, 1)
     for i in range(n):

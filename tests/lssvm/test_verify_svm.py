@@ -1,4 +1,4 @@
-"""``certus.verify`` on kernel machines: what holds is accepted, and what was changed is refused."""
+"""``certus.verify`` on kernel machines: correct models are accepted, edited ones are refused."""
 
 import os
 import re
@@ -325,7 +325,7 @@ def test_the_default_tolerance_is_named_as_the_cause():
 
 
 def test_rows_of_weight_zero_move_the_numbers_of_scikit_learns_support():
-    """Without them libsvm counts anew, and a kernel that is given is then read for other rows."""
+    """libsvm renumbers the other rows, so that a precomputed kernel is read for the wrong ones."""
     s = np.ones(100)
     s[:9] = 0.0
     X, y = TWO
@@ -483,7 +483,7 @@ def test_every_word_can_be_printed(name, monkeypatch):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """check.py where only NumPy can be imported."""
+    """Run check.py where only NumPy can be imported."""
     folder = tmp_path_factory.mktemp("absent")
     for name in ("certus", "scipy", "sklearn", "numba", "pandas"):
         (folder / f"{name}.py").write_text(f"raise ImportError('there is no {name} here')")

@@ -1,4 +1,4 @@
-"""Corrected priors: odds × π(1 − ρ)/((1 − π)ρ), decisions as they were, for any classifier."""
+"""Corrected priors: odds × π(1 − ρ)/((1 − π)ρ), decisions unchanged, for any classifier."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ BALANCED = [
 
 
 def resampled(X, y, seed=0):
-    """As many rows of each class."""
+    """Resample to equally many rows of each class."""
     rng = np.random.default_rng(seed)
     few = np.flatnonzero(y == "yes")
     many = rng.choice(np.flatnonzero(y == "no"), size=len(few), replace=False)
@@ -45,7 +45,7 @@ def resampled(X, y, seed=0):
 
 
 def within_sampling_error(p, y, errors=3.5):
-    """Is the mean of p the share of 'yes', as far as so many rows can tell?"""
+    """Return whether the mean of p is the share of 'yes' up to sampling error."""
     return abs(np.sum((y == "yes") - p)) <= errors * np.sqrt(np.sum(p * (1 - p)))
 
 
@@ -141,7 +141,7 @@ def test_the_prevalence_it_was_trained_on_changes_nothing():
 
 
 def test_normal_classes_are_corrected_exactly():
-    """Where densities are known: P(1 | x) = π f₁/(π f₁ + (1 − π) f₀), whatever ρ was."""
+    """Where densities are known: P(1 | x) = π f₁/(π f₁ + (1 − π) f₀) for any ρ."""
     x = np.linspace(-3, 3, 13)[:, None]
 
     class Known(GaussianNB):

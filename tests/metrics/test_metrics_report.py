@@ -1,4 +1,4 @@
-"""The report's values are scikit-learn's, its intervals cover, and what is undefined is said."""
+"""The report's values are scikit-learn's, its intervals cover, undefined values are explained."""
 
 import numpy as np
 import pandas as pd
@@ -237,7 +237,7 @@ def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
 
 
 def test_two_shares_have_together_the_confidence_of_one():
-    """Each at √0.9: both hold with 0.9."""
+    """With confidence √0.9 each, both hold with 0.9."""
     a, c = (beta.ppf(1 - (1 - np.sqrt(0.9)) / 2, k + 1, m - k) for k, m in ((7, 10), (40, 45)))
     assert exact(7, 3, 5, 40, 0.9)["g_mean"][1] == pytest.approx(np.sqrt(a * c), abs=1e-9)
 
@@ -264,7 +264,7 @@ def test_what_gets_its_interval_from_two_corners_rises_with_both_shares():
 
 
 def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4):
-    """How often intervals hold what infinitely many rows of the same shares would give."""
+    """How often intervals contain the value of infinitely many rows with the same shares."""
     a, c = norm.sf(threshold - 1), norm.cdf(threshold)  # N(1, 1) against N(0, 1)
     truth = counted(n_positive * a, n_positive * (1 - a), n_negative * (1 - c), n_negative * c)
     truth["roc_auc"] = norm.cdf(1 / np.sqrt(2))
@@ -315,7 +315,7 @@ def test_bootstrap_intervals_cover_about_as_often_as_they_say():
 
 
 def test_bootstrap_intervals_of_losses_cover_about_as_often_as_they_say():
-    """Classes drawn with p: strata keep the share that was drawn, so truth is at that share."""
+    """Classes are drawn with p; strata keep the drawn share, so the truth is at that share."""
     rng = np.random.default_rng(0)
     grid = np.linspace(0.005, 0.995, 100)
     held = {"brier": 0, "log_loss": 0}

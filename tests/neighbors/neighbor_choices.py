@@ -1,4 +1,4 @@
-"""Nearest neighbours in plain NumPy, one row at a time: what choices of k are compared with."""
+"""Nearest neighbours in plain NumPy, one row at a time: the reference for choices of k."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ DISTANCES = {
 
 
 def nearest(X, q, k, metric="euclidean"):
-    """(distances, rows): ties go to the smallest index."""
+    """Return (distances, rows); ties go to the smallest index."""
     d = DISTANCES[metric](q, X)
     rows = np.lexsort((np.arange(len(X)), d))[:k]
     return d[rows], rows
@@ -27,7 +27,7 @@ def votes(weights, d, s):
 
 
 def vote(X, y, s, q, k, weights, metric="euclidean"):
-    """(class or None, shares of the classes): of equal votes, the class with the nearer voter."""
+    """Return (class or None, shares of the classes); ties go to the class with the nearer voter."""
     d, rows = nearest(X, q, k, metric)
     v = votes(weights, d, s[rows])
     classes = np.unique(y)
@@ -49,7 +49,7 @@ def mean(X, y, s, q, k, weights, metric="euclidean"):
 
 
 def loss(scoring, X, y, s, q, truth, k, weights="uniform", metric="euclidean"):
-    """Of one prediction, by a fit on X, y, s."""
+    """Loss of one prediction by a fit on X, y, s."""
     if scoring in ("squared_error", "absolute_error"):
         error = mean(X, y, s, q, k, weights, metric) - truth
         return np.mean(np.abs(error) if scoring == "absolute_error" else error**2)
@@ -61,7 +61,7 @@ def loss(scoring, X, y, s, q, truth, k, weights="uniform", metric="euclidean"):
 
 
 def left_out_losses(scoring, X, y, splits, ks, s=None, **options):
-    """[(m, len(ks)) for each (train, test)], by a fit and a prediction each."""
+    """Return (m, len(ks)) losses for each (train, test), by separate fits and predictions."""
     s = np.ones(len(X)) if s is None else s
     return [
         np.array(
@@ -76,7 +76,7 @@ def one_at_a_time(n):
 
 
 def blobs(seed, n=40, p=3, classes=3, grid=False):
-    """Overlapping classes; ``grid``: on few points, with many ties and copies."""
+    """Return overlapping classes; ``grid``: on few points, with many ties and copies."""
     rng = np.random.default_rng(seed)
     y = rng.integers(classes, size=n)
     y[:classes] = np.arange(classes)

@@ -1,4 +1,4 @@
-"""The Cover–Hart bracket: its algebra, its chance, and that it holds a known Bayes error."""
+"""The Cover–Hart bracket: its algebra, its coverage, and that it contains a known Bayes error."""
 
 from fractions import Fraction
 
@@ -111,7 +111,8 @@ def two_intervals(rng, n, classes=2, flip=0.2):
 def test_the_bracket_holds_the_bayes_error_of_many_samples(classes, flip):
     """R* = flip; one column and 800 rows are near enough to infinitely many.
 
-    Noise alone is the worst case: R* is at the lower limit. Rows taken as independent held 85 %.
+    Noise alone is the worst case: R* is at the lower limit. Treating rows as independent, coverage
+    was 85 %.
     """
     held = []
     for seed in range(60):

@@ -30,7 +30,7 @@ SEEDS = range(4)
 
 
 def by_hand(X, y, scoring="error", ks=KS, **options):
-    """(n, len(ks)): rows left out one at a time."""
+    """Return losses (n, len(ks)) of rows left out one at a time."""
     return np.concatenate(left_out_losses(scoring, X, y, one_at_a_time(len(X)), ks, **options))
 
 
@@ -126,7 +126,7 @@ def test_balanced_error_is_the_mean_of_the_classes_errors():
 
 
 def test_many_copies_of_a_row_are_its_neighbours_and_it_is_not():
-    """More rows at distance 0 than neighbours are asked for, most with a smaller index."""
+    """More rows are at distance 0 than neighbours are requested, most with a smaller index."""
     X = np.concatenate([np.zeros((6, 1)), np.ones((6, 1))])
     y = np.array([0, 0, 0, 1, 1, 1] * 2)
     choice = choose_k(X, y, [1, 2, 5])
@@ -367,7 +367,7 @@ def test_the_standard_error_is_that_of_a_mean_over_rows():
 
 @pytest.mark.parametrize("method", ["loo", "bootstrap"])
 def test_intervals_hold_the_mean_error_of_such_fits(method):
-    """Rows left out one at a time share neighbours; as independent rows they held 80 to 90 %."""
+    """Left-out rows share neighbours; treated as independent, coverage was 80 to 90 %."""
     ks, rng = [1, 5, 15], np.random.default_rng(0)
     result = [
         choose_k(*_two_normals(rng, 80), ks, method=method, n_resamples=20, random_state=0)

@@ -20,7 +20,7 @@ P = {"manhattan": 1, "euclidean": 2, "chebyshev": math.inf}
 
 
 def exact_volume(p, d):
-    """(rational, power of π) of the unit ball."""
+    """Volume of the unit ball as (rational, power of π)."""
     if p == 1:
         return Fraction(2**d, math.factorial(d)), 0
     if p == math.inf:

@@ -1,4 +1,4 @@
-"""What neighbours say together: votes, shares, means, ties, weights, and who abstains."""
+"""Predictions of neighbours: votes, shares, means, ties, weights and abstention."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ RADIUS = 1.1
 
 
 def object_safe(weights):
-    """scikit-learn hands an array of arrays to a function, of neighbours within a radius."""
+    """For neighbours within a radius, scikit-learn passes an array of arrays to the function."""
     if not callable(weights):
         return weights
 

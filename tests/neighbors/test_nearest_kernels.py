@@ -1,4 +1,4 @@
-"""Lists of the best, the k-d tree's boxes, and arguments that do not fit."""
+"""Lists of the nearest, boxes of the k-d tree, and arguments of wrong shape."""
 
 import os
 import subprocess

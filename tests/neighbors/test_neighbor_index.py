@@ -151,7 +151,7 @@ def test_a_large_power():
 
 @pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "brute"])
 def test_rows_that_a_distance_cannot_tell_apart(algorithm):
-    """Constant columns have no spread, so nothing is left of them by Mahalanobis."""
+    """Constant columns have no spread, so Mahalanobis ignores them."""
     X = np.ones((1500, 2))
     _, rows = made("mahalanobis", X, algorithm=algorithm)
     result, numbers = rows.kneighbors(X[:20], 3)

@@ -1,4 +1,4 @@
-"""Every way of searching for the nearest rows, against all differences in plain NumPy."""
+"""Every search engine against all differences in plain NumPy."""
 
 from fractions import Fraction
 

@@ -27,7 +27,7 @@ names = np.array(["setosa", "versicolor", "virginica"])[y]
 
 
 class KNeighborsClassifier(peers.KNeighborsClassifier):
-    """Ties and votes as certus has them."""
+    """A stand-in with the ties and votes of certus."""
 
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y)
@@ -259,7 +259,7 @@ def test_the_same_bits_on_any_number_of_threads(rng):
 
 
 def fits():
-    """(model, X, y) of each class, with metrics and kinds of rows."""
+    """Return (model, X, y) of each class, with metrics and kinds of rows."""
     ours = pytest.importorskip("certus.neighbors")
     holes = X.copy()
     holes[::7, 1] = np.nan

@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of an estimator, of the estimators of neighbours."""
+"""scikit-learn's expectations of an estimator, for the neighbour estimators."""
 
 import copy
 import inspect
@@ -52,7 +52,7 @@ def known_to_fail(model):
 
 
 def make(cls, **parameters):
-    """With something to say everywhere."""
+    """Return a model that predicts something for every row."""
     if cls is neighbors.RadiusNeighborsClassifier:
         parameters = {"radius": 3.0, "outlier_label": "most_frequent", **parameters}
     if cls is neighbors.RadiusNeighborsRegressor:

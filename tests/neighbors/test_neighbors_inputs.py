@@ -1,4 +1,4 @@
-"""What cannot be searched is refused in words: the row, the column, the remedy."""
+"""Invalid input raises errors that name the row, the column and the remedy."""
 
 import warnings
 

@@ -22,7 +22,7 @@ each_power = pytest.mark.parametrize("metric", POWERS)
 
 
 def by_fractions(X, q):
-    """Squared distances, exact."""
+    """Exact squared distances."""
     return [
         sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(x, q, strict=True)) for x in X.tolist()
     ]
@@ -81,7 +81,7 @@ def test_a_distance_of_one_row_to_many_is_that_of_pairs(metric, rng):
 
 
 def everything(X, Q, reach, metric, params):
-    """(q, i) of all pairs within reach, by the plain distance."""
+    """Return (q, i) of all pairs within reach, by the plain distance."""
     D = np.stack([distance(X, q[None], metric, params) for q in Q])
     return {(q, i) for q, i in np.argwhere(reach[:, None] >= D).tolist()}
 
@@ -134,7 +134,7 @@ def test_the_pass_sees_rows_whose_squares_are_out_of_range(size, rng):
 
 
 def claim(X, query_rows, k=3, metric="euclidean", **params):
-    """What a model that is right answers."""
+    """The answers of a correct model."""
     rows = np.asarray(query_rows)
     d, i = neighbors.nearest(X, X[rows], k, metric, **params)
     return {

@@ -59,7 +59,7 @@ each_metric = pytest.mark.parametrize(
 
 
 def same_neighbours(ours, theirs, rtol=1e-9, atol=1e-9):
-    """Distances agree; rows too, but where distances are equal."""
+    """Assert that distances agree, and rows except where distances are equal."""
     (d, i), (e, j) = ours, theirs
     np.testing.assert_allclose(d, e, rtol=rtol, atol=atol)
     for row in range(len(d)):
@@ -182,7 +182,7 @@ def test_graphs_of_a_fitted_model_are_those_of_its_rows():
 
 
 def brute(rows, queries, k, own=False):
-    """By definition: differences, sorted by (distance, row)."""
+    """Neighbours by definition: differences, sorted by (distance, row)."""
     D = np.sqrt(((queries[:, None] - rows) ** 2).sum(axis=2))
     order = [
         [j for _, j in sorted((d, j) for j, d in enumerate(line) if not own or j != i)][:k]
@@ -374,7 +374,7 @@ def people(n=60, seed=0):
 
 
 def gower(a, b, ranges):
-    """By definition, of two rows."""
+    """Gower's distance of two rows by definition."""
     terms = [
         abs(a[l] - b[l]) / ranges[l] if l in ranges else float(a[l] != b[l])
         for l in a.index

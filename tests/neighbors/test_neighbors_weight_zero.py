@@ -1,4 +1,4 @@
-"""A row of weight 0 is absent: nobody's neighbour, whatever is asked of the model."""
+"""A row of weight 0 is absent: it is never a neighbour, in any method of the model."""
 
 import pickle
 

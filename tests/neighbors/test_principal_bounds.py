@@ -12,7 +12,7 @@ PLAIN = np.dtype(np.float32)
 
 
 def draw(n, m, p=300, seed=0, rank=20, noise=0.1):
-    """Near a plane of ``rank`` dimensions."""
+    """Draw rows and queries near a plane of ``rank`` dimensions."""
     rng = np.random.default_rng(seed)
     axes = rng.standard_normal((rank, p))
     X = rng.standard_normal((n + m, rank)) @ axes + noise * rng.standard_normal((n + m, p))
@@ -50,7 +50,7 @@ def test_answers_are_those_of_all_differences(noise, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_is_one(seed):
-    """Far queries and rows far from the origin included."""
+    """Includes distant queries and rows far from the origin."""
     X, Q = draw(500, 40, p=260, seed=seed, noise=10.0 ** np.random.default_rng(seed).uniform(-6, 1))
     X, Q = X + 100.0, Q * 50.0 ** (seed % 3) + 100.0
     engine = Products(X, 1)
@@ -76,7 +76,7 @@ def test_few_queries_or_columns_do_not_pay_for_axes(monkeypatch):
 
 @pytest.mark.parametrize("shift", [0.0, 1e4])
 def test_ties_and_repeated_rows_are_collected(shift, monkeypatch):
-    """Rows that repeat have equal bounds: all of them must be seen for the smallest to be named."""
+    """Rows that repeat have equal bounds: all of them must be collected to find the smallest."""
     monkeypatch.setattr(principal_bounds, "MIN_QUERIES", 100)
     X, Q = draw(2100, 300, noise=0.01, seed=3)
     X, Q = np.vstack([X, X]) + shift, Q + shift

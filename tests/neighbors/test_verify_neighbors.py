@@ -272,7 +272,7 @@ def test_one_row_edited_in_the_tree_is_named():
 
 
 class Permuted(peers.NearestNeighbors):
-    """Names the right distances and the wrong rows."""
+    """A model that returns the right distances but the wrong rows."""
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         d, i = super().kneighbors(X, n_neighbors)
@@ -286,7 +286,7 @@ def test_permuted_rows_are_refused():
 
 
 class Second(peers.KNeighborsClassifier):
-    """Leaves out the nearest but one."""
+    """A model that leaves out the second nearest."""
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -315,7 +315,7 @@ def test_wrong_votes_are_refused(name, algorithm):
 
 
 class Loud(peers.KNeighborsClassifier):
-    """Right about classes, wrong about how sure."""
+    """A model with right classes but wrong probabilities."""
 
     def predict_proba(self, X):
         P = super().predict_proba(X) ** 2

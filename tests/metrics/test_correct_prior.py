@@ -371,7 +371,7 @@ def test_one_of_two_shares_is_enough():
 
 def test_models_without_probabilities_or_fit_are_refused_with_a_remedy():
     X, y = rare(7, 300)
-    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba: give it one by"):
+    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba: add it with"):
         correct_prior(RidgeClassifier().fit(X, y), 0.1, y=y)
     with pytest.raises(NotFittedError):
         correct_prior(LogisticRegression(), 0.1)

@@ -16,7 +16,7 @@ from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve
 from ..solvers.least_squares.sparse import solve_sparse
 from ._scores import scores
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 
 
 class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
@@ -54,7 +54,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
         else:
             memory_for_gram(*rows.shape, rows.threads)
             self._monitor.begin()
-        with Solving(self, rows):
+        with SolverContext(self, rows):
             if rows.sparse or not long_enough_to_listen(rows.shape):
                 solution = solve_rows(rows, **problem)
             else:

@@ -18,7 +18,7 @@ from ..data.validation import (
 )
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.lasso.elastic_net_path import Regression, path, regressions
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 
 
 class Nobody(BaseEstimator):
@@ -92,7 +92,7 @@ def enet_path(
     assert rows.y is not None
     k, p = rows.y.shape[1], rows.shape[1]
     starts = [None] * k if coef_init is None else starts_of(coef_init, k, p, positive)
-    with Solving(nobody, rows):
+    with SolverContext(nobody, rows):
         problems = regressions(rows, False, rows.S)
         grid = grid_of(problems, number, l1_ratio, eps, positive)
         found = []

@@ -1,4 +1,4 @@
-"""What stands around every solver."""
+"""Context of a solver call: BLAS threads are limited, and non-finite input is refused."""
 
 from types import TracebackType
 
@@ -8,9 +8,11 @@ from ..runtime.pool import blas_limiter
 from ..solvers.linalg.gram import NonFiniteError
 
 
-class Solving:
-    """``with Solving(model, rows)``: BLAS is held to the threads that suit these rows, and a value
-    that a solver found not to be finite is named by its row and column."""
+class SolverContext:
+    """Limit BLAS to the threads that suit the rows while a solver runs.
+
+    If the solver meets a value that is not finite, raise an error that names its row and column.
+    """
 
     def __init__(self, model: object, rows: Rows):
         self.model, self.rows = model, rows

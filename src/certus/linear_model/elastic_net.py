@@ -14,16 +14,16 @@ from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.lasso.elastic_net import Found
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.progress import OnStep, Step
 from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
-from ._classifier import LEAST_TOL, aloud
+from ._classifier import MIN_TOL, print_steps
 from ._path import enet_path, lasso_path, of_alpha, ratio
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 
 EXACT = 1e-9  # the residual that a fit reaches which looked at all columns
 
@@ -83,7 +83,7 @@ class CoordinateRegressor(LinearRegressor):
     ) -> None:  # fmt: skip
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]
-        tol, max_iter = max(min(float(self.tol), TOL), LEAST_TOL), int(self.max_iter)
+        tol, max_iter = max(min(float(self.tol), TOL), MIN_TOL), int(self.max_iter)
         penalty = of_alpha(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
         start, intercept = self._start(p, k), bool(self.fit_intercept)
 
@@ -101,8 +101,8 @@ class CoordinateRegressor(LinearRegressor):
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
         if getattr(self, "verbose", 0):  # of the cross-validated ones
-            on_step = aloud(on_step, type(self).__name__)
-        with Solving(self, rows):
+            on_step = print_steps(on_step, type(self).__name__)
+        with SolverContext(self, rows):
             problems = problems or regressions_of_one_fit(rows, intercept, rows.S)
             found = self._certified_fit(
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
@@ -129,7 +129,7 @@ class CoordinateRegressor(LinearRegressor):
                 self.dual_gap_ = certificate.gap
                 return certificate
             start = fitted.w
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             for t, regression in enumerate(problems):
                 told = _of_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]

@@ -28,7 +28,7 @@ from ..solvers.lasso.elastic_net_cv import Fold, FoldsSoFar, fold_errors
 from ..solvers.lasso.elastic_net_path import Regression, regressions, sums_of
 from ..text.format import count
 from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 from .elastic_net import CoordinateRegressor
 
 CHOICES = ("min", "1se")
@@ -118,7 +118,7 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
-        with Solving(self, rows):
+        with SolverContext(self, rows):
             sums = sums_of(rows, intercept)
             problems = regressions(rows, intercept, rows.S, sums)
             alphas = [

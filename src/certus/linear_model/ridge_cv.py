@@ -22,7 +22,7 @@ from ..solvers.least_squares.ridge_cv import leave_one_out
 from ..solvers.least_squares.sparse import GRAM_COLUMNS
 from ._alphas_so_far import AlphasSoFar
 from ._base import LinearRegressor
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 from .ridge import Ridge
 
 WIDE_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB with its zeros
@@ -171,7 +171,7 @@ class RidgeCV(LinearRegressor):
     ) -> None:
         keep = self.store_cv_results or self.scoring is not None
         self._require_room(rows)
-        with Solving(self, rows):
+        with SolverContext(self, rows):
             look = partial(leave_one_out, rows, alphas, fit_intercept, keep)
             path = interruptible(look) if long_enough_to_listen(rows.shape) else look()
         results = None

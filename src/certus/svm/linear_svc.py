@@ -15,17 +15,17 @@ from ..linear_model._classes_so_far import ClassesSoFar
 from ..linear_model._classifier import (
     LargestScore,
     LinearClassifier,
-    aloud,
     attributes_of,
-    together,
+    combine_fits,
+    print_steps,
     with_constant,
 )
-from ..linear_model._solver_context import Solving
+from ..linear_model._solver_context import SolverContext
 from ..losses import SquaredHinge
 from ..penalties import ElasticNet
 from ..runtime.pool import run_on_threads
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER, against_the_rest, choose, classification
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, choose, classification, one_vs_rest
 from ..solvers.hinge import dispatch
 from ..solvers.hinge.dispatch import HingeFit, HingeProblem
 from ..solvers.loop import Fit
@@ -211,9 +211,14 @@ class LinearSVC(LargestScore, LinearClassifier):
         else:
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
             design = design.with_targets(design.y, s)
-            problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
+            problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, certificate = self._solve_each(
-                problems, rows, choose, tol, max_iter, lambda fits: self._attributes(together(fits))
+                problems,
+                rows,
+                choose,
+                tol,
+                max_iter,
+                lambda fits: self._attributes(combine_fits(fits)),
             )
         return fit.stopped_at, certificate, fit.message
 
@@ -242,16 +247,16 @@ class LinearSVC(LargestScore, LinearClassifier):
             self._monitor.begin(None)
             self._monitor.keep(
                 lambda: self._hinge_attributes(so_far.fits()), lambda: self._check(rows, tol),
-                so_far.message, so_far.there,
+                so_far.message, so_far.has_steps,
             )  # fmt: skip
         else:
             on_step: OnStep = self._monitor.iterations(
                 self._attributes, lambda: self._check(rows, tol), max_iter
             )
             if self.verbose > 0:
-                on_step = aloud(on_step, type(self).__name__)
+                on_step = print_steps(on_step, type(self).__name__)
         fits: list[Any] = [None] * len(problems)
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
 
             def solve_class(k: int, tighter: float = tighter) -> None:
                 listener = so_far.listener(k) if len(problems) > 1 else on_step
@@ -260,7 +265,7 @@ class LinearSVC(LargestScore, LinearClassifier):
                 )
                 so_far.done(k, fits[k])
 
-            with Solving(self, rows):
+            with SolverContext(self, rows):
                 solver.prepare(problems[0])
                 run_on_threads(solve_class, len(problems), rows.threads if in_parallel else 1)
             for name, value in self._hinge_attributes(fits).items():

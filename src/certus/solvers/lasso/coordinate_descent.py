@@ -17,10 +17,10 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
-from ..first_order.repr_as_called import AsTyped
-from ..glm.exact_step import exact_step_of_scores
+from ..first_order.repr_as_called import ReprAsCalled
+from ..glm.exact_step import exact_step_from_scores
 from ..linalg.sparse_columns import by_columns
-from ..loop import NO_LOWER, State
+from ..loop import NO_DESCENT_MESSAGE, State
 from ..problem import Problem
 from .active_columns import (
     Curvature,
@@ -62,7 +62,7 @@ ROUNDING = 4e-15  # of F: a predicted decrease below this is none
 SAMPLE = 16  # rows from which the columns' deviations are guessed; they set priorities only
 
 
-class CoordinateDescent(AsTyped):
+class CoordinateDescent(ReprAsCalled):
     """L1 and elastic-net penalties by proximal Newton steps on working sets of coefficients.
 
     O(n·p) operations a step beside O(n·|set|²), and memory for a copy of the columns in the set.
@@ -104,7 +104,7 @@ class CoordinateDescent(AsTyped):
             new = _judged(problem, point, g, more.size, more.bound)
             fell = state.objective - new.objective > ROUNDING * abs(state.objective)
             if not fell and new.excess > state.excess / 2:
-                new.stalled, new.message = all_of_them, NO_LOWER if all_of_them else ""
+                new.stalled, new.message = all_of_them, NO_DESCENT_MESSAGE if all_of_them else ""
                 new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED * abs(state.objective)
             if slow and new.excess > 0.9 * state.excess:
@@ -337,7 +337,7 @@ def _line_search(
         made = problem.cache["newton steps"] = problem.cache.get("newton steps", 0) + 1
         # rows that count as curved and are not hold the model back, the more the heavier they are
         if made > USUAL_STEPS:
-            r = exact_step_of_scores(problem, point.w, delta, point.z, t)
+            r = exact_step_from_scores(problem, point.w, delta, point.z, t)
             _adapt_least_curvature(problem, r)
     for _ in range(HALVINGS):
         new = _Point.at(problem, point.w + r * delta, point.b + r * beta, point.z + r * t)

@@ -12,7 +12,7 @@ from ...data.rows import Rows
 from ...runtime.pool import give_up_if_stopped
 from ..linalg import sparse_columns
 from ..linalg.gram import Gram, gram
-from ..loop import SAFETY
+from ..loop import GOAL_SAFETY_FACTOR
 from ..progress import OnStep, ignore
 from .coordinate_penalty import CoordinatePenalty
 from .elastic_net import Found, solve
@@ -32,7 +32,7 @@ class Regression(NamedTuple):
     def goal(self, tol: float) -> float:
         """The excess to reach. Where rows are not needed any more, more digits cost nothing."""
         accurate = ACCURATE if self.columns.accurate else 1.0
-        return accurate * tol * self.null / SAFETY
+        return accurate * tol * self.null / GOAL_SAFETY_FACTOR
 
     def first_fit(self, penalty: CoordinatePenalty, tol: float) -> Found | None:
         """Without a look at all columns, where that is likely to be enough."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
-from ..glm.linear_problem import Aliases, Scaled, eps_of, rank_noise
+from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
 
 ROUNDINGS = 4.0  # of the columns, within which a direction is left out
 DOUBTFUL = 4.0  # times the noise of singular values, below which the rule is asked
@@ -134,7 +134,7 @@ def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
         (mean,) = rows.reduce(_mean_of, D_all)
         level = level - (mean / problem.sums.S).astype(float)
     square, size = rows.reduce(_effect_of, np.vstack([D, level]))
-    limit = ROUNDINGS * eps_of(rows) * np.sqrt(size)
+    limit = ROUNDINGS * data_eps(rows) * np.sqrt(size)
     negligible: np.ndarray = np.sqrt(square).astype(float) <= limit
     return negligible
 

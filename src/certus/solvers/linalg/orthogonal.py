@@ -71,7 +71,7 @@ class Orthogonal(NamedTuple):
             )  # fmt: skip
         return Rows(_MadeRows(rows, self), rows.y, rows.s, threads=rows.threads)
 
-    def inside(self, w: np.ndarray) -> np.ndarray:
+    def to_internal(self, w: np.ndarray) -> np.ndarray:
         """η of w (p,), as near as it comes."""
         p = len(self.exponent)
         size = np.where(self.norm > 0, self.norm, 0.0)
@@ -90,7 +90,7 @@ class Orthogonal(NamedTuple):
         total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.cancelling.any())
         return float(total / count)
 
-    def outside(self, eta: np.ndarray) -> np.ndarray:
+    def to_user(self, eta: np.ndarray) -> np.ndarray:
         """w (p,) of η, the smallest with these scores up to what was left out."""
         w = np.ldexp(self.T[: len(self.exponent)] @ eta, -self.exponent)
         L = self.left_out

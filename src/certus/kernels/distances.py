@@ -1,11 +1,11 @@
-"""Distances of all pairs of rows by differences, summed feature by feature.
+"""Distances of all pairs of rows by their differences, added feature by feature.
 
     D_ij = Σ_l w_l |a_il − b_jl|,   Σ_l (a_il − b_jl)²,   max_l w_l |a_il − b_jl|,   …
 
-A panel holds LANES rows of B, transposed, so that the inner loop is elementwise over pairs and
-vectorises, also for the maximum. Every pair is summed in the same order, wherever it is: equal
-pairs get equal bits, D_ij = D_ji, and ties are exact. Differences are used, not
-‖a‖² + ‖b‖² − 2aᵀb, so that rows 0.5 apart are 0.5 apart at 1e8 too.
+The rows of B lie in lanes: a panel holds LANES rows of B, transposed, so that the inner loop is
+elementwise over pairs and vectorises, also for the maximum. Every pair is added in the same order,
+wherever it stands: equal pairs get equal bits, D_ij = D_ji, and ties are ties. Differences, not
+‖a‖² + ‖b‖² − 2aᵀb: rows 0.5 apart are 0.5 apart at 1e8 too.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from numba import types
 from certus.kernels._compile import kernel
 
 LANES = 64  # rows of B in a panel: 32 and 128 were slower
-FEATURES = 32  # 32 × 64 numbers of a panel stay in the first-level cache
+FEATURES = 32  # 32 × 64 numbers of a panel stay in the first cache
 
 ABSOLUTE, SQUARED, WEIGHTED_SQUARED, MAXIMUM, POWER, MISMATCH, CANBERRA, PRODUCT = range(8)
 
@@ -29,8 +29,8 @@ def _absolute(a, w, panel, first, last, sums):
         w0, w1, w2, w3 = w[l], w[l + 1], w[l + 2], w[l + 3]
         b0, b1, b2, b3 = panel[l], panel[l + 1], panel[l + 2], panel[l + 3]
         for t in range(LANES):
-            first_two = abs(a0 - b0[t]) * w0 + abs(a1 - b1[t]) * w1
-            sums[t] += first_two + (abs(a2 - b2[t]) * w2 + abs(a3 - b3[t]) * w3)
+            near = abs(a0 - b0[t]) * w0 + abs(a1 - b1[t]) * w1
+            sums[t] += near + (abs(a2 - b2[t]) * w2 + abs(a3 - b3[t]) * w3)
         l += 4
     while l < last:
         a0, w0, b0 = a[l], w[l], panel[l]
@@ -138,7 +138,7 @@ def _product(a, panel, first, last, sums):
 
 @kernel
 def _all_pairs(A, panels, w, kind, p, sums, D):
-    """Compute D[i, j] for the rows of A and the panels of B; ``sums`` (n, LANES) is scratch."""
+    """D[i, j] for the rows of A and the panels of B; `sums` (rows of A, LANES) is scratch."""
     n, features = A.shape
     m = D.shape[1]
     for block in range(panels.shape[0]):
@@ -171,8 +171,8 @@ def _all_pairs(A, panels, w, kind, p, sums, D):
 
 
 @kernel
-def _shared(A, panels, w, scale, categorical, sums, shared_weight, D, S):
-    """Compute D = Σ w·difference and S = Σ w over the features that neither row lacks (NaN).
+def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
+    """Over the features that both rows have (not NaN): D = Σ w·difference, S = Σ w.
 
     The difference is (Δ/scale)² for squares (categorical 2), |Δ|/scale for numbers (0) and
     1[a ≠ b] for categories (1).
@@ -186,7 +186,7 @@ def _shared(A, panels, w, scale, categorical, sums, shared_weight, D, S):
         for i in range(n):
             for t in range(LANES):
                 sums[t] = 0.0
-                shared_weight[t] = 0.0
+                seen[t] = 0.0
             for l in range(features):
                 a0, w0, s0, b0 = A[i, l], w[l], scale[l], panel[l]
                 if a0 != a0:
@@ -194,25 +194,25 @@ def _shared(A, panels, w, scale, categorical, sums, shared_weight, D, S):
                 if categorical[l] == 1:
                     for t in range(LANES):
                         sums[t] += w0 if (a0 != b0[t]) and (b0[t] == b0[t]) else 0.0
-                        shared_weight[t] += w0 if b0[t] == b0[t] else 0.0
+                        seen[t] += w0 if b0[t] == b0[t] else 0.0
                 elif categorical[l] == 2:
                     for t in range(LANES):
                         d0 = (a0 - b0[t]) * s0
                         sums[t] += w0 * d0 * d0 if d0 == d0 else 0.0
-                        shared_weight[t] += w0 if d0 == d0 else 0.0
+                        seen[t] += w0 if d0 == d0 else 0.0
                 else:
                     for t in range(LANES):
                         d0 = abs(a0 - b0[t]) * s0
                         sums[t] += w0 * d0 if d0 == d0 else 0.0
-                        shared_weight[t] += w0 if d0 == d0 else 0.0
+                        seen[t] += w0 if d0 == d0 else 0.0
             for t in range(stop - start):
                 D[i, start + t] = sums[t]
-                S[i, start + t] = shared_weight[t]
+                S[i, start + t] = seen[t]
 
 
 @kernel
-def _absolute_slope_sums(A, panels, C, g):
-    """Add Σ_ij C_ij |a_il − b_jl| to g_l, for the rows of A and the panels of B."""
+def _absolute_vjp(A, panels, C, g):
+    """g_l += Σ_ij C_ij |a_il − b_jl|, for the rows of A and the panels of B."""
     n, features = A.shape
     for block in range(panels.shape[0]):
         start = block * LANES
@@ -226,23 +226,23 @@ def _absolute_slope_sums(A, panels, C, g):
 
 
 def panels_of(B: np.ndarray) -> np.ndarray:
-    """Panels of B (panels, features, LANES); the last is padded with its last row."""
+    """The rows of B in lanes: (panels, features, LANES), the last filled up with its last row."""
     m, features = B.shape
     count = -(-m // LANES)
     panels = np.empty((count, features, LANES))
     whole = m // LANES
     panels[:whole] = B[: whole * LANES].reshape(whole, LANES, features).transpose(0, 2, 1)
     if whole < count:
-        last = B[whole * LANES :]
-        panels[whole, :, : len(last)] = last.T
-        panels[whole, :, len(last) :] = last[-1][:, None]
+        rest = B[whole * LANES :]
+        panels[whole, :, : len(rest)] = rest.T
+        panels[whole, :, len(rest) :] = rest[-1][:, None]
     return panels
 
 
 def all_pairs(A, panels, w, kind: int, p: float, D) -> None:
-    """Write the sums of kind ``kind`` of the rows of A against ``panels`` to D (n, m).
+    """Write the sums of kind `kind` of the rows of A against `panels` to D (n, m).
 
-    A, w : float64, C order, may be read-only. D : float64, rows contiguous. Thread-safe.
+    A, w : float64, C order, may be read-only. D : float64, rows contiguous. Safe on threads.
     """
     n, features = A.shape
     _match(A, panels, D)
@@ -252,33 +252,33 @@ def all_pairs(A, panels, w, kind: int, p: float, D) -> None:
 
 
 def shared_features(A, panels, w, scale, categorical, D, S) -> None:
-    """Compute D = Σ w·difference and S = Σ w over shared features; see ``_shared``."""
+    """D = Σ w·difference and S = Σ w over the features that both rows have; see `_shared`."""
     _match(A, panels, D)
     _match(A, panels, S)
     features = A.shape[1]
     if not (len(w) == len(scale) == len(categorical) == features):
         raise ValueError(f"{len(w)}, {len(scale)}, {len(categorical)} numbers, {features} features")
     categorical = np.ascontiguousarray(categorical, dtype=np.intp)
-    sums, shared_weight = np.empty(LANES), np.empty(LANES)
-    _compiled_shared()(A, panels, w, scale, categorical, sums, shared_weight, D, S)
+    sums, seen = np.empty(LANES), np.empty(LANES)
+    _compiled_shared()(A, panels, w, scale, categorical, sums, seen, D, S)
 
 
-def absolute_slope_sums(A, panels, C) -> np.ndarray:
-    """Compute Σ_ij C_ij |a_il − b_jl| for every l; C (n, panels·LANES) is 0 beyond B's rows."""
+def absolute_vjp(A, panels, C) -> np.ndarray:
+    """Σ_ij C_ij |a_il − b_jl| for every feature l; C (n, panels·LANES), 0 beyond the rows of B."""
     if C.shape != (len(A), len(panels) * LANES) or A.shape[1] != panels.shape[1]:
         raise ValueError(f"A {A.shape}, panels {panels.shape}, C {C.shape} do not match")
     g = np.zeros(A.shape[1])
-    _compiled_slope_sums()(A, panels, np.ascontiguousarray(C, dtype=np.float64), g)
+    _compiled_pull()(A, panels, np.ascontiguousarray(C, dtype=np.float64), g)
     return g
 
 
 def _match(A, panels, D) -> None:
     n, features = A.shape
     count, p, _ = panels.shape
-    matches = D.shape[0] == n and p == features and count == -(-D.shape[1] // LANES)
+    good = D.shape[0] == n and p == features and count == -(-D.shape[1] // LANES)
     typed = A.dtype == D.dtype == panels.dtype == np.float64
     ordered = A.flags.c_contiguous and panels.flags.c_contiguous and D.strides[1] == 8
-    if not (matches and typed and ordered):
+    if not (good and typed and ordered):
         raise ValueError(f"A {A.shape}, panels {panels.shape}, D {D.shape} do not match")
 
 
@@ -307,13 +307,13 @@ def _compiled_shared():
 
 
 @cache
-def _compiled_slope_sums():
+def _compiled_pull():
     (_, matrix, panels), _ = _types()
-    return _absolute_slope_sums.compile(types.void(matrix, panels, matrix, types.float64[::1]))
+    return _absolute_vjp.compile(types.void(matrix, panels, matrix, types.float64[::1]))
 
 
 def warm() -> None:
-    """Compile all variants, or load them from disk."""
+    """Compile every kind, or load it from disk."""
     _compiled_pairs()
     _compiled_shared()
-    _compiled_slope_sums()
+    _compiled_pull()

@@ -159,7 +159,7 @@ def _reading(
         "definition": "neighbors",
         "formula": f"the {wanted} by {metric_text(metric, params)}",
         "parameters": {
-            "asked": pairs, "start": start, "distances": d, "indices": i, **extent,
+            "query_pairs": pairs, "start": start, "distances": d, "indices": i, **extent,
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
@@ -176,7 +176,7 @@ def _votes(
     d: np.ndarray,
 ) -> dict[str, Any]:
     has_neighbors = np.diff(start) > 0  # without neighbours there is no prediction
-    claim: dict[str, Any] = {"weights": _weights(model, start, d), "asked": has_neighbors}
+    claim: dict[str, Any] = {"weights": _weights(model, start, d), "has_prediction": has_neighbors}
     Q = _queries(rows, pairs[has_neighbors])
     predicted = _columns(plain_model.predict(Q))
     if not is_classifier(model):

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
+from ..linalg.gram import NonFiniteError
 
 ROUNDINGS = 4.0  # of the columns, within which a direction is left out
 DOUBTFUL = 4.0  # times the noise of singular values, below which the rule is asked
@@ -80,11 +81,15 @@ def _sharpened(
     """Those singular vectors, less what rounding has mixed in of the others:
     N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
     N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
-    D = problem.unscale[:, None] * N
-    level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
-    (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
-    h = problem.unscale[:, None] * h
-    return N - V @ ((V.T @ h) / s[:, None] ** 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        D = problem.unscale[:, None] * N
+        level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+        (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
+        h = problem.unscale[:, None] * h
+        sharpened: np.ndarray = N - V @ ((V.T @ h) / s[:, None] ** 2)
+    if not np.isfinite(sharpened).all():
+        raise NonFiniteError
+    return sharpened
 
 
 def _transposed_times_effect(

@@ -26,8 +26,8 @@ class NonFiniteError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the squares of some columns overflow: divide those that reach beyond 1e150 by a power "
-            "of 10"
+            "the squares of some columns overflow or vanish: divide those that reach beyond 1e150, "
+            "or multiply those within 1e-150, by a power of 10"
         )
 
 

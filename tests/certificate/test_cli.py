@@ -178,16 +178,16 @@ def wrong_pairs(X, _y, merges, **_):
     return wrong
 
 
-def wrong_neighbours(X, _y, asked, start, distances, k, **_):
+def wrong_neighbours(X, _y, query_pairs, start, distances, k, **_):
     """Queries whose stated distances are not the least there are."""
     stated = np.array([distances[a:b] for a, b in pairwise(start)])
-    rows = X[asked[:, 0]]
+    rows = X[query_pairs[:, 0]]
     true = np.sqrt(((rows[:, None] - X[None]) ** 2).sum(axis=2))
     return np.sum(~np.isclose(stated, np.sort(true, axis=1)[:, :k], rtol=1e-9).all(axis=1))
 
 
 def plain_mixture(X, y, weights, theta, epsilon, **_):
-    """Of one column: densities by SciPy, and the prior."""
+    """Mixture of one column, with densities by SciPy and the prior."""
     mu, v = theta["means"][:, 0], theta["covariances"][:, 0]
     densities = weights * norm.pdf(X - X[0], mu - X[0, 0], np.sqrt(v))
     prior = epsilon / 2 * np.sum(np.log(v) + np.var(X - X[0]) / v)

@@ -30,7 +30,10 @@ STILL_ANSWERS = {
     "zero weight": "a row of weight 0 is not asked, and still answers",
 }
 FOLDS = "folds are drawn from the rows in their order, so the choice of λ depends on it"
-PANELS = ("certus.solvers.ncfs.problem:TILE", "certus.solvers.ncfs.problem:SLICE")
+PANELS = (
+    "certus.solvers.ncfs.problem:PANEL_ELEMENTS",
+    "certus.solvers.ncfs.problem:SLICE_ELEMENTS",
+)
 
 
 def column_weights(model: Any, sample: Sample) -> Answer:
@@ -112,10 +115,10 @@ def chosen(start: Any = None, unit: float = 1.0, heft: float = 1.0) -> LSSVCCV:
 
 
 TILES = (
-    "certus.solvers.lssvm.tiles:BAND",
-    "certus.solvers.lssvm.kernel:ROWS",
-    "certus.solvers.lssvm.kernel:COLUMNS",
-    "certus.solvers.lssvm.inverse:WIDTH",
+    "certus.solvers.lssvm.tiles:BAND_ROWS",
+    "certus.solvers.lssvm.kernel:TILE_ROWS",
+    "certus.solvers.lssvm.kernel:TILE_COLUMNS",
+    "certus.solvers.lssvm.inverse:BLOCK_COLUMNS",
 )
 KERNEL_MACHINES = [
     Case("LSSVC", machine(LSSVC), classes, scores, rtol=1e-8, blocks=TILES),

@@ -167,8 +167,9 @@ RECORDS: dict[str, Mapping[str, object]] = {
         "MixtureFinding", "SelectionFinding", "ExactFinding", "NeighborFinding", "TreeFinding",
     )},
     **{f"certus.certificate.facts.{name}": {} for name in (
-        "Iteration", "LeftOut", "Repeat", "ColumnSpread", "Restarts", "Move", "Collapse",
-        "SeparationProof", "OneColumn", "Combination", "Ordering", "SquaresFacts",
+        "Iteration", "LeftOutDirection", "Repeat", "ColumnSpread", "RestartSummary", "RowMove",
+        "Collapse",
+        "SeparationProof", "SeparatingColumn", "Combination", "Ordering", "SquaresFacts",
         "PenalizedFacts", "ClassFacts", "FirthFacts", "KernelFacts",
     )},
 }  # fmt: skip

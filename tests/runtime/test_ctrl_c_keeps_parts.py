@@ -124,7 +124,7 @@ def test_at_the_first_alpha_of_a_ridge_its_last_fold_is_kept(interrupted, number
     X, y = numbers
     model = RidgeCV(alphas=[10.0, 0.1], cv=3)
     said = interrupted(model, numbers, Ridge, "fit", 1)
-    assert "at the first alpha; the model of its last fold was kept: nothing chose alpha" in said
+    assert "at the first alpha, before any was chosen; the model of its last fold was kept" in said
     assert (model.alpha_, np.isnan(model.best_score_)) == (10.0, True)
     np.testing.assert_array_equal(model.coef_, Ridge(10.0).fit(X[20:], y[20:]).coef_)
 
@@ -214,7 +214,7 @@ def test_in_the_first_fold_of_feature_selection_the_last_fit_is_kept(interrupted
     model = NCFSClassifierCV(alphas=3, cv=3)
     said = interrupted(model, classes, NCFSClassifierCV, "_solve", 1)
     assert "in the first fold; the last model of its path was kept, whose alpha" in said
-    is_stopped(model, X, "whose alpha nothing chose")
+    is_stopped(model, X, "at an alpha not yet chosen")
     assert model.alpha_ == model.alphas_[-1], "from the weakest to the strongest"
     assert model.weights_.any()
     assert model.scores_.shape == (3, 0)

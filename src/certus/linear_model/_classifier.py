@@ -23,7 +23,7 @@ from ..solvers.progress import OnStep, Step
 from ..text.format import number, printable
 from ._classes_so_far import ClassesSoFar
 from ._scores import scores
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 
 LEAST_TOL = 1e-12  # float64 cannot show less
 
@@ -78,7 +78,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
             on_step = aloud(on_step, type(self).__name__)
         before = 0
         for tighter in TIGHTER:
-            with Solving(self, rows):
+            with SolverContext(self, rows):
                 fit = run(start, tol * tighter, on_step, before)
             self._set(fit)
             found = self._check(rows, tol)
@@ -111,7 +111,7 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
         for tighter in TIGHTER:
             fits = []
             for k, problem in enumerate(problems):
-                with Solving(self, rows):
+                with SolverContext(self, rows):
                     fits.append(
                         solve(
                             problem, choose(problem), starts[k], tol * tighter, max_iter,

@@ -1,4 +1,4 @@
-"""Scores Xw + b of rows that are not those of the fit."""
+"""Scores Xw + b of new rows."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..data.validation import data_for_predict
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
-    """In float64, (n,) or (n, k) as ``coef_`` is (p,) or (k, p), or there are k intercepts."""
+    """Xw + b in float64: (n, k) if ``coef_`` is (k, p) or there are k intercepts, else (n,)."""
     X = data_for_predict(model, X)
     w = (model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_).T
     several = np.broadcast_shapes(w.shape[1:], np.shape(model.intercept_)) if w.ndim > 1 else ()
@@ -23,5 +23,5 @@ def scores(model: Any, X: Any) -> np.ndarray:
 
 
 def _linear(X: object, _y: np.ndarray, _s: np.ndarray, w: np.ndarray, b: np.ndarray) -> Any:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are reported afterwards
         return X @ w + b

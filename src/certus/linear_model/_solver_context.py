@@ -1,4 +1,4 @@
-"""What stands around every solver."""
+"""Context of every solver call: limits BLAS threads, reports non-finite input."""
 
 from types import TracebackType
 
@@ -8,9 +8,12 @@ from ..runtime.pool import blas_limiter
 from ..solvers.linalg.gram import NonFiniteError
 
 
-class Solving:
-    """``with Solving(model, rows)``: BLAS is held to the threads that suit these rows, and a value
-    that a solver found not to be finite is named by its row and column."""
+class SolverContext:
+    """Context manager of a solver call, ``with SolverContext(model, rows)``.
+
+    BLAS is limited to the threads that pay for these rows, and a ``NonFiniteError`` of the solver
+    becomes an error that names the row and the column.
+    """
 
     def __init__(self, model: object, rows: Rows):
         self.model, self.rows = model, rows

@@ -1,5 +1,4 @@
-"""Without a penalty there may be no optimum, or many: the classes may be separated, columns repeat
-others."""
+"""Unpenalised problems, with no optimum (separated classes) or many (repeated columns)."""
 
 from typing import Any
 
@@ -17,9 +16,9 @@ Direction = tuple[np.ndarray, np.ndarray]
 def separation(
     rows: Rows, n_classes: int, fit_intercept: bool, reached: object, thorough: bool
 ) -> Direction | None:
-    """(u, c) that separates the classes as far as floats can tell: one column if one does.
+    """Return (u, c) that separates the classes to within rounding, a single column if possible.
 
-    ``reached``: (w, b) of the solver. ``thorough``: by linear programs, if nothing cheaper does.
+    ``reached``: the solver's (w, b). ``thorough``: solve linear programs if cheaper tests fail.
     """
     found = by_one_column(rows, n_classes, fit_intercept)
     if found is not None and n_classes == 2:
@@ -33,7 +32,7 @@ def separation(
 
 
 def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) -> Solution:
-    """The smallest w with the same scores: least squares on the scores themselves."""
+    """Return the w of least norm with the same scores, by least squares on the scores."""
     if rows.shape[0] <= rows.shape[1]:  # all rows at once
         rows = rows.dense()
     z = np.empty((rows.shape[0], w.shape[1]))

@@ -29,7 +29,7 @@ from ._folds import (
     values_of_l,
 )
 from ._parameters import whole_number
-from ._solver_context import Solving
+from ._solver_context import SolverContext
 from .logistic import (
     RUNS,
     SOLVERS,
@@ -299,7 +299,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             coefs[a, :, -1] = b if constant is None else constant * w[-1]
             self._monitor.part_done("fold")
 
-        with Solving(self, rows):
+        with SolverContext(self, rows):
             solver = RUNS.get(cast(str, self.solver), "auto")
             return path(problem, Cs, ratio, solver, self.max_iter, on_fit).n_iter
 

@@ -20,7 +20,7 @@ from ..linear_model._classifier import (
     together,
     with_constant,
 )
-from ..linear_model._solver_context import Solving
+from ..linear_model._solver_context import SolverContext
 from ..losses import SquaredHinge
 from ..penalties import ElasticNet
 from ..runtime.pool import run_on_threads
@@ -258,7 +258,7 @@ class LinearSVC(LargestScore, LinearClassifier):
                 fits[k] = dispatch.solve(problems[k], solver, fits[k], tol * tighter, most, heard)
                 so_far.done(k, fits[k])
 
-            with Solving(self, rows):
+            with SolverContext(self, rows):
                 solver.prepare(problems[0])
                 run_on_threads(one, len(problems), rows.threads if side_by_side else 1)
             for name, value in self._hinge_attributes(fits).items():

@@ -95,7 +95,7 @@ def test_a_column_that_one_fold_alone_sees_is_no_rounding():
 
 def test_two_targets_are_refused_with_a_remedy():
     X, Y = draw((30, 4), k=2)
-    with pytest.raises(ValueError, match="each target by itself"):
+    with pytest.raises(ValueError, match="each target separately"):
         LassoCV().fit(X, Y)
 
 

@@ -19,7 +19,7 @@ from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..runtime.progress import monitored
 from ..solvers.least_squares.ridge_cv import leave_one_out
-from ..solvers.least_squares.sparse import GRAM_COLUMNS
+from ..solvers.least_squares.sparse import MAX_GRAM_COLUMNS
 from ._base import LinearRegressor
 from ._recording_scorer import RecordingScorer
 from ._solver_context import SolverContext
@@ -196,7 +196,7 @@ class RidgeCV(LinearRegressor):
     def _require_room(self, rows: Rows) -> None:
         """Raise before the fit if the p×p or dense n×p matrix of leave-one-out is too large."""
         n, p = rows.shape
-        if rows.sparse and (p > GRAM_COLUMNS if n > p else n * p > MAX_DENSIFIED_ELEMENTS):
+        if rows.sparse and (p > MAX_GRAM_COLUMNS if n > p else n * p > MAX_DENSIFIED_ELEMENTS):
             raise ValueError(
                 f"leave-one-out on sparse X of {n:,} rows × {p:,} columns needs matrices that are "
                 "too large: use cv=5, or fewer columns"

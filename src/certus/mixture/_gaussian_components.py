@@ -51,7 +51,7 @@ class GaussianComponents:
             return row_space_family(rows, at, self.covariance_type, hold.epsilon)
         if not moments.missing:
             return GaussianFamily(rows, at, shape, hold)
-        seen = moments.seen[at.kept]
+        seen = moments.observed[at.kept]
         return GaussianFamily(rows, at, shape, hold, seen, Observed, PATTERN_ROWS)
 
     def _in_row_space(self, rows: Rows, at: Coordinates) -> bool:
@@ -69,7 +69,7 @@ class GaussianComponents:
         if moments.infinite:
             X = np.asarray(rows.X[: rows.shape[0]])
             require_finite(np.where(np.isnan(X), 0.0, X), names)
-        unseen = np.flatnonzero(moments.seen == 0)
+        unseen = np.flatnonzero(moments.observed == 0)
         if len(unseen):
             raise ValueError(f"{column_name(unseen[0], names)} has no observed value: drop it")
         if not np.isfinite(moments.variance).all():

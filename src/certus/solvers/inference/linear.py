@@ -24,7 +24,7 @@ from ...exceptions import InferenceError
 from ...text.format import count
 from ..glm.linear_problem import Scaled, rank_noise, scaled
 from ..least_squares.least_squares import all_rows_scaled, qr_of_rows, rank_in_doubt
-from ..least_squares.nearly_dependent import MOST_WORK, left_out
+from ..least_squares.nearly_dependent import MAX_WIDE_WORK, left_out
 from ..linalg.cholesky import factor, solve_upper
 from ..linalg.gram import gram, gram_block_rows
 
@@ -154,7 +154,7 @@ class _Design:
         # the rank is judged where and as the fit judges it
         kept = sigma > 0
         n = self.rows.shape[0]
-        if n <= p or n * p * p > MOST_WORK:
+        if n <= p or n * p * p > MAX_WIDE_WORK:
             kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
         elif rank_in_doubt(self.rows, problem, condition):
             kept = np.arange(p) < len(left_out(self.rows, problem, sigma, Vt).keep)

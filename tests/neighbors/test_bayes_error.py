@@ -126,7 +126,7 @@ def test_a_sample_asks_fewer_rows_among_all():
     all_rows = bayes_error_bracket(X, y)
     some = [bayes_error_bracket(X, y, sample=100, random_state=seed) for seed in range(60)]
     assert {(b.n, b.rows) for b in some} == {(100, 500)}
-    assert "of 100 rows asked, of 500" in some[0].text
+    assert "of 100 rows sampled from 500" in some[0].text
     found = np.array([b.R for b in some])
     # without replacement: the mean of 60 samples is within 4 of its standard errors
     error = np.sqrt(all_rows.R * (1 - all_rows.R) / 100 * (400 / 499) / 60)

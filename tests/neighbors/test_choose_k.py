@@ -190,7 +190,7 @@ def test_rows_with_missing_values_have_a_metric(method):
     far[5] = np.nan  # nobody can be compared with this one: it has no answer
     unknown = choose_k(far, y, [1, 3], metric="nan_euclidean", method=method, random_state=0)
     assert unknown.error[0] == pytest.approx(choice.error[0] + 1 / 60, abs=0.02)
-    with pytest.raises(ValueError, match="row 5 can be compared with no other"):
+    with pytest.raises(ValueError, match="row 5 has no value in common with any other"):
         bayes_error_bracket(far, y, metric="nan_euclidean")
 
 
@@ -349,7 +349,7 @@ def test_no_wrong_answer_has_an_interval_too():
 
 def test_one_row_that_is_present_cannot_be_left_out():
     X, y = blobs(0)
-    with pytest.raises(ValueError, match="X has 1 row: to leave one out at least 2 are needed"):
+    with pytest.raises(ValueError, match="X has 1 row: leaving one out needs at least 2"):
         choose_k(X, y, [1], sample_weight=np.eye(40)[0])
 
 
@@ -437,7 +437,7 @@ def test_the_end_of_the_range_and_the_least_of_many_are_said():
     X, y = load_iris(return_X_y=True)
     said = choose_k(X, y, range(1, 12)).advice
     assert "The largest k tried, 11, is within one standard error" in said
-    assert "is the least of 11" in said
+    assert "is the smallest of 11" in said
     assert "least of" not in choose_k(X, y, [5]).advice
     assert (
         "In 95 % of 20 resamples the best k lay between"
@@ -489,17 +489,17 @@ def test_frames_and_lists_are_read():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"ks": [0, 1]}, "ks holds 0: at least 1"),
-        ({"ks": [1, 40]}, "ks holds 40, and there are 39 rows to be near"),
+        ({"ks": [0, 1]}, "ks contains 0: at least 1"),
+        ({"ks": [1, 40]}, "ks contains 40, but there are only 39 possible neighbours"),
         (
             {"ks": [1, 31], "method": 4},
-            "ks holds 31, and there are 30 rows .* smallest training fold",
+            "ks contains 31, but there are only 30 possible .* smallest training fold",
         ),
         ({"ks": [1.5]}, "give whole numbers of neighbours"),
         ({"ks": "1 to 9"}, "ks holds something that is no number"),
-        ({"method": []}, "method holds no fold"),
+        ({"method": []}, "method has no folds"),
         ({"method": [([0, 1], [])]}, "fold 0 has 2 training and 0 test rows"),
-        ({"ks": [1], "method": [([0, 1], [40])]}, "fold 0 names row 40; X has 40"),
+        ({"ks": [1], "method": [([0, 1], [40])]}, "fold 0 contains row 40, but X has 40"),
         ({"threads": 0}, "threads=0: give a whole number above 0"),
         ({"y": None}, "requires y"),
         ({"ks": []}, "give whole numbers of neighbours"),
@@ -528,7 +528,7 @@ def test_data_that_cannot_be_are_refused_in_words():
         choose_k(X, y)
     with pytest.raises(ValueError, match="only one class"):
         choose_k([[0.0], [1.0]], ["a", "a"])
-    with pytest.raises(ValueError, match="1 row: to leave one out at least 2"):
+    with pytest.raises(ValueError, match="1 row: leaving one out needs at least 2"):
         choose_k([[0.0]], [0.5])
     with pytest.raises(ValueError, match="X has 2 rows, y has 3"):
         choose_k([[0.0], [1.0]], [0, 1, 0])
@@ -557,7 +557,7 @@ def test_ctrl_c_says_how_far_it_was():
     with pytest.raises(KeyboardInterrupt) as stopped:
         choose_k(X, y, KS, method="bootstrap", n_resamples=40, on_progress=impatient)
     assert stopped.value.__notes__ == [
-        "choose_k stopped by you after 16 of 40 resamples; nothing was kept."
+        "choose_k stopped by you after 16 of 40 resamples; there is no result."
     ]
 
 

@@ -129,7 +129,7 @@ def test_minkowski_takes_p():
 def test_copies_have_an_infinite_density_and_are_named():
     X = np.array([[0.0], [0.0], [0.0], [5.0], [6.0], [7.0]])
     with pytest.warns(
-        DegenerateWarning, match=r"3 of 6 points lie on 2 or more rows \(point 0, 1, 2\)"
+        DegenerateWarning, match=r"3 of 6 points coincide with 2 or more rows \(point 0, 1, 2\)"
     ):
         found = density(X, k=2, y=list("aabbbb"))
     np.testing.assert_array_equal(found.infinite, [0, 1, 2])
@@ -165,10 +165,13 @@ def test_same_bits_on_any_number_of_threads():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"k": 5}, "k=5, and there are 3 rows to be near"),
+        ({"k": 5}, "k=5, but there are only 3 possible neighbours"),
         ({"k": 0}, "k=0: give a whole number"),
-        ({"metric": "cosine"}, "metric='cosine': the volume of a ball of that metric is not known"),
-        ({"metric_params": {"w": [1.0]}}, "the volume of a ball with w is not known"),
+        (
+            {"metric": "cosine"},
+            "metric='cosine': the volume of a ball of that metric is not implemented",
+        ),
+        ({"metric_params": {"w": [1.0]}}, "the volume of a ball with w is not implemented"),
         ({"Q": [[1.0, 2.0]]}, "X has 2 features, but density is expecting 1"),
         ({"y": [0, 1]}, "X has 4 rows, y has 2"),
     ],

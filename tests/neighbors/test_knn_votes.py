@@ -229,9 +229,9 @@ def test_a_function_of_weights_gets_what_it_can_use_and_must_give_what_can_be_us
     np.testing.assert_array_equal(model.kneighbors(Q)[0], before)
     with pytest.raises(ValueError, match=r"shape \(4,\) for distances of shape \(60, 4\)"):
         model.set_params(weights=lambda d: d[0]).fit(X, CLASS).predict(Q)
-    with pytest.raises(ValueError, match=r"weights gave -.* \(row 0\)"):
+    with pytest.raises(ValueError, match=r"weights returned -.* \(row 0\)"):
         model.set_params(weights=lambda d: -d).fit(X, CLASS).predict(Q)
-    with pytest.raises(ValueError, match=r"weights gave nan .* \(row 0\)"):
+    with pytest.raises(ValueError, match=r"weights returned nan .* \(row 0\)"):
         KNeighborsRegressor(weights=lambda d: d * np.nan).fit(X, NUMBER).predict(Q)
 
 
@@ -325,7 +325,7 @@ def test_a_regressor_says_nan_with_a_warning_the_mean_or_a_number(radius):
 def test_a_query_that_cannot_be_compared_abstains():
     query = np.array([[np.nan] * 3, [0.0, np.nan, 1.0]])
     model = KNeighborsClassifier(metric="nan_euclidean").fit(X, CLASS)
-    with pytest.raises(ValueError, match=r"row 0 \(none of the nearest can be compared"):
+    with pytest.raises(ValueError, match=r"row 0 \(none of the nearest is comparable"):
         model.predict(query)
     assert model.predict(query[1:]).shape == (1,)
     model = KNeighborsClassifier(metric="nan_euclidean", abstain="prior").fit(X, CLASS)
@@ -427,7 +427,7 @@ def test_blocks_of_queries_change_no_winner(monkeypatch):
 
     model = KNeighborsClassifier(4).fit(X, CLASS)
     whole = model.predict(Q)
-    monkeypatch.setattr(_votes, "AT_ONCE", 10)
+    monkeypatch.setattr(_votes, "MAX_TOTALS_HELD", 10)
     np.testing.assert_array_equal(model.predict(Q), whole)
 
 

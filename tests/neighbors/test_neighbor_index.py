@@ -100,7 +100,7 @@ def test_a_tree_is_used_where_it_looks_at_few_rows(monkeypatch):
     _, rows = made("euclidean", X)
     rows.kneighbors(Q, 3)
     assert rows.algorithm == "brute"  # measured: a tree would look at most of them
-    monkeypatch.setattr(index, "MANY", 10**9)
+    monkeypatch.setattr(index, "MIN_TREE_QUERIES", 10**9)
     for p, algorithm in ((2, "kd_tree"), (6, "brute")):  # a tree of 6 columns wants more queries
         X, Q = draw(6000, p)
         _, rows = made("euclidean", X)

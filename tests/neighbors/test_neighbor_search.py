@@ -7,7 +7,7 @@ import pytest
 
 from certus.solvers.neighbors import differences, products
 from certus.solvers.neighbors.differences import Differences
-from certus.solvers.neighbors.lists import Best
+from certus.solvers.neighbors.lists import NearestLists
 from certus.solvers.neighbors.products import Products
 from certus.solvers.neighbors.tiles import Tiles
 from certus.solvers.neighbors.tree import Tree
@@ -43,7 +43,7 @@ def draw(kind, n, p, m, seed=0):
 def brute(X, Q, k, sum_of):
     D = np.array([sum_of(X.astype(float) - q) for q in Q])
     order = np.argsort(D, axis=1, kind="stable")[:, :k]  # ties: the smallest row
-    return Best(np.take_along_axis(D, order, 1), order)
+    return NearestLists(np.take_along_axis(D, order, 1), order)
 
 
 KINDS = ["plain", "whole", "repeated", "float32", "far", "constant", "scaled"]
@@ -146,7 +146,7 @@ def test_products_are_off_by_less_than_the_bound(dtype, seed):
     X = rng.standard_normal((600, p)) * 10.0 ** rng.uniform(-3, 3, p) + rng.uniform(-5, 5, p)
     Q = rng.standard_normal((64, p)) * 10.0 ** rng.uniform(-3, 3, p)
     engine = Products(X, 1)
-    Z, C = engine.viewed(Q), engine.viewed(X)
+    Z, C = engine.centered(Q), engine.centered(X)
     length = (Z * Z).sum(axis=1)
     square = engine.filter.square.astype(dtype)[:, None]
     T = np.dot(C.astype(dtype), (-2 * Z.T).astype(dtype)) + square
@@ -182,8 +182,8 @@ def test_what_cannot_be_compared_is_no_neighbour():
 def test_queries_in_groups_of_any_size(monkeypatch):
     X, Q = draw("plain", 1100, 12, 37)
     expected = Products(X, 1).nearest(Q, 5)
-    monkeypatch.setattr(differences, "WIDE", 5)
-    monkeypatch.setattr(products, "TILE", 100)
+    monkeypatch.setattr(differences, "MAX_LANES", 5)
+    monkeypatch.setattr(products, "TILE_ROWS", 100)
     found = Products(X, 1).nearest(Q, 5)
     np.testing.assert_array_equal(found.values, expected.values)
     np.testing.assert_array_equal(found.rows, expected.rows)

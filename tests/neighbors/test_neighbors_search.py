@@ -296,9 +296,9 @@ def test_sparse_queries_may_be_asked_of_dense_rows():
 def test_block_sizes_change_nothing(monkeypatch, block):
     from certus.solvers.neighbors import precomputed, sparse
 
-    monkeypatch.setattr(sparse, "BLOCK", block)
-    monkeypatch.setattr(sparse, "QUERIES", max(1, block // 20))
-    monkeypatch.setattr(precomputed, "BLOCK", block)
+    monkeypatch.setattr(sparse, "MAX_BLOCK_ELEMENTS", block)
+    monkeypatch.setattr(sparse, "MAX_BLOCK_QUERIES", max(1, block // 20))
+    monkeypatch.setattr(precomputed, "BLOCK_DISTANCES", block)
     grid = np.random.default_rng(0).integers(0, 3, size=(50, 3)).astype(float)
     D = pairwise_distances(grid, metric="manhattan")
     models = [

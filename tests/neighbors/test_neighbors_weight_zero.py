@@ -140,7 +140,7 @@ def test_an_absent_row_that_is_named_is_noticed(data):
 def test_more_neighbours_than_rows_that_are_present(data):
     X, y, s, there = data
     model = KNeighborsClassifier(len(there) + 1).fit(X, y, s)
-    with pytest.raises(ValueError, match=f"the fit had {len(there)} rows of a weight above 0"):
+    with pytest.raises(ValueError, match=f"the fit had {len(there)} rows of positive weight"):
         model.predict(X)
 
 

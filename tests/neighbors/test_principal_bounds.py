@@ -5,7 +5,7 @@ import pytest
 
 from certus.solvers.neighbors import principal_bounds, products
 from certus.solvers.neighbors.differences import Differences
-from certus.solvers.neighbors.principal_bounds import Leading
+from certus.solvers.neighbors.principal_bounds import PrincipalCoordinates
 from certus.solvers.neighbors.products import Products
 
 PLAIN = np.dtype(np.float32)
@@ -21,22 +21,22 @@ def draw(n, m, p=300, seed=0, rank=20, noise=0.1):
 
 def spy(monkeypatch):
     used = []
-    group = principal_bounds.LeadingSearch.group
+    group = principal_bounds.PrincipalSearch.group
 
     def told(self, i):
         answer = group(self, i)
         used.append((len(i), int(answer[2].sum())))
         return answer
 
-    monkeypatch.setattr(principal_bounds.LeadingSearch, "group", told)
+    monkeypatch.setattr(principal_bounds.PrincipalSearch, "group", told)
     return used
 
 
 @pytest.mark.parametrize("noise", [0.01, 3.0])
 def test_answers_are_those_of_all_differences(noise, monkeypatch):
-    monkeypatch.setattr(principal_bounds, "QUERIES", 100)
-    monkeypatch.setattr(principal_bounds, "NUMBERS", 64)
-    monkeypatch.setattr(principal_bounds, "ROOM", 200)
+    monkeypatch.setattr(principal_bounds, "MIN_QUERIES", 100)
+    monkeypatch.setattr(principal_bounds, "N_COORDINATES", 64)
+    monkeypatch.setattr(principal_bounds, "MAX_CANDIDATES", 200)
     X, Q = draw(4200, 300, noise=noise)
     used = spy(monkeypatch)
     found = Products(X, 2).nearest(Q, 6)
@@ -54,12 +54,12 @@ def test_the_bound_is_one(seed):
     X, Q = draw(500, 40, p=260, seed=seed, noise=10.0 ** np.random.default_rng(seed).uniform(-6, 1))
     X, Q = X + 100.0, Q * 50.0 ** (seed % 3) + 100.0
     engine = Products(X, 1)
-    lead = Leading(engine)
-    Y, Z = lead.rotated(engine.viewed(X)), lead.rotated(engine.viewed(Q))
+    lead = PrincipalCoordinates(engine)
+    Y, Z = lead.rotated(engine.centered(X)), lead.rotated(engine.centered(Q))
     length = (Z * Z).sum(axis=1)
     bound = lead.filter.copy @ (-2 * Z.T).astype(np.float32)
     bound = (bound + lead.filter.square.astype(np.float32)[:, None]).astype(float) + length
-    true = ((engine.viewed(X)[:, None] - engine.viewed(Q)[None]) ** 2).sum(axis=2)
+    true = ((engine.centered(X)[:, None] - engine.centered(Q)[None]) ** 2).sum(axis=2)
     assert (bound - lead.filter.error(np.sqrt(length), PLAIN) <= true).all()
     np.testing.assert_allclose((Y * Y).sum(axis=1), engine.filter.square, rtol=1e-12)
 
@@ -69,13 +69,15 @@ def test_few_queries_or_columns_do_not_pay_for_axes(monkeypatch):
     used = spy(monkeypatch)
     Products(X, 1).nearest(Q, 3)
     assert not used
-    assert principal_bounds.COLUMNS > products.SWEPT  # few columns are swept, not multiplied
+    assert (
+        principal_bounds.MIN_COLUMNS > products.MAX_SWEPT_COLUMNS
+    )  # few columns are swept, not multiplied
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4])
 def test_ties_and_repeated_rows_are_collected(shift, monkeypatch):
     """Rows that repeat have equal bounds: all of them must be seen for the smallest to be named."""
-    monkeypatch.setattr(principal_bounds, "QUERIES", 100)
+    monkeypatch.setattr(principal_bounds, "MIN_QUERIES", 100)
     X, Q = draw(2100, 300, noise=0.01, seed=3)
     X, Q = np.vstack([X, X]) + shift, Q + shift
     found = Products(X, 2).nearest(Q, 5)

@@ -143,5 +143,6 @@ def claim_of(certificate: "Certificate") -> Claim:
         return _UNDEFINED[certificate.kind]
     finding = certificate._finding
     if isinstance(finding, PageFinding):
-        return replace(CLAIMS[finding.claim_name], wording=PageWording())
+        claim = CLAIMS[finding.claim_name]
+        return replace(claim, wording=PageWording(claim.wording))
     return _BY_PROOF[certificate.definition]

@@ -140,15 +140,16 @@ def _certify_by_page(
     problems = list(CLAIMS[reading.definition].page(parameters, reading.labels))
     if not problems:
         raise CannotVerifyError(
-            f"no page knows this {reading.model}: a function of yours is part of it. "
-            'certus.verify without by="page" says what can be checked'
+            f"there is no page for this {reading.model}: a function of yours, or a distance that "
+            'no page has, is part of it. Use certus.verify without by="page"'
         )
-    found = run_page(problems, rows, tol)
-    residual = found.miss / found.scale if found.miss > 0 and found.scale else found.miss
+    claim = run_page(problems, rows, tol)
+    residual = claim.miss / claim.scale if claim.miss > 0 and claim.scale else claim.miss
+    # of a local optimum ``miss`` is what a step gains, not the distance to the bound
+    gap = float("inf") if claim.bound is None else max(claim.miss, claim.objective - claim.bound)
     finding = PageFinding(
-        objective=found.objective, bound=found.bound,
-        gap=float("inf") if found.bound is None else found.miss, residual=residual,
-        claim_name=reading.definition, claim=found.kind, holds=found.holds,
+        objective=claim.objective, bound=claim.bound, gap=gap, residual=residual,
+        claim_name=reading.definition, claim=claim.kind, holds=claim.holds,
         contradictions=tuple(reading.contradictions),
         larger_is_better=CLAIMS[reading.definition].maximised, ours=reading.ours,
     )  # fmt: skip
@@ -157,7 +158,7 @@ def _certify_by_page(
         model=reading.model, shape=rows.shape, formula=_formula(reading, rows),
         definition=f"certus.definitions.{problems[0].page}", objective=finding.objective,
         bound=finding.bound, gap=finding.gap, residual=finding.residual,
-        kind=KIND_OF_PAGE[found.kind], status=status, certified=status in CERTIFIED, tol=tol,
+        kind=KIND_OF_PAGE[claim.kind], status=status, certified=status in CERTIFIED, tol=tol,
         coef_error=None, seconds=time.perf_counter() - started, fingerprint=fingerprint(rows),
         notes=reading.notes, _finding=finding, parameters=parameters, feature_names=names,
         labels=reading.labels,

@@ -1,4 +1,4 @@
-"""What is said of a row that has no voters: none in the radius, none comparable, all of weight 0.
+"""Predictions for a row without voters: none in the radius, none comparable, all of weight 0.
 
 "prior"   the shares of the classes, or the mean, in the fit
 a label   that label, or that number
@@ -13,18 +13,21 @@ import numpy as np
 from ..text.format import count, listed
 
 
-class Verdict(NamedTuple):
-    """On one output of a classifier."""
+class Fallback(NamedTuple):
+    """Prediction of one output of a classifier where a row has no voters."""
 
     label: object
     shares: np.ndarray  # (classes,)
-    known: bool  # is the label one of the classes?
+    known: bool  # whether the label is one of the classes
 
 
-def verdicts(
+def class_fallbacks(
     name: str, instead: object, classes: list[np.ndarray], prior: list[np.ndarray]
-) -> list[Verdict] | None:
-    """One for each output; None: refuse. ``prior``: the weight of each class in the fit."""
+) -> list[Fallback] | None:
+    """Return a fallback for each output; None: such rows are an error.
+
+    ``prior``: the weight of each class in the fit.
+    """
     if instead is None or (isinstance(instead, str) and instead == "raise"):
         return None
     if isinstance(instead, str) and instead in ("prior", "most_frequent"):
@@ -41,13 +44,13 @@ def verdicts(
     return [_by_label(name, label, c) for label, c in zip(labels, classes, strict=True)]
 
 
-def _by_frequency(how: str, classes: np.ndarray, weight: np.ndarray) -> Verdict:
+def _by_frequency(how: str, classes: np.ndarray, weight: np.ndarray) -> Fallback:
     most = int(weight.argmax())
     shares = weight / weight.sum() if how == "prior" else np.eye(len(classes))[most]
-    return Verdict(classes[most], shares, True)
+    return Fallback(classes[most], shares, True)
 
 
-def _by_label(name: str, label: Any, classes: np.ndarray) -> Verdict:
+def _by_label(name: str, label: Any, classes: np.ndarray) -> Fallback:
     if np.ndim(label) > 0:
         raise TypeError(f"The {name} of classes {classes} is supposed to be a scalar, got {label}.")
     text = classes.dtype.kind in "OUT"
@@ -57,11 +60,14 @@ def _by_label(name: str, label: Any, classes: np.ndarray) -> Verdict:
             f"The dtype of {name} {label!r} is inconsistent with classes {classes} in y."
         )
     same = classes == label
-    return Verdict(label, same.astype(float), bool(same.any()))
+    return Fallback(label, same.astype(float), bool(same.any()))
 
 
-def numbers(name: str, instead: Any, mean: np.ndarray) -> np.ndarray | None:
-    """One for each target of a regressor; None: NaN and a warning, or an error. ``mean``: of y."""
+def value_fallbacks(name: str, instead: Any, mean: np.ndarray) -> np.ndarray | None:
+    """Return a fallback for each target of a regressor, whose ``mean`` is that of y.
+
+    None: such rows are NaN with a warning, or an error.
+    """
     if instead is None or (isinstance(instead, str) and instead == "raise"):
         return None
     if isinstance(instead, str) and instead == "prior":
@@ -76,7 +82,7 @@ def numbers(name: str, instead: Any, mean: np.ndarray) -> np.ndarray | None:
     return np.broadcast_to(np.asarray(values, dtype=float), mean.shape)
 
 
-def rows_named(rows: np.ndarray) -> str:
-    """row 3; rows 3, 7 and 9 more."""
+def name_rows(rows: np.ndarray) -> str:
+    """Return a phrase such as "row 3" or "rows 3, 7 and 9 more"."""
     noun = "row" if len(rows) == 1 else "rows"
     return f"{noun} {listed([str(i) for i in rows])}"

@@ -1,4 +1,4 @@
-"""What the estimators of neighbours share: parameters, rows, an index of them, a certificate."""
+"""Base of the neighbour estimators: parameters, the rows with their index, the certificate."""
 
 from dataclasses import replace
 from numbers import Integral, Real
@@ -21,18 +21,18 @@ from ..runtime.user_frame import warn_user
 from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import Precomputed
-from ..solvers.neighbors.present import Present
+from ..solvers.neighbors.present import PresentRows
 from ..solvers.neighbors.sparse import SparseIndex
-from ._input import distances_given, mixed_for_fit, mixed_for_query, rows_given
-from ._metric import OfReadRows, distance_of, effective_metric
+from ._input import read_distances, read_mixed_for_fit, read_mixed_queries, read_rows
+from ._metric import ReadDistance, distance_of, effective_metric
 
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
-SMALL = 1 << 24  # elements of sparse rows that may be held with their zeros
-WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
+MAX_DENSE_ELEMENTS = 1 << 24  # 128 MB: sparse rows up to this size may be made dense
+METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # defined for missing values
 
 
 class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
-    """Rows that are searched."""
+    """Base class of estimators that search the rows of their fit."""
 
     n_neighbors: int
     radius: float
@@ -43,15 +43,15 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
     metric_params: dict[str, Any] | None
     n_jobs: int | None
     _index: Index
-    _distance: Any  # that of a fit, which has seen its rows; None for given distances
-    _mixed = False  # are the rows kept as numbers that stand for categories?
-    _present: np.ndarray | None = None  # rows of a weight above 0; None: all
-    _asks_itself = False  # for its certificate: rows as they are kept, and no complaints
+    _distance: Any  # prepared with the rows of the fit; None for precomputed distances
+    _mixed = False  # whether the stored rows encode categories as numbers
+    _present: np.ndarray | None = None  # rows of positive weight; None: all
+    _is_certifying = False  # while the certificate is made: takes rows as stored, does not warn
 
     # --- fit ---
 
-    def _take(self, X: object) -> Any:
-        """Check the parameters, and read the rows."""
+    def _read_for_fit(self, X: object) -> Any:
+        """Check the parameters and read the rows of a fit."""
         self._check_parameters()
         metric, params = effective_metric(self.metric, self.p, self.metric_params)
         self.effective_metric_, self.effective_metric_params_ = metric, params
@@ -61,25 +61,25 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
             self._warn_of_flags(X)
         return rows
 
-    def _keep(self, X: Any, s: np.ndarray | None = None) -> None:
-        """Make the rows ready to be searched; one of weight 0 is absent."""
+    def _store_rows(self, X: Any, s: np.ndarray | None = None) -> None:
+        """Store the rows and index those of positive weight."""
         self._monitor.begin()
         self._fit_X, self.n_samples_fit_ = X, X.shape[0]
         self._present = None if s is None or (s > 0).all() else np.flatnonzero(s > 0)
         if not (self._precomputed or self._mixed):
-            there = _plain(X) if self._present is None else X[self._present]
-            self._distance = self._distance.prepare(there)
-            self._warn_of_flags(_plain(X))
+            present_rows = _as_scipy(X) if self._present is None else X[self._present]
+            self._distance = self._distance.prepare(present_rows)
+            self._warn_of_flags(_as_scipy(X))
         self._index = self._make_index(X)
 
     def _make_index(self, X: Any) -> Index:
         if self._present is None:
             return self._index_of(X)
         absent = np.delete(np.arange(X.shape[0]), self._present)
-        there, others = (_some(X, rows) for rows in (self._present, absent))
+        present_rows, others = (_subset(X, rows) for rows in (self._present, absent))
         if self._precomputed:
-            there = there[:, self._present]
-        return Present(self._index_of(there), self._present, self._as_indexed(others))
+            present_rows = present_rows[:, self._present]
+        return PresentRows(self._index_of(present_rows), self._present, self._as_indexed(others))
 
     def _index_of(self, X: Any) -> Index:
         distance, threads = self._distance, effective_threads(self.n_jobs)
@@ -88,12 +88,12 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
         if isinstance(X, CSR):
             return SparseIndex(X, distance, threads)
         if distance.embedded_metric is None:
-            X, distance = self._as_indexed(X), OfReadRows(distance)
+            X, distance = self._as_indexed(X), ReadDistance(distance)
         algorithm = "kd_tree" if self.algorithm == "ball_tree" else self.algorithm
         return DenseIndex(X, distance, algorithm=algorithm, threads=threads)
 
     def _as_indexed(self, Q: Any) -> Any:
-        """Queries as the index holds its rows."""
+        """Return queries in the form in which the index holds its rows."""
         if Q is not None and self._precomputed and self._present is not None:
             return Q[:, self._present]
         if Q is None or self._distance is None or isinstance(self._fit_X, CSR):
@@ -117,28 +117,28 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
             one_of("weights", weights, ("uniform", "distance", None))
 
     def _warn_of_flags(self, X: Any) -> None:
-        """Rows for which the metric is a convention: of zeros for cosine, and the like."""
-        if issparse(X) and X.shape[0] * X.shape[1] > SMALL:
-            return  # to look at rows, a distance fills in their zeros
-        told = [text for _, _, text in self._distance.flags(X)]
-        if told:
-            warn_user("; ".join(told), DegenerateWarning)
+        """Warn of rows whose distances are a convention, such as rows of zeros for cosine."""
+        if issparse(X) and X.shape[0] * X.shape[1] > MAX_DENSE_ELEMENTS:
+            return  # ``flags`` would make them dense
+        flags = [text for _, _, text in self._distance.flags(X)]
+        if flags:
+            warn_user("; ".join(flags), DegenerateWarning)
 
     def _certify_neighbors(self, y: np.ndarray | None = None, s: np.ndarray | None = None) -> None:
-        """Set certificate_: sampled answers, recomputed from all rows."""
+        """Set certificate_: sampled answers of the model, recomputed from all rows."""
         rows = Rows(self._fit_X, y, s)
-        self._asks_itself = True
+        self._is_certifying = True
         try:
-            found = certify(self, rows)
+            certificate = certify(self, rows)
         except ValueError as error:
-            found = self._unproven(rows, str(error))
+            certificate = self._unproven(rows, str(error))
         finally:
-            del self._asks_itself
-        note = getattr(self._distance, "note", None)  # what it had to decide about these rows
+            del self._is_certifying
+        note = getattr(self._distance, "note", None)  # choices that the distance made for the rows
         if note is not None:
-            found = replace(found, notes=(*found.notes, note))
-        self._set_certificate(found)
-        self._warn_of_certificate(claimed=found.status == "contradicted")
+            certificate = replace(certificate, notes=(*certificate.notes, note))
+        self._set_certificate(certificate)
+        self._warn_of_certificate(claimed=certificate.status == "contradicted")
 
     def _unproven(self, rows: Rows, why: str) -> Certificate:
         return unproven(self, rows, "the nearest rows", float("nan"), why, kind="exact")
@@ -150,22 +150,22 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _read(self, X: object, *, reset: bool) -> Any:
-        """Rows as the metric takes them: an array or CSR of floats, or given distances."""
+        """Return rows as the metric takes them: an array or CSR of floats, or distances."""
         if self._precomputed:
-            return distances_given(self, X, reset=reset)
+            return read_distances(self, X, reset=reset)
         if reset:
             self._mixed = False
             if self._distance.name == "gower":
-                rows, self._distance = mixed_for_fit(self, X, self._distance)
+                rows, self._distance = read_mixed_for_fit(self, X, self._distance)
                 self._mixed = rows is not None
                 if self._mixed:
                     return rows
-        elif self._mixed and not self._asks_itself:
-            return mixed_for_query(self, X, self._distance)
-        return rows_given(self, X, reset=reset, missing=self._distance.missing)
+        elif self._mixed and not self._is_certifying:
+            return read_mixed_queries(self, X, self._distance)
+        return read_rows(self, X, reset=reset, missing=self._distance.missing)
 
     def _queries(self, X: object) -> Any:
-        """Rows to search for; None: those of the fit, each without itself."""
+        """Return the queries in X; None: the rows of the fit, each without itself."""
         check_is_fitted(self)
         if X is None:
             return None
@@ -178,7 +178,7 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
 
     @property
     def algorithm_(self) -> str:
-        """What ran last: "kd_tree", "brute", … ("auto": nothing yet)."""
+        """The algorithm that ran last: "kd_tree", "brute", … ("auto": none yet)."""
         if "_fit_X" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'algorithm_'")
         name: str = self._index.algorithm
@@ -196,20 +196,20 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._precomputed  # folds then cut rows and columns
+        tags.input_tags.pairwise = self._precomputed  # cross-validation splits rows and columns
         tags.input_tags.positive_only = self._precomputed
-        named = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        named = isinstance(self.metric, str) and self.metric in METRICS_WITH_MISSING
         tags.input_tags.allow_nan = named or bool(getattr(self.metric, "missing", False))
         return tags
 
     def __copy__(self) -> Any:
         twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__dict__)  # the index too: it is not changed
+        twin.__dict__.update(self.__dict__)  # shares the index, which is immutable
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_index", None)  # as large as the rows, and soon made again
+        state.pop("_index", None)  # as large as the rows, and quickly rebuilt
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -218,16 +218,18 @@ class NeighborsModel(MultiOutputMixin, CertifiedEstimator):
             self._index = self._make_index(self._fit_X)
 
 
-def _plain(X: object) -> Any:
-    """What a distance looks at before the search; sparse rows as SciPy's."""
+def _as_scipy(X: object) -> Any:
+    """Return X, sparse rows as a SciPy matrix."""
     return X[0 : X.shape[0]] if isinstance(X, CSR) else X
 
 
-def _some(X: Any, rows: np.ndarray) -> Any:
+def _subset(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows, CSR as CSR."""
     return CSR(X[rows]) if isinstance(X, CSR) else X[rows]
 
 
 def check_radius(radius: float) -> float:
+    """Return the radius as a float, or raise."""
     real = isinstance(radius, Real) and not isinstance(radius, bool)
     if not real or not radius >= 0:
         raise ValueError(f"radius={radius!r}: give a number of at least 0")

@@ -1,4 +1,4 @@
-"""Rows, distances and targets as people give them. What is wrong is named, with a remedy."""
+"""Validation of rows, distances and targets. Errors name what is wrong and a remedy."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from ..data.validation import as_numbers, data_for_search, warn_of_a_column
 from ..runtime.user_frame import warn_user
 from ..text.format import count
 
-NARROW = ("b1", "i1", "u1", "i2", "u2")  # whole numbers that float32 holds exactly
-FORMATS = ("csr", "csc", "coo", "lil")  # the others of SciPy's lose stored zeros
+FLOAT32_DTYPES = ("b1", "i1", "u1", "i2", "u2")  # whole numbers that float32 holds exactly
+GRAPH_FORMATS = ("csr", "csc", "coo", "lil")  # SciPy's other formats drop stored zeros
 
 
-def rows_given(model: object, X: object, *, reset: bool, missing: bool) -> Any:
-    """X as an array or CSR of float32 or float64. ``missing``: NaN has a meaning."""
+def read_rows(model: object, X: object, *, reset: bool, missing: bool) -> Any:
+    """Return X as an array or CSR of float32 or float64. ``missing``: NaN is allowed."""
     X = data_for_search(model, X, reset=reset)
     X = X if isinstance(X, CSR) else np.ascontiguousarray(X)
     names = vars(model).get("feature_names_in_")
@@ -30,17 +30,17 @@ def rows_given(model: object, X: object, *, reset: bool, missing: bool) -> Any:
         try:
             require_finite(X, names)
         except ValueError as error:
-            said = str(error)
-            if "NaN" in said and not isinstance(X, CSR):
-                said += ", or use metric='nan_euclidean' or 'gower', which compare what is there"
-            raise ValueError(said) from None
+            message = str(error)
+            if "NaN" in message and not isinstance(X, CSR):
+                message += ", or use metric='nan_euclidean' or 'gower', which skip missing values"
+            raise ValueError(message) from None
     return X if isinstance(X, CSR) else _floats(X)
 
 
-def mixed_for_fit(model: Any, X: object, distance: Any) -> tuple[Any, Any]:
-    """Rows of numbers and categories as numbers, and the distance that knows the categories.
+def read_mixed_for_fit(model: Any, X: object, distance: Any) -> tuple[Any, Any]:
+    """Encode rows of numbers and categories as numbers; return them and the prepared distance.
 
-    (None, distance) where all columns are of numbers.
+    (None, distance) where all columns are numeric.
     """
     if not _may_be_mixed(X):
         return None, distance
@@ -48,8 +48,8 @@ def mixed_for_fit(model: Any, X: object, distance: Any) -> tuple[Any, Any]:
         distance = distance.prepare(X)
     except TypeError as error:
         raise TypeError(
-            f"X holds what is neither a number nor text ({error}): each argument must be a string "
-            "or a number"
+            f"X contains a value that is neither a number nor text ({error}): each argument must "
+            "be a string or a number"
         ) from error
     if not vars(distance)["_categorical"].any():
         return None, distance
@@ -57,8 +57,8 @@ def mixed_for_fit(model: Any, X: object, distance: Any) -> tuple[Any, Any]:
     return distance.read(X), distance
 
 
-def mixed_for_query(model: Any, X: object, distance: Any) -> np.ndarray:
-    """Queries of a model whose rows are kept so."""
+def read_mixed_queries(model: Any, X: object, distance: Any) -> np.ndarray:
+    """Encode the queries of a model whose rows mix numbers and categories."""
     check_is_fitted(model)
     if not hasattr(X, "shape"):
         X = np.asarray(X, dtype=object)
@@ -84,20 +84,20 @@ def _may_be_mixed(X: object) -> bool:
 def _floats(X: np.ndarray) -> np.ndarray:
     if X.dtype in (np.float32, np.float64):
         return X
-    return X.astype(np.float32 if X.dtype.str[1:] in NARROW else np.float64)
+    return X.astype(np.float32 if X.dtype.str[1:] in FLOAT32_DTYPES else np.float64)
 
 
-def distances_given(model: object, X: Any, *, reset: bool) -> Any:
-    """A matrix of distances to the rows of the fit, or CSR of those that count."""
+def read_distances(model: object, X: Any, *, reset: bool) -> Any:
+    """Return a matrix of distances to the rows of the fit, or a CSR graph of them."""
     if not reset:
         check_is_fitted(model)
-    if issparse(X) and X.format not in FORMATS:
+    if issparse(X) and X.format not in GRAPH_FORMATS:
         raise TypeError(
             f"Sparse matrix in {X.format!r} format is not supported due to its handling of "
             "explicit zeros: give one in csr format"
         )
-    how = {"dtype": np.float64, "ensure_all_finite": False, "input_name": "X"}
-    D = check_array(X, accept_sparse="csr", estimator=model, **how)
+    options = {"dtype": np.float64, "ensure_all_finite": False, "input_name": "X"}
+    D = check_array(X, accept_sparse="csr", estimator=model, **options)
     values = D.data if issparse(D) else D
     bad = ~(values >= 0) | np.isinf(values)
     if bad.any():
@@ -118,18 +118,18 @@ def _refuse_distance(D: Any, bad: np.ndarray) -> None:
     else:
         i, j = (int(a[0]) for a in np.nonzero(bad))
         value = D[i, j]
-    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}"
+    text = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:g}"
     raise ValueError(
-        f"Negative values in data passed to X, or none at all (Input X contains {what}): the "
-        f"distance of row {i} to row {j} is {what}. A distance is a finite number of at least 0"
+        f"Negative values in data passed to X, or not finite (Input X contains {text}): the "
+        f"distance of row {i} to row {j} is {text}. A distance is a finite number of at least 0"
     )
 
 
 # --- targets --------------------------------------------------------------------------------------
 
 
-def classes_given(model: object, y: object, n: int) -> tuple[np.ndarray, list[np.ndarray], bool]:
-    """Indices of classes (n, outputs), the classes of each output, and are there several?"""
+def read_classes(model: object, y: object, n: int) -> tuple[np.ndarray, list[np.ndarray], bool]:
+    """Return class indices (n, outputs), the classes of each output, and if there are several."""
     _require_target(model, y)
     columns, ndim = read_outputs(y, n)
     several = len(columns) > 1
@@ -143,8 +143,8 @@ def classes_given(model: object, y: object, n: int) -> tuple[np.ndarray, list[np
     return np.stack(k, axis=1), list(classes), several
 
 
-def numbers_given(model: object, y: Any, n: int) -> tuple[np.ndarray, bool]:
-    """y as (n, targets) in float64, finite; and was it 1d?"""
+def read_values(model: object, y: Any, n: int) -> tuple[np.ndarray, bool]:
+    """Return y as (n, targets) in float64, finite, and whether it was 1d."""
     _require_target(model, y)
     y = as_numbers(y.toarray() if issparse(y) else y, "y")
     if y.ndim not in (1, 2):
@@ -152,7 +152,7 @@ def numbers_given(model: object, y: Any, n: int) -> tuple[np.ndarray, bool]:
             f"y should be a 1d array or (rows, targets), got an array of shape {y.shape}"
         )
     if y.size == 0:
-        raise ValueError(f"y holds nothing, its shape is {y.shape}: give a target for each row")
+        raise ValueError(f"y is empty, its shape is {y.shape}: give a target for each row")
     if len(y) != n:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has "

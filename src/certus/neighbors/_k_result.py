@@ -1,4 +1,4 @@
-"""What is known about each k, which to take, and how sure that is."""
+"""The result of ``choose_k``: the error for each k, its uncertainty, and which k to take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from ..plotting import KCurveDisplay
 
 
-METHODS = {
+METHOD_PHRASES = {
     "loo": "rows left out one at a time",
     "bootstrap": "rows left out of resamples",
     "folds": "rows left out by folds",
 }
-SHARES = ("error", "balanced_error")
-WORDS = {
+SHARE_SCORINGS = ("error", "balanced_error")
+SCORING_NAMES = {
     "error": "error",
     "balanced_error": "balanced error",
     "brier": "Brier score",
@@ -41,30 +41,30 @@ class KResult:
     ks : (m,) array of int
         The numbers of neighbours, ascending.
     error : (m,) array
-        Mean loss on rows left out; NaN for a k with which a row had no neighbour with a vote
-        (numbers only: for classes such a row counts as wrong).
+        Mean loss on left-out rows; NaN for a k with which some row has no neighbour with a vote
+        (regression only: in a classification such a row counts as wrong).
     standard_error : (m,) array
-        Of the mean: from the spread over rows, times √2 (bootstrap: √2.5) since rows that share
-        neighbours are right or wrong together; or from the spread over folds.
+        Standard error of the mean: from the spread over rows, times √2 (bootstrap: √2.5) since the
+        losses of rows that share neighbours are correlated; or from the spread over folds.
     intervals : (m, 2) array
-        For ``error``: Clopper–Pearson (with half the rows, for the same reason) for a share of
-        rows; Student's t over folds; else normal.
+        Intervals of ``error``: Clopper–Pearson (with half the rows, for the same reason) for a
+        share of rows; Student's t over folds; else normal.
     best : int
-        The k with the least error; of equals the smallest.
+        The k with the smallest error; the smallest of several.
     one_standard_error : int
-        The largest k whose error is within one standard error of the least: the smoothest model
-        that these rows cannot tell from the best.
+        The largest k whose error is within one standard error of the smallest: the smoothest model
+        that these rows cannot distinguish from the best.
     baseline : float
-        The loss without neighbours: always the commonest class, the classes' shares, the mean or
+        The loss of a constant prediction: the most frequent class, the classes' shares, the mean or
         the median.
     advice : str
-        What to know before taking a k.
+        Points to consider before choosing a k.
     picked : (B,) array of int or None
         The best k of each resample of a bootstrap.
     method, task, scoring : str
     confidence : float
     n : int
-        Rows.
+        Number of rows.
 
     Examples
     --------
@@ -91,11 +91,11 @@ class KResult:
     picked: np.ndarray | None = None
 
     def at(self, k: int) -> dict[str, float]:
-        """Error, standard error and interval of one k."""
+        """Return the error, its standard error and its interval for one k."""
         where = np.flatnonzero(self.ks == k)
         if not len(where):
             tried = listed([str(value) for value in self.ks], 10)
-            raise KeyError(f"k = {k} was not tried: there are {tried}")
+            raise KeyError(f"k = {k} was not tried; these were: {tried}")
         c = int(where[0])
         low, high = self.intervals[c]
         return {
@@ -106,19 +106,19 @@ class KResult:
         }
 
     def table(self) -> Table:
-        """All of it, a row for each k; to be read, or taken elsewhere (``to_polars``)."""
+        """Return a ``Table`` with a row for each k, to print or to convert (``to_polars``)."""
         columns = {
             "k": self.ks,
-            WORDS[self.scoring]: self.error,
+            SCORING_NAMES[self.scoring]: self.error,
             "std error": self.standard_error,
             f"{number(100 * self.confidence)} % low": self.intervals[:, 0],
             "high": self.intervals[:, 1],
         }
-        title = f"{WORDS[self.scoring].capitalize()} on {METHODS[self.method]}, "
+        title = f"{SCORING_NAMES[self.scoring].capitalize()} on {METHOD_PHRASES[self.method]}, "
         return Table(columns, title=title + count(self.n, "row"), notes=self.advice.splitlines())
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each k."""
+        """Return a pandas DataFrame with a row for each k."""
         return self.table().to_pandas()
 
     def plot(self, ax: "Axes | None" = None) -> "KCurveDisplay":
@@ -128,11 +128,12 @@ class KResult:
         return KCurveDisplay(self).plot(ax)
 
     def __repr__(self) -> str:
-        here = self.at(self.best)
-        interval = spread(here["low"], here["high"], self.scoring)
+        values = self.at(self.best)
+        interval = interval_text(values["low"], values["high"], self.scoring)
+        loss = f"{SCORING_NAMES[self.scoring]} {loss_text(values['error'], self.scoring)}"
         return printable(
-            f"KResult(k = {self.best}: {WORDS[self.scoring]} {amount(here['error'], self.scoring)} "
-            f"on {METHODS[self.method]}, {number(100 * self.confidence)} % interval {interval}; "
+            f"KResult(k = {self.best}: {loss} on {METHOD_PHRASES[self.method]}, "
+            f"{number(100 * self.confidence)} % interval {interval}; "
             f"largest k within one standard error: {self.one_standard_error})"
         )
 
@@ -140,77 +141,85 @@ class KResult:
 def best_and_smoothest(
     ks: np.ndarray, error: np.ndarray, standard_error: np.ndarray
 ) -> tuple[int, int]:
-    """The k of the least error, and the largest within its standard error."""
+    """Return the k of the smallest error, and the largest k within its standard error."""
     if np.isnan(error).all():
-        raise ValueError("with every k some row has no neighbour with a vote: look at weights=")
+        raise ValueError("with every k some row has no neighbour with a vote: check weights=")
     c = int(np.nanargmin(error))
     se = standard_error[c] if np.isfinite(standard_error[c]) else 0.0
-    within = np.flatnonzero(error <= error[c] + se)  # NaN is within nothing
+    within = np.flatnonzero(error <= error[c] + se)  # False for NaN
     return int(ks[c]), int(ks[within[-1]])
 
 
-def amount(loss: float, scoring: str) -> str:
-    return f"{number(100 * loss, 3)} %" if scoring in SHARES else number(loss, 4)
+def loss_text(loss: float, scoring: str) -> str:
+    return f"{number(100 * loss, 3)} %" if scoring in SHARE_SCORINGS else number(loss, 4)
 
 
-def spread(low: float, high: float, scoring: str) -> str:
-    if scoring in SHARES:
+def interval_text(low: float, high: float, scoring: str) -> str:
+    if scoring in SHARE_SCORINGS:
         return f"{number(100 * low, 2)}–{number(100 * high, 2)} %"
     return f"{number(low, 4)}–{number(high, 4)}"
 
 
 def advice_on(
-    choice: dict[str, Any], *, largest: int, classes: int, uniform: bool, twins: int, answer: str
+    choice: dict[str, Any],
+    *,
+    largest: int,
+    classes: int,
+    uniform: bool,
+    n_duplicated: int,
+    answer: str,
 ) -> str:
-    """Sentences, one a line.
+    """Return the advice on a choice, one sentence a line.
 
-    ``largest``: no k can be larger; ``classes``: 0 for numbers; ``answer``: what the baseline says.
+    ``largest``: the largest possible k; ``classes``: 0 in a regression; ``answer``: the baseline's
+    prediction in words.
     """
     ks, best, smoothest = choice["ks"], choice["best"], choice["one_standard_error"]
     error, scoring = choice["error"], choice["scoring"]
     c = int(np.flatnonzero(ks == best)[0])
-    told = []
-    if error[c] + _known(choice["standard_error"][c]) >= choice["baseline"]:
-        told.append(
+    sentences = []
+    if error[c] + _finite_or_zero(choice["standard_error"][c]) >= choice["baseline"]:
+        sentences.append(
             f"No evidence that neighbours help: {answer} costs "
-            f"{amount(choice['baseline'], scoring)}, the best k "
-            f"{amount(error[c], scoring)}."
+            f"{loss_text(choice['baseline'], scoring)}, the best k "
+            f"{loss_text(error[c], scoring)}."
         )
     even = sorted({k for k in (best, smoothest) if k % 2 == 0})
     if classes == 2 and uniform and even:
         which = " and ".join(map(str, even))
-        told.append(
-            f"Two classes: take an odd k. With an even one ({which}) votes can tie, and the nearer "
-            "neighbour then decides alone."
+        sentences.append(
+            f"Two classes: take an odd k. With an even one ({which}) votes can tie, and then the "
+            "nearest neighbour alone decides."
         )
     if smoothest == ks[-1] and smoothest < largest:
-        told.append(
+        sentences.append(
             f"The largest k tried, {smoothest}, is within one standard error of the best: try "
             f"larger ones (up to {largest:,})."
         )
-    if twins:
-        told.append(
-            f"{count(twins, 'row')} of {choice['n']:,} {_have(twins)} another at distance 0. If "
-            "those are copies, the error is too low, most of all for small k: leave copies out "
-            "together (method=list(GroupKFold().split(X, y, groups)))."
+    if n_duplicated:
+        sentences.append(
+            f"{count(n_duplicated, 'row')} of {choice['n']:,} {_have(n_duplicated)} another at "
+            "distance 0. If those are copies, the error is too low, especially for small k: leave "
+            "copies out together (method=list(GroupKFold().split(X, y, groups)))."
         )
     if choice["picked"] is not None:
         low, high = np.quantile(choice["picked"], [0.025, 0.975], method="nearest")
-        told.append(
+        sentences.append(
             f"In 95 % of {len(choice['picked'])} resamples the best k lay between {low} and "
-            f"{high}. A row drawn twice counts twice: k neighbours are fewer different rows."
+            f"{high}. A row drawn twice counts twice, so k neighbours are fewer distinct rows."
         )
     if np.isnan(error).any():
         which = listed([str(k) for k in ks[np.isnan(error)]])
-        told.append(f"With k = {which} some row had no neighbour with a vote.")
+        sentences.append(f"With k = {which} some row had no neighbour with a vote.")
     if len(ks) > 1:
-        told.append(
-            f"The error of the best k is the least of {len(ks)}: on new rows expect a little more."
+        sentences.append(
+            f"The error of the best k is the smallest of {len(ks)}: expect a slightly larger error "
+            "on new rows."
         )
-    return "\n".join(told)
+    return "\n".join(sentences)
 
 
-def _known(se: float) -> float:
+def _finite_or_zero(se: float) -> float:
     return float(se) if np.isfinite(se) else 0.0
 
 
@@ -221,7 +230,7 @@ def _have(n: int) -> str:
 def losses_without_neighbours(
     y: np.ndarray, s: np.ndarray, labels: Sequence[Any] | None, scoring: str
 ) -> tuple[float, str]:
-    """(loss, whose) of the best answer that does not look at X."""
+    """Return the loss of the best constant prediction, and that prediction in words."""
     if labels is None:
         if scoring == "squared_error":
             mean = np.average(y, axis=0, weights=s)
@@ -234,8 +243,8 @@ def losses_without_neighbours(
     p = np.bincount(y, weights=s, minlength=len(labels)) / s.sum()
     if scoring == "brier":
         return float(1 - np.sum(p**2)), "always the classes' shares"
-    said = f"always {labels[int(p.argmax())]!r}"
-    return float(1 - (1 / np.count_nonzero(p) if scoring == "balanced_error" else p.max())), said
+    answer = f"always {labels[int(p.argmax())]!r}"
+    return float(1 - (1 / np.count_nonzero(p) if scoring == "balanced_error" else p.max())), answer
 
 
 def _median(y: np.ndarray, s: np.ndarray) -> float:

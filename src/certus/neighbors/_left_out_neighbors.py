@@ -1,4 +1,4 @@
-"""The nearest training rows of rows that are left out, for every way of leaving rows out.
+"""Nearest training rows of left-out rows, for every method of leaving rows out.
 
     leave-one-out   the k nearest of the other n − 1 rows
     folds           the k nearest of the fold's training rows
@@ -21,40 +21,43 @@ from ..runtime.config import effective_threads
 from ..solvers.neighbors.index import DenseIndex
 from ..solvers.neighbors.lists import Index
 from ..solvers.neighbors.precomputed import Precomputed
-from ._base import WITH_MISSING
-from ._input import distances_given, rows_given
+from ._base import METRICS_WITH_MISSING
+from ._input import read_distances, read_rows
 from ._metric import distance_of, effective_metric
 from ._search import in_order
 
 
-def asking(name: str) -> BaseEstimator:
-    """Who asks for rows, as messages name it; it remembers the columns of the first."""
+def dummy_estimator(name: str) -> BaseEstimator:
+    """Return an estimator named like the calling function, for validation and its messages."""
     return type(name, (BaseEstimator,), {"fit": None})()
 
 
 def checked_threads(threads: int | None) -> int:
-    """As many as the settings allow, and at most ``threads``."""
+    """Return the number of threads that the settings allow, at most ``threads``."""
     return effective_threads(None if threads is None else positive_whole("threads", threads))
 
 
-def points(X: object, metric: object, asker: BaseEstimator) -> np.ndarray:
-    """X as an array; every value is finite, or missing where the metric knows what to do."""
-    reset = "n_features_in_" not in vars(asker)
+def read_points(X: object, metric: object, caller: BaseEstimator) -> np.ndarray:
+    """Return X as an array with finite values, or NaN where the metric is defined for it.
+
+    ``caller`` remembers the columns of the first X that is read for it.
+    """
+    reset = "n_features_in_" not in vars(caller)
     named = metric if isinstance(metric, str) else ""
     if named == "precomputed":
-        X = distances_given(asker, X, reset=reset)
+        X = read_distances(caller, X, reset=reset)
     else:
-        X = rows_given(asker, X, reset=reset, missing=named in WITH_MISSING)
+        X = read_rows(caller, X, reset=reset, missing=named in METRICS_WITH_MISSING)
     if not isinstance(X, np.ndarray):
         raise TypeError(
-            f"Sparse data was passed, but {type(asker).__name__} needs a dense array: use "
+            f"Sparse data was passed, but {type(caller).__name__} needs a dense array: use "
             "X.toarray()"
         )
     return X
 
 
-class Searching:
-    """Training rows, as an index that is built once.
+class NeighborSearch:
+    """Search among training rows, with an index that is built once.
 
     Parameters
     ----------
@@ -65,7 +68,7 @@ class Searching:
     rows : (m,) array of int, optional
         The training rows; all of them if not given.
     threads : int
-        What the search may use.
+        Threads of the search.
     """
 
     def __init__(
@@ -88,20 +91,23 @@ class Searching:
             self.index = DenseIndex(train, distance, threads=threads)
 
     def nearest(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(distances, rows): of the training rows the k nearest to each of some rows of X."""
+        """Return (distances, rows) of the k training rows nearest to each row ``queries`` of X."""
         Q = self.X[queries]
         return self.at(Q[:, self.rows] if self.given and self.rows is not None else Q, k)
 
     def at(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same for points that are no rows of X. Row −1, at infinity: none can be compared."""
+        """Return (distances, rows) of the k training rows nearest to each point of Q.
+
+        Row −1, at infinity, where fewer than k are comparable.
+        """
         d, j = in_order(*self.index.kneighbors(Q, k))
         return d, j if self.rows is None else np.where(j < 0, j, self.rows[j])
 
     def others(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same of all rows but the query itself.
+        """Return (distances, rows) of the k nearest rows without the query itself.
 
-        Of the k + 1 nearest rows without the query, the first k: with many rows at distance 0 and
-        ties to the smallest index, the query need not be among them.
+        These are the first k of the k + 1 nearest without the query. With many rows at distance 0
+        and ties to the smallest index, the query need not be among the k + 1.
         """
         d, j = self.nearest(queries, k + 1)
         other = j != queries[:, None]
@@ -110,13 +116,13 @@ class Searching:
 
 
 def blocks(rows: np.ndarray, elements_a_row: int, elements: int = 1 << 20) -> list[np.ndarray]:
-    """Rows in pieces of about ``elements``: memory does not grow with their number."""
+    """Split rows into blocks of about ``elements``, so that memory does not grow with n."""
     size = max(1, elements // max(1, elements_a_row))
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def generator(random_state: Seed) -> np.random.RandomState:
-    """As scikit-learn's ``check_random_state``, which does not know Generators."""
+    """Return a RandomState; unlike scikit-learn's ``check_random_state`` also of a Generator."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     rng: np.random.RandomState = check_random_state(random_state)
@@ -127,7 +133,7 @@ def generator(random_state: Seed) -> np.random.RandomState:
 
 
 def resamples(n: int, count: int, random_state: Seed) -> np.ndarray:
-    """(count, n): how often each row was drawn; n draws each."""
+    """Return (count, n): how often each row is in each resample of n draws."""
     rng = generator(random_state)
     drawn = np.empty((count, n), dtype=np.int32)
     for b in range(count):
@@ -136,18 +142,18 @@ def resamples(n: int, count: int, random_state: Seed) -> np.ndarray:
 
 
 def probable_length(k: int, n: int) -> int:
-    """How many neighbours hold k draws, but for one row in some ten thousand: k + 4√k."""
+    """Return about k + 4√k: that many neighbours contain k draws for all but 1 row in 10,000."""
     return min(n - 1, k + 4 * math.isqrt(k) + 8)
 
 
 def nearest_draws(
     d: np.ndarray, j: np.ndarray, drawn: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(queries, distances, rows): the k nearest draws, for queries whose lists hold as many.
+    """Return (queries, distances, rows): the k nearest draws, for queries whose lists hold k.
 
     ``d, j`` (m, length) are the nearest rows of queries that were not drawn.
     """
-    times = np.where(j < 0, k, drawn[j])  # beyond the rows that can be compared there is nothing
+    times = np.where(j < 0, k, drawn[j])  # −1 ends a list: no further row is comparable
     total = times.sum(axis=1)
     enough = np.flatnonzero(total >= k)
     repeated = np.repeat(np.arange(len(enough) * j.shape[1]), times[enough].ravel())

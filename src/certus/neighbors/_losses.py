@@ -1,10 +1,10 @@
-"""What the k nearest say, and what it costs, for every k in one walk from near to far.
+"""Losses of k-nearest-neighbour predictions for every k, in one pass from near to far.
 
-    votes  V_c(k) = Σ_{j ≤ k, y_j = c} s_j ω(d_j)          says the class with the most votes
+    votes  V_c(k) = Σ_{j ≤ k, y_j = c} s_j ω(d_j)          predicts the class with the most votes
     means  ŷ(k)  = Σ_{j ≤ k} s_j ω(d_j) y_j / Σ_{j ≤ k} s_j ω(d_j)
 
-s_j is a row's weight, ω 1, 1/d (rows at distance 0 decide alone) or a function: the votes of the
-estimators, and sums in their order, so that both say the same to the last bit.
+s_j is a row's weight; ω is 1, 1/d (rows at distance 0 outvote all others) or a function. Votes are
+those of the estimators and are added in the same order, so that predictions agree bit for bit.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data.validation import one_of
-from ._votes import ROUNDING, Neighbours, votes
+from ._votes import VOTE_ROUNDING, NeighborLists, votes
 
 Weights = str | Callable[[np.ndarray], Any] | None
 CLASSIFICATION = ("error", "balanced_error", "brier")
@@ -22,25 +22,26 @@ REGRESSION = ("squared_error", "absolute_error")
 
 
 def checked_weights(weights: object) -> Weights:
+    """Return valid ``weights``, or raise."""
     if callable(weights):
         return weights
     chosen: Weights = one_of("weights", weights, ("uniform", "distance", None))
     return chosen
 
 
-class Losses(ABC):
-    """Losses of rows whose neighbours are known.
+class NeighborLosses(ABC):
+    """Losses of rows with given neighbours.
 
     Parameters
     ----------
     y : (n,) class indices or (n, t) targets
     s : (n,) array, optional
-        Weights of the rows: they multiply the vote.
+        Weights of the rows, which multiply their votes.
     weights : "uniform", "distance", None or callable
     scoring : str
     """
 
-    signed: bool  # may votes be below 0?
+    signed: bool  # whether votes may be negative
 
     def __init__(self, y: np.ndarray, s: np.ndarray | None, weights: Weights, scoring: str):
         self.y, self.s, self.weights, self.scoring = y, s, weights, scoring
@@ -48,36 +49,37 @@ class Losses(ABC):
     def __call__(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, ks: np.ndarray
     ) -> np.ndarray:
-        """(m, len(ks)): what each row costs with each k; of a mean NaN where nobody had a vote.
+        """Return the loss of each row for each k, (m, len(ks)).
 
-        ``d, j`` (m, max(ks)) are the distances and numbers of the neighbours, nearest first.
+        ``d, j`` (m, max(ks)) are the distances and row numbers of the neighbours, nearest first.
+        In a regression the loss is NaN where no neighbour has a vote.
         """
         if not callable(self.weights):
-            return self.walk(rows, d, j, self._votes(d, j), ks)
+            return self.accumulate(rows, d, j, self._votes(d, j), ks)
         columns = []
-        for k in ks:  # a function may look at all k distances at once
-            near = d[:, :k], j[:, :k]
-            columns.append(self.walk(rows, *near, self._votes(*near), np.array([k])))
+        for k in ks:  # votes of a function may depend on all k distances
+            nearest = d[:, :k], j[:, :k]
+            columns.append(self.accumulate(rows, *nearest, self._votes(*nearest), np.array([k])))
         return np.concatenate(columns, axis=1)
 
     def _votes(self, d: np.ndarray, j: np.ndarray) -> np.ndarray:
-        found = Neighbours.of_all(d, j)
-        return votes(found, self.weights, self.s, signed=self.signed).reshape(d.shape)
+        neighbors = NeighborLists.from_arrays(d, j)
+        return votes(neighbors, self.weights, self.s, signed=self.signed).reshape(d.shape)
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """Numbers that a row needs on the way."""
+        """Number of floats held for a row."""
 
     @abstractmethod
-    def walk(
+    def accumulate(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray
     ) -> np.ndarray:
-        """From the nearest neighbour to the farthest."""
+        """Return the losses (m, len(ks)), adding votes v from the nearest neighbour outwards."""
 
 
-class Votes(Losses):
-    """Of a class for each row."""
+class ClassLosses(NeighborLosses):
+    """Losses of class predictions."""
 
     signed = False
 
@@ -89,7 +91,7 @@ class Votes(Losses):
         super().__init__(y, s, weights, scoring)
         self.classes = int(y.max()) + 1
 
-    def walk(
+    def accumulate(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray
     ) -> np.ndarray:
         truth, m, at = self.y[rows], len(rows), np.arange(len(rows))
@@ -107,31 +109,31 @@ class Votes(Losses):
             if self.scoring == "brier":
                 out[:, column[k]] = _brier(V, truth)
             else:
-                out[:, column[k]] = _winners(V, nearest, k) != truth  # no answer is a wrong one
+                out[:, column[k]] = _winners(V, nearest, k) != truth  # −1, no vote, is wrong
         return out
 
 
 def _winners(V: np.ndarray, nearest: np.ndarray, k: int) -> np.ndarray:
-    """The class with the most votes; of several that whose nearest voter is nearer, then the first.
+    """Return the class with the most votes; ties go to the nearest voter's, then to the first.
 
-    Totals that rounding can have parted are equal. −1 where nobody votes.
+    Totals that differ by no more than rounding are ties. −1 where there is no vote.
     """
     most = V.max(axis=1)
-    level = (most * (1 - ROUNDING * k))[:, None] <= V
-    best = np.where(level, nearest, np.inf).argmin(axis=1)
+    tied = (most * (1 - VOTE_ROUNDING * k))[:, None] <= V
+    best = np.where(tied, nearest, np.inf).argmin(axis=1)
     return np.where(most > 0, best, -1)
 
 
 def _brier(V: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Σ_c (p_c − 1[c = truth])², p = V/ΣV; 0 where nobody votes."""
+    """Return Σ_c (p_c − 1[c = truth])² with p = V/ΣV; p = 0 where there is no vote."""
     total = V.sum(axis=1, keepdims=True)
     P = V / np.where(total > 0, total, 1.0)
     P[np.arange(len(P)), truth] -= 1
     return np.einsum("ic,ic->i", P, P)
 
 
-class Means(Losses):
-    """Of numbers, (n, t)."""
+class ValueLosses(NeighborLosses):
+    """Losses of numeric predictions, for targets (n, t)."""
 
     signed = True
 
@@ -139,7 +141,7 @@ class Means(Losses):
     def width(self) -> int:
         return 4 * self.y.shape[1]
 
-    def walk(
+    def accumulate(
         self, rows: np.ndarray, d: np.ndarray, j: np.ndarray, v: np.ndarray, ks: np.ndarray
     ) -> np.ndarray:
         truth, y_1 = self.y[rows], self.y[j[:, 0]]
@@ -149,7 +151,7 @@ class Means(Losses):
         for k in range(1, int(ks[-1]) + 1):
             vote = v[:, k - 1]
             total += vote
-            # differences from the first: sums of numbers far from 0 would lose digits
+            # differences from the first neighbour: targets far from 0 would lose digits
             sums += vote[:, None] * (self.y[j[:, k - 1]] - y_1)
             if k in column:
                 with np.errstate(divide="ignore", invalid="ignore"):

@@ -14,13 +14,13 @@ from sklearn.metrics import DistanceMetric
 from ..distances import Distance, get_distance
 from ..runtime.user_frame import warn_user
 
-PLAIN = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+MINKOWSKI_NAMES = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
 
 
 def effective_metric(
     metric: object, p: object, metric_params: object
 ) -> tuple[Any, dict[str, Any]]:
-    """What is used: scikit-learn's ``effective_metric_`` and ``effective_metric_params_``."""
+    """Return scikit-learn's ``effective_metric_`` and ``effective_metric_params_``."""
     if not (p is None or (isinstance(p, Real) and not isinstance(p, bool) and float(p) > 0)):
         raise ValueError(f"p={p!r}: give a number above 0, e.g. 1 (sums of differences) or 2")
     if not (metric_params is None or isinstance(metric_params, dict)):
@@ -37,36 +37,39 @@ def effective_metric(
     p, w = params.pop("p", p), params.pop("w", None)
     if p is None:
         raise ValueError("metric='minkowski' needs p: give e.g. p=2, the Euclidean distance")
-    if w is None and p in PLAIN:
-        return PLAIN[p], params
+    if w is None and p in MINKOWSKI_NAMES:
+        return MINKOWSKI_NAMES[p], params
     return metric, {**params, "p": p, "w": w}
 
 
 def distance_of(metric: object, params: dict[str, Any]) -> Distance:
-    """The distance of an effective metric."""
+    """Return the distance object of an effective metric."""
     if isinstance(metric, DistanceMetric):  # an object of scikit-learn's
         return get_distance(metric.pairwise, **params)
     given = {name: value for name, value in params.items() if name != "w" or value is not None}
     if metric == "minkowski" and given["p"] < 1:
         warn_user(
-            "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics: a way round may "
-            "be shorter than the straight one. Every pair of rows is looked at.",
+            "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics: they violate the "
+            "triangle inequality. Every pair of rows is compared.",
             UserWarning,
         )
         return get_distance(partial(cdist, metric="minkowski", **given))
     return get_distance(metric, **given)
 
 
-class OfReadRows(Distance):
-    """The same distance of rows that it has read: in a search each is compared many times."""
+class ReadDistance(Distance):
+    """A distance between rows that its ``read`` has converted already.
+
+    A search compares each row many times, but should convert it once.
+    """
 
     def __init__(self, distance: Distance):
         self.distance, self.name, self.missing = distance, distance.name, distance.missing
 
     def read(self, X: object) -> np.ndarray:
-        """X as it is."""
+        """Return X unchanged."""
         return np.asarray(X)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-        """d(A_i, B_j) of all pairs."""
+        """Return d(A_i, B_j) of all pairs."""
         return self.distance.compare(A, B, threads)

@@ -1,9 +1,9 @@
-"""The nearest rows, and all rows within a radius: as arrays and as graphs.
+"""Mixins that search for the nearest rows or for all rows within a radius, as arrays and graphs.
 
     the k nearest of q:   the first k rows j in the order of (d(q, x_j), j)
     within r of q:        all rows j with d(q, x_j) ≤ r
 
-A row of the fit that is asked for without a query (X=None) is not its own neighbour.
+Where the queries are the rows of the fit (X=None), a row is not its own neighbour.
 """
 
 from numbers import Integral
@@ -16,18 +16,18 @@ from sklearn import get_config
 from ..data.validation import as_numbers, one_of
 from ..text.format import count
 from ._base import NeighborsModel, check_radius
-from ._votes import Neighbours
+from ._votes import NeighborLists
 
 MODES = ("connectivity", "distance")
 
 
 class NearestMixin(NeighborsModel):
-    """The k nearest."""
+    """Search for the k nearest rows."""
 
     def kneighbors(
         self, X: object = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
-        """The nearest rows of the fit, nearest first; of equally near ones the first in the fit.
+        """Return the nearest rows of the fit, nearest first; ties go to the first in the fit.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class NearestMixin(NeighborsModel):
             With ``metric="precomputed"`` distances of shape (n_queries, n_samples_fit). None: the
             rows of the fit, each without itself.
         n_neighbors : int, default=None
-            How many; None: as in the constructor.
+            Number of neighbours; None: as in the constructor.
         return_distance : bool, default=True
 
         Returns
@@ -43,7 +43,7 @@ class NearestMixin(NeighborsModel):
         neigh_dist : ndarray of shape (n_queries, n_neighbors)
             Only with ``return_distance``.
         neigh_ind : ndarray of int of shape (n_queries, n_neighbors)
-            −1, at an infinite distance, where fewer rows can be compared (missing values).
+            −1, at an infinite distance, where fewer rows are comparable (missing values).
         """
         distances, indices = self._nearest(self._queries(X), n_neighbors)
         return (distances, indices) if return_distance else indices
@@ -64,49 +64,49 @@ class NearestMixin(NeighborsModel):
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
         n, most = self._n_present, self._n_present - (Q is None)
         if int(k) > most:
-            sign, but = ("<", ", and a row is not its own neighbour") if Q is None else ("<=", "")
+            sign, which = ("<", ", and a row is not its own neighbour") if Q is None else ("<=", "")
             if n < self.n_samples_fit_:
-                but = f" of a weight above 0{but}"
+                which = f" of positive weight{which}"
             raise ValueError(
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit "
-                f"= {n}, n_samples = {self._count(Q)}: the fit had {count(n, 'row')}{but}. Give "
+                f"= {n}, n_samples = {self._count(Q)}: the fit had {count(n, 'row')}{which}. Give "
                 f"n_neighbors of at most {most}"
             )
         return int(k)
 
-    def _voters(self, X: object) -> Neighbours:
-        return Neighbours.of_all(*self._nearest(self._queries(X)))
+    def _voters(self, X: object) -> NeighborLists:
+        return NeighborLists.from_arrays(*self._nearest(self._queries(X)))
 
     def kneighbors_graph(
         self, X: object = None, n_neighbors: int | None = None, mode: str = "connectivity"
     ) -> Any:
-        """The nearest rows as a sparse matrix.
+        """Return the nearest rows as a sparse matrix.
 
         Parameters
         ----------
         X, n_neighbors
             As in ``kneighbors``.
         mode : {"connectivity", "distance"}, default="connectivity"
-            What stands at (i, j), if j is among the nearest of i: 1, or the distance.
+            The entry at (i, j), if j is among the nearest of i: 1, or the distance.
 
         Returns
         -------
         CSR matrix of shape (n_queries, n_samples_fit)
-            Each row in the order of its distances.
+            Entries of each row are in the order of their distances.
         """
         return self._nearest_graph(self._queries(X), n_neighbors, mode)
 
     def _nearest_graph(self, Q: np.ndarray, n_neighbors: object, mode: str) -> Any:
         one_of("mode", mode, MODES)
         distances, indices = self._nearest(Q, n_neighbors)
-        there = indices >= 0
-        data = np.ones(np.count_nonzero(there)) if mode == "connectivity" else distances[there]
-        start = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
-        return as_graph(data, indices[there], start, (len(indices), self.n_samples_fit_))
+        valid = indices >= 0
+        data = np.ones(np.count_nonzero(valid)) if mode == "connectivity" else distances[valid]
+        start = np.concatenate([[0], np.cumsum(np.count_nonzero(valid, axis=1))])
+        return as_graph(data, indices[valid], start, (len(indices), self.n_samples_fit_))
 
 
 class WithinRadiusMixin(NeighborsModel):
-    """All within a radius."""
+    """Search for all rows within a radius."""
 
     def radius_neighbors(
         self,
@@ -115,7 +115,7 @@ class WithinRadiusMixin(NeighborsModel):
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> Any:
-        """All rows of the fit at a distance of at most ``radius``.
+        """Return all rows of the fit at a distance of at most ``radius``.
 
         Parameters
         ----------
@@ -140,17 +140,17 @@ class WithinRadiusMixin(NeighborsModel):
         arrays = as_objects(indices)
         return (as_objects(distances), arrays) if return_distance else arrays
 
-    def _within(self, Q: np.ndarray, radius: Any, sort: bool) -> Neighbours:
+    def _within(self, Q: np.ndarray, radius: Any, sort: bool) -> NeighborLists:
         r = self.radius if radius is None else radius
         each = _radius_of_each(r, self._count(Q)) if np.ndim(r) else None
         most = check_radius(r) if each is None else float(each.max(initial=0.0))
         distances, rows, edges = self._index.radius(self._as_indexed(Q), most)
-        found = Neighbours(distances, rows, edges, None)
+        neighbors = NeighborLists(distances, rows, edges, None)
         if each is not None:
-            found = found.within(each)
-        return found.by_distance() if sort else found
+            neighbors = neighbors.within(each)
+        return neighbors.by_distance() if sort else neighbors
 
-    def _voters(self, X: object) -> Neighbours:
+    def _voters(self, X: object) -> NeighborLists:
         return self._within(self._queries(X), None, True)
 
     def radius_neighbors_graph(
@@ -160,14 +160,14 @@ class WithinRadiusMixin(NeighborsModel):
         mode: str = "connectivity",
         sort_results: bool = False,
     ) -> Any:
-        """All rows within the radius as a sparse matrix.
+        """Return all rows within the radius as a sparse matrix.
 
         Parameters
         ----------
         X, radius, sort_results
             As in ``radius_neighbors``.
         mode : {"connectivity", "distance"}, default="connectivity"
-            What stands at (i, j), if j is within the radius of i: 1, or the distance.
+            The entry at (i, j), if j is within the radius of i: 1, or the distance.
 
         Returns
         -------
@@ -177,13 +177,13 @@ class WithinRadiusMixin(NeighborsModel):
 
     def _within_graph(self, Q: np.ndarray, radius: object, mode: str, sort: bool = False) -> Any:
         one_of("mode", mode, MODES)
-        found = self._within(Q, radius, sort)
-        data = np.ones(len(found.rows)) if mode == "connectivity" else found.distance
-        return as_graph(data, found.rows, found.start, (found.m, self.n_samples_fit_))
+        neighbors = self._within(Q, radius, sort)
+        data = np.ones(len(neighbors.rows)) if mode == "connectivity" else neighbors.distance
+        return as_graph(data, neighbors.rows, neighbors.start, (neighbors.m, self.n_samples_fit_))
 
 
 def _radius_of_each(radius: object, m: int) -> np.ndarray:
-    """(m,): a radius for each query."""
+    """Return a radius for each of m queries, or raise."""
     r = as_numbers(radius, "radius")
     if r.shape != (m,) or not (r >= 0).all():
         raise ValueError(
@@ -193,26 +193,26 @@ def _radius_of_each(radius: object, m: int) -> np.ndarray:
 
 
 def in_order(distances: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By (distance, row), where they are in the order of what distances are roots of.
+    """Sort lists by (distance, row) that are sorted by (sum of powers, row).
 
-    Unequal sums may have the same root, once it is rounded.
+    The order can differ, since roots of unequal sums may round to the same distance.
     """
-    turned = (distances[:, 1:] == distances[:, :-1]) & (rows[:, 1:] < rows[:, :-1])
-    for i in np.flatnonzero((turned & (rows[:, 1:] >= 0)).any(axis=1)):
+    reversed_ties = (distances[:, 1:] == distances[:, :-1]) & (rows[:, 1:] < rows[:, :-1])
+    for i in np.flatnonzero((reversed_ties & (rows[:, 1:] >= 0)).any(axis=1)):
         order = np.lexsort((rows[i], distances[i]))
-        order = order[np.argsort(rows[i][order] < 0, kind="stable")]  # −1: nobody, and last
+        order = order[np.argsort(rows[i][order] < 0, kind="stable")]  # −1, no neighbour, is last
         distances[i], rows[i] = distances[i][order], rows[i][order]
     return distances, rows
 
 
 def as_objects(arrays: list[np.ndarray]) -> np.ndarray:
-    """An array of arrays, of equal length or not."""
+    """Return an object array of arrays, also where they are of equal length."""
     out = np.empty(len(arrays), dtype=object)
     out[:] = arrays
     return out
 
 
 def as_graph(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: object) -> Any:
-    """CSR, as an array or a matrix, whichever scikit-learn is set to give."""
+    """Return a CSR array or matrix, as scikit-learn is configured to return."""
     kind = csr_matrix if get_config().get("sparse_interface") == "spmatrix" else csr_array
     return kind((data, indices, indptr), shape=shape)

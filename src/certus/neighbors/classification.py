@@ -1,4 +1,4 @@
-"""Classes by the vote of neighbours."""
+"""Classification by the votes of neighbours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.progress import monitored
-from ._abstention import Verdict, verdicts
+from ._abstention import Fallback, class_fallbacks
 from ._prediction import NeighborsClassifier
 from ._search import NearestMixin, WithinRadiusMixin
 
@@ -14,47 +14,48 @@ from ._search import NearestMixin, WithinRadiusMixin
 class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
     """The class with most votes among the k nearest rows: P(c) = Σⱼ vⱼ [yⱼ = c] / Σⱼ vⱼ.
 
-    A drop-in for scikit-learn's class. Neighbours are exact, and a tie is decided by who is nearer:
-    of classes with equally many votes the one whose nearest voter is nearer wins, and if these are
-    equally near the smaller label.
+    A drop-in replacement for scikit-learn's class. Neighbours are exact, and ties are decided by
+    distance: of classes with equally many votes the one whose nearest voter is nearer wins, and if
+    these are equally near the smaller label.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         k.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
-        an array of distances (an infinite vote decides alone).
+        The votes: 1 each; 1/d, where rows at distance 0 outvote all others; or the values that a
+        function returns for an array of distances (infinite votes outvote all others).
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+        The algorithm to prefer; ``algorithm_`` is the one that runs. All are exact and give the
+        same answer.
     leaf_size : int, default=30
         Rows in a leaf of a tree. Changes the time, not the answer.
     p : float, default=2
-        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+        The exponent of "minkowski": (Σ |Δ|ᵖ)^(1/p).
     metric : str or callable, default="minkowski"
         As in ``NearestNeighbors``.
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximal number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        answer is the same bit for bit on any number.
     abstain : None, "prior", "raise" or label, default=None
-        What is said where nobody votes: no neighbour can be compared (all its values are
+        The prediction for a row without votes: no neighbour is comparable (all its values are
         missing), or all have weight 0.
-        "prior": the shares of the classes in the fit; a label (or one for each output): that;
-        None and "raise": an error that names the rows.
+        "prior": the shares of the classes in the fit; a label (or one for each output): that
+        label; None and "raise": an error that names the rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or a list of them for several outputs
     outputs_2d_ : bool
-        Has y several columns?
+        Whether y has several columns.
     effective_metric_ : str or callable
         "euclidean" for "minkowski" with p = 2, and the like.
     effective_metric_params_ : dict
     n_samples_fit_ : int
     algorithm_ : str
-        What runs.
+        The algorithm that runs.
     certificate_ : Certificate
         Neighbours and predictions of sampled rows, recomputed from all rows.
     n_features_in_ : int
@@ -73,7 +74,7 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
     0.9667
     """
 
-    _no_voters = "none of the nearest can be compared, or all have weight 0"
+    _no_voters = "none of the nearest is comparable, or all have weight 0"
     _remedy = "Give abstain='prior' or a label for such rows"
 
     def __init__(
@@ -101,7 +102,7 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "KNeighborsClassifier":
-        """Keep the rows and their classes.
+        """Store the rows and their classes, and index the rows.
 
         Parameters
         ----------
@@ -109,8 +110,8 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote. It does not change who is among the k nearest, but that a row
-            of weight 0 is absent.
+            Multiplies a row's vote. It does not change which rows are the k nearest, except that a
+            row of weight 0 is absent.
 
         Returns
         -------
@@ -119,57 +120,58 @@ class KNeighborsClassifier(NearestMixin, NeighborsClassifier):
         self._fit_classifier(X, y, sample_weight)
         return self
 
-    def _say_instead(
+    def _make_fallback(
         self, classes: list[np.ndarray], prior: list[np.ndarray]
-    ) -> list[Verdict] | None:
-        return verdicts("abstain", self.abstain, classes, prior)
+    ) -> list[Fallback] | None:
+        return class_fallbacks("abstain", self.abstain, classes, prior)
 
 
 class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
     """The class with most votes among all rows within a radius: P(c) = Σⱼ vⱼ [yⱼ = c] / Σⱼ vⱼ.
 
-    A drop-in for scikit-learn's class. Of classes with equally many votes the one whose nearest
-    voter is nearer wins, and if these are equally near the smaller label.
+    A drop-in replacement for scikit-learn's class. Of classes with equally many votes the one whose
+    nearest voter is nearer wins, and if these are equally near the smaller label.
 
     Parameters
     ----------
     radius : float, default=1.0
         The largest distance of a voter.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
-        an array of distances (an infinite vote decides alone).
+        The votes: 1 each; 1/d, where rows at distance 0 outvote all others; or the values that a
+        function returns for an array of distances (infinite votes outvote all others).
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+        The algorithm to prefer; ``algorithm_`` is the one that runs. All are exact and give the
+        same answer.
     leaf_size : int, default=30
         Rows in a leaf of a tree. Changes the time, not the answer.
     p : float, default=2
-        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+        The exponent of "minkowski": (Σ |Δ|ᵖ)^(1/p).
     metric : str or callable, default="minkowski"
         As in ``NearestNeighbors``.
     outlier_label : label, list of labels, "most_frequent" or None, default=None
-        What is said where nobody votes; None: what ``abstain`` says.
+        The prediction for a row without votes; None: as ``abstain`` says.
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximal number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        answer is the same bit for bit on any number.
     abstain : None, "prior", "raise" or label, default=None
-        What is said where nobody votes: nobody is in the radius, or all have weight 0.
-        "prior": the shares of the classes in the fit; a label (or one for each output): that;
-        None and "raise": an error that names the rows.
+        The prediction for a row without votes: no row is in the radius, or all have weight 0.
+        "prior": the shares of the classes in the fit; a label (or one for each output): that
+        label; None and "raise": an error that names the rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or a list of them for several outputs
     outputs_2d_ : bool
-        Has y several columns?
+        Whether y has several columns.
     outlier_label_ : list of labels, one for each output, or None
     effective_metric_ : str or callable
         "euclidean" for "minkowski" with p = 2, and the like.
     effective_metric_params_ : dict
     n_samples_fit_ : int
     algorithm_ : str
-        What runs.
+        The algorithm that runs.
     certificate_ : Certificate
         Neighbours and predictions of sampled rows, recomputed from all rows.
     n_features_in_ : int
@@ -218,7 +220,7 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
     def fit(
         self, X: object, y: object, sample_weight: object = None
     ) -> "RadiusNeighborsClassifier":
-        """Keep the rows and their classes.
+        """Store the rows and their classes, and index the rows.
 
         Parameters
         ----------
@@ -226,7 +228,7 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote: weight 2 is the same as the row twice.
+            Multiplies a row's vote: a weight of 2 is the same as the row twice.
 
         Returns
         -------
@@ -235,18 +237,18 @@ class RadiusNeighborsClassifier(WithinRadiusMixin, NeighborsClassifier):
         self._fit_classifier(X, y, sample_weight)
         return self
 
-    def _say_instead(
+    def _make_fallback(
         self, classes: list[np.ndarray], prior: list[np.ndarray]
-    ) -> list[Verdict] | None:
+    ) -> list[Fallback] | None:
         self.outlier_label_ = None
         if self.outlier_label is None:
-            return verdicts("abstain", self.abstain, classes, prior)
+            return class_fallbacks("abstain", self.abstain, classes, prior)
         if self.abstain is not None:
             raise ValueError(
-                f"outlier_label={self.outlier_label!r} and abstain={self.abstain!r} both say what "
-                "is said where nobody votes: give one of them"
+                f"outlier_label={self.outlier_label!r} and abstain={self.abstain!r} both set the "
+                "prediction for rows without votes: give one of them"
             )
-        said = verdicts("outlier_label", self.outlier_label, classes, prior)
-        assert said is not None
-        self.outlier_label_ = [verdict.label for verdict in said]
-        return said
+        fallbacks = class_fallbacks("outlier_label", self.outlier_label, classes, prior)
+        assert fallbacks is not None
+        self.outlier_label_ = [fallback.label for fallback in fallbacks]
+        return fallbacks

@@ -1,11 +1,11 @@
-"""Density from the distance of the k-th neighbour.
+"""Density estimates from the distance to the k-th neighbour.
 
     p̂(z) = K/(N·V(r)),      p̂_c(z) = K_c/(N_c·V(r)),      V_p(r) = (2r)^d Γ(1 + 1/p)^d / Γ(1 + d/p)
 
 r is the distance from z to its K-th nearest row, V the volume of a ball of that radius in d
-columns, K_c and N_c the rows of class c in the ball and in all. K_c/K = (N_c/N)·p̂_c/p̂: the votes
-of nearest neighbours are Bayes' rule with these densities. In logarithms, since V under- and
-overflows.
+columns, K_c and N_c the numbers of rows of class c in the ball and in all. K_c/K = (N_c/N)·p̂_c/p̂:
+the votes of nearest neighbours are Bayes' rule with these densities. Results are logarithms, since
+V under- and overflows.
 """
 
 import math
@@ -21,9 +21,15 @@ from ..data.validation import positive_whole
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ..text.format import count, listed
-from ._left_out_neighbors import Searching, asking, blocks, checked_threads, points
+from ._left_out_neighbors import (
+    NeighborSearch,
+    blocks,
+    checked_threads,
+    dummy_estimator,
+    read_points,
+)
 
-P_OF = {
+MINKOWSKI_P = {
     "euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "l1": 1.0, "cityblock": 1.0,
     "chebyshev": math.inf, "infinity": math.inf, "linf": math.inf,
 }  # fmt: skip
@@ -31,26 +37,27 @@ P_OF = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Density:
-    """Densities at some points. Made by ``certus.neighbors.density``.
+    """Density estimates at m points, made by ``certus.neighbors.density``.
 
     Attributes
     ----------
     log_density : (m,) array
-        log K/(N·V). +inf at points on which K rows lie.
+        log K/(N·V); +inf at points that coincide with K rows.
     log_class_density : (m, classes) array or None
-        log K_c/(N_c·V); −inf where none of the K is of the class, NaN for a class without rows.
+        log K_c/(N_c·V); −inf where none of the K rows is of the class, NaN for a class without
+        rows.
     radius : (m,) array
-        The distance of the K-th row.
+        The distance to the K-th row.
     log_volume : (m,) array
-        Of the ball; −inf for radius 0.
+        Logarithm of the ball's volume; −inf for radius 0.
     class_counts : (m, classes) array of int or None
         K_c.
     classes : array or None
         The labels, ascending.
     k, n : int
-        K; and N, the rows that could be near.
+        K; and N, the number of rows searched.
     infinite : array of int
-        The points whose density is infinite.
+        Indices of the points whose density is infinite.
 
     Examples
     --------
@@ -85,20 +92,20 @@ def density(
     metric_params: dict[str, Any] | None = None,
     threads: int | None = None,
 ) -> Density:
-    """The density of the rows at some points, and that of each class.
+    """Estimate the density of the rows, and that of each class, at given points.
 
     Parameters
     ----------
     X : array or frame of shape (n, p)
     Q : array or frame of shape (m, p), optional
-        Where; at the rows themselves if not given, each without itself (N = n − 1).
+        The points; if not given the rows, each without itself (N = n − 1).
     k : int, optional
-        K, the number of rows in the ball; √n, rounded up, if not given.
+        K, the number of rows in the ball; if not given √n, rounded up.
     y : array of shape (n,), optional
         Classes of the rows.
     metric, metric_params
-        "euclidean", "manhattan", "chebyshev", or "minkowski" with ``{"p": …}``: of their balls the
-        volume is known.
+        "euclidean", "manhattan", "chebyshev", or "minkowski" with ``{"p": …}``, whose balls have a
+        known volume.
     threads : int, optional
 
     Returns
@@ -107,38 +114,38 @@ def density(
 
     Notes
     -----
-    The estimate is a little too high, by about K/(K − 1), is not smooth, and does not integrate to
-    1: its tails fall like 1/r. It is meant for comparing points. Columns in different units need a
-    common scale first.
+    The estimate is too high by a factor of about K/(K − 1), is not smooth, and does not integrate
+    to 1, since its tails decay like 1/r. It is meant for comparing points. Scale columns in
+    different units first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from certus.neighbors import density
-    >>> X = np.arange(100.0)[:, None]  # one row a unit
+    >>> X = np.arange(100.0)[:, None]  # density 1/100 on [0, 100)
     >>> np.exp(density(X, [[50.25]], k=11).log_density).round(4)
     array([0.0105])
     """
     p = _p_of(metric, metric_params)
-    asker = asking("density")
-    X = points(X, metric, asker)
+    caller = dummy_estimator("density")
+    X = read_points(X, metric, caller)
     n, d = X.shape
-    itself = Q is None
-    N = n - 1 if itself else n
+    leave_self_out = Q is None
+    N = n - 1 if leave_self_out else n
     k = math.isqrt(max(N, 1) - 1) + 1 if k is None else positive_whole("k", k)
     if k > N:
-        others = f"{count(n, 'row')}, without the one itself" if itself else count(n, "row")
-        raise ValueError(f"k={k}, and there are {N:,} rows to be near ({others}): lower k")
+        others = f"{count(n, 'row')} without the query" if leave_self_out else count(n, "row")
+        raise ValueError(f"k={k}, but there are only {N:,} possible neighbours ({others}): lower k")
     classes = codes = None
     if y is not None:
         classes, codes = encode(read_labels(y, n)[0])
-    Z = X if itself else points(Q, metric, asker)
-    searching = Searching(X, metric, metric_params, checked_threads(threads))
+    Z = X if leave_self_out else read_points(Q, metric, caller)
+    search = NeighborSearch(X, metric, metric_params, checked_threads(threads))
     radius = np.empty(len(Z))
     counts = None if classes is None else np.zeros((len(Z), len(classes)), dtype=np.intp)
     for part in blocks(np.arange(len(Z)), k):
-        near, rows = searching.others(part, k) if itself else searching.at(Z[part], k)
-        radius[part] = near[:, -1]
+        distances, rows = search.others(part, k) if leave_self_out else search.at(Z[part], k)
+        radius[part] = distances[:, -1]
         if counts is not None:
             assert codes is not None
             np.add.at(counts, (part[:, None], codes[rows]), 1)
@@ -147,7 +154,7 @@ def density(
     _warn_of(infinite, len(Z), k)
     by_class = None
     if counts is not None:
-        by_class = _class_densities(counts, codes, log_volume, itself)
+        by_class = _class_densities(counts, codes, log_volume, leave_self_out)
     return Density(
         math.log(k) - math.log(N) - log_volume, by_class, radius, log_volume, counts, classes, k, N,
         infinite,
@@ -155,7 +162,7 @@ def density(
 
 
 def log_ball_volume(r: np.ndarray, d: int, p: float = 2.0) -> Any:
-    """log V_p(r), the volume of {x : ‖x‖_p ≤ r} in d dimensions.
+    """Return log V_p(r), the logarithm of the volume of {x : ‖x‖_p ≤ r} in d dimensions.
 
     Parameters
     ----------
@@ -177,11 +184,11 @@ def log_ball_volume(r: np.ndarray, d: int, p: float = 2.0) -> Any:
 
 
 def _class_densities(
-    counts: np.ndarray, codes: np.ndarray | None, log_volume: np.ndarray, itself: bool
+    counts: np.ndarray, codes: np.ndarray | None, log_volume: np.ndarray, leave_self_out: bool
 ) -> np.ndarray:
     assert codes is not None
     total = np.broadcast_to(np.bincount(codes), counts.shape).astype(float)
-    if itself:
+    if leave_self_out:
         total = total - (codes[:, None] == np.arange(counts.shape[1]))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(counts) - np.log(total) - log_volume[:, None]
@@ -196,11 +203,11 @@ def _p_of(metric: object, metric_params: dict[str, Any] | None) -> float:
     name = metric if isinstance(metric, str) else getattr(metric, "name", None)
     if not params and name in ("minkowski", "p"):
         return float(given)
-    if not params and name in P_OF:
-        return P_OF[name]
-    what = f"with {listed(sorted(params))}" if params else "of that metric"
+    if not params and name in MINKOWSKI_P:
+        return MINKOWSKI_P[name]
+    which = f"with {listed(sorted(params))}" if params else "of that metric"
     raise ValueError(
-        f"metric={metric!r}: the volume of a ball {what} is not known here. Give 'euclidean', "
+        f"metric={metric!r}: the volume of a ball {which} is not implemented. Give 'euclidean', "
         "'manhattan', 'chebyshev' or 'minkowski'; for Mahalanobis, whiten the columns first"
     )
 
@@ -209,7 +216,7 @@ def _warn_of(infinite: np.ndarray, m: int, k: int) -> None:
     if len(infinite):
         which = listed([str(i) for i in infinite], 5)
         warn_user(
-            f"{len(infinite):,} of {count(m, 'point')} lie on {k} or more rows (point {which}): "
-            "their density is infinite. Raise k, or drop copies.",
+            f"{len(infinite):,} of {count(m, 'point')} coincide with {k} or more rows (point "
+            f"{which}): their density is infinite. Raise k, or drop copies.",
             DegenerateWarning,
         )

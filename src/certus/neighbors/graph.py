@@ -1,4 +1,4 @@
-"""Graphs of neighbours without an estimator."""
+"""Functions that return graphs of neighbours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from ._base import NeighborsModel
 from ._search import NearestMixin, WithinRadiusMixin
 from .nearest import NearestNeighbors
 
-INCLUDE = (True, False, "auto")
+INCLUDE_SELF_VALUES = (True, False, "auto")
 
 
 def kneighbors_graph(
@@ -24,7 +24,7 @@ def kneighbors_graph(
     include_self: bool | str = False,
     n_jobs: int | None = None,
 ) -> Any:
-    """The k nearest rows of each row, as a sparse matrix.
+    """Return the k nearest rows of each row as a sparse matrix.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def kneighbors_graph(
     n_neighbors : int
         k.
     mode : {"connectivity", "distance"}, default="connectivity"
-        What stands at (i, j), if j is among the k nearest of i: 1, or the distance.
+        The entry at (i, j), if j is among the k nearest of i: 1, or the distance.
     metric, p, metric_params, n_jobs
         As in ``NearestNeighbors``.
     include_self : bool or "auto", default=False
-        Is a row its own neighbour? "auto": with mode="connectivity".
+        Whether a row is its own neighbour. "auto": only with mode="connectivity".
 
     Returns
     -------
@@ -71,7 +71,7 @@ def radius_neighbors_graph(
     include_self: bool | str = False,
     n_jobs: int | None = None,
 ) -> Any:
-    """All rows within a radius of each row, as a sparse matrix.
+    """Return all rows within a radius of each row as a sparse matrix.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ def radius_neighbors_graph(
     radius : float
         The largest distance of a neighbour.
     mode : {"connectivity", "distance"}, default="connectivity"
-        What stands at (i, j), if j is within the radius of i: 1, or the distance.
+        The entry at (i, j), if j is within the radius of i: 1, or the distance.
     metric, p, metric_params, n_jobs
         As in ``NearestNeighbors``.
     include_self : bool or "auto", default=False
-        Is a row its own neighbour? "auto": with mode="connectivity".
+        Whether a row is its own neighbour. "auto": only with mode="connectivity".
 
     Returns
     -------
@@ -108,14 +108,15 @@ def radius_neighbors_graph(
 
 
 def _queries(model: NeighborsModel, include_self: object, mode: str) -> Any:
-    """The rows of the fit, or None: the same, each without itself."""
-    one_of("include_self", include_self, INCLUDE)
+    """Return the rows of the fit, or None for the same rows, each without itself."""
+    one_of("include_self", include_self, INCLUDE_SELF_VALUES)
     check_is_fitted(model)
-    own = mode == "connectivity" if include_self == "auto" else include_self
-    return model._fit_X if own else None
+    include = mode == "connectivity" if include_self == "auto" else include_self
+    return model._fit_X if include else None
 
 
 def _require_same(model: NeighborsModel, given: dict[str, Any]) -> None:
+    """Raise where a parameter differs from that of a fitted estimator."""
     for name, value in given.items():
         fitted = model.get_params()[name]
         if value is not fitted and value != fitted:

@@ -1,4 +1,4 @@
-"""Search without a target."""
+"""Unsupervised nearest-neighbour search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,33 +8,34 @@ from ._search import NearestMixin, WithinRadiusMixin
 
 
 class NearestNeighbors(NearestMixin, WithinRadiusMixin):
-    """Exact nearest rows: of a query q the first k rows j in the order of (d(q, xⱼ), j).
+    """Exact nearest neighbours of a query q: the first k rows j in the order of (d(q, xⱼ), j).
 
-    A drop-in for scikit-learn's class. The answer does not depend on the algorithm, on threads, or
-    on how far from the origin the data lie, and of equally near rows the first in the fit is taken.
+    A drop-in replacement for scikit-learn's class. The answer does not depend on the algorithm, on
+    the number of threads, or on how far from the origin the data lie; of equally near rows the
+    first in the fit is taken.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        k, where ``kneighbors`` is not told another.
+        k, unless ``kneighbors`` is given another.
     radius : float, default=1.0
-        Where ``radius_neighbors`` is not told another.
+        The radius, unless ``radius_neighbors`` is given another.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        A wish: with "auto" what suits the rows is taken. ``algorithm_`` says what runs; all are
-        exact.
+        The algorithm to prefer; "auto" chooses by the rows. ``algorithm_`` is the one that runs.
+        All are exact.
     leaf_size : int, default=30
         Rows in a leaf of a tree. Changes the time, not the answer.
     metric : str or callable, default="minkowski"
         A name that ``certus.distances.names()`` lists, "precomputed", a ``Distance``, or a
-        function metric(A, B) of two blocks of rows that gives all distances between them. A
-        function of two single rows, as scikit-learn takes it, is served too, slowly.
+        function metric(A, B) of two blocks of rows that returns all distances between them. A
+        function of two single rows, as scikit-learn takes it, works too, but slowly.
     p : float, default=2
-        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+        The exponent of "minkowski": (Σ |Δ|ᵖ)^(1/p).
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximal number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        answer is the same bit for bit on any number.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
     effective_metric_params_ : dict
     n_samples_fit_ : int
     algorithm_ : str
-        What runs.
+        The algorithm that runs.
     certificate_ : Certificate
         Neighbours of sampled rows, recomputed from all rows by the definition of the metric.
     n_features_in_ : int
@@ -83,7 +84,7 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
 
     @monitored
     def fit(self, X: object, y: object = None) -> "NearestNeighbors":
-        """Keep the rows.
+        """Store and index the rows.
 
         Parameters
         ----------
@@ -100,5 +101,5 @@ class NearestNeighbors(NearestMixin, WithinRadiusMixin):
         return self
 
     def _fit_search(self, X: object) -> None:
-        self._keep(self._take(X))
+        self._store_rows(self._read_for_fit(X))
         self._certify_neighbors()

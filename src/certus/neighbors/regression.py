@@ -1,4 +1,4 @@
-"""Numbers by the mean of neighbours."""
+"""Regression by the mean of neighbours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,34 +11,35 @@ from ._search import NearestMixin, WithinRadiusMixin
 class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
     """The mean of the k nearest rows' targets: ŷ = Σⱼ vⱼ yⱼ / Σⱼ vⱼ.
 
-    A drop-in for scikit-learn's class, with exact neighbours; of equally near rows the first in the
-    fit is taken.
+    A drop-in replacement for scikit-learn's class, with exact neighbours; of equally near rows the
+    first in the fit is taken.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         k.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
-        an array of distances (an infinite vote decides alone).
+        The votes: 1 each; 1/d, where rows at distance 0 outvote all others; or the values that a
+        function returns for an array of distances (infinite votes outvote all others).
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+        The algorithm to prefer; ``algorithm_`` is the one that runs. All are exact and give the
+        same answer.
     leaf_size : int, default=30
         Rows in a leaf of a tree. Changes the time, not the answer.
     p : float, default=2
-        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+        The exponent of "minkowski": (Σ |Δ|ᵖ)^(1/p).
     metric : str or callable, default="minkowski"
         As in ``NearestNeighbors``.
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximal number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        answer is the same bit for bit on any number.
     abstain : None, "prior", "raise" or float, default=None
-        What is said where nobody votes: no neighbour can be compared (all its values are
+        The prediction for a row without votes: no neighbour is comparable (all its values are
         missing), or all have weight 0.
-        None: NaN, with a warning; "prior": the mean of y; a number (or one for each target): that;
-        "raise": an error that names the rows.
+        None: NaN, with a warning; "prior": the mean of y; a number (or one for each target): that
+        number; "raise": an error that names the rows.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
     effective_metric_params_ : dict
     n_samples_fit_ : int
     algorithm_ : str
-        What runs.
+        The algorithm that runs.
     certificate_ : Certificate
         Neighbours and predictions of sampled rows, recomputed from all rows.
     n_features_in_ : int
@@ -62,7 +63,7 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
     array([0.5])
     """
 
-    _no_voters = "none of the nearest can be compared, or all have weight 0"
+    _no_voters = "none of the nearest is comparable, or all have weight 0"
     _remedy = "Give abstain='prior' or a number for such rows"
 
     def __init__(
@@ -90,7 +91,7 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "KNeighborsRegressor":
-        """Keep the rows and their targets.
+        """Store the rows and their targets, and index the rows.
 
         Parameters
         ----------
@@ -98,8 +99,8 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote. It does not change who is among the k nearest, but that a row
-            of weight 0 is absent.
+            Multiplies a row's vote. It does not change which rows are the k nearest, except that a
+            row of weight 0 is absent.
 
         Returns
         -------
@@ -112,32 +113,33 @@ class KNeighborsRegressor(NearestMixin, NeighborsRegressor):
 class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
     """The mean of the targets of all rows within a radius: ŷ = Σⱼ vⱼ yⱼ / Σⱼ vⱼ.
 
-    A drop-in for scikit-learn's class, with exact neighbours.
+    A drop-in replacement for scikit-learn's class, with exact neighbours.
 
     Parameters
     ----------
     radius : float, default=1.0
         The largest distance of a voter.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        The votes: 1 each; 1/d, where rows at distance 0 decide alone; or what a function makes of
-        an array of distances (an infinite vote decides alone).
+        The votes: 1 each; 1/d, where rows at distance 0 outvote all others; or the values that a
+        function returns for an array of distances (infinite votes outvote all others).
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
-        A wish; ``algorithm_`` says what runs. All are exact and give the same answer.
+        The algorithm to prefer; ``algorithm_`` is the one that runs. All are exact and give the
+        same answer.
     leaf_size : int, default=30
         Rows in a leaf of a tree. Changes the time, not the answer.
     p : float, default=2
-        Of "minkowski": (Σ |Δ|ᵖ)^(1/p).
+        The exponent of "minkowski": (Σ |Δ|ᵖ)^(1/p).
     metric : str or callable, default="minkowski"
         As in ``NearestNeighbors``.
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximal number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        answer is the same bit for bit on any number.
     abstain : None, "prior", "raise" or float, default=None
-        What is said where nobody votes: nobody is in the radius, or all have weight 0.
-        None: NaN, with a warning; "prior": the mean of y; a number (or one for each target): that;
-        "raise": an error that names the rows.
+        The prediction for a row without votes: no row is in the radius, or all have weight 0.
+        None: NaN, with a warning; "prior": the mean of y; a number (or one for each target): that
+        number; "raise": an error that names the rows.
 
     Attributes
     ----------
@@ -146,7 +148,7 @@ class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
     effective_metric_params_ : dict
     n_samples_fit_ : int
     algorithm_ : str
-        What runs.
+        The algorithm that runs.
     certificate_ : Certificate
         Neighbours and predictions of sampled rows, recomputed from all rows.
     n_features_in_ : int
@@ -189,7 +191,7 @@ class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "RadiusNeighborsRegressor":
-        """Keep the rows and their targets.
+        """Store the rows and their targets, and index the rows.
 
         Parameters
         ----------
@@ -197,7 +199,7 @@ class RadiusNeighborsRegressor(WithinRadiusMixin, NeighborsRegressor):
             With ``metric="precomputed"`` a square matrix of distances, or a sparse graph of them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies a row's vote: weight 2 is the same as the row twice.
+            Multiplies a row's vote: a weight of 2 is the same as the row twice.
 
         Returns
         -------

@@ -27,9 +27,9 @@ COPIES_ARE_NEIGHBOURS = {
 }
 
 TILES = (
-    "certus.solvers.neighbors.tiles:TILE",
-    "certus.solvers.neighbors.differences:TILE",
-    "certus.neighbors._votes:AT_ONCE",
+    "certus.solvers.neighbors.tiles:TILE_DISTANCES",
+    "certus.solvers.neighbors.differences:TILE_DISTANCES",
+    "certus.neighbors._votes:MAX_TOTALS_HELD",
 )
 
 

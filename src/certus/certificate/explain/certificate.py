@@ -6,6 +6,7 @@ What one family has to say is in its own module (``registry.py`` knows which).
 from typing import TYPE_CHECKING
 
 from ...text.format import count, printable
+from ..pages.lines import page_of
 from ..registry import claim_of
 from .left_out import among
 from .optimum import known_only_to
@@ -60,10 +61,23 @@ def _body(c: "Certificate") -> Lines:
     else:
         rows += words.lines(c)
     rows += [("Note", f"{text}.") for text in notes]
-    rows.append(("Checked by", words.checked_by(c)))
+    rows.append(("Checked by", words.checked_by(c) + _page(c)))
     if c.certified:
         rows.append(("Does not say", words.DOES_NOT_SAY))
     return rows
+
+
+def _page(c: "Certificate") -> str:
+    """Where the claim can be read, and in how many lines; nothing where no page has the model."""
+    claim = claim_of(c)
+    page = page_of(claim.page(c.parameters, c.labels))
+    if page is None:
+        return ""
+    lines = "" if page.n_lines is None else count(page.n_lines, "line")
+    if c.definition == page.module:  # the check was the page itself
+        to_read = f"{lines} to read; " if lines else ""
+        return f"; {to_read}{claim.proof} also bounds rounding errors"
+    return f"; its page is {page.module}{', ' if lines else ''}{lines}"
 
 
 def note(c: "Certificate") -> str:

@@ -1,4 +1,4 @@
-"""Lines of code of a page: docstrings, comments and blank lines are not counted."""
+"""The lines of code of a page; docstrings, comments and blank lines are not counted."""
 
 import ast
 import inspect
@@ -6,6 +6,7 @@ import io
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from .problem import Problem
 
@@ -13,7 +14,7 @@ LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, toke
 
 
 def n_lines(text: str) -> int:
-    """How many lines of a source hold code."""
+    """Number of lines of a source that hold code."""
     docstrings = {
         line
         for node in ast.walk(ast.parse(text))
@@ -28,6 +29,25 @@ def n_lines(text: str) -> int:
         for line in range(token.start[0], token.end[0] + 1)
     }
     return len(lines - docstrings)
+
+
+class PageToRead(NamedTuple):
+    """The page of a fitted model; ``n_lines`` is None where no sources are installed."""
+
+    module: str
+    n_lines: int | None
+
+
+def page_of(problems: Iterable[Problem]) -> PageToRead | None:
+    """The page of a model, with the lines that one has to read; None where there is no page."""
+    problems = list(problems)
+    if not problems:
+        return None
+    try:
+        lines = lines_to_read(problems)
+    except OSError:  # no sources, as in a frozen application
+        lines = None
+    return PageToRead(f"certus.definitions.{problems[0].page}", lines)
 
 
 def lines_to_read(problems: Iterable[Problem]) -> int:

@@ -1,7 +1,6 @@
 """How the pages of models that compare rows are called: neighbours, trees of clusters, NCFS."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..parameters import Parameters
 from .problem import Problem
 
 Term = object  # a NamedTuple of ``definitions/terms``
+Number = float | list[float] | list[list[float]]  # or several: a parameter of a distance
 
 TERMS: dict[str, Callable[..., Term]] = {
     "manhattan": terms.Manhattan, "euclidean": terms.Euclidean,
@@ -51,13 +51,14 @@ def distance_of(metric: object, params: Mapping[str, object] | None) -> Term | N
         return None
     try:
         if name in BOOLEAN:
-            return terms.Boolean(*BOOLEAN[name], **given)
+            boolean: Callable[..., Term] = terms.Boolean
+            return boolean(*BOOLEAN[name], **given)
         return TERMS[name](**given) if name in TERMS else None
     except TypeError:  # a parameter that the metric does not have
         return None
 
 
-def _plain(params: Mapping[str, object]) -> dict[str, Any]:
+def _plain(params: Mapping[str, object]) -> dict[str, Number]:
     """Parameters as numbers and lists, which a script can hold."""
     given = {name: value for name, value in params.items() if value is not None}
     return {name: np.asarray(value).tolist() for name, value in given.items()}

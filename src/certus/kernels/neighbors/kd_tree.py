@@ -1,13 +1,13 @@
-"""A k-d tree: built by halving, searched by its boxes.
+"""Kernels of a k-d tree: built by median splits, searched by bounding boxes.
 
-Node i has the children 2i + 1 and 2i + 2 and the rows order[start[i]:stop[i]]; the last level are
-leaves. A node is halved at the median of its widest column. Its box [low, high] holds its rows, and
-no row in it is nearer to a query q than
+Node i has the children 2i + 1 and 2i + 2 and the rows order[start[i]:stop[i]]; the nodes of the
+last level are leaves. A node is split at the median of its widest column. Its box [low, high]
+contains its rows, and no row in it is nearer to a query q than
 
     Σ_j max(low_j − q_j, q_j − high_j, 0)²          (or Σ |·|, max |·|, Σ |·|^power)
 
-which, added up in the same order as a distance, is not above it after rounding either. Rows of a
-leaf lie side by side, column by column, so that their distances vectorise.
+The terms are added in the same order as those of a distance, so the bound holds after rounding too.
+The rows of a leaf are contiguous in each column, so that their distances vectorise.
 """
 
 from functools import cache
@@ -18,13 +18,16 @@ from numba import types
 from certus.kernels._compile import kernel_in_order
 
 SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # as in nearest.py
-DEPTH = 64  # of a tree, at most
+MAX_DEPTH = 64  # of a tree; sizes the stacks
 
 
 @kernel_in_order
 def _halve(X, order, column, low, high, middle):
-    """Hoare's selection: in that column no row below ``middle`` is above row ``middle``, and none
-    above is below it. Rows change places, and their numbers with them."""
+    """Partition rows low … high − 1 at ``middle`` by Hoare's selection.
+
+    Afterwards, in ``column``, no row before ``middle`` exceeds row ``middle``, and none after it is
+    smaller. Rows are swapped in place together with their numbers.
+    """
     p = X.shape[1]
     left, right = low, high - 1
     while left < right:
@@ -52,6 +55,7 @@ def _halve(X, order, column, low, high, middle):
 
 @kernel_in_order
 def _box(X, start, stop, low, high):
+    """Compute the bounding box of rows start … stop − 1."""
     for j in range(len(low)):
         least, most = np.inf, -np.inf
         for t in range(start, stop):
@@ -61,7 +65,7 @@ def _box(X, start, stop, low, high):
 
 @kernel_in_order
 def _build(X, order, start, stop, low, high, root, levels):
-    """Boxes, and halves, of ``levels`` levels below node ``root``; its start and stop are known."""
+    """Build ``levels`` levels below node ``root``, whose start and stop are set."""
     first, count = root, 1
     for level in range(levels + 1):
         for node in range(first, first + count):
@@ -82,9 +86,10 @@ def _build(X, order, start, stop, low, high, root, levels):
 
 
 @kernel_in_order
-def _away(code, power, q, low, high):
+def _box_distance(code, power, q, low, high):
+    """Return the lower bound on the distance from q to the rows of a box."""
     total = 0.0
-    if code == SQUARES:  # by far the most: a loop of its own
+    if code == SQUARES:  # by far the most frequent: no branch inside the loop
         for j in range(len(q)):
             d = max(max(low[j] - q[j], q[j] - high[j]), 0.0)
             total += d * d
@@ -102,6 +107,7 @@ def _away(code, power, q, low, high):
 
 @kernel_in_order
 def _leaf(code, power, q, columns, start, stop, total):
+    """Compute the distances from q to the rows of a leaf into ``total``."""
     size = stop - start
     for t in range(size):
         total[t] = 0.0
@@ -124,7 +130,10 @@ def _leaf(code, power, q, columns, start, stop, total):
 
 @kernel_in_order
 def _push(values, rows, value, row):
-    """As in nearest.py: a kernel calls only kernels of its own file."""
+    """Replace the worst entry, which is on top of the heap.
+
+    A copy of the function in nearest.py, since a kernel calls only kernels of its own file.
+    """
     m, at = len(values), 0
     while True:
         child = 2 * at + 1
@@ -161,8 +170,8 @@ def _nearest(
     values,
     rows,
 ):
-    """Fill the lists of the queries Q; how many rows were looked at."""
-    seen = 0
+    """Fill the lists of the queries Q and return the rows visited."""
+    visited = 0
     for i in range(len(Q)):
         q, v, best = Q[i], values[i], rows[i]
         top, stack[0], bounds[0] = 1, 0, 0.0
@@ -173,25 +182,25 @@ def _nearest(
                 continue
             while node < leaves:
                 left, right = 2 * node + 1, 2 * node + 2
-                a = _away(code, power, q, low[left], high[left])
-                b = _away(code, power, q, low[right], high[right])
-                near, far, away, bound = left, right, b, a
+                a = _box_distance(code, power, q, low[left], high[left])
+                b = _box_distance(code, power, q, low[right], high[right])
+                near, far, far_bound, bound = left, right, b, a
                 if b < a:
-                    near, far, away, bound = right, left, a, b
-                if away <= v[0]:
-                    stack[top], bounds[top] = far, away
+                    near, far, far_bound, bound = right, left, a, b
+                if far_bound <= v[0]:
+                    stack[top], bounds[top] = far, far_bound
                     top += 1
                 node = near
             if bound > v[0]:
                 continue
             s, e = start[node], stop[node]
             _leaf(code, power, q, columns, s, e, total)
-            seen += e - s
+            visited += e - s
             for t in range(e - s):
                 value = total[t]
                 if value < v[0] or (value == v[0] and order[s + t] < best[0]):
                     _push(v, best, value, order[s + t])
-    return seen
+    return visited
 
 
 @kernel_in_order
@@ -199,8 +208,10 @@ def _within(
     columns, order, start, stop, low, high, leaves, code, power, Q, radius, total, stack, at,
     values, rows,
 ):  # fmt: skip
-    """Rows at most ``radius`` (in what is added up) from each query, from at[i] on; if ``values``
-    is empty, they are only counted into at."""
+    """Write the rows whose value is at most ``radius`` from position at[i] on, for each query i.
+
+    If ``values`` is empty, they are only counted, into ``at``.
+    """
     count = len(values) == 0
     for i in range(len(Q)):
         q, place = Q[i], at[i]
@@ -208,7 +219,7 @@ def _within(
         while top > 0:
             top -= 1
             node = stack[top]
-            if _away(code, power, q, low[node], high[node]) > radius:
+            if _box_distance(code, power, q, low[node], high[node]) > radius:
                 continue
             if node < leaves:
                 stack[top], stack[top + 1] = 2 * node + 2, 2 * node + 1
@@ -226,8 +237,10 @@ def _within(
 
 
 def build(X, order, start, stop, low, high, root, levels) -> None:
-    """Build the subtree of ``root``: X (n × p) and order (n,), the rows and their numbers, are put
-    in order; start, stop (nodes,), low, high (nodes × p)."""
+    """Build the subtree of ``root``, sorting X (n × p) and the row numbers ``order`` (n,) in place.
+
+    The nodes' rows go to start, stop (nodes,), their boxes to low, high (nodes × p).
+    """
     nodes = {len(start), len(stop), len(low), len(high)}
     if (
         len(order) != len(X)
@@ -239,14 +252,18 @@ def build(X, order, start, stop, low, high, root, levels) -> None:
 
 
 def nearest(tree, code, power, Q, values, rows) -> int:
-    """Fill values and rows (queries × k; inf and n at first). How many rows were looked at."""
-    room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp), np.empty(2 * DEPTH)
+    """Fill values and rows (queries × k; initially inf and n); return the rows visited."""
+    room = (
+        np.empty(tree.max_leaf_rows),
+        np.empty(2 * MAX_DEPTH, dtype=np.intp),
+        np.empty(2 * MAX_DEPTH),
+    )
     return _compiled("nearest")(*_arrays(tree), code, power, Q, *room, values, rows)
 
 
 def within(tree, code, power, Q, radius, at, values, rows) -> None:
-    """Count (``values`` empty) or write what is within ``radius``."""
-    room = np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp)
+    """Count (``values`` empty) or write the rows within ``radius``."""
+    room = np.empty(tree.max_leaf_rows), np.empty(2 * MAX_DEPTH, dtype=np.intp)
     _compiled("within")(*_arrays(tree), code, power, Q, radius, *room, at, values, rows)
 
 
@@ -271,6 +288,6 @@ def _compiled(name):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every kernel, or load it from disk."""
     for name in _KERNELS:
         _compiled(name)

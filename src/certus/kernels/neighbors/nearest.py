@@ -1,18 +1,18 @@
-"""The k best of many: distances by differences, and lists of the least numbers seen so far.
+"""Kernels that compute distances by differences and maintain lists of the k smallest values.
 
-A list of a query's best is a heap, the worst on top, of pairs (value, row): of equal values that
-of the larger row is worse, so that ties go to the smallest row whatever the order of looking.
+The list of a query is a heap of pairs (value, row) with the worst on top. Of equal values the one
+of the larger row is worse, so that ties go to the smallest row in any order of insertion.
 
     scan:    value[r, q] = T[r, q] + n[r]                       T a tile of products, say −2xᵀq
-    collect: the same, and all rows whose value is at most a limit, without a heap
-    narrow:  of such rows, those of a smaller value            n[r] + xᵀq
-    sweep:   value[r, q] = n[r] + xᵀq                           the products as well, few columns
+    collect: the same values; gathers all rows whose value is at most a limit, without a heap
+    narrow:  keeps those of such rows whose value n[r] + xᵀq is at most a limit
+    sweep:   value[r, q] = n[r] + xᵀq                           with the products, for few columns
     direct:  Σ_j (x_j − q_j)²,  Σ_j |x_j − q_j|,  max_j |x_j − q_j|  or  Σ_j |x_j − q_j|^power
-    pairs:   the same of given pairs
+    pairs:   the values of ``direct`` for given pairs
 
-Queries are in lanes: a line of the tile holds one row's values for all of them, and how many are
-below their query's worst is a sum that vectorises. Sums run over j in order in both places, so a
-distance has the same bits wherever it is computed.
+Queries are in lanes: a line of the tile holds one row's values for all of them, and counting those
+below their query's worst value is a sum that vectorises. ``direct`` and ``pairs`` both add over j
+in order, so a distance has the same bits wherever it is computed.
 """
 
 from functools import cache
@@ -22,7 +22,7 @@ from numba import types
 
 from certus.kernels._compile import kernel, kernel_in_order
 
-SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # what is added up over the columns
+SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # the term of each column
 LANES = 128  # queries of a sweep
 WIDTH = np.uint64(LANES)
 ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1, 9))
@@ -30,7 +30,7 @@ ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(i) for i in range(1,
 
 @kernel_in_order
 def _push(values, rows, value, row):
-    """(value, row) instead of the worst, which is on top."""
+    """Replace the worst entry, which is on top of the heap, by (value, row)."""
     m, at = len(values), 0
     while True:
         child = 2 * at + 1
@@ -50,8 +50,8 @@ def _push(values, rows, value, row):
 
 
 @kernel_in_order
-def _order(values, rows):
-    """Each list ascending: the worst of what is left goes to the end, again and again."""
+def _sort(values, rows):
+    """Sort each heap in ascending order: the worst remaining entry moves to the end."""
     for q in range(len(values)):
         v, i = values[q], rows[q]
         for size in range(len(v) - 1, 0, -1):
@@ -113,8 +113,8 @@ def _narrow(X, n, Q, limit, counts, rows):
 @kernel
 def _eight_columns(X, row, other, Q, start, line):
     """Add columns start … start + 7 of two rows of X (flat, in multiples of 8) to both halves of
-    ``line``. All lengths are known and indices unsigned: then the loop vectorises, and the queries'
-    numbers, which are loaded once for both rows, come from the nearest cache."""
+    ``line``. All lengths are constants and indices unsigned, so that the loop vectorises; the
+    queries' values are loaded from L1 once for both rows."""
     a, b, o = row + start, other + start, start * WIDTH
     a0, a1, a2, a3 = X[a], X[a + ONE], X[a + TWO], X[a + THREE]
     a4, a5, a6, a7 = X[a + FOUR], X[a + FIVE], X[a + SIX], X[a + SEVEN]
@@ -132,7 +132,8 @@ def _eight_columns(X, row, other, Q, start, line):
 
 
 @kernel
-def _look(line, start, row, worst, values, rows):
+def _update_lists(line, start, row, worst, values, rows):
+    """Insert one row's values into the lists where they are below the worst."""
     below = 0
     for q in range(WIDTH):
         below += line[start + q] < worst[q]
@@ -156,14 +157,14 @@ def _sweep(X, p, n, Q, first, line, worst, values, rows):
             line[q], line[WIDTH + q] = a, b
         for start in range(np.uint64(0), columns, EIGHT):
             _eight_columns(X, row, other, Q, start, line)
-        _look(line, np.uint64(0), first + r, worst, values, rows)
+        _update_lists(line, np.uint64(0), first + r, worst, values, rows)
         if not last:
-            _look(line, WIDTH, first + r + 1, worst, values, rows)
+            _update_lists(line, WIDTH, first + r + 1, worst, values, rows)
 
 
 @kernel_in_order
 def _add(code, power, x, Q, total):
-    """One row against the queries in lanes."""
+    """Compute the values of one row for the queries in lanes."""
     for q in range(len(total)):
         total[q] = 0.0
     for j in range(len(x)):
@@ -199,7 +200,7 @@ def _direct(X, Q, code, power, first, total, worst, values, rows):
 
 
 @kernel_in_order
-def _between(code, power, x, y):
+def _distance(code, power, x, y):
     total = 0.0
     for j in range(len(x)):
         d = float(x[j]) - y[j]
@@ -219,14 +220,14 @@ def _pairs(X, Q, code, power, rows, values):
     for q in range(len(rows)):
         for t in range(rows.shape[1]):
             if rows[q, t] >= 0:
-                values[q, t] = _between(code, power, X[rows[q, t]], Q[q])
+                values[q, t] = _distance(code, power, X[rows[q, t]], Q[q])
 
 
 def scan(T, n, first, worst, values, rows) -> None:
-    """Put what the tile T (rows × queries) holds into the queries' lists.
+    """Insert the values of the tile T (rows × queries) into the queries' lists.
 
-    worst (queries,): the largest value that is still in each list, inf at first; values and rows
-    (queries × m), at first inf and −1; ``first``: the row of T[0]. All floats of one type.
+    worst (queries,): the largest value in each list, initially inf; values and rows (queries × m):
+    initially inf and −1; ``first``: the row number of T[0]. All floats have the same dtype.
     """
     lanes = T.shape[1]
     if len(n) != len(T) or not len(worst) == len(values) == len(rows) == lanes:
@@ -237,7 +238,7 @@ def scan(T, n, first, worst, values, rows) -> None:
 def collect(T, n, first, limit, counts, rows) -> None:
     """Append to each query's rows those of the tile T whose value is at most its limit.
 
-    counts (queries,): how many there are, also where they are more than rows (queries × room) hold.
+    counts (queries,): how many there are, even where rows (queries × room) has too few places.
     """
     lanes = T.shape[1]
     if len(n) != len(T) or not len(limit) == len(counts) == len(rows) == lanes:
@@ -246,9 +247,9 @@ def collect(T, n, first, limit, counts, rows) -> None:
 
 
 def narrow(X, n, Q, limit, counts, rows) -> None:
-    """Keep of each query's rows those with n[r] + X[r]ᵀQ[q] at most its limit. In float32."""
-    some = np.arange(rows.shape[1]) < counts[:, None]
-    inside = not some.any() or rows[some].max() < len(X)
+    """Keep of each query's rows those with n[r] + X[r]ᵀQ[q] at most its limit, in float32."""
+    is_stored = np.arange(rows.shape[1]) < counts[:, None]
+    inside = not is_stored.any() or rows[is_stored].max() < len(X)
     if X.shape[1] != Q.shape[1] or len(n) != len(X) or not len(Q) == len(counts) == len(rows):
         raise ValueError(f"X {X.shape}, Q {Q.shape}, rows {rows.shape} do not match")
     if not inside or counts.max(initial=0) > rows.shape[1]:
@@ -257,8 +258,11 @@ def narrow(X, n, Q, limit, counts, rows) -> None:
 
 
 def sweep(X, n, Q, first, worst, values, rows) -> None:
-    """The same with T = XQ, which is never stored: X (rows × p), Q (p × 128), p a multiple of 8,
-    in float32. Queries may be fewer than 128: then worst (128,) is −inf for what is no query."""
+    """Update the lists like ``scan`` with T = XQ, which is never stored.
+
+    X (rows × p) and Q (p × 128) are float32, p a multiple of 8. With fewer than 128 queries, worst
+    (128,) is −inf in the unused lanes.
+    """
     p = X.shape[1]
     if p % 8 or Q.shape != (p, LANES) or len(worst) != LANES or len(n) != len(X):
         raise ValueError(f"X {X.shape}, Q {Q.shape}, n {n.shape} do not match")
@@ -271,7 +275,7 @@ def sweep(X, n, Q, first, worst, values, rows) -> None:
 
 
 def direct(X, Q, code, power, first, worst, values, rows) -> None:
-    """The same by differences: X (rows × p) in float32 or float64, Q (p × queries) in float64."""
+    """Update the lists by differences; X (rows × p) may be float32, Q (p × queries) is float64."""
     if X.shape[1] != len(Q) or not len(worst) == len(values) == len(rows) == Q.shape[1]:
         raise ValueError(f"X {X.shape}, Q {Q.shape}, values {values.shape} do not match")
     total = np.empty(Q.shape[1])
@@ -279,7 +283,7 @@ def direct(X, Q, code, power, first, worst, values, rows) -> None:
 
 
 def pairs(X, Q, code, power, rows, values) -> None:
-    """values[q, t] of row rows[q, t] of X and query q (queries × p); those below 0 are left out."""
+    """Compute values[q, t] of row rows[q, t] of X and query q; negative rows are skipped."""
     inside = rows.size == 0 or rows.max() < len(X)
     if X.shape[1] != Q.shape[1] or rows.shape != values.shape or len(Q) != len(rows) or not inside:
         raise ValueError(f"X {X.shape}, Q {Q.shape}, rows {rows.shape} do not match")
@@ -298,34 +302,34 @@ _KERNELS = {
     "sweep": _sweep,
     "direct": _direct,
     "pairs": _pairs,
-    "order": _order,
+    "order": _sort,
 }
-SINGLE = ("collect", "narrow", "sweep")  # in float32 only
+FLOAT32_ONLY = ("collect", "narrow", "sweep")
 
 
 @cache
-def _compiled(name, number):
-    if number not in (np.float32, np.float64):
-        raise TypeError(f"need float32 or float64, not {number}")
+def _compiled(name, dtype):
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"need float32 or float64, not {dtype}")
     real, whole = types.float64, types.intp
-    of = types.float32 if number == np.float32 else real
-    read, exact = (types.Array(one, 2, "C", readonly=True) for one in (of, real))
-    line = types.Array(of, 1, "C", readonly=True)
+    item = types.float32 if dtype == np.float32 else real
+    read, exact = (types.Array(one, 2, "C", readonly=True) for one in (item, real))
+    line = types.Array(item, 1, "C", readonly=True)
     lists, numbers = real[:, ::1], whole[:, ::1]
     signature = {
-        "scan": (of[:, ::1], line, whole, of[::1], of[:, ::1], numbers),
-        "collect": (of[:, ::1], line, whole, line, whole[::1], numbers),
+        "scan": (item[:, ::1], line, whole, item[::1], item[:, ::1], numbers),
+        "collect": (item[:, ::1], line, whole, line, whole[::1], numbers),
         "narrow": (read, line, read, line, whole[::1], numbers),
-        "sweep": (line, whole, line, line, whole, of[::1], of[::1], of[:, ::1], numbers),
+        "sweep": (line, whole, line, line, whole, item[::1], item[::1], item[:, ::1], numbers),
         "direct": (read, exact, whole, real, whole, real[::1], real[::1], lists, numbers),
         "pairs": (read, exact, whole, real, numbers, lists),
-        "order": (of[:, ::1], numbers),
+        "order": (item[:, ::1], numbers),
     }[name]  # fmt: skip
     return _KERNELS[name].compile(types.void(*signature))
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every kernel, or load it from disk."""
     for name in _KERNELS:
-        for number in (np.float32, np.float64)[: 1 if name in SINGLE else 2]:
-            _compiled(name, np.dtype(number))
+        for dtype in (np.float32, np.float64)[: 1 if name in FLOAT32_ONLY else 2]:
+            _compiled(name, np.dtype(dtype))

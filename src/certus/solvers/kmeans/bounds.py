@@ -8,7 +8,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter, run_on_threads
-from ..neighbors.lists import lanes
+from ..neighbors.lists import even_slices
 from .fit import stored
 from .groups import cells_of, groups_of, half_way
 
@@ -136,7 +136,7 @@ class Bounds:
         drift = np.zeros(k, dtype=np.float32) if drift is None else drift
         m = min(k - 1, NEIGHBOURS * len(self.c))
         near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
-        parts = lanes(k, PART)
+        parts = even_slices(k, PART)
         run_on_threads(
             lambda i: neighbours(C, self.scale, parts[i].start, parts[i].stop, near, gap),
             len(parts), self.rows.threads,

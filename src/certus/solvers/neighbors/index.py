@@ -1,12 +1,12 @@
-"""The nearest rows of a data set, by whichever exact way is fastest.
+"""An index that finds the nearest rows by whichever exact engine is fastest.
 
     tree          k-d tree, for few columns
     products      products of matrices, rechecked, for Euclidean distances of more columns
     differences   all differences, for other Minkowski distances and for few rows or queries
-    tiles         tiles of the matrix of distances, for all else
+    tiles         tiles of the matrix of distances, for every other distance
 
-All give the same answer: rows by (distance, number), so that ties go to the smallest number. Which
-of them runs decides about time alone.
+All give the same answer: rows ordered by (distance, row number), so that ties go to the smallest
+number. The choice of the engine changes only the time.
 """
 
 from functools import cached_property
@@ -17,32 +17,32 @@ import numpy as np
 from ...distances import Distance
 from ...runtime.config import effective_threads
 from .differences import Differences
-from .lists import Best, Within, those, without_own
+from .lists import NearestLists, RadiusLists, within_radius, without_self
 from .products import Products
 from .tiles import Tiles
 from .tree import Tree
 
 SQUARES, ABSOLUTE, LARGEST, POWER = range(4)  # kernels/neighbors/nearest.py
-CODE = {
+METRIC_CODES = {
     "euclidean": SQUARES, "sqeuclidean": SQUARES, "manhattan": ABSOLUTE, "chebyshev": LARGEST,
     "minkowski": POWER,
 }  # fmt: skip
-SAME = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}  # of Minkowski's p
-TREE_COLUMNS = 15  # up to which a tree is thought of
-AT_ONCE = 5  # columns up to which a tree is built for any number of queries …
-MANY = 100  # … and beyond, for as many
-TRIAL = 32  # queries that show how much of the tree is looked at
-# A row that a tree looks at costs as much as this many rows looked at one after another (measured,
-# 100,000 rows of 3 to 12 columns): by products, or by differences
-ROW_OF_TREE = {"products": 64, "differences": 16}
-FEW_ROWS = 1024  # below which differences are as fast as products
-FEW_QUERIES = 8
-MOST_POWER = 16  # beyond which powers of ordinary numbers vanish
-OF_RADIUS = 10  # neighbours that stand for a radius in the trial
+MINKOWSKI_NAMES = {1.0: "manhattan", 2.0: "euclidean", float("inf"): "chebyshev"}  # by p
+MAX_TREE_COLUMNS = 15  # above, a tree visits most rows
+MAX_ANY_QUERY_TREE_COLUMNS = 5  # up to here a tree is built for any number of queries …
+MIN_TREE_QUERIES = 100  # … and above, for at least this many
+TRIAL_QUERIES = 32  # searched first, to measure which share of the rows the tree visits
+# Cost of a row visited by the tree, in rows compared one after another by the other engine
+# (measured, 100,000 rows of 3 to 12 columns)
+TREE_ROW_COST = {"products": 64, "differences": 16}
+MIN_PRODUCT_ROWS = 1024  # with fewer, differences are as fast as products
+MIN_PRODUCT_QUERIES = 8  # likewise
+MAX_POWER = 16  # higher powers of ordinary numbers underflow
+RADIUS_TRIAL_NEIGHBORS = 10  # k of the trial that chooses the engine of a radius search
 
 
 class DenseIndex:
-    """Rows to be searched.
+    """Index of dense rows.
 
     Parameters
     ----------
@@ -64,92 +64,108 @@ class DenseIndex:
         self.X, self.distance, self.threads = X, distance, threads or effective_threads()
         self.n = X.shape[0]
         self.metric = distance.embedded_metric
-        self.asked = self.algorithm = algorithm  # the second: what ran last
-        self._reach: float | None = None
+        self.requested = algorithm
+        self.algorithm = algorithm  # replaced by the one that ran last
+        self._max_abs_Z: float | None = None
         self._engines: dict[str, Any] = {}
-        self._measured: bool | None = None  # is the tree faster?
+        self._tree_is_faster: bool | None = None  # unknown before the trial
         if self.metric is not None:
             self.power = float(distance.embedded_p or 2.0)
             self.metric = (
-                SAME.get(self.power, "minkowski") if self.metric == "minkowski" else self.metric
+                MINKOWSKI_NAMES.get(self.power, "minkowski")
+                if self.metric == "minkowski"
+                else self.metric
             )
-            self.code = CODE[self.metric]
-            self.Z = self._embedded(X, keep=True)
+            self.code = METRIC_CODES[self.metric]
+            self.Z = self._embedded(X, keep_float32=True)
 
     def kneighbors(self, Q: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(distances, rows), each (queries, k), ascending. Q None: the rows themselves, each
-        without itself. Rows of −1, at infinity: there are fewer that can be compared."""
+        """Return (distances, rows), each (queries, k), ascending.
+
+        Q None: the rows themselves, each without itself. Row −1, at infinity, where fewer than k
+        rows can be compared with the query.
+        """
         if Q is None:
-            return without_own(*self._nearest(self.X, k + 1))
+            return without_self(*self._nearest(self.X, k + 1))
         return self._nearest(Q, k)
 
-    def radius(self, Q: np.ndarray | None, r: float) -> Within:
-        """All rows at a distance of at most r, those of a query by number."""
-        own = Q is None
+    def radius(self, Q: np.ndarray | None, r: float) -> RadiusLists:
+        """Return all rows at a distance of at most r, ascending by row for each query."""
+        is_self = Q is None
         Q = self.X if Q is None else Q
-        engine, queries = self._engine(Q, OF_RADIUS)
+        engine, queries = self._engine(Q, RADIUS_TRIAL_NEIGHBORS)
         if isinstance(engine, Tiles):
-            found = engine.within(queries, r)
-            distances = found.values
+            lists = engine.within(queries, r)
+            distances = lists.values
         else:
-            # the sum that belongs to r is rounded: look a little farther, then at the distance
-            found = engine.within(queries, self._sum_of(r) * (1 + 1e-14))
-            distances = self._distances(found.values)
-        return those(found, distances, r, own)
+            # the sum that belongs to r is rounded: search slightly farther, then filter by distance
+            lists = engine.within(queries, self._value_at(r) * (1 + 1e-14))
+            distances = self._distances(lists.values)
+        return within_radius(lists, distances, r, is_self)
 
-    def _nearest(self, Q: np.ndarray, k: int) -> Best:
-        """With distances for values."""
-        k_here = min(k, self.n)
-        engine, queries = self._engine(Q, k_here)
-        best: Best = engine.nearest(queries, k_here)
+    def _nearest(self, Q: np.ndarray, k: int) -> NearestLists:
+        """Return the k nearest rows, with distances as values."""
+        k_rows = min(k, self.n)
+        engine, queries = self._engine(Q, k_rows)
+        best: NearestLists = engine.nearest(queries, k_rows)
         if isinstance(engine, Tiles):
             return best
         return best._replace(values=self._distances(best.values))
 
-    # --- which way ------------------------------------------------------------------------------
+    # --- choice of the engine -------------------------------------------------------------------
 
     def _engine(self, Q: np.ndarray, k: int) -> tuple[Any, np.ndarray]:
-        """What searches, and the queries as it takes them."""
+        """Return the engine for these queries, and the queries in the form it takes."""
         if self.metric is None or not self._in_range(self.Z):
-            return self._made("tiles"), self._read_queries(Q)
+            return self._engine_named("tiles"), self._read_queries(Q)
         queries = self.Z if Q is self.X else self._embedded(Q)
         queries = np.ascontiguousarray(queries, dtype=float)
         if not self._in_range(queries):
-            return self._made("tiles"), self._read_queries(Q)
+            return self._engine_named("tiles"), self._read_queries(Q)
         name = "tree" if self._by_tree(queries, k) else self._brute(len(queries))
-        return self._made(name), queries
+        return self._engine_named(name), queries
 
     def _in_range(self, Z: np.ndarray) -> bool:
-        """Do sums of powers neither overflow nor vanish? ``compare`` is right in any case."""
-        known = Z is self.Z and self._reach is not None
-        reach = self._reach if known else _largest(Z)
+        """Return whether sums of powers neither overflow nor underflow.
+
+        Where they do, tiles are used: ``Distance.compare`` guards against both.
+        """
+        known = Z is self.Z and self._max_abs_Z is not None
+        max_abs = self._max_abs_Z if known else _max_abs(Z)
         if Z is self.Z:
-            self._reach = reach
+            self._max_abs_Z = max_abs
         power = self.power if self.code in (SQUARES, POWER) else 1.0
         low, high = 1e-280 ** (1 / power), 1e290 ** (1 / power) / (1 + Z.shape[1])
-        assert reach is not None
-        return reach < high and (reach > low or reach == 0) and power <= MOST_POWER
+        assert max_abs is not None
+        return max_abs < high and (max_abs > low or max_abs == 0) and power <= MAX_POWER
 
     def _by_tree(self, Q: np.ndarray, k: int) -> bool:
         n, p = self.Z.shape
-        if self.asked == "brute" or n == 0 or p == 0:
+        if self.requested == "brute" or n == 0 or p == 0:
             return False
-        if self.asked == "kd_tree":
+        if self.requested == "kd_tree":
             return True
-        few = p > AT_ONCE and "tree" not in self._engines and len(Q) < MANY
-        if p > TREE_COLUMNS or few:
+        too_few_queries = (
+            p > MAX_ANY_QUERY_TREE_COLUMNS
+            and "tree" not in self._engines
+            and len(Q) < MIN_TREE_QUERIES
+        )
+        if p > MAX_TREE_COLUMNS or too_few_queries:
             return False
-        if self._measured is None:
-            step = max(1, len(Q) // TRIAL)
-            seen = self._made("tree").seen(np.ascontiguousarray(Q[::step][:TRIAL]), k)
-            self._measured = seen * ROW_OF_TREE[self._brute(len(Q))] < n
-        return self._measured
+        if self._tree_is_faster is None:
+            step = max(1, len(Q) // TRIAL_QUERIES)
+            sample = np.ascontiguousarray(Q[::step][:TRIAL_QUERIES])
+            visited = self._engine_named("tree").mean_visited_rows(sample, k)
+            self._tree_is_faster = visited * TREE_ROW_COST[self._brute(len(Q))] < n
+        return self._tree_is_faster
 
     def _brute(self, queries: int) -> str:
-        enough = self.n >= FEW_ROWS and queries >= FEW_QUERIES and self.Z.shape[1] > 0
+        enough = (
+            self.n >= MIN_PRODUCT_ROWS and queries >= MIN_PRODUCT_QUERIES and self.Z.shape[1] > 0
+        )
         return "products" if self.code == SQUARES and enough else "differences"
 
-    def _made(self, name: str) -> Any:
+    def _engine_named(self, name: str) -> Any:
         self.algorithm = "kd_tree" if name == "tree" else "brute"
         if name not in self._engines:
             self._engines[name] = self._make(name)
@@ -173,15 +189,19 @@ class DenseIndex:
 
     # --- rows and distances ---------------------------------------------------------------------
 
-    def _embedded(self, X: np.ndarray, keep: bool = False) -> np.ndarray:
-        """``keep``: float32 stays float32 where rows are compared as they are."""
-        plain = self.distance.name in {*CODE, "minkowski"}
-        as_they_are = plain and getattr(self.distance, "w", None) is None
-        if keep and as_they_are and isinstance(X, np.ndarray) and X.dtype == np.float32:
+    def _embedded(self, X: np.ndarray, keep_float32: bool = False) -> np.ndarray:
+        """Return rows whose plain Minkowski distance is the distance.
+
+        ``keep_float32``: float32 is not converted where the rows need no transformation.
+        """
+        is_minkowski = self.distance.name in {*METRIC_CODES, "minkowski"}
+        unchanged = is_minkowski and getattr(self.distance, "w", None) is None
+        if keep_float32 and unchanged and isinstance(X, np.ndarray) and X.dtype == np.float32:
             return np.ascontiguousarray(X)
         return np.ascontiguousarray(self.distance.embed(X), dtype=float)
 
     def _distances(self, values: np.ndarray) -> np.ndarray:
+        """Return the distances that belong to sums over columns."""
         if self.metric == "euclidean":
             return np.sqrt(values)
         if self.metric == "minkowski":
@@ -189,12 +209,13 @@ class DenseIndex:
             return roots
         return values
 
-    def _sum_of(self, r: float) -> float:
+    def _value_at(self, r: float) -> float:
+        """Return the sum over columns that belongs to the distance r."""
         if self.metric == "euclidean":
             return r * r
         return r**self.power if self.metric == "minkowski" else r
 
 
-def _largest(Z: np.ndarray) -> float:
-    """max|z|, without a copy."""
+def _max_abs(Z: np.ndarray) -> float:
+    """Return max|z| without copying Z."""
     return float(max(Z.max(initial=0.0), -Z.min(initial=0.0)))

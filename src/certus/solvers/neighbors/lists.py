@@ -1,92 +1,105 @@
-"""Lists of the best rows of each query, and the verbs that every way of searching shares."""
+"""Lists of the nearest rows of each query, and the interfaces that all searches share."""
 
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-LANES = 128  # queries that are looked at together
+LANE_QUERIES = 128  # queries that a kernel compares with one row at a time
 
 
 class Index(Protocol):
-    """The rows of a data set, ready to be searched. Rows are ordered by (distance, number)."""
+    """A searchable data set. Neighbours are ordered by (distance, row number)."""
 
     @property
     def algorithm(self) -> str:
-        """What runs, or ran last."""
+        """Name of the algorithm that ran last, or will run."""
         ...
 
     def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(distances, rows) of the k nearest of each query; None: of each row but itself."""
+        """Return (distances, rows) of the k nearest of each query.
+
+        Q None: the queries are the rows themselves, each without itself.
+        """
         ...
 
-    def radius(self, Q: Any, r: float) -> "Within":
-        """All rows within r of each query."""
+    def radius(self, Q: Any, r: float) -> "RadiusLists":
+        """Return all rows within r of each query."""
         ...
 
 
 class Engine(Protocol):
-    """One way of searching dense rows, by sums of differences."""
+    """One search algorithm for dense rows. Values are distances before any root is taken."""
 
-    def nearest(self, Q: np.ndarray, k: int) -> "Best":
-        """The k nearest rows of each query."""
+    def nearest(self, Q: np.ndarray, k: int) -> "NearestLists":
+        """Return the k nearest rows of each query."""
         ...
 
-    def within(self, Q: np.ndarray, radius: float) -> "Within":
-        """All rows within a radius of each query."""
+    def within(self, Q: np.ndarray, radius: float) -> "RadiusLists":
+        """Return all rows within a radius of each query."""
         ...
 
 
-class Best(NamedTuple):
-    """Of each query, ascending by (value, row); value: what is added up, before any root."""
+class NearestLists(NamedTuple):
+    """The k nearest rows of each query, ascending by (value, row).
+
+    A value is the sum over columns, before any root is taken.
+    """
 
     values: np.ndarray  # (queries, k)
     rows: np.ndarray  # (queries, k)
 
 
-class Within(NamedTuple):
-    """Rows of query i: rows[edges[i]:edges[i + 1]], ascending."""
+class RadiusLists(NamedTuple):
+    """All rows within a radius; those of query i are rows[edges[i]:edges[i + 1]], ascending."""
 
     values: np.ndarray
     rows: np.ndarray
     edges: np.ndarray
 
 
-def empty(queries: int, k: int, dtype: DTypeLike = float) -> Best:
-    return Best(np.full((queries, k), np.inf, dtype), np.full((queries, k), -1, dtype=np.intp))
+def empty_lists(queries: int, k: int, dtype: DTypeLike = float) -> NearestLists:
+    """Return lists that hold no row yet: value inf, row −1."""
+    return NearestLists(
+        np.full((queries, k), np.inf, dtype), np.full((queries, k), -1, dtype=np.intp)
+    )
 
 
-def lanes(m: int, size: int = LANES) -> list[slice]:
-    """Queries in near-equal groups of about ``size``."""
+def even_slices(m: int, size: int = LANE_QUERIES) -> list[slice]:
+    """Split m rows or queries into slices of nearly equal length, about ``size`` each."""
     count = max(1, -(-m // size))
     return [slice(i * m // count, (i + 1) * m // count) for i in range(count)]
 
 
-def joined(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Within:
-    """Of groups of queries, each (values, rows, how many of each query)."""
+def join_groups(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> RadiusLists:
+    """Join groups of queries, each given as (values, rows, number of rows of each query)."""
     counts = np.concatenate([part[2] for part in parts]) if parts else np.empty(0, dtype=np.intp)
-    return Within(
+    return RadiusLists(
         np.concatenate([part[0] for part in parts]) if parts else np.empty(0),
         np.concatenate([part[1] for part in parts]) if parts else np.empty(0, dtype=np.intp),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.intp),
     )
 
 
-def without_own(distances: np.ndarray, rows: np.ndarray) -> Best:
-    """The k + 1 nearest of each row without itself: the k nearest others."""
+def without_self(distances: np.ndarray, rows: np.ndarray) -> NearestLists:
+    """Drop each row from its own list of the k + 1 nearest, which leaves the k nearest others."""
     m, k = rows.shape[0], rows.shape[1] - 1
     keep = rows != np.arange(m)[:, None]
-    keep[keep.all(axis=1), k] = False  # the list is full of others that are as near
-    return Best(distances[keep].reshape(m, k), rows[keep].reshape(m, k))
+    keep[keep.all(axis=1), k] = False  # row not in its list: k + 1 others are as near as itself
+    return NearestLists(distances[keep].reshape(m, k), rows[keep].reshape(m, k))
 
 
-def those(found: Within, distances: np.ndarray, r: float, own: bool) -> Within:
-    """Of what was found a little farther than r, what is within; ``own``: query i is row i, which
-    is left out."""
-    query = np.repeat(np.arange(len(found.edges) - 1), np.diff(found.edges))
+def within_radius(
+    lists: RadiusLists, distances: np.ndarray, r: float, is_self: bool
+) -> RadiusLists:
+    """Keep the rows within r of lists that were made with a slightly larger radius.
+
+    ``is_self``: query i is row i, and is left out.
+    """
+    query = np.repeat(np.arange(len(lists.edges) - 1), np.diff(lists.edges))
     keep = distances <= r
-    if own:
-        keep &= found.rows != query
-    counts = np.bincount(query[keep], minlength=len(found.edges) - 1)
+    if is_self:
+        keep &= lists.rows != query
+    counts = np.bincount(query[keep], minlength=len(lists.edges) - 1)
     edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-    return Within(distances[keep], found.rows[keep], edges)
+    return RadiusLists(distances[keep], lists.rows[keep], edges)

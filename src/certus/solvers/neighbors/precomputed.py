@@ -1,6 +1,6 @@
-"""Search where the distances are given, as a matrix or as a sparse graph.
+"""Search in precomputed distances, given as a matrix or as a sparse graph.
 
-D_ij = distance of query i to row j of the fit; of a graph, only stored entries are neighbours
+D_ij is the distance of query i to row j of the fit; in a graph only stored entries are neighbours.
 """
 
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .lists import Best, Within, without_own
-from .smallest import side_by_side, smallest, within
+from .lists import NearestLists, RadiusLists, without_self
+from .smallest import join_queries, smallest, within
 
-BLOCK = 1 << 20  # distances looked at in one go
+BLOCK_DISTANCES = 1 << 20  # entries of D that are sorted at a time
 
 
 class Precomputed:
-    """The rows of a fit as a square matrix D of their distances. The interface is ``Index``'s."""
+    """An ``Index`` of the square matrix D of distances between the rows of a fit."""
 
     algorithm = "precomputed"
 
@@ -24,55 +24,60 @@ class Precomputed:
         self.D = D
 
     def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Q: (m, n) distances, or None for D, whose rows are not their own neighbours."""
-        own = Q is None
-        D = self.D if own else Q
+        """Return (distances, rows) of the k nearest, each (m, k).
+
+        Q: distances (m, n), or None for D, whose rows are not their own neighbours.
+        """
+        is_self = Q is None
+        D = self.D if is_self else Q
         if issparse(D):
-            return _nearest_stored(D, k, own)
-        best = [smallest(D[rows], k + own) for rows in _blocks(D)]
+            return _nearest_stored(D, k, is_self)
+        best = [smallest(D[rows], k + is_self) for rows in _blocks(D)]
         values = np.concatenate([part.values for part in best])
         rows = np.concatenate([part.rows for part in best])
-        return without_own(values, rows) if own else Best(values, rows)
+        return without_self(values, rows) if is_self else NearestLists(values, rows)
 
-    def radius(self, Q: Any, r: float) -> Within:
-        """Of each query the distances of at most r and whose they are."""
-        own = Q is None
-        D = self.D if own else Q
+    def radius(self, Q: Any, r: float) -> RadiusLists:
+        """Return all rows at a distance of at most r from each query."""
+        is_self = Q is None
+        D = self.D if is_self else Q
         if issparse(D):
             parts = []
-            for d, j in _stored(D, own):
-                near = r >= d
-                edges = np.array([0, np.count_nonzero(near)], dtype=np.intp)
-                parts.append(Within(d[near], j[near], edges))
-            return side_by_side(parts)
-        return side_by_side(
-            [within(D[rows], r, rows.start if own else None) for rows in _blocks(D)]
+            for d, j in _stored(D, is_self):
+                inside = r >= d
+                edges = np.array([0, np.count_nonzero(inside)], dtype=np.intp)
+                parts.append(RadiusLists(d[inside], j[inside], edges))
+            return join_queries(parts)
+        return join_queries(
+            [within(D[rows], r, rows.start if is_self else None) for rows in _blocks(D)]
         )
 
 
 def _blocks(D: np.ndarray) -> list[slice]:
     m, n = D.shape
-    step = max(1, BLOCK // max(1, n))
+    step = max(1, BLOCK_DISTANCES // max(1, n))
     return [slice(first, min(m, first + step)) for first in range(0, m, step)]
 
 
-def _stored(graph: Any, own: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each row its stored distances and their columns, ascending by column; ``own``: without
-    the diagonal."""
+def _stored(graph: Any, is_self: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the stored distances of each row and their columns, ascending by column.
+
+    ``is_self``: without the diagonal.
+    """
     for i in range(graph.shape[0]):
         entries = slice(graph.indptr[i], graph.indptr[i + 1])
         j = graph.indices[entries].astype(np.intp)
         d = graph.data[entries].astype(float)
         order = np.argsort(j, kind="stable")
-        if own:
+        if is_self:
             order = order[j[order] != i]
         yield d[order], j[order]
 
 
-def _nearest_stored(graph: Any, k: int, own: bool) -> Best:
+def _nearest_stored(graph: Any, k: int, is_self: bool) -> NearestLists:
     values = np.empty((graph.shape[0], k))
     rows = np.empty((graph.shape[0], k), dtype=np.intp)
-    for i, (d, j) in enumerate(_stored(graph, own)):
+    for i, (d, j) in enumerate(_stored(graph, is_self)):
         if len(d) < k:
             raise ValueError(
                 f"{k} neighbors per samples are required, but some samples have only {len(d)} "
@@ -81,4 +86,4 @@ def _nearest_stored(graph: Any, k: int, own: bool) -> Best:
             )
         order = np.argsort(d, kind="stable")[:k]
         values[i], rows[i] = d[order], j[order]
-    return Best(values, rows)
+    return NearestLists(values, rows)

@@ -1,31 +1,32 @@
-"""Rows of which some are absent (of weight 0): the others are searched, under their own numbers.
+"""Search among the rows of positive weight, reported under their row numbers in the fit.
 
     N_k(q) = the k rows of least d(x_j, q) among those with s_j > 0
 
-A row that is absent is no neighbour. It can still be a query.
+A row of weight 0 is nobody's neighbour, but may be a query.
 """
 
 from typing import Any
 
 import numpy as np
 
-from .lists import Best, Index, Within
-from .smallest import side_by_side
+from .lists import Index, NearestLists, RadiusLists
+from .smallest import join_queries
 
 
-class Present:
-    """An index of the rows ``present``, with the interface of ``Index``.
+class PresentRows:
+    """An ``Index`` that searches only the rows ``present`` of a fit.
 
-    ``absent`` are all other rows, as ``index`` takes queries.
+    ``index`` holds these rows; ``absent`` are all other rows, in the form that ``index`` takes
+    queries.
     """
 
     def __init__(self, index: Index, present: np.ndarray, absent: Any):
         self.index, self.present, self.absent = index, present, absent
         n = len(present) + absent.shape[0]
-        there = np.zeros(n, dtype=bool)
-        there[present] = True
-        # rows that are present, then those that are not: where each stands in the order of the fit
-        self.place = np.concatenate([present, np.flatnonzero(~there)])
+        is_present = np.zeros(n, dtype=bool)
+        is_present[present] = True
+        # row numbers in the fit: those of the present rows, then those of the absent ones
+        self.order = np.concatenate([present, np.flatnonzero(~is_present)])
 
     @property
     def algorithm(self) -> str:
@@ -33,27 +34,28 @@ class Present:
         return name
 
     def kneighbors(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(distances, rows), each (queries, k). Q None: all rows, each without itself."""
+        """Return (distances, rows), each (queries, k). Q None: all rows, each without itself."""
         if Q is not None:
             return self._numbered(*self.index.kneighbors(Q, k))
         parts = [self.index.kneighbors(None, k), self.index.kneighbors(self.absent, k)]
         distances = np.concatenate([part[0] for part in parts])
         rows = np.concatenate([part[1] for part in parts])
-        back = np.argsort(self.place)
-        return self._numbered(distances[back], rows[back])
+        inverse = np.argsort(self.order)
+        return self._numbered(distances[inverse], rows[inverse])
 
-    def radius(self, Q: np.ndarray | None, r: Any) -> Within:
-        """All rows at a distance of at most r, those of a query by number."""
+    def radius(self, Q: np.ndarray | None, r: Any) -> RadiusLists:
+        """Return all present rows at a distance of at most r, ascending by row for each query."""
         if Q is not None:
-            found = self.index.radius(Q, r)
-            return found._replace(rows=self.present[found.rows])
-        both = side_by_side([self.index.radius(None, r), self.index.radius(self.absent, r)])
+            lists = self.index.radius(Q, r)
+            return lists._replace(rows=self.present[lists.rows])
+        both = join_queries([self.index.radius(None, r), self.index.radius(self.absent, r)])
         counts = np.diff(both.edges)
-        back = np.argsort(self.place)
-        first = both.edges[:-1][back]
-        edges = np.concatenate([[0], np.cumsum(counts[back])]).astype(np.intp)
-        at = np.arange(edges[-1]) + np.repeat(first - edges[:-1], counts[back])
-        return Within(both.values[at], self.present[both.rows[at]], edges)
+        inverse = np.argsort(self.order)
+        first = both.edges[:-1][inverse]
+        edges = np.concatenate([[0], np.cumsum(counts[inverse])]).astype(np.intp)
+        at = np.arange(edges[-1]) + np.repeat(first - edges[:-1], counts[inverse])
+        return RadiusLists(both.values[at], self.present[both.rows[at]], edges)
 
-    def _numbered(self, distances: np.ndarray, rows: np.ndarray) -> Best:
-        return Best(distances, np.where(rows < 0, -1, self.present[rows]))
+    def _numbered(self, distances: np.ndarray, rows: np.ndarray) -> NearestLists:
+        """Translate positions among the present rows into row numbers of the fit."""
+        return NearestLists(distances, np.where(rows < 0, -1, self.present[rows]))

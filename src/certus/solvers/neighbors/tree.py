@@ -1,18 +1,18 @@
-"""Nearest rows by a k-d tree: for few columns."""
+"""Search by a k-d tree, for few columns."""
 
 from typing import Any
 
 import numpy as np
 
 from ...runtime.pool import run_on_threads
-from .lists import Best, Within, joined, lanes
+from .lists import NearestLists, RadiusLists, even_slices, join_groups
 
-LEAF = 64  # rows of a leaf, at most: distances of that many cost as much as a step down
-GROUP = 256  # queries of a task
+MAX_LEAF_ROWS = 64  # this many distances cost about as much as one more level of the tree
+TASK_QUERIES = 256  # queries that one task of the thread pool searches
 
 
 class Tree:
-    """O(n·log n) to build, and memory for one more copy of X in float64.
+    """K-d tree engine: O(n·log n) to build, memory for one copy of X in float64.
 
     X: (n, p) float32 or float64 in C order. ``code``, ``power``: as in ``kernels/neighbors``.
     """
@@ -22,57 +22,57 @@ class Tree:
 
         n, p = X.shape
         self.code, self.power, self.threads = code, float(power), threads
-        levels = max(0, int(np.ceil(np.log2(max(n, 1) / LEAF))))
+        levels = max(0, int(np.ceil(np.log2(max(n, 1) / MAX_LEAF_ROWS))))
         nodes = 2 ** (levels + 1) - 1
-        self.leaves = 2**levels - 1  # the first of them
+        self.leaves = 2**levels - 1  # node number of the first leaf
         self.order = np.arange(n, dtype=np.intp)
         self.start, self.stop = np.zeros(nodes, dtype=np.intp), np.zeros(nodes, dtype=np.intp)
         self.low, self.high = np.empty((nodes, p)), np.empty((nodes, p))
         self.stop[0] = n
         rows = np.array(X, dtype=float, order="C")
         arrays = rows, self.order, self.start, self.stop, self.low, self.high
-        upper = min((threads - 1).bit_length(), levels)  # a subtree for each thread
+        upper = min((threads - 1).bit_length(), levels)  # levels above one subtree per thread
         kd_tree.build(*arrays, 0, upper)
         if levels > upper:
             roots = range(2**upper - 1, 2 ** (upper + 1) - 1)
             run_on_threads(
                 lambda i: kd_tree.build(*arrays, roots[i], levels - upper), len(roots), threads
             )
-        self.largest = int((self.stop - self.start)[self.leaves :].max())
+        self.max_leaf_rows = int((self.stop - self.start)[self.leaves :].max())
         self.columns = np.ascontiguousarray(rows.T)
 
-    def nearest(self, Q: np.ndarray, k: int) -> Best:
-        """The k best of each query, by (value, row)."""
+    def nearest(self, Q: np.ndarray, k: int) -> NearestLists:
+        """Return the k nearest rows of each query, by (value, row)."""
         return self._nearest(Q, k)[0]
 
-    def seen(self, Q: np.ndarray, k: int) -> float:
-        """Rows looked at, for one query on average."""
+    def mean_visited_rows(self, Q: np.ndarray, k: int) -> float:
+        """Return how many rows a search compares with a query, on average."""
         return self._nearest(Q, k)[1] / max(len(Q), 1)
 
-    def _nearest(self, Q: np.ndarray, k: int) -> tuple[Best, int]:
+    def _nearest(self, Q: np.ndarray, k: int) -> tuple[NearestLists, int]:
         from ...kernels.neighbors import kd_tree
         from ...kernels.neighbors.nearest import in_order
 
-        best = Best(
+        best = NearestLists(
             np.full((len(Q), k), np.inf), np.full((len(Q), k), len(self.order), dtype=np.intp)
         )
-        groups = lanes(len(Q), GROUP)
-        seen = np.zeros(len(groups), dtype=np.intp)
+        groups = even_slices(len(Q), TASK_QUERIES)
+        visited = np.zeros(len(groups), dtype=np.intp)
 
         def search(i: int) -> None:
             part = groups[i]
             values, rows = best.values[part], best.rows[part]
-            seen[i] = kd_tree.nearest(self, self.code, self.power, Q[part], values, rows)
+            visited[i] = kd_tree.nearest(self, self.code, self.power, Q[part], values, rows)
             in_order(values, rows)
 
         run_on_threads(search, len(groups), self.threads)
-        return best, int(seen.sum())
+        return best, int(visited.sum())
 
-    def within(self, Q: np.ndarray, radius: float) -> Within:
-        """All rows whose value is at most ``radius``; those of a query by their numbers."""
+    def within(self, Q: np.ndarray, radius: float) -> RadiusLists:
+        """Return all rows whose value is at most ``radius``, ascending by row for each query."""
         from ...kernels.neighbors import kd_tree
 
-        groups = lanes(len(Q), GROUP)
+        groups = even_slices(len(Q), TASK_QUERIES)
         parts: list[Any] = [None] * len(groups)
         no_values, no_rows = np.empty(0), np.empty(0, dtype=np.intp)
 
@@ -89,4 +89,4 @@ class Tree:
             parts[i] = values[order], rows[order], counts
 
         run_on_threads(search, len(groups), self.threads)
-        return joined(parts)
+        return join_groups(parts)

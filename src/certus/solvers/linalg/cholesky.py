@@ -126,7 +126,7 @@ def solve_upper(
 ) -> np.ndarray:
     """R⁻¹B or R⁻ᵀB, tile by tile: each solved block of B is eliminated from the others."""
     X = B if overwrite else np.array(B, dtype=float, order="F")
-    matrix, right, n = Submatrix.of(R), Submatrix.matrix(X), len(R)
+    matrix, right, n = Submatrix.of(R), Submatrix.of(X), len(R)
     threads = threads or effective_threads()
     if n * n * X.shape[1] < MIN_THREADED_WORK:
         threads = 1

@@ -1,4 +1,4 @@
-"""From a certified fit of Firth's logistic regression and its rows to tests and intervals."""
+"""Tests and intervals of a certified fit of Firth's logistic regression from its own rows."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def firth_inference(
     model: "FirthLogisticRegression", X: object, y: object, sample_weight: object
 ) -> FirthInference:
-    """The solver's w and b are used; all else is recomputed."""
+    """Inference of a fitted FirthLogisticRegression.
+
+    The fitted w and b are used; everything else is recomputed from the rows.
+    """
     check_is_fitted(model)
     certificate = model.certificate_
     require_certified_and_unedited(model)
@@ -33,25 +36,25 @@ def firth_inference(
     w, b, intercept = fitted["w"], fitted["b"], fitted["fit_intercept"]
     memory_for_gram(len(w) + 2, len(w) + 1, rows.threads)
     with blas_limiter.for_work(rows.shape):
-        found = infer_logistic(rows, w, b, 2, 0.0, intercept)
-        penalised = PenalisedLikelihood(found.likelihood, found.rank)
-        penalised.require_digits(found.theta)
-        here, alone = penalised.at(found.theta).loss, penalised.without_columns()
+        estimates = infer_logistic(rows, w, b, 2, 0.0, intercept)
+        penalised = PenalisedLikelihood(estimates.likelihood, estimates.rank)
+        penalised.require_digits(estimates.theta)
+        here, alone = penalised.at(estimates.theta).loss, penalised.without_columns()
     log_det = facts_of(certificate, FirthFacts).log_det
-    require_same_objective(certificate, -found.log_likelihood - log_det / 2)
+    require_same_objective(certificate, -estimates.log_likelihood - log_det / 2)
     maximum = -certificate.objective
     return FirthInference(
         names=feature_names(vars(model).get("feature_names_in_"), len(w), intercept),
-        coef=found.coef[:, 0],
-        standard_errors=found.standard_errors[:, 0],
-        covariance=found.covariance,
-        n=int(found.n) if found.n.is_integer() else found.n,
+        coef=estimates.coef[:, 0],
+        standard_errors=estimates.standard_errors[:, 0],
+        covariance=estimates.covariance,
+        n=int(estimates.n) if estimates.n.is_integer() else estimates.n,
         cov="classical",
         fit_intercept=intercept,
         alpha=0.0,
         classes=tuple(map(str, model.classes_)),
         maximum=maximum,
         null=maximum - (alone - here),
-        effective_parameters=float(found.rank),
-        make_profile=partial(Profile, penalised, found.theta, found.basis),
+        effective_parameters=float(estimates.rank),
+        make_profile=partial(Profile, penalised, estimates.theta, estimates.basis),
     )

@@ -13,7 +13,7 @@ from ..exceptions import InferenceError
 from ..inference import Inference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.linear import COVARIANCES, Estimates, infer
+from ..solvers.inference.linear import COVARIANCES, LinearEstimates, infer
 
 if TYPE_CHECKING:
     from ._base import LinearRegressor
@@ -92,15 +92,14 @@ def require_same_objective(
 
 
 def _results(
-    theta: np.ndarray, alpha: np.ndarray, estimates: Estimates, names: tuple[str, ...], cov: str,
-    rows: Rows, flat: bool,
+    theta: np.ndarray, alpha: np.ndarray, estimates: LinearEstimates, names: tuple[str, ...],
+    cov: str, rows: Rows, flat: bool,
 ) -> Inference:  # fmt: skip
     def target_shape(values: np.ndarray) -> Any:
         if not flat:
             return values.copy()
-        return (
-            values[:, 0] if values.ndim == 2 else values[0]
-        )  # a NumPy number divides by 0 in peace
+        # NumPy scalars, which divide by 0 without raising
+        return values[:, 0] if values.ndim == 2 else values[0]
 
     s = rows.s
     return Inference(

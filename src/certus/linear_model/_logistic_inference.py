@@ -1,4 +1,4 @@
-"""From a certified logistic fit and its rows to standard errors; everything else is refused."""
+"""Standard errors of a certified logistic fit from its own rows; anything else is refused."""
 
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -12,7 +12,7 @@ from ..exceptions import InferenceError
 from ..inference import LogisticInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, Estimates, infer_logistic
+from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def logistic_inference(
     model: "LogisticRegression", X: object, y: object, sample_weight: object, cov: str
 ) -> LogisticInference:
-    """Of a fitted LogisticRegression. The solver's w and b are used; all else is recomputed."""
+    """Inference of a fitted LogisticRegression.
+
+    The fitted w and b are used; everything else is recomputed from the rows.
+    """
     check_is_fitted(model)
     one_of("cov", cov, COVARIANCES)
     certificate = model.certificate_
@@ -36,11 +39,11 @@ def logistic_inference(
     n_classes, p = len(model.classes_), len(w)
     memory_for_gram((p + 1) * (n_classes - 1) + 1, (p + 1) * (n_classes - 1), rows.threads)
     with blas_limiter.for_work(rows.shape):
-        found = infer_logistic(rows, w, b, n_classes, l2 / C, fitted["fit_intercept"], cov)
-    objective = -C * found.log_likelihood + l2 / 2 * float(np.sum(w**2))
+        estimates = infer_logistic(rows, w, b, n_classes, l2 / C, fitted["fit_intercept"], cov)
+    objective = -C * estimates.log_likelihood + l2 / 2 * float(np.sum(w**2))
     require_same_objective(certificate, objective)
     names = feature_names(vars(model).get("feature_names_in_"), p, fitted["fit_intercept"])
-    return results(found, names, tuple(map(str, model.classes_)), l2 / C, cov)
+    return results(estimates, names, tuple(map(str, model.classes_)), l2 / C, cov)
 
 
 def _refuse_what_has_no_theory(certificate: Certificate) -> None:
@@ -69,21 +72,25 @@ def _refuse_what_has_no_theory(certificate: Certificate) -> None:
 
 
 def results(
-    found: Estimates, names: tuple[str, ...], classes: tuple[str, ...], alpha: float, cov: str
+    estimates: LogisticEstimates,
+    names: tuple[str, ...],
+    classes: tuple[str, ...],
+    alpha: float,
+    cov: str,
 ) -> LogisticInference:
     two = len(classes) == 2
     return LogisticInference(
         names=names,
-        coef=found.coef[:, 0] if two else found.coef.copy(),
-        standard_errors=found.standard_errors[:, 0] if two else found.standard_errors,
-        covariance=found.covariance,
-        n=int(found.n) if found.n.is_integer() else found.n,
+        coef=estimates.coef[:, 0] if two else estimates.coef.copy(),
+        standard_errors=estimates.standard_errors[:, 0] if two else estimates.standard_errors,
+        covariance=estimates.covariance,
+        n=int(estimates.n) if estimates.n.is_integer() else estimates.n,
         cov=cov,
-        fit_intercept=found.likelihood.intercept,
+        fit_intercept=estimates.likelihood.intercept,
         alpha=alpha,
         classes=classes,
-        maximum=found.log_likelihood,
-        null=found.null_log_likelihood,
-        effective_parameters=found.effective_parameters if alpha else float(found.rank),
-        make_profile=partial(Profile, found.likelihood, found.theta, found.basis),
+        maximum=estimates.log_likelihood,
+        null=estimates.null_log_likelihood,
+        effective_parameters=estimates.effective_parameters if alpha else float(estimates.rank),
+        make_profile=partial(Profile, estimates.likelihood, estimates.theta, estimates.basis),
     )

@@ -34,7 +34,7 @@ def problem(seed, n=400, p=12, density=0.08, k=None):
 @pytest.fixture(params=["SciPy", "compiled"])
 def large(request, monkeypatch):
     """Small problems go the way of large ones."""
-    monkeypatch.setattr(sparse, "DENSE_ELEMENTS", 0)
+    monkeypatch.setattr(sparse, "MAX_DENSE_ELEMENTS", 0)
     if request.param == "compiled":
         monkeypatch.setattr(sparse_sums, "KERNEL_ENTRIES", 0)
 

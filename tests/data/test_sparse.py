@@ -309,7 +309,7 @@ def test_where_conjugate_gradients_are_slow_a_factorisation_takes_over(monkeypat
     near = X[:, [0]] + 1e-4 * X[:, [1]]
     X = sp.hstack([X, near], format="csr")
     y = X @ rng.normal(size=61) + rng.normal(size=30_000)
-    monkeypatch.setattr(sparse, "PATIENCE", 3)
+    monkeypatch.setattr(sparse, "MAX_CHEAP_PASSES", 3)
     model = Ridge(1e-6).fit(X, y)
     assert model.solver_ == "cholesky"
     assert model.certificate_.certified

@@ -49,7 +49,7 @@ def lies_below(lam: float, d: np.ndarray, gram: list[list[Fraction]]) -> bool:
 @pytest.mark.parametrize("seed", range(12))
 def test_curvature_of_some_rows_is_none_that_a_rounded_mean_made(seed: int, kept: str) -> None:
     problem, rows = problem_of(seed, kept, 0.0)
-    lam, d = definition.curvature_of_some(problem)
+    lam, d = definition.subset_curvature(problem)
     assert lies_below(max(lam, 0.0), d, exact_gram(rows))
 
 

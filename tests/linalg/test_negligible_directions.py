@@ -9,14 +9,14 @@ import pytest
 
 import certus
 from certus.certificate.data import Data
-from certus.certificate.facts import LeftOut
+from certus.certificate.facts import LeftOutDirection
 from certus.data.rows import Rows
 from certus.exceptions import AliasWarning, NotCertifiedWarning
 from certus.linear_model import LogisticRegression
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.negligible_directions import (
     effect_of,
-    left_out_of,
+    left_out_findings,
     negligible_in_span,
     split_span,
 )
@@ -69,7 +69,7 @@ def test_the_sum_of_two_columns_is_named_by_small_whole_numbers():
     (found,) = negligible_in_span(data_of(X[:, :4]), N, size, 1.0)
     assert np.abs(found.d).tolist() == [1, 1, 1, 0, 0]
     assert 0 < found.largest < 1e-13
-    (told,) = left_out_of([found], 4)
+    (told,) = left_out_findings([found], 4)
     assert told["columns"] == [0, 1, 2]
     assert told["constant"] == 0
 
@@ -82,7 +82,7 @@ def test_columns_that_repeat_others_exactly_leave_nothing_out():
     N = np.linalg.svd(X / size)[2][-2:].T / size[:, None]
     found = negligible_in_span(data_of(X[:, :4]), N, size, 1.0)
     assert [one.largest for one in found] == [0, 0]
-    assert left_out_of(found, 4) == []
+    assert left_out_findings(found, 4) == []
     assert 4 not in [one.pivot for one in found]  # a column is given up, never the intercept
 
 
@@ -125,7 +125,7 @@ def certificate():
 
 
 def leaving_out(certificate, *directions):
-    told = tuple(LeftOut(tuple(j), tuple(c), level) for j, c, level in directions)
+    told = tuple(LeftOutDirection(tuple(j), tuple(c), level) for j, c, level in directions)
     return replace(certificate, _finding=replace(certificate._finding, left_out=told))
 
 

@@ -22,7 +22,7 @@ from certus.proofs.glm._curvature import excess_of
 from certus.proofs.glm.duality import EVALUATION
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut
+from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_coordinates import (
     Coordinates,
     ScaledColumns,
@@ -52,7 +52,7 @@ class Careful(NamedTuple):
     excess: float
     decrement: float  # ν²/2
     reach: np.ndarray | None  # |θ_j − θ*_j| at most, (K, P), or None
-    left_out: list[LeftOut]
+    left_out: list[LeftOutDirection]
     unproven: str  # why nothing more is known
 
 

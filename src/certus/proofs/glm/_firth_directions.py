@@ -20,7 +20,7 @@ from certus.proofs.glm._firth_sums import (
 )
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut
+from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_directions import Directions, find_directions, no_directions
 from certus.proofs.types import Matrix, RowData
 
@@ -29,7 +29,7 @@ ABOVE = 1e4  # times what rounding can do, of eigenvalues whose inverses are the
 
 def along_directions(
     data: RowData, w: np.ndarray, b: np.ndarray, constant: bool
-) -> tuple[Information | None, FirthSums | None, list[LeftOut]]:
+) -> tuple[Information | None, FirthSums | None, list[LeftOutDirection]]:
     """At w (p, 1), b (1,) in the user's units. None where it cannot be told from rounding which
     directions the rows hold, or where probabilities are 0 and 1."""
     exponent = no_directions(data).exponent

@@ -23,7 +23,7 @@ from certus.proofs.glm._curvature import Curvature, from_curvature, local_of
 from certus.proofs.glm.margins import FAR, MarginProblem, Terms, shares
 from certus.proofs.glm.separation import separates
 from certus.proofs.linalg.linear_sums import UNIT
-from certus.proofs.linalg.negligible_directions import LeftOut, left_out_of
+from certus.proofs.linalg.negligible_directions import LeftOutDirection, left_out_findings
 from certus.proofs.linalg.repeated_columns import repeated_columns
 from certus.proofs.types import RowData
 
@@ -169,14 +169,14 @@ def of_unresolved(
     for t, before in columns.items():
         left_out = without_repeats(problem, t, w, before, bound, gap, tol)
         if left_out is not None:
-            answer["left_out"] += left_out_of(left_out, len(w))
+            answer["left_out"] += left_out_findings(left_out, len(w))
             continue
         at, rows = slice(t, t + 1), row_losses(problem, t)
         one = np.ones(1, dtype=bool)
         found = careful_curvature(problem.data, w[:, at], b[at], fit_intercept, rows, one)
         take_careful(problem, t, found, bound, gap)
         answer["decrement"] = max(answer["decrement"], float(shares(found.decrement, f0[t])))
-        answer["left_out"] += left_out_of(found.left_out, len(w))
+        answer["left_out"] += left_out_findings(found.left_out, len(w))
         if found.unproven:
             # the intercept alone has f0
             gain = max(before.gain, problem.objective[t] - f0[t])
@@ -194,7 +194,7 @@ def without_repeats(
     bound: np.ndarray,
     gap: np.ndarray,
     tol: float,
-) -> list[LeftOut] | None:
+) -> list[LeftOutDirection] | None:
     """What is left out, where the columns that do not repeat others prove enough; else None."""
     constant, size = 1.0 if problem.free else None, problem.column_sizes()
     at = slice(t, t + 1)

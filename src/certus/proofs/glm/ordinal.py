@@ -39,7 +39,7 @@ from certus.proofs.glm.duality import EVALUATION, Fitted, class_mass
 from certus.proofs.glm.margins import shares
 from certus.proofs.glm.separation import exact_sign
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.negligible_directions import left_out_findings
 from certus.proofs.types import RowData
 
 
@@ -126,7 +126,7 @@ def along_directions(
 ) -> Found:
     """``only_objective``: no excess is asked for, there being no optimum."""
     careful = careful_excess(data, w, c, alpha, goal, only_objective)
-    left_out = left_out_of(careful.directions.left_out, len(w))
+    left_out = left_out_findings(careful.directions.left_out, len(w))
     return Found(careful.objective, careful.error, careful.excess, left_out, True)
 
 

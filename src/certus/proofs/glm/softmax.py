@@ -42,7 +42,7 @@ from certus.proofs.glm.duality import (
 )
 from certus.proofs.glm.separation import separates
 from certus.proofs.linalg.linear_sums import UNIT, View
-from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.negligible_directions import left_out_findings
 from certus.proofs.linalg.repeated_columns import repeated_columns
 from certus.proofs.types import Matrix, RowData
 
@@ -292,7 +292,7 @@ def check(
     if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
         careful = problem.without_repeats(w, found.dark, tol)
         careful = careful or problem.in_more_digits(w, b, fit_intercept)
-        more["left_out"] = left_out_of(careful.left_out, len(problem.w))
+        more["left_out"] = left_out_findings(careful.left_out, len(problem.w))
         if careful.unproven:
             gain = max(found.gain, f - f0)  # the intercept alone has f0
             more |= {"unproven": careful.unproven, "at_least": gain / f0}

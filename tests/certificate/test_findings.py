@@ -80,7 +80,7 @@ def test_a_finding_of_another_kind_is_refused_by_name():
 
 def test_every_claim_has_its_own_words():
     for claim in CLAIMS.values():
-        assert claim.wording.NOT_ASKED
+        assert claim.wording.INDEPENDENCE
         assert claim.wording.DOES_NOT_SAY
 
 

@@ -334,7 +334,7 @@ def test_a_change_of_one_row_that_is_not_hashed_shows_in_the_sums(what):
     X, y, _ = regression(1, n=20_000, p=3)
     s = weights(1, 20_000)
     model = LinearRegression().fit(X, y, s)
-    row = np.setdiff1d(np.arange(20_000), spread(20_000, fingerprint.ROWS))[0]
+    row = np.setdiff1d(np.arange(20_000), spread(20_000, fingerprint.MAX_HASHED_ROWS))[0]
     moved = {"X": X.copy(), "y": y.copy(), "weights": s.copy()}
     moved[what][row] += 1.0
     c = certus.verify(model, *moved.values())

@@ -136,7 +136,7 @@ def test_where_the_claim_holds_the_slope_of_the_objective_is_zero(family):
 
 def by_step(family, X, s, pi, theta, a=0.5):
     mean = s @ X / s.sum()
-    F, w = page.expected(X, s, pi, theta, FAMILIES[family], a, mean)
+    F, w = page.expectation(X, s, pi, theta, FAMILIES[family], a, mean)
     n = w.sum(axis=0)
     return F, n / n.sum(), FAMILIES[family].fitted(w.T @ X + a * mean, n + a)
 

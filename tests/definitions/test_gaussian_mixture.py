@@ -171,9 +171,9 @@ def test_no_step_lowers_the_objective(shape, gaps):
     for seed in range(5):
         t = some(shape, seed)
         C, X_, s_ = SHAPES[shape].matrices(t["C"], 2), X[s > 0], s[s > 0]
-        F, w = page.expected(X_, s_, t["pi"], t["mu"], C, D, 0.5)
-        step = page.maximised(X_, w, t["mu"], C, D, 0.5, SHAPES[shape], 0.0)
-        F1, _ = page.expected(X_, s_, *step, D, 0.5)
+        F, w = page.expectation(X_, s_, t["pi"], t["mu"], C, D, 0.5)
+        step = page.maximization(X_, w, t["mu"], C, D, 0.5, SHAPES[shape], 0.0)
+        F1, _ = page.expectation(X_, s_, *step, D, 0.5)
         assert F1 > F
 
 
@@ -183,8 +183,8 @@ def test_a_number_on_the_diagonal_is_held_to_its_fixed_points(shape):
     X_, s_, C = X[s > 0], s[s > 0], SHAPES[shape].matrices(t["C"], 2)
     pi, mu = t["pi"], t["mu"]
     for _ in range(150):
-        w = page.expected(X_, s_, pi, mu, C, np.eye(2), 0.0)[1]
-        pi, mu, C = page.maximised(X_, w, mu, C, np.eye(2), 0.0, SHAPES[shape], added)
+        w = page.expectation(X_, s_, pi, mu, C, np.eye(2), 0.0)[1]
+        pi, mu, C = page.maximization(X_, w, mu, C, np.eye(2), 0.0, SHAPES[shape], added)
     kept = {"full": C, "tied": C[0], "diag": np.diagonal(C, axis1=1, axis2=2)}
     t = {"pi": pi, "mu": mu, "C": kept.get(shape, C[:, 0, 0]), "shape": SHAPES[shape]}
     assert check(X, s, **t, added=added).holds
@@ -203,7 +203,7 @@ def test_the_way_of_a_step_is_the_sum_of_divergences():
         P, d = np.linalg.inv(a["C"][k]), b["mu"][k] - a["mu"][k]
         ratio = np.log(np.linalg.det(a["C"][k]) / np.linalg.det(b["C"][k]))
         total += b["pi"][k] * (np.trace(P @ b["C"][k]) - 2 + d @ P @ d + ratio) / 2
-    assert page.way(*a.values(), *b.values()) == pytest.approx(total, rel=1e-12)
+    assert page.divergence(*a.values(), *b.values()) == pytest.approx(total, rel=1e-12)
 
 
 def test_components_that_are_all_the_same_are_stationary_and_no_more_is_said():

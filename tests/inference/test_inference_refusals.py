@@ -162,7 +162,9 @@ def test_a_row_that_the_fingerprint_does_not_see_is_noticed():
     seen = set(certus.data.rows.spread(20_000, 1024))
     hidden = next(i for i in range(20_000) if i not in seen)
     y[hidden] += 10
-    with pytest.raises(InferenceError, match="the objective on these rows is another"):
+    with pytest.raises(
+        InferenceError, match="the objective on these rows differs from that of the fit"
+    ):
         model.inference(X, y)
 
 

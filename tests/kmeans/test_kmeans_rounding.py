@@ -208,7 +208,7 @@ def test_a_row_that_holds_the_weight_of_its_cluster_is_not_tested_and_that_is_sa
     s[4] = 1e13
     model = KMeans(2, random_state=0).fit(X, sample_weight=s)
     assert model.certificate_._finding.untested == 1
-    assert "but 1 with nearly all weight of their clusters" in model.certificate_.explain()
+    assert "except 1 with nearly all weight of their clusters" in model.certificate_.explain()
 
 
 # --- one point a cluster --------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_centres_of_few_digits_are_said_to_be_so():
     model = KMeans(K, random_state=0).fit(X)
     assert model.certificate_.certified
     assert model.certificate_._finding.unrounded > 1e-6
-    assert "as numbers that are stored" in model.certificate_.explain()
+    assert "as stored numbers" in model.certificate_.explain()
 
 
 # --- the solver's labels --------------------------------------------------------------------------

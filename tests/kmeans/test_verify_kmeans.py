@@ -309,7 +309,7 @@ def test_a_model_of_certus_is_recognised_by_its_rows():
         c = certus.verify(model, other)
         if "objective" in c.notes[-1]:
             break
-    assert c.notes[-1].endswith("the objective on these rows is another")
+    assert c.notes[-1].endswith("the objective on these rows differs from that of the fit")
 
 
 def test_what_was_edited_after_the_fit_is_found():

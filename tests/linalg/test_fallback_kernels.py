@@ -244,7 +244,7 @@ def test_twins_of_sparse_sums_agree(block, rng):
 
 def test_twins_of_shares_and_of_kernel_machines_agree(rng):
     a, s = rng.normal(size=(3, 50)), rng.random(50)
-    twins = em._compiled_shares, em.responsibilities
+    twins = em._compiled_responsibilities, em.responsibilities
     same(*(f(a.copy(), s, 0.5) for f in twins))
     T, U = (-a * a).copy(), (-a * a).copy()
     kernel._compiled_exp(T)
@@ -263,7 +263,7 @@ def test_gaussians_that_cannot_be_compiled_are_computed_by_differences(monkeypat
         raise KernelError("no.")
 
     X = np.random.default_rng(0).normal(size=(400, 3))
-    monkeypatch.setattr(densities, "COMPILED", 0)
+    monkeypatch.setattr(densities, "MIN_COMPILED_MULTIPLICATIONS", 0)
     expected = GaussianMixture(2, random_state=0, tol=1e-8, max_iter=500).fit(X).score(X)
     monkeypatch.setattr(gaussians, "warm", refuse)
     with pytest.warns(RuntimeWarning, match="NumPy is used"):

@@ -439,7 +439,7 @@ def test_the_words_of_an_optimum():
     )
     for said in (
         "(dual bound)", "of what the intercept alone leaves", "Coefficients   none is more than",
-        "in effect", "Left out       each row by a fit without it: accuracy 0.9",
+        "effective", "Left out       each row by a fit without it: accuracy 0.9",
         "certus.proofs.lssvm.lssvm, from the data; the solver was not asked",
     ):  # fmt: skip
         assert said in text

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 from certus.certificate.data import Data
 from certus.data.rows import Rows
 from certus.proofs.mixture import mixture
-from certus.proofs.mixture._gaussian_components import Normals, Prior
-from certus.proofs.mixture._sums import columns
+from certus.proofs.mixture._gaussian_components import CovariancePrior, Normals
+from certus.proofs.mixture._sums import column_moments
 
 SHAPES = ("full", "tied", "diag", "spherical")
 
@@ -100,13 +100,13 @@ def start(X: Any, k: int, shape: str = "full") -> tuple[np.ndarray, Normals]:
     return np.full(k, 1 / k), Normals(shape, X[rows[:: len(rows) // k][:k]], shaped(shape, C))
 
 
-def prior_of(X: Any, epsilon: float = 0.0, s: Any = None, added: float = 0.0) -> Prior:
-    return Prior(epsilon, columns(data(X, s)).variance, added)
+def prior_of(X: Any, epsilon: float = 0.0, s: Any = None, added: float = 0.0) -> CovariancePrior:
+    return CovariancePrior(epsilon, column_moments(data(X, s)).variance, added)
 
 
 def fitted(
     X: Any, k: int = 3, shape: str = "full", s: Any = None, steps: int = 500, epsilon: float = 1e-6
-) -> tuple[np.ndarray, Normals, Prior]:
+) -> tuple[np.ndarray, Normals, CovariancePrior]:
     """EM by the definition's own step."""
     (pi, theta), prior = start(X, k, shape), prior_of(X, epsilon, s)
     for _ in range(steps):
@@ -145,7 +145,11 @@ class GaussianMixture(BaseEstimator):
         self.precisions_, self.precisions_cholesky_ = precisions(theta)
         S = len(X) if s is None else s.sum()
         value = mixture.log_likelihood(X, pi, theta, s) + theta.log_prior(prior)
-        self.lower_bound_, self.converged_, self._fell = value / S, self.max_iter > 20, 0.0
+        self.lower_bound_, self.converged_, self._largest_decrease = (
+            value / S,
+            self.max_iter > 20,
+            0.0,
+        )
         self.lower_bounds_ = np.array([self.lower_bound_ - 1, self.lower_bound_])
         self.restarts_ = self.lower_bound_ - np.array([0.2, 0.0, 1e-9])
         return self

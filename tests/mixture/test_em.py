@@ -9,9 +9,15 @@ import certus
 from certus.data.rows import Rows
 from certus.mixture import BernoulliMixture, GaussianMixture, MultinomialMixture, PoissonMixture
 from certus.solvers.linalg.column_moments import column_moments
-from certus.solvers.mixture.counts import Bernoulli, CountFamily, Counts, Multinomial, Poisson
-from certus.solvers.mixture.covariances import COVARIANCES, Holding
-from certus.solvers.mixture.em import em, fall, responsibilities
+from certus.solvers.mixture.counts import (
+    Bernoulli,
+    CountFamily,
+    CountParameters,
+    Multinomial,
+    Poisson,
+)
+from certus.solvers.mixture.covariances import COVARIANCES, Regularization
+from certus.solvers.mixture.em import em, largest_decrease, responsibilities
 from certus.solvers.mixture.gaussian import Coordinates, GaussianFamily
 from tests.mixture.gaussian_cases import TYPES, blobs, likelihood
 
@@ -22,8 +28,8 @@ def counts(seed=0, n=300, p=6, k=3):
     y = np.arange(n) % k
     ones = (draw.random((n, p)) < draw.uniform(0.1, 0.9, size=(k, p))[y]) * 1.0
     many = draw.poisson(draw.gamma(1.0, 4.0, size=(k, p))[y]).astype(float)
-    shares = draw.dirichlet(np.ones(p), size=k)
-    total = np.array([draw.multinomial(20, shares[i]) for i in y]).astype(float)
+    proportions = draw.dirichlet(np.ones(p), size=k)
+    total = np.array([draw.multinomial(20, proportions[i]) for i in y]).astype(float)
     return ones, many, total
 
 
@@ -38,9 +44,9 @@ def gaussians(name, seed=0, epsilon=0.3):
     q = np.sqrt(m.variance)
     q = np.full(3, q.mean()) if name == "spherical" else q
     at = Coordinates(m.mean, q, np.arange(3), m.mean)
-    hold = Holding(epsilon, m.variance / q**2, np.zeros(3))
+    regularization = Regularization(epsilon, m.variance / q**2, np.zeros(3))
     s = draw.uniform(0.5, 2, size=len(X))
-    family = GaussianFamily(Rows(X, None, s), at, COVARIANCES[name], hold)
+    family = GaussianFamily(Rows(X, None, s), at, COVARIANCES[name], regularization)
     A = draw.normal(size=(2, 3, 3))
     full = A @ A.transpose(0, 2, 1) + np.eye(3)
     cov = {"full": full, "tied": full[0], "diag": np.einsum("kii->ki", full)}
@@ -58,7 +64,7 @@ def families():
         if isinstance(kind, Multinomial):
             values /= values.sum(axis=1, keepdims=True)
         family = CountFamily(Rows(X), kind, 0.3, X.mean(axis=0), 0.0)
-        yield type(kind).__name__, (family, Counts(np.array([0.4, 0.6]), values))
+        yield type(kind).__name__, (family, CountParameters(np.array([0.4, 0.6]), values))
 
 
 FAMILIES = dict(families())
@@ -70,7 +76,7 @@ each_family = pytest.mark.parametrize("name", FAMILIES)
 def test_free_energy_never_falls_at_a_fixed_temperature(name, beta):
     family, theta = FAMILIES[name]
     found = em(family, theta, max_iter=60, tol=0.0, beta=beta)
-    assert found.fell <= 1e-13 * abs(found.objective) / family.mass
+    assert found.largest_decrease <= 1e-13 * abs(found.objective) / family.mass
     assert found.trace[-1] > found.trace[0]
 
 
@@ -78,16 +84,16 @@ def test_free_energy_never_falls_at_a_fixed_temperature(name, beta):
 def test_slopes_are_those_of_the_objective(name):
     """Fisher's identity: statistics of EM give the slope, compared with central differences."""
     family, theta = FAMILIES[name]
-    chart = family.chart(theta)
+    parametrization = family.parametrization(theta)
     draw = np.random.default_rng(2)
-    x = 0.3 * draw.normal(size=chart.start.shape)
+    x = 0.3 * draw.normal(size=parametrization.start.shape)
 
     def F(x):
-        theta = chart.theta(x)
-        return family.look(theta).F + family.log_prior(theta)
+        theta = parametrization.theta(x)
+        return family.evaluate(theta).F + family.log_prior(theta)
 
-    at = chart.theta(x)
-    slope = chart.slope(x, at, family.look(at).statistics)
+    at = parametrization.theta(x)
+    slope = parametrization.slope(x, at, family.evaluate(at).statistics)
     for _ in range(5):
         v = draw.normal(size=x.shape)
         along = (F(x + 1e-5 * v) - F(x - 1e-5 * v)) / 2e-5
@@ -95,24 +101,24 @@ def test_slopes_are_those_of_the_objective(name):
 
 
 @each_family
-def test_a_chart_begins_where_it_was_made(name):
+def test_a_parametrization_starts_at_its_theta(name):
     family, theta = FAMILIES[name]
-    chart = family.chart(theta)
-    for ours, given in zip(chart.theta(chart.start), theta, strict=True):
+    parametrization = family.parametrization(theta)
+    for ours, given in zip(parametrization.theta(parametrization.start), theta, strict=True):
         np.testing.assert_allclose(ours, given, rtol=1e-12, atol=1e-14)
 
 
 @each_family
 def test_the_maximiser_has_no_slope_left(name):
-    """Of Σ s r log πp + log prior, with the shares r that its statistics were made with."""
+    """The gradient of Σ s r log πp + log prior is 0, with the r of the statistics."""
     family, theta = FAMILIES[name]
-    best = family.maximise(family.look(theta).statistics, theta)
-    chart = family.chart(best)
-    slope = chart.slope(chart.start, best, family.look(theta).statistics)
+    best = family.maximise(family.evaluate(theta).statistics, theta)
+    parametrization = family.parametrization(best)
+    slope = parametrization.slope(parametrization.start, best, family.evaluate(theta).statistics)
     assert np.abs(slope).max() <= 1e-9 * family.mass
 
 
-def test_responsibilities_are_shares_and_their_level_the_log_of_a_sum():
+def test_responsibilities_add_up_to_the_weight_and_their_level_is_the_log_of_a_sum():
     a = np.random.default_rng(0).normal(size=(3, 7)) * 300
     s = np.arange(7.0)
     for beta in (1.0, 0.5):
@@ -123,8 +129,8 @@ def test_responsibilities_are_shares_and_their_level_the_log_of_a_sum():
 
 
 @pytest.mark.parametrize("rows", [1, 255, 256, 700])
-def test_compiled_shares_are_the_same(rows):
-    from certus.kernels.mixture.responsibilities import shares
+def test_compiled_responsibilities_are_the_same(rows):
+    from certus.kernels.mixture.responsibilities import responsibilities as compiled
 
     a = np.random.default_rng(rows).normal(size=(5, rows)) * 50
     a[2] = -np.inf  # a component of nothing
@@ -132,14 +138,14 @@ def test_compiled_shares_are_the_same(rows):
         F, R = responsibilities(a.copy(), s, beta)
         out = a.copy()
         np.testing.assert_allclose(
-            shares(out, np.empty(0) if s is None else s, beta), F, rtol=1e-13
+            compiled(out, np.empty(0) if s is None else s, beta), F, rtol=1e-13
         )
         np.testing.assert_allclose(out, R, atol=1e-14)
 
 
-def test_fall_is_the_largest_step_down():
-    assert fall([1.0, 3.0, 2.5, 4.0, 3.9]) == 0.5
-    assert fall([1.0]) == 0.0
+def test_largest_decrease_is_that_between_neighbours():
+    assert largest_decrease([1.0, 3.0, 2.5, 4.0, 3.9]) == 0.5
+    assert largest_decrease([1.0]) == 0.0
 
 
 # --- solvers and starts ---------------------------------------------------------------------------
@@ -156,8 +162,8 @@ def test_both_solvers_reach_the_same_optimum(covariance_type):
     np.testing.assert_allclose(by_slope.means_, by_em.means_, atol=1e-2)
 
 
-def test_a_number_for_reg_covar_is_no_objective_to_climb():
-    with pytest.raises(ValueError, match="climbs an objective"):
+def test_a_number_for_reg_covar_is_part_of_no_objective():
+    with pytest.raises(ValueError, match="maximises an objective"):
         GaussianMixture(2, solver="lbfgs", reg_covar=1e-3).fit(blobs())
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from certus.kernels.mixture import diagonal_gaussians, gaussians
 
-STRIP, TILE = gaussians.STRIP, gaussians.TILE
+STRIP_ROWS, TILE_STRIPS = gaussians.STRIP_ROWS, gaussians.TILE_STRIPS
 SHAPES = [
     (p, k, n)
     for p, k in ((1, 1), (2, 3), (5, 2), (15, 2), (16, 3), (17, 2), (21, 1))
-    for n in (1, STRIP - 1, STRIP, TILE * STRIP + 3, 1100)
+    for n in (1, STRIP_ROWS - 1, STRIP_ROWS, TILE_STRIPS * STRIP_ROWS + 3, 1100)
 ]
 
 

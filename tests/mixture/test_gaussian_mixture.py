@@ -48,7 +48,7 @@ def test_lower_bound_is_likelihood_and_prior_a_row(covariance_type):
 def test_no_step_lowers_the_objective(covariance_type, reg_covar, seed):
     model = fit(blobs(seed, apart=1.0), covariance_type, reg_covar=reg_covar, init_params="random")
     assert np.diff(model.lower_bounds_).min() >= -1e-13 * abs(model.lower_bound_)
-    assert model._fell <= 1e-13 * abs(model.lower_bound_)
+    assert model._largest_decrease <= 1e-13 * abs(model.lower_bound_)
     assert len(model.lower_bounds_) == model.n_iter_ + 1
 
 
@@ -198,10 +198,10 @@ def _on_threads(threads, X, **how):
 def test_other_blocks_and_other_ways_give_the_same_answer(covariance_type, monkeypatch):
     X = blobs(13, n=900)
     usual = fit(X, covariance_type)
-    monkeypatch.setattr(gaussian, "BLOCK", 1)
+    monkeypatch.setattr(gaussian, "BLOCK_ELEMENTS", 1)
     small = fit(X, covariance_type)
-    monkeypatch.setattr(densities, "FAR", 0.0)  # no products
-    monkeypatch.setattr(densities, "COMPILED", 0)
+    monkeypatch.setattr(densities, "MAX_CANCELLATION", 0.0)  # no products
+    monkeypatch.setattr(densities, "MIN_COMPILED_MULTIPLICATIONS", 0)
     for other in (small, fit(X, covariance_type)):
         np.testing.assert_allclose(other.means_, usual.means_, rtol=1e-8)
         np.testing.assert_allclose(other.lower_bound_, usual.lower_bound_, rtol=1e-12)

@@ -75,8 +75,8 @@ def test_the_space_of_the_rows_gives_the_components_of_all_columns(
     X = expression(n, k=k, seed=n)
     s = np.random.default_rng(n).integers(1, 4, size=n).astype(float) if weighted else None
     few = GaussianMixture(k, covariance_type=name, random_state=0).fit(X, sample_weight=s)
-    monkeypatch.setattr(gaussian_row_space, "COLUMNS", 10**9)
-    monkeypatch.setattr(_gaussian_row_space, "WIDE", 10**9)
+    monkeypatch.setattr(gaussian_row_space, "MIN_COLUMNS", 10**9)
+    monkeypatch.setattr(_gaussian_row_space, "MIN_COLUMNS", 10**9)
     every = GaussianMixture(k, covariance_type=name, random_state=0).fit(X, sample_weight=s)
     np.testing.assert_allclose(few.weights_, every.weights_, rtol=1e-9)
     np.testing.assert_allclose(few.means_, every.means_, rtol=1e-9)
@@ -124,7 +124,7 @@ def test_edits_are_found_among_many_columns(attribute):
 
 @pytest.mark.parametrize("block", [16, 64, 512])
 def test_the_factor_of_a_matrix_of_low_rank_comes_block_by_block(block, monkeypatch):
-    monkeypatch.setattr(gaussian_row_space, "BLOCK", block)
+    monkeypatch.setattr(gaussian_row_space, "BLOCK_COLUMNS", block)
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.normal(size=(150, 20)))[0]
     own = np.diag(10.0 ** rng.uniform(-6, 2, size=20))
@@ -163,8 +163,8 @@ def test_a_step_that_seems_to_lower_the_objective_proves_nothing(monkeypatch):
     model = GaussianMixture(2, random_state=0).fit(X)
     assert model.certificate_.certified
     lost = np.zeros((9, 2))
-    monkeypatch.setattr(mixture, "gained", lambda X, y, s, *rest: (-1e-3 * len(X), lost))
+    monkeypatch.setattr(mixture, "gain_sums", lambda X, y, s, *rest: (-1e-3 * len(X), lost))
     c = certus.verify(model, X)
     assert (c.status, c.certified) == ("not proven", False)
-    assert "so much is lost to rounding" in c.explain()
+    assert "rounding errors in these densities are that large" in c.explain()
     assert "not proven" in repr(c)

@@ -9,10 +9,10 @@ from sklearn.mixture import GaussianMixture as Peer
 
 from certus.certificate.data import Data
 from certus.proofs.mixture import _sums, mixture
-from certus.proofs.mixture._count_components import CountComponents, MeanRow, log_factorial
+from certus.proofs.mixture._count_components import CountComponents, MeanRowPrior, log_factorial
 from certus.proofs.mixture._gaussian_components import Normals
 from certus.proofs.mixture._missing_entries import Normal, expected_moments
-from certus.proofs.mixture._sums import columns
+from certus.proofs.mixture._sums import column_moments
 from certus.proofs.mixture.mixture import em_step, free_energy, log_likelihood, responsibilities
 from tests.mixture.mixture_cases import (
     SHAPES,
@@ -52,7 +52,7 @@ def test_objective_and_step_are_those_of_plain_loops(shape, weighted, block, mon
     X = drawn(1, n=60)
     s = weights(60) if weighted else None
     if block:
-        monkeypatch.setattr(_sums, "ELEMENTS", 0)
+        monkeypatch.setattr(_sums, "SLICE_ELEMENTS", 0)
         monkeypatch.setattr(Data, "_block_rows", lambda self, times=1: block)
     pi, theta = start(X, 3, shape)
     for _ in range(3):
@@ -314,7 +314,9 @@ def test_of_a_stopped_fit_the_gain_is_known_from_below(shape, missing, epsilon, 
     X = drawn(15, n=100)
     X, s = with_holes(X) if missing else X, weights(100)
     looks = []
-    monkeypatch.setattr(mixture, "gained", lambda *args: looks.append(1) or _sums.gained(*args))
+    monkeypatch.setattr(
+        mixture, "gain_sums", lambda *args: looks.append(1) or _sums.gain_sums(*args)
+    )
     for steps in (0, 1, 5, 20):
         pi, theta, _ = fitted(X, 2, shape, s, steps=steps, epsilon=epsilon)
         exact = check(X, pi, theta, s, epsilon=epsilon)
@@ -348,7 +350,7 @@ def test_what_is_said_besides_is_held_against_the_parameters(shape):
         "lower_bound": (mean + 1e-6, "lower_bound_ is "),
         "trace": ([mean - 1e-6], "lower_bounds_ ends at "),
         "restarts": ([mean + 1e-4], "the best restart reached "),
-        "fell": (1e-6, "the objective fell by 1e-06 a row"),
+        "largest_decrease": (1e-6, "the objective fell by 1e-06 a row"),
         "precisions": (1.0001 * plain, "precisions_"),
         "precisions_cholesky": (1.0001 * root, "precisions_cholesky_"),
     }
@@ -366,9 +368,9 @@ def test_parameters_that_define_no_density_are_named():
     theta.covariances[0, 1] = -1
     assert check(X, pi, theta)["wrong"] == ["covariances_ of component 0 is not positive definite"]
     pi, theta = start(X, 2)
-    assert check(X, [1.2, -0.2], theta)["wrong"] == ["weights_ are no shares: [1.2, -0.2]"]
+    assert check(X, [1.2, -0.2], theta)["wrong"] == ["weights_ are not mixing weights: [1.2, -0.2]"]
     (said,) = check(X, pi, theta, constant=[1])["wrong"]
-    assert said == "column 1 was left out as constant, and it is not"
+    assert said == "column 1 was left out as constant, but it is not constant"
 
 
 @each_shape
@@ -487,7 +489,7 @@ def test_log_factorials_have_all_digits():
 def test_steps_of_counts_raise_the_objective_to_a_local_optimum(kind, a):
     X, s = counted(kind), weights(120)
     pi, theta = begin(kind, X)
-    prior = MeanRow(a, columns(data(X, s)).mean)
+    prior = MeanRowPrior(a, column_moments(data(X, s)).mean)
     np.testing.assert_allclose(prior.mean, s @ X / s.sum())
     values = []
     for _ in range(2000):
@@ -511,7 +513,7 @@ def test_steps_of_counts_raise_the_objective_to_a_local_optimum(kind, a):
 def test_the_step_of_counts_is_the_top_of_free_energy(kind):
     X = counted(kind)
     pi, theta = begin(kind, X)
-    prior, rng = MeanRow(3.0, X.mean(axis=0)), np.random.default_rng(0)
+    prior, rng = MeanRowPrior(3.0, X.mean(axis=0)), np.random.default_rng(0)
     q = responsibilities(X, pi, theta)
     shares, best = em_step(X, pi, theta, prior)
 

@@ -10,7 +10,7 @@ from certus.proofs.mixture import _rounding
 from certus.proofs.mixture._accurate_scatter import scatter
 from certus.proofs.mixture._accurate_whitening import accurate_matrix_product, whiten
 from certus.proofs.mixture._gaussian_components import Normals
-from certus.proofs.mixture._sums import add_errors, errors_of_rows, log_sum_exp, no_errors
+from certus.proofs.mixture._sums import add_error_sums, log_sum_exp, row_error_sums, zero_error_sums
 from tests.mixture.mixture_cases import drawn, start
 
 flint = pytest.importorskip("flint")
@@ -140,11 +140,11 @@ def test_errors_by_sums_are_those_row_by_row(far, monkeypatch):
     X[0] *= far
     p, each, w = weighted(X, pi, theta)
     args = (X, None, p, each, w, pi, theta)
-    cheap = errors_of_rows(*args)
+    cheap = row_error_sums(*args)
     assert (theta.errors_by_sums(X, p, w) is None) == (far > 1e3)
     monkeypatch.setattr(Normals, "errors_by_sums", lambda *_: None)
-    careful = errors_of_rows(*args)
-    assert cheap.shape == careful.shape == no_errors(3).shape
+    careful = row_error_sums(*args)
+    assert cheap.shape == careful.shape == zero_error_sums(3).shape
     assert cheap[1].sum() == pytest.approx(careful[1].sum())
     for row in (0, 2, 3, 6, 7):
         assert (cheap[row] >= careful[row] * (1 - 1e-6)).all()
@@ -195,7 +195,7 @@ def test_rows_of_very_different_weights_are_proven(heavy):
 def test_a_row_that_nothing_is_known_of_is_named(monkeypatch):
     X = drawn(1, n=30)
     model = GaussianMixture(2, random_state=0).fit(X)
-    monkeypatch.setattr(_rounding.Distance, "small", lambda *_: False)
+    monkeypatch.setattr(_rounding.StepDistance, "is_small", lambda *_: False)
     c = certus.verify(model, X)
     assert (c.status, c.certified) == ("not proven", False)
     assert "rounding decides their log density" in c.explain()
@@ -203,7 +203,7 @@ def test_a_row_that_nothing_is_known_of_is_named(monkeypatch):
 
 def test_errors_of_blocks_are_sums_and_maxima():
     one, other = np.arange(18.0).reshape(9, 2), np.ones((9, 2))
-    both = add_errors(one, other)
+    both = add_error_sums(one, other)
     np.testing.assert_array_equal(both[:7], one[:7] + 1)
     np.testing.assert_array_equal(both[7:], one[7:])
-    np.testing.assert_array_equal(add_errors(no_errors(2), one), one)
+    np.testing.assert_array_equal(add_error_sums(zero_error_sums(2), one), one)

@@ -19,7 +19,7 @@ from certus.certificate import certify
 from certus.certificate.explain.certificate import not_certified
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError
-from certus.proofs.mixture._count_components import CountComponents, MeanRow
+from certus.proofs.mixture._count_components import CountComponents, MeanRowPrior
 from certus.proofs.mixture.mixture import em_step, log_likelihood
 from tests.mixture.mixture_cases import SHAPES, GaussianMixture, drawn, matrices, plain_likelihood
 
@@ -67,7 +67,7 @@ def test_the_default_tol_stops_before_a_local_optimum_and_by_how_much():
         "Maximised      Σ log Σₖ πₖ N(xᵢ; μₖ, Cₖ)\n"
     )
     assert "tol=0.001 stopped it early" in text
-    assert "it goes on until a step gains next to nothing" in text
+    assert "which iterates until a step gains next to nothing" in text
     one = peers.GaussianMixture(
         4, tol=0, max_iter=1, reg_covar=model.reg_covar, weights_init=model.weights_,
         means_init=model.means_, precisions_init=model.precisions_,
@@ -113,8 +113,8 @@ def test_far_from_the_origin_full_covariances_hold():
 def test_what_was_edited_is_found():
     edits = {
         "weights_": r"weights_ add up to 1\.01",
-        "precisions_": "precisions_ of component 0 is not that of covariances_",
-        "precisions_cholesky_": "precisions_cholesky_ of component 0 is not that of",
+        "precisions_": "precisions_ of component 0 does not match covariances_",
+        "precisions_cholesky_": "precisions_cholesky_ of component 0 does not match",
         "lower_bound_": "lower_bound_ is ",
         "means_": "lower_bound_ is ",
         "covariances_": "precisions_ of component 0",
@@ -272,7 +272,7 @@ def test_each_attribute_edited_by_one_percent_is_refused(shape):
         assert c.status == "contradicted", name
     assert "or this is a bug of certus" in c.explain()
     model = GaussianMixture(3, shape).fit(X)
-    model._fell = 0.01
+    model._largest_decrease = 0.01
     assert refused(model)[0].startswith("the objective fell by 0.01 a row")
 
 
@@ -304,7 +304,7 @@ def test_columns_that_never_change_are_left_out_and_named():
     assert c.certified, c.explain()
     assert "left out, for column 1 never changes." in c.explain()
     wide[5, 1] = 8.0
-    assert refused(model, wide) == ["column 1 was left out as constant, and it is not"]
+    assert refused(model, wide) == ["column 1 was left out as constant, but it is not constant"]
 
 
 def test_a_fit_that_was_cut_short_says_what_is_left():
@@ -353,7 +353,7 @@ def test_mixtures_of_counts_are_read_by_their_own_formula(name, kind, attribute,
         rng.uniform(size=(200, 4)) < rng.uniform(size=(2, 4))[rng.integers(2, size=200)]
     )
     counts[:, 0] = 1
-    pi, prior = np.array([0.5, 0.5]), MeanRow(a, counts.mean(axis=0))
+    pi, prior = np.array([0.5, 0.5]), MeanRowPrior(a, counts.mean(axis=0))
     theta = np.stack([counts[:20].mean(axis=0), counts.mean(axis=0)])
     theta = theta / (theta.sum(axis=1, keepdims=True) if kind == "multinomial" else 1.0)
     theta = CountComponents(kind, theta)

@@ -229,7 +229,7 @@ def test_other_rows_are_recognised():
 
 def test_a_fit_that_fell_on_its_way_is_told():
     model, X, y = fitted(("classes", "plain"))
-    model._fell = 1e-3
+    model._largest_decrease = 1e-3
     c = certus.verify(model, X, y)
     assert c._finding.contradictions == (
         "the objective fell by a share of 0.001 between two steps",
@@ -303,11 +303,11 @@ def test_the_words_of_a_local_optimum():
         "[OK] LOCAL OPTIMUM   NCFSClassifier, 150 rows × 4 columns\n"
         "Maximised      Σ pᵢⱼ [yᵢ = yⱼ] − Σ W over W ≥ 0, pᵢⱼ ~ exp(−Σ W|xᵢ − xⱼ|)\n"
         "Objective      118.6337; no useful bound\n"
-        "Slopes         0 for the 2 columns with weight, but for "
+        "Slopes         0 for the 2 columns with weight, up to "
     )
-    assert "of alpha at most; not above that for the 2 others" in text
+    assert "of alpha; not above that for the 2 others" in text
     assert "Left out       each row by the others: accuracy 0.96" in text
-    assert "On the way     the objective never fell, as the solver saw it" in text
+    assert "On the way     the objective never fell, as reported by the solver" in text
     assert "that a column without weight is useless" in text
     assert "certus.proofs.ncfs.ncfs, from the data; the solver was not asked" in text
     assert "is at a local optimum of" in c.note()

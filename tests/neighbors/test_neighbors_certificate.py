@@ -90,12 +90,12 @@ def test_the_words_of_a_certificate():
         "[OK] EXACT   KNeighborsClassifier, 150 rows × 4 columns",
         "Claimed        the 5 nearest rows by Euclidean distance",
         "Recomputed     the 5 nearest of 16 sampled rows recomputed from all 150",
-        "Distances      80 distances, right to the last digit; no row is nearer and was not named",
+        "Distances      80 distances, right to the last digit; no nearer row was missed",
         "Ties           the first row before later ones",
-        "Votes          predictions and probabilities for these are what the neighbours say",
+        "Votes          predictions and probabilities for these follow from the neighbours",
         "Checked by     certus.proofs.neighbors.neighbors, from the data; the answers alone are "
-        "the model's",
-        "Does not say   that the rows not sampled are answered as well, that the distance suits "
+        "the model's; its page is certus.definitions.neighbors, 64 lines",
+        "Does not say   that the answers for other rows are right, that the distance suits "
         "the data, or that the model predicts well",
     ]
     assert c.note() == (

@@ -138,7 +138,7 @@ def test_folds_that_were_kept_have_no_objective_without_a_proof(no_time, data, m
     found = model.certificate_
     assert found.status == "stopped"
     assert np.isnan(found.objective)
-    assert "Objective      not known, nor is how far the best possible is" in found.explain()
+    assert "Objective      not known, nor is its distance from the best possible" in found.explain()
     assert "objective not known" in repr(found)
 
 

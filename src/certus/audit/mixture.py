@@ -93,7 +93,7 @@ def _reading(
         "trace": None if trace is None else np.asarray(trace, dtype=float),
         "tol": fitted.get("tol"),
         "restarts": _restarts(model),
-        "fell": float(fitted.get("_fell", 0.0)),
+        "largest_decrease": float(fitted.get("_largest_decrease", 0.0)),
     }
     return {
         "definition": "mixture",

@@ -137,7 +137,7 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
 
 def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
     """F of a fit by L-BFGS never falls."""
-    fell = float(vars(model).get("_fell", 0.0))
+    fell = float(vars(model).get("_largest_decrease", 0.0))
     if "aims" in _iteration(model) or fell <= FELL.get(str(rows.X.dtype), 1e-9):
         return []
     return [f"the objective fell by a share of {fell:.1g} between two steps"]

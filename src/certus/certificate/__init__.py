@@ -1,4 +1,4 @@
-"""Certificates: what was recomputed from the data about a fitted model, and how it is told."""
+"""Certificates: claims about fitted models, recomputed from the data, and their wording."""
 
 from .certificate import TOL, Certificate
 from .verification import certify, unproven, verify

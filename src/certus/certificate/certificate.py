@@ -1,7 +1,6 @@
-"""The certificate of a fitted model: what was recomputed from its data.
+"""The certificate of a fitted model: the claim that was recomputed from its data.
 
-``verification.py`` makes it; what it says in words, in HTML and as a script is in ``explain/`` and
-``export/``.
+``verification.py`` makes it; ``explain/`` renders it as text and HTML, ``export/`` as a script.
 """
 
 from collections.abc import Iterable
@@ -25,52 +24,53 @@ TOL = 1e-6  # residual up to which a fit is optimal
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What was recomputed from the data about one fitted model.
+    """The claim about one fitted model that was recomputed from the data.
 
     Attributes
     ----------
     objective : float
-        What the model minimises (NCFS and mixtures: maximises), at its parameters.
+        The objective at the model's parameters. It is minimised (NCFS and mixtures: maximised).
     bound : float or None
         The optimum cannot be lower than this. None where no bound is known.
     gap : float
-        objective − bound, enlarged by all that rounding can have done: the true distance to the
+        objective − bound, enlarged by a bound on all rounding errors: the true distance to the
         optimum is never larger. Infinite where there is no bound.
     residual : float
-        gap as a share of what the intercept alone leaves (where w = 0 is not allowed, of what the
-        allowed w nearest to 0 leaves); where there is no bound, the share that one more Newton step
-        would gain, or of regression the largest slope, as a share of the largest there can be; of
-        clusters, the share of the objective that one more step takes away; of mixtures, what one
-        more EM step gains, a unit of weight; of NCFS, the slope that violates its condition most,
-        as a share of α. Of kernel machines, without what rounding can have done to the objective
-        itself.
+        The gap as a share of the null model's objective: that of the intercept alone (where w = 0
+        is not allowed, of the allowed w nearest to 0). Where there is no bound, the share that one
+        more Newton step would gain; for regression, the largest slope as a share of the largest
+        possible one. Clusters: the share of the objective by which one more step lowers it.
+        Mixtures: the gain of one more EM step per unit of weight. NCFS: the slope that violates its
+        condition most, as a share of α. For kernel machines the rounding error of the objective
+        itself is left out.
     kind : str
         "global": the bound holds for every choice of parameters. "stationary": no bound is known,
-        but no small step lowers the objective. Where a penalty is not convex, nothing is then known
-        of a global optimum. "local": the same of clusters, where steps are not small, and of
-        weights of columns (NCFS), where the objective is maximised. "exact": there is nothing to
-        minimise; ``objective`` counts what was recomputed, answers or merges, and is wrong.
+        but no small step lowers the objective; where a penalty is not convex, nothing is then known
+        about a global optimum. "local": no step of the algorithm improves the objective, which is
+        the claim for clusters, whose steps are not small, for mixtures and for feature weights
+        (NCFS). "exact": there is nothing to minimise; ``objective`` counts the recomputed answers
+        or merges that are wrong.
     status : str
         "optimal" (residual ≤ tol), "stationary" (the same without a bound), "local optimum" and
-        "not a local optimum" (of clusters, mixtures and NCFS), "degenerate" (of clusters: fewer
-        distinct rows than clusters, so that the objective is 0 and cannot be lower; of mixtures: a
-        component without a spread of its own), "exact" (of answers and trees), "nearly optimal" (≤
-        1e-3), "not optimal", "not stationary" (of a penalty that is not convex), "no finite
-        optimum" (the classes are separated, so coefficients grow without limit), "not proven"
-        (sparse rows of many columns without a penalty, directions whose curvature cannot be told
-        from rounding, or a loss, penalty or distance of your own: neither could be shown),
-        "contradicted" (another fitted attribute, or an answer, disagrees
-        with the data), "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback,
-        before the optimum).
+        "not a local optimum" (clusters, mixtures and NCFS), "degenerate" (clusters: fewer distinct
+        rows than clusters, so that the objective is 0 and cannot be lower; mixtures: a component
+        without a spread of its own), "exact" (neighbours and trees), "nearly optimal" (residual ≤
+        1e-3), "not optimal", "not stationary" (a penalty that is not convex), "no finite optimum"
+        (the classes are separated, so coefficients grow without limit), "not proven" (neither the
+        claim nor its opposite could be shown: sparse rows with many columns and no penalty,
+        directions whose curvature is within rounding error, or a loss, penalty or distance of your
+        own), "contradicted" (another fitted attribute, or an answer, disagrees with the data),
+        "other rows" (not those of the fit) or "stopped" (by Ctrl-C or a callback, before the
+        optimum).
     certified : bool
         The claim was recomputed from the data and holds.
     tol, coef_error, seconds, fingerprint
-        The tolerance; the most by which a coefficient can differ from the optimum's (None:
-        unknown); what the check took; what the rows are recognised by.
+        The tolerance; the largest possible difference between a coefficient and the optimum's
+        (None: unknown); the time of the check; the shape and hashes by which rows are recognised.
     trace : tuple of TracePoint(iteration, seconds, objective, bound)
-        What the solver told after each step; empty where nothing iterated. Not part of the proof.
+        The solver's report of each step; empty where nothing iterated. Not part of the proof.
     parameters : dict
-        What was certified, as arguments of the proof's ``check``. A copy of what the model held.
+        The certified parameters, as arguments of the proof's ``check``; a copy of the model's.
     labels : Labels or None
         The classes of a classifier, and how its definition reads them.
     """
@@ -104,9 +104,9 @@ class Certificate:
         """Is a larger objective the better one?"""
         return self._finding.maximised
 
-    def _stopped(self, how: str) -> "Certificate":
-        """The certificate of a fit that was stopped; ``how``: by whom and when."""
-        finding = replace(self._finding, stopped=how)
+    def _stopped(self, by_whom: str) -> "Certificate":
+        """The certificate of a fit that was stopped; ``by_whom``, and when, in words."""
+        finding = replace(self._finding, stopped=by_whom)
         return replace(self, status="stopped", certified=False, _finding=finding)
 
     def _with_objective_of_solver(self, objective: float, maximised: bool) -> "Certificate":
@@ -117,9 +117,9 @@ class Certificate:
         return replace(self, objective=objective, _finding=finding)
 
     def _contradicted(self, contradictions: Iterable[str]) -> "Certificate":
-        """The certificate of a model whose answers are not those of its parameters."""
-        found = self._finding
-        finding = replace(found, contradictions=(*found.contradictions, *contradictions))
+        """The certificate of a model whose answers contradict its parameters."""
+        finding = self._finding
+        finding = replace(finding, contradictions=(*finding.contradictions, *contradictions))
         return replace(self, status="contradicted", certified=False, _finding=finding)
 
     def __repr__(self) -> str:
@@ -128,7 +128,7 @@ class Certificate:
         return one_line(self)
 
     def explain(self) -> str:
-        """The whole finding in words."""
+        """The whole finding as text: claim, numbers, likely cause, remedy and who checked it."""
         from .explain.certificate import explain
 
         return explain(self)
@@ -142,19 +142,19 @@ class Certificate:
     def export(self, path: str | PathLike[str]) -> None:
         """Write a script that recomputes the claim and needs only NumPy and the data.
 
-        ``python check.py X.npy y.npy [weights.npy]``; CSV files do too. Of neighbours the script
-        holds the sampled answers; of clusters the centres, of mixtures the components, of trees the
-        merges, and it is given no y; of NCFS the weights.
+        ``python check.py X.npy y.npy [weights.npy]``; CSV files work too. The script holds what was
+        certified: coefficients, centres, components, merges (these three need no y), feature
+        weights, or the sampled answers of a neighbours model.
         """
         from .export.script import export
 
         export(self, path)
 
     def plot(self, ax: "Axes | None" = None, *, x: "Along" = "iterations") -> "ConvergenceDisplay":
-        """Draw the trace: objective falling, bound rising, the gap shaded. What is maximised rises.
+        """Draw the trace: the objective falls, the bound rises, and the gap between is shaded.
 
-        ``x`` as in ``certus.plotting.ConvergenceDisplay.plot``, which this returns. A fit that
-        did not iterate has nothing to draw, which is a ``CertificateError``.
+        A maximised objective rises. ``x`` as in ``certus.plotting.ConvergenceDisplay.plot``, whose
+        display is returned. A fit without iterations raises ``CertificateError``.
         """
         from ..plotting import ConvergenceDisplay
 

@@ -1,8 +1,7 @@
-"""From the dictionary that a proof's ``check`` returns to a typed finding.
+"""Typed findings from the dictionaries that the ``check`` functions of proofs return.
 
-Proofs are plain NumPy, and exported scripts hold their source: they return dictionaries. This is
-the only place that reads their keys. A field of a finding has the name of its key, except where a
-function below says otherwise.
+Proofs are plain NumPy and return dictionaries. This is the only place that reads their keys. A
+field of a finding has the name of its key, except where a function below says otherwise.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +56,7 @@ def from_check(claim: "Claim", result: Result, reading: Reading) -> Finding:
 
 @dataclass(frozen=True)
 class CvChoice:
-    """A penalty that was chosen by the error on rows left out."""
+    """A penalty that was chosen by its leave-one-out error."""
 
     loo_score: float | None = None  # of the penalty that was chosen
     contradictions: tuple[str, ...] = ()
@@ -67,16 +66,16 @@ class CvChoice:
         return _make(cls, result, contradictions=_tuple(result["wrong"]))
 
 
-def _make(cls: Callable[..., T], result: object, **more: object) -> T:
+def _make(cls: Callable[..., T], result: object, **overrides: object) -> T:
     """An instance of a dataclass, from the entries that have the names of its fields."""
     assert isinstance(result, Mapping)
     names = [one.name for one in fields(cls) if one.name in result]  # type: ignore[arg-type]
-    return cls(**{**{name: result[name] for name in names}, **more})
+    return cls(**{**{name: result[name] for name in names}, **overrides})
 
 
 def _items(result: Result, name: str) -> list[Result]:
-    found = result.get(name)
-    return list(found) if isinstance(found, Iterable) else []
+    value = result.get(name)
+    return list(value) if isinstance(value, Iterable) else []
 
 
 def _optional(cls: Callable[..., T], result: object) -> T | None:
@@ -137,10 +136,10 @@ def kernel_machine(result: Result, fit: Fit) -> Finding:
 
 
 def clusters(result: Result, fit: Fit) -> Finding:
-    move, found = result.get("move"), None
+    move, value = result.get("move"), None
     if isinstance(move, Mapping):
-        found = _make(Move, move, source=move["from"], target=move["to"])
-    return _make(ClusterFinding, result, **fit, move=found, restarts=_restarts(result))
+        value = _make(Move, move, source=move["from"], target=move["to"])
+    return _make(ClusterFinding, result, **fit, move=value, restarts=_restarts(result))
 
 
 def mixture(result: Result, fit: Fit) -> Finding:
@@ -149,8 +148,8 @@ def mixture(result: Result, fit: Fit) -> Finding:
 
 
 def _restarts(result: Result) -> Restarts | None:
-    found = result.get("restarts")
-    return Restarts(*found) if isinstance(found, tuple) else None
+    value = result.get("restarts")
+    return Restarts(*value) if isinstance(value, tuple) else None
 
 
 def ncfs(result: Result, fit: Fit) -> Finding:

@@ -1,9 +1,10 @@
-"""A model's own answers, held against the parameters that its certificate is about.
+"""Compare a model's own answers with those of its certified parameters.
 
-    answer(x_i) = what the certified parameters make of x_i,  up to rounding, at sampled rows
+    answer(x_i) = answer of the certified parameters at x_i,  up to rounding, at sampled rows
 
-A certificate is about parameters. ``verify`` asks the model itself as well, so that an attribute
-which changes what it says cannot go unseen, whatever its name. Fits do not: nothing was edited.
+A certificate is about parameters. ``verify`` also calls the model's methods, so that an edited
+attribute that changes its answers is noticed, whatever its name. Fits skip this: nothing can have
+been edited.
 """
 
 from dataclasses import replace
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 def compared_with_answers(
     certificate: "Certificate", model: object, rows: Rows, reading: Reading
 ) -> "Certificate":
-    """The certificate of a model, contradicted where the model itself says something else.
+    """The certificate, contradicted where the model's answers differ from its parameters'.
 
-    Neighbours are no case of it: their certificate is about answers in the first place.
+    Nearest neighbours are not compared: their certificate is about the answers themselves.
     """
     compare = CLAIMS[reading.definition].answers
     if compare is None:

@@ -1,4 +1,4 @@
-"""Rows, as a definition asks for them: reduce over all, and look at a few."""
+"""The view of the rows that proofs work on: sums over all rows, and small samples."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s
 
-WORTH_SHARING = 1 << 20  # elements of X that threads shall share
+MIN_SHARED_ELEMENTS = 1 << 20  # elements of X from which threads share the work
 
 
 class Data:
-    """Rows, as a definition sees them."""
+    """The rows as a proof sees them."""
 
     def __init__(self, rows: Rows):
         self.rows, self.shape, self.sparse = rows, rows.shape, rows.sparse
         self.sample_block = rows.sample_block
         self.y, self.s, self.threads = rows.y, rows.s, rows.threads
-        # of columns, one block: to make rows of them would cost more than threads save
+        # CSC input is one block: converting it to rows would cost more than threads save
         self.whole = rows.sparse and rows.X.columns_only
         edges = [(0, rows.shape[0])] if self.whole else rows.edges(self._block_rows())
-        # additions in a row: those of the longest block, and the levels of the tree
+        # longest chain of additions: the longest block and the levels of the reduction tree
         self.depth = max(b - a for a, b in edges) + len(edges).bit_length()
         self.eps = float(np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps)
 
@@ -41,7 +41,7 @@ class Data:
         by_columns = held and not self.rows.X.flags.c_contiguous
         least, (n, p) = 64 if by_columns else 16, self.shape
         rows = several * self.rows.block_rows(least)
-        if rows >= n and times * n * p >= WORTH_SHARING:  # long rows, and few; or many looks
+        if rows >= n and times * n * p >= MIN_SHARED_ELEMENTS:  # few long rows, or many passes
             rows = max(least, -(-n // (2 if by_columns else 4)))
         return rows
 
@@ -57,11 +57,11 @@ class Data:
         most: int | None = None,
         most_threads: int | None = None,
     ) -> T:
-        """``statistic`` over all rows, as ``Rows.reduce`` gives it.
+        """Reduce ``statistic`` over all rows, as ``Rows.reduce`` does.
 
-        ``square``: the statistic is p×p, so a block should not have many fewer rows. ``times``: how
-        often it looks at each element. ``least``: rows that a block should have, if X is in memory.
-        ``most``: rows that it may have.
+        ``square``: the statistic is p×p, so a block should have about p rows. ``times``: how often
+        each element is read. ``least``: minimum rows of a block if X is in memory. ``most``:
+        maximum rows of a block.
         """
         if self.whole and combine is None and not beside and most_threads is None:
             return statistic(as_floats(self.rows.X.columns), self.rows.y, self.rows.s, *args)
@@ -91,8 +91,8 @@ class Data:
 
 
 def checked(claim: "Claim", data: Data, **claims: object) -> "Result":
-    """What a proof finds; the main thread listens for Ctrl-C where that takes long."""
+    """Run the proof of a claim; where it takes long the main thread listens for Ctrl-C."""
     check = partial(import_module(claim.proof).check, data, **claims)
     listen = claim.factors and long_enough_to_listen(data.shape)
-    found: Result = interruptible(check) if listen else check()
-    return found
+    result: Result = interruptible(check) if listen else check()
+    return result

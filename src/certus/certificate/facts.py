@@ -1,4 +1,4 @@
-"""Typed parts of findings: what a proof says of one column, row, cluster, or family of models."""
+"""Typed parts of findings: facts about a column, a row, a cluster, or one family of models."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Iteration:
-    """How the fit ended, as far as the model tells."""
+    """How the fit ended, as far as the model records it."""
 
-    max_iter: int | None = None  # if it was reached
+    max_iter: int | None = None  # set if it was reached
     tol: float | None = None
     stochastic: bool = False
     one_solver: bool = False  # there is no other solver to recommend
@@ -47,7 +47,7 @@ class ColumnSpread:
 
 @dataclass(frozen=True)
 class Restarts:
-    """How many starts ended at the best, and how far from it the worst did."""
+    """Number of starts that ended at the best objective, and the distance of the worst."""
 
     agreeing: int
     starts: int
@@ -75,7 +75,7 @@ class Collapse:
 
 
 class LeaveOneOut(Protocol):
-    """Score of the rows, each predicted by the others."""
+    """Leave-one-out score: each row predicted from the others."""
 
     @property
     def value(self) -> float | None: ...  # None: the targets do not vary
@@ -159,9 +159,9 @@ class ClassFacts:
     share: np.ndarray | None = None  # of the rows' weight, a class each
     mean_probability: np.ndarray | None = None
     separated: SeparationProof | None = None
-    separation: Separation | None = None  # the proof, in terms that people can act on
-    columns: ColumnSpread | None = None  # where the claim does not hold
-    support: int | None = None
+    separation: Separation | None = None  # the proof in terms of columns
+    columns: ColumnSpread | None = None  # set where the claim does not hold
+    support: int | None = None  # number of support vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,19 +172,19 @@ class FirthFacts(ClassFacts):
     log_likelihood: float = float("nan")
     log_det: float = float("nan")  # of the information
     rank: int = 0
-    objective_error: float = float("inf")  # by which rounding can have changed the objective
+    objective_error: float = float("inf")  # bound on the rounding error of the objective
 
 
 @dataclass(frozen=True, eq=False)
 class KernelFacts:
     """Kernel machines."""
 
-    left_out_rows: int = 0  # of weight 0
-    least_eigenvalue: float | None = None  # of the kernel, at least
-    effective: float | None = None  # parameters in effect
-    loo: float | None = None
+    left_out_rows: int = 0  # rows of weight 0
+    least_eigenvalue: float | None = None  # lower bound for those of the kernel matrix
+    effective: float | None = None  # effective number of parameters
+    loo: float | None = None  # leave-one-out score
     loo_kind: str | None = None
-    support: int | None = None
+    support: int | None = None  # number of support vectors
     pair: tuple[int, int] | None = None  # of classes, with the largest gap
 
 

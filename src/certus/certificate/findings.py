@@ -1,4 +1,4 @@
-"""What a proof found out about one fitted model, by kind of claim.
+"""Typed results of a proof about one fitted model, by kind of claim.
 
     global      no parameters are better by more than the gap
     stationary  no small step is better; no bound is known
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Finding:
-    """What every proof finds, and what was known of the fit."""
+    """The part of a result that all proofs share, and how the fit ended."""
 
     kind: ClassVar[str]
 
@@ -44,7 +44,7 @@ class Finding:
     bound: float | None
     gap: float
     residual: float
-    contradictions: tuple[str, ...] = ()  # attributes and answers that the data do not bear out
+    contradictions: tuple[str, ...] = ()  # attributes and answers that disagree with the data
     unproven: str | None = None  # why neither the claim nor its opposite could be shown
     ours: bool = True  # a model of certus
     iteration: Iteration = field(default_factory=Iteration)
@@ -91,7 +91,7 @@ class StationaryFinding(OptimumFinding):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UndefinedFinding(StationaryFinding):
-    """No proof was made; what is known is the solver's own."""
+    """No proof was made; the objective is the solver's own value."""
 
     larger_is_better: bool = False
 
@@ -107,13 +107,13 @@ class LocalFinding(Finding):
     kind: ClassVar[str] = "local"
 
     gain: float = float("nan")  # of one more step
-    at_least: bool = False  # the step may gain more
+    at_least: bool = False  # ``gain`` is a lower bound
     restarts: Restarts | None = None
-    far: float = 0.0  # distance from the origin, in units of the spread
+    far: float = 0.0  # distance from the origin, in units of the spread of the rows
 
     @property
     def is_degenerate(self) -> bool:
-        """Is the optimum one of a smaller problem than was asked for?"""
+        """Is the optimum that of a smaller problem than was requested?"""
         return False
 
 
@@ -125,16 +125,16 @@ class ClusterFinding(LocalFinding):
     effective: int  # clusters that have rows
     by_tree: bool  # labels are not claimed to be those of the nearest centres
     movable: int  # rows whose move lowers the objective
-    labels_cost: float  # share of the objective, of labels that rounding changed
+    labels_cost: float  # share of the objective that is due to labels changed by rounding
     ties: np.ndarray  # rows with several nearest centres, and their labels
     degenerate: int | None = None  # distinct rows, where they are fewer than clusters
-    rose: float = 0.0
+    rose: float = 0.0  # by which the objective rose during the fit, as the solver reports it
     move: Move | None = None
-    moves_at_most: float | None = None  # share that a single row's move gains; None: not tested
-    untested: int = 0
-    unrounded: float = 0.0  # share that means of more digits than are stored would gain
-    spectral: float | None = None
-    no_bound: str | None = None
+    moves_at_most: float | None = None  # largest gain of a single row's move; None: not tested
+    untested: int = 0  # rows with nearly all weight of their cluster
+    unrounded: float = 0.0  # share that means with more digits than are stored would gain
+    spectral: float | None = None  # lower bound from the eigenvalues
+    no_bound: str | None = None  # why there is none
 
     @property
     def is_degenerate(self) -> bool:
@@ -146,14 +146,14 @@ class MixtureFinding(LocalFinding):
     """Mixtures, fitted by EM."""
 
     components: int
-    ascent: bool  # no step of EM lowers the objective
+    ascent: bool  # is it a theorem that no EM step lowers the objective?
     weight: float = float("nan")  # Σ s
     likelihood: float = float("nan")
     degenerate: tuple[Collapse, ...] = ()
     conditions: np.ndarray | None = None  # of the covariances
     single: bool = False  # computed in single precision
-    objective_error: float = float("inf")  # by which rounding can have changed the objective
-    rounding: float = 0.0  # … the gain of a step, a unit of weight
+    objective_error: float = float("inf")  # bound on the rounding error of the objective
+    rounding: float = 0.0  # bound on the rounding error of a step's gain, per unit of weight
     seems: float = float("nan")  # that gain, as computed
 
     @property
@@ -169,14 +169,14 @@ class MixtureFinding(LocalFinding):
 class SelectionFinding(LocalFinding):
     """NCFS: weights of columns."""
 
-    unit: float  # of slopes
+    unit: float  # in which slopes are measured
     penalised: bool
     worst: int  # the column that violates its condition most
-    slope: float
-    weight: float
-    kink: bool
+    slope: float  # of that column
+    weight: float  # of that column
+    kink: bool  # the objective has a kink at this column's weight 0
     used: int  # columns with weight
-    constant: int  # columns that never change
+    constant: int  # columns that do not vary
     score: LeaveOneOut
 
     @property
@@ -186,7 +186,7 @@ class SelectionFinding(LocalFinding):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExactFinding(Finding):
-    """Answers or merges that were recomputed."""
+    """Answers or merges, recomputed one by one."""
 
     kind: ClassVar[str] = "exact"
 
@@ -206,15 +206,15 @@ class TreeFinding(ExactFinding):
 
     merges: int
     sampled: int
-    heights: int  # that were recomputed
-    inversions: tuple[int, ...] = ()
+    heights: int  # merge heights that were recomputed
+    inversions: tuple[int, ...] = ()  # merges below one that they join
     top: float = 0.0  # the largest height
     equal_below: float = 0.0  # a difference of distances that counts as a tie
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PageFinding(Finding):
-    """What a page of ``certus.definitions`` found."""
+    """The result of a page of ``certus.definitions``."""
 
     kind: ClassVar[str] = "page"
 

@@ -1,8 +1,9 @@
-"""Whether the rows of a certificate are those that the model was fitted on.
+"""Compare the rows of a certificate with those that the model was fitted on.
 
     |F now − F of the fit| ≤ 1e-9·|F of the fit| + its gap,  unless a parameter was edited
 
-A model of certus keeps a fingerprint of its rows. Others keep none, which a note says.
+A model of certus holds a fingerprint of its rows. For models of other libraries, which hold none, a
+note says so.
 """
 
 from dataclasses import replace
@@ -18,7 +19,7 @@ from .registry import CLAIMS
 if TYPE_CHECKING:
     from .certificate import Certificate
 
-SAME = 1e-9  # relative, of the objective on the same rows
+OBJECTIVE_RTOL = 1e-9  # relative difference of two objectives on the same rows
 
 
 def compared_with_fit(
@@ -35,17 +36,21 @@ def compared_with_fit(
         if sample_weight is None and certificate.kind != "exact":
             notes.append("weights used in fit must be given here too (sample_weight)")
         return replace(certificate, notes=tuple(notes))
-    own = vars(inner.model).get("certificate_")
+    fit_certificate = vars(inner.model).get("certificate_")
     difference = None
-    if own is not None:
-        difference = own.fingerprint.differs(certificate.fingerprint)
-        slack = own.gap if np.isfinite(own.gap) else 0.0
-        moved = abs(own.objective - certificate.objective) > SAME * abs(own.objective) + slack
+    if fit_certificate is not None:
+        difference = fit_certificate.fingerprint.differs(certificate.fingerprint)
+        slack = fit_certificate.gap if np.isfinite(fit_certificate.gap) else 0.0
+        moved = (
+            abs(fit_certificate.objective - certificate.objective)
+            > OBJECTIVE_RTOL * abs(fit_certificate.objective) + slack
+        )
         edited = any(
-            not _same(value, own.parameters.get(name)) for name, value in reading.parameters.items()
+            not _same(value, fit_certificate.parameters.get(name))
+            for name, value in reading.parameters.items()
         )
         if difference is None and moved and not edited:
-            difference = "the objective on these rows is another"
+            difference = "the objective on these rows differs from that of the fit"
     if difference is None:
         return replace(certificate, notes=tuple(notes))
     notes.append(f"not the rows it was fitted on: {difference}")

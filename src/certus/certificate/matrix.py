@@ -1,4 +1,4 @@
-"""Rows as arrays or as sparse matrices: what is asked of either."""
+"""The interface of dense arrays and sparse matrices that certificates rely on."""
 
 from typing import Protocol
 

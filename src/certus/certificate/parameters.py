@@ -1,7 +1,7 @@
-"""The parameters that a certificate is about: arguments of its proof's ``check``.
+"""The certified parameters: arguments of the proof's ``check``.
 
-An exported script holds them, so that they are numbers, arrays, text and containers of these. Which
-of them there are depends on the definition; the types are the same wherever a name occurs.
+An exported script holds them, so they are numbers, arrays, text and containers of these. Which
+names occur depends on the definition; a name has the same type wherever it occurs.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ class Theta(TypedDict, total=False):
 
 
 class Votes(TypedDict, total=False):
-    """What neighbours predict. ``names``: classes of each output."""
+    """Predictions of the neighbours. ``names``: classes of each output."""
 
     weights: str | np.ndarray
     predicted: np.ndarray

@@ -15,21 +15,21 @@ from .facts import ClassFacts, ColumnSpread, SquaresFacts
 from .findings import Finding, OptimumFinding
 from .registry import Claim
 from .separating_columns import what_separates
-from .status import CERTIFIED, contradicted_attributes
+from .status import CERTIFIED_STATUSES, contradicted_attributes
 
 
 def prove(claim: Claim, reading: Reading, rows: Rows, tol: float, bound: bool) -> Finding:
-    """What the proof finds on these rows. ``bound``: compute one where it is not free."""
-    data, asked = Data(_as_defined(rows, reading.labels)), dict(reading.extra_claims)
+    """Finding of the proof on these rows. ``bound``: compute one even where it costs extra."""
+    data, options = Data(_as_defined(rows, reading.labels)), dict(reading.extra_claims)
     if bound:
-        asked["bound"] = True
+        options["bound"] = True
     if reading.ours and reading.rank is not None:
-        asked["rank"] = reading.rank
+        options["rank"] = reading.rank
     if reading.ours and reading.spectrum:
-        asked["spectrum"] = True
+        options["spectrum"] = True
     choice = CvChoice()
     with blas_limiter.for_work(rows.shape):
-        result = checked(claim, data, **reading.parameters, **asked, tol=tol)
+        result = checked(claim, data, **reading.parameters, **options, tol=tol)
         if reading.cv_claim is not None:
             choice = CvChoice.from_check(ridge_cv.check(data, **reading.cv_claim, tol=tol))
     finding = from_check(claim, result, reading)
@@ -51,11 +51,11 @@ def _as_defined(rows: Rows, labels: Labels | None) -> Rows:
 
 
 def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> Finding:
-    """The finding of a linear classifier, with what explains a claim that does not hold."""
+    """The finding of a linear classifier, with the facts that explain a claim that fails."""
     if not (isinstance(finding, OptimumFinding) and isinstance(finding.facts, ClassFacts)):
         return finding
     facts, labels = finding.facts, reading.labels
-    if status not in CERTIFIED:
+    if status not in CERTIFIED_STATUSES:
         facts = replace(facts, columns=_columns(rows))
     if facts.separated is not None:
         assert labels is not None
@@ -65,7 +65,7 @@ def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> 
 
 
 def _columns(rows: Rows) -> ColumnSpread:
-    """Mean and spread of the columns, from a few rows: for the likely cause of a bad fit."""
+    """Mean and spread of the columns, from a few rows, to name the likely cause of a bad fit."""
     X, _, _ = rows.sample_block(view_sample_rows(rows.shape[1]))
     X = dense(X)
     size = np.abs(X).max(axis=0, initial=0.0).astype(float)

@@ -1,7 +1,6 @@
-"""One row for each kind of claim: which proof recomputes it, what it finds, in which words it is
-told, how its page is called, and how the answers of a model are compared with it.
+"""The registry of claims: proof, typed finding, wording, page and comparison of answers.
 
-A new model adds its row to ``CLAIMS`` and nothing else.
+A new model adds its row to ``CLAIMS``; nothing else needs to know of it.
 """
 
 from collections.abc import Callable, Iterable
@@ -52,17 +51,17 @@ def _no_page(_p: Parameters, _labels: Labels | None) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Claim:
-    """A kind of claim, known by the name that readers (``audit/``) give it."""
+    """A kind of claim; ``name`` is the ``definition`` of a reading (``audit/``)."""
 
     name: str
     proof: str  # the module whose ``check`` recomputes it
-    finding: results.Make  # from what ``check`` returns
+    finding: results.Make  # makes the typed finding from the result of ``check``
     wording: Wording
-    page: Pages  # how its page is called; nothing where no page knows the model
-    answers: Answers | None = None  # None: the claim is about answers in the first place
-    factors: bool = False  # matrices in one call, which Ctrl-C should not have to wait for
-    keeps_rows: bool = False  # a model of another library, too, is verified on its own rows
-    maximised: bool = False  # a larger objective is the better one
+    page: Pages  # makes the calls of its page; none where a part of the model has no page
+    answers: Answers | None = None  # compares a model's answers; None: the claim is about them
+    factors: bool = False  # factors matrices in one call, during which Ctrl-C must still work
+    keeps_rows: bool = False  # models of other libraries keep their rows too
+    maximised: bool = False  # a larger objective is better
 
 
 def _rows() -> list[Claim]:
@@ -130,7 +129,7 @@ _BY_PROOF = {claim.proof: claim for claim in CLAIMS.values()}
 
 
 def _undefined(wording: Wording) -> Claim:
-    """The claim of a model that no definition knows."""
+    """The claim of a model without a definition."""
     return Claim("", "", results.squares, wording, _no_page)
 
 

@@ -1,4 +1,4 @@
-"""What a finding is called: optimal, contradicted, … (the whole list is in ``Certificate``)."""
+"""The status of a finding: optimal, contradicted, … (the whole list is in ``Certificate``)."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from ..audit import Reading
 from .facts import SquaresFacts
 from .findings import ExactFinding, Finding, LocalFinding, OptimumFinding, PageFinding
 
-NEARLY = 1e-3  # residual up to which a fit is nearly optimal
-# the states that hold the claim of their kind
-CERTIFIED = ("optimal", "stationary", "local optimum", "degenerate", "exact")
+NEARLY_OPTIMAL_RESIDUAL = 1e-3  # residual up to which a fit is nearly optimal
+# the statuses that say that the claim holds
+CERTIFIED_STATUSES = ("optimal", "stationary", "local optimum", "degenerate", "exact")
 PROOF_TAKES_LONGER = (
     "the check takes longer than a stopped fit may: certus.verify with the model and its data "
     "makes it"
@@ -19,20 +19,20 @@ KIND_OF_PAGE = {
     "local optimum": "local", "exact": "exact",
 }  # fmt: skip
 # what a claim of a page is called where it does not hold
-FAILED = {
+STATUS_OF_FAILED_CLAIM = {
     "global optimum": "not optimal", "no finite optimum": "not optimal",
     "stationary": "not stationary", "local optimum": "not a local optimum",
     "exact": "contradicted",
 }  # fmt: skip
-ATTRIBUTE_TOL = 1e-8  # relative, of what a fit states besides its optimum
+ATTRIBUTE_TOL = 1e-8  # relative tolerance for fitted attributes besides the optimum
 
 
 def status_of(finding: Finding, tol: float) -> str:
-    """The word for a finding, at this tolerance."""
+    """Status of a finding at this tolerance."""
     if isinstance(finding, LocalFinding):
-        return _of_a_local_optimum(finding, tol)
+        return _local_optimum_status(finding, tol)
     if isinstance(finding, OptimumFinding):
-        return _of_an_optimum(finding, tol)
+        return _optimum_status(finding, tol)
     assert isinstance(finding, ExactFinding)
     if finding.contradictions:
         return "contradicted"
@@ -40,16 +40,16 @@ def status_of(finding: Finding, tol: float) -> str:
 
 
 def status_of_page(finding: PageFinding) -> str:
-    """The word for what a page found."""
+    """Status of a page's result."""
     holds = {"global optimum": "optimal"}.get(finding.claim, finding.claim)
     if finding.holds:
         return "contradicted" if finding.contradictions else holds
-    if finding.claim == "global optimum" and finding.residual <= NEARLY:
+    if finding.claim == "global optimum" and finding.residual <= NEARLY_OPTIMAL_RESIDUAL:
         return "nearly optimal"
-    return FAILED[finding.claim]
+    return STATUS_OF_FAILED_CLAIM[finding.claim]
 
 
-def _of_an_optimum(finding: OptimumFinding, tol: float) -> str:
+def _optimum_status(finding: OptimumFinding, tol: float) -> str:
     if finding.is_separated:
         return "no finite optimum"
     if finding.residual <= tol:
@@ -59,12 +59,12 @@ def _of_an_optimum(finding: OptimumFinding, tol: float) -> str:
     rounded = finding.unproven is not None and finding.step_gain <= tol
     if not finding.convex:  # no optimum was claimed
         return "not proven" if rounded else "not stationary"
-    if finding.residual <= NEARLY:
+    if finding.residual <= NEARLY_OPTIMAL_RESIDUAL:
         return "nearly optimal"
     return "not proven" if rounded else "not optimal"
 
 
-def _of_a_local_optimum(finding: LocalFinding, tol: float) -> str:
+def _local_optimum_status(finding: LocalFinding, tol: float) -> str:
     if finding.contradictions:
         return "contradicted"
     if finding.unproven is not None:
@@ -75,7 +75,7 @@ def _of_a_local_optimum(finding: LocalFinding, tol: float) -> str:
 
 
 def contradicted_attributes(reading: Reading, finding: Finding) -> list[str]:
-    """Fitted attributes besides the optimum that the data do not bear out."""
+    """Fitted attributes besides the optimum that disagree with the data."""
     facts = finding.facts if isinstance(finding, OptimumFinding) else None
     if not reading.ours or not isinstance(facts, SquaresFacts):
         return []
@@ -87,7 +87,7 @@ def contradicted_attributes(reading: Reading, finding: Finding) -> list[str]:
         stated = np.asarray(stated, dtype=float)
         lost = 0.0
         if name == "condition_" and facts.condition is not None:
-            # the least singular value may have been found by way of its square
+            # the solver may have computed the least singular value from its square
             lost = min(1e-15 * facts.condition**2, 1e-3)
         atol = ATTRIBUTE_TOL * np.max(true, initial=0.0)
         close = stated.shape == true.shape and np.allclose(stated, true, ATTRIBUTE_TOL + lost, atol)

@@ -1,6 +1,6 @@
-"""verify(): run a proof over the rows and say what it found.
+"""verify(): run the proof of a fitted model's claim over its rows, and certify the result.
 
-Every certificate comes from here, that of our own fits too. The solver is not asked.
+Every certificate is made here, those of our own fits included. The solver takes no part in it.
 """
 
 import copy
@@ -38,7 +38,7 @@ from .pages.run import run_page
 from .parameters import Parameters
 from .proving import prove, with_causes
 from .registry import CLAIMS
-from .status import CERTIFIED, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
+from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status_of, status_of_page
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
@@ -112,14 +112,14 @@ def _certify(
         residual=finding.residual,
         kind=finding.kind,
         status=status,
-        certified=status in CERTIFIED,
+        certified=status in CERTIFIED_STATUSES,
         tol=tol,
         coef_error=finding.coef_error if isinstance(finding, OptimumFinding) else None,
         seconds=time.perf_counter() - started,
         fingerprint=fingerprint(rows),
         notes=reading.notes + _notes(reading, finding, names),
         _finding=finding,
-        parameters=_kept_parameters(reading, finding, bound),
+        parameters=_copied_parameters(reading, finding, bound),
         feature_names=names,
         labels=reading.labels,
     )
@@ -132,7 +132,7 @@ def _certify_by_page(
     names: tuple[str, ...] | None,
     bound: bool = False,
 ) -> Certificate:
-    """What the page of the model finds on whole arrays."""
+    """Certificate by the model's page, which works on whole arrays."""
     started = time.perf_counter()
     parameters = cast(Parameters, {**copy.deepcopy(reading.parameters), "bound": bound})
     if reading.extra_claims.get("by_tree"):  # labels are those of the splits
@@ -158,8 +158,9 @@ def _certify_by_page(
         model=reading.model, shape=rows.shape, formula=_formula(reading, rows),
         definition=f"certus.definitions.{problems[0].page}", objective=finding.objective,
         bound=finding.bound, gap=finding.gap, residual=finding.residual,
-        kind=KIND_OF_PAGE[claim.kind], status=status, certified=status in CERTIFIED, tol=tol,
-        coef_error=None, seconds=time.perf_counter() - started, fingerprint=fingerprint(rows),
+        kind=KIND_OF_PAGE[claim.kind], status=status, certified=status in CERTIFIED_STATUSES,
+        tol=tol, coef_error=None, seconds=time.perf_counter() - started,
+        fingerprint=fingerprint(rows),
         notes=reading.notes, _finding=finding, parameters=parameters, feature_names=names,
         labels=reading.labels,
     )  # fmt: skip
@@ -168,14 +169,14 @@ def _certify_by_page(
 def _without_proof(
     reading: audit.Reading, rows: Rows, tol: float, names: tuple[str, ...] | None
 ) -> Certificate:
-    """Certificate of a stopped fit whose proof takes longer than a stopped fit may."""
+    """Certificate of a stopped fit whose proof takes longer than people wait after Ctrl-C."""
     finding = _undefined(float("nan"), PROOF_TAKES_LONGER, reading.ours)
     return Certificate(
         model=reading.model, shape=rows.shape, formula=_formula(reading, rows), definition="",
         objective=finding.objective, bound=None, gap=finding.gap, residual=finding.residual,
         kind=finding.kind, status="not proven", certified=False, tol=tol, coef_error=None,
         seconds=0.0, fingerprint=fingerprint(rows), notes=reading.notes, _finding=finding,
-        parameters=_kept_parameters(reading, finding, bound=False), feature_names=names,
+        parameters=_copied_parameters(reading, finding, bound=False), feature_names=names,
         labels=reading.labels,
     )  # fmt: skip
 
@@ -192,12 +193,12 @@ def _formula(reading: audit.Reading, rows: Rows) -> str:
     return reading.formula if rows.s is not None else re.sub("sᵢ ?", "", reading.formula)
 
 
-def _kept_parameters(reading: audit.Reading, finding: Finding, bound: bool) -> Parameters:
-    """Copies: an edit of the model in place must not edit what was certified."""
-    kept = cast(Parameters, copy.deepcopy(reading.parameters))
-    if isinstance(finding, ClusterFinding):  # what a script needs besides
-        kept["ties"], kept["bound"] = finding.ties, bound
-    return kept
+def _copied_parameters(reading: audit.Reading, finding: Finding, bound: bool) -> Parameters:
+    """Copy the parameters: editing the model in place must not edit what was certified."""
+    copied = cast(Parameters, copy.deepcopy(reading.parameters))
+    if isinstance(finding, ClusterFinding):  # a script needs these as well
+        copied["ties"], copied["bound"] = finding.ties, bound
+    return copied
 
 
 def _notes(
@@ -227,19 +228,19 @@ def verify(
     Parameters
     ----------
     model : fitted model
-        Of certus or scikit-learn; also a Pipeline (its last step, on the transformed data), a
-        GridSearchCV (its best estimator) or a TransformedTargetRegressor.
+        A model of certus or scikit-learn; also a Pipeline (its last step, on the transformed data),
+        a GridSearchCV (its best estimator) or a TransformedTargetRegressor.
     X, y, sample_weight : array-like
         The rows that the model was fitted on, with the weights that it was fitted with.
     tol : float, optional
         Residual up to which the model is called optimal (default 1e-6).
     bound : bool, default=False
-        Of k-means, compute a lower bound on every choice of centres too, from all eigenvalues of
-        the rows' covariance. Other models have theirs in any case, if one is known.
+        For k-means, also compute a lower bound over every choice of centres, from all eigenvalues
+        of the rows' covariance. For other models a known bound is always part of the claim.
     by : {"proof", "page"}, default="proof"
-        "proof": ``certus.proofs``, block by block, with every rounding error bounded. "page": the
-        page of the model in ``certus.definitions``, at most 80 lines of NumPy on whole arrays,
-        which is also what ``export`` writes.
+        "proof": the module of ``certus.proofs``, which works block by block and bounds every
+        rounding error. "page": the module of ``certus.definitions``, at most 80 lines of NumPy on
+        whole dense arrays, which ``export`` writes as a script.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def bic_of(X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Bic:
     varying = int((np.ptp(X, axis=0) > 0).sum())  # the others have no density
     found = []
     for shape in SHAPES:
-        m = COVARIANCES[shape].numbers(k, varying) + k * varying + k - 1
+        m = COVARIANCES[shape].n_parameters(k, varying) + k * varying + k - 1
         if n > m:
             finding = finding_of(_mixture(X, k, s, shape, seed).certificate_, MixtureFinding)
             if not finding.degenerate:

@@ -3,7 +3,7 @@ r"""Mixture of Bernoulli, Poisson or multinomial components: what one more EM st
     F(π, θ) = Σ_i s_i log Σ_k π_k p(x_i | θ_k) + a Σ_k log q(x̄ | θ_k)
 
 The family of p is a term of terms/counts.py; q is p without the factors that do not depend on θ.
-The prior is that of ``a`` rows of each component at x̄ = Σ_i s_i x_i / Σ_i s_i.
+The prior acts as ``a`` pseudo-rows in each component at x̄ = Σ_i s_i x_i / Σ_i s_i.
 
 *EM step.* With w_ik = s_i π_k p(x_i | θ_k) / Σ_l π_l p(x_i | θ_l) and n_k = Σ_i w_ik,
 
@@ -13,9 +13,9 @@ The prior is that of ``a`` rows of each component at x̄ = Σ_i s_i x_i / Σ_i s
 
     Σ_i Σ_k w_ik (log π'_k + log p(x_i | θ'_k) − log(w_ik/s_i)) + a Σ_k log q(x̄ | θ'_k),
 
-which is at most F(π', θ') (Jensen), and equal to F where nothing changed. So F never falls, and
-where it does not rise it is stationary: a local optimum, or a saddle. ``miss`` is |F' − F|, plus
-what Σ_k π_k ≠ 1 adds to F, and is compared with Σ_i s_i: nats per unit of weight.
+which is at most F(π', θ') (Jensen), and equals F if nothing changed. So F never decreases, and
+where it does not rise it is stationary: a local optimum, or a saddle point. ``miss`` is |F' − F|,
+plus what Σ_k π_k ≠ 1 adds to F, and is compared with Σ_i s_i: nats per unit of weight.
 
 Memory: two arrays as large as X, four of n by K.
 """
@@ -34,15 +34,15 @@ def check(X, y, s, *, pi, theta, family, a=0.0, tol=1e-6):
         return Claim("stationary", nan, inf, S, tol)
     mean = np.average(X, axis=0, weights=s)
     base = fsum(s * family.base(X))
-    F, w = expected(X, s, pi, theta, family, a, mean)
+    F, w = expectation(X, s, pi, theta, family, a, mean)
     n = w.sum(axis=0)
     theta1 = family.fitted(w.T @ X + a * mean, np.maximum(n + a, 1e-300))
-    F1, _ = expected(X, s, n / n.sum(), theta1, family, a, mean)
+    F1, _ = expectation(X, s, n / n.sum(), theta1, family, a, mean)
     return Claim("stationary", F + base, abs(F1 - F) + S * abs(log(fsum(pi))), S, tol)
 
 
-def expected(X, s, pi, theta, family, a, mean):
-    """F without the factors that do not depend on θ, and w."""
+def expectation(X, s, pi, theta, family, a, mean):
+    """Return F without the factors that do not depend on θ, and w."""
     J = family.scores(X, theta) + np.log(pi, out=np.full(len(pi), -inf), where=pi > 0)
     log_p = np.logaddexp.reduce(J, axis=1)
     prior = a * fsum(family.scores(mean[None], theta)[0])

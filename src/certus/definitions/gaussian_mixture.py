@@ -3,20 +3,20 @@ r"""Gaussian mixture: what one more EM step gains.
     F(π, μ, C) = Σ_i s_i log Σ_k π_k N(x_i; μ_k, C_k) − ε/2 Σ_C (log|C| + tr(DC⁻¹))
 
 N(x; μ, C) is the normal density of those entries of x that are not NaN. C runs over the distinct
-covariances and D holds the columns' variances: a prior of ε rows that vary as the data do.
+covariances and D holds the columns' variances: a prior of ε pseudo-rows with these variances.
 
 *EM step.* Let w_ik = s_i π_k N(x_i; μ_k, C_k) / Σ_l π_l N(x_i; μ_l, C_l) and n_k = Σ_i w_ik. Given
-its known entries, row i has the mean e_ik and the covariance V_ik in component k. The step
+its observed entries, row i has the mean e_ik and the covariance V_ik in component k. The step
 
     π'_k = n_k / Σ_i s_i        μ'_k = Σ_i w_ik e_ik / n_k        C'_k = (S_k + εD) / (n_k + ε)
     S_k = Σ_i w_ik ((e_ik − μ'_k)(e_ik − μ'_k)ᵀ + V_ik)
 
-(C' as its shape allows) maximises a lower bound of F that touches F at (π, μ, C). So F never falls,
-and where it does not rise it is stationary. ``miss`` is |F' − F|, plus what Σ_k π_k ≠ 1 adds to F,
-and is compared with Σ_i s_i. With a number ``added`` to the diagonal of C' F may fall; ``miss`` is
-then at least Σ_i s_i Σ_k π'_k (KL(N'_k ‖ N_k) + log π'_k/π_k), which is 0 at fixed points alone.
+(with C' reduced to its shape) maximises a lower bound of F that equals F at (π, μ, C). So F never
+decreases, and is stationary where it does not rise. ``miss`` is |F' − F|, plus what Σ_k π_k ≠ 1
+adds to F, compared with Σ_i s_i. With a number ``added`` to the diagonal of C', F may fall; then
+``miss`` is at least Σ_i s_i Σ_k π'_k (KL(N'_k ‖ N_k) + log π'_k/π_k), 0 only at a fixed point.
 
-Weaker than the proof for float32 means more than 10⁴ spreads from 0. Memory: 4X and 4 of K×p×p.
+Weaker than the proof for float32 means more than 10⁴ spreads from 0. Memory: 4 times X and C.
 """
 
 from itertools import cycle
@@ -28,29 +28,29 @@ from certus.definitions.terms.claim import Claim
 
 
 def check(X, y, s, *, pi, mu, C, shape, epsilon=0.0, added=0.0, constant=(), tol=1e-6):
-    """Check pi (K,), mu (K, p) and C; its shape is a term. Constant columns are left out."""
+    """Check pi (K,), mu (K, p) and C, whose shape is a term; constant columns are left out."""
     X, s, S = X[s > 0], s[s > 0], fsum(s)
     refused = Claim("stationary", nan, inf, S, tol)
-    varies, known = np.nanmin(X, axis=0) < np.nanmax(X, axis=0), s[:, None] * ~np.isnan(X)
-    mean = np.nansum(known * X, axis=0) / known.sum(axis=0)
-    D = np.diag(np.nansum(known * (X - mean) ** 2, axis=0) / known.sum(axis=0))
+    varies, weight = np.nanmin(X, axis=0) < np.nanmax(X, axis=0), s[:, None] * ~np.isnan(X)
+    mean = np.nansum(weight * X, axis=0) / weight.sum(axis=0)
+    D = np.diag(np.nansum(weight * (X - mean) ** 2, axis=0) / weight.sum(axis=0))
     kept = np.setdiff1d(np.arange(len(D)), constant)
     if not ((pi >= 0).all() and pi.any()) or np.delete(varies, kept).any():
         return refused
     C = shape.matrices(C, len(D))[:, kept][:, :, kept]
     X, D, mu = X[:, kept], D[kept][:, kept], mu[:, kept]
     try:
-        F, w = expected(X, s, pi, mu, C, D, epsilon)
-        pi1, mu1, C1 = maximised(X, w, mu, C, D, epsilon, shape, added)
-        F1, _ = expected(X, s, pi1, mu1, C1, D, epsilon)
-        miss = max(abs(F1 - F), S * way(pi, mu, C, pi1, mu1, C1) if added else 0.0)
+        F, w = expectation(X, s, pi, mu, C, D, epsilon)
+        pi1, mu1, C1 = maximization(X, w, mu, C, D, epsilon, shape, added)
+        F1, _ = expectation(X, s, pi1, mu1, C1, D, epsilon)
+        miss = max(abs(F1 - F), S * divergence(pi, mu, C, pi1, mu1, C1) if added else 0.0)
     except np.linalg.LinAlgError:  # a covariance is not positive definite
         return refused
     return Claim("stationary", F, miss + S * abs(log(fsum(pi))), S, tol)
 
 
-def expected(X, s, pi, mu, C, D, epsilon):
-    """F and w."""
+def expectation(X, s, pi, mu, C, D, epsilon):
+    """Return F and w."""
     prior = [log_det + (Z**2).sum() for Z, log_det in (whiten(c, np.sqrt(D)) for c in C)]
     J = np.column_stack([completed(X, s, m, c)[0] for m, c in zip(mu, cycle(C))])
     J += np.log(pi, out=np.full(len(pi), -inf), where=pi > 0)
@@ -58,8 +58,8 @@ def expected(X, s, pi, mu, C, D, epsilon):
     return fsum(s * log_p) - epsilon / 2 * fsum(prior), s[:, None] * np.exp(J - log_p[:, None])
 
 
-def maximised(X, w, mu, C, D, epsilon, shape, added):
-    """(π', μ', C'); a component without rows stays as it is."""
+def maximization(X, w, mu, C, D, epsilon, shape, added):
+    """Return π', μ' and C'; a component without rows is unchanged."""
     n, mu1, S = w.sum(axis=0) + 1e-200, mu.copy(), []
     for k, c in zip(range(len(mu)), cycle(C)):
         _, E, V = completed(X, w[:, k], mu[k], c)
@@ -71,10 +71,10 @@ def maximised(X, w, mu, C, D, epsilon, shape, added):
 
 
 def completed(X, w, mu, C):
-    """The log density of the known entries of each row; e − μ; and Σ_i w_i V_i."""
+    """Return the log density of each row's observed entries, e − μ, and Σ_i w_i V_i."""
     log_N, E, V = np.empty(len(X)), X - mu, np.zeros(C.shape)
     patterns, which = np.unique(~np.isnan(X), axis=0, return_inverse=True)
-    for j, o in enumerate(patterns):  # o: the known entries of rows i
+    for j, o in enumerate(patterns):  # o: the observed entries of rows i
         i, m = np.flatnonzero(which.ravel() == j), ~o
         Z, log_det = whiten(C[o][:, o], E[i][:, o].T)
         G, _ = whiten(C[o][:, o], C[o][:, m])
@@ -85,13 +85,13 @@ def completed(X, w, mu, C):
 
 
 def whiten(C, A):
-    """L⁻¹A, with C = LLᵀ, and log|C|."""
+    """Return L⁻¹A, with C = LLᵀ, and log|C|."""
     u = np.sqrt(np.maximum(np.diag(C), 1e-200))
     L = np.linalg.cholesky(C / np.outer(u, u))
     return np.linalg.solve(L, A / u[:, None]), 2 * fsum(np.log(u * np.diag(L)))
 
 
-def way(pi, mu, C, pi1, mu1, C1):
+def divergence(pi, mu, C, pi1, mu1, C1):
     total = 0.0
     for k, c, c1 in zip(range(len(mu)), cycle(C), cycle(C1)):
         Z, log_det = whiten(c, np.column_stack([np.linalg.cholesky(c1), mu1[k] - mu[k]]))

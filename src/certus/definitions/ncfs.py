@@ -1,23 +1,23 @@
-r"""NCFS: are the weights W of the columns a stationary point of F on W ≥ 0?
+r"""NCFS: are the feature weights W a stationary point of F on W ≥ 0?
 
     p_ij = exp(−D_W(x_i, x_j)/σ) / Σ_{k≠i} exp(−D_W(x_i, x_k)/σ),  p_ii = 0
     q_i  = Σ_j p_ij G_ij
     F(W) = Σ_i a_i q_i − λ Σ_l W_l,  W ≥ 0                                            (maximised)
 
-G_ij is what row i gains if row j speaks for it: 1[y_i = y_j], or minus a loss. Rows are scaled,
-x ← (x − shift)/scale; a column that never changes must have no weight. a_i = s_i; with a prior π
-of the classes, S π_c s_i/S_c, S_c being the sum of s over the class of i; "balanced": s_i/S_c; all
-divided by S = Σs in the mean form. (A row of weight 0 still speaks for others.)
+G_ij is the gain of row i if row j is its neighbour: 1[y_i = y_j], or minus a loss. Rows are scaled,
+x ← (x − shift)/scale; a constant column must have weight 0. a_i = s_i; with a prior π of the
+classes, S π_c s_i/S_c, S_c being the sum of s over the class of i; "balanced": s_i/S_c; all divided
+by S = Σs in the mean form. (A row of weight 0 is still a neighbour of others.)
 
-F is not concave, so that no bound is known. The condition of Karush, Kuhn and Tucker is
+F is not concave, so that no bound is known. The Karush–Kuhn–Tucker conditions are
 
     ∂F/∂W_l = 0 where W_l > 0,    ∂F/∂W_l ≤ 0 where W_l = 0,
     ∂F/∂W_l = Σ_ij C_ij ∂D_ij/∂W_l − λ,    C_ij = a_i p_ij (q_i − G_ij)/σ.
 
-(In w = √W the slope is 0 wherever w_l = 0, for any data, and shows nothing.) ``miss`` is the
-largest violation. Its scale is λ; without λ, the largest that the sum can be.
+(In w = √W the slope is 0 wherever w_l = 0, for any data, and proves nothing.) ``miss`` is the
+largest violation. Its scale is λ; without λ, an upper bound on the sum.
 
-Where D is a root, it has no slope at D = 0: rows that differ in columns without weight only move
+If D is a square root, it has no slope at D = 0: rows that differ only in columns of weight 0 move
 apart by |w_l||Δ_l|, and Σ C_ij|Δ_l| over these must not be above 0 either. Φ_s is the same for W
 and cW: ΣW = P is required, and λ has no effect.
 
@@ -36,10 +36,10 @@ def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None,
     """Check W (P,) on X (n, P), y (n,) and weights s (n,)."""
     P, lam = len(W), 0.0 if distance.fixed_sum else alpha
     varies = X.max(axis=0) > X.min(axis=0)
-    possible = W.min() >= 0 and not W[~varies].any()
+    feasible = W.min() >= 0 and not W[~varies].any()
     if distance.fixed_sum:
-        possible &= np.count_nonzero(W) > 1 and abs(fsum(W) - P) <= 1e-9 * P
-    if not possible:
+        feasible &= np.count_nonzero(W) > 1 and abs(fsum(W) - P) <= 1e-9 * P
+    if not feasible:
         return Claim("stationary", inf, inf, 1.0, tol)
     X, W = ((X - shift) / scale)[:, varies], W[varies]
     a = weights_of_rows(y, s, prior, mean)
@@ -47,7 +47,7 @@ def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None,
     for i, x in enumerate(X):
         G, D = gain(y, i), distance(X, x, W)
         others = np.arange(len(X)) != i
-        p = chances(D, others, sigma)
+        p = neighbour_probabilities(D, others, sigma)
         q[i], span[i] = p @ G, np.ptp(G[others])
         C = a[i] * p * (q[i] - G) / sigma
         slope += C @ distance.slopes(X, x, W)
@@ -55,13 +55,14 @@ def check(X, y, s, *, W, sigma, alpha, distance, gain, shift, scale, prior=None,
             kink += C[D == 0] @ np.abs(X[D == 0] - x)
     F = fsum(a * q) - lam * fsum(W)
     slope -= lam
-    missed = np.where(W > 0, np.abs(slope), np.maximum(np.maximum(slope, kink), 0.0))
+    violation = np.where(W > 0, np.abs(slope), np.maximum(np.maximum(slope, kink), 0.0))
     R = np.ptp(X, axis=0).max(initial=0.0)
     unit = lam or fsum(a * span) / (2 * sigma) * distance.size(R, P) or 1.0
-    return Claim("stationary", F, float(missed.max(initial=0.0)), unit, tol)
+    return Claim("stationary", F, float(violation.max(initial=0.0)), unit, tol)
 
 
 def weights_of_rows(y, s, prior, mean):
+    """Row weights a_i."""
     a, S = s.astype(float), fsum(s)
     if prior is not None:
         c = y.astype(int)
@@ -71,9 +72,10 @@ def weights_of_rows(y, s, prior, mean):
     return a / S if mean else a
 
 
-def chances(D, others, sigma):
+def neighbour_probabilities(D, others, sigma):
+    """Probabilities p_ij of the neighbours of one row."""
     nearest = D[others].min()
-    if nearest == inf:  # all are infinitely far, and equally near
+    if nearest == inf:  # all are infinitely far, and so equally near
         D, nearest = np.zeros(len(D)), 0.0
     E = np.where(others, np.exp(-np.maximum(D - nearest, 0.0) / sigma), 0.0)
     return E / E.sum()

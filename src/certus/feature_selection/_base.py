@@ -179,7 +179,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
             "loo_score_": self._left_out_score(task, exact, W[used]) if left_out else np.nan,
             "_fit_X": X,
             "_fit_columns": used,
-            "_fell": float(fit.fell),
+            "_largest_decrease": float(fit.fell),
         }
 
     @abstractmethod

@@ -86,8 +86,8 @@ def require_same_objective(
     rounding += OBJECTIVE_RTOL * abs(certificate.objective) + gap
     if abs(certificate.objective - objective) > rounding:
         raise InferenceError(
-            "not the rows it was fitted on (or coef_ was changed): the objective on these rows is "
-            "another. Give the X, y and sample_weight of the fit"
+            "not the rows it was fitted on (or coef_ was changed): the objective on these rows "
+            "differs from that of the fit. Give the X, y and sample_weight of the fit"
         )
 
 

@@ -1,4 +1,4 @@
-"""What every mixture shares: rows, restarts, soft assignments, a certificate.
+"""Base class of all mixtures: validation, restarts, soft assignments, certificate.
 
 p(x) = Σ_k π_k p(x | θ_k)        r_k(x) = π_k p(x | θ_k) / p(x)
 """
@@ -33,17 +33,17 @@ from ..data.validation import (
 from ..exceptions import DegenerateWarning
 from ..runtime.pool import blas_limiter
 from ..runtime.user_frame import warn_user
-from ..solvers.mixture.em import Collapsed, Found, anneal, em
+from ..solvers.mixture.em import Collapsed, MixtureResult, anneal, em
 from ..solvers.mixture.lbfgs import ascend
 from ..solvers.mixture.starts import STARTS
 from ..solvers.progress import OnStep
 from ._family import ComponentFamily, Names
-from ._messages import collapsed
+from ._messages import collapse_message
 from ._temperatures import Annealing, temperatures
 
 
 class Mixture(DensityMixin, CertifiedEstimator, ABC):
-    """Fitted components, of the distributions that ``_family`` names."""
+    """Mixture of the distributions given by ``_family``."""
 
     n_components: int
     tol: float
@@ -62,7 +62,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
     @property
     @abstractmethod
     def _family(self) -> ComponentFamily[Any, Any]:
-        """Which distributions the components have, by the estimator's parameters."""
+        """Distributions of the components, from the estimator's parameters."""
 
     # --- fit ---
 
@@ -92,55 +92,55 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         data = self._dense(X, reset=True)
         n, s = data.shape[0], weights(sample_weight, data.shape[0])
         counted = n if s is None else int(np.count_nonzero(s))
-        of = "" if s is None else " with a weight above 0"
+        qualifier = "" if s is None else " with a weight above 0"
         if counted < 2:
             raise ValueError(
-                f"n_samples = {counted}{of}, while a minimum of 2 is required by "
+                f"n_samples = {counted}{qualifier}, while a minimum of 2 is required by "
                 f"{type(self).__name__}: one row has no spread"
             )
         if counted < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {counted}{of}"
+                f"n_samples = {counted}{qualifier}"
             )
         return Rows(data, None, s)
 
     def _fit(self, X: object, sample_weight: object) -> Self:
-        """Run the starts, set the fitted attributes and the certificate, and warn: once."""
+        """Run the starts, set the fitted attributes and the certificate, and warn at most once."""
         rows = self._rows_to_fit(X, sample_weight)
-        found = self._best_of_starts(rows)
+        result = self._best_of_starts(rows)
         self._set_certificate(certify(self, rows))
         degenerate = finding_of(self.certificate_, MixtureFinding).degenerate
-        said = collapsed(degenerate, found.collapsed, int(self.n_components))
-        if said is not None:
-            warn_user(said, DegenerateWarning)
+        message = collapse_message(degenerate, result.collapsed, int(self.n_components))
+        if message is not None:
+            warn_user(message, DegenerateWarning)
         else:
-            unfinished = not found.converged and found.n_iter >= self.max_iter
+            unfinished = not result.converged and result.n_iter >= self.max_iter
             self._warn_of_certificate(self.max_iter if unfinished else None)
         return self
 
-    def _best_of_starts(self, rows: Rows) -> Found:
-        """Run the starts, and set the fitted attributes."""
+    def _best_of_starts(self, rows: Rows) -> MixtureResult:
+        """Run the starts and set the fitted attributes of the best."""
         family = self._family
         problem = family.problem(rows, self._names)
-        again = self.warm_start and "weights_" in vars(self)
-        count = 1 if again else int(self.n_init)
-        draw = check_random_state(self.random_state)
-        start = family.starts(problem, draw, self if again else None)
+        warm = self.warm_start and "weights_" in vars(self)
+        count = 1 if warm else int(self.n_init)
+        rng = check_random_state(self.random_state)
+        start = family.starts(problem, rng, self if warm else None)
 
-        def attributes(found: Found, restarts: list[float]) -> dict[str, Any]:
+        def attributes(result: MixtureResult, restarts: list[float]) -> dict[str, Any]:
             return {
-                **family.attributes(problem, found.theta),
-                "converged_": bool(found.converged),
-                "n_iter_": int(found.n_iter),
-                "lower_bound_": float(found.objective / problem.mass),
-                "lower_bounds_": np.array(found.trace) / problem.mass,
+                **family.attributes(problem, result.theta),
+                "converged_": bool(result.converged),
+                "n_iter_": int(result.n_iter),
+                "lower_bound_": float(result.objective / problem.mass),
+                "lower_bounds_": np.array(result.trace) / problem.mass,
                 "restarts_": np.array(restarts) / problem.mass,
-                "_fell": float(found.fell),
+                "_largest_decrease": float(result.largest_decrease),
             }
 
         self._monitor.iterations(
-            lambda at: attributes(_of_iterate(at), at.restarts),
+            lambda iterate: attributes(_result_at(iterate), iterate.restarts),
             lambda: certify(self, rows),
             count * self.max_iter,
             maximised=True,
@@ -149,7 +149,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         restarts = Restarts(type(self).__name__, self._monitor, count, _better, every)
         with blas_limiter.for_work(rows.shape), np.errstate(under="ignore"):
             try:
-                found = restarts.run(partial(self._solve, problem, draw, start))
+                result = restarts.run(partial(self._solve, problem, rng, start))
             except Collapsed as error:
                 raise ValueError(
                     "Fitting the mixture model failed because some components have ill-defined "
@@ -157,16 +157,16 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
                     "no spread at the start. Decrease n_components, increase reg_covar, or leave "
                     "it at 'relative'"
                 ) from None
-        for name, value in attributes(found, restarts.objectives).items():
+        for name, value in attributes(result, restarts.objectives).items():
             setattr(self, name, value)
-        return found
+        return result
 
     def _solve(
-        self, problem: Any, draw: np.random.RandomState, start: Callable[[], Any], on_step: OnStep
-    ) -> Found:
-        """EM or L-BFGS from the next start."""
-        theta = anneal(problem, start(), temperatures(self.annealing), draw)
-        # max_iter=0: the start itself
+        self, problem: Any, rng: np.random.RandomState, start: Callable[[], Any], on_step: OnStep
+    ) -> MixtureResult:
+        """Run EM or L-BFGS from the next start."""
+        theta = anneal(problem, start(), temperatures(self.annealing), rng)
+        # max_iter=0 returns the start itself
         solve = {"em": em, "lbfgs": ascend}[self.solver if self.max_iter else "em"]
         return solve(problem, theta, max_iter=self.max_iter, tol=float(self.tol), on_step=on_step)
 
@@ -176,7 +176,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         return names
 
     def fit_predict(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
-        """Fit, and give the likeliest component of each row.
+        """Fit the mixture and return the most likely component of each row.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         labels: np.ndarray = self.fit(X, sample_weight=sample_weight).predict(X)
         return labels
 
-    # --- drawn rows ---
+    # --- sampling ---
 
     def _sample(
         self, n_samples: int, family: ComponentFamily[Any, Any]
@@ -202,22 +202,23 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
                 f"Invalid value for 'n_samples': {n_samples!r}. The sampling requires at least "
                 "one sample"
             )
-        draw = check_random_state(self.random_state)
-        counts = draw.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        rng = check_random_state(self.random_state)
+        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
         y = np.repeat(np.arange(len(counts)), counts)
-        return family.draw_rows(draw, y, self), y
+        return family.draw_rows(rng, y, self), y
 
     # --- new rows ---
 
-    def _joint(self, X: object) -> np.ndarray:
+    def _log_joint(self, X: object) -> np.ndarray:
+        """Joint log densities log π_k p(x | θ_k) of new rows, (rows, k)."""
         rows = Rows(self._dense(X, reset=False))
-        of_block = self._family.log_joint(rows, self, self._names)
+        block_log_joint = self._family.log_joint(rows, self, self._names)
         out = np.empty((rows.shape[0], len(self.weights_)))
         with blas_limiter.for_work(rows.shape):
-            return rows.map(of_block, out)
+            return rows.map(block_log_joint, out)
 
     def predict(self, X: object) -> np.ndarray:
-        """The likeliest component of each row; of equally likely ones the first.
+        """Most likely component of each row; ties go to the first.
 
         Parameters
         ----------
@@ -227,10 +228,10 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._joint(X).argmax(axis=1)
+        return self._log_joint(X).argmax(axis=1)
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """r_k(x): the probability of each component, given the row.
+        """Probability r_k(x) of each component given the row.
 
         Parameters
         ----------
@@ -240,10 +241,10 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return np.asarray(softmax(self._joint(X), axis=1))
+        return np.asarray(softmax(self._log_joint(X), axis=1))
 
     def score_samples(self, X: object) -> np.ndarray:
-        """log p(x) of each row.
+        """Log density log p(x) of each row.
 
         Parameters
         ----------
@@ -253,10 +254,10 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(logsumexp(self._joint(X), axis=1))
+        return np.asarray(logsumexp(self._log_joint(X), axis=1))
 
     def score(self, X: object, y: object = None) -> float:
-        """The mean of log p(x).
+        """Mean log density of the rows.
 
         Parameters
         ----------
@@ -270,7 +271,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         return float(self.score_samples(X).mean())
 
     def bic(self, X: object) -> float:
-        """−2 L + (numbers that were fitted) log n: lower is better.
+        """Bayesian information criterion, −2 L + (number of parameters) log n: lower is better.
 
         Parameters
         ----------
@@ -284,7 +285,7 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
         return float(-2 * L.sum() + self._family.n_parameters(self) * np.log(len(L)))
 
     def aic(self, X: object) -> float:
-        """−2 L + 2 (numbers that were fitted): lower is better.
+        """Akaike information criterion, −2 L + 2 (number of parameters): lower is better.
 
         Parameters
         ----------
@@ -298,10 +299,10 @@ class Mixture(DensityMixin, CertifiedEstimator, ABC):
 
 
 class Sampling:
-    """``sample`` of mixtures whose rows need nothing more to be drawn."""
+    """Mixin with ``sample``, for mixtures whose rows need no further parameter."""
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture.
+        """Draw rows from the mixture.
 
         Parameters
         ----------
@@ -311,19 +312,20 @@ class Sampling:
         -------
         X : ndarray of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
-            The component of each.
+            The component of each row.
         """
         drawn: tuple[np.ndarray, np.ndarray] = self._sample(n_samples, self._family)  # type: ignore[attr-defined]
         return drawn
 
 
-def _better(found: Found, best: Found) -> bool:
-    """Of fits in which no component collapsed, the best; else the best of the others."""
-    if (found.collapsed is None) != (best.collapsed is None):
-        return found.collapsed is None
-    return bool(found.objective > best.objective + SAME_OBJECTIVE * np.abs(best.objective))
+def _better(result: MixtureResult, best: MixtureResult) -> bool:
+    """Prefer results without a collapsed component, then the larger objective."""
+    if (result.collapsed is None) != (best.collapsed is None):
+        return result.collapsed is None
+    return bool(result.objective > best.objective + SAME_OBJECTIVE * np.abs(best.objective))
 
 
-def _of_iterate(at: Iterate) -> Found:
-    """A fit that ends here."""
-    return Found(at.parameters, at.objectives[-1], at.n_iter, False, at.objectives, 0.0)
+def _result_at(iterate: Iterate) -> MixtureResult:
+    """Result of a fit that ends at this iterate."""
+    objectives = iterate.objectives
+    return MixtureResult(iterate.parameters, objectives[-1], iterate.n_iter, False, objectives, 0.0)

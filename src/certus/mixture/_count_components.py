@@ -1,4 +1,4 @@
-"""Components of rows that count: Bernoulli, Poisson and multinomial."""
+"""Bernoulli, Poisson and multinomial components."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,19 +9,20 @@ import numpy as np
 
 from ..data.finite import column_name, require_finite
 from ..data.rows import Rows
-from ..solvers.mixture.counts import Bernoulli, CountFamily, Counts, Multinomial, Poisson
+from ..solvers.mixture.counts import Bernoulli, CountFamily, CountParameters, Multinomial, Poisson
 from ..solvers.mixture.starts import STARTS
 from ._family import Names
 
 if TYPE_CHECKING:
     from ._base import Mixture
 
-ONE_ROW = 1.0  # imaginary rows that hold components at the start: no probability is 0
+START_PRIOR_ROWS = 1.0  # pseudo-rows in each component at the start: no probability is 0
+MIN_START_WEIGHT = 1e-3  # of a component at the start, in rows: an empty one can still gain rows
 
 
 @dataclass(frozen=True, eq=False)
 class _CountComponents(ABC):
-    """log p(x | θ) = xᵀη(θ) − A(θ) + h(x)."""
+    """Components with log p(x | θ) = xᵀη(θ) − A(θ) + h(x)."""
 
     model: str  # the estimator's name, for messages
     n_components: int
@@ -29,12 +30,12 @@ class _CountComponents(ABC):
     init_params: str
 
     kind: ClassVar[Bernoulli]  # η, A and h
-    attribute: ClassVar[str]  # what θ is called
-    most: ClassVar[float] = np.inf  # the largest entry allowed
+    attribute: ClassVar[str]  # the fitted attribute that holds θ
+    max_entry: ClassVar[float] = np.inf  # the largest entry allowed
     constraints: ClassVar[int] = 0  # equations that the values of one component satisfy
 
     def problem(self, rows: Rows, names: Names) -> CountFamily:
-        self._refuse(rows, names)
+        self._validate(rows, names)
         base, total = rows.reduce(self._sums)
         return CountFamily(rows, self.kind, float(self.prior), total / rows.S, float(base))
 
@@ -45,15 +46,15 @@ class _CountComponents(ABC):
         s = np.ones(len(X)) if s is None else s
         return float(np.dot(s, self.kind.base(X))), np.dot(s, X)
 
-    def _refuse(self, rows: Rows, names: Names) -> None:
-        """Refuse entries that cannot be counted."""
+    def _validate(self, rows: Rows, names: Names) -> None:
+        """Raise ValueError for entries outside the distribution's support."""
         require_finite(rows.X, names)
         for start, stop in rows.edges():
             X, _, _ = rows.block(start, stop)
-            bad = np.argwhere((X < 0) | (self.most < X))
+            bad = np.argwhere((X < 0) | (self.max_entry < X))
             if len(bad):
                 i, j = bad[0]
-                top = "or more" if np.isinf(self.most) else f"to {self.most:g}"
+                top = "or more" if np.isinf(self.max_entry) else f"to {self.max_entry:g}"
                 negative = "Negative values in data: " if X[i, j] < 0 else ""
                 raise ValueError(
                     f"{negative}{column_name(j, names)} holds {X[i, j]:g} (row {start + i}): "
@@ -61,35 +62,35 @@ class _CountComponents(ABC):
                 )
 
     def starts(
-        self, problem: CountFamily, draw: np.random.RandomState, fitted: "Mixture | None"
-    ) -> Callable[[], Counts]:
+        self, problem: CountFamily, rng: np.random.RandomState, fitted: "Mixture | None"
+    ) -> Callable[[], CountParameters]:
         k = int(self.n_components)
         if fitted is not None and len(fitted.weights_) == k:
             return lambda: self._theta(fitted)
 
-        def next_start() -> Counts:
-            R = STARTS[self.init_params](problem.rows, k, draw)
-            found = problem.maximise(problem.statistics_of(R, k), None, ONE_ROW)
-            pi = np.maximum(found.pi, 1e-3 / problem.mass)
-            return Counts(pi / pi.sum(), found.values)
+        def next_start() -> CountParameters:
+            R = STARTS[self.init_params](problem.rows, k, rng)
+            theta = problem.maximise(problem.statistics_of(R, k), None, START_PRIOR_ROWS)
+            pi = np.maximum(theta.pi, MIN_START_WEIGHT / problem.mass)
+            return CountParameters(pi / pi.sum(), theta.values)
 
         return next_start
 
-    def _theta(self, fitted: "Mixture") -> Counts:
-        return Counts(np.asarray(fitted.weights_), np.asarray(getattr(fitted, self.attribute)))
+    def _theta(self, fitted: "Mixture") -> CountParameters:
+        return CountParameters(
+            np.asarray(fitted.weights_), np.asarray(getattr(fitted, self.attribute))
+        )
 
-    def attributes(self, problem: CountFamily, theta: Counts) -> dict[str, Any]:
+    def attributes(self, problem: CountFamily, theta: CountParameters) -> dict[str, Any]:
         return {"weights_": theta.pi, self.attribute: theta.values}
 
     def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
-        self._refuse(rows, names)
+        self._validate(rows, names)
         return CountFamily(rows, self.kind, 0.0, np.zeros(1), 0.0).log_joint(self._theta(fitted))
 
     @abstractmethod
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
-        """A row of each of the components y, which are sorted."""
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
+        """Draw one row from each of the components y, which are sorted."""
 
     def n_parameters(self, fitted: "Mixture") -> int:
         k, p = getattr(fitted, self.attribute).shape
@@ -98,44 +99,38 @@ class _CountComponents(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BernoulliComponents(_CountComponents):
-    """Independent columns of probability θ_j; entries in [0, 1]."""
+    """Independent columns with probability θ_j; entries in [0, 1]."""
 
     kind = Bernoulli()
     attribute = "probabilities_"
-    most = 1.0
+    max_entry = 1.0
 
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
         theta = fitted.probabilities_[y]
-        return np.asarray(draw.uniform(size=theta.shape) < theta).astype(float)
+        return np.asarray(rng.uniform(size=theta.shape) < theta).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
 class PoissonComponents(_CountComponents):
-    """Independent columns of rate λ_j."""
+    """Independent columns with rate λ_j."""
 
     kind = Poisson()
     attribute = "rates_"
 
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
-        return draw.poisson(fitted.rates_[y]).astype(float)
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
+        return rng.poisson(fitted.rates_[y]).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
 class MultinomialComponents(_CountComponents):
-    """Counts of which the shares in a row matter; probabilities add up to 1."""
+    """Counts compared by their proportions within a row; probabilities add up to 1."""
 
-    n_trials: int = 1  # of a row that is drawn
+    n_trials: int = 1  # total of each row drawn
 
     kind = Multinomial()
     attribute = "probabilities_"
     constraints = 1
 
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
-        rows = [draw.multinomial(self.n_trials, fitted.probabilities_[k]) for k in y]
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
+        rows = [rng.multinomial(self.n_trials, fitted.probabilities_[k]) for k in y]
         return np.array(rows, dtype=float)

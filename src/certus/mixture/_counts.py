@@ -1,4 +1,4 @@
-"""Mixtures of rows that count: what Bernoulli, Poisson and multinomial components share."""
+"""Base class of the Bernoulli, Poisson and multinomial mixtures."""
 
 from typing import Any, Self, TypeVar
 
@@ -13,7 +13,7 @@ C = TypeVar("C", BernoulliComponents, MultinomialComponents, PoissonComponents)
 
 
 class CountMixture(Mixture):
-    """Fitted probabilities or rates."""
+    """Mixture of components with probabilities or rates."""
 
     prior: float
 
@@ -48,15 +48,15 @@ class CountMixture(Mixture):
 
     @monitored
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Find the components.
+        """Fit the components.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            Numbers from 0 on, of Bernoulli components up to 1 (shares count as such).
+            Numbers of at least 0, for Bernoulli components at most 1 (fractions are allowed).
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 is the same as the row twice.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class CountMixture(Mixture):
             raise ValueError(f"prior={self.prior!r}: give one number")
 
     def _family_of(self, components: type[C]) -> C:
-        """The family of these components, with the estimator's parameters."""
+        """Family of these components with the estimator's parameters."""
         return components(type(self).__name__, self.n_components, self.prior, self.init_params)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,8 +1,8 @@
-"""What a mixture asks of the distribution of its components.
+"""Interface between a mixture and the distribution of its components.
 
-    parameters ─► ComponentFamily ── problem(rows) ─► what EM runs on ─► θ ── attributes ─► model
+    parameters ─► ComponentFamily ── problem(rows) ─► EM ─► θ ── attributes ─► model
 
-A family holds parameters of the estimator and nothing fitted: θ is read from the fitted model.
+A family holds parameters of the estimator and no fitted state: θ is read from the fitted model.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from ..data.rows import Rows
 if TYPE_CHECKING:
     from ._base import Mixture
 
-P = TypeVar("P")  # the rows with these distributions
+P = TypeVar("P")  # the problem that EM solves
 T = TypeVar("T")  # θ
 
 Names = Sequence[str] | None  # of the columns
@@ -25,32 +25,30 @@ class ComponentFamily(Protocol[P, T]):
     """Distributions that the components of a mixture may have."""
 
     def problem(self, rows: Rows, names: Names) -> P:
-        """The rows with these distributions, for EM; rows without a density are refused."""
+        """Problem of fitting these distributions to the rows; raise if a row has no density."""
         ...
 
     def starts(
-        self, problem: P, draw: np.random.RandomState, fitted: "Mixture | None"
+        self, problem: P, rng: np.random.RandomState, fitted: "Mixture | None"
     ) -> Callable[[], T]:
-        """A function that gives the next start.
+        """Return a function that gives the next start.
 
-        ``fitted``: a model to begin from, where it has the same shape; None: there is none.
+        ``fitted``: a model to start from if it has the same shape, or None.
         """
         ...
 
     def attributes(self, problem: P, theta: T) -> dict[str, Any]:
-        """Fitted attributes of θ."""
+        """Fitted attributes that hold θ, by name."""
         ...
 
     def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
-        """A function of blocks of rows: log π_k p(x | θ_k) of the fitted model, (rows, k)."""
+        """Return the function from a block of rows to log π_k p(x | θ_k), (rows, k)."""
         ...
 
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
-        """A row of each of the components y, which are sorted."""
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
+        """Draw one row from each of the components y, which are sorted."""
         ...
 
     def n_parameters(self, fitted: "Mixture") -> int:
-        """How many numbers were fitted."""
+        """Number of free parameters."""
         ...

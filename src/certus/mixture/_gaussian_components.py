@@ -1,4 +1,4 @@
-"""Gaussian components: from moments of the columns to a problem for EM, and back to attributes."""
+"""Gaussian components: the problem that EM solves, and the attributes made from its solution."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,63 +9,72 @@ import numpy as np
 from ..data.finite import column_name, require_finite
 from ..data.rows import Rows
 from ..solvers.linalg.column_moments import Moments, column_moments
-from ..solvers.mixture.covariances import COVARIANCES, Gaussians, Holding
-from ..solvers.mixture.densities import way_of
+from ..solvers.mixture.covariances import COVARIANCES, Gaussians, Regularization
+from ..solvers.mixture.densities import density_method
 from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
 from ..solvers.mixture.gaussian_row_space import (
-    OF_ROWS,
+    ROW_SPACE_SHAPES,
     RowSpaceFamily,
-    expanded,
+    expand,
     row_space_family,
-    worth_it,
+    row_space_pays,
 )
-from ..solvers.mixture.missing_entries import Observed
-from ..solvers.mixture.starts import filled
+from ..solvers.mixture.missing_entries import ObservedEntries
+from ..solvers.mixture.starts import fill_missing
 from ._family import Names
-from ._gaussian_init import Init, starts
-from ._gaussian_units import attributes, coordinates, fitted_theta, holding, in_coordinates
+from ._gaussian_init import GaussianInit, starts
+from ._gaussian_units import (
+    attributes,
+    change_coordinates,
+    coordinates_of,
+    fitted_theta,
+    regularization_of,
+)
 
 if TYPE_CHECKING:
     from ._base import Mixture
 
-PATTERN_ROWS = 4096  # rows of a block with missing entries: few blocks share few patterns
+# of blocks with missing entries: rows that share a pattern are handled together
+MIN_PATTERN_BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianComponents:
-    """N(x | μ_k, Σ_k), with Σ of one shape. A missing entry of x is integrated out."""
+    """Components N(x | μ_k, Σ_k) with Σ of one shape; missing entries are integrated out."""
 
     covariance_type: str
     reg_covar: float | str | None
-    init: Init
-    row_space: bool  # may EM run on the rows' own span, where they are fewer than columns?
+    init: GaussianInit
+    row_space: bool  # whether EM may run in the span of the rows if there are fewer than columns
 
     def problem(self, rows: Rows, names: Names) -> GaussianFamily:
         with np.errstate(over="ignore", invalid="ignore"):
             moments = column_moments(rows)
-        self._refuse(rows, moments, names)
-        at = coordinates(moments, self.covariance_type, self.reg_covar)
-        hold = holding(moments, at, self.reg_covar)
+        self._validate(rows, moments, names)
+        coordinates = coordinates_of(moments, self.covariance_type, self.reg_covar)
+        regularization = regularization_of(moments, coordinates, self.reg_covar)
         shape = COVARIANCES[self.covariance_type]
-        if not moments.missing and self._in_row_space(rows, at):
-            return row_space_family(rows, at, self.covariance_type, hold.epsilon)
+        if not moments.missing and self._in_row_space(rows, coordinates):
+            return row_space_family(rows, coordinates, self.covariance_type, regularization.epsilon)
         if not moments.missing:
-            return GaussianFamily(rows, at, shape, hold)
-        seen = moments.observed[at.kept]
-        return GaussianFamily(rows, at, shape, hold, seen, Observed, PATTERN_ROWS)
+            return GaussianFamily(rows, coordinates, shape, regularization)
+        return GaussianFamily(
+            rows, coordinates, shape, regularization, moments.observed[coordinates.kept],
+            ObservedEntries, MIN_PATTERN_BLOCK_ROWS,
+        )  # fmt: skip
 
-    def _in_row_space(self, rows: Rows, at: Coordinates) -> bool:
-        """Fewer rows than columns, a prior that knows no direction, and a start from the rows."""
+    def _in_row_space(self, rows: Rows, coordinates: Coordinates) -> bool:
+        """Return whether rows are few, the prior is isotropic and the start comes from the rows."""
         return (
             self.row_space
-            and self.covariance_type in OF_ROWS
+            and self.covariance_type in ROW_SPACE_SHAPES
             and self.reg_covar == "relative"
-            and not self.init.given
-            and worth_it(rows, at)
+            and not self.init.user_init
+            and row_space_pays(rows, coordinates)
         )
 
-    def _refuse(self, rows: Rows, moments: Moments, names: Names) -> None:
-        """Refuse columns of which no density can be fitted."""
+    def _validate(self, rows: Rows, moments: Moments, names: Names) -> None:
+        """Raise ValueError for columns to which no density can be fitted."""
         if moments.infinite:
             X = np.asarray(rows.X[: rows.shape[0]])
             require_finite(np.where(np.isnan(X), 0.0, X), names)
@@ -87,50 +96,52 @@ class GaussianComponents:
             )
 
     def starts(
-        self, problem: GaussianFamily, draw: np.random.RandomState, fitted: "Mixture | None"
+        self, problem: GaussianFamily, rng: np.random.RandomState, fitted: "Mixture | None"
     ) -> Callable[[], Gaussians]:
         if fitted is not None:
-            at, theta = fitted_theta(fitted, self.covariance_type)
-            same = np.array_equal(at.kept, problem.at.kept)
+            coordinates, theta = fitted_theta(fitted, self.covariance_type)
+            same = np.array_equal(coordinates.kept, problem.coordinates.kept)
             if same and len(theta.pi) == self.init.n_components:
-                return lambda: in_coordinates(theta, at, problem.at, problem)
+                return lambda: change_coordinates(theta, coordinates, problem.coordinates, problem)
         rows = problem.rows
-        if problem.way_of is Observed:
-            rows = filled(rows, problem.at.mean)
-        return starts(problem, rows, self.init, draw)
+        if problem.density_method is ObservedEntries:
+            rows = fill_missing(rows, problem.coordinates.mean)
+        return starts(problem, rows, self.init, rng)
 
     def attributes(self, problem: GaussianFamily, theta: Gaussians) -> dict[str, Any]:
         if isinstance(problem, RowSpaceFamily):
-            of_columns = expanded(theta, problem.at)
+            space = problem.coordinates
+            expanded = expand(theta, space)
             return attributes(
-                of_columns.theta, problem.at.of_columns, self.covariance_type, of_columns.precisions
+                expanded.theta, space.column_coordinates, self.covariance_type, expanded.precisions
             )
-        return attributes(theta, problem.at, self.covariance_type)
+        return attributes(theta, problem.coordinates, self.covariance_type)
 
     def log_joint(self, rows: Rows, fitted: "Mixture", names: Names) -> Callable[..., np.ndarray]:
-        at, theta = fitted_theta(fitted, self.covariance_type)
+        coordinates, theta = fitted_theta(fitted, self.covariance_type)
         X = rows.X[: rows.shape[0]]
         if np.isinf(X).any():
             require_finite(np.where(np.isnan(X), 0.0, X), names)
-        way = Observed if np.isnan(X).any() else way_of
-        none = Holding(0.0, np.zeros(len(at.kept)), np.zeros(len(at.kept)))
+        method = ObservedEntries if np.isnan(X).any() else density_method
+        none = Regularization(0.0, np.zeros(len(coordinates.kept)), np.zeros(len(coordinates.kept)))
         shape = COVARIANCES[self.covariance_type]
-        return GaussianFamily(rows, at, shape, none, way_of=way).log_joint(theta)
+        return GaussianFamily(rows, coordinates, shape, none, density_method=method).log_joint(
+            theta
+        )
 
-    def draw_rows(
-        self, draw: np.random.RandomState, y: np.ndarray, fitted: "Mixture"
-    ) -> np.ndarray:
-        at, theta = fitted_theta(fitted, self.covariance_type)
-        k, p = len(fitted.means_), len(at.kept)
+    def draw_rows(self, rng: np.random.RandomState, y: np.ndarray, fitted: "Mixture") -> np.ndarray:
+        coordinates, theta = fitted_theta(fitted, self.covariance_type)
+        k, p = len(fitted.means_), len(coordinates.kept)
         C = COVARIANCES[self.covariance_type].matrices(theta.cov, k, p)
         X: np.ndarray = fitted.means_[y]
         for i, matrix in enumerate(C):
-            Z = draw.standard_normal((np.count_nonzero(y == i), p))
-            X[np.ix_(y == i, at.kept)] += np.dot(Z, np.linalg.cholesky(matrix).T) * at.q
+            Z = rng.standard_normal((np.count_nonzero(y == i), p))
+            noise = np.dot(Z, np.linalg.cholesky(matrix).T) * coordinates.q
+            X[np.ix_(y == i, coordinates.kept)] += noise
         return X
 
     def n_parameters(self, fitted: "Mixture") -> int:
         k, p = fitted.means_.shape
         p -= len(fitted.constant_columns_)
-        cov: int = COVARIANCES[self.covariance_type].numbers(k, p)
+        cov: int = COVARIANCES[self.covariance_type].n_parameters(k, p)
         return cov + k * p + k - 1

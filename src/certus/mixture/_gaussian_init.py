@@ -1,4 +1,4 @@
-"""Where EM of Gaussians begins: a partition of the rows, and what the user gives in its place."""
+"""Starts of EM for Gaussians: from a partition of the rows, or from the user's values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +9,17 @@ import numpy.typing as npt
 
 from ..data.rows import Rows
 from ..data.validation import as_numbers
-from ..solvers.mixture.covariances import CovarianceShape, Gaussians, Holding
+from ..solvers.mixture.covariances import CovarianceShape, Gaussians, Regularization
 from ..solvers.mixture.gaussian import Coordinates, GaussianFamily
 from ..solvers.mixture.starts import STARTS
 
-ONE_ROW = 1.0  # imaginary rows that hold the Σ of a few rows, at the start
+START_PRIOR_ROWS = 1.0  # pseudo-rows at the start in components with too few rows for a Σ
+MIN_START_WEIGHT = 1e-3  # of a component at the start, in rows: an empty one can still gain rows
 
 
 @dataclass(frozen=True, eq=False)
-class Init:
-    """Parameters of the estimator that say where EM begins."""
+class GaussianInit:
+    """Parameters of the estimator that determine the starts of EM."""
 
     n_components: int
     init_params: str
@@ -27,74 +28,75 @@ class Init:
     precisions_init: npt.ArrayLike | None
 
     @property
-    def given(self) -> bool:
-        """Does the user give some of it?"""
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        return any(x is not None for x in given)
+    def user_init(self) -> bool:
+        """Whether the user gives any of the starting values."""
+        values = (self.weights_init, self.means_init, self.precisions_init)
+        return any(x is not None for x in values)
 
 
 def starts(
-    family: GaussianFamily, rows: Rows, init: Init, draw: np.random.RandomState
+    family: GaussianFamily, rows: Rows, init: GaussianInit, rng: np.random.RandomState
 ) -> Callable[[], Gaussians]:
-    """A function that gives the next start. ``rows``: without missing entries."""
-    k, at = int(init.n_components), family.at
-    given = Given(init, k, at, family.shape)
+    """Return a function that gives the next start; ``rows`` have no missing entries."""
+    k, coordinates = int(init.n_components), family.coordinates
+    user_init = UserInit(init, k, coordinates, family.shape)
 
     def next_start() -> Gaussians:
-        if given.complete:
-            return given.put(family, None)
-        labels = STARTS[init.init_params](rows, k, draw)
-        return given.put(family, of_responsibilities(family, labels, k))
+        if user_init.complete:
+            return user_init.override(family, None)
+        labels = STARTS[init.init_params](rows, k, rng)
+        return user_init.override(family, from_responsibilities(family, labels, k))
 
     return next_start
 
 
-def of_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaussians:
-    """The maximiser for a partition; components of too few rows for a Σ are held by one more."""
-    p = len(family.at.kept)
+def from_responsibilities(family: GaussianFamily, R: np.ndarray, k: int) -> Gaussians:
+    """Maximiser for a partition; components with too few rows for a Σ get one pseudo-row."""
+    p = len(family.coordinates.kept)
     about = np.zeros((k, p))
-    rough = family.statistics_of(R, about)
-    about = rough.A / np.where(rough.N > 0, rough.N, 1.0)[:, None]
-    statistics = family.statistics_of(R, about)  # about the means: centres may be far apart
+    about_zero = family.statistics_of(R, about)
+    about = about_zero.A / np.where(about_zero.N > 0, about_zero.N, 1.0)[:, None]
+    statistics = family.statistics_of(R, about)  # again, about means that may be far apart
     N = statistics.N
     mu, S = family.about_means(statistics, None)
-    held = Holding(ONE_ROW, family.hold.D, family.hold.added)
-    cov = family.shape.maximise(N, S, family.hold, 1.0)
-    safe = family.shape.maximise(N, S, held, 1.0)
+    strong = Regularization(START_PRIOR_ROWS, family.regularization.D, family.regularization.added)
+    cov = family.shape.maximise(N, S, family.regularization, 1.0)
+    strong_cov = family.shape.maximise(N, S, strong, 1.0)
     matrices = family.shape.name in ("full", "tied")
     rows = N.sum(keepdims=True) if family.shape.shared else N
-    few = (rows <= (p + 1 if matrices else 1)).reshape((-1,) + (1,) * (cov.ndim - 1))
-    few = few.reshape(-1)[0] if family.shape.shared else few
-    return family.theta(
-        np.maximum(N, 1e-3) / np.maximum(N, 1e-3).sum(), mu, np.where(few, safe, cov)
-    )
+    too_few = (rows <= (p + 1 if matrices else 1)).reshape((-1,) + (1,) * (cov.ndim - 1))
+    too_few = too_few.reshape(-1)[0] if family.shape.shared else too_few
+    weights = np.maximum(N, MIN_START_WEIGHT)
+    return family.theta(weights / weights.sum(), mu, np.where(too_few, strong_cov, cov))
 
 
-class Given:
-    """weights_init, means_init and precisions_init, checked."""
+class UserInit:
+    """Validated weights_init, means_init and precisions_init."""
 
-    def __init__(self, init: Init, k: int, at: Coordinates, shape: CovarianceShape):
-        p = len(at.mean)
-        self.at, self.shape = at, shape
-        self.pi = _checked(init.weights_init, "weights_init", (k,))
-        self.means = _checked(init.means_init, "means_init", (k, p))
+    def __init__(
+        self, init: GaussianInit, k: int, coordinates: Coordinates, shape: CovarianceShape
+    ):
+        p = len(coordinates.mean)
+        self.coordinates, self.shape = coordinates, shape
+        self.pi = _validated(init.weights_init, "weights_init", (k,))
+        self.means = _validated(init.means_init, "means_init", (k, p))
         name = shape.name
         shapes = {"full": (k, p, p), "tied": (p, p), "diag": (k, p), "spherical": (k,)}
-        self.precisions = _checked(init.precisions_init, "precisions_init", shapes[name])
+        self.precisions = _validated(init.precisions_init, "precisions_init", shapes[name])
         if self.pi is not None:
             _check_weights(self.pi)
         if self.precisions is not None:
             self.precisions = _check_precisions(self.precisions, name)
         self.complete = all(x is not None for x in (self.pi, self.means, self.precisions))
 
-    def put(self, family: GaussianFamily, theta: Any) -> Gaussians:
-        """What was given, and theta for the rest; None where there is none."""
-        at, kept = self.at, self.at.kept
+    def override(self, family: GaussianFamily, theta: Any) -> Gaussians:
+        """Replace parts of theta by the user's values; theta is None if all are given."""
+        coordinates, kept = self.coordinates, self.coordinates.kept
         pi = theta.pi if self.pi is None else self.pi
         if self.means is None:
             mu = theta.mu
         else:
-            mu = (self.means[:, kept] - at.c) / at.q
+            mu = (self.means[:, kept] - coordinates.c) / coordinates.q
         if self.precisions is None:
             cov = theta.cov
         else:
@@ -103,7 +105,7 @@ class Given:
 
     def _covariances(self, k: int) -> np.ndarray:
         assert self.precisions is not None
-        P, kept, q = self.precisions, self.at.kept, self.at.q
+        P, kept, q = self.precisions, self.coordinates.kept, self.coordinates.q
         if self.shape.name == "spherical":
             return np.repeat(1 / P[:, None], len(kept), axis=1) / q**2
         if self.shape.name == "diag":
@@ -112,14 +114,17 @@ class Given:
         return np.asarray((inverse + np.swapaxes(inverse, -1, -2)) / 2)
 
 
-def _checked(values: npt.ArrayLike | None, name: str, shape: tuple[int, ...]) -> np.ndarray | None:
+def _validated(
+    values: npt.ArrayLike | None, name: str, shape: tuple[int, ...]
+) -> np.ndarray | None:
+    """Return finite numbers of this shape, or None."""
     if values is None:
         return None
     array = np.array(as_numbers(values, name), dtype=float)
     if array.shape != shape:
         raise ValueError(f"{name} should have the shape {shape}, got {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds values that are not finite: give finite ones")
+        raise ValueError(f"{name} has values that are not finite: replace them")
     return array
 
 

@@ -1,4 +1,4 @@
-"""The temperatures of deterministic annealing: what ``annealing`` means.
+"""Temperatures of deterministic annealing, from the parameter ``annealing``.
 
 T_1 > T_2 > … ≥ 1,   r_k ∝ (π_k p_k)^(1/T)
 """
@@ -10,20 +10,16 @@ from ..data.validation import not_negative
 
 Annealing = bool | npt.ArrayLike | None
 
-USUAL = (
-    8.0,
-    4.0,
-    2.0,
-    1.4,
-)  # annealing=True; from 4 on, groups that shared a centre stayed together
+# annealing=True; with a first temperature of 4, groups that shared a centre stayed together
+DEFAULT_TEMPERATURES = (8.0, 4.0, 2.0, 1.4)
 
 
 def temperatures(annealing: Annealing) -> tuple[float, ...]:
-    """None and False: no temperatures; True: the usual ones."""
+    """Return the temperatures in order: none for None and False, the defaults for True."""
     if annealing is None or annealing is False:
         return ()
     if annealing is True:
-        return USUAL
+        return DEFAULT_TEMPERATURES
     T = not_negative("annealing", annealing).ravel()
     if not (len(T) and (T >= 1).all() and (np.diff(T) < 0).all()):
         raise ValueError(f"annealing={annealing!r}: give True, or temperatures that fall towards 1")

@@ -1,4 +1,4 @@
-"""BernoulliMixture: components of columns that are 0 or 1."""
+"""BernoulliMixture: mixtures of columns that are 0 or 1."""
 
 from ._base import Sampling
 from ._count_components import BernoulliComponents
@@ -6,69 +6,71 @@ from ._counts import CountMixture
 
 
 class BernoulliMixture(Sampling, CountMixture):
-    """Soft clusters of rows of zeros and ones: in each component, columns are independent.
+    """Mixture of Bernoulli components: soft clusters of rows of zeros and ones.
 
-    Maximises, over the shares π and the probabilities θ of the components,
+    Within a component, columns are independent.
+
+    Maximises, over the mixing weights π and the probabilities θ of the components,
 
         Σ sᵢ log Σₖ πₖ p(xᵢ | θₖ) + a Σₖ log p(x̄ | θₖ)
 
         log p(x | θ) = Σⱼ xⱼ log θⱼ + (1 − xⱼ) log(1 − θⱼ)
 
-    by expectation-maximisation, until a step gains nothing that counts. That is a local optimum:
-    ``certificate_`` says so, and how many of the restarts found the same one. The second term is
-    that of a imaginary rows in each component, at the mean row x̄ of the data.
+    by expectation-maximisation, until a step gains next to nothing. The result is a local optimum:
+    ``certificate_`` says so, and how many restarts reached the same one. The second term is the log
+    likelihood of a pseudo-rows in each component, at the mean row x̄ of the data.
 
     Parameters
     ----------
     n_components : int, default=1
-        k.
+        Number of components, k.
     prior : float, default=1e-6
-        a. 0: maximum likelihood.
+        Number of pseudo-rows a in each component; 0 gives maximum likelihood.
     tol : float, default=1e-3
-        Steps end when one gains at most this in ``lower_bound_`` *and* next to nothing.
+        EM stops when a step gains at most this in ``lower_bound_`` *and* at most 2.5e-7.
     max_iter : int, default=1000
-        Steps of one start at most.
+        Most steps of one start.
     n_init : int, default=1
-        Starts, of which the best is kept.
+        Number of starts; the best result is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        Where steps begin: clusters of k-means; each row with the nearest of k rows that k-means++
-        draws, or that are drawn at random; random shares.
+        How EM starts: from the clusters of k-means; from each row's nearest of k rows drawn by
+        k-means++; from random responsibilities; from each row's nearest of k random rows.
     random_state : int, RandomState instance or None, default=None
-        What draws the starts, and ``sample``.
+        Source of randomness of the starts and of ``sample``.
     warm_start : bool, default=False
-        Begin where the last fit ended.
+        Whether to start where the last fit ended.
     verbose : int, default=0
-        Above 0, a line is printed every ``verbose_interval`` steps.
+        If above 0, print a line every ``verbose_interval`` steps.
     verbose_interval : int, default=10
     solver : {"em", "lbfgs"}, default="em"
-        "lbfgs" climbs the same objective by its slope; EM ends it.
+        "lbfgs" maximises the same objective by its gradient, and EM finishes the fit.
     annealing : bool or sequence of floats, default=None
-        Temperatures at which the steps begin, falling towards 1; True: 8, 4, 2, 1.4.
+        Temperatures of the first steps, falling towards 1; True means 8, 4, 2, 1.4.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        π.
+        Mixing weights π.
     probabilities_ : ndarray of shape (n_components, n_features)
-        θ: the probability of 1, in each column.
+        Probability θ of a 1 in each column.
     converged_ : bool
     n_iter_ : int
         Steps of the start that was kept.
     lower_bound_ : float
         The objective at the fitted parameters, divided by Σ sᵢ.
     lower_bounds_ : ndarray of shape (n_iter_ + 1,)
-        The same after each step, from the start on. It never falls.
+        ``lower_bound_`` at the start and after each step; it never decreases.
     restarts_ : ndarray of shape (n_init,)
-        The same of each start.
+        ``lower_bound_`` reached from each start.
     certificate_ : Certificate
-        A local optimum, recomputed from the data: *one more step gains nothing*.
+        Shows a local optimum, recomputed from the data: *one more EM step gains nothing*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Column names of X, if it has any.
 
     Notes
     -----
-    O(n·k·p) operations a step, and memory for a block of rows besides X.
+    O(n·k·p) operations for each step; besides X, memory for a block of rows.
 
     Examples
     --------

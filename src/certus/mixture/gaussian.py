@@ -1,4 +1,4 @@
-"""GaussianMixture: components with a mean and a covariance each."""
+"""GaussianMixture: components with a mean and a covariance matrix each."""
 
 from typing import Any
 
@@ -10,96 +10,96 @@ from ..runtime.progress import monitored
 from ..solvers.mixture.covariances import COVARIANCES
 from ._base import Mixture, Sampling
 from ._gaussian_components import GaussianComponents
-from ._gaussian_init import Init
+from ._gaussian_init import GaussianInit
 from ._temperatures import Annealing
 
 
 class GaussianMixture(Sampling, Mixture):
-    """Soft clusters: each component is a Gaussian, and a row belongs to all of them in shares.
+    """Gaussian mixture: soft clusters with a mean and a covariance matrix each.
 
-    Maximises, over the shares π, the means μ and the covariances Σ,
+    Maximises, over the mixing weights π, the means μ and the covariances Σ,
 
         Σ sᵢ log Σₖ πₖ N(xᵢ | μₖ, Σₖ) − ½ε Σₖ [log|Σₖ| + tr(DΣₖ⁻¹)]
 
-    by expectation-maximisation: shares of each row in the components, then means and covariances
-    with these shares, until a step gains nothing that counts. That is a local optimum:
-    ``certificate_`` says so, and how many of the restarts found the same one. The second term is
-    that of ε = 10⁻⁶ imaginary rows in each component, with the variances D of the data's columns: a
-    component cannot collapse, and units do not matter.
+    by expectation-maximisation: responsibilities of the components for each row, then the means and
+    covariances weighted by them, until a step gains next to nothing. The result is a local optimum:
+    ``certificate_`` says so, and how many restarts reached the same one. The second term acts as
+    ε = 10⁻⁶ pseudo-rows in each component with the variances D of the columns: no component can
+    collapse, and the result does not depend on units.
 
-    Missing entries (NaN) are allowed: the likelihood is that of what was observed.
+    Missing entries (NaN) are allowed: the likelihood is that of the observed entries.
 
     Parameters
     ----------
     n_components : int, default=1
-        k.
+        Number of components, k.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Any Σₖ; one Σ for all; diagonal Σₖ; multiples of I.
+        Any Σₖ; one Σ for all components; diagonal Σₖ; multiples of I.
     tol : float, default=1e-3
-        Steps end when one gains at most this in ``lower_bound_`` *and* next to nothing.
+        EM stops when a step gains at most this in ``lower_bound_`` *and* at most 2.5e-7.
     reg_covar : "relative" or float, default="relative"
-        "relative": as above. A number is added to the variances in each step, as scikit-learn does:
-        then no quantity is known that never falls. 0 or None: maximum likelihood.
+        "relative": the second term above. A number is added to the variances in each step, as in
+        scikit-learn: EM then has no objective that never decreases. 0 or None: maximum likelihood.
     max_iter : int, default=1000
-        Steps of one start at most.
+        Most steps of one start.
     n_init : int, default=1
-        Starts, of which the best is kept.
+        Number of starts; the best result is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
-        Where steps begin: clusters of k-means; each row with the nearest of k rows that k-means++
-        draws, or that are drawn at random; random shares.
+        How EM starts: from the clusters of k-means; from each row's nearest of k rows drawn by
+        k-means++; from random responsibilities; from each row's nearest of k random rows.
     weights_init : array-like of shape (n_components,), default=None
     means_init : array-like of shape (n_components, n_features), default=None
     precisions_init : array-like, default=None
-        Where steps begin, in place of what ``init_params`` gives; Σ⁻¹ in the shape of
+        Starting values that replace those of ``init_params``; Σ⁻¹ in the shape of
         ``precisions_``.
     random_state : int, RandomState instance or None, default=None
-        What draws the starts, and ``sample``.
+        Source of randomness of the starts and of ``sample``.
     warm_start : bool, default=False
-        Begin where the last fit ended.
+        Whether to start where the last fit ended.
     verbose : int, default=0
-        Above 0, a line is printed every ``verbose_interval`` steps.
+        If above 0, print a line every ``verbose_interval`` steps.
     verbose_interval : int, default=10
     solver : {"em", "lbfgs"}, default="em"
-        "lbfgs" climbs the same objective by its slope; EM ends it.
+        "lbfgs" maximises the same objective by its gradient, and EM finishes the fit.
     annealing : bool or sequence of floats, default=None
-        Temperatures at which the steps begin, falling towards 1; True: 8, 4, 2, 1.4. Shares are
-        then evened out at first, so that a poor start matters less.
+        Temperatures of the first steps, falling towards 1; True means 8, 4, 2, 1.4. They even out
+        the responsibilities at first, so that a poor start matters less.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        π.
+        Mixing weights π.
     means_ : ndarray of shape (n_components, n_features)
-        μ.
+        Means μ.
     covariances_ : ndarray
-        Σ: (n_components, n_features, n_features) if "full", (n_features, n_features) if "tied",
-        (n_components, n_features) if "diag", (n_components,) if "spherical".
+        Covariances Σ: (n_components, n_features, n_features) if "full", (n_features, n_features)
+        if "tied", (n_components, n_features) if "diag", (n_components,) if "spherical".
     precisions_ : ndarray
-        Σ⁻¹, in the same shape.
+        Σ⁻¹, in the shape of ``covariances_``.
     precisions_cholesky_ : ndarray
         U, upper triangular, with UUᵀ = Σ⁻¹.
     constant_columns_ : ndarray of int
-        Columns that hold one value only. They have no density and are left out: 0 in the
-        covariances and precisions.
+        Columns with a single value. They have no density and are left out: 0 in the covariances
+        and precisions.
     converged_ : bool
     n_iter_ : int
         Steps of the start that was kept.
     lower_bound_ : float
         The objective at the fitted parameters, divided by Σ sᵢ.
     lower_bounds_ : ndarray of shape (n_iter_ + 1,)
-        The same after each step, from the start on. It never falls.
+        ``lower_bound_`` at the start and after each step; it never decreases.
     restarts_ : ndarray of shape (n_init,)
-        The same of each start.
+        ``lower_bound_`` reached from each start.
     certificate_ : Certificate
-        A local optimum, recomputed from the data: *one more step gains nothing*.
+        Shows a local optimum, recomputed from the data: *one more EM step gains nothing*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Column names of X, if it has any.
 
     Notes
     -----
-    O(n·k·p²) operations a step (diagonal and spherical: O(n·k·p)), and memory for
-    O(k·p²) numbers and a block of rows besides X.
+    O(n·k·p²) operations for each step (diagonal and spherical: O(n·k·p)); besides X, memory for
+    O(k·p²) numbers and a block of rows.
 
     Examples
     --------
@@ -150,15 +150,15 @@ class GaussianMixture(Sampling, Mixture):
 
     @monitored
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> "GaussianMixture":
-        """Find the components.
+        """Fit the components.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            NaN is a missing entry.
+            NaN marks a missing entry.
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 is the same as the row twice.
 
         Returns
         -------
@@ -177,13 +177,13 @@ class GaussianMixture(Sampling, Mixture):
         adds = not isinstance(self.reg_covar, str) and self.reg_covar
         if self.solver == "lbfgs" and adds:
             raise ValueError(
-                f"solver='lbfgs' climbs an objective, and reg_covar={self.reg_covar!r} is part of "
-                "none: use reg_covar='relative' or 0"
+                f"solver='lbfgs' maximises an objective, and reg_covar={self.reg_covar!r} is part "
+                "of none: use reg_covar='relative' or 0"
             )
 
     @property
     def _family(self) -> GaussianComponents:
-        init = Init(
+        init = GaussianInit(
             self.n_components, self.init_params, self.weights_init, self.means_init,
             self.precisions_init,
         )  # fmt: skip

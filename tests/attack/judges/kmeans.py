@@ -82,7 +82,7 @@ def judge(c: Any, model: Any, rows: Rows) -> list[Fault]:
     scale = max(float(claimed), 1e-300)
     if abs(float(claimed - fmpq(*float(c.objective).as_integer_ratio()))) > OFF * scale + 1e-300:
         faults.append(Fault("objective", c.objective, float(claimed)))
-    # "it cannot be lower, but for the digits that its centres do not have": J is theirs alone
+    # "it cannot be lower, except for digits that the stored centres cannot hold": J is of those
     of_digits = c.bound == 0 and problem.clusters_are_points(centers)
     labels = vars(model).get("labels_")
     if labels is not None and len(labels) == len(rows.X) and not by_tree:

@@ -67,7 +67,7 @@ def gaussian(shape: str, reg_covar: Any = "relative") -> Case:
     return Case(
         f"GaussianMixture, {shape}, reg_covar={reg_covar}", make, unlabelled_clouds, density,
         rtol=1e-6, rtol_float32=1e-6, exempt={} if reg_covar == 0 else COUNTED,
-        blocks=("certus.solvers.mixture.gaussian:BLOCK",),
+        blocks=("certus.solvers.mixture.gaussian:BLOCK_ELEMENTS",),
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def of_counts(cls: Any, data: Any, largest: float = np.inf) -> Case:
         ),
         data, probability, rtol=1e-5, rtol_float32=1e-5,
         largest=largest, exempt={"shift": NO_ORIGIN, "scale X": NO_UNIT},
-        blocks=("certus.solvers.mixture.counts:BLOCK",),
+        blocks=("certus.solvers.mixture.counts:BLOCK_ELEMENTS",),
     )  # fmt: skip
 
 

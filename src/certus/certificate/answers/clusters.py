@@ -12,9 +12,9 @@ from ...audit import Reading
 from ...audit.answers import ask
 from ...audit.neighbors import first_other_row
 from ...data.rows import Rows
-from ...proofs import answers as defined
+from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows
-from ...proofs.mixture._claims import ANSWERS, SINGLE_ANSWERS
+from ...proofs.mixture._claims import ANSWER_RTOL, FLOAT32_ANSWER_RTOL
 from ...proofs.mixture._sums import log_joint, log_sum_exp
 from ...proofs.mixture.mixture import components
 from ..data import Data
@@ -44,7 +44,7 @@ def kmeans(model: object, rows: Rows, reading: Reading) -> Result:
     answers = ask(model, rows, ("transform", "predict"))
     eps = working_eps(answers.X, fitted.cluster_centers_)
     D = by_rows.center_distances(as_dense(answers.X), centers, eps, not reading.ours)
-    wrong = defined.other_numbers(answers.rows, answers.by_method, {"transform": D})
+    wrong = expected_answers.other_numbers(answers.rows, answers.by_method, {"transform": D})
     predicted = answers.by_method.get("predict")
     if not reading.ours or predicted is None:  # its predictions were part of the claim
         return answers, wrong
@@ -56,13 +56,17 @@ def kmeans(model: object, rows: Rows, reading: Reading) -> Result:
             for i in other[:1]
         ]
         return answers, wrong
-    nearest = defined.Expected(-D.value, D.error + by_rows.NEAREST * D.error.max(initial=0.0))
+    nearest = expected_answers.Expected(
+        -D.value, D.error + by_rows.NEAREST * D.error.max(initial=0.0)
+    )
     classes = list(range(len(centers)))
-    return answers, wrong + defined.other_classes(answers.rows, predicted, classes, nearest)
+    return answers, wrong + expected_answers.other_classes(
+        answers.rows, predicted, classes, nearest
+    )
 
 
 def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
-    """Trees of certus, which place new rows; of others labels are all there is."""
+    """Compare the predictions of a tree of certus; trees of other libraries only have labels."""
     parameters = reading.parameters
     tree = vars(model).get("tree_", model)
     if parameters.get("columns"):
@@ -74,9 +78,9 @@ def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
     if metric is None or vars(model).get("_mixed") or metric == "gower" or not square:
         return no_answers(rows), []
     wrong = [
-        said
-        for said in [first_other_row(tree.X, rows.X, "of the tree has", "in column")]
-        if said is not None
+        difference
+        for difference in [first_other_row(tree.X, rows.X, "of the tree has", "in column")]
+        if difference is not None
     ]
     if wrong or parameters.get("labels") is None:  # a Tree alone has no cut
         return no_answers(rows), wrong
@@ -90,39 +94,41 @@ def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
     away = by_rows.linkage_distances(
         Q, X, labels, parameters["merges"], method, metric, parameters["metric_params"]
     )
-    near = defined.Expected(-away.value, away.error)
+    nearest = expected_answers.Expected(-away.value, away.error)
     classes = list(range(away.value.shape[1]))
     predicted = answers.by_method["predict"]
-    return answers, defined.other_classes(answers.rows, predicted, classes, near)
+    return answers, expected_answers.other_classes(answers.rows, predicted, classes, nearest)
 
 
 def _columns(model: object, rows: Rows, reading: Reading) -> Result:
-    """A column for each cluster of columns."""
-    answers, how = ask(model, rows, ("transform",)), cast(_Pooling, model)
+    """Compare the transform of clustered columns: one column per cluster."""
+    answers, pooling = ask(model, rows, ("transform",)), cast(_Pooling, model)
     Q, labels = as_dense(answers.X).astype(float), np.asarray(reading.parameters["labels"])
     if not reading.ours:
         pooled = [
-            np.asarray(how.pooling_func(Q[:, labels == c], axis=1)) for c in np.unique(labels)
+            np.asarray(pooling.pooling_func(Q[:, labels == c], axis=1)) for c in np.unique(labels)
         ]
         value = np.column_stack(pooled)
         size = working_eps(answers.X) * np.abs(Q).max(initial=0.0) * 8 * (len(labels) + 8)
-        right = defined.Expected(value, np.full(value.shape, size))
+        right = expected_answers.Expected(value, np.full(value.shape, size))
     else:
         representatives = np.asarray(reading.parameters["representatives"])
-        if representatives.shape != (how.n_clusters_,):
+        if representatives.shape != (pooling.n_clusters_,):
             shape = representatives.shape
             return answers, [f"representatives_ has shape {shape}: one for each cluster is right"]
-        if how.representation == "column":
+        if pooling.representation == "column":
             value = Q[:, representatives]
-            right = defined.Expected(value, np.zeros(value.shape))
-        elif how.representation == "mean":
+            right = expected_answers.Expected(value, np.zeros(value.shape))
+        elif pooling.representation == "mean":
             centred = reading.parameters["metric"] == "correlation"
             X = Data(rows).all_rows()
             absolute = reading.parameters["absolute"]
             right = by_rows.column_means(Q, X, labels, representatives, centred, absolute)
         else:
-            return answers, [f"representation={how.representation!r} is neither column nor mean"]
-    wrong = defined.other_numbers(answers.rows, answers.by_method, {"transform": right})
+            return answers, [
+                f"representation={pooling.representation!r} is neither column nor mean"
+            ]
+    wrong = expected_answers.other_numbers(answers.rows, answers.by_method, {"transform": right})
     return answers, wrong
 
 
@@ -133,14 +139,15 @@ def mixture(model: object, rows: Rows, reading: Reading) -> Result:
     J = log_joint(as_dense(answers.X), parameters["weights"], theta)
     log_p = log_sum_exp(J)
     single = working_eps(answers.X, cast(_Shares, model).weights_) > 1e-10
-    off = (SINGLE_ANSWERS if single else ANSWERS) * (1 + np.abs(log_p))
+    off = (FLOAT32_ANSWER_RTOL if single else ANSWER_RTOL) * (1 + np.abs(log_p))
     P, error = np.exp(J - log_p).T, np.repeat(2 * off[:, None], len(J), axis=1)
     expected = {
-        "score_samples": defined.Expected(log_p, off), "predict_proba": defined.Expected(P, error),
-    }  # fmt: skip
-    wrong = defined.other_numbers(answers.rows, answers.by_method, expected)
+        "score_samples": expected_answers.Expected(log_p, off),
+        "predict_proba": expected_answers.Expected(P, error),
+    }
+    wrong = expected_answers.other_numbers(answers.rows, answers.by_method, expected)
     if "predict" in answers.by_method:
-        decides, classes = defined.Expected(J.T, error), list(range(len(J)))
+        decides, classes = expected_answers.Expected(J.T, error), list(range(len(J)))
         predicted = answers.by_method["predict"]
-        wrong += defined.other_classes(answers.rows, predicted, classes, decides)
+        wrong += expected_answers.other_classes(answers.rows, predicted, classes, decides)
     return answers, wrong

@@ -10,14 +10,14 @@ import numpy as np
 from ...audit import Reading
 from ...audit.answers import Answers, ask
 from ...data.rows import Rows
-from ...proofs import answers as defined
+from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows
 from ...proofs.answers import Expected
 from ...proofs.lssvm.kernels import gamma_of
 from ..data import Data
 from .common import Result, as_dense, rows_against_all, working_eps, wrong_classes
 
-KERNEL = ("kernel", "gamma", "degree", "coef0")
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
 
 class _PairVotes(Protocol):
@@ -29,37 +29,37 @@ class _Selects(Protocol):
     support_: np.ndarray
 
 
-def _asked(model: object, rows: Rows, reading: Reading) -> tuple[Answers, Expected]:
-    """The answers of a kernel machine, and its scores as they should be."""
+def _kernel_answers(model: object, rows: Rows, reading: Reading) -> tuple[Answers, Expected]:
+    """The answers of a kernel machine, and the scores that its parameters give."""
     answers = ask(model, rows, ("decision_function", "predict"), rows_against_all(rows))
     parameters, X = reading.parameters, Data(rows).all_rows()
     Q, eps = as_dense(answers.X), working_eps(answers.X)
-    how = {name: parameters[name] for name in KERNEL}
-    if isinstance(how["gamma"], str):  # scikit-learn's, of all entries
-        how["gamma"] = gamma_of(X, None, how["gamma"])
-    return answers, by_rows.kernel_scores(Q, X, parameters["beta"], parameters["b"], how, eps)
+    options = {name: parameters[name] for name in KERNEL_PARAMETERS}
+    if isinstance(options["gamma"], str):  # scikit-learn's, of all entries
+        options["gamma"] = gamma_of(X, None, options["gamma"])
+    return answers, by_rows.kernel_scores(Q, X, parameters["beta"], parameters["b"], options, eps)
 
 
 def kernel(model: object, rows: Rows, reading: Reading) -> Result:
-    answers, scores = _asked(model, rows, reading)
+    answers, scores = _kernel_answers(model, rows, reading)
     if reading.labels is None:
-        expected = defined.regression(scores)
-        return answers, defined.other_numbers(answers.rows, answers.by_method, expected)
-    expected, decides = defined.classification(scores, None, working_eps(answers.X))
+        expected = expected_answers.regression(scores)
+        return answers, expected_answers.other_numbers(answers.rows, answers.by_method, expected)
+    expected, decides = expected_answers.classification(scores, None, working_eps(answers.X))
     return answers, wrong_classes(answers, reading, expected, decides)
 
 
 def svc(model: object, rows: Rows, reading: Reading) -> Result:
-    """A score for each pair of classes, which vote."""
-    answers, scores = _asked(model, rows, reading)
+    """Compare the votes of a classifier with one score for each pair of classes."""
+    answers, scores = _kernel_answers(model, rows, reading)
     assert reading.labels is not None
     K = len(reading.labels.classes)
     if K == 2:
-        expected, decides = defined.classification(scores, None, 0.0)
+        expected, decides = expected_answers.classification(scores, None, 0.0)
         return answers, wrong_classes(answers, reading, expected, decides)
-    pairs, how = reading.parameters["pairs"], cast(_PairVotes, model)
-    each, decides = by_rows.pair_votes(scores, pairs, K, bool(how.break_ties))
-    right = scores if how.decision_function_shape == "ovo" else each
+    pairs, options = reading.parameters["pairs"], cast(_PairVotes, model)
+    each, decides = by_rows.pair_votes(scores, pairs, K, bool(options.break_ties))
+    right = scores if options.decision_function_shape == "ovo" else each
     return answers, wrong_classes(answers, reading, {"decision_function": right}, decides)
 
 
@@ -83,7 +83,7 @@ def ncfs(model: object, rows: Rows, reading: Reading) -> Result:
         value = P @ (y - y.mean()) + y.mean()
         right = Expected(value, np.full(len(P), error * np.ptp(y) + 1e-12 * np.abs(y).max()))
         expected["predict"] = right
-        return answers, defined.other_numbers(answers.rows, answers.by_method, expected)
+        return answers, expected_answers.other_numbers(answers.rows, answers.by_method, expected)
     k = rows.y[:, 0].astype(np.intp)
     P = P @ np.eye(len(reading.labels.classes))[k]
     gains = parameters["gains"]

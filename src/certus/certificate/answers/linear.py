@@ -10,10 +10,10 @@ import numpy as np
 from ...audit import Reading
 from ...audit.answers import ask
 from ...data.rows import Rows
-from ...proofs import answers as defined
+from ...proofs import answers as expected_answers
 from .common import Result, working_eps, wrong_classes
 
-CLASSIFIES = ("decision_function", "predict_proba", "predict_log_proba", "predict")
+CLASSIFIER_METHODS = ("decision_function", "predict_proba", "predict_log_proba", "predict")
 
 
 class _Linear(Protocol):
@@ -21,14 +21,14 @@ class _Linear(Protocol):
 
 
 def linear(model: object, rows: Rows, reading: Reading, probabilities: str | None = None) -> Result:
-    """Answers of w and b; ``probabilities``: how scores become them, None where there are none."""
-    answers = ask(model, rows, ("predict",) if reading.labels is None else CLASSIFIES)
+    """Compare answers of w and b; ``probabilities`` names the link, None without one."""
+    answers = ask(model, rows, ("predict",) if reading.labels is None else CLASSIFIER_METHODS)
     parameters, eps = reading.parameters, working_eps(answers.X, cast(_Linear, model).coef_)
-    scores = defined.linear_scores(answers.X, parameters["w"], parameters["b"], eps)
+    scores = expected_answers.linear_scores(answers.X, parameters["w"], parameters["b"], eps)
     if reading.labels is None:
-        expected = defined.regression(scores)
-        return answers, defined.other_numbers(answers.rows, answers.by_method, expected)
-    expected, decides = defined.classification(scores, probabilities, eps)
+        expected = expected_answers.regression(scores)
+        return answers, expected_answers.other_numbers(answers.rows, answers.by_method, expected)
+    expected, decides = expected_answers.classification(scores, probabilities, eps)
     return answers, wrong_classes(answers, reading, expected, decides)
 
 
@@ -42,9 +42,9 @@ def softmax(model: object, rows: Rows, reading: Reading) -> Result:
 
 
 def ordinal(model: object, rows: Rows, reading: Reading) -> Result:
-    """Answers of one score and the thresholds between the classes."""
-    answers = ask(model, rows, ("latent", *CLASSIFIES))
+    """Compare answers of one score and the thresholds between the classes."""
+    answers = ask(model, rows, ("latent", *CLASSIFIER_METHODS))
     parameters, eps = reading.parameters, working_eps(answers.X, cast(_Linear, model).coef_)
-    latent = defined.linear_scores(answers.X, parameters["w"], np.zeros(1), eps)
-    expected, decides = defined.ordered_classes(latent, parameters["thresholds"], eps)
+    latent = expected_answers.linear_scores(answers.X, parameters["w"], np.zeros(1), eps)
+    expected, decides = expected_answers.ordered_classes(latent, parameters["thresholds"], eps)
     return answers, wrong_classes(answers, reading, expected, decides)

@@ -1,6 +1,6 @@
-"""Certificates, warnings and audits in words, where they are the same for all models.
+"""Texts of certificates, warnings and audits that are the same for all models.
 
-What one family has to say is in its own module (``registry.py`` knows which).
+The texts of a family are in its own module (``registry.py`` says which).
 """
 
 from typing import TYPE_CHECKING
@@ -30,18 +30,18 @@ def one_line(c: "Certificate") -> str:
         return printable(f"Certificate(contradicted: {c._finding.contradictions[0]})")
     status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
     if c.status != "no finite optimum":
-        status += among(c)  # a bound that is not reached holds among the same models
+        status += among(c)  # an unreached bound, too, holds only among these models
     return printable(f"Certificate({status}: {claim_of(c).wording.claim(c)})")
 
 
 def explain(c: "Certificate") -> str:
-    """The whole finding in words."""
+    """The whole finding as text."""
     n, p = c.shape
     title = TITLE.get(c.status, c.status.upper())
     shape = f"{count(n, 'row')} × {count(p, 'column')}"
-    # it does not claim to be at an optimum, and is at none
-    elsewhere = c.status == "not a local optimum" and c._finding.iteration.aims is not None
-    mark = "[i]" if elsewhere else MARK.get(c.status, "[!!]")
+    # a solver that does not aim at an optimum has not failed where it is at none
+    no_failure = c.status == "not a local optimum" and c._finding.iteration.aims is not None
+    mark = "[i]" if no_failure else MARK.get(c.status, "[!!]")
     title += among(c) + known_only_to(c)
     lines = [f"{mark} {title}   {c.model}, {shape}"]
     lines += [f"{label:<14} {text}" for label, text in _body(c)]
@@ -68,7 +68,7 @@ def _body(c: "Certificate") -> Lines:
 
 
 def _page(c: "Certificate") -> str:
-    """Where the claim can be read, and in how many lines; nothing where no page has the model."""
+    """The page that states the claim, and its lines; empty where the model has no page."""
     claim = claim_of(c)
     page = page_of(claim.page(c.parameters, c.labels))
     if page is None:
@@ -91,7 +91,7 @@ def note(c: "Certificate") -> str:
 
 
 def not_certified(c: "Certificate", stopped_at: int | None = None) -> str:
-    """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
+    """Warning of an uncertified fit. ``stopped_at``: the max_iter that ended it."""
     words = claim_of(c).wording
     if c.status == "contradicted":
         return printable(words.contradicted(c))

@@ -1,7 +1,6 @@
-"""What certificates of linear classifiers say: bounds, likely causes, what to use instead; notes.
+"""Texts for linear classifiers: bounds, likely causes, alternatives, notes on class weights.
 
-For the words that all certificates share see ``certificate.py``; for classes that are separated
-``separation.py``.
+Texts for separated classes are in ``separation.py``.
 """
 
 from typing import TYPE_CHECKING
@@ -15,10 +14,10 @@ from .optimum import (
     OptimumWording,
     by_proof,
     coefficients_row,
-    found,
     gap_row,
     infeasible_rows,
     objective_row,
+    optimum_finding,
 )
 from .separation import no_finite_optimum, separates
 from .stopping import longer, stopped_by, too_high
@@ -27,24 +26,24 @@ from .wording import Lines, cause_and_remedy
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-SCALES = 1e3  # ratio of the columns' spreads from which solvers of others suffer
-FAR = 30.0  # spreads from 0 from which they do
-SEPARATED = "no finite optimum"
-LONGER = "standardise first and take average=True and more epochs"
+MAX_SPREAD_RATIO = 1e3  # of two columns; beyond it solvers of other libraries converge slowly
+MAX_MEAN_TO_SPREAD = 30.0  # of a column; beyond it they do as well
+NO_FINITE_OPTIMUM = "no finite optimum"
+SGD_REMEDY = "standardise first and take average=True and more epochs"
 
 
 class ClassWording(OptimumWording):
     null = "what the intercept alone leaves"
-    penalty = "a finite C"  # which there is one to have
+    penalty = "a finite C"  # how a user asks for one
 
     def claim(self, c: "Certificate") -> str:
-        return separates(c) if c.status == SEPARATED else super().claim(c)
+        return separates(c) if c.status == NO_FINITE_OPTIMUM else super().claim(c)
 
     def summary(self, c: "Certificate") -> str:
-        return separates(c) if c.status == SEPARATED else super().summary(c)
+        return separates(c) if c.status == NO_FINITE_OPTIMUM else super().summary(c)
 
     def lines(self, c: "Certificate") -> Lines:
-        return no_finite_optimum(c) if c.status == SEPARATED else super().lines(c)
+        return no_finite_optimum(c) if c.status == NO_FINITE_OPTIMUM else super().lines(c)
 
     def certified(self, c: "Certificate") -> Lines:
         if c.bound is None:
@@ -59,20 +58,20 @@ class ClassWording(OptimumWording):
         return f"one more Newton step would gain {small(newton_gain(c))}; no bound is known"
 
     def failure_rows(self, c: "Certificate") -> Lines:
-        if found(c).infeasible:
+        if optimum_finding(c).infeasible:
             return infeasible_rows(c)
         rows = objective_row(c)
         if c.status == "not proven":
             return [
                 *rows, ("Best possible", best_possible(c.bound)),
-                ("Why no more", f"there are {found(c).unproven}"),
+                ("Why no more", f"there are {optimum_finding(c).unproven}"),
                 ("What to do", self.remedy_for_proof(c)),
             ]  # fmt: skip
         if c.bound is None:
             rows.append(("Best possible", "not known"))
             if np.isfinite(newton_gain(c)):
-                said = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
-                rows.append(("What is wrong", said))
+                text = f"one Newton step would lower the objective by {number(newton_gain(c), 2)}"
+                rows.append(("What is wrong", text))
         else:
             rows.append(("Best possible", f"{best_possible(c.bound)}{by_proof(c)}"))
             rows.append(("What is wrong", too_high(c)))
@@ -85,18 +84,18 @@ class ClassWording(OptimumWording):
         return "; ".join(filter(None, [*_odd_columns(c), stopped_by(c)])) or None
 
     def _remedy(self, c: "Certificate") -> str:
-        iteration = found(c).iteration
-        if found(c).ours:
+        iteration = optimum_finding(c).iteration
+        if optimum_finding(c).ours:
             return "raise max_iter" + ("" if iteration.one_solver else ", or use solver='auto'")
         if iteration.stochastic:
-            return LONGER + self._instead_of_sgd(c)
+            return SGD_REMEDY + self._instead_of_sgd(c)
         ours = c.model.replace("sklearn", "certus", 1)
         steps = ["standardise first"] if _odd_columns(c) else []
         steps += longer(iteration)
         return ", or ".join([*filter(None, [", ".join(steps)]), f"use {ours}"])
 
     def _instead_of_sgd(self, c: "Certificate") -> str:
-        """What of ours minimises the same, after what to do with theirs."""
+        """The certus model of the same problem, to be added to the remedy; empty if none."""
         return ""
 
 
@@ -111,7 +110,7 @@ class LogisticWording(ClassWording):
 
 
 class HingeWording(ClassWording):
-    """Linear support vector machines; ``loss``: as ``LinearSVC`` calls it."""
+    """Linear support vector machines; ``loss``: its name in ``LinearSVC``."""
 
     def __init__(self, loss: str):
         self.loss = loss
@@ -119,9 +118,9 @@ class HingeWording(ClassWording):
     def _instead_of_sgd(self, c: "Certificate") -> str:
         if c.parameters["one_vs_rest"] or c.parameters["l1"]:
             return ""
-        how = f"loss={self.loss!r}, C={_without_divisor(c)}, intercept_scaling=100"
+        arguments = f"loss={self.loss!r}, C={_without_divisor(c)}, intercept_scaling=100"
         same = "nearly the same problem, with a small penalty on the intercept"
-        return f", or use certus.svm.LinearSVC({how}): {same}"
+        return f", or use certus.svm.LinearSVC({arguments}): {same}"
 
 
 class OrdinalWording(ClassWording):
@@ -131,7 +130,7 @@ class OrdinalWording(ClassWording):
 
 def newton_gain(c: "Certificate") -> float:
     """Half the squared Newton decrement, where no bound is known."""
-    return float(c.residual * found(c).null_objective)
+    return float(c.residual * optimum_finding(c).null_objective)
 
 
 def _odd_columns(c: "Certificate") -> list[str]:
@@ -140,19 +139,19 @@ def _odd_columns(c: "Certificate") -> list[str]:
         return []
     mean, spread = columns.mean, columns.spread
     varies = spread > 0
-    told = []
+    causes = []
     if varies.any():
         ratio = spread.max() / spread[varies].min()
-        if ratio > SCALES:
-            told.append(f"column scales differ by {magnitude(ratio)}")
+        if ratio > MAX_SPREAD_RATIO:
+            causes.append(f"column scales differ by {magnitude(ratio)}")
         away = np.where(varies, np.abs(mean), 0.0) / np.where(varies, spread, 1.0)
         j = int(np.argmax(away))
-        if away[j] > FAR:
-            told.append(
+        if away[j] > MAX_MEAN_TO_SPREAD:
+            causes.append(
                 f"{name_of(j, c.feature_names)} lies far from 0 (mean {number(mean[j], 3)}, "
                 f"spread {number(spread[j], 2)})"
             )
-    return told
+    return causes
 
 
 def _without_divisor(c: "Certificate") -> str:
@@ -183,7 +182,7 @@ def _weightless(classes: np.ndarray, facts: ClassFacts) -> str | None:
 
 
 def class_weights_shift(classes: np.ndarray, facts: ClassFacts) -> str | None:
-    """Mean probability beside the observed share, of the second class or the one farthest off."""
+    """Mean probability and observed share of the second class, or of the class farthest off."""
     if facts.mean_probability is None or facts.share is None:
         return None
     mean = np.asarray(facts.mean_probability, dtype=float)
@@ -196,6 +195,6 @@ def class_weights_shift(classes: np.ndarray, facts: ClassFacts) -> str | None:
 
 
 def _share(x: float) -> str:
-    """.39, .045: as shares are printed."""
+    """A share as .39 or .045."""
     text = number(x, 2)
     return text[1:] if text.startswith("0.") else text

@@ -1,4 +1,4 @@
-"""What certificates of answers and trees share: the first that is wrong, and how many like it."""
+"""Texts that neighbours and trees share: the first wrong answer, and how many like it."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -8,14 +8,14 @@ from .wording import Lines, Wording
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-NAMED = 3  # contradictions that are told
+MAX_LISTED_CONTRADICTIONS = 3
 
 
 class ExactWording(Wording):
     """Models whose answers were recomputed."""
 
     def claim(self, c: "Certificate") -> str:
-        """What was recomputed, or why nothing was."""
+        """The answers that were recomputed, or the reason why none were."""
         return self.recomputed(c) if c.status != "not proven" else str(c._finding.unproven)
 
     def summary(self, c: "Certificate") -> str:
@@ -29,7 +29,7 @@ class ExactWording(Wording):
 
     @abstractmethod
     def recomputed(self, c: "Certificate") -> str:
-        """Which answers were recomputed."""
+        """The answers that were recomputed, in words."""
 
     def first_wrong(self, c: "Certificate") -> str:
         """The first contradiction, and how many more there are."""
@@ -39,7 +39,9 @@ class ExactWording(Wording):
 
     def wrong_rows(self, c: "Certificate") -> Lines:
         rows = [("Recomputed", self.recomputed(c)), ("What is wrong", self.first_wrong(c))]
-        return rows + [("", text) for text in c._finding.contradictions[1:NAMED]]
+        return rows + [
+            ("", text) for text in c._finding.contradictions[1:MAX_LISTED_CONTRADICTIONS]
+        ]
 
     def not_certified(self, c: "Certificate", stopped_at: int | None) -> str:
         if c._finding.contradictions:
@@ -51,7 +53,7 @@ class ExactWording(Wording):
 
 
 class UndefinedAnswers(ExactWording):
-    """A model whose distance no definition knows."""
+    """A model whose distance has no definition."""
 
     def lines(self, c: "Certificate") -> Lines:
         return [("Not proven", f"{c._finding.unproven}.")]

@@ -1,7 +1,4 @@
-"""What certificates of Firth's logistic regression say.
-
-For the words that all certificates share see ``certificate.py``.
-"""
+"""Texts for Firth's logistic regression."""
 
 from typing import TYPE_CHECKING
 
@@ -10,13 +7,13 @@ import numpy as np
 from ...text.format import number, small
 from ..facts import FirthFacts
 from ..findings import facts_of
-from .optimum import OptimumWording, found, objective_row
+from .optimum import OptimumWording, objective_row, optimum_finding
 from .wording import Lines, cause_and_remedy
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-PRINTED = 5e-8  # of the objective: what its printed digits round away
+PRINTED_DIGITS_SHARE = 5e-8  # of the objective: the rounding of its printed digits
 
 
 class FirthWording(OptimumWording):
@@ -25,11 +22,11 @@ class FirthWording(OptimumWording):
         loss = number(-facts.log_likelihood, 7)
         information = f"log det of the information {number(facts.log_det, 7)}"
         return [
-            *objective_row(c, f": losses {loss}, {information}{_known_to(c)}"),
+            *objective_row(c, f": losses {loss}, {information}{_objective_error_text(c)}"),
             ("Stationary", f"one more scoring step would gain {small(facts.gain)}, "
                            f"{small(c.residual)} of what the intercept alone leaves"),
             ("Not known", "whether another point is better: the objective need not be convex"),
-            ("Probabilities", _shrunk(c)),
+            ("Probabilities", _shrunk_probabilities(c)),
         ]  # fmt: skip
 
     def best_known(self, c: "Certificate") -> str:
@@ -44,10 +41,10 @@ class FirthWording(OptimumWording):
 
     def describe_slope(self, c: "Certificate") -> str:
         gain = facts_of(c, FirthFacts).gain
-        if found(c).infeasible or not np.isfinite(gain):
-            return found(c).infeasible or "the objective is not finite"
-        if found(c).unproven is not None:
-            least, most = small(found(c).step_gain), small(c.residual)
+        if optimum_finding(c).infeasible or not np.isfinite(gain):
+            return optimum_finding(c).infeasible or "the objective is not finite"
+        if optimum_finding(c).unproven is not None:
+            least, most = small(optimum_finding(c).step_gain), small(c.residual)
             return (
                 f"nothing that a scoring step shows: it gains {least} of what the intercept alone "
                 f"leaves, and up to {most} for all that rounding shows"
@@ -56,7 +53,7 @@ class FirthWording(OptimumWording):
 
     def failure_rows(self, c: "Certificate") -> Lines:
         rows = [*objective_row(c), ("What is wrong", self.describe_slope(c))]
-        why = found(c).unproven
+        why = optimum_finding(c).unproven
         if why is not None:
             return [*rows, ("Why no more", why), ("What to do", self.remedy_for_proof(c))]
         return [*rows, *cause_and_remedy(self.likely_cause(c), "raise max_iter, or fit again")]
@@ -65,15 +62,19 @@ class FirthWording(OptimumWording):
         return "standardise the columns, and bring the weights to a mean near 1"
 
 
-def _known_to(c: "Certificate") -> str:
-    """What rounding left of the objective's digits, where that is fewer than are printed."""
+def _objective_error_text(c: "Certificate") -> str:
+    """Rounding error of the objective, where it is larger than that of the printed digits."""
     error = facts_of(c, FirthFacts).objective_error
     if np.isfinite(error):
-        return f", off by {small(error)} at most" if error > PRINTED * abs(c.objective) else ""
+        return (
+            f", off by {small(error)} at most"
+            if error > PRINTED_DIGITS_SHARE * abs(c.objective)
+            else ""
+        )
     return "; nothing is claimed of its last digits"
 
 
-def _shrunk(c: "Certificate") -> str:
+def _shrunk_probabilities(c: "Certificate") -> str:
     facts = facts_of(c, FirthFacts)
     assert c.labels is not None
     assert facts.mean_probability is not None

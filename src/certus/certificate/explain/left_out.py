@@ -1,4 +1,4 @@
-"""What a certificate says of directions that it leaves out.
+"""Texts for directions that a claim leaves out.
 
 A proof finds them (``proofs.linalg.negligible_directions``). The claim then holds among models that
 do not use them.
@@ -14,12 +14,12 @@ from ..findings import OptimumFinding
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-MOST_TERMS = 5  # of a direction that is written out
-MOST_DIRECTIONS = 3
+MAX_TERMS = 5  # columns of a direction that is written out
+MAX_DIRECTIONS = 3  # directions that are written out
 
 
 def among(c: "Certificate") -> str:
-    """among models that do not use 'total' − 'price' − 'tax'; nothing where none is left out."""
+    """ " among models that do not use 'total' − 'price' − 'tax'"; empty if none is left out."""
     left_out = _left_out(c)
     if not left_out:
         return ""
@@ -27,13 +27,13 @@ def among(c: "Certificate") -> str:
 
 
 def left_out_rows(c: "Certificate") -> list[tuple[str, str]]:
-    """The line of ``explain`` that says why."""
+    """The line of ``explain`` that gives the reason."""
     left_out = _left_out(c)
     if not left_out:
         return []
     it = "it" if len(left_out) == 1 else "them"
-    said = f"one rounding of the columns could have made all that the rows show of {it}"
-    return [("Left out", f"{_directions(left_out, c.feature_names)}: {said}")]
+    reason = f"all that the rows show of {it} could be due to one rounding of the columns"
+    return [("Left out", f"{_directions(left_out, c.feature_names)}: {reason}")]
 
 
 def _left_out(c: "Certificate") -> tuple[LeftOut, ...]:
@@ -41,22 +41,22 @@ def _left_out(c: "Certificate") -> tuple[LeftOut, ...]:
 
 
 def _directions(left_out: Sequence[LeftOut], names: Sequence[str] | None) -> str:
-    told = [_direction(one, names) for one in left_out[:MOST_DIRECTIONS]]
-    more = len(left_out) - len(told)
+    shown = [_direction(one, names) for one in left_out[:MAX_DIRECTIONS]]
+    more = len(left_out) - len(shown)
     if more:
-        return f"{', '.join(told)} or {more} more such combinations"
-    return " or ".join([*filter(None, [", ".join(told[:-1])]), told[-1]])
+        return f"{', '.join(shown)} or {more} more such combinations"
+    return " or ".join([*filter(None, [", ".join(shown[:-1])]), shown[-1]])
 
 
 def _direction(one: LeftOut, names: Sequence[str] | None) -> str:
-    """'total' − 'price' − 'tax': what is added first."""
+    """'total' − 'price' − 'tax', with the positive terms first."""
     terms, constant = list(zip(one.times, one.columns, strict=True)), one.constant
     if sum(c > 0 for c, _ in terms) == 0:
         terms, constant = [(-c, j) for c, j in terms], -constant
     terms.sort(key=lambda term: term[0] < 0)
-    if len(terms) > MOST_TERMS:
-        shown = ", ".join(name_of(j, names) for _, j in terms[: MOST_TERMS - 1])
-        return f"a combination of {shown} and {len(terms) - MOST_TERMS + 1} more columns"
+    if len(terms) > MAX_TERMS:
+        shown = ", ".join(name_of(j, names) for _, j in terms[: MAX_TERMS - 1])
+        return f"a combination of {shown} and {len(terms) - MAX_TERMS + 1} more columns"
     parts = [_term(c, name_of(j, names)) for c, j in terms]
     if constant:
         parts.append(_term(constant, ""))

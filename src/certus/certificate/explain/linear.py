@@ -1,7 +1,4 @@
-"""What least squares and ridge certificates say: R², rank, the worst coefficient, repeated columns.
-
-For the words that all certificates share see ``certificate.py``.
-"""
+"""Texts for least squares and ridge: R², rank, the worst coefficient, repeated columns."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,10 +20,10 @@ from ..findings import facts_of
 from .optimum import (
     OptimumWording,
     coefficients_row,
-    found,
     gap_row,
     infeasible_rows,
     objective_row,
+    optimum_finding,
 )
 from .wording import Lines, cause_and_remedy
 
@@ -52,24 +49,24 @@ class SquaresWording(OptimumWording):
         rows += gap_row(c, INTERCEPT_ALONE) + coefficients_row(c)
         p, rank = c.shape[1], facts.rank
         if facts.claimed_rank is not None and rank is not None:
-            said = f"{rank} of {count(p, 'column')}"
+            text = f"{rank} of {count(p, 'column')}"
             if rank < p:
-                said += (
+                text += (
                     ": some repeat others, so coefficients are not unique (the smallest were taken)"
                 )
-            rows.append(("Rank", said))
+            rows.append(("Rank", text))
         if facts.loo_score is not None:
             error = number(-facts.loo_score)
-            said = f"mean squared error on rows left out {error}, the least over alphas"
-            rows.append(("Left out", said))
-        rows.append(("Proven by", f"the gradient and {found(c).proof}"))
+            text = f"mean squared error on rows left out {error}, the least over alphas"
+            rows.append(("Left out", text))
+        rows.append(("Proven by", f"the gradient and {optimum_finding(c).proof}"))
         return rows
 
     def failure_rows(self, c: "Certificate") -> Lines:
-        if found(c).infeasible:
+        if optimum_finding(c).infeasible:
             return infeasible_rows(c)
         rows = objective_row(c, _r_squared(c, c.objective))
-        if found(c).unproven is not None:
+        if optimum_finding(c).unproven is not None:
             return [*rows, *self._unproven_rows(c)]
         best = c.bound or 0.0
         times = c.objective / best if best > 0 else np.inf
@@ -84,14 +81,15 @@ class SquaresWording(OptimumWording):
         return [*rows, *cause_and_remedy(self.likely_cause(c), _remedy(c))]
 
     def _unproven_rows(self, c: "Certificate") -> Lines:
-        gain = found(c).step_gain
+        gain = optimum_finding(c).step_gain
         if gain <= c.tol:
-            said = f"nothing that one step shows: it gains {small(gain)} of {INTERCEPT_ALONE}"
+            text = f"nothing that one step shows: it gains {small(gain)} of {INTERCEPT_ALONE}"
         else:
-            said = f"one step lowers the objective by {number(gain, 2)} of {INTERCEPT_ALONE}"
+            text = f"one step lowers the objective by {number(gain, 2)} of {INTERCEPT_ALONE}"
         return [
-            ("Best possible", best_possible(c.bound)), ("What is wrong", said),
-            ("Why no more", str(found(c).unproven)), ("What to do", self.remedy_for_proof(c)),
+            ("Best possible", best_possible(c.bound)), ("What is wrong", text),
+            ("Why no more", str(optimum_finding(c).unproven)),
+            ("What to do", self.remedy_for_proof(c)),
         ]  # fmt: skip
 
     def likely_cause(self, c: "Certificate") -> str | None:
@@ -129,11 +127,11 @@ def _r_squared(c: "Certificate", f: float) -> str:
     penalised = np.any(c.parameters.get("alpha", 0))
     if penalised or c.parameters["w"].shape[1] > 1 or c.labels is not None:
         return ""
-    return f" (R² {number(1 - f / found(c).null_objective, 4)})"
+    return f" (R² {number(1 - f / optimum_finding(c).null_objective, 4)})"
 
 
 def _remedy(c: "Certificate") -> str:
-    if found(c).ours:
+    if optimum_finding(c).ours:
         return "drop or combine columns that nearly repeat others"
     if c.labels is not None:  # of RidgeClassifier there is none of ours
         return "standardise first, or use solver='svd'"
@@ -160,18 +158,18 @@ def _worst_coefficient(c: "Certificate") -> str | None:
 
 
 def repeated_columns(aliases: Aliases, names: Sequence[str] | None, n: int, p: int) -> str:
-    """AliasWarning: which columns repeat which."""
-    columns, kept, coef = aliases
-    if len(kept) >= n - 1 and len(columns) > 0 and p >= n:
+    """Message of AliasWarning: which columns repeat which others."""
+    columns, basis, coef = aliases
+    if len(basis) >= n - 1 and len(columns) > 0 and p >= n:
         return printable(
             f"{count(n, 'row')} cannot determine {count(p, 'coefficient')}: they are not unique "
             "(the smallest were taken) and have no standard errors. Use Ridge, or fewer columns."
         )
-    told = [_alias(int(j), kept, c, names) for j, c in zip(columns, coef.T, strict=False)]
+    equations = [_alias(int(j), basis, c, names) for j, c in zip(columns, coef.T, strict=False)]
     dropped = listed([name_of(int(j), names) for j in columns])
     verb = "repeats" if len(columns) == 1 else "repeat"
-    more = len(columns) - len(told)
-    shown = "; ".join(told) + (f"; and {more} more" if more else "")
+    more = len(columns) - len(equations)
+    shown = "; ".join(equations) + (f"; and {more} more" if more else "")
     return printable(
         f"{len(columns)} of {count(p, 'column')} {verb} others: {shown}. Predictions are "
         "unaffected. Their coefficients are not unique (the smallest were taken) and have no "
@@ -180,7 +178,7 @@ def repeated_columns(aliases: Aliases, names: Sequence[str] | None, n: int, p: i
     )
 
 
-def _alias(j: int, kept: np.ndarray, coef: np.ndarray, names: Sequence[str] | None) -> str:
+def _alias(j: int, basis: np.ndarray, coef: np.ndarray, names: Sequence[str] | None) -> str:
     """'total' = 'price' + 'tax'."""
     terms = np.flatnonzero(coef)
     left = name_of(j, names)
@@ -191,7 +189,7 @@ def _alias(j: int, kept: np.ndarray, coef: np.ndarray, names: Sequence[str] | No
     text = ""
     for i in terms:
         size = abs(coef[i])
-        name = name_of(int(kept[i]), names)
+        name = name_of(int(basis[i]), names)
         factor = "" if abs(size - 1) < 1e-6 else f"{number(size, 4)} × "
         sign = ("−" if coef[i] < 0 else "") if not text else (" − " if coef[i] < 0 else " + ")
         text += f"{sign}{factor}{name}"

@@ -1,4 +1,4 @@
-"""What certificates of clusters, mixtures and NCFS share: one more step, restarts, early stops."""
+"""Texts that clusters, mixtures and NCFS share: one more step, restarts, early stops."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ FIT_AGAIN = "fit again: the model was changed after its fit, or this is a bug of
 
 
 class LocalWording(Wording):
-    """Models at a point that no step of their algorithm leaves."""
+    """Models at a fixed point of their algorithm."""
 
     def summary(self, c: "Certificate") -> str:
         if c.status == "contradicted":
@@ -38,11 +38,11 @@ class LocalWording(Wording):
 
 
 def wrong_rows(c: "Certificate") -> Lines:
-    return [("What is wrong", said) for said in c._finding.contradictions]
+    return [("What is wrong", text) for text in c._finding.contradictions]
 
 
 def agreement(c: "Certificate") -> str | None:
-    """9 of 10 restarts agree; None where it is not known."""
+    """ "9 of 10 restarts agree"; None where it is not known."""
     restarts = finding_of(c, LocalFinding).restarts
     if restarts is None:
         return None
@@ -52,7 +52,7 @@ def agreement(c: "Certificate") -> str | None:
 
 
 def restart_rows(c: "Certificate", one_start: str, worst: str) -> Lines:
-    """``one_start``: what follows where there was one; ``worst``: how far off the worst ended."""
+    """Line on the restarts; ``one_start`` qualifies a single one, ``worst`` is its distance."""
     restarts = finding_of(c, LocalFinding).restarts
     if restarts is None:
         return []

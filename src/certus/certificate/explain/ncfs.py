@@ -1,7 +1,4 @@
-"""What certificates of NCFS say: where F still rises, how many columns count, rows left out.
-
-For the words that all certificates share see ``certificate.py``.
-"""
+"""Texts for NCFS: where F still rises, the columns with weight, and the leave-one-out score."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +12,7 @@ if TYPE_CHECKING:
     from ..certificate import Certificate
 
 
-def _found(c: "Certificate") -> SelectionFinding:
+def _finding(c: "Certificate") -> SelectionFinding:
     return finding_of(c, SelectionFinding)
 
 
@@ -27,24 +24,24 @@ class SelectionWording(LocalWording):
 
     def claim(self, c: "Certificate") -> str:
         """objective 118.63; no useful bound; 2 of 4 columns have weight."""
-        said = [f"objective {number(c.objective, 5)}", self.best_known(c)]
+        parts = [f"objective {number(c.objective, 5)}", self.best_known(c)]
         if c.certified:
-            said.append(_with_weight(c))
-        return "; ".join(said)
+            parts.append(_with_weight(c))
+        return "; ".join(parts)
 
     def best_known(self, c: "Certificate") -> str:
-        return "no useful bound" if c.certified else _steepest(c)
+        return "no useful bound" if c.certified else _worst_slope(c)
 
     def certified(self, c: "Certificate") -> Lines:
         objective = f"{number(c.objective, 7)}; {self.best_known(c)}"
         rows = [("Objective", objective), ("Slopes", _slopes(c)), *_left_out(c)]
-        if _found(c).ours and _found(c).iteration.aims is None:
-            rows.append(("On the way", "the objective never fell, as the solver saw it"))
+        if _finding(c).ours and _finding(c).iteration.aims is None:
+            rows.append(("On the way", "the objective never fell, as reported by the solver"))
         return rows
 
     def failure_rows(self, c: "Certificate") -> Lines:
-        wrong, aims = _found(c).contradictions, _found(c).iteration.aims
-        rows = [("Objective", number(c.objective, 7)), ("Slopes", _steepest(c)), *_left_out(c)]
+        wrong, aims = _finding(c).contradictions, _finding(c).iteration.aims
+        rows = [("Objective", number(c.objective, 7)), ("Slopes", _worst_slope(c)), *_left_out(c)]
         rows += wrong_rows(c)
         if aims and not wrong:
             return [*rows, ("Why", aims), ("What to do", _remedy(c))]
@@ -55,67 +52,67 @@ class SelectionWording(LocalWording):
         return (
             f"{c.model} ({count(n, 'row')}, {count(p, 'column')}) is at a local optimum of "
             f"{c.formula}: the objective is {number(c.objective, 7)}, recomputed from the data; no "
-            f"slope is more than {_of_unit(c, small(c.residual))}; {_with_weight(c)}"
+            f"slope is more than {_in_units(c, small(c.residual))}; {_with_weight(c)}"
         )
 
 
 def _with_weight(c: "Certificate") -> str:
-    used, p = _found(c).used, c.shape[1]
+    used, p = _finding(c).used, c.shape[1]
     return f"{used:,} of {count(p, 'column')} {'has' if used == 1 else 'have'} weight"
 
 
-def _of_unit(c: "Certificate", share: str) -> str:
-    return f"{share} of {'alpha' if _found(c).penalised else 'the largest there can be'}"
+def _in_units(c: "Certificate", share: str) -> str:
+    return f"{share} of {'alpha' if _finding(c).penalised else 'the largest there can be'}"
 
 
-def _steepest(c: "Certificate") -> str:
+def _worst_slope(c: "Certificate") -> str:
     """The column that violates its condition most."""
-    found = _found(c)
-    name, share = name_of(found.worst, c.feature_names), number(c.residual, 2)
+    finding = _finding(c)
+    name, share = name_of(finding.worst, c.feature_names), number(c.residual, 2)
     if c.residual <= c.tol:
-        return f"no slope is more than {_of_unit(c, small(c.residual))}"
-    if found.weight > 0:
-        rises = "more" if found.slope > 0 else "less"
-        return f"it rises with {rises} weight of {name} (its slope is {_of_unit(c, share)})"
-    if found.kink:
+        return f"no slope is more than {_in_units(c, small(c.residual))}"
+    if finding.weight > 0:
+        rises = "more" if finding.slope > 0 else "less"
+        return f"it rises with {rises} weight of {name} (its slope is {_in_units(c, share)})"
+    if finding.kink:
         return (
             f"it rises with some weight of {name}, now 0, by which rows at distance 0 would differ "
-            f"(its slope in √W is {_of_unit(c, share)})"
+            f"(its slope in √W is {_in_units(c, share)})"
         )
-    return f"it rises with some weight of {name}, now 0 (its slope is {_of_unit(c, share)})"
+    return f"it rises with some weight of {name}, now 0 (its slope is {_in_units(c, share)})"
 
 
 def _slopes(c: "Certificate") -> str:
-    used, constant = _found(c).used, _found(c).constant
+    used, constant = _finding(c).used, _finding(c).constant
     others = c.shape[1] - used - constant
-    most, said = _of_unit(c, small(c.residual)), []
+    most, parts = _in_units(c, small(c.residual)), []
     if used:
         what = "column" if used == 1 else f"{used:,} columns"
-        said.append(f"0 for the {what} with weight, but for {most} at most")
+        parts.append(f"0 for the {what} with weight, up to {most}")
     if others:
         what = "other" if others == 1 else f"{others:,} others"
-        said.append(f"not above {'that' if used else most} for the {what}")
+        parts.append(f"not above {'that' if used else most} for the {what}")
     if constant:
         never = "never changes and has none" if constant == 1 else "never change and have none"
-        said.append(f"{count(constant, 'column')} {never}")
-    return "; ".join(said)
+        parts.append(f"{count(constant, 'column')} {never}")
+    return "; ".join(parts)
 
 
 def _left_out(c: "Certificate") -> Lines:
-    score = _found(c).score
+    score = _finding(c).score
     if score.value is None:
         return []
     return [("Left out", f"each row by the others: {score.kind} {number(score.value, 4)}")]
 
 
 def _remedy(c: "Certificate") -> str:
-    found = _found(c)
-    if found.contradictions:
+    finding = _finding(c)
+    if finding.contradictions:
         return FIT_AGAIN
-    if found.iteration.aims:
+    if finding.iteration.aims:
         return (
             "where a local optimum is wanted, go on from here with solver='lbfgs', warm_start=True"
         )
-    if found.iteration.max_iter is not None:
+    if finding.iteration.max_iter is not None:
         return "raise max_iter"
     return "fit again, with a smaller tol"

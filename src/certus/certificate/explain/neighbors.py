@@ -1,7 +1,4 @@
-"""What certificates of neighbours say: which answers were recomputed, and the first wrong one.
-
-For the words that all certificates share see ``certificate.py``.
-"""
+"""Texts for nearest neighbours: which answers were recomputed, and the first wrong one."""
 
 from typing import TYPE_CHECKING
 
@@ -14,33 +11,37 @@ from .wording import Lines, cause_and_remedy
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-FAR = 1e4  # times their spread: so far from the origin, ‖x‖² − 2xᵀq + ‖q‖² loses half its digits
+# distance of the rows from the origin, over their spread: beyond it, ‖x‖² − 2xᵀq + ‖q‖² loses half
+# its digits
+MAX_ORIGIN_RATIO = 1e4
 
 
 class NeighborWording(ExactWording):
-    NOT_ASKED = "answers alone are the model's"
+    INDEPENDENCE = "answers alone are the model's"
     DOES_NOT_SAY = (
-        "that the rows not sampled are answered as well, that the distance suits the data, or that "
-        "the model predicts well"
+        "that the answers for other rows are right, that the distance suits the data, or that the "
+        "model predicts well"
     )
 
     def recomputed(self, c: "Certificate") -> str:
         """the 5 nearest of 16 sampled rows recomputed from all 1,797."""
-        return f"{_wanted(c)} of {_sampled(c)} recomputed from all {c.shape[0]:,}"
+        return f"{_query_text(c)} of {_sample_text(c)} recomputed from all {c.shape[0]:,}"
 
     def certified(self, c: "Certificate") -> Lines:
-        found = finding_of(c, NeighborFinding)
+        finding = finding_of(c, NeighborFinding)
         right = f"right to {small(c.residual)}" if c.residual > 0 else "right to the last digit"
-        answers = count(found.answers, "distance")
-        ties = "the first row before later ones" if found.ours else "any order was taken for right"
+        answers = count(finding.answers, "distance")
+        ties = (
+            "the first row before later ones" if finding.ours else "any order was taken for right"
+        )
         rows = [
             ("Recomputed", self.recomputed(c)),
-            ("Distances", f"{answers}, {right}; no row is nearer and was not named"),
+            ("Distances", f"{answers}, {right}; no nearer row was missed"),
             ("Ties", ties),
         ]
         if c.parameters["votes"] is not None:
-            said = "predictions" if c.labels is None else "predictions and probabilities"
-            rows.append(("Votes", f"{said} for these are what the neighbours say"))
+            what = "predictions" if c.labels is None else "predictions and probabilities"
+            rows.append(("Votes", f"{what} for these follow from the neighbours"))
         return rows
 
     def failure_rows(self, c: "Certificate") -> Lines:
@@ -52,30 +53,32 @@ class NeighborWording(ExactWording):
         votes = "" if c.parameters["votes"] is None else ", and so are its predictions for them"
         return (
             f"{c.model} ({count(n, 'row')}, {count(p, 'column')}): {c.formula} were recomputed for "
-            f"{_sampled(c)} from all rows and are those that the model names{votes}"
+            f"{_sample_text(c)} from all rows and are those that the model names{votes}"
         )
 
 
-def _wanted(c: "Certificate") -> str:
+def _query_text(c: "Certificate") -> str:
     k, radius = c.parameters.get("k"), c.parameters.get("radius")
     if radius is not None:
         return f"the rows within {radius:g}"
     return "the nearest" if k == 1 else f"the {k:,} nearest"
 
 
-def _sampled(c: "Certificate") -> str:
-    asked = c.parameters["asked"]
-    points = int((asked[:, 0] != asked[:, 1]).sum())
+def _sample_text(c: "Certificate") -> str:
+    pairs = c.parameters["asked"]
+    points = int((pairs[:, 0] != pairs[:, 1]).sum())
     if not points:
-        return count(len(asked), "sampled row")
-    return f"{count(len(asked), 'sampled row')} and points between them"
+        return count(len(pairs), "sampled row")
+    return f"{count(len(pairs), 'sampled row')} and points between them"
 
 
 def _likely_cause(c: "Certificate") -> str | None:
-    found = finding_of(c, NeighborFinding)
-    if found.ours or not found.far > FAR:
+    finding = finding_of(c, NeighborFinding)
+    if finding.ours or not finding.far > MAX_ORIGIN_RATIO:
         return None
-    return f"{far_from_origin(found.far)}, where distances by ‖x‖² − 2xᵀq + ‖q‖² lose their digits"
+    return (
+        f"{far_from_origin(finding.far)}, where distances by ‖x‖² − 2xᵀq + ‖q‖² lose their digits"
+    )
 
 
 def _remedy(c: "Certificate", cause: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Words for classes that are separated, so that there is no finite optimum."""
+"""Texts for classes that are separated, so that there is no finite optimum."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,64 +14,66 @@ if TYPE_CHECKING:
     from ..certificate import Certificate
 
 
-class _Told(NamedTuple):
-    separates: str  # what separates whom
-    grows: str
+class _SeparationText(NamedTuple):
+    separates: str  # which columns separate which classes
+    grows: str  # which coefficients grow
     remedy: str
 
 
 def separates(c: "Certificate") -> str:
-    """The finding of ``explain_separation`` alone, for one line."""
-    told = _told_of(c).separates
-    return told[0].lower() + told[1:]
+    """What separates the classes, on one line."""
+    text = _text_of(c).separates
+    return text[0].lower() + text[1:]
 
 
 def no_finite_optimum(c: "Certificate") -> Lines:
-    told, grow, remedy = _told_of(c)
+    text, grow, remedy = _text_of(c)
     return [
         ("Objective", f"{number(c.objective, 7)}; larger coefficients always have a lower one"),
-        ("What is wrong", f"{told}, so {grow}"),
+        ("What is wrong", f"{text}, so {grow}"),
         ("What to do", f"do not read the coefficients, odds ratios or p-values; {remedy}"),
     ]
 
 
 def separation_warning(c: "Certificate") -> str:
-    return _warning(_told_of(c))
+    return _warning(_text_of(c))
 
 
 def explain_separation(
     names: Sequence[str] | None, classes: np.ndarray, separation: Separation
 ) -> str:
-    """SeparationWarning: what separates the classes."""
-    return _warning(_told(names, classes, separation))
+    """Message of SeparationWarning: what separates the classes."""
+    return _warning(_text(names, classes, separation))
 
 
-def _warning(told: _Told) -> str:
+def _warning(text: _SeparationText) -> str:
     return printable(
-        f"no finite optimum. {told.separates}, so {told.grows}. Do not read the coefficients, odds "
-        f"ratios or p-values. {told.remedy[0].upper()}{told.remedy[1:]}."
+        f"no finite optimum. {text.separates}, so {text.grows}. Do not read the coefficients, odds "
+        f"ratios or p-values. {text.remedy[0].upper()}{text.remedy[1:]}."
     )
 
 
-def _told_of(c: "Certificate") -> _Told:
+def _text_of(c: "Certificate") -> _SeparationText:
     separation = facts_of(c, ClassFacts).separation
     assert c.labels is not None
     assert separation is not None
-    return _told(c.feature_names, c.labels.classes, separation)
+    return _text(c.feature_names, c.labels.classes, separation)
 
 
-def _told(names: Sequence[str] | None, classes: np.ndarray, separation: Separation) -> _Told:
+def _text(
+    names: Sequence[str] | None, classes: np.ndarray, separation: Separation
+) -> _SeparationText:
     if isinstance(separation, Ordering):
         return _in_order(names, separation)
     labels = [repr(label) for label in np.asarray(classes).tolist()]
     firth = "FirthLogisticRegression, " if len(labels) == 2 else ""
     if isinstance(separation, OneColumn):
-        return _Told(
+        return _SeparationText(
             _by_one_column(names, labels, separation),
             "its coefficient grows without limit",
             f"use {firth}a finite C, or drop {name_of(separation.column, names)}",
         )
-    return _Told(
+    return _SeparationText(
         _by_columns(names, labels, separation),
         "its coefficients grow without limit",
         f"use {firth}a finite C, or fewer columns",
@@ -90,15 +92,19 @@ def _by_columns(names: Sequence[str] | None, labels: list[str], separation: Comb
     return f"{what} separates {a} from {b}"
 
 
-def _in_order(names: Sequence[str] | None, separation: Ordering) -> _Told:
-    """What separates ordered classes; what grows; what to use."""
+def _in_order(names: Sequence[str] | None, separation: Ordering) -> _SeparationText:
+    """Text for ordered classes."""
     columns = [name_of(j, names) for j in separation.columns]
     if len(columns) == 1:
         side, name = "above" if separation.rises else "below", columns[0]
-        told = f"No row of a class has {name} {side} that of a row of the next class"
-        return _Told(told, "its coefficient grows without limit", f"use alpha > 0, or drop {name}")
-    told = f"A combination of {listed(columns)} puts all rows in the order of their classes"
-    return _Told(told, "its coefficients grow without limit", "use alpha > 0, or fewer columns")
+        text = f"No row of a class has {name} {side} that of a row of the next class"
+        return _SeparationText(
+            text, "its coefficient grows without limit", f"use alpha > 0, or drop {name}"
+        )
+    text = f"A combination of {listed(columns)} puts all rows in the order of their classes"
+    return _SeparationText(
+        text, "its coefficients grow without limit", "use alpha > 0, or fewer columns"
+    )
 
 
 def _counted(label: str, rows: int | None) -> str:
@@ -108,9 +114,9 @@ def _counted(label: str, rows: int | None) -> str:
 def _by_one_column(names: Sequence[str] | None, labels: list[str], separation: OneColumn) -> str:
     j, threshold = separation.column, number(separation.threshold, 15)
     name = str(names[j]) if names is not None else f"column {j}"
-    here = _counted(labels[separation.class_index], separation.rows)
-    told = f"Every row with {name} {separation.side} {threshold} is {here}"
+    side_class = _counted(labels[separation.class_index], separation.rows)
+    text = f"Every row with {name} {separation.side} {threshold} is {side_class}"
     other = separation.other
     if other is not None:
-        told += f" and every other row is {_counted(labels[other], separation.other_rows)}"
-    return told
+        text += f" and every other row is {_counted(labels[other], separation.other_rows)}"
+    return text

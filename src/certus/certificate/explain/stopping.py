@@ -1,4 +1,4 @@
-"""Words for iterations that ended before the optimum: by how much, and why."""
+"""Texts for iterations that ended before the optimum: by how much, and why."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from ..findings import OptimumFinding, finding_of
 if TYPE_CHECKING:
     from ..certificate import Certificate
 
-LOOSE = 1e-8  # a tol above this can have ended a fit too early
+MAX_TIGHT_TOL = 1e-8  # a larger tol may have ended the fit too early
 
 
 def too_high(c: "Certificate") -> str:
@@ -20,7 +20,7 @@ def too_high(c: "Certificate") -> str:
 
 
 def what_is_left(c: "Certificate") -> str:
-    """f₀, of which the residual is a share."""
+    """The null objective f₀ in words; the residual is a share of it."""
     if finding_of(c, OptimumFinding).null_allowed:
         return "what the intercept alone leaves"
     return "what the allowed coefficients nearest to 0 leave"
@@ -38,11 +38,11 @@ def stopped_by(c: "Certificate") -> str | None:
 
 
 def loose(iteration: Iteration) -> bool:
-    return (iteration.tol or 0.0) > LOOSE
+    return (iteration.tol or 0.0) > MAX_TIGHT_TOL
 
 
 def longer(iteration: Iteration) -> list[str]:
-    """What lets a fit of another library run longer."""
+    """Parameters that let a fit of another library run longer."""
     steps = ["raise max_iter"] if iteration.max_iter is not None else []
     if loose(iteration):
         steps.append(f"lower tol (it was {iteration.tol:g})")

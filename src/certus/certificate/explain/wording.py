@@ -1,4 +1,4 @@
-"""What a family of models says of its certificates."""
+"""The interface of a family's wording: each text of a certificate is one method."""
 
 from html import escape
 from typing import TYPE_CHECKING, Protocol
@@ -12,25 +12,25 @@ Lines = list[tuple[str, str]]  # labelled lines of ``explain``
 
 
 class Wording(Protocol):
-    """The words of one family of models.
+    """The texts of one family of models.
 
-    ``optimum.py``, ``local.py`` and ``exact.py`` have what the families of a kind share; a family
-    has its own class in its own module, and ``registry.py`` knows which.
+    ``optimum.py``, ``local.py`` and ``exact.py`` have the texts that families of a kind share. Each
+    family has a class in its own module; ``registry.py`` says which.
     """
 
-    NOT_ASKED: str = "solver was not asked"  # of whom the check is independent
+    INDEPENDENCE: str = "solver was not asked"  # what the check does not rely on
     DOES_NOT_SAY: str = "that the model is true, the data sound, or that it predicts well"
 
     def claim(self, c: "Certificate", /) -> str:
-        """What is claimed, for one line."""
+        """The claim, on one line."""
         ...
 
     def summary(self, c: "Certificate", /) -> str:
-        """What is claimed or wrong, for the head of a box."""
+        """The claim, or what is wrong with it, for the title of the HTML box."""
         ...
 
     def best_known(self, c: "Certificate", /) -> str:
-        """What is known of the best possible, or that there is better."""
+        """The bound on the best possible objective, or that a better one is known."""
         ...
 
     def lines(self, c: "Certificate", /) -> Lines:
@@ -54,23 +54,23 @@ class Wording(Protocol):
         ...
 
     def note(self, c: "Certificate", /) -> str:
-        """A sentence for a methods section, without who checked it."""
+        """A sentence for a methods section, without the name of the check."""
         ...
 
     def failure_note(self, c: "Certificate", claim: str, /) -> str:
-        """Labelled lines of a certificate whose claim does not hold."""
+        """The same sentence where the claim does not hold."""
         return f"Not certified: {claim}."
 
     def not_certified(self, c: "Certificate", stopped_at: int | None, /) -> str:
-        """What a fit warns of. ``stopped_at``: the max_iter that ended it."""
+        """Warning of an uncertified fit. ``stopped_at``: the max_iter that ended it."""
         ...
 
     def contradicted(self, c: "Certificate", /) -> str:
-        """What a fit warns of where attributes or answers are not those of the parameters."""
+        """Warning of a fit whose attributes or answers contradict its parameters."""
         return f"{c.model}: {'; '.join(c._finding.contradictions)}."
 
     def verb(self, c: "Certificate", /) -> str:
-        """What was done with the formula."""
+        """The verb for the formula: minimised, maximised or claimed."""
         return "maximised" if c.maximised else "minimised"
 
     def equation(self, c: "Certificate", /) -> str:
@@ -78,7 +78,8 @@ class Wording(Protocol):
         return f"<mtext>{escape(c.formula)}</mtext>"
 
     def checked_by(self, c: "Certificate", /) -> str:
-        return f"{c.definition}, from the data; the {self.NOT_ASKED}"
+        """The module that checked the claim, and what it did not rely on."""
+        return f"{c.definition}, from the data; the {self.INDEPENDENCE}"
 
 
 def cause_and_remedy(cause: str | None, remedy: str) -> Lines:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-MOST_INLINE = 100  # numbers of an array that a script holds itself
+MAX_INLINE_NUMBERS = 100  # of an array; longer ones go into the file beside the script
 
 
 class Literals:
@@ -12,7 +12,7 @@ class Literals:
         self.arrays: dict[str, np.ndarray] = {}
 
     def source(self, value: object, name: str = "array") -> str:
-        """An expression whose value this is; ``name`` is the argument it is given as."""
+        """Python expression of a value; ``name`` is the argument that it is passed as."""
         if isinstance(value, np.ndarray):
             return self._array(value, name)
         if isinstance(value, dict):
@@ -31,7 +31,7 @@ class Literals:
         return repr(value.item() if isinstance(value, np.generic) else value)
 
     def _array(self, value: np.ndarray, name: str) -> str:
-        if value.size > MOST_INLINE:
+        if value.size > MAX_INLINE_NUMBERS:
             key = f"{name}{len(self.arrays)}"
             self.arrays[key] = value
             return f'ARRAYS["{key}"]'

@@ -1,8 +1,8 @@
 """A certificate as a script: the page of its model, the parameters, and a loader.
 
 The script needs NumPy and the user's data, nothing of certus, and has at most 150 lines; long
-arrays go into a file beside it. A certificate whose claim does not hold has its script too: it says
-what is not so, and exits with 1.
+arrays go into a file beside it. A certificate whose claim does not hold can be exported too: its
+script says what is wrong and exits with 1.
 """
 
 import io
@@ -39,7 +39,7 @@ class Script(NamedTuple):
 
 
 def export(c: "Certificate", path: str | PathLike[str]) -> None:
-    """Write the script, whole or not at all, and a file of arrays beside it if they are long."""
+    """Write the script atomically, with a file of arrays beside it if they are long."""
     path = Path(path)
     made = script(c, path.name)
     if made.arrays:
@@ -53,10 +53,10 @@ def script(c: "Certificate", name: str = "check.py") -> Script:
     """The script of a certificate; ``name`` is that of its file."""
     problems = _problems(c)
     literals = Literals()
-    head, rest = _head(c, problems[0], name), _model(c, problems, literals) + _loader(c, problems)
+    head, body = _head(c, problems[0], name), _model(c, problems, literals) + _loader(c, problems)
     text = ""
     for page in variants(problems):
-        text = f"{head}{page}\n{rest}"
+        text = f"{head}{page}\n{body}"
         if text.count("\n") <= MAX_LINES:
             break
     return Script(text, literals.arrays)
@@ -74,7 +74,7 @@ def _problems(c: "Certificate") -> list[Problem]:
         )
     finding = c._finding
     if isinstance(finding, OptimumFinding) and not finding.left_out:
-        # a term that leaves columns out has nothing to do where none are
+        # where no columns are left out, the term for them is not needed
         problems = [
             p._replace(arguments={k: v for k, v in p.arguments.items() if k != "independent"})
             for p in problems
@@ -83,7 +83,7 @@ def _problems(c: "Certificate") -> list[Problem]:
 
 
 def _function(c: "Certificate") -> str | None:
-    """Which part of the model is a function of the user's."""
+    """Why a model with a function of the user's cannot be exported; None without one."""
     votes = c.parameters.get("votes") or {}
     for name, value in {**c.parameters, "weights": votes.get("weights")}.items():
         if callable(value):
@@ -96,7 +96,7 @@ def _function(c: "Certificate") -> str | None:
 
 
 def _no_page(c: "Certificate") -> str:
-    return c._finding.unproven or f"no page knows the model, which is {c.status}"
+    return c._finding.unproven or f"the model, which is {c.status}, has no page"
 
 
 def _head(c: "Certificate", problem: Problem, name: str) -> str:
@@ -109,13 +109,13 @@ def _head(c: "Certificate", problem: Problem, name: str) -> str:
 
 
 def _claimed(c: "Certificate") -> str:
-    """Lines of a docstring: names of columns in them may hold anything."""
+    """The claim as lines of a docstring; column names in it may hold any character."""
     words = claim_of(c).wording
     status = f"stopped {c._finding.stopped}" if c.status == "stopped" else c.status
     if c.status != "no finite optimum":
         status += among(c)
-    found = "Claimed:  " if c.certified else "Found:    "
-    lines = f"{words.verb(c).capitalize()}: {c.formula}\n{found} {status}, {words.claim(c)}"
+    label = "Claimed:  " if c.certified else "Found:    "
+    lines = f"{words.verb(c).capitalize()}: {c.formula}\n{label} {status}, {words.claim(c)}"
     return lines.replace("\\", "/").replace('"', "'")
 
 
@@ -136,7 +136,7 @@ def _model(c: "Certificate", problems: list[Problem], literals: Literals) -> str
 
 
 def _slack(c: "Certificate") -> float:
-    """By how much the objective of a page may differ: by rounding, and the gap that is left."""
+    """Allowed difference of the page's objective: rounding, and the remaining gap."""
     gap = c.gap if c.bound is not None and np.isfinite(c.gap) else 0.0
     return 1e-9 * abs(c.objective) + gap
 
@@ -158,7 +158,7 @@ def _loader(c: "Certificate", problems: list[Problem]) -> str:
 
 
 def _report(c: "Certificate") -> str:
-    """What the script prints; what certus found wrong besides is not for the page to recompute."""
+    """The part that prints the result, with contradictions that the page does not recompute."""
     report = template.EXACT if c.kind == "exact" else template.OPTIMUM
     refuted = [*c._finding.contradictions, *([c._finding.unproven] if c._finding.unproven else [])]
     if not c.certified and refuted:
@@ -185,7 +185,7 @@ def _y(c: "Certificate", targets: bool) -> str:
 
 
 def _n_targets(c: "Certificate") -> int:
-    """Columns of y, of a model that predicts numbers."""
+    """Number of columns of y for a model that predicts numbers."""
     votes = c.parameters.get("votes")
     if votes is not None:
         return int(votes["predicted"].shape[1])

@@ -11,9 +11,7 @@ from ..pages.lines import terms_of
 from ..pages.problem import Problem
 from .template import CLAIM, IMPORTS
 
-MIN_PARAGRAPHS = (
-    3  # of a page's text, in every script: what it is about, the objective, its address
-)
+MIN_PARAGRAPHS = 3  # of a page's docstring in every script: subject, objective, module name
 
 
 class Source(NamedTuple):
@@ -26,8 +24,8 @@ class Source(NamedTuple):
 def variants(problems: list[Problem]) -> Iterator[str]:
     """Yield the sources of a page and its terms, each shorter than the one before.
 
-    The derivation goes first, paragraph by paragraph: it can be read in the page. The objective
-    stays. What terms say beyond their first line goes next, and blank lines last.
+    First the derivation is dropped, paragraph by paragraph, since the page has it; the objective
+    stays. Then the docstrings of terms are cut to their first line, and at last blank lines go.
     """
     page = import_module(f"certus.definitions.{problems[0].page}")
     paragraphs = (inspect.getdoc(page) or "").split("\n\n")

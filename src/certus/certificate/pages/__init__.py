@@ -1,1 +1,1 @@
-"""How the page of a model is called with the parameters that a certificate holds."""
+"""Calls of the pages (``definitions/``) with the parameters of a certificate."""

@@ -1,4 +1,4 @@
-"""How the pages of linear classifiers are called."""
+"""Calls of the pages of linear classifiers."""
 
 from collections.abc import Iterator
 
@@ -60,7 +60,7 @@ def hinge(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
 
 
 def columns(page: str, p: Parameters) -> Iterator[Problem]:
-    """A problem for each column of w: of two classes one, else one for each against the rest."""
+    """Yield a problem for each column of w: one for two classes, else each against the rest."""
     c, scaling = _class_weight(p), _scaling(p)
     for k, (w, b) in enumerate(zip(p["w"].T, p["b"], strict=True)):
         targets = AgainstRest(k, c) if p.get("one_vs_rest") else Signs(1, c)
@@ -70,7 +70,7 @@ def columns(page: str, p: Parameters) -> Iterator[Problem]:
 
 
 def _penalty(p: Parameters) -> dict[str, object]:
-    """C, l1 and l2, and whether the intercept is free or the coefficient of a constant column."""
+    """C, l1 and l2, and whether the intercept is free or a coefficient of a constant column."""
     constant = _scaling(p) is not None
     return {
         "C": p["C"], "l1": p["l1"], "l2": p["l2"],
@@ -79,7 +79,7 @@ def _penalty(p: Parameters) -> dict[str, object]:
 
 
 def _scaling(p: Parameters) -> float | None:
-    """The constant whose coefficient is a penalised intercept, as in liblinear; None without."""
+    """The constant whose coefficient is a penalised intercept, as in liblinear; else None."""
     penalized = p["fit_intercept"] and p["l1"] + p["l2"] > 0
     return (p.get("intercept_scaling") or None) if penalized else None
 
@@ -90,7 +90,7 @@ def _class_weight(p: Parameters) -> list[float] | str | None:
 
 
 def without_penalty(p: Parameters) -> dict[str, object]:
-    """The term of a model without a penalty: what separates the classes, or which columns count."""
+    """The term of a model without a penalty: a separating direction, or independent columns."""
     if p.get("l1") or p.get("l2") or p.get("alpha"):
         return {}
     if direction := p.get("direction"):

@@ -1,4 +1,4 @@
-"""How the pages of k-means and of mixtures are called."""
+"""Calls of the pages of k-means and of mixtures."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ FAMILIES = {"bernoulli": Bernoulli(), "poisson": Poisson(), "multinomial": Multi
 
 
 def kmeans(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """Labels are passed on where the parameters hold them: those of a tree of splits."""
+    """Yield one problem; labels are passed on if the parameters have them (a tree of splits)."""
     arguments: dict[str, object] = {"mu": p["centers"], "bound": p.get("bound", False)}
     witnesses = {"ties": p.get("ties"), "labels": p.get("labels")}
     arguments |= {name: w for name, w in witnesses.items() if w is not None and w.size}
@@ -22,7 +22,7 @@ def kmeans(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
 
 
 def mixture(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """Normal components: one page for rows with and without NaN, as parameters do not tell."""
+    """Yield one problem; the Gaussian page takes rows with and without NaN."""
     pi, theta, family = p["weights"], p["theta"], p["family"]
     if family in FAMILIES:
         arguments = {"pi": pi, "theta": theta["values"], "family": FAMILIES[family]}

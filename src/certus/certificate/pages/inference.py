@@ -1,4 +1,4 @@
-"""How the pages of standard errors and intervals are called: by what ``inference`` returns."""
+"""Calls of the pages of standard errors and intervals, from the results of ``inference``."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from ...inference import Inference, LogisticInference
 
 
-def inference(found: "Inference") -> Iterator[Problem]:
-    """A problem for each target: its covariance."""
-    m = len(found.names)
-    covariances = np.reshape(found.covariance, (-1, m, m))
-    alphas = np.broadcast_to(np.ravel(found.alpha), len(covariances))
+def inference(fit: "Inference") -> Iterator[Problem]:
+    """Yield a problem for the covariance of each target."""
+    m = len(fit.names)
+    covariances = np.reshape(fit.covariance, (-1, m, m))
+    alphas = np.broadcast_to(np.ravel(fit.alpha), len(covariances))
     for k, covariance in enumerate(covariances):
         yield Problem("inference", Column(k), {
-            "covariance": covariance, "cov": found.cov, "alpha": float(alphas[k]),
-            "fit_intercept": found.fit_intercept,
+            "covariance": covariance, "cov": fit.cov, "alpha": float(alphas[k]),
+            "fit_intercept": fit.fit_intercept,
         })  # fmt: skip
 
 
-def logistic_inference(found: "LogisticInference") -> Problem:
-    """The covariance of all coefficients."""
+def logistic_inference(fit: "LogisticInference") -> Problem:
+    """The problem for the covariance of all coefficients."""
     return Problem("logistic_inference", Classes(), {
-        "coef": found.coef.T, "covariance": found.covariance, "cov": found.cov,
-        "alpha": float(found.alpha), "fit_intercept": found.fit_intercept,
+        "coef": fit.coef.T, "covariance": fit.covariance, "cov": fit.cov,
+        "alpha": float(fit.alpha), "fit_intercept": fit.fit_intercept,
     })  # fmt: skip
 
 
 def profile_intervals(
-    found: "LogisticInference", low: np.ndarray, high: np.ndarray, level: float, firth: bool = False
+    fit: "LogisticInference", low: np.ndarray, high: np.ndarray, level: float, firth: bool = False
 ) -> Problem:
-    """Likelihood-ratio intervals: the columns of ``found.conf_int(level, kind="lr")``.
+    """The problem for likelihood-ratio intervals: ``fit.conf_int(level, kind="lr")``.
 
-    ``firth``: of Firth's likelihood, as ``FirthInference`` has it.
+    ``firth``: by Firth's penalised likelihood, as for ``FirthInference``.
     """
     likelihood = Firth() if firth else Multinomial()
     return Problem("profile_intervals", Classes(), {
-        "coef": found.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
-        "fit_intercept": found.fit_intercept,
+        "coef": fit.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
+        "fit_intercept": fit.fit_intercept,
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""How the page of logistic regression is called."""
+"""Calls of the page of logistic regression."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from .problem import Problem
 
 
 def logistic(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """Yield a problem for each column of w: of two classes one, else each against the rest."""
+    """Yield a problem for each column of w: one for two classes, else each against the rest."""
     for problem in columns("logistic", p):
         yield problem._replace(arguments={**problem.arguments, **without_penalty(p)})

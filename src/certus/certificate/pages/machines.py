@@ -1,4 +1,4 @@
-"""How the pages of kernel machines are called."""
+"""Calls of the pages of kernel machines."""
 
 from collections.abc import Iterator
 
@@ -13,20 +13,20 @@ from .problem import Problem
 
 
 def lssvm(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem: all columns of β share the kernel."""
+    """Yield one problem: all columns of β share the kernel."""
     targets = Columns() if labels is None else SignColumns(_class_weights(p))
     arguments = {**_machine(p), "fit_intercept": p["fit_intercept"]}
     yield Problem("lssvm", targets, arguments)
 
 
 def lssvm_primal(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem, always of classes."""
+    """Yield one problem; the model is always a classifier."""
     arguments = {**_machine(p), "epsilon": p["epsilon"]}
     yield Problem("lssvm_primal", SignColumns(_class_weights(p)), arguments)
 
 
 def svc(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem: all pairs of classes share the kernel."""
+    """Yield one problem: all pairs of classes share the kernel."""
     yield Problem("svc", Classes(_class_weights(p)), {**_machine(p), "pairs": p["pairs"].tolist()})
 
 

@@ -1,4 +1,4 @@
-"""How the pages of models that compare rows are called: neighbours, trees of clusters, NCFS."""
+"""Calls of the pages of models that compare rows: neighbours, trees of clusters, NCFS."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -29,17 +29,18 @@ ALIASES = {
     "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski",
     "infinity": "chebyshev", "matching": "hamming", "sokalmichener": "rogerstanimoto",
 }  # fmt: skip
-# of columns true in both rows, in the one, in the other, in none: share, and of what
-BOOLEAN: dict[str, tuple[list[float], list[float]]] = {
+# counts of columns that are true in both rows, in the first, in the second, in none: their factors
+# in the numerator and in the denominator
+BOOLEAN_COUNTS: dict[str, tuple[list[float], list[float]]] = {
     "dice": ([0, 1, 1, 0], [2, 1, 1, 0]), "jaccard": ([0, 1, 1, 0], [1, 1, 1, 0]),
     "rogerstanimoto": ([0, 2, 2, 0], [1, 2, 2, 1]), "russellrao": ([0, 1, 1, 1], [1, 1, 1, 1]),
     "sokalsneath": ([0, 2, 2, 0], [1, 2, 2, 0]),
 }  # fmt: skip
-POWERS = {"manhattan", "euclidean", "chebyshev", "minkowski", "precomputed"}
+POWER_METRICS = {"manhattan", "euclidean", "chebyshev", "minkowski", "precomputed"}
 
 
 def distance_of(metric: object, params: Mapping[str, object] | None) -> Term | None:
-    """The term of a metric, or None if it has none: a function of the user's, or Gower's."""
+    """The term of a metric; None for a function of the user's, and for Gower's distance."""
     if not isinstance(metric, str):
         return None
     name, given = ALIASES.get(metric, metric), _plain(params or {})
@@ -50,22 +51,22 @@ def distance_of(metric: object, params: Mapping[str, object] | None) -> Term | N
     if not all(np.isfinite(np.asarray(value, dtype=float)).all() for value in given.values()):
         return None
     try:
-        if name in BOOLEAN:
+        if name in BOOLEAN_COUNTS:
             boolean: Callable[..., Term] = terms.Boolean
-            return boolean(*BOOLEAN[name], **given)
+            return boolean(*BOOLEAN_COUNTS[name], **given)
         return TERMS[name](**given) if name in TERMS else None
     except TypeError:  # a parameter that the metric does not have
         return None
 
 
 def _plain(params: Mapping[str, object]) -> dict[str, Number]:
-    """Parameters as numbers and lists, which a script can hold."""
+    """Parameters as plain numbers and lists, which a script can hold."""
     given = {name: value for name, value in params.items() if value is not None}
     return {name: np.asarray(value).tolist() for name, value in given.items()}
 
 
 def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """All sampled queries in one problem; none if the metric or the weights are a function."""
+    """Yield one problem of all sampled queries; none if the metric or weights are a function."""
     distance, votes = distance_of(p["metric"], p.get("metric_params")), p.get("votes")
     if distance is None:
         return
@@ -99,7 +100,7 @@ NCFS_LOSSES: dict[str, Callable[..., Term]] = {
 
 
 def ncfs(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem; none if the loss is a function of the user's."""
+    """Yield one problem; none if the loss is a function of the user's."""
     gains, loss, prior = p.get("gains"), p.get("loss"), p.get("prior")
     if gains is not None:
         gain: Term = ncfs_terms.ClassGain(np.asarray(gains, dtype=float).tolist())
@@ -125,7 +126,7 @@ LINKS: dict[str, Term] = {
 
 
 def _tree(p: Parameters) -> dict[str, object] | None:
-    """Arguments of both kinds of trees."""
+    """Arguments that agglomerative and divisive trees share; None without a page."""
     distance = distance_of(p["metric"], p.get("metric_params"))
     if distance is None:
         return None
@@ -133,12 +134,12 @@ def _tree(p: Parameters) -> dict[str, object] | None:
         "merges": p["merges"], "distance": distance, "scale": p.get("scale"),
         "labels": p.get("labels"), "n_clusters": p.get("n_clusters"),
         "threshold": p.get("threshold"),
-        "angles": ALIASES.get(str(p["metric"]), p["metric"]) not in POWERS,
+        "angles": ALIASES.get(str(p["metric"]), p["metric"]) not in POWER_METRICS,
     }  # fmt: skip
 
 
 def linkage(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem; none if the metric is a function of the user's."""
+    """Yield one problem; none if the metric is a function of the user's."""
     arguments = _tree(p)
     if arguments is None:
         return
@@ -153,7 +154,7 @@ def linkage(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
 
 
 def diana(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """One problem; none if the metric is a function of the user's."""
+    """Yield one problem; none if the metric is a function of the user's."""
     arguments = _tree(p)
     if arguments is not None:
         yield Problem("diana", NoTargets(), arguments)

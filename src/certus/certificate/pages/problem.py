@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Problem(NamedTuple):
-    """``check(X, *targets(y, s), **arguments)`` of the page; the claims of several are summed.
+    """A call ``check(X, *targets(y, s), **arguments)`` of a page; claims of several are summed.
 
     ``targets`` is a term of ``definitions/terms/targets.py``. Arguments are numbers, text, arrays,
     containers of these, and terms: NamedTuples of ``definitions/terms``, which scripts hold.

@@ -1,4 +1,4 @@
-"""How the pages of regression are called."""
+"""Calls of the pages of regression."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,7 +18,7 @@ Arguments = dict[str, object]
 
 
 def least_squares(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
-    """A problem for each target; of a classifier, for ±1 of each class (of two, the second)."""
+    """Yield a problem for each target; for a classifier, for ±1 of each class (of two, one)."""
     alphas = np.broadcast_to(np.ravel(p["alpha"]), p["b"].shape)
     for k, model in _models(p):
         arguments = {**model, "alpha": float(alphas[k]), "positive": p.get("positive", False)}
@@ -32,7 +32,7 @@ def huber_regression(p: Parameters, _labels: Labels | None) -> Iterator[Problem]
 
 
 def penalized(p: Parameters, _labels: Labels | None) -> Iterator[Problem]:
-    """A problem for each target, whose weights are divided as the model divides the loss."""
+    """Yield a problem for each target, with weights divided as the model divides the loss."""
     assert isinstance(p["loss"], dict)
     loss: Arguments = {**p["loss"]}
     squared, divisor = loss["name"] == "squared", p.get("divisor")
@@ -47,7 +47,7 @@ def penalized(p: Parameters, _labels: Labels | None) -> Iterator[Problem]:
 
 
 def ridge_cv(claim: Mapping[str, object]) -> Problem:
-    """The choice of α by leave-one-out: ``claim`` is the ``cv_claim`` of a reading."""
+    """The problem of choosing α by leave-one-out; ``claim`` is the ``cv_claim`` of a reading."""
     names = ("alpha", "alphas", "per_target", "fit_intercept")
     return Problem(
         "ridge_cv", Columns(), {**{k: claim[k] for k in names}, "score": claim["best_score"]}
@@ -55,7 +55,7 @@ def ridge_cv(claim: Mapping[str, object]) -> Problem:
 
 
 def _models(p: Parameters) -> Iterator[tuple[int, Arguments]]:
-    """w (p,) and b of each target, by its number."""
+    """Yield the number of each target with its w (p,) and b."""
     for k, (w, b) in enumerate(zip(p["w"].T, p["b"], strict=True)):
         yield k, {"w": w, "b": float(b), "fit_intercept": p["fit_intercept"]}
 
@@ -68,7 +68,7 @@ def _column(k: int, labels: Labels | None) -> tuple[object, ...]:
 
 
 def _page_of(penalty: Mapping[str, object], squared: bool, columns: int) -> tuple[str, Arguments]:
-    """The page of a loss and a penalty, and what it is told of the penalty."""
+    """The page of a loss and a penalty, and its arguments for the penalty."""
     given = {name: value for name, value in penalty.items() if name != "name"}
     match penalty["name"]:
         case "elastic_net":
@@ -84,7 +84,7 @@ def _page_of(penalty: Mapping[str, object], squared: bool, columns: int) -> tupl
         case "scad":
             return "concave_penalty", {"penalty": SCAD(**given)}  # type: ignore[arg-type]
         case name:
-            raise ValueError(f"no page knows the penalty {name!r}")
+            raise ValueError(f"there is no page for the penalty {name!r}")
 
 
 def _elastic_net(given: Arguments, squared: bool) -> tuple[str, Arguments]:

@@ -12,16 +12,16 @@ from .problem import Problem
 
 Targets = Callable[[object, np.ndarray], tuple[np.ndarray | None, np.ndarray]]
 
-LARGEST = 1 << 31  # bytes of X as dense float64; a page works with a few copies of it
+MAX_DENSE_BYTES = 1 << 31  # of X as dense float64; a page works with a few copies of it
 
 
 def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
     """The claim of a page on all rows, summed over the problems of a model."""
     n, p = rows.shape
-    if 8 * n * p > LARGEST:
+    if 8 * n * p > MAX_DENSE_BYTES:
         raise MemoryError(
             f"a page works on whole dense arrays, and X would take {8e-9 * n * p:.1f} GB of "
-            'memory: verify without by="page" goes block by block'
+            'memory: certus.verify without by="page" works block by block'
         )
     X, y, s = rows.X[:n], rows.y, rows.s
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
@@ -36,7 +36,7 @@ def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
 
 
 def total(claims: list[Claim]) -> Claim:
-    """The claim of problems that share no parameters: it holds where each of them does."""
+    """The claim of problems that share no parameters; it holds if each of them holds."""
     kinds, objectives, misses, scales, tols, bounds = zip(*claims, strict=True)
     if len(claims) == 1:
         return claims[0]

@@ -19,7 +19,7 @@ class PageWording(Wording):
 
     def __init__(self, family: Wording):
         self.family = family
-        self.NOT_ASKED, self.DOES_NOT_SAY = family.NOT_ASKED, family.DOES_NOT_SAY
+        self.INDEPENDENCE, self.DOES_NOT_SAY = family.INDEPENDENCE, family.DOES_NOT_SAY
 
     def claim(self, c: "Certificate") -> str:
         if c.kind == "exact":
@@ -71,9 +71,9 @@ class PageWording(Wording):
 
     def note(self, c: "Certificate") -> str:
         n, p = c.shape
-        who = f"{c.model} ({count(n, 'row')}, {count(p, 'column')})"
+        subject = f"{c.model} ({count(n, 'row')}, {count(p, 'column')})"
         recomputed = "" if c.kind == "exact" else "; recomputed from the data"
-        return f"{who}: {c.status}, {self.claim(c)}{recomputed}"
+        return f"{subject}: {c.status}, {self.claim(c)}{recomputed}"
 
     def failure_note(self, c: "Certificate", claim: str) -> str:
         return f"{c.model}: {claim}."

@@ -1,8 +1,8 @@
-"""Families of rows that count, with the parameters ``theta`` (K, p) of K components.
+"""Bernoulli, Poisson and multinomial families, with parameters ``theta`` (K, p) of K components.
 
     log p(x_i | θ_k) = scores_ik + base_i
 
-``fitted`` is given Σ_i w_ik x_i and Σ_i w_ik of each component, and returns the likeliest θ.
+``fitted`` takes Σ_i w_ik x_i and Σ_i w_ik of each component, and returns the maximum likelihood θ.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Bernoulli(NamedTuple):
-    """Entry j is 1 with probability θ_j, else 0; a share counts as such."""
+    """Entry j is 1 with probability θ_j, else 0; fractions are allowed."""
 
     def allows(self, X, theta):
         return all(((A >= 0) & (A <= 1)).all() for A in (X, theta))
@@ -48,8 +48,8 @@ class Multinomial(NamedTuple):
     """The row's counts are drawn from columns with probabilities θ_j."""
 
     def allows(self, X, theta):
-        off = np.abs(theta.sum(axis=1) - 1)
-        return (X >= 0).all() and (theta >= 0).all() and (off <= 1e-9).all()
+        error = np.abs(theta.sum(axis=1) - 1)
+        return (X >= 0).all() and (theta >= 0).all() and (error <= 1e-9).all()
 
     def scores(self, X, theta):
         return X @ np.log(np.maximum(theta, 5e-324)).T

@@ -1,8 +1,8 @@
-"""Shapes of the covariances of normal components: matrices, and those that rows make likeliest.
+"""Shapes of the covariances of normal components, with their maximum likelihood estimates.
 
-``matrices(C, p)`` has a matrix for each distinct C: of one, all components have the same.
-``fitted(S, n, P, e)`` is given the components' scatter matrices S and weights n, and the prior: e
-rows whose scatter is P.
+``matrices(C, p)`` has a matrix for each distinct C; a single one is common to all components.
+``fitted(S, n, P, e)`` takes the components' scatter matrices S and weights n, and the prior: e
+pseudo-rows whose scatter is P.
 """
 
 from typing import NamedTuple

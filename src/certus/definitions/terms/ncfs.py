@@ -1,7 +1,7 @@
-"""Distances of NCFS with their slopes, and what a row gains if another speaks for it.
+"""Distances of NCFS with their slopes, and gains between rows.
 
-D(A, b, W) of each row of A (n, P) to one row b, Δ = A − b; ``slopes`` (n, P) are ∂D/∂W, and
-``size`` is the largest that these can be, R being the range of the widest of P columns.
+D(A, b, W) is the distance of each row of A (n, P) to one row b, Δ = A − b; ``slopes`` (n, P) are
+∂D/∂W, and ``size`` is an upper bound on these, R being the range of the widest of P columns.
 """
 
 from typing import NamedTuple
@@ -66,7 +66,7 @@ class WeightedPhiS(NamedTuple):
 
     def __call__(self, A, b, W):
         D, U = (((v - (v @ W)[:, None] / W.sum()) ** 2) @ W for v in (A - b, A + b))
-        zero = 5e-15 * (D + U)  # what rounding leaves of nothing
+        zero = 5e-15 * (D + U)  # a sum of squares below this is rounding
         return np.where(zero >= D, 0.0, np.where(zero >= U, np.inf, D / np.where(U > 0, U, 1.0)))
 
     def slopes(self, A, b, W):
@@ -80,7 +80,7 @@ class WeightedPhiS(NamedTuple):
 
 
 class ClassGain(NamedTuple):
-    """G_ij = gains[y_i][y_j], of classes numbered 0, 1, …."""
+    """G_ij = gains[y_i][y_j], with classes numbered 0, 1, …."""
 
     gains: list[list[float]]
 

@@ -3,7 +3,7 @@
     a_kr = b_k − ½ Σ_j ((z_jr − μ_kj) u_kj)²
     A_kj = Σ_r w_kr (z_jr − μ_kj)        S_kj = Σ_r w_kr (z_jr − μ_kj)²
 
-Loops run along rows, four columns at a time, in stretches that stay in cache.
+Loops run along rows, four columns at a time, in tiles that stay in cache.
 """
 
 from functools import cache
@@ -12,26 +12,28 @@ import numpy as np
 
 from certus.kernels._compile import kernel
 
-STRETCH = 512  # rows
-SIDE = 4  # columns at a time
+TILE_ROWS = 512  # the rows of a group of columns stay in cache
+GROUP_COLUMNS = 4  # columns handled together
 
 
 @kernel
 def log_densities(Z, mu, u, b, out):
-    """out[k, r] = a_kr, Z of shape (p, rows)."""
+    """Compute out[k, r] = a_kr for Z of shape (p, rows)."""
     p, n = Z.shape
-    whole = p - p % SIDE
+    whole = p - p % GROUP_COLUMNS
     half = np.sqrt(0.5)
-    for start in range(0, n, STRETCH):
-        stop = min(start + STRETCH, n)
+    for start in range(0, n, TILE_ROWS):
+        stop = min(start + TILE_ROWS, n)
         for c in range(len(mu)):
             d = out[c, start:stop]
             d[:] = b[c]
             v = half * u[c]
-            for j in range(0, whole, SIDE):
+            for j in range(0, whole, GROUP_COLUMNS):
                 z0, z1 = Z[j, start:stop], Z[j + 1, start:stop]
                 z2, z3 = Z[j + 2, start:stop], Z[j + 3, start:stop]
-                _take_four(z0, z1, z2, z3, mu[c, j : j + SIDE], v[j : j + SIDE], d)
+                _subtract_four_columns(
+                    z0, z1, z2, z3, mu[c, j : j + GROUP_COLUMNS], v[j : j + GROUP_COLUMNS], d
+                )
             for j in range(whole, p):
                 z, m, last = Z[j, start:stop], mu[c, j], v[j]
                 for r in range(len(d)):
@@ -40,7 +42,8 @@ def log_densities(Z, mu, u, b, out):
 
 
 @kernel
-def _take_four(z0, z1, z2, z3, mu, u, d):
+def _subtract_four_columns(z0, z1, z2, z3, mu, u, d):
+    """Subtract the terms of four columns from d."""
     m0, m1, m2, m3 = mu[0], mu[1], mu[2], mu[3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     for r in range(len(d)):
@@ -52,21 +55,21 @@ def _take_four(z0, z1, z2, z3, mu, u, d):
 def moments(Z, w, mu, A, S):
     """Fill A and S (k, p) from Z (p, rows) and w (k, rows)."""
     p, n = Z.shape
-    whole = p - p % SIDE
+    whole = p - p % GROUP_COLUMNS
     A[:] = 0.0
     S[:] = 0.0
-    four = np.empty(2 * SIDE)
-    for start in range(0, n, STRETCH):
-        stop = min(start + STRETCH, n)
+    four = np.empty(2 * GROUP_COLUMNS)
+    for start in range(0, n, TILE_ROWS):
+        stop = min(start + TILE_ROWS, n)
         for c in range(len(mu)):
             v = w[c, start:stop]
-            for j in range(0, whole, SIDE):
+            for j in range(0, whole, GROUP_COLUMNS):
                 z0, z1 = Z[j, start:stop], Z[j + 1, start:stop]
                 z2, z3 = Z[j + 2, start:stop], Z[j + 3, start:stop]
-                _sum_four(z0, z1, z2, z3, mu[c, j : j + SIDE], v, four)
-                for i in range(SIDE):
+                _sum_four_columns(z0, z1, z2, z3, mu[c, j : j + GROUP_COLUMNS], v, four)
+                for i in range(GROUP_COLUMNS):
                     A[c, j + i] += four[i]
-                    S[c, j + i] += four[SIDE + i]
+                    S[c, j + i] += four[GROUP_COLUMNS + i]
             for j in range(whole, p):
                 z, m = Z[j, start:stop], mu[c, j]
                 a, s = 0.0, 0.0
@@ -80,7 +83,8 @@ def moments(Z, w, mu, A, S):
 
 
 @kernel
-def _sum_four(z0, z1, z2, z3, mu, v, four):
+def _sum_four_columns(z0, z1, z2, z3, mu, v, four):
+    """Write the sums A, then S, of four columns to ``four``."""
     m0, m1, m2, m3 = mu[0], mu[1], mu[2], mu[3]
     a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0

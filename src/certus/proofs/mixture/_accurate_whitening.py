@@ -1,19 +1,19 @@
-r"""Whitening of a covariance matrix, and what rounding can have done to it.
+r"""Whitening of a covariance matrix with bounds on its rounding errors.
 
 With W the computed inverse of C's Cholesky factor,
 
     W C Wᵀ = I + R,      log|C| = −2 log|det W| + log|I + R|,      uᵀC⁻¹u = zᵀ(I + R)⁻¹z,   z = Wu
 
-R would be 0 without rounding; it is measured. Where it is not small beside what is proven it is
-measured in about twice the digits, W is replaced by (I + R)^−½ W, and measured again. What remains
-is that of z itself,
+R would be 0 without rounding, and is computed. If it is too large for what is to be proven, it is
+computed with about twice the digits, W is replaced by (I + R)^−½ W, and R is computed again. The
+remaining error is that of z,
 
     ‖ẑ − z‖ ≤ γ_p ‖|W||u|‖ ≤ γ_p κ ‖z‖,      κ = ‖|W||W⁻¹|‖
 
-which grows like the root of C's condition number, where R grew like the condition number.
+which grows like the square root of C's condition number, while R grew like the condition number.
 
-Products of twice the digits are sums of products of slices of 21 bits, each of which BLAS computes
-without rounding (Ozaki, Ogita, Oishi and Rump 2012).
+Products with twice the digits are sums of products of slices of 21 bits, each of which BLAS
+computes without rounding (Ozaki, Ogita, Oishi and Rump 2012).
 """
 
 from typing import NamedTuple
@@ -22,16 +22,16 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 
-SLICES, BITS = 4, 21  # of each number; products of 2 · 21 bits, 2048 of them, are exact
-NEGLECTED = 2.0**-78  # of the largest entries: products of slices that are left out
-FINE = 1e-8  # nats of a log density: R is not measured again
-ROUNDS = 2  # corrections of W
-TWISTED = 1.25  # ‖M⁻¹‖ at most, with M of the next line
-LARGEST = 0.1  # R of which the first terms of a series say enough
+N_SLICES, SLICE_BITS = 4, 21  # sums of 2048 products of two slices, 42 bits each, are exact
+NEGLECTED_PRODUCT_RATIO = 2.0**-78  # of the omitted slice products to the largest entries
+MAX_UNCORRECTED_ERROR_NATS = 1e-8  # of a log density, up to which W is not corrected
+MAX_CORRECTIONS = 2  # of W
+MAX_DEPARTURE = 0.1  # ‖R‖ up to which the first terms of the series are enough
+MAX_INVERSE_NORM = 1.25  # bound on ‖(I + R)⁻¹‖ for such R
 
 
 class Whitening(NamedTuple):
-    """W, log|C|, and the bounds of the head comment."""
+    """W and log|C|, with the bounds of the module's docstring."""
 
     W: np.ndarray
     log_det: float
@@ -41,9 +41,9 @@ class Whitening(NamedTuple):
 
 
 def whiten(C: np.ndarray, low: np.ndarray | None = None) -> Whitening:
-    """The whitening of C (or of C + low); LinAlgError if C is not positive definite.
+    """Whitening of C (or of C + low); raise LinAlgError if C is not positive definite.
 
-    Powers of two make the diagonal about 1, which rounds nothing.
+    C is first scaled by powers of two to a diagonal of about 1, which is exact.
     """
     v = np.diagonal(C)
     if not (v > 0).all() or not np.isfinite(C).all():
@@ -55,81 +55,83 @@ def whiten(C: np.ndarray, low: np.ndarray | None = None) -> Whitening:
     W = np.tril(np.linalg.solve(L, np.eye(p)))
     kappa = 1.1 * float(np.linalg.norm(np.dot(np.abs(W), np.abs(L))))
     logs = np.log(np.diagonal(W))
-    of_logs = -2 * float(logs.sum()) - 2 * float(np.log(q).sum())
-    lost = gamma(2 * p + 8) * float(np.abs(logs).sum() + np.abs(np.log(q)).sum() + 1)
+    log_det_of_W = -2 * float(logs.sum()) - 2 * float(np.log(q).sum())
+    log_det_error = gamma(2 * p + 8) * float(np.abs(logs).sum() + np.abs(np.log(q)).sum() + 1)
     R, error = np.dot(np.dot(W, C), W.T) - np.eye(p), gamma(2 * p + 4) * kappa**2
-    if low is None and p * (float(np.linalg.norm(R)) + error) <= FINE:
+    if low is None and p * (float(np.linalg.norm(R)) + error) <= MAX_UNCORRECTED_ERROR_NATS:
         size = float(np.linalg.norm(R)) + error
-        return Whitening(
-            W * q, of_logs + float(np.trace(R)), np.sqrt(p) * error + size**2 + lost, size, kappa
-        )
+        log_det_error = np.sqrt(p) * error + size**2 + log_det_error
+        return Whitening(W * q, log_det_of_W + float(np.trace(R)), log_det_error, size, kappa)
     R, error = _departure_from_identity(W, C, low)
     size = float(np.linalg.norm(R)) + error
-    if not size <= LARGEST:
-        return Whitening(W * q, of_logs, np.inf, np.inf, kappa)
-    log_det = of_logs + float(np.log1p(np.linalg.eigvalsh(R)).sum())
-    lost += 2 * np.sqrt(p) * error + gamma(8 * p) * size
-    for _ in range(ROUNDS):
-        if p * size <= FINE:
+    if not size <= MAX_DEPARTURE:
+        return Whitening(W * q, log_det_of_W, np.inf, np.inf, kappa)
+    log_det = log_det_of_W + float(np.log1p(np.linalg.eigvalsh(R)).sum())
+    log_det_error += 2 * np.sqrt(p) * error + gamma(8 * p) * size
+    for _ in range(MAX_CORRECTIONS):
+        if p * size <= MAX_UNCORRECTED_ERROR_NATS:
             break
         RW = np.dot(R, W)
         W = W - 0.5 * RW + 0.375 * np.dot(R, RW)
         R, error = _departure_from_identity(W, C, low)
         size = float(np.linalg.norm(R)) + error
-    return Whitening(W * q, log_det, lost, size, 1.2 * kappa)
+    return Whitening(W * q, log_det, log_det_error, size, 1.2 * kappa)
 
 
 def _departure_from_identity(
     W: np.ndarray, C: np.ndarray, low: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    """W (C + low) Wᵀ − I, made symmetric, and a bound on the norm of its error.
+    """Symmetric part of W (C + low) Wᵀ − I, and a bound on the norm of its error.
 
-    Covariances of other libraries can be rounded so that they are not symmetric. With M = I + R
-    the symmetric part and A the other one, uᵀC⁻¹u = zᵀ(M + AᵀM⁻¹A)⁻¹z, and log|M + A| lies between
-    log|M| and log|M + AᵀM⁻¹A|: A counts by its square.
+    Covariances of other libraries can be slightly asymmetric. With M = I + R the symmetric part and
+    A the antisymmetric one, uᵀC⁻¹u = zᵀ(M + AᵀM⁻¹A)⁻¹z, and log|M + A| lies between log|M| and
+    log|M + AᵀM⁻¹A|: A enters by its square.
     """
     p = len(C)
-    T, T_low, of_T = accurate_matrix_product(W, C)
+    T, T_low, T_error = accurate_matrix_product(W, C)
     if low is not None:
         T_low = T_low + np.dot(W, low)
-        of_T = of_T + gamma(p + 2) * np.dot(np.abs(W), np.abs(low))
-    of_T = of_T + gamma(2) * np.abs(T_low)
-    high, rest, error = accurate_matrix_product(T, W.T)
-    R = (high - np.eye(p)) + (rest + np.dot(T_low, W.T))
+        T_error = T_error + gamma(p + 2) * np.dot(np.abs(W), np.abs(low))
+    T_error = T_error + gamma(2) * np.abs(T_low)
+    high, remainder, error = accurate_matrix_product(T, W.T)
+    R = (high - np.eye(p)) + (remainder + np.dot(T_low, W.T))
     V = np.abs(W.T)
-    error = error + np.dot(of_T + gamma(p + 2) * np.abs(T_low), V) + 4 * UNIT * np.abs(R)
-    off = float(np.linalg.norm(error))
-    return 0.5 * (R + R.T), off + TWISTED * (0.5 * float(np.linalg.norm(R - R.T)) + off) ** 2
+    error = error + np.dot(T_error + gamma(p + 2) * np.abs(T_low), V) + 4 * UNIT * np.abs(R)
+    error_norm = float(np.linalg.norm(error))
+    asymmetry = 0.5 * float(np.linalg.norm(R - R.T)) + error_norm
+    return 0.5 * (R + R.T), error_norm + MAX_INVERSE_NORM * asymmetry**2
 
 
 def accurate_matrix_product(
     A: np.ndarray, B: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """AB as an unevaluated sum of two matrices, and a bound on the error of each entry."""
-    bits = BITS - max(0, (int(A.shape[1]).bit_length() - 10) // 2)
-    a, of_a = _slices(A, 1, bits)
-    b, of_b = _slices(B, 0, bits)
+    """Return AB as an unevaluated sum of two matrices, and a bound on the error of each entry."""
+    bits = SLICE_BITS - max(0, (int(A.shape[1]).bit_length() - 10) // 2)
+    a, a_scale = _slices(A, 1, bits)
+    b, b_scale = _slices(B, 0, bits)
     high, low = np.zeros((2, A.shape[0], B.shape[1]))
-    for i in range(SLICES):
-        for j in range(SLICES - i):
+    for i in range(N_SLICES):
+        for j in range(N_SLICES - i):
             P = np.dot(a[i], b[j])
             total = high + P
             back = total - high
             low += (high - (total - back)) + (P - back)
             high = total
-    left_out = NEGLECTED * 2.0 ** (4 * (BITS - bits)) * A.shape[1]
-    return high, low, left_out * of_a * of_b + UNIT * 10 * np.abs(low)
+    neglected = NEGLECTED_PRODUCT_RATIO * 2.0 ** (4 * (SLICE_BITS - bits)) * A.shape[1]
+    return high, low, neglected * a_scale * b_scale + UNIT * 10 * np.abs(low)
 
 
 def _slices(A: np.ndarray, axis: int, bits: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """A as a sum of matrices of so many bits each, counted from the largest entry along an axis
-    (the last slice: all that is left); those entries, rounded up to powers of two."""
+    """Split A into matrices of ``bits`` bits each, from the largest entry along the axis down.
+
+    The last slice is the remainder. The largest entries, rounded up to powers of two, come second.
+    """
     top = np.abs(A).max(axis=axis, keepdims=True)
     top = np.exp2(np.ceil(np.log2(np.where(top > 0, top, 1.0))))
-    out, rest = [], A
-    for i in range(SLICES - 1):
+    out, remainder = [], A
+    for i in range(N_SLICES - 1):
         shift = 1.5 * top * 2.0 ** (52 - bits * (i + 1))
-        part = (rest + shift) - shift
+        part = (remainder + shift) - shift
         out.append(part)
-        rest = rest - part
-    return [*out, rest], top
+        remainder = remainder - part
+    return [*out, remainder], top

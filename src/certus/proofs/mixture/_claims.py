@@ -1,97 +1,106 @@
-"""What a fitted mixture says besides its parameters, held against them.
+"""Comparison of a fitted mixture's other attributes with its parameters.
 
     lower_bound_ = (Σ s log p(x) + log prior) / Σ s        precisions_ = C⁻¹ = PPᵀ
 
-P in precisions_cholesky_. Of scikit-learn's models lower_bound_ is that of the parameters before
-the last step.
+with P in precisions_cholesky_. scikit-learn's lower_bound_ belongs to the parameters before the
+last step.
 """
 
 from typing import Any
 
 import numpy as np
 
-from certus.proofs.mixture._gaussian_components import Normals, Prior
+from certus.proofs.mixture._gaussian_components import CovariancePrior, Normals
 
-AGREE = 1e-6  # nats a unit of weight: starts so close to the best found the same
-EXACT, SINGLE = 1e-9, 1e-5  # relative, of sums in float64 and of data in float32
-SHARES = 1e-9  # by which weights_ may miss 1
-LAST = 10.0  # times the last change, which the step after it does not exceed
-TWICE = 2.0  # what holds a covariance up: no more than as much again is the rows' own
-NOTHING_LEFT = 1e-10  # of the columns' variances, where nothing holds covariances up
-ANSWERS = 1e-6  # by which log densities may be off, relative;
-SINGLE_ANSWERS = float(np.sqrt(np.finfo(np.float32).eps))  # of float32
-NAMES = 3  # answers told
+SAME_OPTIMUM_NATS = 1e-6  # per unit of weight: starts this close to the best reached the same one
+FLOAT64_RTOL, FLOAT32_RTOL = 1e-9, 1e-5  # of sums in float64, and of data in float32
+WEIGHT_SUM_ATOL = 1e-9  # of Σ weights_ = 1
+MAX_LAST_CHANGE_RATIO = 10.0  # of a step's change to the one before it
+# of a variance to its regularisation: the rows contribute no more than the regularisation does
+MAX_COLLAPSED_SPREAD = 2.0
+UNREGULARIZED_FLOOR_RATIO = 1e-10  # of a variance to the column's, without regularisation
+ANSWER_RTOL = 1e-6  # of log densities
+FLOAT32_ANSWER_RTOL = float(np.sqrt(np.finfo(np.float32).eps))
+MAX_NAMED_ROWS = 3  # in a message
 
 
-def agreement(restarts: np.ndarray | None) -> tuple[int, int, float] | None:
-    """How many of how many starts found the best, and how far below it the worst is."""
+def restart_agreement(restarts: np.ndarray | None) -> tuple[int, int, float] | None:
+    """Number of starts that reached the best, number of starts, and distance of the worst."""
     if restarts is None or not np.size(restarts):
         return None
     restarts = np.asarray(restarts, dtype=float)
     best, worst = float(restarts.max()), float(restarts.min())
-    return int((restarts >= best - AGREE).sum()), len(restarts), best - worst
+    return int((restarts >= best - SAME_OPTIMUM_NATS).sum()), len(restarts), best - worst
 
 
-def contradicted(
-    theta: object, found: dict[str, Any], claims: dict[str, Any], ours: bool
+def claim_contradictions(
+    theta: object, result: dict[str, Any], claims: dict[str, Any], ours: bool
 ) -> list[str]:
-    """All that does not agree."""
-    share, said = float(claims.get("shares", 1.0)), []
-    single = found["single"]
-    loose = SINGLE if single else EXACT
-    if abs(share - 1) > (SINGLE if single else SHARES):
-        said.append(f"weights_ add up to {share:.9g}")
-    mean = found["objective"] / found["weight"]
-    bound, trace, off = claims.get("lower_bound"), claims.get("trace"), loose * (1 + abs(mean))
+    """Messages about claims that disagree with the data."""
+    weight_sum, messages = float(claims.get("shares", 1.0)), []
+    single = result["single"]
+    rtol = FLOAT32_RTOL if single else FLOAT64_RTOL
+    if abs(weight_sum - 1) > (FLOAT32_RTOL if single else WEIGHT_SUM_ATOL):
+        messages.append(f"weights_ add up to {weight_sum:.9g}")
+    mean = result["objective"] / result["weight"]
+    bound, trace, tolerance = claims.get("lower_bound"), claims.get("trace"), rtol * (1 + abs(mean))
     if bound is not None and not ours:
-        off = _last_change(trace, claims.get("tol"))
-    if bound is not None and off is not None and not abs(bound - mean) <= off:
-        said.append(f"lower_bound_ is {bound:.9g}, the rows say {mean:.9g}")
+        tolerance = _last_change(trace, claims.get("tol"))
+    if bound is not None and tolerance is not None and not abs(bound - mean) <= tolerance:
+        messages.append(f"lower_bound_ is {bound:.9g}, but the rows give {mean:.9g}")
     if ours:
-        said += _on_the_way(mean, off, trace, claims, found["ascent"])
+        messages += _trace_contradictions(mean, tolerance, trace, claims, result["ascent"])
     if isinstance(theta, Normals):
-        said += _other_precisions(theta, claims, single)
-    return said
+        messages += _precision_contradictions(theta, claims, single)
+    return messages
 
 
 def _last_change(trace: np.ndarray | None, tol: float | None) -> float | None:
-    """How far lower_bound_ can be from the model's own parameters; None where that is unknown."""
+    """Largest distance of lower_bound_ from the value at the parameters; None if unknown."""
     if trace is None or len(trace) < 2:
         return None
-    return LAST * max(abs(trace[-1] - trace[-2]), tol or 0.0) + ANSWERS
+    return MAX_LAST_CHANGE_RATIO * max(abs(trace[-1] - trace[-2]), tol or 0.0) + ANSWER_RTOL
 
 
-def _on_the_way(
-    mean: float, off: float, trace: np.ndarray | None, claims: dict[str, Any], ascent: bool
+def _trace_contradictions(
+    mean: float, tolerance: float, trace: np.ndarray | None, claims: dict[str, Any], ascent: bool
 ) -> list[str]:
-    said, restarts = [], claims.get("restarts")
-    if trace is not None and len(trace) and not abs(trace[-1] - mean) <= off:
-        said.append(f"lower_bounds_ ends at {trace[-1]:.9g}, the rows say {mean:.9g}")
-    if restarts is not None and np.size(restarts) and not abs(max(restarts) - mean) <= AGREE + off:
-        said.append(f"the best restart reached {max(restarts):.9g}, the model has {mean:.9g}")
-    fell = float(claims.get("fell", 0.0))
-    if ascent and not fell <= off:
-        said.append(f"the objective fell by {fell:.1g} a row between two steps")
-    return said
+    """Messages about a trace or restarts that do not end at the model."""
+    messages, restarts = [], claims.get("restarts")
+    if trace is not None and len(trace) and not abs(trace[-1] - mean) <= tolerance:
+        messages.append(f"lower_bounds_ ends at {trace[-1]:.9g}, but the rows give {mean:.9g}")
+    if restarts is not None and np.size(restarts):
+        best = max(restarts)
+        if not abs(best - mean) <= SAME_OPTIMUM_NATS + tolerance:
+            messages.append(f"the best restart reached {best:.9g}, but the model has {mean:.9g}")
+    decrease = float(claims.get("largest_decrease", 0.0))
+    if ascent and not decrease <= tolerance:
+        messages.append(f"the objective fell by {decrease:.1g} a row between two steps")
+    return messages
 
 
-def _other_precisions(theta: Normals, claims: dict[str, Any], single: bool) -> list[str]:
-    """Lᵀ precisions L = I and (LᵀP)(LᵀP)ᵀ = I with C = LLᵀ, up to rounding."""
-    said = []
+def _precision_contradictions(theta: Normals, claims: dict[str, Any], single: bool) -> list[str]:
+    """Messages where Lᵀ precisions L ≠ I or (LᵀP)(LᵀP)ᵀ ≠ I, with C = LLᵀ, beyond rounding."""
+    messages = []
     for name in ("precisions", "precisions_cholesky"):
         for k in range(1 if theta.shape == "tied" else theta.k) if name in claims else ():
-            off, lost = theta.precisions_off(claims[name], k, rooted=name != "precisions")
-            slack = (1e-3 if single else 1e-8) + lost * (1e-6 if single else 1e-14)
-            if not off <= slack:
+            rooted = name != "precisions"
+            error, condition = theta.precision_errors(claims[name], k, rooted=rooted)
+            tolerance = (1e-3 if single else 1e-8) + condition * (1e-6 if single else 1e-14)
+            if not error <= tolerance:
                 which = "" if theta.shape == "tied" else f" of component {k}"
-                said.append(f"{name}_{which} is not that of covariances_")
+                messages.append(f"{name}_{which} does not match covariances_")
                 break
-    return said
+    return messages
 
 
-def collapsed(theta: Normals, n: np.ndarray, prior: Prior) -> list[dict[str, Any]]:
-    """Components that would have no spread, in some direction (``whole``: in all), but for what is
-    added to it: (S + Ψ)/(n + ε) ≈ Ψ/(n + ε), or S/n + added ≈ added."""
+def collapsed_components(
+    theta: Normals, n: np.ndarray, prior: CovariancePrior
+) -> list[dict[str, Any]]:
+    """Components whose spread in some direction (``whole``: in all) is mere regularisation.
+
+    (S + Ψ)/(n + ε) ≈ Ψ/(n + ε), or S/n + added ≈ added.
+    """
     if theta.p == 0:
         return []
     d = np.where(prior.d > 0, prior.d, 1.0)
@@ -101,37 +110,37 @@ def collapsed(theta: Normals, n: np.ndarray, prior: Prior) -> list[dict[str, Any
     elif prior.epsilon:
         floor = prior.epsilon * d / (rows + prior.epsilon)[:, None]
     else:
-        floor = np.broadcast_to(NOTHING_LEFT * d, theta.means.shape)
-    if theta.shape == "spherical":  # it has one variance for all columns
+        floor = np.broadcast_to(UNREGULARIZED_FLOOR_RATIO * d, theta.means.shape)
+    if theta.shape == "spherical":  # one variance for all columns
         floor = np.repeat(floor.mean(axis=1, keepdims=True), theta.p, axis=1)
     spreads = theta.spreads(floor)
     return [
-        {"component": k, "whole": bool(spreads[k, -1] <= TWICE)}
+        {"component": k, "whole": bool(spreads[k, -1] <= MAX_COLLAPSED_SPREAD)}
         for k in range(theta.k)
-        if spreads[k, 0] <= TWICE and n[k] > 0
+        if spreads[k, 0] <= MAX_COLLAPSED_SPREAD and n[k] > 0
     ]
 
 
-def other_answers(
+def answer_contradictions(
     answers: tuple[np.ndarray, np.ndarray, np.ndarray],
     J: np.ndarray,
     log_p: np.ndarray,
     single: bool,
 ) -> list[str]:
-    """Rows of which the model says another log density, or a component that is less likely."""
+    """Messages about rows with a wrong log density or a component that is not the likeliest."""
     rows, scores, labels = answers
-    loose = SINGLE_ANSWERS if single else ANSWERS
-    off = loose * (1 + np.abs(log_p))
-    wrong = np.flatnonzero(~(np.abs(scores - log_p) <= off))
-    said = [
+    rtol = FLOAT32_ANSWER_RTOL if single else ANSWER_RTOL
+    tolerance = rtol * (1 + np.abs(log_p))
+    wrong = np.flatnonzero(~(np.abs(scores - log_p) <= tolerance))
+    messages = [
         f"score_samples gives row {rows[i]} {scores[i]:.6g}, its log density is {log_p[i]:.6g}"
-        for i in wrong[:NAMES]
+        for i in wrong[:MAX_NAMED_ROWS]
     ]
     if len(wrong) > 1:
-        said[0] += f" ({len(wrong):,} such rows of {len(rows):,} that were asked)"
-    less = np.flatnonzero(~(J.max(axis=0) - J[labels, np.arange(len(labels))] <= off))
-    said += [
-        f"predict puts row {rows[i]} in component {labels[i]}; {J[:, i].argmax()} is likelier"
-        for i in less[:NAMES]
+        messages[0] += f" ({len(wrong):,} such rows of {len(rows):,} checked)"
+    unlikely = np.flatnonzero(~(J.max(axis=0) - J[labels, np.arange(len(labels))] <= tolerance))
+    messages += [
+        f"predict puts row {rows[i]} in component {labels[i]}; {J[:, i].argmax()} is more likely"
+        for i in unlikely[:MAX_NAMED_ROWS]
     ]
-    return said
+    return messages

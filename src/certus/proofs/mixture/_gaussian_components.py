@@ -8,15 +8,15 @@ With weights w_ik of rows, n_k = Σ_i w_ik and S_k = Σ_i w_ik (x_i − μ_k)(x_
 Σ w_ik log N(x_i; μ_k, C_k) is largest at the mean of the rows and at C_k = S_k/n_k (tied:
 ΣS_k/Σn_k; diag: its diagonal; spherical: the mean of that).
 
-The prior gives each C (tied: the one C) ε rows that vary as the data do, d the columns' variances:
+The prior gives each C (tied: the one C) ε pseudo-rows with the columns' variances d:
 
     log prior = −½ (ε log|C| + tr(ΨC⁻¹)),   Ψ = ε diag(d),   so that   C_k = (S_k + Ψ)/(n_k + ε)
 
-It is an inverse Wishart density (inverse gamma of diag and spherical) up to a constant. Where there
-are no rows its mode is diag(d), and a change of units changes nothing.
+It is an inverse Wishart density (for diag and spherical: inverse gamma) up to a constant. Without
+rows its mode is diag(d), and it does not depend on units.
 
-x − μ_k is a difference to the component's own mean, and so are all moments: an origin far away
-costs no digits. Rows with NaN are in ``_missing_entries.py``.
+Log densities and moments use differences to the component's mean, so that an origin far away costs
+no digits. Rows with NaN are handled in ``_missing_entries.py``.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.mixture._accurate_whitening import (
-    NEGLECTED,
+    NEGLECTED_PRODUCT_RATIO,
     Whitening,
     accurate_matrix_product,
     whiten,
@@ -34,35 +34,36 @@ from certus.proofs.mixture._missing_entries import Normal, expected_moments, obs
 from certus.proofs.types import FunctionTo, RowData
 
 LOG_2PI = 1.8378770664093453
-NEGLIGIBLE = 1e-30  # weight of a row in a component: it changes no digit of a sum
-NEAR = 1e9  # (x − μ)ᵀC⁻¹(x − μ) times κ²: times a rounding error of sums it is still small
-SMALL = 1e-4  # nats of a log density times (x − μ)ᵀC⁻¹(x − μ): a rough bound will do
-LONG_WAY = 1e3  # standard deviations; a mean that moves farther gets its moments anew
+NEGLIGIBLE_WEIGHT = 1e-30  # of a row in a component: it changes no digit of a sum
+# of m κ², m = (x − μ)ᵀC⁻¹(x − μ): times the rounding error of a sum this is still small
+MAX_SCALED_DISTANCE = 1e9
+MAX_ROUGH_ERROR = 1e-4  # nats of a log density times m, up to which the rough bound is enough
+MAX_MEAN_SHIFT_SD = 1e3  # if a mean moves farther, its moments are recomputed
 
 
 class Moments(NamedTuple):
-    """Of rows with weights w_ik, about a point of each component."""
+    """Sums over rows with weights w_ik, about a point c of each component."""
 
     n: np.ndarray  # Σ w             (k,)
     a: np.ndarray  # Σ w (x − c)     (k, p)
     B: np.ndarray  # Σ w (x − c)(x − c)ᵀ in the shape of the covariances
 
 
-class Prior(NamedTuple):
-    """ε rows with variances d; or ``added`` to the diagonal, which is no prior."""
+class CovariancePrior(NamedTuple):
+    """Prior of ε pseudo-rows with variances d; or ``added`` to the diagonal, not a prior."""
 
     epsilon: float
     d: np.ndarray
     added: float = 0.0
-    kind: type = float  # what means are kept in
+    kind: type = float  # the type in which means are stored
 
 
 class Normals:
-    """k normal components of one shape, of the columns ``kept`` of the rows."""
+    """k normal components of one shape, in the columns ``kept`` of the rows."""
 
     sums = Moments
-    accurate = False  # whether rows are whitened in twice the digits
-    error = 0.0  # nats a unit of weight that are lost where not all columns are worked with
+    accurate = False  # whether rows are whitened with twice the digits
+    error = 0.0  # nats per unit of weight, from a projection onto fewer coordinates
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Normals:
         kept: slice | np.ndarray = slice(None),
         low: np.ndarray | None = None,
     ):
-        """``low``: what is to be added to the covariances, of which they are the first digits."""
+        """``low``: low-order part of the covariances, which are ``covariances`` + ``low``."""
         self.shape, self.kept, self.low = shape, kept, low
         self.means = np.array(means, dtype=float)
         self.covariances = np.array(covariances, dtype=float)
@@ -80,7 +81,7 @@ class Normals:
         self.W, self.log_det = self._whitening()
 
     def _whitening(self) -> tuple[Any, np.ndarray]:
-        """W and log|C|; ``kappa``, ``slope`` and ``offset`` for ``density_errors``."""
+        """Return W and log|C|, and set ``kappa``, ``slope`` and ``offset``."""
         C, k = self.covariances, self.k
         if self.shape in ("full", "tied"):
             each: list[Whitening] = []
@@ -103,97 +104,103 @@ class Normals:
             i = int(np.argwhere(~((C > 0) & np.isfinite(C)))[0][0])
             raise ValueError(f"covariances_ of component {i} is not positive definite")
         log_det = np.log(C) * self.p if C.ndim == 1 else np.log(C).sum(axis=1)
-        lost = np.abs(np.log(C)) * self.p if C.ndim == 1 else np.abs(np.log(C)).sum(axis=1)
+        log_sizes = np.abs(np.log(C)) * self.p if C.ndim == 1 else np.abs(np.log(C)).sum(axis=1)
         self.kappa = np.ones(k)
-        self._set_errors(log_det, np.full(k, 8 * UNIT), gamma(self.p + 4) * lost)
+        self._set_errors(log_det, np.full(k, 8 * UNIT), gamma(self.p + 4) * log_sizes)
         return 1 / np.sqrt(C), log_det
 
-    def _set_errors(self, log_det: np.ndarray, R: np.ndarray, of_log_det: np.ndarray) -> None:
-        """|error of log N| ≤ slope·m + offset, m = (x − μ)ᵀC⁻¹(x − μ)."""
+    def _set_errors(self, log_det: np.ndarray, R: np.ndarray, log_det_error: np.ndarray) -> None:
+        """Set the bound |error of log N| ≤ slope·m + offset, m = (x − μ)ᵀC⁻¹(x − μ)."""
         self.R = R
         self.slope = R + 1.1 * gamma(self.p + 8) * self.kappa
-        self.log_det_error = of_log_det
+        self.log_det_error = log_det_error
         sizes = np.abs(log_det) + self.p * LOG_2PI + self.k + 1000.0
-        self.offset = of_log_det / 2 + gamma(8) * sizes
-        self.beside = log_det + self.p * LOG_2PI  # −2 log N − m
+        self.offset = log_det_error / 2 + gamma(8) * sizes
+        self.log_constant = log_det + self.p * LOG_2PI  # −2 log N − m
 
     # --- rows -------------------------------------------------------------------------------------
 
     def log_densities(self, X: np.ndarray) -> np.ndarray:
-        """log N(x_i; μ_k, C_k), (k, rows)."""
+        """Log densities log N(x_i; μ_k, C_k), (k, rows)."""
         X = X[:, self.kept]
         out = np.empty((self.k, len(X)))
-        whole, others = complete(X)
-        complete_rows = X[whole]
+        complete_index, incomplete = complete(X)
+        complete_rows = X[complete_index]
         for k in range(self.k):
             Z = self._whitened_rows(complete_rows, k)
-            out[k, whole] = np.einsum("ij,ij->i", Z, Z) + self.log_det[k] + self.p * LOG_2PI
-            if len(others):
-                out[k, others] = -2 * observed_log_density(X[others], self.normal(k))
+            out[k, complete_index] = (
+                np.einsum("ij,ij->i", Z, Z) + self.log_det[k] + self.p * LOG_2PI
+            )
+            if len(incomplete):
+                out[k, incomplete] = -2 * observed_log_density(X[incomplete], self.normal(k))
         out *= -0.5
         return out
 
     def density_errors(self, X: np.ndarray, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, bounds on the errors of the log densities), (k, rows) each.
+        """Return m and bounds on the errors of the log densities, (k, rows) each.
 
-        γ_8·1000 in ``offset`` is for log π_k, which is above −745."""
+        γ_8·1000 in ``offset`` is for log π_k, which is above −745.
+        """
         m = -2 * log_p
-        m -= self.beside[:, None]
+        m -= self.log_constant[:, None]
         if not isinstance(complete(X[:, self.kept])[0], slice):
-            # factors of parts of C, which are not measured: an error of γ_p κ² (Cholesky)
-            m = np.abs(m) + 2 * np.abs(self.beside)[:, None] + self.p
-            worse = self.slope + gamma(4 * self.p + 8) * self.kappa**2
-            return m, m * worse[:, None] + (self.offset + self.p * worse)[:, None]
+            # factors of submatrices of C, whose R is not computed: an error of γ_p κ² (Cholesky)
+            m = np.abs(m) + 2 * np.abs(self.log_constant)[:, None] + self.p
+            unmeasured_slope = self.slope + gamma(4 * self.p + 8) * self.kappa**2
+            offset = self.offset + self.p * unmeasured_slope
+            return m, m * unmeasured_slope[:, None] + offset[:, None]
         np.maximum(m, 0.0, out=m)
         return m, m * self.slope[:, None] + self.offset[:, None]
 
     def errors_by_sums(self, X: np.ndarray, log_p: np.ndarray, w: np.ndarray) -> np.ndarray | None:
-        """``errors_of_rows`` at most, from Σ w, Σ w m and Σ w m² alone: δ = slope·m + offset, and
-        by Jensen's inequality Σ_i w_ik η_ik² ≤ 2 Σ_i w_ik δ_ik² + 2 Σ_l Σ_i w_il δ_il² (η_ik is at
-        most δ_ik + Σ_l r_il δ_il), besides the rounding of r itself.
+        """Bound ``row_error_sums`` from Σ w, Σ w m and Σ w m² only.
 
-        None where a row is so far from a component that this might be much too large, or where
-        entries are missing. All rows count in the largest m, also those of weight 0.
+        δ = slope·m + offset, and by Jensen's inequality Σ_i w_ik η_ik² ≤ 2 Σ_i w_ik δ_ik² +
+        2 Σ_l Σ_i w_il δ_il² (since η_ik ≤ δ_ik + Σ_l r_il δ_il), plus the rounding of r itself.
+
+        Return None where a row is so far from a component that this might be much too large, or
+        where entries are missing. The largest m is over all rows, also those of weight 0.
         """
-        largest = np.maximum(-2 * log_p.min(axis=1, initial=0.0) - self.beside, 0.0)
+        largest = np.maximum(-2 * log_p.min(axis=1, initial=0.0) - self.log_constant, 0.0)
         largest = np.maximum(largest, 1.0)
         delta = 1.1 * (self.slope * largest + self.offset)
-        near = (largest * self.kappa**2 <= NEAR).all() and (largest * delta <= SMALL).all()
-        if not near or not isinstance(complete(X[:, self.kept])[0], slice):
+        is_near = (largest * self.kappa**2 <= MAX_SCALED_DISTANCE).all()
+        is_small = (largest * delta <= MAX_ROUGH_ERROR).all()
+        if not (is_near and is_small) or not isinstance(complete(X[:, self.kept])[0], slice):
             return None
-        half = log_p + 0.5 * self.beside[:, None]  # −m/2
+        half = log_p + 0.5 * self.log_constant[:, None]  # −m/2
         weighted = w * half
         n = w.sum(axis=1)
         m = np.maximum(-2 * weighted.sum(axis=1), 0.0)
         m2 = 4 * np.einsum("ij,ij->i", weighted, half)
-        squares = 2 * 1.1**2 * (self.slope**2 * m2 + self.offset**2 * n)  # Σ w δ² at most
-        of_sums = 1.1 * (self.slope * m + self.offset * n)
+        squares = 2 * 1.1**2 * (self.slope**2 * m2 + self.offset**2 * n)  # bounds Σ w δ²
+        likelihood_errors = 1.1 * (self.slope * m + self.offset * n)
         eta = np.full(self.k, 2 * delta.max() + gamma(self.k + 16))
         eta2 = 4 * (squares + squares.sum()) + 2 * gamma(self.k + 16) ** 2 * n
         eta2 = np.minimum(eta2, eta**2 * n)
         eta_m = np.minimum(np.sqrt(eta2 * m2), eta * m)
-        return np.stack([of_sums, np.zeros(self.k), m, m2, eta2, eta_m, n, largest, eta])
+        return np.stack([likelihood_errors, np.zeros(self.k), m, m2, eta2, eta_m, n, largest, eta])
 
     def whitened_accurately(self) -> "Normals":
-        """These components, which whiten rows in twice the digits: κ no longer counts."""
+        """Make these components whiten rows with twice the digits, so that κ no longer matters."""
         self.accurate = True
         variances = np.array([np.diagonal(self.matrix(k)) for k in range(self.k)])
         self.units = np.exp2(-np.round(0.5 * np.log2(variances)))
         sizes = [np.linalg.norm(W / q) for W, q in zip(self.W, self.units, strict=True)]
-        left_out = 4 * NEGLECTED * self.p**1.5 * np.array(sizes)
+        left_out = 4 * NEGLECTED_PRODUCT_RATIO * self.p**1.5 * np.array(sizes)
         self.slope = self.R + 1.1 * (gamma(self.p + 8) + left_out)
         return self
 
     def _whitened_rows(self, X: np.ndarray, k: int) -> Any:
-        """W_k(x − μ_k) of each row."""
+        """Whitened differences W_k(x − μ_k) of each row."""
         D = X - self.means[k]
         if not self.accurate:
             return self._whitened(D, k)
         back = D - X
-        rest = (X - (D - back)) - (self.means[k] + back)
+        low_part = (X - (D - back)) - (self.means[k] + back)
         q = self.units[k]  # powers of two: entries of about the same size
         high, low, _ = accurate_matrix_product(D * q, (self.W[k] / q).T)
-        return high + (low + np.dot(rest, self.W[k].T))
+        return high + (low + np.dot(low_part, self.W[k].T))
 
     def _whitened(self, D: np.ndarray, k: int) -> Any:
         if self.shape in ("full", "tied"):
@@ -202,40 +209,40 @@ class Normals:
         return D
 
     def moments(self, X: np.ndarray, w: np.ndarray, about: np.ndarray | None = None) -> Moments:
-        """Of rows with weights w (k, rows); what is missing is expected, given the rest."""
+        """Moments of rows with weights w (k, rows); missing entries enter by their expectation."""
         X = X[:, self.kept]
         about = self.means if about is None else about
         a, B = np.zeros(self.means.shape), np.zeros(self.covariances.shape)
-        whole, others = complete(X)
-        complete_rows = X[whole]
+        complete_index, incomplete = complete(X)
+        complete_rows = X[complete_index]
         for k in range(self.k):
-            v = w[k, whole]
-            some = np.flatnonzero(v > NEGLIGIBLE)
-            few = 2 * len(some) < len(v)
-            D = complete_rows[some] - about[k] if few else complete_rows - about[k]
-            v = v[some] if few else v
+            v = w[k, complete_index]
+            used = np.flatnonzero(v > NEGLIGIBLE_WEIGHT)
+            sparse_weights = 2 * len(used) < len(v)
+            D = complete_rows[used] - about[k] if sparse_weights else complete_rows - about[k]
+            v = v[used] if sparse_weights else v
             a[k] = np.dot(v, D)
-            self._add(B, k, D, v)
-            if len(others):
-                D, extra = expected_moments(X[others], w[k, others], self.normal(k))
+            self._add_scatter(B, k, D, v)
+            if len(incomplete):
+                D, extra = expected_moments(X[incomplete], w[k, incomplete], self.normal(k))
                 D += self.means[k] - about[k]
-                a[k] += np.dot(w[k, others], D)
-                self._add(B, k, D, w[k, others])
-                self._put(B, k, extra)
+                a[k] += np.dot(w[k, incomplete], D)
+                self._add_scatter(B, k, D, w[k, incomplete])
+                self._add_matrix(B, k, extra)
         return Moments(w.sum(axis=1), a, B)
 
-    def _add(self, B: np.ndarray, k: int, D: np.ndarray, v: np.ndarray) -> None:
-        """B_k += Σ v (x − c)(x − c)ᵀ, or what the shape keeps of it."""
+    def _add_scatter(self, B: np.ndarray, k: int, D: np.ndarray, v: np.ndarray) -> None:
+        """Add Σ v (x − c)(x − c)ᵀ, reduced to the shape, to B_k."""
         if self.shape in ("full", "tied"):
             E = D * np.sqrt(v)[:, None]
-            self._put(B, k, np.dot(E.T, E))  # symmetric: half of the products
+            self._add_matrix(B, k, np.dot(E.T, E))  # symmetric: half of the products
         elif self.shape == "diag":
             B[k] += np.dot(v, D * D)
         else:
             B[k] += np.dot(v, np.einsum("ij,ij->i", D, D))
 
-    def _put(self, B: np.ndarray, k: int, M: np.ndarray) -> None:
-        """B_k += M, or what the shape keeps of it."""
+    def _add_matrix(self, B: np.ndarray, k: int, M: np.ndarray) -> None:
+        """Add M, reduced to the shape, to B_k."""
         if self.shape == "tied":
             B += M
         else:
@@ -245,12 +252,12 @@ class Normals:
         return Normal(self.means[k], self.matrix(k))
 
     def matrix(self, k: int) -> np.ndarray:
-        """C_k as a matrix."""
+        """Covariance C_k as a matrix."""
         C = self.covariances if self.shape == "tied" else self.covariances[k]
         return C if np.ndim(C) == 2 else C * np.eye(self.p)
 
     def variances(self) -> np.ndarray:
-        """The diagonal of each C_k, (k, p)."""
+        """Diagonals of the C_k, (k, p)."""
         C = self.covariances
         if self.shape in ("full", "tied"):
             C = np.diagonal(C, axis1=-2, axis2=-1)
@@ -261,21 +268,21 @@ class Normals:
     # --- the maximiser ----------------------------------------------------------------------------
 
     def maximised(
-        self, sums: Moments, prior: Prior, again: FunctionTo[Moments] | None = None
+        self, sums: Moments, prior: CovariancePrior, recompute: FunctionTo[Moments] | None = None
     ) -> "Normals":
-        """The components that these rows and the prior make likeliest.
+        """Components that maximise the expected log likelihood plus log prior.
 
-        Means are rounded to what they are kept in; without rows they stay. ``again(about)``: the
-        moments about other points, for means that go a long way.
+        Means are rounded to the type in which they are stored, and unchanged without rows.
+        ``recompute(about)`` returns the moments about other points, for means that move far.
         """
-        way, about, n = sums.a / _positive(sums.n)[:, None], self.means, sums.n
-        means = np.asarray((about + way).astype(prior.kind).astype(float))
-        if again is not None and self._longest(means - about) > LONG_WAY:
-            sums, about = again(means), means
+        shift, about, n = sums.a / _positive(sums.n)[:, None], self.means, sums.n
+        means = np.asarray((about + shift).astype(prior.kind).astype(float))
+        if recompute is not None and self._longest_shift(means - about) > MAX_MEAN_SHIFT_SD:
+            sums, about = recompute(means), means
         S = sums.B.copy()
-        for k in range(self.k):  # from moments about a point to those about the mean
+        for k in range(self.k):  # convert moments about a point to moments about the mean
             u, a = means[k] - about[k], sums.a[k]
-            self._put(S, k, n[k] * np.outer(u, u) - np.outer(a, u) - np.outer(u, a))
+            self._add_matrix(S, k, n[k] * np.outer(u, u) - np.outer(a, u) - np.outer(u, a))
         psi = prior.epsilon * prior.d
         if self.shape == "full":
             C = (S + np.diag(psi)) / _positive(n + prior.epsilon)[:, None, None]
@@ -294,22 +301,22 @@ class Normals:
         """Return these components with covariances as sums of two arrays."""
         return Normals(self.shape, self.means, covariances, self.kept, low)
 
-    def whole_matrices(self, data: RowData) -> bool:
-        """Whether sums of squares may lose digits that matter, and all entries are there."""
+    def supports_accurate_step(self, data: RowData) -> bool:
+        """Return whether covariances are matrices and no entry is missing."""
         return self.shape in ("full", "tied") and not data.reduce(_missing)[0]
 
     def coordinates(self, X: np.ndarray) -> Any:
-        """The rows as moments see them."""
+        """Coordinates of the rows in which moments are computed."""
         return X[:, self.kept]
 
-    def _longest(self, way: np.ndarray) -> float:
-        """In standard deviations."""
+    def _longest_shift(self, shift: np.ndarray) -> float:
+        """Largest shift of a mean, in standard deviations."""
         return max(
-            float(np.abs(self._whitened(way[k : k + 1] + 0.0, k)).max()) for k in range(self.k)
+            float(np.abs(self._whitened(shift[k : k + 1] + 0.0, k)).max()) for k in range(self.k)
         )
 
-    def log_prior(self, prior: Prior) -> float:
-        """−½ (ε log|C| + tr(ΨC⁻¹)), of every C."""
+    def log_prior(self, prior: CovariancePrior) -> float:
+        """Log prior, the sum of −½ (ε log|C| + tr(ΨC⁻¹)) over all C."""
         if not prior.epsilon:
             return 0.0
         total = 0.0
@@ -319,23 +326,26 @@ class Normals:
             total -= 0.5 * prior.epsilon * (float(self.log_det[k]) + trace)
         return total
 
-    def others(self, _prior: Prior) -> float:
-        """Terms of the log prior, in absolute value, besides log|C| and a trace of each C."""
+    def other_prior_terms(self, _prior: CovariancePrior) -> float:
+        """Absolute value of the log prior's terms other than log|C| and tr(ΨC⁻¹)."""
         return 0.0
 
     def divergences(self, other: "Normals") -> np.ndarray:
-        """KL(N(μ'_k, C'_k) ‖ N(μ_k, C_k)), primes of the other."""
+        """Divergences KL(N(μ'_k, C'_k) ‖ N(μ_k, C_k)), with primes for ``other``."""
         out = np.empty(self.k)
         for k in range(self.k):
             E = self._whitened(self._whitened(other.matrix(k).copy(), k).T.copy(), k)
             lam = np.maximum(np.linalg.eigvalsh(0.5 * (E + E.T)) - 1, -1 + 1e-300)
-            way = self._whitened((other.means[k] - self.means[k])[None].copy(), k)
-            out[k] = 0.5 * float((lam - np.log1p(lam)).sum() + np.vdot(way, way))
+            shift = self._whitened((other.means[k] - self.means[k])[None].copy(), k)
+            out[k] = 0.5 * float((lam - np.log1p(lam)).sum() + np.vdot(shift, shift))
         return out
 
-    def precisions_off(self, given: object, k: int, rooted: bool) -> tuple[float, float]:
-        """How far Lᵀ P L is from I, with C_k = LLᵀ and P the precisions given (or PPᵀ of their
-        roots), and what rounding multiplies: the condition number of C_k and the columns."""
+    def precision_errors(self, given: object, k: int, rooted: bool) -> tuple[float, float]:
+        """Distance of Lᵀ P L from I, and the factor by which rounding is amplified.
+
+        C_k = LLᵀ, and P are the given precisions (``rooted``: PPᵀ of their roots). The factor is
+        the condition number of C_k times the number of columns.
+        """
         M = np.asarray(given, dtype=float)
         M = M if self.shape == "tied" else M[k]
         if M.ndim < 2:
@@ -358,20 +368,20 @@ class Normals:
         )
 
 
-def of_columns(shape: str, theta: dict[str, Any], kept: np.ndarray) -> Normals:
-    """The components of a model, of the columns that vary."""
+def column_components(shape: str, theta: dict[str, Any], kept: np.ndarray) -> Normals:
+    """Components of a model, in the columns that vary."""
     C = np.asarray(theta["covariances"], dtype=float)
     if shape in ("full", "tied"):
         C = C[..., kept, :][..., kept]
     elif shape == "diag":
         C = C[:, kept]
     means = np.asarray(theta["means"], dtype=float)
-    every = len(kept) == means.shape[1]  # rows need not be copied
-    return Normals(shape, means[:, kept], C, slice(None) if every else kept)
+    all_kept = len(kept) == means.shape[1]  # a slice avoids copying the rows
+    return Normals(shape, means[:, kept], C, slice(None) if all_kept else kept)
 
 
 def complete(X: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Rows without NaN (all: a slice), and the others."""
+    """Index of the rows without NaN (a slice if there are no others), and of the others."""
     with np.errstate(over="ignore"):
         finite = np.isfinite(X.sum(dtype=float))
     if finite:

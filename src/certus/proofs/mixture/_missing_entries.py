@@ -1,12 +1,12 @@
-"""Normal rows of which some entries are missing: what the others say.
+"""Normal rows with missing entries: marginal densities and conditional moments.
 
 With o the observed entries of x and m the missing ones, x ~ N(μ, C):
 
     log p(x_o) = log N(x_o; μ_o, C_oo)
     E[x_m | x_o] = μ_m + G(x_o − μ_o),   G = C_mo C_oo⁻¹,      Cov[x_m | x_o] = C_mm − G C_om
 
-A row of which nothing is known has likelihood 1. NaN marks what is missing; rows with the same
-entries missing are looked at together.
+A row without observed entries has likelihood 1. NaN marks a missing entry; rows with the same
+entries missing are handled together.
 """
 
 from typing import NamedTuple
@@ -15,23 +15,23 @@ import numpy as np
 
 
 class Normal(NamedTuple):
-    """N(μ, C)."""
+    """Normal distribution N(μ, C)."""
 
     mean: np.ndarray
     C: np.ndarray
 
 
 def patterns(X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(which entries are observed, the rows of which they are)."""
-    seen, rows = np.unique(~np.isnan(X), axis=0, return_inverse=True)
+    """Patterns of observed entries, each with the rows that have it."""
+    observed, rows = np.unique(~np.isnan(X), axis=0, return_inverse=True)
     rows = rows.ravel()
     order = np.argsort(rows, kind="stable")
-    edges = np.searchsorted(rows[order], np.arange(len(seen) + 1))
-    return [(o, order[edges[i] : edges[i + 1]]) for i, o in enumerate(seen)]
+    edges = np.searchsorted(rows[order], np.arange(len(observed) + 1))
+    return [(o, order[edges[i] : edges[i + 1]]) for i, o in enumerate(observed)]
 
 
 def observed_log_density(X: np.ndarray, normal: Normal) -> np.ndarray:
-    """log p of the observed entries of each row."""
+    """Log density of the observed entries of each row."""
     out = np.zeros(len(X))
     for o, rows in patterns(X):
         if o.any():
@@ -43,7 +43,7 @@ def observed_log_density(X: np.ndarray, normal: Normal) -> np.ndarray:
 
 
 def expected_moments(X: np.ndarray, w: np.ndarray, normal: Normal) -> tuple[np.ndarray, np.ndarray]:
-    """E[x − μ | x_o] of each row, and Σ w Cov[x | x_o]."""
+    """Expectations E[x − μ | x_o] of each row, and the sum Σ w Cov[x | x_o]."""
     D, extra = np.zeros(X.shape), np.zeros(normal.C.shape)
     for o, rows in patterns(X):
         m, D_o = ~o, X[np.ix_(rows, o)] - normal.mean[o]

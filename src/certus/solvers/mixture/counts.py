@@ -1,12 +1,12 @@
-r"""Components of rows that count, as a family for EM.
+r"""Bernoulli, Poisson and multinomial components as a family for EM.
 
     Bernoulli    η = log θ/(1 − θ)   A = −Σ_j log(1 − θ_j)      h = 0
     Poisson      η = log λ           A = Σ_j λ_j                h = −Σ_j log x_j!
     multinomial  η = log θ           A = 0                      h = log (Σ_j x_j)! − Σ_j log x_j!
 
-All are log p(x | θ) = xᵀη − A + h(x), with statistics N = Σ s r and T = Σ s r x. A prior of a
-imaginary rows at the data's mean row m̄ adds a·m̄ to T and a to N: θ = (T + a m̄)/(N + a), of the
-multinomial (T + a m̄) over its sum. A row's h changes neither r nor θ and is added up once.
+All are log p(x | θ) = xᵀη − A + h(x), with statistics N = Σ s r and T = Σ s r x. A prior of ``a``
+pseudo-rows at the data's mean row m̄ adds a·m̄ to T and a to N: θ = (T + a m̄)/(N + a), and for the
+multinomial (T + a m̄) over its sum. h(x) changes neither r nor θ and is summed once.
 """
 
 from typing import Any, NamedTuple
@@ -15,54 +15,57 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...data.rows import Rows
-from .em import Look, shares_of
+from .em import Evaluation, responsibility_function
 
-BLOCK = 1 << 17  # numbers in a block of rows
-TINY = 5e-324  # for 0: where the count is 0 too, 0·log 0 = 0
+BLOCK_ELEMENTS = 1 << 17  # numbers in a block of rows
+SMALLEST_FLOAT = 5e-324  # in place of 0, so that 0·log 0 = 0 where the count is 0 too
 
 
-class Counts(NamedTuple):
-    """θ: π and, of each component, probabilities or rates."""
+class CountParameters(NamedTuple):
+    """θ: mixing weights π, and probabilities or rates of each component."""
 
     pi: np.ndarray  # (k,)
     values: np.ndarray  # (k, p)
 
 
-class Sums(NamedTuple):
-    N: np.ndarray
-    T: np.ndarray
+class CountStatistics(NamedTuple):
+    """Sufficient statistics of count components."""
+
+    N: np.ndarray  # Σ s r
+    T: np.ndarray  # Σ s r x
 
 
 class Bernoulli:
     """Entries in [0, 1]."""
 
     def natural(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(η, A)."""
-        no = np.log(np.maximum(1 - theta, TINY))
-        return np.log(np.maximum(theta, TINY)) - no, -no.sum(axis=1)
+        """Natural parameters η and log normalisers A."""
+        log_complement = np.log(np.maximum(1 - theta, SMALLEST_FLOAT))
+        eta = np.log(np.maximum(theta, SMALLEST_FLOAT)) - log_complement
+        return eta, -log_complement.sum(axis=1)
 
     def base(self, X: np.ndarray) -> np.ndarray:
-        """h(x)."""
+        """Log base measure h(x) of each row."""
         return np.zeros(len(X))
 
     def maximiser(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
         return np.clip(T / N[:, None], 0.0, 1.0)
 
-    def moved(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """θ whose η is larger by x."""
-        odds = theta / np.maximum(1 - theta, TINY) * np.exp(x)
+    def shifted(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the θ whose η is larger by x."""
+        odds = theta / np.maximum(1 - theta, SMALLEST_FLOAT) * np.exp(x)
         return np.asarray(odds / (1 + odds))
 
     def expected(self, N: np.ndarray, _T: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """What T would be: the slope in η is T minus this."""
+        """Expected T under θ: the gradient in η is T minus this."""
         return N[:, None] * theta
 
 
 class Poisson(Bernoulli):
-    """Entries from 0 on."""
+    """Entries of at least 0."""
 
     def natural(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.log(np.maximum(theta, TINY)), theta.sum(axis=1)
+        return np.log(np.maximum(theta, SMALLEST_FLOAT)), theta.sum(axis=1)
 
     def base(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(-gammaln(X + 1.0).sum(axis=1))
@@ -70,15 +73,15 @@ class Poisson(Bernoulli):
     def maximiser(self, N: np.ndarray, T: np.ndarray) -> np.ndarray:
         return T / N[:, None]
 
-    def moved(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def shifted(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
         return np.asarray(theta * np.exp(x))
 
 
 class Multinomial(Poisson):
-    """Entries from 0 on, of which the shares in a row matter."""
+    """Entries of at least 0, compared by their proportions within a row."""
 
     def natural(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.log(np.maximum(theta, TINY)), np.zeros(len(theta))
+        return np.log(np.maximum(theta, SMALLEST_FLOAT)), np.zeros(len(theta))
 
     def base(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(super().base(X) + gammaln(X.sum(axis=1) + 1.0))
@@ -88,7 +91,7 @@ class Multinomial(Poisson):
         even = np.full_like(T, 1 / T.shape[1])
         return np.where(total > 0, T / np.where(total > 0, total, 1.0), even)
 
-    def moved(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def shifted(self, theta: np.ndarray, x: np.ndarray) -> np.ndarray:
         values = theta * np.exp(x - x.max(axis=1, keepdims=True))
         return np.asarray(values / values.sum(axis=1, keepdims=True))
 
@@ -97,101 +100,106 @@ class Multinomial(Poisson):
 
 
 class CountFamily:
-    """Rows, their kind, and the a imaginary rows at their mean."""
+    """Count components of given rows, with a prior of ``prior`` pseudo-rows at ``mean``."""
 
     def __init__(self, rows: Rows, kind: Any, prior: float, mean: np.ndarray, base: float):
         self.rows, self.kind, self.prior, self.mean, self.base = rows, kind, prior, mean, base
         self.mass = rows.S
 
-    def look(self, theta: Counts, beta: float = 1.0) -> Look:
-        log_joint, shares = self._linear(theta), shares_of(self.rows, len(theta.pi))
+    def evaluate(self, theta: CountParameters, beta: float = 1.0) -> Evaluation:
+        log_joint = self._linear(theta)
+        responsibilities = responsibility_function(self.rows, len(theta.pi))
 
-        def of_block(X: np.ndarray, _y: np.ndarray, s: np.ndarray) -> tuple[Any, ...]:
+        def block_sums(X: np.ndarray, _y: np.ndarray, s: np.ndarray) -> tuple[Any, ...]:
             X = np.asarray(X, dtype=float)
-            F, R = shares(log_joint(X), s, beta)
+            F, R = responsibilities(log_joint(X), s, beta)
             return F, R.sum(axis=1), np.dot(R, X)
 
-        F, N, T = self._over_rows(of_block)
-        return Look(float(F + self.base), Sums(N, T))
+        F, N, T = self._over_rows(block_sums)
+        return Evaluation(float(F + self.base), CountStatistics(N, T))
 
-    def _linear(self, theta: Counts) -> Any:
+    def _linear(self, theta: CountParameters) -> Any:
         eta, A = self.kind.natural(theta.values)
         with np.errstate(divide="ignore"):
             const = (np.log(theta.pi) - A)[:, None]
 
-        def of(X: np.ndarray) -> np.ndarray:
+        def log_joint(X: np.ndarray) -> np.ndarray:
             a = np.dot(eta, X.T)
             a += const
             return a
 
-        return of
+        return log_joint
 
-    def log_joint(self, theta: Counts) -> Any:
-        """A function of blocks of rows: log π_k p(x | θ_k), (rows, k)."""
+    def log_joint(self, theta: CountParameters) -> Any:
+        """Return the function from a block of rows to log π_k p(x | θ_k), (rows, k)."""
         linear = self._linear(theta)
 
-        def of_block(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
+        def block_log_joint(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
             X = np.asarray(X, dtype=float)
             out: np.ndarray = linear(X).T + self.kind.base(X)[:, None]
             return out
 
-        return of_block
+        return block_log_joint
 
-    def statistics_of(self, R: np.ndarray, k: int) -> Sums:
-        """Of labels (n,) or responsibilities (n, k) that are given."""
-        every = np.arange(k)[:, None]
+    def statistics_of(self, R: np.ndarray, k: int) -> CountStatistics:
+        """Statistics for given labels (n,) or responsibilities (n, k)."""
+        components = np.arange(k)[:, None]
 
-        def of_block(
+        def block_sums(
             X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, R: np.ndarray
         ) -> tuple[Any, ...]:
-            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (every == R)
+            R = np.ascontiguousarray(R.T, dtype=float) if R.ndim == 2 else 1.0 * (components == R)
             R = R if s is None else R * s
             return R.sum(axis=1), np.dot(R, np.asarray(X, dtype=float))
 
-        return Sums(*self._over_rows(of_block, (R,)))
+        return CountStatistics(*self._over_rows(block_sums, (R,)))
 
-    def _over_rows(self, of_block: Any, beside: Any = ()) -> Any:
-        block = max(128, BLOCK // self.rows.shape[1])
-        return self.rows.reduce(of_block, beside=beside, block_rows=block, times=8)
+    def _over_rows(self, block_sums: Any, beside: Any = ()) -> Any:
+        block = max(128, BLOCK_ELEMENTS // self.rows.shape[1])
+        return self.rows.reduce(block_sums, beside=beside, block_rows=block, times=8)
 
-    def maximise(self, sums: Sums, theta: Counts | None, prior: float | None = None) -> Counts:
+    def maximise(
+        self, sums: CountStatistics, theta: CountParameters | None, prior: float | None = None
+    ) -> CountParameters:
         a = self.prior if prior is None else prior
         N, T = sums.N + a, sums.T + a * self.mean
         values = self.kind.maximiser(np.where(N > 0, N, 1.0), T)
-        if theta is not None:  # a component of nothing stays what it is
+        if theta is not None:  # a component without rows keeps its parameters
             values = np.where(N[:, None] > 0, values, theta.values)
-        return Counts(sums.N / sums.N.sum(), values)
+        return CountParameters(sums.N / sums.N.sum(), values)
 
-    def log_prior(self, theta: Counts) -> float:
+    def log_prior(self, theta: CountParameters) -> float:
         if not self.prior:
             return 0.0
         eta, A = self.kind.natural(theta.values)
         return float(self.prior * (np.dot(eta, self.mean) - A).sum())
 
-    def stir(self, theta: Counts, draw: np.random.RandomState, by: float) -> Counts:
-        """Components a little apart."""
-        x = by * draw.standard_normal(theta.values.shape)
-        return theta._replace(values=self.kind.moved(theta.values, x))
+    def perturb(
+        self, theta: CountParameters, rng: np.random.RandomState, by: float
+    ) -> CountParameters:
+        """Move the natural parameters at random by ``by``."""
+        x = by * rng.standard_normal(theta.values.shape)
+        return theta._replace(values=self.kind.shifted(theta.values, x))
 
-    def chart(self, theta: Counts) -> "_Chart":
-        return _Chart(self, theta)
+    def parametrization(self, theta: CountParameters) -> "_CountParametrization":
+        return _CountParametrization(self, theta)
 
 
-class _Chart:
-    """π = softmax(log π⁰ + a), η = η⁰ + x, both in units of 1/√π⁰."""
+class _CountParametrization:
+    """Unconstrained parameters: π = softmax(log π⁰ + a), η = η⁰ + x, both in units of 1/√π⁰."""
 
-    def __init__(self, family: CountFamily, theta: Counts):
-        self.family, self.at = family, theta
+    def __init__(self, family: CountFamily, theta: CountParameters):
+        self.family, self.center = family, theta
         self.k = len(theta.pi)
         self.root = np.sqrt(np.maximum(theta.pi, 1 / family.mass))
         self.start = np.zeros(self.k * (1 + theta.values.shape[1]))
 
-    def theta(self, x: np.ndarray) -> Counts:
-        e = np.maximum(self.at.pi, np.finfo(float).tiny) * np.exp(x[: self.k] / self.root)
+    def theta(self, x: np.ndarray) -> CountParameters:
+        e = np.maximum(self.center.pi, np.finfo(float).tiny) * np.exp(x[: self.k] / self.root)
         step = x[self.k :].reshape(self.k, -1) / self.root[:, None]
-        return Counts(e / e.sum(), self.family.kind.moved(self.at.values, step))
+        return CountParameters(e / e.sum(), self.family.kind.shifted(self.center.values, step))
 
-    def slope(self, _x: np.ndarray, theta: Counts, sums: Sums) -> np.ndarray:
+    def slope(self, _x: np.ndarray, theta: CountParameters, sums: CountStatistics) -> np.ndarray:
         a, mean = self.family.prior, self.family.mean
         N, T = sums.N + a, sums.T + a * mean
         eta = T - self.family.kind.expected(N, T, theta.values)

@@ -1,13 +1,13 @@
-r"""Covariances of four shapes: one for each component, one for all, diagonal, a multiple of I.
+r"""Covariances of four shapes: one for each component, one for all, diagonal, spherical.
 
     log N(x | μ, Σ) = −½ ‖Uᵀ(x − μ)‖² + log|U| − (p/2) log 2π,        Σ⁻¹ = UUᵀ, U upper triangular
 
 The maximiser, from N_k = Σ s r and the scatter S_k about the new mean:
 
-    Σ_k = (S_k + εD) / (N_k + ε)       ε imaginary rows in each, with the data's variances D
+    Σ_k = (S_k + εD) / (N_k + ε)       ε pseudo-rows in each, with the data's variances D
     Σ_k = S_k / N_k + ρ                a number added to the diagonal, as scikit-learn does
 
-Blocks of rows are (p, rows) here, so that loops run along rows.
+Blocks of rows are transposed, (p, rows), so that the inner loops run along rows.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -16,12 +16,14 @@ import numpy as np
 
 from .em import Collapsed
 
-LEAST = 1e-14  # of a variance, in units of the data's: below it nothing holds a component
-PIVOT = 1e-15  # of a column's variance, given the columns before it: below it there are no digits
+# of a component's variance to the data's: below it, a component without regularisation collapses
+MIN_RELATIVE_VARIANCE = 1e-14
+# of a column's variance, given the columns before it: below it, no digit is correct
+MIN_RELATIVE_PIVOT = 1e-15
 
 
 class Gaussians(NamedTuple):
-    """θ: π, μ and Σ with its factor."""
+    """θ: mixing weights π, means μ, covariances Σ and the factors U of their inverses."""
 
     pi: np.ndarray  # (k,)
     mu: np.ndarray  # (k, p)
@@ -30,76 +32,82 @@ class Gaussians(NamedTuple):
     log_det: np.ndarray  # (k,) log|U|
 
 
-class Holding(NamedTuple):
-    """What keeps covariances from collapsing."""
+class Regularization(NamedTuple):
+    """Regularisation that keeps covariances from collapsing."""
 
-    epsilon: float  # imaginary rows
+    epsilon: float  # pseudo-rows in each component
     D: np.ndarray  # (p,) their variances
-    added: np.ndarray  # (p,) to the diagonal
+    added: np.ndarray  # (p,) added to the diagonal
 
     @property
-    def least(self) -> float:
-        """The variance below which a component has collapsed; what is held cannot."""
-        return np.finfo(float).tiny if self.epsilon > 0 or self.added.any() else LEAST
+    def min_variance(self) -> float:
+        """Variance below which a component has collapsed; a regularised one never does."""
+        return (
+            np.finfo(float).tiny if self.epsilon > 0 or self.added.any() else MIN_RELATIVE_VARIANCE
+        )
 
 
 class CovarianceShape(Protocol):
-    """One of the four shapes: what EM needs of it."""
+    """Operations that EM needs for one shape of covariances."""
 
     name: str
-    shared: bool  # one covariance serves all components
+    shared: bool  # all components have the same covariance
 
     def scatter(self, Z: np.ndarray, R: np.ndarray, mu: np.ndarray) -> tuple[Any, Any]:
-        """Sums Σ r(z − μ) and Σ r(z − μ)(z − μ)ᵀ of a block, in this shape."""
+        """Sums Σ r(z − μ) and Σ r(z − μ)(z − μ)ᵀ over a block, in this shape."""
         ...
 
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
-        """The scatter about the components' own means."""
+        """Scatter about the components' means."""
         ...
 
     def maximise(
-        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+        self,
+        N: np.ndarray,
+        S: np.ndarray,
+        regularization: Regularization,
+        before: np.ndarray | float,
     ) -> np.ndarray:
-        """The covariances of the largest expected likelihood and prior."""
+        """Covariances that maximise the expected log likelihood plus log prior."""
         ...
 
-    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of the inverse covariances, and log determinants."""
+    def factor(self, cov: np.ndarray, min_variance: float) -> tuple[np.ndarray, np.ndarray]:
+        """Factors U of the inverse covariances, and log|U|."""
         ...
 
-    def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
+    def squared_distances(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
         """Squared Mahalanobis distances of a block to every mean."""
         ...
 
     def diagonals(self, cov: np.ndarray, k: int, /) -> np.ndarray:
-        """Variances of the columns, (k, p)."""
+        """Variances of the columns in each component, (k, p)."""
         ...
 
     def matrices(self, cov: np.ndarray, k: int, p: int, /) -> np.ndarray:
-        """Whole matrices, (k, p, p)."""
+        """Covariances as matrices (k, p, p)."""
         ...
 
-    def of_matrices(self, S: np.ndarray) -> np.ndarray:
-        """Whole matrices in this shape."""
+    def from_matrices(self, S: np.ndarray) -> np.ndarray:
+        """Matrices (k, p, p) reduced to this shape."""
         ...
 
-    def log_prior(self, theta: Gaussians, hold: Holding) -> float:
-        """The log of the prior density, without its constant."""
+    def log_prior(self, theta: Gaussians, regularization: Regularization) -> float:
+        """Log prior density without its constant."""
         ...
 
-    def numbers(self, k: int, p: int) -> int:
-        """How many free numbers the covariances have."""
+    def n_parameters(self, k: int, p: int) -> int:
+        """Number of free parameters of the covariances."""
         ...
 
 
 class Full:
-    """Σ_k: (k, p, p)."""
+    """One matrix Σ_k for each component, (k, p, p)."""
 
     name = "full"
     shared = False
 
     def scatter(self, Z: np.ndarray, R: np.ndarray, mu: np.ndarray) -> tuple[Any, Any]:
-        """(Σ r (z − μ), Σ r (z − μ)(z − μ)ᵀ) of each component."""
+        """Sums Σ r (z − μ) and Σ r (z − μ)(z − μ)ᵀ of each component."""
         k, p = mu.shape
         A, S = np.empty((k, p)), np.empty((k, p, p))
         for i in range(k):
@@ -110,26 +118,30 @@ class Full:
         return A, S
 
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
-        """The scatter about the new means."""
-        moved = A / _root(N)[:, None]
-        return S - moved[:, :, None] * moved[:, None, :]
+        """Scatter about the new means."""
+        shift = A / _nonzero_root(N)[:, None]
+        return S - shift[:, :, None] * shift[:, None, :]
 
     def maximise(
-        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+        self,
+        N: np.ndarray,
+        S: np.ndarray,
+        regularization: Regularization,
+        before: np.ndarray | float,
     ) -> np.ndarray:
         cov = S.copy()
         i = np.arange(S.shape[1])
-        cov[:, i, i] += hold.epsilon * hold.D
-        cov /= _some(N + hold.epsilon)[:, None, None]
-        cov[:, i, i] += hold.added
-        return np.where((N + hold.epsilon > 0)[:, None, None], cov, before)
+        cov[:, i, i] += regularization.epsilon * regularization.D
+        cov /= _nonzero(N + regularization.epsilon)[:, None, None]
+        cov[:, i, i] += regularization.added
+        return np.where((N + regularization.epsilon > 0)[:, None, None], cov, before)
 
-    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        U = _inverse_roots(cov, least)
+    def factor(self, cov: np.ndarray, min_variance: float) -> tuple[np.ndarray, np.ndarray]:
+        U = _inverse_roots(cov, min_variance)
         return U, np.log(np.einsum("kii->ki", U)).sum(axis=1)
 
-    def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
-        """‖Uᵀ(z − μ)‖², (k, rows)."""
+    def squared_distances(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
+        """Squared Mahalanobis distances ‖Uᵀ(z − μ)‖², (k, rows)."""
         out = np.empty((len(theta.mu), Z.shape[1]))
         for i, (mu, U) in enumerate(zip(theta.mu, theta.U, strict=True)):
             V = np.dot(U.T, Z - mu[:, None])
@@ -142,20 +154,20 @@ class Full:
     def matrices(self, cov: np.ndarray, _k: int, _p: int) -> np.ndarray:
         return cov
 
-    def of_matrices(self, S: np.ndarray) -> np.ndarray:
-        """The scatter of this shape, from matrices (k, p, p)."""
+    def from_matrices(self, S: np.ndarray) -> np.ndarray:
+        """Scatter in this shape, from matrices (k, p, p)."""
         return S
 
-    def log_prior(self, theta: Gaussians, hold: Holding) -> float:
-        traces = np.einsum("i,kij,kij->k", hold.D, theta.U, theta.U)
-        return float(-hold.epsilon * (traces / 2 - theta.log_det).sum())
+    def log_prior(self, theta: Gaussians, regularization: Regularization) -> float:
+        traces = np.einsum("i,kij,kij->k", regularization.D, theta.U, theta.U)
+        return float(-regularization.epsilon * (traces / 2 - theta.log_det).sum())
 
-    def numbers(self, k: int, p: int) -> int:
+    def n_parameters(self, k: int, p: int) -> int:
         return k * p * (p + 1) // 2
 
 
 class Tied(Full):
-    """Σ: (p, p), the same for all components."""
+    """One matrix Σ for all components, (p, p)."""
 
     name = "tied"
     shared = True
@@ -170,19 +182,25 @@ class Tied(Full):
         return A, S
 
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
-        moved = A / _root(N)[:, None]
-        return S - np.dot(moved.T, moved)
+        shift = A / _nonzero_root(N)[:, None]
+        return S - np.dot(shift.T, shift)
 
     def maximise(
-        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+        self,
+        N: np.ndarray,
+        S: np.ndarray,
+        regularization: Regularization,
+        before: np.ndarray | float,
     ) -> np.ndarray:
-        return (S + np.diag(hold.epsilon * hold.D)) / (N.sum() + hold.epsilon) + np.diag(hold.added)
+        return (S + np.diag(regularization.epsilon * regularization.D)) / (
+            N.sum() + regularization.epsilon
+        ) + np.diag(regularization.added)
 
-    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        (U,) = _inverse_roots(cov[None], least)
+    def factor(self, cov: np.ndarray, min_variance: float) -> tuple[np.ndarray, np.ndarray]:
+        (U,) = _inverse_roots(cov[None], min_variance)
         return U, np.log(np.diag(U)).sum(keepdims=True)
 
-    def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
+    def squared_distances(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
         out = np.empty((len(theta.mu), Z.shape[1]))
         for i, mu in enumerate(theta.mu):
             V = np.dot(theta.U.T, Z - mu[:, None])
@@ -195,19 +213,19 @@ class Tied(Full):
     def matrices(self, cov: np.ndarray, k: int, p: int) -> np.ndarray:
         return np.broadcast_to(cov, (k, p, p))
 
-    def of_matrices(self, S: np.ndarray) -> np.ndarray:
+    def from_matrices(self, S: np.ndarray) -> np.ndarray:
         return S.sum(axis=0)
 
-    def log_prior(self, theta: Gaussians, hold: Holding) -> float:
-        trace = np.einsum("i,ij,ij->", hold.D, theta.U, theta.U)
-        return float(-hold.epsilon * (trace / 2 - theta.log_det.sum()))
+    def log_prior(self, theta: Gaussians, regularization: Regularization) -> float:
+        trace = np.einsum("i,ij,ij->", regularization.D, theta.U, theta.U)
+        return float(-regularization.epsilon * (trace / 2 - theta.log_det.sum()))
 
-    def numbers(self, k: int, p: int) -> int:
+    def n_parameters(self, k: int, p: int) -> int:
         return p * (p + 1) // 2
 
 
 class Diagonal:
-    """σ²: (k, p)."""
+    """Diagonal covariances: variances (k, p)."""
 
     name = "diag"
     shared = False
@@ -222,23 +240,29 @@ class Diagonal:
         return A, S
 
     def within(self, N: np.ndarray, A: np.ndarray, S: np.ndarray) -> np.ndarray:
-        return np.maximum(S - A * A / _some(N)[:, None], 0.0)
+        return np.maximum(S - A * A / _nonzero(N)[:, None], 0.0)
 
     def maximise(
-        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+        self,
+        N: np.ndarray,
+        S: np.ndarray,
+        regularization: Regularization,
+        before: np.ndarray | float,
     ) -> np.ndarray:
-        mass = (N + hold.epsilon)[:, None]
-        cov = (S + hold.epsilon * hold.D) / _some(mass) + hold.added
+        mass = (N + regularization.epsilon)[:, None]
+        cov = (S + regularization.epsilon * regularization.D) / _nonzero(
+            mass
+        ) + regularization.added
         return np.where(mass > 0, cov, before)
 
-    def factor(self, cov: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-        bad = ~(cov >= least).all(axis=1)
+    def factor(self, cov: np.ndarray, min_variance: float) -> tuple[np.ndarray, np.ndarray]:
+        bad = ~(cov >= min_variance).all(axis=1)
         if bad.any():
             raise Collapsed(int(np.argmax(bad)))
         U = 1 / np.sqrt(cov)
         return U, np.log(U).sum(axis=1)
 
-    def squares(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
+    def squared_distances(self, Z: np.ndarray, theta: Gaussians) -> np.ndarray:
         out = np.empty((len(theta.mu), Z.shape[1]))
         for i, (mu, u) in enumerate(zip(theta.mu, theta.U, strict=True)):
             Y = Z - mu[:, None]
@@ -252,61 +276,68 @@ class Diagonal:
     def matrices(self, cov: np.ndarray, _k: int, _p: int) -> np.ndarray:
         return np.stack([np.diag(one) for one in cov])
 
-    def of_matrices(self, S: np.ndarray) -> np.ndarray:
+    def from_matrices(self, S: np.ndarray) -> np.ndarray:
         return np.einsum("kii->ki", S)
 
-    def log_prior(self, theta: Gaussians, hold: Holding) -> float:
-        traces = np.dot(theta.U**2, hold.D)
-        return float(-hold.epsilon * (traces / 2 - theta.log_det).sum())
+    def log_prior(self, theta: Gaussians, regularization: Regularization) -> float:
+        traces = np.dot(theta.U**2, regularization.D)
+        return float(-regularization.epsilon * (traces / 2 - theta.log_det).sum())
 
-    def numbers(self, k: int, p: int) -> int:
+    def n_parameters(self, k: int, p: int) -> int:
         return k * p
 
 
 class Spherical(Diagonal):
-    """σ²I: kept as (k, p) with equal columns; one number a component for people."""
+    """Covariances σ²I, held as (k, p) with equal columns; the estimator shows one number each."""
 
     name = "spherical"
 
     def maximise(
-        self, N: np.ndarray, S: np.ndarray, hold: Holding, before: np.ndarray | float
+        self,
+        N: np.ndarray,
+        S: np.ndarray,
+        regularization: Regularization,
+        before: np.ndarray | float,
     ) -> np.ndarray:
-        cov = super().maximise(N, S, hold, before)
+        cov = super().maximise(N, S, regularization, before)
         return np.repeat(cov.mean(axis=1, keepdims=True), cov.shape[1], axis=1)
 
-    def numbers(self, k: int, p: int) -> int:
+    def n_parameters(self, k: int, p: int) -> int:
         return k
 
 
 COVARIANCES: dict[str, Any] = {c.name: c for c in (Full(), Tied(), Diagonal(), Spherical())}
 
 
-def _some(N: np.ndarray) -> np.ndarray:
+def _nonzero(N: np.ndarray) -> np.ndarray:
+    """Return N with 1 in place of 0, as a divisor."""
     return np.where(N > 0, N, 1.0)
 
 
-def _root(N: np.ndarray) -> np.ndarray:
-    return np.sqrt(_some(N))
+def _nonzero_root(N: np.ndarray) -> np.ndarray:
+    return np.sqrt(_nonzero(N))
 
 
-def _inverse_roots(cov: np.ndarray, least: float) -> np.ndarray:
-    """U_k, upper triangular, with UUᵀ = Σ_k⁻¹."""
+def _inverse_roots(cov: np.ndarray, min_variance: float) -> np.ndarray:
+    """Upper triangular U_k with UUᵀ = Σ_k⁻¹."""
     diagonal = np.einsum("kii->ki", cov)
-    _require((diagonal >= least).all(axis=1))
+    _require_positive((diagonal >= min_variance).all(axis=1))
     size = np.sqrt(diagonal)
     scaled = cov / (size[:, :, None] * size[:, None, :])
     try:
         L = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:
         L = np.stack([_cholesky(one) for one in scaled])
-    _require(np.einsum("kii->ki", L).min(axis=1, initial=np.inf) ** 2 >= PIVOT)
+    _require_positive(
+        np.einsum("kii->ki", L).min(axis=1, initial=np.inf) ** 2 >= MIN_RELATIVE_PIVOT
+    )
     inverse = np.tril(np.linalg.solve(L, np.broadcast_to(np.eye(cov.shape[1]), L.shape)))
     return np.asarray(inverse.transpose(0, 2, 1) / size[:, :, None])
 
 
-def _require(fine: np.ndarray) -> None:
-    if not fine.all():
-        raise Collapsed(int(np.argmin(fine)))
+def _require_positive(is_positive: np.ndarray) -> None:
+    if not is_positive.all():
+        raise Collapsed(int(np.argmin(is_positive)))
 
 
 def _cholesky(C: np.ndarray) -> np.ndarray:

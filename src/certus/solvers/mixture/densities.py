@@ -1,13 +1,14 @@
 r"""Densities and sums of Gaussians over a block Z of shape (p, rows).
 
-By differences: z − μ_k first, for each k. Nothing is lost, wherever the centres are. Many rows go
-by compiled loops, which skip the half of a triangle that is 0 and rows without weight.
+By differences: z − μ_k is computed first, for each k, so no digits are lost wherever the means are.
+For many rows this is done by compiled loops, which skip the zero half of a triangle and rows
+without weight.
 
-One Σ = (UUᵀ)⁻¹ for all whitens the rows once, v = Uᵀz, and needs products alone,
+With one Σ = (UUᵀ)⁻¹ for all, rows are whitened once, v = Uᵀz, and products are enough,
 
     −½‖v − Uᵀμ‖² = (Uᵀμ)ᵀv − ½‖v‖² − ½‖Uᵀμ‖²        Σ_k Σ r zzᵀ = Σ s zzᵀ
 
-which lose digits as (|μ|ᵀ|Σ⁻¹||μ|)·10⁻¹⁶: near the centre of the data in units of Σ alone.
+which lose |μ|ᵀ|Σ⁻¹||μ|·10⁻¹⁶: accurate only for means near the origin in units of Σ.
 """
 
 from typing import Any, Protocol
@@ -17,13 +18,15 @@ import numpy as np
 from ...kernels import compiled_or
 from .covariances import CovarianceShape, Gaussians
 
-FAR = 1e7  # |μ|ᵀ|Σ⁻¹||μ| + p: at 5e7, products lost 3e-10 nats a row and 2e-8 of Σ
-COMPILED = 1 << 24  # multiplications of a look: fewer do not pay for loading what is compiled
+MAX_CANCELLATION = 1e7  # |μ|ᵀ|Σ⁻¹||μ| + p: at 5e7, products lost 3e-10 nats a row and 2e-8 of Σ
+MIN_COMPILED_MULTIPLICATIONS = 1 << 24  # of one pass: fewer do not repay loading compiled code
 LOG_2PI = float(np.log(2 * np.pi))
 
 
-class Way(Protocol):
-    reference: Any  # what the sums of ``statistics`` are about, (k, p) or 0
+class DensityMethod(Protocol):
+    """A way to compute log densities and weighted sums of a block."""
+
+    reference: Any  # the point that the sums of ``statistics`` are about, (k, p) or 0
 
     def prepare(self, Z: np.ndarray) -> np.ndarray: ...
 
@@ -32,16 +35,16 @@ class Way(Protocol):
         ...
 
     def sums(self, prepared: np.ndarray, R: np.ndarray) -> tuple[Any, ...]:
-        """Of a block; blocks are added up."""
+        """Sums over one block; those of all blocks are added."""
         ...
 
     def statistics(self, sums: tuple[Any, ...]) -> tuple[Any, Any]:
-        """(Σ r z, Σ r zzᵀ) about ``reference``, from the sums over all blocks."""
+        """Return Σ r z and Σ r zzᵀ about ``reference``, from the sums over all blocks."""
         ...
 
 
 class Differences:
-    """For any shape, by the covariance's own loops over components."""
+    """Differences to the means in NumPy, for any shape of covariances."""
 
     def __init__(self, shape: CovarianceShape, theta: Gaussians):
         self.shape, self.theta, self.reference = shape, theta, theta.mu
@@ -51,7 +54,7 @@ class Differences:
         return Z
 
     def log_joint(self, Z: np.ndarray) -> np.ndarray:
-        out: np.ndarray = self.shape.squares(Z, self.theta)
+        out: np.ndarray = self.shape.squared_distances(Z, self.theta)
         out *= -0.5
         out += self.const
         return out
@@ -65,14 +68,14 @@ class Differences:
 
 
 class Compiled:
-    """Differences for many rows."""
+    """Differences to the means by compiled loops."""
 
     def __init__(self, _shape: CovarianceShape, theta: Gaussians):
         from ...kernels.mixture import diagonal_gaussians, gaussians
 
         full = theta.U.ndim == 3
         self.kernels: Any = gaussians if full else diagonal_gaussians
-        self.kernels.warm()  # a kernel that cannot be compiled fails here, where NumPy takes over
+        self.kernels.warm()  # if compiling fails, it fails here, where NumPy can take over
         self.U = gaussians.pack(theta.U) if full else theta.U
         self.mu, self.reference, self.shape = theta.mu, theta.mu, theta.cov.shape
         self.const = constants(theta)
@@ -95,7 +98,7 @@ class Compiled:
 
 
 class TiedProducts:
-    """One Σ: rows are whitened once, and Σ r zzᵀ over all components is Σ s zzᵀ."""
+    """Products for one common Σ: rows are whitened once, and Σ_k Σ r zzᵀ = Σ s zzᵀ."""
 
     reference = 0.0
 
@@ -124,27 +127,30 @@ class TiedProducts:
 
 
 def constants(theta: Gaussians) -> np.ndarray:
-    """(k,) log π + log|U| − (p/2) log 2π."""
-    out: np.ndarray = log_shares(theta) + theta.log_det - theta.mu.shape[1] / 2 * LOG_2PI
+    """Constants of the log joint densities: log π + log|U| − (p/2) log 2π, (k,)."""
+    out: np.ndarray = log_weights(theta) + theta.log_det - theta.mu.shape[1] / 2 * LOG_2PI
     return out
 
 
-def log_shares(theta: Gaussians) -> np.ndarray:
-    with np.errstate(divide="ignore"):  # a component of nothing
+def log_weights(theta: Gaussians) -> np.ndarray:
+    """Log mixing weights, −∞ for a component without rows."""
+    with np.errstate(divide="ignore"):
         return np.log(theta.pi)
 
 
-def way_of(shape: CovarianceShape, theta: Gaussians, rows: int) -> Way:
-    """Products where one Σ allows them, else differences."""
+def density_method(shape: CovarianceShape, theta: Gaussians, rows: int) -> DensityMethod:
+    """Choose products where one common Σ allows them, else differences."""
     if shape.shared:
-        return TiedProducts(theta) if cancelled(theta) <= FAR else Differences(shape, theta)
-    large = rows * theta.cov.size >= COMPILED
-    way: Way = (compiled_or(Compiled, Differences) if large else Differences)(shape, theta)
-    return way
+        accurate = cancellation(theta) <= MAX_CANCELLATION
+        return TiedProducts(theta) if accurate else Differences(shape, theta)
+    large = rows * theta.cov.size >= MIN_COMPILED_MULTIPLICATIONS
+    differences = compiled_or(Compiled, Differences) if large else Differences
+    method: DensityMethod = differences(shape, theta)
+    return method
 
 
-def cancelled(theta: Gaussians) -> float:
-    """What is added up to an expected p: |μ|ᵀ|Σ⁻¹||μ| and the same of a deviation, at most."""
+def cancellation(theta: Gaussians) -> float:
+    """Upper bound on the terms that cancel to a squared distance of about p, |μ|ᵀ|Σ⁻¹||μ| + …."""
     size = np.abs(theta.mu) + np.sqrt(np.diag(theta.cov))
     P = np.abs(np.dot(theta.U, theta.U.T))
     return float(np.einsum("ki,ij,kj->k", size, P, size).max())

@@ -1,16 +1,16 @@
-r"""Expectation and maximisation, for any family with statistics and a maximiser.
+r"""Expectation-maximisation for any family with sufficient statistics and a maximiser.
 
     L(θ) = Σ_i s_i log Σ_k π_k p(x_i | θ_k)
     E    r_ik ∝ π_k p(x_i | θ_k)                          T = Σ_i s_i r_i t(x_i)
     M    θ ← argmax Σ_i s_i Σ_k r_ik log π_k p(x_i | θ_k) + log prior(θ)
 
-One look at the rows gives L at θ and, with it, the statistics of the next θ. For any shares q,
-L(θ) = F(q, θ) + KL(q ‖ r): E makes the second term 0 and M raises the first, so L + log prior never
-falls. At an inverse temperature β the same holds of
+One pass over the rows gives L at θ and the statistics of the next θ. For any distribution q over
+components, L(θ) = F(q, θ) + KL(q ‖ r): E makes the second term 0 and M raises the first, so
+L + log prior never falls. At an inverse temperature β the same holds for
 
     F_β(θ) = Σ_i s_i (1/β) log Σ_k (π_k p(x_i | θ_k))^β + log prior(θ),        r_ik ∝ (π_k p)^β
 
-which is flat for small β and L at β = 1. Annealing raises β in steps (Ueda & Nakano 1998).
+which is flat for small β and equals L at β = 1. Annealing raises β in steps (Ueda & Nakano 1998).
 """
 
 from collections.abc import Callable, Sequence
@@ -23,56 +23,60 @@ from ...data.rows import Rows
 from ...kernels import compiled_or
 from ..progress import OnStep, Step, always, ignore
 
-GAIN = 2.5e-7  # nats a row in a step: less is what a certificate calls a local optimum
-WARM = 1e-4  # nats a row in a step, at temperatures above 1: what follows moves it all again
-STIR = 0.3  # standard deviations by which centres are then moved; 0.1 left groups together
-NONE = np.empty(0)
-COMPILED = 1 << 19  # shares r_ik: 5 ns each are saved in every step
-WARM_STEPS = 50  # … and at most so many
+# nats a row in a step: a smaller gain is what a certificate calls a local optimum
+MIN_GAIN_PER_ROW = 2.5e-7
+# at temperatures above 1, where the next temperature moves everything again
+ANNEALING_MIN_GAIN_PER_ROW = 1e-4
+MAX_ANNEALING_STEPS = 50  # at each temperature
+PERTURBATION_SD = 0.3  # after each temperature; with 0.1, merged components stayed together
+MIN_COMPILED_RESPONSIBILITIES = 1 << 19  # compiled code saves 5 ns for each r_ik in every step
+NO_ROW_WEIGHTS = np.empty(0)
 
 
-Shares = Callable[[np.ndarray, np.ndarray | None, float], tuple[float, np.ndarray]]
+ResponsibilityFunction = Callable[[np.ndarray, np.ndarray | None, float], tuple[float, np.ndarray]]
 
 
 class Collapsed(ValueError):
-    """A component has no density any more: its likelihood grows without limit."""
+    """A component has a singular covariance: the likelihood grows without limit."""
 
     def __init__(self, component: int):
         super().__init__(f"component {component} has collapsed")
         self.component = component
 
 
-class Look(NamedTuple):
-    """What one look at the rows finds."""
+class Evaluation(NamedTuple):
+    """Result of one pass over the rows."""
 
     F: float  # Σ s (1/β) log Σ (πp)^β
     statistics: Any
 
 
 class Family(Protocol):
-    """Distributions of components, together with the rows that they are fitted to."""
+    """Component distributions together with the rows they are fitted to."""
 
     mass: float  # Σ s
 
-    def look(self, theta: np.ndarray, beta: float = 1.0) -> Look: ...
+    def evaluate(self, theta: np.ndarray, beta: float = 1.0) -> Evaluation: ...
 
     def maximise(self, statistics: np.ndarray, theta: Any) -> Any: ...
 
     def log_prior(self, theta: np.ndarray) -> float: ...
 
-    def stir(self, theta: np.ndarray, draw: np.random.RandomState, by: float) -> Any: ...
+    def perturb(self, theta: np.ndarray, rng: np.random.RandomState, by: float) -> Any: ...
 
-    def chart(self, theta: np.ndarray) -> Any: ...
+    def parametrization(self, theta: np.ndarray) -> Any: ...
 
 
-class Found(NamedTuple):
+class MixtureResult(NamedTuple):
+    """Parameters found from one start."""
+
     theta: np.ndarray
     objective: float  # L + log prior, at theta
     n_iter: int
     converged: bool
-    trace: list[float]  # the objective from the start on
-    fell: float  # the most that it fell in a step, a row: rounding
-    collapsed: int | None = None  # a component whose likelihood has no maximum
+    trace: list[float]  # the objective at the start and after each step
+    largest_decrease: float  # of the objective in one step, a row: rounding
+    collapsed: int | None = None  # the component whose likelihood has no maximum
 
 
 def em(
@@ -81,20 +85,20 @@ def em(
     *,
     max_iter: int = 1000,
     tol: float = 1e-3,
-    gain: float = GAIN,
+    gain: float = MIN_GAIN_PER_ROW,
     beta: float = 1.0,
     on_step: OnStep = ignore,
-) -> Found:
-    """From theta until a step gains at most ``min(tol, gain)`` a row.
+) -> MixtureResult:
+    """Iterate EM from theta until a step gains at most ``min(tol, gain)`` a row.
 
-    One look at the rows a step, and one more at the end: the objective is that of the theta that
-    is returned.
+    A step takes one pass over the rows, and one more pass ends the loop: the objective is that of
+    the theta returned.
     """
     trace: list[float] = []
     n_iter, converged, collapsed = 0, False, None
     while True:
-        look = family.look(theta, beta)
-        F = look.F + family.log_prior(theta)
+        evaluation = family.evaluate(theta, beta)
+        F = evaluation.F + family.log_prior(theta)
         trace.append(F)
         stop = on_step(Step(n_iter, F, None, always(theta)))
         if n_iter > 0:
@@ -102,47 +106,57 @@ def em(
         if stop or converged or n_iter >= max_iter or not np.isfinite(F):
             break
         try:
-            theta = family.maximise(look.statistics, theta)
+            theta = family.maximise(evaluation.statistics, theta)
         except Collapsed as error:
             collapsed = error.component
             break
         n_iter += 1
-    return Found(theta, F, n_iter, converged, trace, fall(trace) / family.mass, collapsed)
+    return MixtureResult(
+        theta, F, n_iter, converged, trace, largest_decrease(trace) / family.mass, collapsed
+    )
 
 
-def fall(trace: Sequence[float]) -> float:
-    """The most that a sequence falls from one entry to the next."""
+def largest_decrease(trace: Sequence[float]) -> float:
+    """Largest decrease of a sequence from one entry to the next."""
     return max([0.0, *(a - b for a, b in pairwise(trace))])
 
 
 def anneal(
-    family: Family, theta: np.ndarray, temperatures: Sequence[float], draw: np.random.RandomState
+    family: Family, theta: np.ndarray, temperatures: Sequence[float], rng: np.random.RandomState
 ) -> Any:
-    """Where EM at these temperatures, one after the other, leads.
+    """Run EM at each temperature in turn and return the last theta.
 
-    Components that have become one would stay one for ever: they are stirred before the next.
+    Identical components would stay identical for ever, so they are perturbed after each one.
     """
     for T in temperatures:
-        theta = em(family, theta, max_iter=WARM_STEPS, gain=WARM, beta=1.0 / T).theta
-        theta = family.stir(theta, draw, STIR)
+        theta = em(
+            family,
+            theta,
+            max_iter=MAX_ANNEALING_STEPS,
+            gain=ANNEALING_MIN_GAIN_PER_ROW,
+            beta=1.0 / T,
+        ).theta
+        theta = family.perturb(theta, rng, PERTURBATION_SD)
     return theta
 
 
-def shares_of(rows: Rows, k: int) -> Shares:
-    """How shares are computed: compiled where that is worth loading the compiler's cache."""
-    if rows.shape[0] * k < COMPILED:
+def responsibility_function(rows: Rows, k: int) -> ResponsibilityFunction:
+    """Choose the compiled function for many rows, where it repays loading the compiler's cache."""
+    if rows.shape[0] * k < MIN_COMPILED_RESPONSIBILITIES:
         return responsibilities
-    return compiled_or(_compiled_shares, responsibilities)
+    return compiled_or(_compiled_responsibilities, responsibilities)
 
 
-def _compiled_shares(a: np.ndarray, s: np.ndarray | None, beta: float) -> tuple[float, np.ndarray]:
-    from ...kernels.mixture.responsibilities import shares
+def _compiled_responsibilities(
+    a: np.ndarray, s: np.ndarray | None, beta: float
+) -> tuple[float, np.ndarray]:
+    from ...kernels.mixture.responsibilities import responsibilities
 
-    return shares(a, NONE if s is None else s, beta), a
+    return responsibilities(a, NO_ROW_WEIGHTS if s is None else s, beta), a
 
 
 def responsibilities(a: np.ndarray, s: np.ndarray | None, beta: float) -> tuple[float, np.ndarray]:
-    """(Σ s (1/β) log Σ exp(βa), s·r) from a = log πp, of shape (k, rows), which it overwrites."""
+    """Return Σ s (1/β) log Σ exp(βa) and s·r from a = log πp (k, rows), which is overwritten."""
     if beta != 1.0:
         a *= beta
     top = a.max(axis=0)

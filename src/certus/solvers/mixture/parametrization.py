@@ -1,10 +1,11 @@
-r"""θ of Gaussians as free numbers around a θ⁰, with the slope of L + log prior.
+r"""Unconstrained parameters of Gaussians around a θ⁰, with the gradient of L + log prior.
 
     π = softmax(log π⁰ + a)      μ_k = μ⁰_k + C_k u_k / √π⁰_k      U_k = U⁰_k T_k
 
-C_k = (U⁰_k)⁻ᵀ and T upper triangular with diagonal e^t: at 0 the curvature is near that of I.
-By Fisher's identity the slope of L is that of Σ s r log πp with r held, so it follows from the
-statistics of EM. With M the scatter about the present μ, εD added, and δ the mean's distance:
+C_k = (U⁰_k)⁻ᵀ and T is upper triangular with diagonal e^t: at 0 the Hessian is close to a multiple
+of I. By Fisher's identity the gradient of L is that of Σ s r log πp with r fixed, so it follows
+from the statistics of EM. With M the scatter about the current μ plus εD, and δ the distance of the
+weighted mean from μ:
 
     ∂/∂u = CᵀΣ⁻¹ N δ      ∂/∂T = −U⁰ᵀ M U⁰ T, upper part      ∂/∂t_i = T_ii ∂/∂T_ii + N + ε
 """
@@ -17,11 +18,14 @@ from scipy.linalg import solve_triangular
 from .covariances import Gaussians
 
 
-def chart_of(family: Any, theta: Gaussians) -> Any:
-    return CHARTS[family.shape.name](family, theta)
+def parametrize(family: Any, theta: Gaussians) -> Any:
+    """Parametrization of the family's covariance shape around theta."""
+    return PARAMETRIZATIONS[family.shape.name](family, theta)
 
 
-class _Chart:
+class _GaussianParametrization:
+    """Mixing weights and means, the same for all shapes of covariances."""
+
     def __init__(self, family: Any, theta: Gaussians):
         self.family, self.base = family, theta
         self.k, self.p = theta.mu.shape
@@ -37,25 +41,26 @@ class _Chart:
         pi: np.ndarray = e / e.sum()
         return pi
 
-    def _cut(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return u / √π⁰ (k, p) and the parameters of the covariances."""
         end = self.k * (1 + self.p)
         return x[self.k : end].reshape(self.k, self.p) / self.root[:, None], x[end:]
 
     def _slopes(self, x: Any, theta: Any, N: Any, delta: np.ndarray, within: np.ndarray) -> Any:
-        """(∂/∂u, the rest)."""
+        """Return ∂/∂u and the gradient in the parameters of the covariances."""
         raise NotImplementedError
 
     def slope(self, x: np.ndarray, theta: Gaussians, statistics: Any) -> np.ndarray:
-        """Of L + log prior."""
+        """Gradient of L + log prior."""
         N = statistics.N
         means, within = self.family.about_means(statistics, theta)
         delta = means - theta.mu
         a = (N - N.sum() * theta.pi) / self.root
-        u, rest = self._slopes(x, theta, N, delta, within)
-        return np.concatenate([a, (u / self.root[:, None]).ravel(), rest])
+        u, of_covariances = self._slopes(x, theta, N, delta, within)
+        return np.concatenate([a, (u / self.root[:, None]).ravel(), of_covariances])
 
 
-class MatrixChart(_Chart):
+class TriangularParametrization(_GaussianParametrization):
     """One triangular T for each component, or one for all."""
 
     def __init__(self, family: Any, theta: Gaussians):
@@ -70,13 +75,13 @@ class MatrixChart(_Chart):
         self.by = np.array([1.0]) if family.shape.shared else self.root
 
     def _T(self, x: np.ndarray) -> np.ndarray:
-        t = self._cut(x)[1].reshape(self.matrices, -1) / self.by[:, None]
+        t = self._split(x)[1].reshape(self.matrices, -1) / self.by[:, None]
         T = np.zeros((self.matrices, self.p, self.p))
         T[:, self.upper[0], self.upper[1]] = np.where(self.diagonal, np.exp(t), t)
         return T
 
     def theta(self, x: np.ndarray) -> Gaussians:
-        u, _ = self._cut(x)
+        u, _ = self._split(x)
         mu = self.base.mu + np.einsum(
             "kij,kj->ki", np.broadcast_to(self.C, (self.k, self.p, self.p)), u
         )
@@ -88,56 +93,56 @@ class MatrixChart(_Chart):
         return Gaussians(self._weights(x), mu, cov.reshape(shaped), U.reshape(shaped), log_det)
 
     def _slopes(self, x: Any, theta: Any, N: Any, delta: np.ndarray, within: np.ndarray) -> Any:
-        p, eps, T = self.p, self.family.hold.epsilon, self._T(x)
+        p, eps, T = self.p, self.family.regularization.epsilon, self._T(x)
         between = delta[:, :, None] * delta[:, None, :] * N[:, None, None]
         if self.matrices == 1 and self.family.shape.shared:
             between, N_of = between.sum(axis=0, keepdims=True), N.sum(keepdims=True)
         else:
             N_of = N
-        M = within.reshape(self.matrices, p, p) + between + eps * np.diag(self.family.hold.D)
+        prior = eps * np.diag(self.family.regularization.D)
+        M = within.reshape(self.matrices, p, p) + between + prior
         G = -np.matmul(self.U0.transpose(0, 2, 1), np.matmul(M, np.matmul(self.U0, T)))
         t = G[:, self.upper[0], self.upper[1]]
-        on = np.einsum("kii->ki", T * G) + (N_of + eps)[:, None]
-        t[:, self.diagonal] = on
+        t[:, self.diagonal] = np.einsum("kii->ki", T * G) + (N_of + eps)[:, None]
         V = np.einsum(
             "kji,kj->ki",
             np.broadcast_to(theta.U.reshape(-1, p, p), (self.k, p, p)),
             N[:, None] * delta,
         )
-        # CᵀUUᵀ = TUᵀ, for CᵀU⁰ = I
+        # CᵀUUᵀ = TUᵀ, since CᵀU⁰ = I
         u = np.einsum("kij,kj->ki", np.broadcast_to(T, (self.k, p, p)), V)
         return u, (t / self.by[:, None]).ravel()
 
 
-class DiagonalChart(_Chart):
-    """σ_kj = σ⁰_kj e^−t; of a spherical Σ, one t a component."""
+class DiagonalParametrization(_GaussianParametrization):
+    """Standard deviations σ_kj = σ⁰_kj e^−t; for a spherical Σ, one t for each component."""
 
     def __init__(self, family: Any, theta: Gaussians):
         k, p = theta.mu.shape
-        self.one = family.shape.name == "spherical"
-        self.free = k if self.one else k * p
+        self.spherical = family.shape.name == "spherical"
+        self.free = k if self.spherical else k * p
         super().__init__(family, theta)
 
     def _t(self, x: np.ndarray) -> np.ndarray:
-        t = self._cut(x)[1].reshape(self.k, -1) / self.root[:, None]
+        t = self._split(x)[1].reshape(self.k, -1) / self.root[:, None]
         return np.broadcast_to(t, (self.k, self.p))
 
     def theta(self, x: np.ndarray) -> Gaussians:
         U = self.base.U * np.exp(self._t(x))
-        mu = self.base.mu + self._cut(x)[0] / self.base.U
+        mu = self.base.mu + self._split(x)[0] / self.base.U
         return Gaussians(self._weights(x), mu, 1 / U**2, U, np.log(U).sum(axis=1))
 
     def _slopes(self, x: Any, theta: Any, N: Any, delta: np.ndarray, within: np.ndarray) -> Any:
-        eps = self.family.hold.epsilon
-        M = within + N[:, None] * delta**2 + eps * self.family.hold.D
+        eps = self.family.regularization.epsilon
+        M = within + N[:, None] * delta**2 + eps * self.family.regularization.D
         t = (N + eps)[:, None] - theta.U**2 * M
-        t = t.sum(axis=1, keepdims=True) if self.one else t
+        t = t.sum(axis=1, keepdims=True) if self.spherical else t
         return theta.U**2 * N[:, None] * delta / self.base.U, (t / self.root[:, None]).ravel()
 
 
-CHARTS: dict[str, Any] = {
-    "full": MatrixChart,
-    "tied": MatrixChart,
-    "diag": DiagonalChart,
-    "spherical": DiagonalChart,
+PARAMETRIZATIONS: dict[str, Any] = {
+    "full": TriangularParametrization,
+    "tied": TriangularParametrization,
+    "diag": DiagonalParametrization,
+    "spherical": DiagonalParametrization,
 }

@@ -1,1 +1,1 @@
-"""Likelihoods of classes, one class each: the terms of ``profile_intervals``."""
+"""Likelihoods of classifiers, one class each: the terms of ``profile_intervals``."""

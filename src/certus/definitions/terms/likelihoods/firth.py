@@ -6,10 +6,10 @@ import numpy as np
 
 
 class Firth(NamedTuple):
-    """log L + ½ log det H of two classes, H = Σ s_i v_i φ_iφ_iᵀ, v = p(1 − p)."""
+    """log L + ½ log det H for two classes, H = Σ s_i v_i φ_iφ_iᵀ, v = p(1 − p)."""
 
     def at(self, Phi, y, s, theta):
-        """The value, its gradient Σ s (y − p + vq(½ − p)) φ with q = φᵀH⁻¹φ, and H."""
+        """Return the value, its gradient Σ s (y − p + vq(½ − p)) φ with q = φᵀH⁻¹φ, and H."""
         z = Phi @ theta[0]
         p = np.exp(-np.logaddexp(0.0, -z))
         v = np.exp(-np.logaddexp(0.0, -z) - np.logaddexp(0.0, z))

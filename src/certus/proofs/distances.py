@@ -1,13 +1,13 @@
-"""Distances of rows, as they are defined.
+"""Distances of rows, literally from their definitions.
 
     d(a, b) = √Σ (a_l − b_l)²,   Σ |a_l − b_l|,   1 − cos(a, b),   …
 
 Always by differences of the rows, never by ‖a‖² + ‖b‖² − 2aᵀb, which is 0 for rows .5 apart at 1e8.
-Features stand on the last axis, and A and B are broadcast: one row against many is `paired(a, B)`.
+Features are on the last axis, and A and B are broadcast: one row against many is `paired(a, B)`.
 
-What a direction or an overlap leaves open is set here. Cosine: a row of zeros is at 0 from another
-one and at 1 from the rest; correlation and spearman: so is a constant row; 0/0 = 0 in shares of
-booleans, braycurtis and canberra; NaN where too few features are known in both rows.
+Conventions for undefined cases: for cosine, a row of zeros is at distance 0 from another one and 1
+from all others; for correlation and spearman, so is a constant row; 0/0 = 0 in the boolean metrics,
+braycurtis and canberra; NaN if too few features are known in both rows.
 """
 
 from typing import Any
@@ -18,14 +18,14 @@ from certus.proofs.types import FunctionTo
 
 
 def paired(A: np.ndarray, B: np.ndarray, metric: str = "euclidean", **params: Any) -> np.ndarray:
-    """d(A_i, B_i) by scikit-learn's name of the metric, "gower", "phi_s" or "spearman".
+    """d(A_i, B_i); the metric has scikit-learn's name, or is "gower", "phi_s" or "spearman".
 
-    Feature weights `w`: w_l² multiplies |Δ_l| in manhattan (l1, cityblock) and Δ_l² in euclidean
-    (l2), sqeuclidean and phi_s; in the other metrics w_l itself multiplies, as in SciPy.
+    Feature weights `w`: the factor of |Δ_l| in manhattan (l1, cityblock), and of Δ_l² in euclidean
+    (l2), sqeuclidean and phi_s, is w_l²; in the other metrics it is w_l, as in SciPy.
     """
     name = ALIASES.get(metric, metric)
     if name not in METRICS:
-        raise ValueError(f"metric={metric!r} has no definition here; there is {sorted(METRICS)}")
+        raise ValueError(f"metric={metric!r} is not defined; the metrics are {sorted(METRICS)}")
     if name != "gower":
         A, B = (np.asarray(a, dtype=np.float64) for a in (A, B))
     return METRICS[name](A, B, **params)
@@ -65,9 +65,9 @@ def minkowski(
     if np.isinf(p):
         return chebyshev(A, B, w)
     if not p >= 1:
-        raise ValueError(f"p={p!r}: below 1 it is no distance")
+        raise ValueError(f"p={p!r}: below 1 this is not a distance")
     size = _weights(w, A) ** (1 / p) * np.abs(A - B)
-    most = _largest(size)  # no power overflows
+    most = _largest(size)  # so that no power overflows
     return most[..., 0] * ((size / most) ** p).sum(axis=-1) ** (1 / p)
 
 
@@ -91,13 +91,13 @@ def mahalanobis(
 
 
 def _largest(D: np.ndarray) -> np.ndarray:
-    """The largest |D| of each row, 1 where all are 0."""
+    """Largest |D| of each row; 1 if all are 0."""
     most = np.max(np.abs(D), axis=-1, keepdims=True)
     return np.where(most == 0, 1.0, most)
 
 
 def _norm(D: np.ndarray) -> np.ndarray:
-    """‖D‖, where squares would overflow too."""
+    """‖D‖, without overflow of squares."""
     most = _largest(D)
     return most[..., 0] * np.sqrt(((D / most) ** 2).sum(axis=-1))
 
@@ -118,12 +118,12 @@ def correlation(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np
 
 
 def spearman(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """1 − Spearman's correlation: that of the midranks."""
+    """1 − Spearman's correlation, which is Pearson's of the midranks."""
     return correlation(midranks(A), midranks(B))
 
 
 def midranks(A: np.ndarray) -> np.ndarray:
-    """Ranks from 1 within each row; equal values share the mean of theirs."""
+    """Ranks from 1 within each row; equal values have the mean of their ranks."""
     A = np.asarray(A, dtype=np.float64)
     rows = A.reshape(-1, A.shape[-1])
     ranks = np.empty(rows.shape)
@@ -148,7 +148,7 @@ def _between_directions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def between_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """1 − cos of rows of length 1, or of 0 where a row has no direction."""
+    """1 − cos of rows of length 1, or of length 0 if a row has no direction."""
     half = 0.5 * ((a - b) ** 2).sum(axis=-1)
     none_a, none_b = (~np.any(x, axis=-1) for x in (a, b))
     return np.where(none_a & none_b, 0.0, np.where(none_a | none_b, 1.0, half))
@@ -157,7 +157,7 @@ def between_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def units(
     A: np.ndarray, metric: str, w: np.ndarray | None = None, **_: object
 ) -> np.ndarray | None:
-    """Rows u with d(a, b) = ``between_units``(u_a, u_b); None if the metric is none of these."""
+    """Rows u with d(a, b) = ``between_units``(u_a, u_b); None for other metrics."""
     if metric not in ("cosine", "correlation", "spearman"):
         return None
     w = _weights(w, A)
@@ -177,7 +177,7 @@ def phi_s(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarr
     W = _weights(w, A) ** 2
 
     def spread(v: np.ndarray) -> np.ndarray:
-        # a mean that rounds must not make a constant v vary
+        # rounding of the mean must not make a constant v vary
         v = v - v[..., :1]
         return (W * (v - (W * v).sum(axis=-1, keepdims=True) / W.sum()) ** 2).sum(axis=-1)
 
@@ -190,7 +190,7 @@ def phi_s(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarr
 
 
 def hamming(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """The share of features that differ."""
+    """Proportion of features that differ."""
     w = _weights(w, A)
     return (w * (A != B)).sum(axis=-1) / w.sum()
 
@@ -214,7 +214,7 @@ def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _boolean(formula: FunctionTo[np.ndarray]) -> FunctionTo[np.ndarray]:
-    """A metric of the counts: both true (tt), one of them (tf, ft), neither (ff)."""
+    """Metric from the counts of features: both true (tt), one true (tf, ft), neither (ff)."""
 
     def distance(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
         w, a, b = _weights(w, A), A != 0, B != 0
@@ -239,7 +239,7 @@ def nan_euclidean(A: np.ndarray, B: np.ndarray, min_overlap: float = 1) -> np.nd
 
 
 def least_overlap(min_overlap: float, p: int) -> float:
-    """How many of p features must be known in both rows: a count, or a share if below 1."""
+    """Number of features that must be known in both rows: a count, or a proportion if below 1."""
     return max(1.0, min_overlap * p if min_overlap < 1 else min_overlap)
 
 
@@ -251,9 +251,8 @@ def gower(
     w: np.ndarray | None = None,
     min_overlap: float = 1,
 ) -> np.ndarray:
-    """The w-weighted mean, over features known in both rows, of |Δ|/range, or 1[a ≠ b] for
-    categorical features (a mask). Features of range 0 differ by 0 or, outside the rows that gave
-    the range, by 1."""
+    """Weighted mean, over features known in both rows, of |Δ|/range, or of 1[a ≠ b] for categorical
+    features (a mask). Different values of a feature of range 0 differ by 1."""
     A, B = np.asarray(A), np.asarray(B)
     p = A.shape[-1]
     categorical = np.zeros(p, dtype=bool) if categorical is None else np.asarray(categorical)
@@ -282,7 +281,7 @@ def _missing(a: np.ndarray) -> np.ndarray:
 
 
 def haversine(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The angle between (latitude, longitude) in radians; times 6,371 km on earth."""
+    """Angle between points (latitude, longitude), in radians; on earth times 6,371 km."""
     half = np.sin((A - B) / 2) ** 2
     inside = half[..., 0] + np.cos(A[..., 0]) * np.cos(B[..., 0]) * half[..., 1]
     return 2 * np.arcsin(np.sqrt(np.minimum(inside, 1.0)))

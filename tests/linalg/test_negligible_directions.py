@@ -137,7 +137,7 @@ def test_every_form_of_the_claim_says_among_which_models_it_holds(certificate):
     claim = "among models that do not use 'total' − 'price' − 'tax'"
     assert repr(c).startswith(f"Certificate(optimal {claim}: objective ")
     assert c.explain().splitlines()[0].startswith(f"[OK] OPTIMAL {claim}   LogisticRegression")
-    assert "Left out       'total' − 'price' − 'tax': one rounding" in c.explain()
+    assert "Left out       'total' − 'price' − 'tax': all that the rows show of it" in c.explain()
     assert f"above the best possible {claim} (certus" in c.note()
     assert f"✔ Optimal {claim}" in c._repr_html_().replace("&#x27;", "'")
 

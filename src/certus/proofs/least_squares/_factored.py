@@ -37,7 +37,7 @@ from certus.proofs.least_squares._problem import ColumnFactor, SquaresExcess, Sq
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import left_out_findings
 
-ALPHA_TOO_SMALL = "directions in which alpha cannot be distinguished from rounding"
+ALPHA_TOO_SMALL = "directions in which alpha is too small to be distinguished from rounding"
 NEARLY_DEPENDENT = "combinations of the {:,} columns that cannot be distinguished from rounding"
 MAX_ACCURATE_WORK = 2**28  # rows × columns² in twice the working precision: a few seconds
 

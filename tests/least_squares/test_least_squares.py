@@ -108,7 +108,7 @@ def test_the_definitions_h_is_half_the_negative_gradient(alpha, intercept):
     w, b = np.array([0.5, -1.0, 2.0]), 0.25 if intercept else 0.0
     if intercept:
         b = float(s @ (y - X @ w) / s.sum())
-    problem = definition.Problem(Block(X, y, s), w[:, None], [b], alpha, intercept, False)
+    problem = definition.LeastSquaresFit(Block(X, y, s), w[:, None], [b], alpha, intercept, False)
     problem.take_columns()  # the exact mean, too
 
     def f(w):
@@ -486,7 +486,7 @@ def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     X[:, 1] = X[:, 0] + apart * X[:, 1]
     y = rng.standard_normal((3000, 1))
     data = _Data(Rows(X, y))
-    problem = definition.Problem(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
+    problem = definition.LeastSquaresFit(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
     lam, d = definition.subset_curvature(problem)
     centred = (X - X.mean(axis=0)) / d
     least = np.linalg.eigvalsh(centred.T @ centred)[0]

@@ -1,4 +1,4 @@
-"""Types of the data that proofs take: X, y, s in blocks of rows."""
+"""Types of the data that proofs take, ``check(data, …) = claim``: X, y, s in blocks of rows."""
 
 from typing import Any, Protocol, TypeVar, overload
 

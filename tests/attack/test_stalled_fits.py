@@ -10,11 +10,11 @@ from certus.exceptions import NotCertifiedWarning
 from certus.losses import SquaredHinge
 from certus.penalties import ElasticNet
 from certus.solvers.first_order.lbfgs import LBFGS
-from certus.solvers.glm.exact_step import exact_step_of_scores
+from certus.solvers.glm.exact_step import exact_step_from_scores
 from certus.solvers.glm.newton import Newton
 from certus.solvers.glm.newton_cg import NewtonCG
 from certus.solvers.lasso.coordinate_descent import STALLED_MESSAGE, CoordinateDescent
-from certus.solvers.loop import NO_LOWER, State, minimise
+from certus.solvers.loop import NO_DESCENT_MESSAGE, State, minimise
 from certus.solvers.problem import Problem, objective
 from certus.svm import LinearSVC
 
@@ -49,7 +49,7 @@ def test_exact_step_of_scores_is_least_along_the_direction(positive: bool) -> No
     penalty: Any = ElasticNet(2.0, 0.5, positive=positive)
     problem = Problem(Rows(X, y[:, None], rng.uniform(size=40), threads=1), SquaredHinge(), penalty)
     w, delta = np.array([[0.1], [0.8], [0.0]]), np.array([[0.02], [-0.05], [0.0]])
-    t = exact_step_of_scores(problem, w, delta, X @ w, X @ delta)
+    t = exact_step_from_scores(problem, w, delta, X @ w, X @ delta)
     zero = np.zeros(1)
     values = [objective(problem, w + r * delta, zero) for r in np.linspace(0, 40, 4001)]
     assert objective(problem, w + t * delta, zero) <= min(values) * (1 + 1e-6)
@@ -68,7 +68,7 @@ def test_a_fit_that_no_step_improves_says_so(solver: Any) -> None:
     problem = overlapping()
     fit = minimise(problem, solver, tol=-1.0, max_iter=2000)  # an excess below 0 is never reached
     assert fit.stopped_at is None
-    assert fit.message == NO_LOWER
+    assert fit.message == NO_DESCENT_MESSAGE
 
 
 def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(f"{module}.dual_bound", lambda *_: -1.0)  # far too low: never enough
     fit = minimise(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
-    assert fit.message == NO_LOWER
+    assert fit.message == NO_DESCENT_MESSAGE
     monkeypatch.setattr(
         f"{module}.OBJECTIVE_ROUNDING", -1.0
     )  # every step counts as one that lowers F

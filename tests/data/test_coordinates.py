@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certus.data.rows import Rows
-from certus.solvers.glm.coordinates import coordinates, coordinates_of_some
+from certus.solvers.glm.coordinates import coordinates, sampled_coordinates
 from certus.solvers.linalg.gram import NonFiniteError
 from tests.glm.smooth_cases import CHANGES, dense, each_change, intercepts, problem_of, somewhere
 
@@ -16,8 +16,8 @@ def test_scores_are_the_same_in_and_out(change, intercept, weighted):
     problem = problem_of("softmax", intercept=intercept, change=CHANGES[change], weighted=weighted)
     at = coordinates(problem.rows, intercept)
     u, beta = somewhere(problem, at)
-    w, b = at.outside(u, beta)
-    back = at.inside(w, b)
+    w, b = at.to_user(u, beta)
+    back = at.to_internal(w, b)
     np.testing.assert_allclose(back[0], u, rtol=1e-14)
     np.testing.assert_allclose(back[1], beta, rtol=1e-6, atol=1e-6)
     X = np.asarray(dense(problem), dtype=np.longdouble)
@@ -35,7 +35,7 @@ def test_scores_are_the_same_in_and_out(change, intercept, weighted):
     q = np.broadcast_to(at.scale, (3,))
     np.testing.assert_array_equal(q, 2.0 ** np.round(np.log2(q)))
     if change != "sparse":
-        some = coordinates_of_some(problem.rows, intercept)
+        some = sampled_coordinates(problem.rows, intercept)
         np.testing.assert_allclose(some.c, at.c, rtol=1e-9, atol=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""The optimisers' equations in plain NumPy, and problems in every dress to run both on.
+"""The optimisers' equations in plain NumPy, and problems in every layout of X to run both on.
 
 Q(θ) = (1/S)(Σ_i s_i ℓ(y_i, x_iᵀw + b) + l2/2‖w‖²),   S = Σ s,   θ = (w, b): (p + 1, K)
 """
@@ -18,21 +18,21 @@ from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
 from tests.glm.smooth_cases import LOSSES, problem_of
 
-CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared hinge": 3, "softmax": 4}
+LOSS_CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared hinge": 3, "softmax": 4}
 DELTA = 0.7  # of the Huber loss
 
-WHOLE: dict[str, Any] = {
+FULL_GRADIENT_METHODS: dict[str, Any] = {
     "gd": GradientDescent, "backtracking": lambda: GradientDescent("backtracking"),
     "wolfe": lambda: GradientDescent("wolfe"), "agd": HeavyBall, "nesterov": Nesterov,
     "searching nesterov": lambda: Nesterov("backtracking"),
 }  # fmt: skip
-DRAWN: dict[str, Any] = {
+STOCHASTIC_METHODS: dict[str, Any] = {
     "sgd": SGD, "asgd": lambda: SGD(momentum=0.8), "saga": SAGA,
     "averages": lambda: SGD(average=2, batch_size=4, momentum=0.3),
 }  # fmt: skip
-METHODS = {**WHOLE, **DRAWN}
+METHODS = {**FULL_GRADIENT_METHODS, **STOCHASTIC_METHODS}
 each_method = pytest.mark.parametrize("method", METHODS)
-each_drawn = pytest.mark.parametrize("method", DRAWN)
+each_stochastic_method = pytest.mark.parametrize("method", STOCHASTIC_METHODS)
 weights = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 
 
@@ -45,7 +45,7 @@ def lazy(X):
 
 
 # what is done to thinned X; all of them are the same numbers, but for rounding to float32
-DRESSES: dict[str, Any] = {
+LAYOUTS: dict[str, Any] = {
     "C order": lambda X: X,
     "Fortran order": np.asfortranarray,
     "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
@@ -56,7 +56,7 @@ DRESSES: dict[str, Any] = {
     "CSR, float32": lambda X: CSR(sparse.csr_array(X.astype(np.float32))),
     "CSR, int64": lambda X: CSR(long_indices(sparse.csr_array(X))),
 }
-each_dress = pytest.mark.parametrize("dress", DRESSES)
+each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def long_indices(X):
@@ -64,8 +64,8 @@ def long_indices(X):
     return X
 
 
-def dressed(name, dress, **more):
-    return problem_of(name, change=lambda X: DRESSES[dress](thinned(X)), **more)
+def make_problem(name, layout, **more):
+    return problem_of(name, change=lambda X: LAYOUTS[layout](thinned(X)), **more)
 
 
 # --- the losses -----------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Twin:
 
 
 def sgd_path(twin, order, alphas, batch, theta, beta=0.0, v=None):
-    """θ after each batch of the rows in this order, and the last v."""
+    """Return θ after each batch of the rows in this order, and the last v."""
     v, path = np.zeros_like(theta) if v is None else v, []
     for t, alpha in enumerate(alphas):
         g = twin.gradient(theta, order[t * batch : (t + 1) * batch])
@@ -154,20 +154,20 @@ def losses_gradient(twin, theta, row):
     return twin.gradient(theta, [row]) - twin.lam * twin.without_intercept(theta)
 
 
-def saga_path(twin, order, gamma, theta, seen):
-    """θ after each row; ``seen`` (n, p + 1, K): the ∇q_i(φ_i), which are changed."""
+def saga_path(twin, order, gamma, theta, stored):
+    """Return θ after each row; ``stored`` (n, p + 1, K), the ∇q_i(φ_i), is changed in place."""
     path = []
     for j in order:
         new = losses_gradient(twin, theta, j)
-        direction = new - seen[j] + seen.mean(axis=0) + twin.lam * twin.without_intercept(theta)
-        seen[j] = new
+        direction = new - stored[j] + stored.mean(axis=0) + twin.lam * twin.without_intercept(theta)
+        stored[j] = new
         theta = theta - gamma * direction
         path.append(theta)
     return path
 
 
 def trajectory(problem: Problem, solver: Any, steps: int, start: Any = None) -> list[np.ndarray]:
-    """θ_0 … θ_steps of a solver."""
+    """Return θ_0 … θ_steps of a solver."""
     heard: list[np.ndarray] = []
 
     def on_step(step):
@@ -181,7 +181,7 @@ def trajectory(problem: Problem, solver: Any, steps: int, start: Any = None) -> 
 
 
 def optimum(problem: Problem) -> tuple[np.ndarray, float]:
-    """(θ*, F*) by Newton's method."""
+    """Return (θ*, F*) by Newton's method."""
     from certus.solvers import Newton
     from certus.solvers.problem import objective
 
@@ -190,7 +190,7 @@ def optimum(problem: Problem) -> tuple[np.ndarray, float]:
 
 
 def scaled(l2: float, problem: Problem) -> Problem:
-    """The same problem with another penalty."""
+    """Return the problem with another penalty."""
     return Problem(problem.rows, problem.loss, L2(l2), problem.fit_intercept, problem.outputs)
 
 

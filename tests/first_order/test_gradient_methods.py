@@ -1,4 +1,4 @@
-"""Gradient descent, the heavy ball and Nesterov's method: recurrences, rates, where they end."""
+"""Gradient descent, the heavy ball and Nesterov's method: recurrences, rates and limits."""
 
 import itertools
 
@@ -16,12 +16,12 @@ from certus.solvers.linalg.gram import NonFiniteError
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
 from tests.first_order.optimiser_cases import (
+    FULL_GRADIENT_METHODS,
     METHODS,
-    WHOLE,
     Twin,
-    dressed,
-    each_dress,
+    each_layout,
     each_method,
+    make_problem,
     optimum,
     plain_rows,
     trajectory,
@@ -29,7 +29,7 @@ from tests.first_order.optimiser_cases import (
 )
 from tests.glm.smooth_cases import each_loss, intercepts, problem_of
 
-each_whole = pytest.mark.parametrize("method", WHOLE)
+each_whole = pytest.mark.parametrize("method", FULL_GRADIENT_METHODS)
 STEPS = 25
 
 
@@ -85,11 +85,11 @@ def test_steps_are_those_of_the_recurrences(loss, weighted, intercept, l2):
         (Nesterov(), nesterov(twin, 1 / L)),
         (Nesterov(0.03, 0.6), nesterov(twin, 0.03, 0.6)),
     ):
-        found = trajectory(problem, solver, STEPS)
-        if len(found) <= STEPS:  # ∇Q is 0 to the last digit
-            assert len(found) > STEPS / 2
-            path = path[: len(found)]
-        np.testing.assert_allclose(found, path, rtol=0, atol=1e-10 * np.abs(path).max())
+        result = trajectory(problem, solver, STEPS)
+        if len(result) <= STEPS:  # ∇Q is 0 to the last digit
+            assert len(result) > STEPS / 2
+            path = path[: len(result)]
+        np.testing.assert_allclose(result, path, rtol=0, atol=1e-10 * np.abs(path).max())
 
 
 @each_whole
@@ -97,27 +97,27 @@ def test_steps_are_those_of_the_recurrences(loss, weighted, intercept, l2):
 def test_the_order_of_the_rows_and_repeated_ones_do_not_matter(method, loss):
     problem = problem_of(loss, weighted=True)
     rows, rng = problem.rows, np.random.default_rng(3)
-    known = trajectory(problem, WHOLE[method](), 5)
+    known = trajectory(problem, FULL_GRADIENT_METHODS[method](), 5)
     order = rng.permutation(rows.shape[0])
     repeated = np.repeat(order, rows.s[order].astype(int))  # weight 2: twice
     for i, s in ((order, rows.s[order]), (repeated, None)):
         same = Problem(
             Rows(rows.X[i], rows.y[i], s), problem.loss, problem.penalty, True, problem.outputs
         )
-        found = trajectory(same, WHOLE[method](), 5)
-        np.testing.assert_allclose(found, known, rtol=0, atol=1e-10 * np.abs(known).max())
+        result = trajectory(same, FULL_GRADIENT_METHODS[method](), 5)
+        np.testing.assert_allclose(result, known, rtol=0, atol=1e-10 * np.abs(known).max())
 
 
-@each_dress
-def test_every_dress_of_the_data_has_the_same_steps(dress):
+@each_layout
+def test_every_dress_of_the_data_has_the_same_steps(layout):
     for loss in ("logistic", "softmax", "huber"):
         for make in (GradientDescent, HeavyBall, Nesterov):
-            problem = dressed(loss, dress, weighted=True)
+            problem = make_problem(loss, layout, weighted=True)
             L = largest_curvature(problem)
-            plain = trajectory(dressed(loss, "C order", weighted=True), make(1 / L), STEPS)
-            found = trajectory(problem, make(1 / L), STEPS)
-            near = 1e-6 if "float32" in dress else 1e-11
-            np.testing.assert_allclose(found, plain, rtol=0, atol=near * np.abs(plain).max())
+            plain = trajectory(make_problem(loss, "C order", weighted=True), make(1 / L), STEPS)
+            result = trajectory(problem, make(1 / L), STEPS)
+            near = 1e-6 if "float32" in layout else 1e-11
+            np.testing.assert_allclose(result, plain, rtol=0, atol=near * np.abs(plain).max())
 
 
 @each_loss
@@ -125,8 +125,8 @@ def test_a_ball_without_weight_is_gradient_descent(loss):
     problem = problem_of(loss, weighted=True)
     plain = trajectory(problem, GradientDescent(), STEPS)
     for same in (HeavyBall(beta=0), Nesterov(beta=0)):
-        found = trajectory(problem, same, STEPS)
-        np.testing.assert_allclose(found, plain, rtol=0, atol=1e-14 * np.abs(plain).max())
+        result = trajectory(problem, same, STEPS)
+        np.testing.assert_allclose(result, plain, rtol=0, atol=1e-14 * np.abs(plain).max())
 
 
 def test_columns_far_from_zero_keep_their_digits():
@@ -134,9 +134,9 @@ def test_columns_far_from_zero_keep_their_digits():
     X = np.random.default_rng(0).normal(size=(80, 3)) + 1e4
     y = np.where(X[:, 0] > 1e4, 1.0, -1.0)
     problem = Problem(plain_rows(X, y), Logistic(), L2(0.3))
-    found = trajectory(problem, GradientDescent(1e-9), 20)
+    result = trajectory(problem, GradientDescent(1e-9), 20)
     path = descent(Twin("logistic", problem), 1e-9, 20)
-    np.testing.assert_allclose(found, path, rtol=0, atol=1e-9 * np.abs(path).max())
+    np.testing.assert_allclose(result, path, rtol=0, atol=1e-9 * np.abs(path).max())
 
 
 # --- rates ----------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_nesterov_is_faster_than_gradient_descent_where_curvatures_differ():
     problem = Problem(plain_rows(X, y), Logistic(), L2(1e-3))
     steps = {}
     for name in ("gd", "nesterov"):
-        fit = minimise(problem, WHOLE[name](), tol=1e-3, max_iter=100_000)
+        fit = minimise(problem, FULL_GRADIENT_METHODS[name](), tol=1e-3, max_iter=100_000)
         assert fit.converged
         steps[name] = fit.n_iter
     assert 3 * steps["nesterov"] < steps["gd"]
@@ -196,7 +196,9 @@ def test_every_method_finds_the_optimum(loss, method, l2, intercept):
     problem = problem_of(loss, l2=l2, intercept=intercept, weighted=True)
     _, best = optimum(problem)
     heard: list = []
-    fit = minimise(problem, WHOLE[method](), tol=1e-9, max_iter=20_000, on_step=heard.append)
+    fit = minimise(
+        problem, FULL_GRADIENT_METHODS[method](), tol=1e-9, max_iter=20_000, on_step=heard.append
+    )
     assert fit.converged, fit
     excess = objective(problem, fit.w, fit.b) - best
     # without a penalty the excess is not bounded but estimated, by the diagonal of the Hessian
@@ -215,7 +217,9 @@ def test_passes_are_counted_as_the_methods_need_them():
     problem = problem_of("logistic")
     for method, each in (("gd", 1), ("agd", 1), ("nesterov", 1)):
         heard: list = []
-        minimise(problem, WHOLE[method](), tol=0.0, max_iter=5, on_step=heard.append)
+        minimise(
+            problem, FULL_GRADIENT_METHODS[method](), tol=0.0, max_iter=5, on_step=heard.append
+        )
         assert [step.passes for step in heard] == [each * t for t in range(6)]
     heard.clear()
     minimise(problem, GradientDescent("wolfe"), tol=0.0, max_iter=5, on_step=heard.append)
@@ -238,8 +242,8 @@ def test_a_start_is_zero_or_drawn_or_given(method):
             solver.random_state = 1
             assert not np.array_equal(trajectory(problem, solver, 0)[0], first)
             theta, _ = optimum(problem)
-            found = trajectory(problem, solver, 0, (theta[:-1], theta[-1]))[0]
-            np.testing.assert_array_equal(found, theta)
+            result = trajectory(problem, solver, 0, (theta[:-1], theta[-1]))[0]
+            np.testing.assert_array_equal(result, theta)
 
 
 @each_method

@@ -1,4 +1,4 @@
-"""Estimators whose solver is named: what ran, what it told, how it is stopped, what it is worth."""
+"""Estimators whose solver is named: which ran, its progress, stopping, and certificate."""
 
 import importlib
 
@@ -39,7 +39,7 @@ CASES = {
 each_case = pytest.mark.parametrize("case", CASES)
 
 
-def drawn(case, solver):
+def make_case(case, solver):
     model, k = CASES[case](SAGA() if solver == "saga" else solver)  # the name alone means "auto"
     if k is not None and k > 0:
         X, y, _ = classification(3, n=120, p=3, classes=k)
@@ -51,8 +51,8 @@ def drawn(case, solver):
 @each_name
 @each_case
 def test_the_named_method_runs_and_its_gap_bounds_the_true_excess(case, name):
-    model, X, y = drawn(case, name)
-    best = drawn(case, "auto")[0].set_params(tol=1e-12).fit(X, y).certificate_.objective
+    model, X, y = make_case(case, name)
+    best = make_case(case, "auto")[0].set_params(tol=1e-12).fit(X, y).certificate_.objective
     if name in SURE:
         model.fit(X, y)
         assert model.certificate_.certified
@@ -80,7 +80,7 @@ def test_the_named_method_runs_and_its_gap_bounds_the_true_excess(case, name):
 @each_case
 @pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
 def test_the_object_runs_too_and_the_model_is_a_scikit_learn_model(case, name):
-    model, X, y = drawn(case, OBJECTS[name])
+    model, X, y = make_case(case, OBJECTS[name])
     copy = clone(model)
     assert copy.solver is not OBJECTS[name]
     assert copy.get_params()["max_iter"] == 3000
@@ -141,7 +141,7 @@ def test_the_seed_of_logistic_regression_reaches_the_draws():
 
 @each_name
 def test_a_warm_start_begins_where_the_last_fit_ended(name):
-    model, X, y = drawn("softmax", name)
+    model, X, y = make_case("softmax", name)
     model.set_params(warm_start=True, tol=1e-12, max_iter=3)
     traces = []
     for _ in range(2):
@@ -151,8 +151,8 @@ def test_a_warm_start_begins_where_the_last_fit_ended(name):
     assert second[0].objective == pytest.approx(first[-1].objective, rel=1e-9)
     assert second[-1].objective < first[0].objective
     for case in ("squares", "two targets"):
-        model, X, y = drawn(case, name)
-        best = drawn(case, "auto")[0].fit(X, y)
+        model, X, y = make_case(case, name)
+        best = make_case(case, "auto")[0].fit(X, y)
         model.coef_, model.intercept_ = best.coef_, best.intercept_
         model.set_params(warm_start=True).fit(X, y)
         assert np.sum(model.n_iter_) == 0, "there is nothing left to do"
@@ -165,11 +165,11 @@ def test_a_warm_start_begins_where_the_last_fit_ended(name):
 @each_name
 @pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
 def test_callbacks_hear_of_every_step_and_can_stop(name):
-    model, X, y = drawn("two classes", name)
+    model, X, y = make_case("two classes", name)
     recorder = Recorder()
     model.set_params(max_iter=7, tol=1e-12).set_callbacks(recorder).fit(X, y)
-    assert sum("begin iteration" in told for told in recorder.heard) == 7
-    model, X, y = drawn("squares", name)
+    assert sum("begin iteration" in line for line in recorder.heard) == 7
+    model, X, y = make_case("squares", name)
     model.set_params(tol=1e-12).set_callbacks(Recorder(stop_after=2)).fit(X, y)
     assert model.n_iter_ == 2
     assert model.certificate_.status == "stopped"
@@ -178,7 +178,7 @@ def test_callbacks_hear_of_every_step_and_can_stop(name):
 @each_name
 @pytest.mark.filterwarnings("ignore::certus.exceptions.NotCertifiedWarning")
 def test_verbose_prints_a_line_for_each_step(name, capsys):
-    model, X, y = drawn("softmax", name)
+    model, X, y = make_case("softmax", name)
     model.set_params(max_iter=5, tol=1e-12, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 6
@@ -204,7 +204,7 @@ def test_ctrl_c_keeps_the_best_iterate_and_says_so(name, monkeypatch):
         return plain(self, problem, state)
 
     monkeypatch.setattr(kind, "step", interrupted)
-    model, X, y = drawn("softmax", name)
+    model, X, y = make_case("softmax", name)
     with pytest.raises(KeyboardInterrupt) as caught:
         model.set_params(tol=1e-12).fit(X, y)
     assert "stopped by you after 5 iterations; the best one" in caught.value.__notes__[0]
@@ -226,7 +226,7 @@ def test_an_interrupt_inside_a_pass_keeps_the_answer_of_the_pass_before(monkeypa
             raise KeyboardInterrupt
 
     monkeypatch.setattr(sgd, "descend", interrupted)
-    model, X, y = drawn("two classes", "sgd")
+    model, X, y = make_case("two classes", "sgd")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     best = min(point.objective for point in model.certificate_.trace)
@@ -239,11 +239,11 @@ def test_an_interrupt_inside_a_pass_keeps_the_answer_of_the_pass_before(monkeypa
 
 @each_name
 def test_small_changes_stop_and_the_certificate_says_what_that_is_worth(name):
-    model, X, y = drawn("two classes", clone_with(OBJECTS[name], change=0.5))
-    with pytest.warns(NotCertifiedWarning) as told:
+    model, X, y = make_case("two classes", clone_with(OBJECTS[name], change=0.5))
+    with pytest.warns(NotCertifiedWarning) as warned:
         model.fit(X, y)
-    assert "max_iter" not in str(told[0].message).split("Raise")[0]
-    best = drawn("two classes", "auto")[0].fit(X, y).certificate_.objective
+    assert "max_iter" not in str(warned[0].message).split("Raise")[0]
+    best = make_case("two classes", "auto")[0].fit(X, y).certificate_.objective
     assert not model.certificate_.certified
     assert model.certificate_.gap >= model.certificate_.objective - best > 0
 
@@ -263,18 +263,18 @@ def clone_with(solver, **changes):
 )
 def test_steps_that_are_too_long_are_told_in_words_and_nothing_is_claimed(solver):
     for case in ("squares", "two classes", "two targets", "softmax", "against the rest"):
-        model, X, y = drawn(case, solver)
-        with pytest.warns(NotCertifiedWarning, match=r"give a smaller step\.$") as told:
+        model, X, y = make_case(case, solver)
+        with pytest.warns(NotCertifiedWarning, match=r"give a smaller step\.$") as warned:
             model.set_params(max_iter=200).fit(X, y)
-        assert len(told) == 1
-        assert told[0].filename == __file__
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
         assert np.isfinite(model.coef_).all()
         assert not model.certificate_.certified
 
 
 @each_name
 def test_squares_that_overflow_are_refused_in_words(name):
-    model, X, y = drawn("two classes", name)
+    model, X, y = make_case("two classes", name)
     with pytest.raises(ValueError, match="the squares of X overflow"):
         model.fit(1e200 * X, y)
     assert not hasattr(model, "coef_")
@@ -284,10 +284,10 @@ def test_squares_that_overflow_are_refused_in_words(name):
 def test_a_penalty_with_corners_is_refused_in_words(name):
     for case, penalty in (("squares", L1(1.0)), ("squares", MCP(1.0)), ("two classes", L1(1.0)),
                           ("softmax", ElasticNet(1.0, 0.5))):  # fmt: skip
-        model, X, y = drawn(case, name)
+        model, X, y = make_case(case, name)
         with pytest.raises(ValueError, match=r"needs a smooth penalty, and .* use solver='auto'"):
             model.set_params(penalty=penalty).fit(X, y)
-    model, X, y = drawn("LogisticRegression", OBJECTS[name])
+    model, X, y = make_case("LogisticRegression", OBJECTS[name])
     with pytest.raises(ValueError, match="needs a smooth penalty"):
         model.set_params(l1_ratio=0.5).fit(X, y)
 
@@ -304,15 +304,15 @@ def test_what_is_no_solver_is_refused_in_words(solver):
 @each_name
 def test_sparse_data_have_the_same_answer(name):
     for case in ("softmax", "squares"):
-        model, X, y = drawn(case, name)
+        model, X, y = make_case(case, name)
         X = X * (np.abs(X) > 0.5)
         model.set_params(max_iter=5, tol=1e-12)
         with pytest.warns(NotCertifiedWarning):
             plain = clone(model).fit(X, y).coef_
         for kind in (sparse.csr_array, sparse.csc_matrix):
             with pytest.warns(NotCertifiedWarning):
-                found = clone(model).fit(kind(X), y).coef_
-            np.testing.assert_allclose(found, plain, atol=1e-9)
+                result = clone(model).fit(kind(X), y).coef_
+            np.testing.assert_allclose(result, plain, atol=1e-9)
 
 
 def test_a_search_over_solvers_works():

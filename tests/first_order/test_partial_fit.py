@@ -1,4 +1,4 @@
-"""Rows that come in parts: what is minimised, what stays, what is known afterwards.
+"""Rows that arrive in parts: the objective, the stored state, and the certificate afterwards.
 
 Part m of rows, S_m their weight so far, t = m − 1 the parts before it:
 
@@ -19,7 +19,7 @@ from certus.linear_model import LogisticRegression, PenalizedClassifier, Penaliz
 from certus.losses import Huber
 from certus.penalties import L2
 from certus.solvers import SGD
-from certus.solvers.first_order.stochastic import drawn, row_curvature
+from certus.solvers.first_order.stochastic import draw_order, row_curvature
 from certus.solvers.problem import Problem
 from tests.contract.problems import classification, regression
 from tests.first_order.optimiser_cases import Twin, plain_rows, sgd_path
@@ -49,7 +49,9 @@ def stream_twin(name, parts, solver, l2, outputs=1):
         alpha = solver.step_length or (1 - solver.momentum) / (L + twin.lam)
         batches = -(-n // B)
         alphas = alpha * solver.schedule(t + np.arange(batches) / batches)
-        path, v = sgd_path(twin, drawn(rng, n, solver.order), alphas, B, theta, solver.momentum, v)
+        path, v = sgd_path(
+            twin, draw_order(rng, n, solver.order), alphas, B, theta, solver.momentum, v
+        )
         theta = path[-1]
         means = [*means, np.mean(path, axis=0)][-solver.average :]
     return np.mean(means, axis=0) if solver.average else theta
@@ -81,10 +83,10 @@ def test_a_stream_of_targets_is_that_of_the_equations(variant, weighted, loss):
         for X_m, y_m, s_m in parts_of(X, y, s):
             assert model.partial_fit(X_m, y_m, s_m) is model
         columns = Y.T[:1] if y.ndim == 1 else Y.T
-        found = np.column_stack([np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)])
+        result = np.column_stack([np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)])
         for k, column in enumerate(columns):
             theta = stream_twin(loss, parts_of(X, column, s), VARIANTS[variant], 0.5)
-            np.testing.assert_allclose(found[k], theta[:, 0], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(result[k], theta[:, 0], rtol=0, atol=1e-10)
         assert (model.n_iter_, model.solver_) == (len(SIZES), VARIANTS[variant].name)
         assert model.coef_.shape == ((3,) if y.ndim == 1 else (2, 3))
 
@@ -158,10 +160,10 @@ def test_there_is_no_certificate_but_verify_says_what_the_model_is_worth(binary)
     assert model.certificate_.certified
     model.set_params(solver="sgd").partial_fit(X, y)
     assert not hasattr(model, "certificate_")
-    found = certus.verify(model, X, y)
-    assert not found.certified
+    result = certus.verify(model, X, y)
+    assert not result.certified
     best = LogisticRegression().fit(X, y).certificate_.objective
-    assert 0 < found.objective - best <= found.gap
+    assert 0 < result.objective - best <= result.gap
     assert "LogisticRegression" in repr(model)
     model._repr_html_()
 

@@ -1,4 +1,4 @@
-"""Parts of rows that cannot be: refused in words, with the model as it was before."""
+"""Invalid parts of rows are refused with a message, and leave the model unchanged."""
 
 import copy
 
@@ -28,8 +28,8 @@ def binary():
 
 def state(model):
     """Fitted attributes that a person sees, and the stream."""
-    seen = {k: v for k, v in vars(model).items() if k.endswith("_")}
-    return copy.deepcopy((seen, [vars(stream) for stream in vars(model).get("_streams") or ()]))
+    sampled = {k: v for k, v in vars(model).items() if k.endswith("_")}
+    return copy.deepcopy((sampled, [vars(stream) for stream in vars(model).get("_streams") or ()]))
 
 
 def assert_same(a, b):
@@ -51,9 +51,9 @@ def test_only_methods_that_can_do_with_rows_seen_once_have_it(kind, binary):
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError) as caught:
             model.partial_fit(*binary)
-        said = str(caught.value.__cause__)
-        assert "partial_fit needs a method that can do with rows it sees once" in said
-        assert "use solver='sgd', solver='asgd' or certus.solvers.SGD(…)" in said
+        message = str(caught.value.__cause__)
+        assert "partial_fit needs a solver that reads each row only once" in message
+        assert "use solver='sgd', solver='asgd' or certus.solvers.SGD(…)" in message
 
 
 @each_classifier
@@ -84,7 +84,7 @@ def test_parts_that_do_not_fit_are_refused_and_change_nothing(kind, binary):
     model = kind(solver="sgd").partial_fit(X, y, ["no", "yes"])
     before, bad = state(model), X.copy()
     bad[7, 1] = np.nan
-    for given, said in (
+    for given, message in (
         ((X[:, :2], y), "2 features.*3 features"),
         ((bad, y), "row 7"),
         ((sparse.csr_array(bad), y), "row 7|column 1"),
@@ -94,7 +94,7 @@ def test_parts_that_do_not_fit_are_refused_and_change_nothing(kind, binary):
         ((X, y, None, -np.ones(60)), "Negative values"),
         ((X, y, None, np.ones(59)), "59"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             model.partial_fit(*given)
         assert_same(state(model), before)
 
@@ -144,7 +144,7 @@ def test_steps_that_overflow_leave_the_model_as_it_was(thin):
     given = sparse.csr_array(X) if thin else X
     for y in (Y[:, 0], Y):
         model = PenalizedRegressor(solver=SGD(1e30, schedule="constant"))
-        with pytest.raises(ValueError, match="the model is as it was before these rows"):
+        with pytest.raises(ValueError, match="The model is as it was before these rows"):
             model.partial_fit(given, y)
         assert not hasattr(model, "coef_")
         model.set_params(solver=SGD()).partial_fit(given, y)
@@ -220,8 +220,8 @@ def test_frames_keep_their_names(kind, binary):
     frame.iloc[4, 1] = np.nan
     with pytest.raises(ValueError, match="'income'"):
         model.partial_fit(frame, y)
-    found = certus.verify(model, frame.fillna(0.0), y)
-    assert found.gap > 0
+    result = certus.verify(model, frame.fillna(0.0), y)
+    assert result.gap > 0
 
 
 def test_a_column_of_labels_is_warned_of_at_the_persons_line(binary):
@@ -229,9 +229,9 @@ def test_a_column_of_labels_is_warned_of_at_the_persons_line(binary):
     for kind in CLASSIFIERS:
         model = kind(solver="sgd")
         for _ in range(2):
-            with pytest.warns(DataConversionWarning, match="column-vector y") as told:
+            with pytest.warns(DataConversionWarning, match="column-vector y") as warned:
                 model.partial_fit(X, y[:, None], ["no", "yes"])
-            assert told[0].filename == __file__
+            assert warned[0].filename == __file__
 
 
 CHECKED = [

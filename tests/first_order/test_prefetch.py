@@ -1,4 +1,4 @@
-"""Windows of rows in a drawn order: each row in its turn, and a thread that ends with its work."""
+"""Windows of rows in random order: every row in turn, and a thread that ends with its work."""
 
 import threading
 
@@ -16,33 +16,33 @@ N, P = 200, 4
 
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
-    monkeypatch.setattr(prefetch, "BYTES", 8 * P * 16)
+    monkeypatch.setattr(prefetch, "WINDOW_BYTES", 8 * P * 16)
     yield
     assert not [thread for thread in threading.enumerate() if thread.name == "certus windows"]
 
 
-def rows_of(dress, threads):
+def rows_of(layout, threads):
     X = np.arange(1.0, N * P + 1).reshape(N, P)
-    X = {"dense": X, "Fortran": np.asfortranarray(X), "sparse": CSR(sparse.csr_array(X))}[dress]
+    X = {"dense": X, "Fortran": np.asfortranarray(X), "sparse": CSR(sparse.csr_array(X))}[layout]
     return Rows(X, np.arange(float(N))[:, None], np.arange(N) % 3 + 0.5, threads=threads)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("dress", ["dense", "Fortran", "sparse"])
-def test_every_row_comes_once_in_its_turn_with_its_target_and_weight(dress, threads):
-    order, seen = np.random.default_rng(0).permutation(N), []
+@pytest.mark.parametrize("layout", ["dense", "Fortran", "sparse"])
+def test_every_row_comes_once_in_its_turn_with_its_target_and_weight(layout, threads):
+    order, windows = np.random.default_rng(0).permutation(N), []
 
     def work(window):
-        values = window.X.data if dress == "sparse" else window.X
+        values = window.X.data if layout == "sparse" else window.X
         np.testing.assert_array_equal(np.reshape(values, (-1, P))[:, 0], 1 + P * window.y)
         np.testing.assert_array_equal(window.s, window.y % 3 + 0.5)
-        assert window.first == sum(map(len, seen))
+        assert window.first == sum(map(len, windows))
         assert window.first % 5 == 0
-        seen.append(window.rows.copy())
+        windows.append(window.rows.copy())
 
-    over_windows(rows_of(dress, threads), order, 5, work)
-    np.testing.assert_array_equal(np.concatenate(seen), order)
-    assert len(seen) > 3
+    over_windows(rows_of(layout, threads), order, 5, work)
+    np.testing.assert_array_equal(np.concatenate(windows), order)
+    assert len(windows) > 3
 
 
 @pytest.mark.parametrize("threads", [1, 2])

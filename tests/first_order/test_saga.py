@@ -1,4 +1,4 @@
-"""SAGA: its steps, its linear rate to a certified optimum, its draws (see also ``test_sgd.py``)."""
+"""SAGA: steps, linear rate to a certified optimum, random orders (see also ``test_sgd.py``)."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ import certus
 from certus.linear_model import PenalizedClassifier, PenalizedRegressor
 from certus.penalties import L2
 from certus.solvers import SAGA
-from certus.solvers.first_order.stochastic import drawn, row_curvature
+from certus.solvers.first_order.stochastic import draw_order, row_curvature
 from certus.solvers.loop import minimise
 from certus.solvers.problem import objective
 from tests.first_order.optimiser_cases import (
     Twin,
-    dressed,
-    each_dress,
+    each_layout,
     losses_gradient,
+    make_problem,
     optimum,
     saga_path,
     trajectory,
@@ -30,12 +30,14 @@ def test_answers_are_those_of_the_equation(loss, weighted, intercept):
     for order, l2 in (("random", 0.3), ("shuffle", 0.0)):
         problem = problem_of(loss, n=60, weighted=weighted, intercept=intercept, l2=l2)
         solver = SAGA(order=order, random_state=3)
-        found = trajectory(problem, solver, 3)
+        result = trajectory(problem, solver, 3)
         twin, rng = Twin(loss, problem), np.random.default_rng(3)
         theta = np.zeros(twin.shape)
-        seen = np.array([losses_gradient(twin, theta, i) for i in range(60)])
-        for answer in found[1:]:
-            theta = saga_path(twin, drawn(rng, 60, order), solver.gamma(problem), theta, seen)[-1]
+        stored = np.array([losses_gradient(twin, theta, i) for i in range(60)])
+        for answer in result[1:]:
+            theta = saga_path(
+                twin, draw_order(rng, 60, order), solver.gamma(problem), theta, stored
+            )[-1]
             np.testing.assert_allclose(answer, theta, rtol=0, atol=1e-10)
 
 
@@ -57,12 +59,12 @@ def test_the_excess_falls_by_a_factor_each_pass_to_the_last_digits(loss, weighte
         assert excess <= 1e-6 * problem.null[1]
 
 
-@each_dress
-def test_every_loss_is_certified_in_every_dress(dress):
+@each_layout
+def test_every_loss_is_certified_in_every_dress(layout):
     for loss in LOSSES:
-        problem = dressed(loss, dress, n=120, l2=3.0)
+        problem = make_problem(loss, layout, n=120, l2=3.0)
         X = problem.rows.X
-        if dress in ("lazy",) or "CS" in dress:
+        if layout in ("lazy",) or "CS" in layout:
             X = Twin(loss, problem).X[:, :-1]
         y = problem.y
         name = loss.replace(" ", "_")

@@ -6,21 +6,21 @@ import pytest
 from certus.kernels import _compile
 from certus.kernels.first_order import saga
 from tests.first_order.optimiser_cases import (
-    CODES,
     DELTA,
+    LOSS_CODES,
     losses_gradient,
     saga_path,
     slopes,
     weights,
 )
-from tests.first_order.test_sgd_kernels import N, assert_near, drawn, each_kind
+from tests.first_order.test_sgd_kernels import N, assert_near, each_kind, make_problem
 from tests.glm.smooth_cases import each_loss, intercepts
 
 
-def begun(twin, theta):
+def initial_state(twin, theta):
     """The ∇q_i(θ) of all rows and the kernel's (table of slopes, mean)."""
-    seen = np.array([losses_gradient(twin, theta, i) for i in range(twin.n)])
-    return seen, slopes(twin.name, twin.y, twin.scores(theta)), seen.mean(axis=0)
+    stored = np.array([losses_gradient(twin, theta, i) for i in range(twin.n)])
+    return stored, slopes(twin.name, twin.y, twin.scores(theta)), stored.mean(axis=0)
 
 
 def descend(X, twin, order, gamma, theta, mean, table):
@@ -33,7 +33,7 @@ def descend(X, twin, order, gamma, theta, mean, table):
         return np.vstack([W.T if dense else W, b])
 
     s = None if (twin.s == 1).all() else (twin.s * (twin.n / twin.S))[order]
-    loss, free = (CODES[twin.name], DELTA), float(twin.X[0, -1])
+    loss, free = (LOSS_CODES[twin.name], DELTA), float(twin.X[0, -1])
     state, A = pair(theta), pair(mean)
     saga.descend(X[order], twin.y[order], s, order, gamma, loss, twin.lam, free, state, A, table)
     return whole(*state), whole(*A)
@@ -51,14 +51,14 @@ ORDERS = {
 @weights
 @intercepts
 def test_steps_are_those_of_the_equation(loss, kind, weighted, intercept):
-    X, twin, theta, _ = drawn(loss, kind, weighted, intercept, l2=0.2)
+    X, twin, theta, _ = make_problem(loss, kind, weighted, intercept, l2=0.2)
     for order in (ORDERS["drawn"], ORDERS["few"]):
-        seen, table, mean = begun(twin, theta)
-        path = saga_path(twin, order, 0.1, theta, seen)
-        found, A = descend(X, twin, order, 0.1, theta, mean, table)
-        assert_near(found, path[-1])
+        stored, table, mean = initial_state(twin, theta)
+        path = saga_path(twin, order, 0.1, theta, stored)
+        result, A = descend(X, twin, order, 0.1, theta, mean, table)
+        assert_near(result, path[-1])
         last = slice(None) if intercept else slice(None, -1)
-        assert_near(A[last], seen.mean(axis=0)[last])
+        assert_near(A[last], stored.mean(axis=0)[last])
 
 
 @each_kind
@@ -66,20 +66,20 @@ def test_steps_are_those_of_the_equation(loss, kind, weighted, intercept):
 def test_any_penalty_is_taken_whose_step_leaves_something_of_w(kind, product):
     """γλ = ``product``: w shrinks by 1 − γλ a step, and is multiplied out when that is small."""
     for loss in ("logistic", "softmax"):
-        X, twin, theta, _ = drawn(loss, kind, l2=product / 0.05)
+        X, twin, theta, _ = make_problem(loss, kind, l2=product / 0.05)
         for order in ORDERS.values():
-            seen, table, mean = begun(twin, theta)
-            path = saga_path(twin, order, 0.05, theta, seen)
-            found, A = descend(X, twin, order, 0.05, theta, mean, table)
-            assert_near(found, path[-1])
-            assert_near(A, seen.mean(axis=0))
+            stored, table, mean = initial_state(twin, theta)
+            path = saga_path(twin, order, 0.05, theta, stored)
+            result, A = descend(X, twin, order, 0.05, theta, mean, table)
+            assert_near(result, path[-1])
+            assert_near(A, stored.mean(axis=0))
 
 
 @each_kind
 def test_two_windows_are_one(kind):
-    X, twin, theta, _ = drawn("softmax", kind, weighted=True, l2=0.1)
+    X, twin, theta, _ = make_problem("softmax", kind, weighted=True, l2=0.1)
     order = ORDERS["drawn"]
-    _, table, mean = begun(twin, theta)
+    _, table, mean = initial_state(twin, theta)
     once, _ = descend(X, twin, order, 0.1, theta, mean, table.copy())
     half, A = descend(X, twin, order[:37], 0.1, theta, mean, table)
     twice, _ = descend(X, twin, order[37:], 0.1, half, A, table)
@@ -87,8 +87,8 @@ def test_two_windows_are_one(kind):
 
 
 def test_read_only_rows_are_read():
-    X, twin, theta, _ = drawn("logistic", "sparse")
-    _, table, mean = begun(twin, theta)
+    X, twin, theta, _ = make_problem("logistic", "sparse")
+    _, table, mean = initial_state(twin, theta)
     s, rows = np.ones(N), np.arange(N)
     for part in (X.data, X.indices, X.indptr, twin.y, s, rows):
         part.flags.writeable = False
@@ -121,7 +121,7 @@ def test_arrays_that_do_not_match_never_reach_the_machine_code():
         with pytest.raises(ValueError, match="match"):
             saga.descend(**{**given, **changes})
     for rows in (np.arange(4) + 3, np.arange(4) - 1):
-        with pytest.raises(ValueError, match="row numbers beyond the 6 of the table"):
+        with pytest.raises(ValueError, match="row indices beyond the 6 rows of the table"):
             saga.descend(**{**given, "rows": rows})
     for lam in (10.0, 11.0, np.nan):
         with pytest.raises(ValueError, match="too long for λ"):

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent: its draws, its steps, its averages, what it answers."""
+"""Stochastic gradient descent: random orders, steps, averages and results."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,16 @@ from certus.losses.base import OneScore
 from certus.penalties import L2
 from certus.solvers import SAGA, SGD, GradientDescent
 from certus.solvers.first_order import prefetch
-from certus.solvers.first_order.schedules import schedule_of
-from certus.solvers.first_order.stochastic import drawn
+from certus.solvers.first_order.schedules import make_schedule
+from certus.solvers.first_order.stochastic import draw_order
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
 from tests.first_order.optimiser_cases import (
-    DRAWN,
+    STOCHASTIC_METHODS,
     Twin,
-    dressed,
-    each_drawn,
-    each_dress,
+    each_layout,
+    each_stochastic_method,
+    make_problem,
     optimum,
     sgd_path,
     trajectory,
@@ -38,7 +38,7 @@ def twin_answers(name, problem, solver, passes=PASSES):
     theta = v = np.zeros(twin.shape)
     alpha, answers, sums = solver.alpha(problem), [theta], []
     for t in range(passes):
-        order = drawn(rng, n, solver.order)
+        order = draw_order(rng, n, solver.order)
         alphas = alpha * solver.schedule(t + np.arange(batches) / batches)
         path, v = sgd_path(twin, order, alphas, B, theta, solver.momentum, v)
         theta = path[-1]
@@ -66,9 +66,9 @@ def test_answers_are_those_of_the_equations(loss, weighted, variant):
         problem = problem_of(loss, weighted=weighted, intercept=intercept, l2=l2)
         solver = SGD(**VARIANTS[variant])
         expected = twin_answers(loss, problem, solver)
-        found = trajectory(problem, solver, PASSES)
+        result = trajectory(problem, solver, PASSES)
         near = 1e-10 * max(1.0, np.abs(expected).max())
-        np.testing.assert_allclose(found, expected, rtol=0, atol=near)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=near)
 
 
 @each_loss
@@ -84,11 +84,11 @@ def test_the_mean_of_the_stochastic_gradient_is_the_gradient(loss, weighted, int
     for i in range(twin.n):
         # a problem of this row alone, whose loss has the weight that it has among all
         row = Rows(twin.X[[i], :-1], problem.rows.y[[i]])
-        alone = Problem(row, problem.loss, L2(twin.lam), intercept, problem.outputs)
-        going = SGD(alpha, schedule="constant").begin_at(alone, theta[:-1], theta[-1])
-        there = SGD(alpha, schedule="constant").one_pass(alone, going, alpha, twin.lam, 0)
+        single_row = Problem(row, problem.loss, L2(twin.lam), intercept, problem.outputs)
+        going = SGD(alpha, schedule="constant").begin_at(single_row, theta[:-1], theta[-1])
+        stepped = SGD(alpha, schedule="constant").one_pass(single_row, going, alpha, twin.lam, 0)
         penalty = twin.lam * twin.without_intercept(theta)
-        steps.append(s[i] * ((theta - there) / alpha - penalty) + penalty)
+        steps.append(s[i] * ((theta - stepped) / alpha - penalty) + penalty)
     np.testing.assert_allclose(np.mean(steps, axis=0), twin.gradient(theta), atol=1e-11)
 
 
@@ -98,34 +98,34 @@ def test_one_batch_of_all_rows_is_gradient_descent(loss, weighted):
     problem = problem_of(loss, weighted=weighted)
     for size in (80, 1000):
         solver = SGD(0.1, batch_size=size, schedule="constant")
-        found = trajectory(problem, solver, 20)
+        result = trajectory(problem, solver, 20)
         plain = trajectory(problem, GradientDescent(0.1), 20)
-        np.testing.assert_allclose(found, plain, atol=1e-12 * np.abs(plain).max())
+        np.testing.assert_allclose(result, plain, atol=1e-12 * np.abs(plain).max())
 
 
 def test_schedules_are_what_their_names_say():
     t = np.array([0.0, 0.5, 1.0, 2.75, 9.0])
-    np.testing.assert_array_equal(schedule_of("constant", 0.9)(t), 1.0)
-    np.testing.assert_allclose(schedule_of("1/t", 0.9)(t), [1, 2 / 3, 1 / 2, 4 / 15, 1 / 10])
-    np.testing.assert_allclose(schedule_of("1/sqrt(t)", 0.9)(t) ** -2, 1 + t)
-    np.testing.assert_allclose(schedule_of("geometric", 0.5)(t), [1, 1, 1 / 2, 1 / 4, 2**-9])
+    np.testing.assert_array_equal(make_schedule("constant", 0.9)(t), 1.0)
+    np.testing.assert_allclose(make_schedule("1/t", 0.9)(t), [1, 2 / 3, 1 / 2, 4 / 15, 1 / 10])
+    np.testing.assert_allclose(make_schedule("1/sqrt(t)", 0.9)(t) ** -2, 1 + t)
+    np.testing.assert_allclose(make_schedule("geometric", 0.5)(t), [1, 1, 1 / 2, 1 / 4, 2**-9])
     problem = problem_of("logistic")
-    for own, same in (
+    for custom, same in (
         (lambda t: 1 / (1 + t), "1/t"),
         (lambda t: 1.0, "constant"),
         (lambda t: 1, "constant"),
     ):
-        found, known = (trajectory(problem, SGD(schedule=s), 3) for s in (own, same))
-        np.testing.assert_array_equal(found, known)
+        result, known = (trajectory(problem, SGD(schedule=s), 3) for s in (custom, same))
+        np.testing.assert_array_equal(result, known)
 
 
 def test_a_pass_takes_every_row_once_or_draws_with_the_same_chance():
     rng = np.random.default_rng(0)
-    shuffles = [drawn(rng, 50, "shuffle") for _ in range(3)]
+    shuffles = [draw_order(rng, 50, "shuffle") for _ in range(3)]
     for order in shuffles:
         np.testing.assert_array_equal(np.sort(order), np.arange(50))
     assert not np.array_equal(shuffles[0], shuffles[1])
-    counts = np.bincount(drawn(rng, 100_000, "random") % 10, minlength=10)
+    counts = np.bincount(draw_order(rng, 100_000, "random") % 10, minlength=10)
     assert counts.sum() == 100_000
     assert abs(counts - 10_000).max() < 500
 
@@ -133,49 +133,51 @@ def test_a_pass_takes_every_row_once_or_draws_with_the_same_chance():
 # --- the same answer, whatever the machine --------------------------------------------------------
 
 
-@each_drawn
-@pytest.mark.parametrize("dress", ["C order", "float32", "Fortran order", "CSR"])
-def test_the_same_bits_for_a_seed_on_any_number_of_threads(method, dress, monkeypatch):
-    monkeypatch.setattr(prefetch, "BYTES", 1000)
+@each_stochastic_method
+@pytest.mark.parametrize("layout", ["C order", "float32", "Fortran order", "CSR"])
+def test_the_same_bits_for_a_seed_on_any_number_of_threads(method, layout, monkeypatch):
+    monkeypatch.setattr(prefetch, "WINDOW_BYTES", 1000)
     monkeypatch.setattr(rows_module, "SMALL_WORK", 0)
-    found = []
+    result = []
     for threads in (1, 2, 5, 2):
-        problem = dressed("softmax", dress, n=300, weighted=True)
+        problem = make_problem("softmax", layout, n=300, weighted=True)
         problem.rows.threads = threads
-        found.append(trajectory(problem, DRAWN[method](), 3))
-    for other in found[1:]:
-        np.testing.assert_array_equal(other, found[0])
+        result.append(trajectory(problem, STOCHASTIC_METHODS[method](), 3))
+    for other in result[1:]:
+        np.testing.assert_array_equal(other, result[0])
 
 
-@each_drawn
-@pytest.mark.parametrize("dress", ["C order", "Fortran order", "lazy", "CSR"])
-def test_windows_do_not_matter(method, dress, monkeypatch):
+@each_stochastic_method
+@pytest.mark.parametrize("layout", ["C order", "Fortran order", "lazy", "CSR"])
+def test_windows_do_not_matter(method, layout, monkeypatch):
     for order in ("shuffle", "random"):
-        found = []
+        result = []
         for size in (1, 100, 777, 1 << 21):
-            monkeypatch.setattr(prefetch, "BYTES", size)
-            solver = DRAWN[method]()
+            monkeypatch.setattr(prefetch, "WINDOW_BYTES", size)
+            solver = STOCHASTIC_METHODS[method]()
             solver.order = order
-            found.append(trajectory(dressed("softmax", dress, n=120), solver, 3))
-        for other in found[1:]:
-            if dress == "CSR":  # products are multiplied out at the end of a window
-                np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-12)
+            result.append(trajectory(make_problem("softmax", layout, n=120), solver, 3))
+        for other in result[1:]:
+            if layout == "CSR":  # products are multiplied out at the end of a window
+                np.testing.assert_allclose(other, result[0], rtol=0, atol=1e-12)
             else:
-                np.testing.assert_array_equal(other, found[0])
+                np.testing.assert_array_equal(other, result[0])
 
 
-@each_drawn
-@each_dress
-def test_every_dress_of_the_data_has_the_same_steps(method, dress):
+@each_stochastic_method
+@each_layout
+def test_every_dress_of_the_data_has_the_same_steps(method, layout):
     for loss in LOSSES:
-        plain = dressed(loss, "C order", weighted=True)
-        problem = dressed(loss, dress, weighted=True)
-        found, known = (trajectory(one, DRAWN[method](), 3) for one in (problem, plain))
-        near = 1e-5 if "float32" in dress else 1e-9
-        np.testing.assert_allclose(found, known, rtol=0, atol=near * np.abs(known).max())
+        plain = make_problem(loss, "C order", weighted=True)
+        problem = make_problem(loss, layout, weighted=True)
+        result, known = (
+            trajectory(one, STOCHASTIC_METHODS[method](), 3) for one in (problem, plain)
+        )
+        near = 1e-5 if "float32" in layout else 1e-9
+        np.testing.assert_allclose(result, known, rtol=0, atol=near * np.abs(known).max())
 
 
-@each_drawn
+@each_stochastic_method
 def test_whole_numbers_are_taken_as_they_are(method):
     from scipy import sparse
 
@@ -184,18 +186,20 @@ def test_whole_numbers_are_taken_as_they_are(method):
     rng = np.random.default_rng(0)
     X, y = rng.integers(-2, 3, size=(60, 4)), rng.choice([-1.0, 1.0], size=(60, 1))
     dresses = (X, X.astype(np.int8), CSR(sparse.csr_array(X)), CSR(sparse.csc_array(X)))
-    plain = trajectory(Problem(Rows(X.astype(float), y), Logistic(), L2(1.0)), DRAWN[method](), 3)
-    for dress in dresses:
-        problem = Problem(Rows(dress, y), Logistic(), L2(1.0))
-        found = trajectory(problem, DRAWN[method](), 3)
-        np.testing.assert_allclose(found, plain, rtol=0, atol=1e-11)
+    plain = trajectory(
+        Problem(Rows(X.astype(float), y), Logistic(), L2(1.0)), STOCHASTIC_METHODS[method](), 3
+    )
+    for layout in dresses:
+        problem = Problem(Rows(layout, y), Logistic(), L2(1.0))
+        result = trajectory(problem, STOCHASTIC_METHODS[method](), 3)
+        np.testing.assert_allclose(result, plain, rtol=0, atol=1e-11)
 
 
-@each_drawn
+@each_stochastic_method
 def test_other_seeds_are_other_draws(method):
     problem, paths = problem_of("logistic"), []
     for seed in (0, 0, 1):
-        solver = DRAWN[method]()
+        solver = STOCHASTIC_METHODS[method]()
         solver.random_state = seed
         paths.append(trajectory(problem, solver, 2))
     np.testing.assert_array_equal(paths[0], paths[1])
@@ -233,7 +237,7 @@ def test_the_mean_of_the_last_passes_is_nearer_than_the_last_step():
     assert 3 * excess[20] < excess[0]
 
 
-@pytest.mark.parametrize("dress", ["C order", "CSR"])
+@pytest.mark.parametrize("layout", ["C order", "CSR"])
 @pytest.mark.parametrize(
     "solver",
     [
@@ -247,9 +251,9 @@ def test_the_mean_of_the_last_passes_is_nearer_than_the_last_step():
     ],
     ids=lambda s: f"{s.name} {s.step_length}",
 )
-def test_steps_that_are_too_long_end_at_numbers_and_in_words(dress, solver):
+def test_steps_that_are_too_long_end_at_numbers_and_in_words(layout, solver):
     for loss in ("squared", "logistic", "softmax"):
-        problem = dressed(loss, dress)
+        problem = make_problem(loss, layout)
         fit = minimise(problem, solver, tol=1e-9, max_iter=300)
         assert np.isfinite(fit.w).all()
         assert np.isfinite(fit.b).all()
@@ -275,23 +279,27 @@ class Cauchy(OneScore):
 @pytest.mark.parametrize("solver", [SGD(), SGD(momentum=0.5), SAGA()], ids=lambda s: s.name)
 def test_a_loss_that_no_kernel_knows_is_refused_in_words(solver):
     problem = problem_of("squared")
-    own = Problem(problem.rows, Cauchy(), L2(1.0))
-    said = f"solver='{solver.name}' takes the losses 'squared', .*use solver='gd', 'agd' or"
-    with pytest.raises(ValueError, match=said):
-        minimise(own, solver)
-    fit = minimise(own, GradientDescent(), max_iter=30)
-    assert objective(own, fit.w, fit.b) < own.null[1]
+    custom = Problem(problem.rows, Cauchy(), L2(1.0))
+    message = f"solver='{solver.name}' takes the losses 'squared', .*use solver='gd', 'agd' or"
+    with pytest.raises(ValueError, match=message):
+        minimise(custom, solver)
+    fit = minimise(custom, GradientDescent(), max_iter=30)
+    assert objective(custom, fit.w, fit.b) < custom.null[1]
 
 
-@each_drawn
+@each_stochastic_method
 def test_over_many_sparse_entries_the_objective_is_looked_at_now_and_then(method, monkeypatch):
-    problem, answers = dressed("logistic", "CSR"), {}
+    problem, answers = make_problem("logistic", "CSR"), {}
     fifth = [0, 4, 9, 12] if method == "saga" else [0, 5, 10, 12]  # SAGA's start is a pass
-    for many, told in ((0, fifth), (1 << 20, list(range(13)))):
-        monkeypatch.setattr("certus.solvers.first_order.stochastic.MANY_ENTRIES", many)
+    for many, expected in ((0, fifth), (1 << 20, list(range(13)))):
+        monkeypatch.setattr(
+            "certus.solvers.first_order.stochastic.MIN_ENTRIES_TO_SKIP_EVALUATION", many
+        )
         heard: list = []
-        fit = minimise(problem, DRAWN[method](), tol=0, max_iter=12, on_step=heard.append)
-        assert [step.iteration for step in heard] == told
+        fit = minimise(
+            problem, STOCHASTIC_METHODS[method](), tol=0, max_iter=12, on_step=heard.append
+        )
+        assert [step.iteration for step in heard] == expected
         w, b = fit.w, fit.b
         assert heard[-1].objective == pytest.approx(objective(problem, w, b), rel=1e-12)
         answers[many] = np.vstack([w, b])

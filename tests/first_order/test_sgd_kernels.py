@@ -12,7 +12,14 @@ from scipy import sparse
 
 from certus.kernels import _compile
 from certus.kernels.first_order import sgd
-from tests.first_order.optimiser_cases import CODES, DELTA, Twin, long_indices, sgd_path, weights
+from tests.first_order.optimiser_cases import (
+    DELTA,
+    LOSS_CODES,
+    Twin,
+    long_indices,
+    sgd_path,
+    weights,
+)
 from tests.glm.smooth_cases import each_loss, intercepts, problem_of
 
 N, P = 100, 5
@@ -26,8 +33,8 @@ KINDS = {
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def drawn(name, kind, weighted=False, intercept=True, l2=0.0):
-    """(X as the kernel wants it, the same problem as a Twin, θ, v)."""
+def make_problem(name, kind, weighted=False, intercept=True, l2=0.0):
+    """Return X in the kernel's layout, the problem as a Twin, θ and v."""
     thin, dtype, index = KINDS[kind]
     problem = problem_of(
         name, n=N, p=P, weighted=weighted, intercept=intercept, l2=l2 * N,
@@ -48,7 +55,7 @@ def drawn(name, kind, weighted=False, intercept=True, l2=0.0):
 
 
 def descend(X, twin, alphas, batch, theta, v, beta, averaged=True):
-    """(θ, v, Σθ) after the kernel."""
+    """Return (θ, v, Σθ) after the kernel."""
     dense = isinstance(X, np.ndarray)
 
     def pair(a):
@@ -58,7 +65,7 @@ def descend(X, twin, alphas, batch, theta, v, beta, averaged=True):
         return np.vstack([W.T if dense else W, b])
 
     s = None if (twin.s == 1).all() else twin.s * (twin.n / twin.S)
-    loss, free = (CODES[twin.name], DELTA), float(twin.X[0, -1])
+    loss, free = (LOSS_CODES[twin.name], DELTA), float(twin.X[0, -1])
     state, speed, total = pair(theta), pair(v), pair(np.zeros_like(theta))
     sgd.descend(
         X, twin.y, s, alphas, batch, loss, twin.lam, beta, free, state, speed,
@@ -76,19 +83,19 @@ def assert_near(a, b):
 @weights
 @intercepts
 def test_steps_are_those_of_the_equations(loss, kind, weighted, intercept):
-    X, twin, theta, v = drawn(loss, kind, weighted, intercept, l2=0.2)
+    X, twin, theta, v = make_problem(loss, kind, weighted, intercept, l2=0.2)
     order = np.arange(N)
     for batch in (1, 7, N + 9):
         batches = -(-N // batch)
         alphas = 0.2 / np.sqrt(1 + np.arange(batches))
         for beta in (0.0, 0.5, 0.95):
             path, speed = sgd_path(twin, order, alphas, batch, theta, beta, v if beta else None)
-            found = descend(X, twin, alphas, batch, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, batch, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
             if beta:
                 assert_near(
-                    found[1] if intercept else found[1][:-1], speed[: None if intercept else -1]
+                    result[1] if intercept else result[1][:-1], speed[: None if intercept else -1]
                 )
 
 
@@ -97,19 +104,19 @@ def test_steps_are_those_of_the_equations(loss, kind, weighted, intercept):
 def test_any_penalty_is_taken_even_where_a_step_turns_w_about(kind, product):
     """αλ = ``product``: above 1 the factor 1 − αλ of w is negative, at 1 it is 0."""
     for loss in ("logistic", "softmax"):
-        X, twin, theta, v = drawn(loss, kind, l2=product / 0.05)
+        X, twin, theta, v = make_problem(loss, kind, l2=product / 0.05)
         alphas = np.full(N, 0.05)
         for beta in (0.0, 0.1, 0.9):
             path, _ = sgd_path(twin, np.arange(N), alphas, 1, theta, beta, v if beta else None)
-            found = descend(X, twin, alphas, 1, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, 1, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
 
 
 @each_kind
 @pytest.mark.parametrize("beta", [0.0, 0.9])
 def test_without_averages_the_steps_are_the_same(kind, beta):
-    X, twin, theta, v = drawn("logistic", kind, l2=0.5)
+    X, twin, theta, v = make_problem("logistic", kind, l2=0.5)
     alphas = np.full(N, 0.1)
     with_sum = descend(X, twin, alphas, 1, theta, v, beta)
     without = descend(X, twin, alphas, 1, theta, v, beta, averaged=False)
@@ -120,24 +127,24 @@ def test_without_averages_the_steps_are_the_same(kind, beta):
 @each_kind
 def test_long_products_of_momentum_keep_their_digits(kind):
     """β near 1: many steps pass before the products are multiplied out."""
-    X, twin, theta, v = drawn("logistic", kind, l2=0.01)
+    X, twin, theta, v = make_problem("logistic", kind, l2=0.01)
     alphas = np.full(N, 0.01)
     for beta in (0.99, 0.999):
         for _ in range(5):
             path, speed = sgd_path(twin, np.arange(N), alphas, 1, theta, beta, v)
-            found = descend(X, twin, alphas, 1, theta, v, beta)
-            assert_near(found[0], path[-1])
-            assert_near(found[2], sum(path))
+            result = descend(X, twin, alphas, 1, theta, v, beta)
+            assert_near(result[0], path[-1])
+            assert_near(result[2], sum(path))
             theta, v = path[-1], speed
 
 
 def test_read_only_rows_are_read():
-    X, twin, theta, v = drawn("logistic", "sparse", weighted=True)
+    X, twin, theta, v = make_problem("logistic", "sparse", weighted=True)
     expected = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
     for part in (X.data, X.indices, X.indptr, twin.y, twin.s):
         part.flags.writeable = False
-    found = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
-    np.testing.assert_array_equal(found[0], expected[0])
+    result = descend(X, twin, np.full(N, 0.1), 1, theta, v, 0.0)
+    np.testing.assert_array_equal(result[0], expected[0])
 
 
 def arguments(**changes):
@@ -184,10 +191,10 @@ def test_a_batch_of_more_rows_than_there_are_needs_no_more_memory():
 def test_every_kind_compiles_ahead():
     sgd.warm()
     counts = _compile.n_signatures()
-    found = {
+    result = {
         name: counts[f"certus.kernels.first_order.sgd.{name}"] for name in ("_dense", "_sparse")
     }
-    assert found == {"_dense": 2, "_sparse": 4}
+    assert result == {"_dense": 2, "_sparse": 4}
     assert counts["certus.kernels.first_order.sgd._sparse_momentum"] == 4
 
 
@@ -224,10 +231,10 @@ BOUNDS = """
 def test_kernels_stay_inside_their_arrays(tmp_path):
     package = str(Path(_compile.__file__).parents[2])
     environment = {"PYTHONPATH": package, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": tmp_path}
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(BOUNDS)],
         env={**os.environ, **{k: str(v) for k, v in environment.items()}},
         capture_output=True,
         text=True,
     )
-    assert found.stdout.split() == ["noticed", "noticed"], found.stderr
+    assert result.stdout.split() == ["noticed", "noticed"], result.stderr

@@ -1,4 +1,4 @@
-"""Solvers that a person passes are shown as they were typed, and say why they stopped."""
+"""Solver objects have a repr that repeats the call, and say why they stopped."""
 
 import pickle
 import warnings
@@ -29,7 +29,7 @@ TYPED = [
     "LBFGS(5, line_search=Wolfe(0.0001, 0.5))", "ProximalGradient(accelerated=False)",
     "Subgradient('polyak')",
 ]  # fmt: skip
-NAMES = {
+NAMESPACE = {
     "GradientDescent": GradientDescent, "HeavyBall": HeavyBall, "LBFGS": LBFGS,
     "Nesterov": Nesterov, "ProximalGradient": ProximalGradient, "SAGA": SAGA, "SGD": SGD,
     "Subgradient": Subgradient, "Wolfe": Wolfe,
@@ -38,7 +38,7 @@ NAMES = {
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_solver_shows_itself_as_it_was_typed(typed):
-    solver = eval(typed, NAMES)
+    solver = eval(typed, NAMESPACE)
     assert repr(solver) == typed
     assert repr(pickle.loads(pickle.dumps(solver))) == typed
     model = clone(LogisticRegression(solver=solver))

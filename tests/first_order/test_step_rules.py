@@ -1,4 +1,4 @@
-"""How long a step is: L bounds every curvature, and searches keep what they promise."""
+"""Step lengths: L bounds every curvature, and searches satisfy their conditions."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ from certus.solvers import (
     Nesterov,
     Wolfe,
 )
-from certus.solvers.first_order.step_rules import FEW_COLUMNS, Line, Trial, largest_curvature
+from certus.solvers.first_order.step_rules import MAX_GRAM_COLUMNS, Line, Trial, largest_curvature
 from certus.solvers.first_order.stochastic import row_curvature
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem
-from tests.first_order.optimiser_cases import Twin, dressed, each_dress, optimum, weights
+from tests.first_order.optimiser_cases import Twin, each_layout, make_problem, optimum, weights
 from tests.glm.smooth_cases import LOSSES, each_loss, intercepts, problem_of
 
 # --- L --------------------------------------------------------------------------------------------
@@ -46,11 +46,11 @@ def test_no_curvature_of_q_is_above_l(loss, weighted, intercept):
             assert L - twin.lam * (1 if intercept else 1e-5) <= at_zero * (1 + 1e-5)
 
 
-@each_dress
-def test_l_is_the_same_in_every_dress(dress):
-    L = largest_curvature(dressed("logistic", "C order", weighted=True))
-    there = largest_curvature(dressed("logistic", dress, weighted=True))
-    assert there == pytest.approx(L, rel=1e-6 if "float32" in dress else 1e-12)
+@each_layout
+def test_l_is_the_same_in_every_dress(layout):
+    L = largest_curvature(make_problem("logistic", "C order", weighted=True))
+    candidate = largest_curvature(make_problem("logistic", layout, weighted=True))
+    assert candidate == pytest.approx(L, rel=1e-6 if "float32" in layout else 1e-12)
 
 
 @intercepts
@@ -58,7 +58,11 @@ def test_l_is_the_same_in_every_dress(dress):
 @pytest.mark.parametrize("shift", [0.0, 5.0])
 def test_l_of_many_columns_is_a_bound_too(intercept, thin, shift):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, FEW_COLUMNS + 50)) * (rng.random((40, FEW_COLUMNS + 50)) < 0.2) + shift
+    X = (
+        rng.normal(size=(40, MAX_GRAM_COLUMNS + 50))
+        * (rng.random((40, MAX_GRAM_COLUMNS + 50)) < 0.2)
+        + shift
+    )
     s = rng.integers(0, 3, size=40).astype(float)
     rows = Rows(CSR(sparse.csr_array(X)) if thin else X, np.ones((40, 1)), s)
     L = largest_curvature(Problem(rows, Squared(), L2(3.0), intercept))
@@ -67,7 +71,7 @@ def test_l_of_many_columns_is_a_bound_too(intercept, thin, shift):
     assert (true + 3.0) / s.sum() <= L <= 1.02 * (true + 3.0) / s.sum()
 
 
-@pytest.mark.parametrize("p", [3, FEW_COLUMNS + 1])
+@pytest.mark.parametrize("p", [3, MAX_GRAM_COLUMNS + 1])
 def test_x_of_zeros_has_a_step_and_x_whose_squares_overflow_is_named(p):
     def of(X):
         return Problem(Rows(X, np.ones((9, 1))), Squared(), L2(0.0), False)
@@ -80,18 +84,18 @@ def test_x_of_zeros_has_a_step_and_x_whose_squares_overflow_is_named(p):
             function(of(np.full((9, p), 1e200)))
 
 
-@each_dress
-def test_the_curvature_of_a_row_is_that_of_its_loss(dress):
+@each_layout
+def test_the_curvature_of_a_row_is_that_of_its_loss(layout):
     for loss in LOSSES:
-        problem = dressed(loss, dress, weighted=True)
+        problem = make_problem(loss, layout, weighted=True)
         twin = Twin(loss, problem)
         each = twin.loss.curvature_bound * twin.s * twin.n / twin.S * (twin.X**2).sum(axis=1)
-        found = row_curvature(problem)
-        np.testing.assert_allclose(found, [each.max(), each.mean(), twin.lam], rtol=1e-6)
+        result = row_curvature(problem)
+        np.testing.assert_allclose(result, [each.max(), each.mean(), twin.lam], rtol=1e-6)
         n = twin.n
-        assert found.of_batch(1, n) == pytest.approx(each.max() + twin.lam, rel=1e-6)
-        assert found.of_batch(n, n) == pytest.approx(each.mean() + twin.lam, rel=1e-6)
-        between = [found.of_batch(size, n) for size in range(1, n + 1)]
+        assert result.of_batch(1, n) == pytest.approx(each.max() + twin.lam, rel=1e-6)
+        assert result.of_batch(n, n) == pytest.approx(each.mean() + twin.lam, rel=1e-6)
+        between = [result.of_batch(size, n) for size in range(1, n + 1)]
         assert between == sorted(between, reverse=True)
 
 
@@ -105,9 +109,9 @@ class Listening:
         self.rule, self.searches, self.heard = rule, rule.searches, []
 
     def find(self, line):
-        found = self.rule.find(line)
-        self.heard.append((line, found))
-        return found
+        result = self.rule.find(line)
+        self.heard.append((line, result))
+        return result
 
 
 @each_loss
@@ -118,19 +122,21 @@ def test_what_a_search_finds_keeps_its_conditions(loss, weighted, rule):
     twin, solver = Twin(loss, problem), GradientDescent()
     solver.step_rule = listening = Listening(rule)
     minimise(problem, solver, tol=0.0, max_iter=25)
-    theta, found = np.zeros(twin.shape), 0
+    theta, result = np.zeros(twin.shape), 0
     for _, step in listening.heard:
         if step is None:
             break
         t, _ = step
         V = -twin.gradient(theta)
-        slope, there = -np.sum(V**2), theta + t * V
-        room = 1e-13 * abs(twin.Q(theta))
-        assert twin.Q(there) <= twin.Q(theta) + rule.falls * t * slope + room
+        slope, candidate = -np.sum(V**2), theta + t * V
+        rounding = 1e-13 * abs(twin.Q(theta))
+        assert twin.Q(candidate) <= twin.Q(theta) + rule.falls * t * slope + rounding
         if isinstance(rule, Wolfe):
-            assert np.sum(twin.gradient(there) * V) >= rule.flatter * slope * (1 + 1e-9) - room
-        theta, found = there, found + 1
-    assert found >= 3
+            assert (
+                np.sum(twin.gradient(candidate) * V) >= rule.flatter * slope * (1 + 1e-9) - rounding
+            )
+        theta, result = candidate, result + 1
+    assert result >= 3
 
 
 @each_loss
@@ -160,24 +166,24 @@ def test_searches_on_a_parabola():
     def parabola(t):
         return (t - 8.0) ** 2, 2 * (t - 8.0)
 
-    way, heard = line(parabola, -16.0)
-    assert Backtracking().find(way)[0] == 2.0
+    search_line, heard = line(parabola, -16.0)
+    assert Backtracking().find(search_line)[0] == 2.0
     assert heard == [2.0]
-    way, heard = line(parabola, -16.0, first=64.0)
-    assert Backtracking(falls=0.5).find(way)[0] == 8.0
+    search_line, heard = line(parabola, -16.0, first=64.0)
+    assert Backtracking(falls=0.5).find(search_line)[0] == 8.0
     assert heard == [128.0, 64.0, 32.0, 16.0, 8.0]
-    way, heard = line(parabola, -16.0)
-    assert Wolfe(falls=0.1, flatter=0.2).find(way)[0] == 8.0
+    search_line, heard = line(parabola, -16.0)
+    assert Wolfe(falls=0.1, flatter=0.2).find(search_line)[0] == 8.0
     assert heard == [1.0, 2.0, 4.0, 8.0]
-    way, heard = line(parabola, -16.0, first=40.0)
-    assert Wolfe(falls=0.1, flatter=0.2).find(way)[0] == 10.0
+    search_line, heard = line(parabola, -16.0, first=40.0)
+    assert Wolfe(falls=0.1, flatter=0.2).find(search_line)[0] == 10.0
     assert heard == [40.0, 20.0, 10.0]
     for rule in (Backtracking(), Wolfe()):
         assert rule.find(line(parabola, 0.0)[0]) is None
         assert rule.find(line(lambda t: (1.0 + t, 1.0), -1.0)[0]) is None, "it goes up"
-        way, _ = line(lambda t: (np.nan if t > 1e-3 else 1.0 - t, -1.0), -1.0)
-        found = rule.find(way)
-        assert found is None or found[0] <= 1e-3, "no number is no way down"
+        search_line, _ = line(lambda t: (np.nan if t > 1e-3 else 1.0 - t, -1.0), -1.0)
+        result = rule.find(search_line)
+        assert result is None or result[0] <= 1e-3, "no number is no way down"
 
 
 def test_lbfgs_searches_as_it_is_told():
@@ -195,7 +201,7 @@ def test_lbfgs_searches_as_it_is_told():
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: GradientDescent(-1), "step=-1.0: give a finite number above 0"),
         (lambda: GradientDescent(0), "step=0.0: give a finite number above 0"),
@@ -232,6 +238,6 @@ def test_lbfgs_searches_as_it_is_told():
         (lambda: Wolfe(0.5, 0.5), "falls=0.5, flatter=0.5: give falls < flatter"),
     ],
 )  # fmt: skip
-def test_parameters_that_make_no_sense_are_refused_in_words(make, said):
-    with pytest.raises(ValueError, match=said):
+def test_parameters_that_make_no_sense_are_refused_in_words(make, message):
+    with pytest.raises(ValueError, match=message):
         make()

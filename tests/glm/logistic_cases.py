@@ -18,7 +18,7 @@ def labelled(seed, n=200, p=3, n_classes=2):
 
 
 def optimum(X, y, s=None, alpha=0.0, fit_intercept=True):
-    """(w, b) of least −log L + α/2‖w‖²: (p, 1) for two classes, else (p, K) with all K of them."""
+    """Return (w, b) of least −log L + α/2‖w‖²: w is (p, 1) for two classes, else (p, K)."""
     n, K = len(y), int(y.max()) + 1
     s = np.ones(n) if s is None else s
     mean = X.mean(axis=0) * fit_intercept
@@ -44,11 +44,11 @@ def optimum(X, y, s=None, alpha=0.0, fit_intercept=True):
 
 
 def fitted(X, y, s=None, alpha=0.0, cov="classical", fit_intercept=True, at=None):
-    """What ``LogisticRegression(C=1/alpha).fit(X, y).inference(X, y)`` returns; at: (w, b)."""
+    """Return ``LogisticRegression(C=1/alpha).fit(X, y).inference(X, y)``; at: (w, b)."""
     K = int(y.max()) + 1
     source = CSR(X) if hasattr(X, "format") else X
     w, b = at or optimum(X.toarray() if hasattr(X, "format") else X, y, s, alpha, fit_intercept)
     rows = Rows(source, y[:, None].astype(float), s)
-    found = infer_logistic(rows, w, b, K, alpha, fit_intercept, cov)
+    result = infer_logistic(rows, w, b, K, alpha, fit_intercept, cov)
     names = feature_names(None, X.shape[1], fit_intercept)
-    return results(found, names, tuple(f"c{k}" for k in range(K)), alpha, cov)
+    return results(result, names, tuple(f"c{k}" for k in range(K)), alpha, cov)

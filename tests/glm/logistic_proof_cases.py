@@ -1,4 +1,4 @@
-"""Logistic problems of every kind that definitions/logistic knows."""
+"""Logistic problems of every kind that proofs/glm/logistic covers."""
 
 import numpy as np
 

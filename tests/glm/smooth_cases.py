@@ -1,4 +1,4 @@
-"""Smooth losses, and problems of them in every dress."""
+"""Smooth losses, and problems with them in every layout of X."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from certus.data.rows import Rows
 from certus.losses import Huber, Logistic, Softmax, Squared, SquaredHinge
 from certus.penalties import L2
 from certus.solvers import LBFGS, Newton, NewtonCG
-from certus.solvers.glm.coordinates import FAR
+from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION
 from certus.solvers.problem import Problem
 
 LOSSES = {
@@ -28,7 +28,7 @@ intercepts = pytest.mark.parametrize("intercept", [True, False], ids=["intercept
 
 
 def targets(loss, z, rng):
-    """As the loss wants them, drawn around scores z (n, K)."""
+    """Return random targets as the loss takes them, around scores z (n, K)."""
     if loss.several:
         return (z + rng.gumbel(size=z.shape)).argmax(axis=1).astype(float)
     if loss.name in ("squared", "huber"):
@@ -48,7 +48,7 @@ def problem_of(name, *, l2=0.3, n=80, p=3, intercept=True, weighted=False, chang
 
 
 def dense(problem: Problem) -> Any:
-    """X, with its zeros."""
+    """Return X as a dense array."""
     X = problem.rows.X
     if isinstance(X, CSR):
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape).toarray()
@@ -59,7 +59,7 @@ CHANGES = {
     "as drawn": None,
     "float32": lambda X: X.astype(np.float32),
     "Fortran order": np.asfortranarray,
-    "far": lambda X: X + 64 * FAR,
+    "far": lambda X: X + 64 * MAX_MEAN_TO_DEVIATION,
     "large and small": lambda X: X * [1e170, 1.0, 1e-170],
     "constant column": lambda X: X * [1, 0, 1] + [0, 3, 0],
     "sparse": lambda X: CSR(sparse.csr_array(X * (np.abs(X) > 0.5))),
@@ -68,7 +68,7 @@ each_change = pytest.mark.parametrize("change", CHANGES)
 
 
 def somewhere(problem, at, seed=1):
-    """(u, β) with scores of ordinary size, whatever the columns' units."""
+    """Return (u, β) with scores of ordinary size, whatever the columns' units."""
     rng = np.random.default_rng(seed)
     size = np.sqrt(np.where(at.variance > 0, at.variance, 1.0))
     u = rng.normal(size=(problem.rows.shape[1], problem.outputs)) / size[:, None]

@@ -62,7 +62,7 @@ def test_logarithms_of_many_factors_neither_overflow_nor_vanish():
 def test_the_softmax_passes(shape, dtype, weighted, K):
     X, y, s, U, c = draw(shape, dtype, weighted, K)
     P = np.full((len(X), K), np.nan)
-    sums, XG = softmax.first(X, y, s, U, c, P)
+    sums, XG = softmax.first_order(X, y, s, U, c, P)
     wide, one = X.astype(float), np.ones(len(X)) if s is None else s
     value, slope, truth = Softmax().evaluate(y, wide @ U.T + c)
     d = truth * (1 - truth)
@@ -73,7 +73,7 @@ def test_the_softmax_passes(shape, dtype, weighted, K):
     np.testing.assert_allclose(sums[K + 2 :], one @ d, rtol=1e-12, atol=1e-13)
     side = np.column_stack([slope, d.sum(axis=1)])
     np.testing.assert_allclose(XG, (one[:, None] * side).T @ wide, rtol=1e-9, atol=1e-12)
-    st, Xt = softmax.curve(X, s, U, c, P)
+    st, Xt = softmax.curvature(X, s, U, c, P)
     t = one[:, None] * Softmax().curvature_product(truth, wide @ U.T + c)
     np.testing.assert_allclose(st, t.sum(axis=0), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(Xt, t.T @ wide, rtol=1e-9, atol=1e-12)
@@ -86,16 +86,16 @@ def test_the_softmax_passes(shape, dtype, weighted, K):
         lambda X: logistic.gradient(X, np.ones(4), np.ones(3), np.ones(2), 0.0),
         lambda X: logistic.gradient(X, np.ones(4), None, np.ones(3), 0.0),
         lambda X: logistic.gradient(X, np.ones(4), None, np.ones(2), 0.0, np.ones(3)),
-        lambda X: softmax.first(
+        lambda X: softmax.first_order(
             X, np.zeros(4), None, np.ones((3, 3)), np.ones(3), np.empty((4, 3))
         ),
-        lambda X: softmax.first(
+        lambda X: softmax.first_order(
             X, np.zeros(4), None, np.ones((3, 2)), np.ones(3), np.empty((4, 2))
         ),
-        lambda X: softmax.first(
+        lambda X: softmax.first_order(
             X, np.full(4, 3.0), None, np.ones((3, 2)), np.ones(3), np.empty((4, 3))
         ),
-        lambda X: softmax.curve(X, np.ones(5), np.ones((3, 2)), np.ones(3), np.empty((4, 3))),
+        lambda X: softmax.curvature(X, np.ones(5), np.ones((3, 2)), np.ones(3), np.empty((4, 3))),
     ],
 )
 def test_arrays_that_do_not_match_never_reach_the_machine_code(call):
@@ -134,5 +134,5 @@ def test_a_row_that_is_no_number_shows_in_the_objective(row):
     X[row, 1] = np.nan
     y = np.ones(71)
     assert np.isnan(logistic.gradient(X, y, None, np.ones(3), 0.0)[0][0])
-    sums, _ = softmax.first(X, y, None, np.ones((3, 3)), np.zeros(3), np.empty((71, 3)))
+    sums, _ = softmax.first_order(X, y, None, np.ones((3, 3)), np.zeros(3), np.empty((71, 3)))
     assert np.isnan(sums[0])

@@ -114,10 +114,10 @@ def exact_optimum(F, start):
     m, h = len(theta), mp.mpf(10) ** -12
 
     def moved(*steps):
-        there = list(theta)
+        other = list(theta)
         for j, step in steps:
-            there[j] += step
-        return F(*there)
+            other[j] += step
+        return F(*other)
 
     for _ in range(6):
         g = mp.matrix([(moved((j, h)) - moved((j, -h))) / (2 * h) for j in range(m)])
@@ -157,10 +157,10 @@ def test_a_general_minimiser_finds_the_same(seed):
     def F(theta):
         return definition.check(data, w=theta[:3, None], b=theta[3:])["objective"]
 
-    found = minimize(F, np.zeros(4), method="BFGS", options={"gtol": 1e-9})
+    result = minimize(F, np.zeros(4), method="BFGS", options={"gtol": 1e-9})
     model = fit(X, y, s)
-    assert model.certificate_.objective <= found.fun + 1e-9
-    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), found.x, atol=1e-4)
+    assert model.certificate_.objective <= result.fun + 1e-9
+    np.testing.assert_allclose(np.append(model.coef_[0], model.intercept_), result.x, atol=1e-4)
 
 
 # --- derivatives ----------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ def test_the_definitions_gradient_is_that_of_its_objective(weighted):
         return definition.Fitted(data, theta[:3, None], theta[3:], 1.0, 0.0, 0.0, True, None)
 
     def gradient(theta):
-        there = at(theta)
-        assert there.view.plain  # else this is the gradient in other columns
-        I = definition.information_of(data, there, 1.0)
+        other = at(theta)
+        assert other.view.plain  # else this is the gradient in other columns
+        I = definition.information_of(data, other, 1.0)
         sums = data.reduce(
-            definition.scores, there.w, there.b, there.b_error, there.view, 1.0, I,
+            definition.scores, other.w, other.b, other.b_error, other.view, 1.0, I,
             combine=definition.sums_added,
         )  # fmt: skip
         return sums.g
@@ -197,14 +197,14 @@ def test_the_solvers_step_is_newtons_by_finite_differences():
     design = solver.Design(solver.coordinates(rows, True), True)
     theta, h = np.array([0.4, -0.3, 0.2]), 1e-5
     point = solver._point(rows, design, theta)
-    slopes = solver._slopes(rows, design, point, True)
+    slopes = solver._derivatives(rows, design, point, True)
 
-    def gradient(there):
-        at = solver._point(rows, design, there)
-        return np.linalg.solve(at.C.T, solver._slopes(rows, design, at, False).g)
+    def gradient(other):
+        at = solver._point(rows, design, other)
+        return np.linalg.solve(at.C.T, solver._derivatives(rows, design, at, False).g)
 
-    def F(there):
-        return solver._point(rows, design, there).F
+    def F(other):
+        return solver._point(rows, design, other).F
 
     differences = [(F(theta + h * e) - F(theta - h * e)) / (2 * h) for e in np.eye(3)]
     np.testing.assert_allclose(gradient(theta), differences, atol=1e-7)
@@ -215,11 +215,11 @@ def test_the_solvers_step_is_newtons_by_finite_differences():
 
 def test_many_columns_take_other_steps_to_the_same_point(monkeypatch):
     X, y = endometrial()
-    here = fit(X, y)
-    monkeypatch.setattr(solver, "MOST_THIRD_MOMENTS", 0)
-    there = fit(X, y)
-    assert there.n_iter_ > here.n_iter_
-    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-8)
+    reference = fit(X, y)
+    monkeypatch.setattr(solver, "MAX_THIRD_MOMENT_COEFFICIENTS", 0)
+    other = fit(X, y)
+    assert other.n_iter_ > reference.n_iter_
+    np.testing.assert_allclose(other.coef_, reference.coef_, rtol=1e-8)
 
 
 # --- what the penalty is for ----------------------------------------------------------------------
@@ -237,9 +237,9 @@ def test_separated_classes_have_a_finite_certified_fit(shape):
 def test_coefficients_follow_every_linear_change_of_columns():
     X, y = endometrial()
     A = np.array([[2.0, 1.0, 0.0], [0.0, 0.1, -1.0], [3.0, 0.0, 5.0]])
-    there, here = fit(X @ A, y), fit(X, y)
-    np.testing.assert_allclose(A @ there.coef_[0], here.coef_[0], rtol=1e-9)
-    np.testing.assert_allclose(there.intercept_, here.intercept_, rtol=1e-9)
+    other, reference = fit(X @ A, y), fit(X, y)
+    np.testing.assert_allclose(A @ other.coef_[0], reference.coef_[0], rtol=1e-9)
+    np.testing.assert_allclose(other.intercept_, reference.intercept_, rtol=1e-9)
 
 
 def test_estimates_shrink_and_tend_to_maximum_likelihood_as_rows_are_repeated():
@@ -275,9 +275,9 @@ def test_the_penalty_is_not_convex_so_that_no_bound_is_claimed():
 def test_repeated_columns_are_named_and_change_no_probability(sparse):
     X, y = endometrial()
     more = np.column_stack([X, X[:, 0] + X[:, 2], np.full(79, 4.0)])
-    with pytest.warns(AliasWarning, match="2 of 5 columns repeat others: column 3 = ") as told:
+    with pytest.warns(AliasWarning, match="2 of 5 columns repeat others: column 3 = ") as warned:
         model = fit(csr_array(more) if sparse else more, y)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     assert model.certificate_.certified
     np.testing.assert_allclose(model.predict_proba(more), fit(X, y).predict_proba(X), rtol=1e-9)
     assert model.coef_[0, 4] == 0
@@ -300,9 +300,9 @@ def test_as_many_columns_as_rows_give_every_row_three_quarters():
 
 def test_the_published_intervals_of_the_endometrial_cancer_study():
     X, y = endometrial()
-    found = fit(X, y).inference(X, y)
+    result = fit(X, y).inference(X, y)
     # as R's logistf prints them
-    low, high = (np.array(found.conf_int()[side]) for side in ("low", "high"))
+    low, high = (np.array(result.conf_int()[side]) for side in ("low", "high"))
     np.testing.assert_allclose(low, [1.0825371, 0.6097244, -0.1244587, -4.3651832], rtol=1e-5)
     np.testing.assert_allclose(high, [7.2092805, 7.85463171, 0.04045547, -1.23272106], rtol=1e-5)
 
@@ -310,7 +310,7 @@ def test_the_published_intervals_of_the_endometrial_cancer_study():
 def test_the_ratios_of_penalised_likelihoods_are_those_of_a_general_minimiser():
     X, y = endometrial()
     s = weights(4, 79)
-    found = fit(X, y, s).inference(X, y, s)
+    result = fit(X, y, s).inference(X, y, s)
     data = Data(Rows(X, y.astype(float)[:, None], s))
 
     def least(held):
@@ -322,26 +322,26 @@ def test_the_ratios_of_penalised_likelihoods_are_those_of_a_general_minimiser():
             theta[free] = part
             return definition.check(data, w=theta[1:, None], b=theta[:1])["objective"]
 
-        start = found.coef[free] / 2
+        start = result.coef[free] / 2
         return minimize(F, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10}).fun
 
-    best = -found.log_likelihood
+    best = -result.log_likelihood
     assert best == pytest.approx(least([]), abs=1e-7)
     statistic = [2 * (least([j]) - best) for j in range(4)]
-    np.testing.assert_allclose(found.lr_pvalues, chdtrc(1, statistic), rtol=1e-4)
-    assert found.lr_statistic == pytest.approx(2 * (least([1, 2, 3]) - best), rel=1e-6)
-    assert found.lr_degrees_of_freedom == 3
+    np.testing.assert_allclose(result.lr_pvalues, chdtrc(1, statistic), rtol=1e-4)
+    assert result.lr_statistic == pytest.approx(2 * (least([1, 2, 3]) - best), rel=1e-6)
+    assert result.lr_degrees_of_freedom == 3
 
 
 def test_standard_errors_are_those_of_the_information():
     X, y = endometrial()
     model = fit(X, y)
-    found, p = model.inference(X, y), model.predict_proba(X)[:, 1]
+    result, p = model.inference(X, y), model.predict_proba(X)[:, 1]
     A = np.column_stack([np.ones(79), X])
     covariance = np.linalg.inv(A.T @ ((p * (1 - p))[:, None] * A))
-    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-7)
-    np.testing.assert_allclose(found.standard_errors, np.sqrt(np.diagonal(covariance)), rtol=1e-7)
-    title, header, *lines = str(found.summary()).splitlines()
+    np.testing.assert_allclose(result.covariance, covariance, rtol=1e-7)
+    np.testing.assert_allclose(result.standard_errors, np.sqrt(np.diagonal(covariance)), rtol=1e-7)
+    title, header, *lines = str(result.summary()).splitlines()
     assert title == "Firth, 79 rows, tests and intervals by penalised likelihood"
     assert header.split()[:5] == ["name", "coef", "std", "error", "chi²"]
     assert lines[1].startswith("x0 ")
@@ -356,12 +356,12 @@ def test_standard_errors_are_those_of_the_information():
 def test_what_inference_cannot_say_is_refused():
     X, y = endometrial()
     model = fit(X, y)
-    found = model.inference(X, y)
+    result = model.inference(X, y)
     for name in ("aic", "bic", "pseudo_r_squared"):
         with pytest.raises(
             InferenceError, match="compares likelihoods, but the maximised likelihood is"
         ):
-            getattr(found, name)
+            getattr(result, name)
     with pytest.raises(InferenceError, match="not the rows it was fitted on"):
         model.inference(X[:-1], y[:-1])
     swapped = y.copy()
@@ -378,9 +378,9 @@ def test_coefficients_of_repeated_columns_have_no_intervals():
     more = np.column_stack([X, X[:, 1]])
     with pytest.warns(AliasWarning):
         model = fit(more, y)
-    found, alone = model.inference(more, y), fit(X, y).inference(X, y)
-    np.testing.assert_array_equal(np.isnan(found.lr_pvalues), [False, False, True, False, True])
-    np.testing.assert_allclose(found.lr_pvalues[[0, 1, 3]], alone.lr_pvalues[[0, 1, 3]], rtol=1e-6)
+    result, alone = model.inference(more, y), fit(X, y).inference(X, y)
+    np.testing.assert_array_equal(np.isnan(result.lr_pvalues), [False, False, True, False, True])
+    np.testing.assert_allclose(result.lr_pvalues[[0, 1, 3]], alone.lr_pvalues[[0, 1, 3]], rtol=1e-6)
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def test_coefficients_of_repeated_columns_have_no_intervals():
 def test_the_certificate_in_words():
     X, y = endometrial()
     model = FirthLogisticRegression().fit(X, np.array(["low", "high"])[y])
-    told = model.certificate_.explain()
+    text = model.certificate_.explain()
     for line in (
         "[OK] STATIONARY   FirthLogisticRegression, 79 rows × 3 columns",
         "Minimised      −Σ log P(yᵢ|xᵢ) − ½ log det Σ pᵢ(1 − pᵢ)x̃ᵢx̃ᵢᵀ, x̃ = (x, 1)",
@@ -399,7 +399,7 @@ def test_the_certificate_in_words():
         "Probabilities  mean 0.622, observed share 0.62 of 'low': the penalty is why they differ",
         "Checked by     certus.proofs.glm.firth, from the data; the solver was not asked",
     ):
-        assert line in told
+        assert line in text
     assert repr(model.certificate_).startswith(
         "Certificate(stationary: objective 24.03727, a stationary point: no small change of the "
     )
@@ -413,9 +413,9 @@ def test_a_fit_that_ends_early_says_so():
     ):
         model = FirthLogisticRegression(max_iter=2).fit(*endometrial())
     assert model.certificate_.status == "not stationary"
-    told = model.certificate_.explain()
-    assert "one scoring step would lower the objective by about 0.26" in told
-    assert "it stopped at max_iter=2" in told
+    text = model.certificate_.explain()
+    assert "one scoring step would lower the objective by about 0.26" in text
+    assert "it stopped at max_iter=2" in text
 
 
 def test_other_rows_are_recognised():
@@ -437,9 +437,9 @@ def test_a_warm_start_from_the_answer_stays_there():
 def test_sparse_rows_are_the_same_rows():
     X, y, _ = classification(4, n=300, p=6)
     X[np.abs(X) < 0.7] = 0.0
-    here = fit(X, y).coef_
+    reference = fit(X, y).coef_
     for kind in (csr_array, csc_array):
-        np.testing.assert_allclose(fit(kind(X), y).coef_, here, rtol=1e-9)
+        np.testing.assert_allclose(fit(kind(X), y).coef_, reference, rtol=1e-9)
         assert certus.verify(fit(X, y), kind(X), y).certified
 
 

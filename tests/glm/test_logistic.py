@@ -195,7 +195,7 @@ def test_liblinear_penalises_the_intercept_as_scikit_learns_does(scaling, l1_rat
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"C": 0}, "C=0"), ({"C": -1.0}, "C=-1.0"), ({"C": np.nan}, "C=nan"), ({"C": "1"}, "C='1'"),
         ({"C": True}, "C=True"), ({"l1_ratio": 1.5}, "l1_ratio=1.5"),
@@ -209,11 +209,11 @@ def test_liblinear_penalises_the_intercept_as_scikit_learns_does(scaling, l1_rat
     ],
     ids=str,
 )  # fmt: skip
-def test_a_parameter_without_meaning_is_named_with_its_value(parameters, told):
+def test_a_parameter_without_meaning_is_named_with_its_value(parameters, message):
     X, y, _ = classification(3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        with pytest.raises(ValueError, match=re.escape(told)):
+        with pytest.raises(ValueError, match=re.escape(message)):
             LogisticRegression(**parameters).fit(X, y)
 
 

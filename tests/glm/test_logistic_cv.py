@@ -1,4 +1,4 @@
-"""LogisticRegressionCV chooses as scikit-learn's does where that is solved to the end."""
+"""LogisticRegressionCV chooses as scikit-learn does, where scikit-learn's fits converge."""
 
 import warnings
 
@@ -186,9 +186,9 @@ def test_the_f_score_of_text_is_that_of_the_second_class():
 def test_averages_over_classes_score_two_classes_too():
     X, y = classes(6, labels=["no", "yes"])
     folds = list(StratifiedKFold(3).split(X, y))
-    found = ours(scoring="f1_macro", cv=folds, Cs=[0.1]).fit(X, y).scores_.ravel()
+    result = ours(scoring="f1_macro", cv=folds, Cs=[0.1]).fit(X, y).scores_.ravel()
     one = LogisticRegression(C=0.1)
-    np.testing.assert_allclose(found, cross_val_score(one, X, y, scoring="f1_macro", cv=folds))
+    np.testing.assert_allclose(result, cross_val_score(one, X, y, scoring="f1_macro", cv=folds))
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -459,7 +459,7 @@ def test_an_interrupt_before_the_first_fit_leaves_the_model_as_it_was(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"Cs": 0}, "Cs=0"),
         ({"Cs": []}, "Cs=.*whole number, or numbers above 0"),
@@ -476,9 +476,9 @@ def test_an_interrupt_before_the_first_fit_leaves_the_model_as_it_was(monkeypatc
     ],
     ids=str,
 )
-def test_a_parameter_without_a_meaning_is_named(parameters, said):
+def test_a_parameter_without_a_meaning_is_named(parameters, message):
     X, y = classes(1)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         ours(**parameters).fit(X, y)
 
 

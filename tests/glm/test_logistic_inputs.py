@@ -1,4 +1,4 @@
-"""LogisticRegression: data of every kind are the same fit."""
+"""LogisticRegression: every kind of input gives the same fit."""
 
 import numpy as np
 import pandas as pd

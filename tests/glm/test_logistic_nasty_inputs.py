@@ -1,4 +1,4 @@
-"""LogisticRegression: nasty inputs are fitted, or named."""
+"""LogisticRegression: difficult inputs are fitted, or refused by name."""
 
 import itertools
 import warnings
@@ -19,12 +19,12 @@ from tests.references.logistic_peers import agree, classes, tight
 @pytest.mark.parametrize("C", [1.0, np.inf])
 def test_a_shift_by_3000_changes_nothing(K, C):
     X, y, _ = classification(7, classes=K)
-    here = LogisticRegression(C=C, tol=1e-10).fit(X, y)
-    there = LogisticRegression(C=C, tol=1e-10).fit(X + 3000, y)
-    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-7)
-    np.testing.assert_allclose(there.predict_proba(X + 3000), here.predict_proba(X), atol=1e-7)
-    assert there.certificate_.certified
-    assert there.n_iter_ <= here.n_iter_ + 1
+    reference = LogisticRegression(C=C, tol=1e-10).fit(X, y)
+    other = LogisticRegression(C=C, tol=1e-10).fit(X + 3000, y)
+    np.testing.assert_allclose(other.coef_, reference.coef_, atol=1e-7)
+    np.testing.assert_allclose(other.predict_proba(X + 3000), reference.predict_proba(X), atol=1e-7)
+    assert other.certificate_.certified
+    assert other.n_iter_ <= reference.n_iter_ + 1
 
 
 @classes
@@ -53,7 +53,7 @@ def test_one_class_is_refused_in_plain_words(y):
 def test_columns_near_the_limits_of_float64(K, size, solver):
     X, y, _ = classification(7, classes=K)
     model = LogisticRegression(solver=solver)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         model.fit(size * X, y)
     if size > 1:  # as good as unpenalised
@@ -62,7 +62,7 @@ def test_columns_near_the_limits_of_float64(K, size, solver):
         truth = np.broadcast_to(np.bincount(y) / len(y), (len(y), K))
     np.testing.assert_allclose(model.predict_proba(size * X), truth, atol=2e-3)
     # of three classes, the penalty of what all scores share is below rounding: not proven
-    assert {w.category for w in told} <= ({NotCertifiedWarning} if K == 3 and size > 1 else set())
+    assert {w.category for w in warned} <= ({NotCertifiedWarning} if K == 3 and size > 1 else set())
 
 
 @pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])
@@ -73,8 +73,8 @@ def test_one_column_near_the_limits_of_float64(size, solver):
     model = LogisticRegression(solver=solver, tol=1e-8).fit(X * d, y)  # warnings are errors
     assert model.certificate_.certified
     like = np.array([1e5, 1, 1, 1]) if size > 1 else np.array([0, 1, 1, 1])
-    here = LogisticRegression(tol=1e-8).fit(X * like, y)
-    np.testing.assert_allclose(model.coef_[0, 1:], here.coef_[0, 1:], atol=1e-4)
+    reference = LogisticRegression(tol=1e-8).fit(X * like, y)
+    np.testing.assert_allclose(model.coef_[0, 1:], reference.coef_[0, 1:], atol=1e-4)
 
 
 @classes
@@ -83,9 +83,9 @@ def test_units_of_1e200_and_no_penalty(K, size):
     X, y, _ = classification(7, classes=K)
     d = np.array([size, 1, 1 / size, 1])
     model = LogisticRegression(C=np.inf, tol=1e-9).fit(X * d, y)
-    here = LogisticRegression(C=np.inf, tol=1e-9).fit(X, y)
+    reference = LogisticRegression(C=np.inf, tol=1e-9).fit(X, y)
     assert model.certificate_.certified
-    np.testing.assert_allclose(model.coef_ * d, here.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.coef_ * d, reference.coef_, atol=1e-5)
 
 
 @classes
@@ -112,8 +112,8 @@ def test_a_constant_column_gets_no_coefficient(K, solver, value):
     model = LogisticRegression(solver=solver, tol=1e-10).fit(more, y)
     assert model.certificate_.certified
     np.testing.assert_allclose(model.coef_[:, 4], 0, atol=1e-12)
-    here = LogisticRegression(tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(model.coef_[:, :4], here.coef_, atol=1e-7)
+    reference = LogisticRegression(tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.coef_[:, :4], reference.coef_, atol=1e-7)
 
 
 @classes
@@ -137,8 +137,8 @@ def test_a_column_given_twice_shares_its_coefficient(K, solver):
     assert model.certificate_.certified
     np.testing.assert_allclose(model.coef_[:, 0], model.coef_[:, 4], atol=1e-7)
     # w₀ = w₄ = v/2: ½(v²/4 + v²/4) is what a column √2 as large pays for v/√2
-    here = LogisticRegression(tol=1e-10).fit(X * [np.sqrt(2), 1, 1, 1], y)
-    np.testing.assert_allclose(model.coef_[:, 0] * 2, here.coef_[:, 0] * np.sqrt(2), atol=1e-6)
+    reference = LogisticRegression(tol=1e-10).fit(X * [np.sqrt(2), 1, 1, 1], y)
+    np.testing.assert_allclose(model.coef_[:, 0] * 2, reference.coef_[:, 0] * np.sqrt(2), atol=1e-6)
 
 
 @pytest.mark.parametrize("C", [1.0, np.inf])
@@ -228,11 +228,11 @@ def test_separable_classes_are_named_not_fitted(intercept, dress):
     X[:, 1] += np.where(X[:, 1] > 0, 0.5, -0.5)
     y = np.where(X[:, 1] > 0, "malignant", "benign")
     model = LogisticRegression(C=np.inf, fit_intercept=intercept)
-    with pytest.warns(SeparationWarning) as told:
+    with pytest.warns(SeparationWarning) as warned:
         model.fit(dress(X), y)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    text = str(told[0].message)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    text = str(warned[0].message)
     assert text.startswith("no finite optimum. Every row with column 1 > ")
     assert f"is 'malignant' ({(X[:, 1] > 0).sum()} rows)" in text
     assert "Do not read the coefficients" in text
@@ -250,14 +250,14 @@ def test_a_column_given_twice_and_no_penalty(K, intercept, solver, seed):
     more = X[:, [0, 1, 2, 3, 0]]
     parameters = {"C": np.inf, "tol": 1e-8, "solver": solver, "fit_intercept": intercept}
     model = LogisticRegression(**parameters)
-    with pytest.warns(AliasWarning, match="column 4 = column 0") as told:
+    with pytest.warns(AliasWarning, match="column 4 = column 0") as warned:
         model.fit(more, y)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     assert model.certificate_.certified
-    here = LogisticRegression(**parameters).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(more), here.predict_proba(X), atol=1e-4)
+    reference = LogisticRegression(**parameters).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(more), reference.predict_proba(X), atol=1e-4)
     # of all that do, the smallest
-    np.testing.assert_allclose(model.coef_[:, 0] * 2, here.coef_[:, 0], atol=1e-3)
+    np.testing.assert_allclose(model.coef_[:, 0] * 2, reference.coef_[:, 0], atol=1e-3)
     np.testing.assert_allclose(model.coef_[:, 0], model.coef_[:, 4], atol=1e-9)
 
 

@@ -28,16 +28,16 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(penalty, int
     for size in (0.0, 1e-9, 1e-6, 1e-3, 0.1, 3.0):
         u = w * (1 + size * rng.normal(size=w.shape)) + size * rng.normal(size=w.shape) * (w != 0)
         c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
-        found = logistic.check(data, w=u, b=c, **parameters)
+        result = logistic.check(data, w=u, b=c, **parameters)
         true = exact_objective(case, u, c)
-        assert found["bound"] <= best
-        assert found["gap"] >= true - best
-        assert found["kind"] == "global"
-        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
-        assert found["residual"] == pytest.approx(found["gap"] / found["null_objective"])
-        if found["coef_error"] is not None:
-            assert found["coef_error"] >= np.abs(u - w).max()
-        gaps.append(found["gap"] / found["null_objective"])
+        assert result["bound"] <= best
+        assert result["gap"] >= true - best
+        assert result["kind"] == "global"
+        assert result["objective"] == pytest.approx(float(true), rel=1e-13)
+        assert result["residual"] == pytest.approx(result["gap"] / result["null_objective"])
+        if result["coef_error"] is not None:
+            assert result["coef_error"] >= np.abs(u - w).max()
+        gaps.append(result["gap"] / result["null_objective"])
     assert gaps[0] < 1e-12
     assert gaps[2] < (1e-6 if penalty == "l1" else 1e-9)  # of second order where a may be moved
     assert gaps[2:] == sorted(gaps[2:])
@@ -46,26 +46,26 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(penalty, int
 def test_the_objective_is_what_is_written():
     case, data, parameters = problem("elastic net", weighted=True)
     w, b = np.array([[1.0], [-2.0], [0.5]]), np.array([0.3])
-    found = logistic.check(data, w=w, b=b, **parameters)
+    result = logistic.check(data, w=w, b=b, **parameters)
     m = (2 * case.y - 1) * (case.X @ w[:, 0] + b[0])
     direct = case.omega @ np.log1p(np.exp(-m)) + 0.5 * 3.5 + 0.25 * 5.25
-    assert found["objective"] == pytest.approx(direct, rel=1e-14)
+    assert result["objective"] == pytest.approx(direct, rel=1e-14)
     raw = S[:40]
     probability = 1 / (1 + np.exp(-(case.X @ w[:, 0] + b[0])))
-    assert found["mean_probability"][1] == pytest.approx(raw @ probability / raw.sum())
-    assert found["share"] == pytest.approx([raw @ (case.y == k) / raw.sum() for k in (0, 1)])
+    assert result["mean_probability"][1] == pytest.approx(raw @ probability / raw.sum())
+    assert result["share"] == pytest.approx([raw @ (case.y == k) / raw.sum() for k in (0, 1)])
 
 
 def test_the_null_objective_is_that_of_the_best_intercept():
     case, data, parameters = problem(weighted=True)
-    found = logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)
+    result = logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)
     constants = np.linspace(-4, 4, 4001)
     m = np.multiply.outer(constants, 2 * case.y - 1)
-    assert found["null_objective"] == pytest.approx((np.log1p(np.exp(-m)) @ case.omega).min())
-    found = logistic.check(
+    assert result["null_objective"] == pytest.approx((np.log1p(np.exp(-m)) @ case.omega).min())
+    result = logistic.check(
         data, w=np.zeros((3, 1)), b=np.zeros(1), **{**parameters, "fit_intercept": False}
     )
-    assert found["null_objective"] == pytest.approx(case.omega.sum() * np.log(2))
+    assert result["null_objective"] == pytest.approx(case.omega.sum() * np.log(2))
 
 
 def test_balanced_weights_are_those_of_scikit_learn():
@@ -75,9 +75,9 @@ def test_balanced_weights_are_those_of_scikit_learn():
     s = np.random.default_rng(0).uniform(0.1, 3, 60)
     c = compute_class_weight("balanced", classes=np.array([0, 1]), y=y, sample_weight=s)
     w, b = np.ones((2, 1)), np.ones(1)
-    found = logistic.check(rows(X, y, s), w=w, b=b, class_weight="balanced")
+    result = logistic.check(rows(X, y, s), w=w, b=b, class_weight="balanced")
     given = logistic.check(rows(X, y, s), w=w, b=b, class_weight=c)
-    assert found["objective"] == pytest.approx(given["objective"], rel=1e-14)
+    assert result["objective"] == pytest.approx(given["objective"], rel=1e-14)
 
 
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_none():
@@ -97,7 +97,7 @@ def test_columns_of_one_against_the_rest_are_problems_of_their_own():
     rng = np.random.default_rng(0)
     w, b = rng.normal(size=(2, 3)), rng.normal(size=3)
     c = np.array([2.0, 1.0, 0.5])
-    found = logistic.check(rows(X, y), w=w, b=b, C=0.3, class_weight=c, one_vs_rest=True)
+    result = logistic.check(rows(X, y), w=w, b=b, C=0.3, class_weight=c, one_vs_rest=True)
     alone = [
         logistic.check(
             rows(X, y == t), w=w[:, [t]], b=b[[t]], C=0.3, class_weight=np.array([1.0, c[t]])
@@ -105,8 +105,8 @@ def test_columns_of_one_against_the_rest_are_problems_of_their_own():
         for t in range(3)
     ]
     for key in ("objective", "bound", "gap", "null_objective"):
-        assert found[key] == pytest.approx(sum(one[key] for one in alone), rel=1e-12)
-    assert found["residual"] == pytest.approx(max(one["residual"] for one in alone))
+        assert result[key] == pytest.approx(sum(one[key] for one in alone), rel=1e-12)
+    assert result["residual"] == pytest.approx(max(one["residual"] for one in alone))
 
 
 # --- no penalty -----------------------------------------------------------------------------------
@@ -121,21 +121,21 @@ def test_gradient_and_curvature_bound_the_excess_of_unpenalised_fits(intercept):
     for size in (0.0, 1e-6, 1e-3, 0.03, 0.3, 2.0):
         u = w + size * rng.normal(size=w.shape)
         c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
-        found = logistic.check(data, w=u, b=c, **parameters)
+        result = logistic.check(data, w=u, b=c, **parameters)
         excess = float(exact_objective(case, u, c) - best)
-        assert found["gap"] >= excess
-        if found["bound"] is None:
-            assert found["kind"] == "stationary"
-            assert found["gap"] == np.inf
+        assert result["gap"] >= excess
+        if result["bound"] is None:
+            assert result["kind"] == "stationary"
+            assert result["gap"] == np.inf
             continue
         certified += 1
-        assert found["kind"] == "global"
-        assert found["bound"] <= best
-        assert found["coef_error"] >= np.abs(u - w).max()
+        assert result["kind"] == "global"
+        assert result["bound"] <= best
+        assert result["coef_error"] >= np.abs(u - w).max()
         if 1e-6 <= size <= 0.03:
-            assert found["gap"] <= 4 * excess
+            assert result["gap"] <= 4 * excess
     assert certified >= 4
-    assert found["separated"] is None
+    assert result["separated"] is None
 
 
 def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
@@ -145,22 +145,22 @@ def test_the_excess_is_the_sum_of_its_series_and_never_smaller():
                 nu = a / M
                 x = mp.mpf(nu) * mp.mpf(M)
                 true = (x + (1 - x) * mp.log(1 - x)) / mp.mpf(M) ** 2
-                found, step = _curvature.excess_of(nu, M)
-                assert true <= found <= true * (1 + mp.mpf("1e-4"))
+                result, step = _curvature.excess_bound(nu, M)
+                assert true <= result <= true * (1 + mp.mpf("1e-4"))
                 assert step >= -mp.log(1 - x) / M * (1 - mp.mpf("1e-15"))
-    assert _curvature.excess_of(1.0, 1.0)[0] == np.inf
+    assert _curvature.excess_bound(1.0, 1.0)[0] == np.inf
 
 
 def test_a_subset_of_the_rows_proves_an_excess_of_all(monkeypatch):
-    monkeypatch.setattr(_curvature, "SUBSETS", (0,))
+    monkeypatch.setattr(_curvature, "SUBSET_WORK", (0,))
     case, _, parameters = problem("none", n=40)
     X, y = np.tile(case.X, (40, 1)), np.tile(case.y, 40)
     best, w, b = optimum(case)
     u = w + 1e-5
-    found = logistic.check(rows(X, y), w=u, b=b, **{**parameters, "tol": 1.0})
+    result = logistic.check(rows(X, y), w=u, b=b, **{**parameters, "tol": 1.0})
     assert len(X) > 1024 + 2 * 4
     excess = 40 * float(exact_objective(case, u, b) - best)
-    assert excess <= found["gap"] <= 10 * excess
+    assert excess <= result["gap"] <= 10 * excess
 
 
 def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
@@ -168,10 +168,10 @@ def test_repeated_columns_do_not_hide_the_curvature_of_the_others():
     X = np.column_stack([case.X, case.X[:, 0] + case.X[:, 1]])
     best, w, b = optimum(case)
     u = np.vstack([w, [[0.0]]])
-    found = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
-    assert found["residual"] < 1e-10
-    assert found["bound"] <= best
-    assert found["coef_error"] is None  # they are not unique
+    result = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
+    assert result["residual"] < 1e-10
+    assert result["bound"] <= best
+    assert result["coef_error"] is None  # they are not unique
 
 
 def test_nearly_repeated_columns_are_not_taken_for_repeated_ones():
@@ -182,8 +182,8 @@ def test_nearly_repeated_columns_are_not_taken_for_repeated_ones():
     assert best < alone
     for tiny in (1e-4, 1e-7, 1e-9, 1e-11):
         X = np.hstack([x, x + tiny * e])
-        found = logistic.check(rows(X, case.y), w=np.vstack([u, [[0.0]]]), b=b, **parameters)
-        assert found["gap"] >= alone - best
+        result = logistic.check(rows(X, case.y), w=np.vstack([u, [[0.0]]]), b=b, **parameters)
+        assert result["gap"] >= alone - best
 
 
 def test_repeated_columns_are_not_left_out_where_a_penalty_sees_them():
@@ -194,35 +194,35 @@ def test_repeated_columns_are_not_left_out_where_a_penalty_sees_them():
     assert w[0] != 0
     u = np.vstack([w, -w[:1]])
     u[0] *= 2
-    found = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
-    assert found["bound"] <= best
-    assert found["gap"] >= 2 * abs(w[0, 0])
+    result = logistic.check(rows(X, case.y), w=u, b=b, **parameters)
+    assert result["bound"] <= best
+    assert result["gap"] >= 2 * abs(w[0, 0])
 
 
 def test_a_weak_penalty_is_no_obstacle():
     case, data, parameters = problem("l2", C=1e8)
     best, w, b = optimum(case)
     u = w * (1 + 1e-5)
-    found = logistic.check(data, w=u, b=b, **parameters)
-    assert found["proof"] == "gradient and curvature"
-    assert found["residual"] < 1e-6
-    assert found["gap"] >= exact_objective(case, u, b) - best
+    result = logistic.check(data, w=u, b=b, **parameters)
+    assert result["proof"] == "gradient and curvature"
+    assert result["residual"] < 1e-6
+    assert result["gap"] >= exact_objective(case, u, b) - best
 
 
 def test_a_glance_at_some_rows_proves_what_a_weak_penalty_does_not(monkeypatch):
-    """Of 1,600 rows 1,032 are looked at, and their curvature is that of all, more or less."""
-    monkeypatch.setattr(_curvature, "GLANCE", (1,))
-    monkeypatch.setattr(_curvature, "SUBSETS", ())  # nothing else is asked
-    monkeypatch.setattr(_curvature, "ALL_ROWS", 0)
+    """1,032 of 1,600 rows are used, and their curvature is about that of all rows."""
+    monkeypatch.setattr(_curvature, "QUICK_WORK", (1,))
+    monkeypatch.setattr(_curvature, "SUBSET_WORK", ())  # nothing else is asked
+    monkeypatch.setattr(_curvature, "ALL_ROWS_WORK", 0)
     case, _, parameters = problem("l2", C=1e6, n=40)
     best, w, b = optimum(case)
     X, y, parameters = np.tile(case.X, (40, 1)), np.tile(case.y, 40), parameters | {"C": 1e6 / 40}
     for size in (1e-3, 1e-4, 1e-5):
         u = w + size
-        found = logistic.check(rows(X, y), w=u, b=b, **parameters)
+        result = logistic.check(rows(X, y), w=u, b=b, **parameters)
         excess = float(exact_objective(case, u, b) - best)
-        assert found["proof"] == "gradient and curvature"
-        assert excess <= found["gap"] <= 10 * excess
+        assert result["proof"] == "gradient and curvature"
+        assert excess <= result["gap"] <= 10 * excess
 
 
 # --- separation -----------------------------------------------------------------------------------
@@ -234,11 +234,11 @@ def test_separable_data_never_get_a_bound_without_a_penalty(grown):
     X = rng.normal(size=(50, 3))
     y = (X[:, 0] > 0).astype(int)
     w, b = grown * np.array([[1.0], [0.0], [0.0]]), np.zeros(1)
-    found = logistic.check(rows(X, y), w=w, b=b, l1=0.0, l2=0.0)
-    assert found["bound"] is None
-    assert found["residual"] == np.inf
-    assert found["separated"]["kind"] == "complete"
-    assert found["separated"]["rows"] == 50
+    result = logistic.check(rows(X, y), w=w, b=b, l1=0.0, l2=0.0)
+    assert result["bound"] is None
+    assert result["residual"] == np.inf
+    assert result["separated"]["kind"] == "complete"
+    assert result["separated"]["rows"] == 50
 
 
 def test_a_direction_that_was_found_elsewhere_is_proof_too():
@@ -248,10 +248,10 @@ def test_a_direction_that_was_found_elsewhere_is_proof_too():
     given = {"w": np.zeros((3, 1)), "b": np.zeros(1), "l1": 0.0, "l2": 0.0}
     assert logistic.check(rows(X, y), **given)["separated"] is None
     direction = np.array([1.0, 0.0, 0.0]), np.array([-0.25])
-    found = logistic.check(rows(X, y), **given, direction=direction)
-    assert found["separated"]["kind"] == "complete"
-    found = logistic.check(rows(X, y), **given, direction=direction, fit_intercept=False)
-    assert found["separated"] is None, "without an intercept it is no direction"
+    result = logistic.check(rows(X, y), **given, direction=direction)
+    assert result["separated"]["kind"] == "complete"
+    result = logistic.check(rows(X, y), **given, direction=direction, fit_intercept=False)
+    assert result["separated"] is None, "without an intercept it is no direction"
 
 
 @pytest.mark.parametrize("layout", [np.asarray, lambda X: CSR(csr_array(X))])
@@ -259,9 +259,9 @@ def test_rows_on_the_boundary_are_told_from_rows_near_it(layout):
     X = np.array([[0.1, 3.0], [0.1, -3.0], [0.3, 0.1], [-0.2, 0.7]])
     y = np.array([0, 1, 1, 0])
     u, c = np.array([1.0, 0.0]), np.array([-0.1])
-    found = separates(rows(layout(X), y), u, c)
-    assert found["kind"] == "quasi-complete"
-    assert found["rows"] == 2
+    result = separates(rows(layout(X), y), u, c)
+    assert result["kind"] == "quasi-complete"
+    assert result["rows"] == 2
     X[0, 0] = np.nextafter(0.1, 1)  # one unit on the wrong side
     assert separates(rows(layout(X), y), u, c) is None
     X[0, 0] = np.nextafter(0.1, 0)

@@ -1,4 +1,4 @@
-"""proofs: logistic: what rounding can do is in the gap."""
+"""proofs: logistic: the gap includes rounding."""
 
 import mpmath as mp
 import numpy as np
@@ -17,13 +17,13 @@ def test_far_columns_and_extreme_units_keep_their_proofs():
     X = np.round(case.X * 2**10) / 2**10 + 2.0**20
     near = case._replace(X=X - 2.0**20)
     best, w, b = optimum(near)
-    found = logistic.check(rows(X, case.y), w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
-    assert found["residual"] < 1e-8
-    assert found["bound"] <= best
+    result = logistic.check(rows(X, case.y), w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
+    assert result["residual"] < 1e-8
+    assert result["bound"] <= best
     q = np.array([2.0**600, 2.0**-600, 1.0])
-    found = logistic.check(rows(near.X * q, case.y), w=w / q[:, None], b=b, **parameters)
-    assert found["residual"] < 1e-10
-    assert found["bound"] <= best
+    result = logistic.check(rows(near.X * q, case.y), w=w / q[:, None], b=b, **parameters)
+    assert result["residual"] < 1e-10
+    assert result["bound"] <= best
 
 
 def test_a_penalty_beside_columns_of_1e200_is_proven_by_curvature():
@@ -32,9 +32,9 @@ def test_a_penalty_beside_columns_of_1e200_is_proven_by_curvature():
     weak = case._replace(l2=0.0)
     _, w, b = optimum(weak)
     w[0] /= 2.0**600
-    found = logistic.check(rows(X, case.y), w=w, b=b, **{**parameters, "l2": 1e-12})
-    assert found["residual"] < 1e-6
-    assert found["proof"] == "gradient and curvature"
+    result = logistic.check(rows(X, case.y), w=w, b=b, **{**parameters, "l2": 1e-12})
+    assert result["residual"] < 1e-6
+    assert result["proof"] == "gradient and curvature"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -45,9 +45,9 @@ def test_sparse_and_narrow_rows_say_the_same(dtype, layout):
     rng = np.random.default_rng(1)
     w, b, s = rng.normal(size=(6, 1)), rng.normal(size=1), rng.uniform(size=400)
     plain = logistic.check(rows(X.astype(float), y, s), w=w, b=b, l2=0.0)
-    found = logistic.check(rows(layout(X), y, s), w=w, b=b, l2=0.0)
+    result = logistic.check(rows(layout(X), y, s), w=w, b=b, l2=0.0)
     for key in ("objective", "residual", "null_objective"):
-        assert found[key] == pytest.approx(plain[key], rel=1e-9)
+        assert result[key] == pytest.approx(plain[key], rel=1e-9)
 
 
 def test_rounding_is_in_the_gap(monkeypatch):
@@ -55,7 +55,7 @@ def test_rounding_is_in_the_gap(monkeypatch):
     _, w, b = optimum(case)
     parameters["tol"] = 1.0  # the dual point alone
     gap = logistic.check(data, w=w, b=b, **parameters)["gap"]
-    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    monkeypatch.setattr(duality, "EVALUATION_ROUNDINGS", 10**9)
     assert logistic.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
 
 
@@ -74,34 +74,34 @@ def test_what_rounding_can_do_to_the_sums_is_within_its_bound(monkeypatch):
             return sums._replace(terms=sums.terms * rounding, V=sums.V / rounding)
 
         monkeypatch.setattr(margins, "margin_sums", shaken)
-        found = logistic.check(data, w=w, b=b, **parameters)
-        assert found["bound"] <= best
-        assert found["gap"] < 2 * tight  # as far as it goes: more would not fit
+        result = logistic.check(data, w=w, b=b, **parameters)
+        assert result["bound"] <= best
+        assert result["gap"] < 2 * tight  # as far as it goes: more would not fit
 
 
 @pytest.mark.parametrize("m", [np.linspace(-3, 40, 50), np.linspace(-40, 3, 50), np.zeros(1)])
 def test_entropies_of_scaled_points_are_not_overestimated(m):
-    terms = margins.Terms(*np.ones((margins.TERMS, len(m))))
+    terms = margins.Terms(*np.ones((margins.N_TERMS, len(m))))
     logistic.LogisticMargin.terms(m, terms)
     sums = margins.Terms(*(term.sum() for term in terms))
     for rho in (1.0, 1 - 1e-9, 1 - 1e-4, 0.9, 0.3, 0.0):
         with mp.workdps(40):
             a = [mp.mpf(rho) / (1 + mp.exp(mp.mpf(v))) for v in m]
             H = mp.fsum(-x * mp.log(x) - (1 - x) * mp.log(1 - x) for x in a if x > 0)
-        found = logistic.LogisticMargin.dual(sums, rho, 0.0)
-        assert found <= H * (1 + mp.mpf("1e-14"))
+        result = logistic.LogisticMargin.dual(sums, rho, 0.0)
+        assert result <= H * (1 + mp.mpf("1e-14"))
         loss = (1 - rho) * min(1, np.exp(8) * (1 - rho)) * sums.value
-        assert found >= H - loss - (1 - rho) * sums.far - 1e-12
-        assert logistic.LogisticMargin.dual(sums, rho, 0.01) < found + 1e-15
+        assert result >= H - loss - (1 - rho) * sums.far - 1e-12
+        assert logistic.LogisticMargin.dual(sums, rho, 0.01) < result + 1e-15
 
 
 def test_the_scale_that_balances_the_classes_is_known_to_its_error():
     case, data, parameters = problem(weighted=True)
     w, b = np.array([[0.3], [-0.2], [1.0]]), np.array([0.4])
-    found = margins.MarginProblem(
+    result = margins.MarginProblem(
         data, logistic.LogisticMargin, w, b, one_vs_rest=False, **parameters
     )
-    (plus, minus), error = found.balance()
+    (plus, minus), error = result.balance()
     with mp.workdps(40):
         a = [1 / (1 + mp.exp(int(2 * y - 1) * mp.mpf(z))) for y, z in zip(
             case.y, (np.dot(case.X, w) + b)[:, 0], strict=True)]  # fmt: skip
@@ -130,17 +130,17 @@ def test_scores_that_lose_digits_are_in_the_gap():
     best, u, b = optimum(case._replace(X=X))
     for v in 1.1 * 2.0 ** np.arange(20, 36):
         w = np.array([[v + u[0, 0]], [-v]])
-        found = logistic.check(rows(case.X, y), w=w, b=b, l1=0.0, l2=0.0)
-        assert found["bound"] <= best
-        assert found["gap"] >= exact_objective(case, w, b) - best
-        assert found["residual"] < 1e-3
+        result = logistic.check(rows(case.X, y), w=w, b=b, l1=0.0, l2=0.0)
+        assert result["bound"] <= best
+        assert result["gap"] >= exact_objective(case, w, b) - best
+        assert result["residual"] < 1e-3
 
 
 def test_an_intercept_where_there_may_be_none_is_refused():
     _, data, parameters = problem("l2", "none")
-    found = logistic.check(data, w=np.zeros((3, 1)), b=np.ones(1), **parameters)
-    assert "fit_intercept=False" in found["infeasible"]
-    assert found["residual"] == np.inf
+    result = logistic.check(data, w=np.zeros((3, 1)), b=np.ones(1), **parameters)
+    assert "fit_intercept=False" in result["infeasible"]
+    assert result["residual"] == np.inf
     assert (
         logistic.check(data, w=np.zeros((3, 1)), b=np.zeros(1), **parameters)["infeasible"] is None
     )

@@ -18,20 +18,20 @@ from tests.contract.problems import weights
 from tests.glm.logistic_cases import labelled
 
 
-def plain(**how):
+def plain(**parameters):
     """Coefficients are good to about the root of the tolerance."""
-    return LogisticRegression(**{"C": np.inf, "tol": 1e-10, **how})
+    return LogisticRegression(**{"C": np.inf, "tol": 1e-10, **parameters})
 
 
 @pytest.mark.parametrize("cov", ["classical", "HC0"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_fit_has_the_errors_of_statsmodels(fit_intercept, cov):
     X, y = labelled(0, 400, 3)
-    found = plain(fit_intercept=fit_intercept).fit(X, y).inference(X, y, cov=cov)
+    result = plain(fit_intercept=fit_intercept).fit(X, y).inference(X, y, cov=cov)
     Phi = sm.add_constant(X) if fit_intercept else X
     peer = sm.Logit(y, Phi).fit(disp=0, cov_type="nonrobust" if cov == "classical" else cov)
     for ours, theirs in (("coef", "params"), ("standard_errors", "bse"), ("pvalues", "pvalues")):
-        np.testing.assert_allclose(getattr(found, ours), getattr(peer, theirs), rtol=1e-4)
+        np.testing.assert_allclose(getattr(result, ours), getattr(peer, theirs), rtol=1e-4)
 
 
 def test_several_classes_are_compared_with_the_first_label():
@@ -39,30 +39,30 @@ def test_several_classes_are_compared_with_the_first_label():
     labels = np.array(["a", "b", "c"])[y]
     s = weights(1, 400)
     model = plain().fit(X, labels, sample_weight=s)
-    found = model.inference(X, labels, sample_weight=s)
+    result = model.inference(X, labels, sample_weight=s)
     copies = np.repeat(np.arange(400), s.astype(int))
     peer = sm.MNLogit(y[copies], sm.add_constant(X[copies])).fit(disp=0)
-    assert found.classes == ("a", "b", "c")
-    np.testing.assert_allclose(found.coef, peer.params, rtol=1e-4)
-    np.testing.assert_allclose(found.standard_errors, peer.bse, rtol=1e-4)
-    np.testing.assert_array_equal(found.coef[1:, 0], model.coef_[1] - model.coef_[0])
+    assert result.classes == ("a", "b", "c")
+    np.testing.assert_allclose(result.coef, peer.params, rtol=1e-4)
+    np.testing.assert_allclose(result.standard_errors, peer.bse, rtol=1e-4)
+    np.testing.assert_array_equal(result.coef[1:, 0], model.coef_[1] - model.coef_[0])
 
 
 def test_names_of_a_frame_are_names_of_the_table():
     X, y = labelled(2, 200, 2)
     frame = pd.DataFrame(X, columns=["age", "dose"])
-    found = plain().fit(frame, y).inference(frame, y)
-    assert found.names == ("intercept", "age", "dose")
-    assert list(found.odds_ratios().to_pandas().index) == ["age", "dose"]
+    result = plain().fit(frame, y).inference(frame, y)
+    assert result.names == ("intercept", "age", "dose")
+    assert list(result.odds_ratios().to_pandas().index) == ["age", "dose"]
 
 
 def test_the_penalty_is_that_of_the_fit():
     X, y = labelled(3, 200, 2)
-    found = LogisticRegression(C=0.5).fit(X, y).inference(X, y)
-    assert found.alpha == 2.0
+    result = LogisticRegression(C=0.5).fit(X, y).inference(X, y)
+    assert result.alpha == 2.0
     with pytest.raises(InferenceError, match="ignores the bias of the penalty"):
-        found.pvalues
-    assert np.all(found.standard_errors < plain().fit(X, y).inference(X, y).standard_errors)
+        result.pvalues
+    assert np.all(result.standard_errors < plain().fit(X, y).inference(X, y).standard_errors)
 
 
 def test_repeated_columns_have_no_errors():
@@ -70,8 +70,8 @@ def test_repeated_columns_have_no_errors():
     X = np.column_stack([X, X[:, 0] + X[:, 1]])
     with pytest.warns(AliasWarning):
         model = plain().fit(X, y)
-    found = model.inference(X, y)
-    assert list(np.isnan(found.standard_errors)) == [False, True, True, False, True]
+    result = model.inference(X, y)
+    assert list(np.isnan(result.standard_errors)) == [False, True, True, False, True]
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -120,8 +120,8 @@ def test_other_rows_are_refused():
 def test_a_row_that_the_fingerprint_does_not_see_is_noticed():
     X, y = labelled(10, 20_000, 2)
     model = plain().fit(X, y)
-    seen = set(certus.data.rows.spread(20_000, 1024))
-    hidden = next(i for i in range(20_000) if i not in seen)
+    sampled = set(certus.data.rows.spread(20_000, 1024))
+    hidden = next(i for i in range(20_000) if i not in sampled)
     X[hidden] += 5
     with pytest.raises(InferenceError, match="not the rows it was fitted on"):
         model.inference(X, y)

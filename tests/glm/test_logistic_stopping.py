@@ -36,10 +36,12 @@ def test_a_tol_of_zero_is_as_far_as_float64_goes():
 def test_a_fit_that_is_cut_short_says_by_how_much(K, max_iter, C):
     X, y, _ = classification(5, n=400, classes=K)
     model = LogisticRegression(max_iter=max_iter, C=C)
-    with pytest.warns(NotCertifiedWarning, match=f"stopped at max_iter={max_iter} before") as told:
+    with pytest.warns(
+        NotCertifiedWarning, match=f"stopped at max_iter={max_iter} before"
+    ) as warned:
         model.fit(X, y)
-    assert [w.filename for w in told] == [__file__]
-    assert "Raise max_iter" in str(told[0].message)
+    assert [w.filename for w in warned] == [__file__]
+    assert "Raise max_iter" in str(warned[0].message)
     assert model.n_iter_ == [max_iter]
     best = LogisticRegression(C=C, tol=1e-12).fit(X, y).certificate_
     c = model.certificate_
@@ -50,7 +52,7 @@ def test_a_fit_that_is_cut_short_says_by_how_much(K, max_iter, C):
         assert c.bound <= best.objective
     if C == 1 and K == 2 and max_iter == 1:
         assert re.search(
-            r"best possible between \S+ and \S+, so up to \S+ % too high", told[0].message.args[0]
+            r"best possible between \S+ and \S+, so up to \S+ % too high", warned[0].message.args[0]
         )
 
 

@@ -1,4 +1,4 @@
-"""Newton's direction by QR, exact steps, and Newton's method in the space of the rows."""
+"""Newton's direction by QR, exact steps, and Newton's method in the row space."""
 
 from typing import Any
 
@@ -39,9 +39,9 @@ def test_direction_by_qr_is_newtons(loss: Any, intercept: bool) -> None:
     at = coordinates(problem.rows, intercept)
     u, beta = rng.normal(size=(5, 1)), np.array([0.3 if intercept else 0.0])
     expected = _state(problem, at, u, beta).solver_state[2]
-    found = direction_by_qr(problem, at, u, beta)
-    assert found is not None
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    result = direction_by_qr(problem, at, u, beta)
+    assert result is not None
+    np.testing.assert_allclose(result, expected, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
@@ -54,7 +54,7 @@ def test_exact_step_is_least_along_the_direction(loss: Any) -> None:
 
     def value(t: float) -> float:
         moved = theta + t * delta
-        return objective(problem, *at.outside(moved[:-1], moved[-1]))
+        return objective(problem, *at.to_user(moved[:-1], moved[-1]))
 
     assert value(t) <= min(map(value, np.linspace(0, 4, 401))) * (1 + 1e-6)
 
@@ -69,9 +69,9 @@ def test_the_factored_problem_has_the_same_optimum(
     expected = minimise(problem, Newton(), tol=1e-12)
     factored = problem_of(loss, *shape, intercept)
     factored.cache["factored"] = FactoredProblem(factored)
-    found = minimise(factored, NewtonCG(), tol=1e-12)
-    np.testing.assert_allclose(found.w, expected.w, atol=1e-6)
-    np.testing.assert_allclose(found.b, expected.b, atol=1e-6)
+    result = minimise(factored, NewtonCG(), tol=1e-12)
+    np.testing.assert_allclose(result.w, expected.w, atol=1e-6)
+    np.testing.assert_allclose(result.b, expected.b, atol=1e-6)
 
 
 def test_the_factored_problem_leaves_the_goal_as_it_is() -> None:

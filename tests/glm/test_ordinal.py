@@ -1,4 +1,4 @@
-"""Proportional odds, against statsmodels, 50-digit optima and what follows from the equations."""
+"""Proportional odds, against statsmodels, 50-digit optima and identities of the model."""
 
 import contextlib
 import warnings
@@ -47,13 +47,13 @@ def test_statsmodels_finds_the_same(seed, classes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = OrderedModel(y, X, distr="logit")
-        found = theirs.fit(method="newton", disp=False, maxiter=100, tol=1e-12)
+        result = theirs.fit(method="newton", disp=False, maxiter=100, tol=1e-12)
     model = fit(X, y)
-    thresholds = theirs.transform_threshold_params(found.params)[1:-1]
-    np.testing.assert_allclose(model.coef_[0], found.params[:3], rtol=1e-6)
+    thresholds = theirs.transform_threshold_params(result.params)[1:-1]
+    np.testing.assert_allclose(model.coef_[0], result.params[:3], rtol=1e-6)
     np.testing.assert_allclose(model.thresholds_, thresholds, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(model.predict_proba(X), found.predict(X), atol=1e-8)
-    assert model.certificate_.objective == pytest.approx(-found.llf, rel=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), result.predict(X), atol=1e-8)
+    assert model.certificate_.objective == pytest.approx(-result.llf, rel=1e-12)
 
 
 def exact_objective(X, y, s, alpha):
@@ -80,10 +80,10 @@ def exact_optimum(F, start):
     m, h = len(theta), mp.mpf(10) ** -12
 
     def moved(*steps):
-        there = list(theta)
+        other = list(theta)
         for j, step in steps:
-            there[j] += step
-        return F(there)
+            other[j] += step
+        return F(other)
 
     for _ in range(5):
         g = mp.matrix([(moved((j, h)) - moved((j, -h))) / (2 * h) for j in range(m)])
@@ -112,17 +112,17 @@ def test_the_fit_is_the_fifty_digit_optimum_and_every_gap_holds(alpha, weighted)
         np.testing.assert_allclose(start, [float(v) for v in theta], rtol=1e-9)
         kinds = set()
         for size in (0.0, 1e-9, 1e-6, 1e-3, 0.03, 0.1, 0.3):
-            there = start + size * rng.normal(size=len(start))
-            c = certus.verify(claimed(there[:2], there[2:], alpha), X, y, s, tol=1e6)
+            other = start + size * rng.normal(size=len(start))
+            c = certus.verify(claimed(other[:2], other[2:], alpha), X, y, s, tol=1e6)
             kinds.add(c.kind)
-            true = F([mp.mpf(v) for v in there.tolist()]) - best
+            true = F([mp.mpf(v) for v in other.tolist()]) - best
             assert abs(mp.mpf(c.objective) - best - true) < 1e-12 * abs(best)
             assert mp.mpf(c.gap) >= true
             if c.bound is not None:
                 assert mp.mpf(c.bound) <= best
                 assert c.gap <= 2 * float(true) + 1e-11 * float(best)  # and it says something
             if c.coef_error is not None:
-                apart = max(abs(mp.mpf(v) - t) for v, t in zip(there[:2], theta[:2], strict=True))
+                apart = max(abs(mp.mpf(v) - t) for v, t in zip(other[:2], theta[:2], strict=True))
                 assert mp.mpf(c.coef_error) >= apart
         assert "global" in kinds
 
@@ -131,15 +131,17 @@ def test_the_fit_is_the_fifty_digit_optimum_and_every_gap_holds(alpha, weighted)
 def test_two_classes_are_logistic_regression(alpha):
     X, y, _ = ordered(3, classes=2)
     s = weights(3, len(y))
-    here = fit(X, y, s, alpha=alpha)
+    reference = fit(X, y, s, alpha=alpha)
     C = 1 / alpha if alpha else np.inf
-    there = LogisticRegression(C=C, tol=1e-12).fit(X, y, s)
-    np.testing.assert_allclose(here.coef_, there.coef_, rtol=1e-6)
-    np.testing.assert_allclose(here.intercept_, there.intercept_, rtol=1e-6)
-    np.testing.assert_allclose(here.decision_function(X), there.decision_function(X), rtol=1e-6)
-    np.testing.assert_allclose(here.predict_proba(X), there.predict_proba(X), rtol=1e-6)
-    assert here.certificate_.objective == pytest.approx(
-        there.certificate_.objective * (alpha or 1.0), rel=1e-12
+    other = LogisticRegression(C=C, tol=1e-12).fit(X, y, s)
+    np.testing.assert_allclose(reference.coef_, other.coef_, rtol=1e-6)
+    np.testing.assert_allclose(reference.intercept_, other.intercept_, rtol=1e-6)
+    np.testing.assert_allclose(
+        reference.decision_function(X), other.decision_function(X), rtol=1e-6
+    )
+    np.testing.assert_allclose(reference.predict_proba(X), other.predict_proba(X), rtol=1e-6)
+    assert reference.certificate_.objective == pytest.approx(
+        other.certificate_.objective * (alpha or 1.0), rel=1e-12
     )
 
 
@@ -169,12 +171,12 @@ def test_gradients_of_definition_and_solver_are_those_of_the_objective(alpha):
     theta = np.array([0.3, -0.8, -1.2, 0.1, 0.4])
     check_gradient(F, by_definition, theta)
     at = solver.coordinates(rows, True)
-    problem = solver.Proportional(rows, at, mass.astype(float), np.full(2, alpha))
-    there = problem.inside(theta[:2, None], -theta[2:])
-    point, h = solver._point(problem, there), 1e-6
+    problem = solver.OrdinalProblem(rows, at, mass.astype(float), np.full(2, alpha))
+    other = problem.to_internal(theta[:2, None], -theta[2:])
+    point, h = solver._point(problem, other), 1e-6
     assert pytest.approx(F(theta), rel=1e-12) == point.F
     slopes = [
-        (solver._point(problem, there + h * e).F - solver._point(problem, there - h * e).F)
+        (solver._point(problem, other + h * e).F - solver._point(problem, other - h * e).F)
         / (2 * h)
         for e in np.eye(5)
     ]
@@ -215,7 +217,7 @@ def test_thresholds_that_do_not_rise_are_refused():
     model.thresholds_ = model.thresholds_[::-1].copy()
     c = certus.verify(model, X, y)
     assert not c.certified
-    assert "the thresholds do not rise" in c.explain()
+    assert "the thresholds do not increase" in c.explain()
 
 
 @pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: np.append(c, c[-1] + 1.0)])
@@ -245,9 +247,11 @@ def test_text_is_put_in_the_order_that_is_given():
 
 def test_text_without_an_order_is_warned_of():
     X, y, _ = ordered(1)
-    with pytest.warns(OrderWarning, match="'large' < 'medium' < 'small'.*give categories=") as told:
+    with pytest.warns(
+        OrderWarning, match="'large' < 'medium' < 'small'.*give categories="
+    ) as warned:
         model = fit(X, SIZES[y])
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     np.testing.assert_array_equal(model.classes_, np.sort(SIZES))
 
 
@@ -318,9 +322,9 @@ def test_labels_that_are_no_classes_are_named(y, message):
 
 
 def separated(X, y, match, s=None, **parameters):
-    with pytest.warns(SeparationWarning, match=match) as told:
+    with pytest.warns(SeparationWarning, match=match) as warned:
         model = OrdinalRegression(**parameters).fit(X, y, s)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     c = model.certificate_
     assert (c.status, c.certified) == ("no finite optimum", False)
     assert "larger coefficients always have a lower one" in c.explain()
@@ -381,9 +385,9 @@ def test_fewer_rows_than_columns_are_in_order_along_some_score():
 def test_repeated_columns_are_named_and_change_no_probability():
     X, y, _ = ordered(1)
     more = np.column_stack([X, X[:, 0] + X[:, 1], np.full(90, 7.0)])
-    with pytest.warns(AliasWarning, match="2 of 6 columns repeat others") as told:
+    with pytest.warns(AliasWarning, match="2 of 6 columns repeat others") as warned:
         model = fit(more, y)
-    assert [w.filename for w in told] == [__file__]
+    assert [w.filename for w in warned] == [__file__]
     assert model.certificate_.certified
     np.testing.assert_allclose(model.predict_proba(more), fit(X, y).predict_proba(X), rtol=1e-8)
     np.testing.assert_allclose(model.coef_[0, 4], model.coef_[0, 0] + model.coef_[0, 1])  # smallest
@@ -392,12 +396,14 @@ def test_repeated_columns_are_named_and_change_no_probability():
 def test_sparse_rows_are_the_same_rows():
     X, y, _ = ordered(4, n=300, p=6)
     X[np.abs(X) < 0.7] = 0.0
-    here = fit(X, y)
+    reference = fit(X, y)
     for kind in (csr_array, csc_array):
-        there = fit(kind(X), y)
-        np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
-        np.testing.assert_allclose(there.predict_proba(kind(X)), here.predict_proba(X), rtol=1e-9)
-        assert certus.verify(here, kind(X), y).certified
+        other = fit(kind(X), y)
+        np.testing.assert_allclose(other.coef_, reference.coef_, rtol=1e-9)
+        np.testing.assert_allclose(
+            other.predict_proba(kind(X)), reference.predict_proba(X), rtol=1e-9
+        )
+        assert certus.verify(reference, kind(X), y).certified
 
 
 def test_a_penalty_takes_more_columns_than_rows():

@@ -1,4 +1,4 @@
-"""PenalizedClassifier: every loss with every penalty, and what users bring themselves."""
+"""PenalizedClassifier: every loss with every penalty, and users' own objects."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def classes(seed, n=90, p=4, K=2):
 
 
 def objective(model, X, y, s=None, c=None):
-    """F, as it is written, by the classes' own columns."""
+    """Return F by its formula, column by column."""
     s = np.ones(len(y)) if s is None else s
     z = X @ model.coef_.T + model.intercept_
     total = model.penalty_.value(model.coef_)
@@ -71,12 +71,12 @@ def test_every_loss_with_every_penalty_is_certified(loss, penalty, K):
 def test_every_solver_finds_the_same_optimum(loss, solver, K):
     X, y = classes(2, K=K)
     X -= 2
-    here = PenalizedClassifier(loss, L2(0.5), solver, max_iter=5000, tol=1e-7).fit(X, y)
-    there = PenalizedClassifier(loss, L2(0.5), tol=1e-9).fit(X, y)
-    assert here.certificate_.certified
-    assert here.solver_ == solver.name
-    np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-3)
-    assert here.certificate_.objective == pytest.approx(there.certificate_.objective, rel=1e-8)
+    reference = PenalizedClassifier(loss, L2(0.5), solver, max_iter=5000, tol=1e-7).fit(X, y)
+    other = PenalizedClassifier(loss, L2(0.5), tol=1e-9).fit(X, y)
+    assert reference.certificate_.certified
+    assert reference.solver_ == solver.name
+    np.testing.assert_allclose(reference.coef_, other.coef_, atol=1e-3)
+    assert reference.certificate_.objective == pytest.approx(other.certificate_.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("balance", [None, "balanced", {0: 5.0}])
@@ -138,11 +138,11 @@ def test_three_classes_against_the_rest_are_three_problems_of_two():
 def test_sparse_rows_and_float32_give_the_same(loss):
     X, y = classes(8)
     X = np.round(8 * (X - 2)) / 8
-    here = PenalizedClassifier(loss, L1(0.5), tol=1e-9).fit(X, y)
+    reference = PenalizedClassifier(loss, L1(0.5), tol=1e-9).fit(X, y)
     for form in (sparse.csr_array(X), X.astype(np.float32)):
-        there = PenalizedClassifier(loss, L1(0.5), tol=1e-9).fit(form, y)
-        assert there.certificate_.certified
-        np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-4)
+        other = PenalizedClassifier(loss, L1(0.5), tol=1e-9).fit(form, y)
+        assert other.certificate_.certified
+        np.testing.assert_allclose(reference.coef_, other.coef_, atol=1e-4)
 
 
 # --- without a penalty ----------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def test_a_solver_that_cannot_take_the_penalty_says_so(solver):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"loss": "logstic"}, "loss='logstic'.*Did you mean 'logistic'"),
         ({"penalty": "elastic_net"}, "Did you mean 'elasticnet'"),
@@ -302,9 +302,9 @@ def test_a_solver_that_cannot_take_the_penalty_says_so(solver):
     ],
     ids=str,
 )  # fmt: skip
-def test_a_wrong_name_is_answered_with_the_likely_one(parameters, said):
+def test_a_wrong_name_is_answered_with_the_likely_one(parameters, message):
     X, y = classes(1)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         PenalizedClassifier(**parameters).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""A first guess from some of the rows: it changes the way, not the answer."""
+"""Newton's method with a sampled Hessian: it changes the path, not the optimum."""
 
 import numpy as np
 import pytest
@@ -58,30 +58,30 @@ def test_a_sample_that_misleads_hands_over_to_newton(monkeypatch):
     wrong = lambda *args: (lambda g: 0.3 * right(*args)[0](g), False)  # noqa: E731
     monkeypatch.setattr(sampled_newton, "inverse", wrong)
     fit = minimise(problem, SampledNewton(), tol=1e-12)
-    here = minimise(problem, Newton(), tol=1e-12)
+    reference = minimise(problem, Newton(), tol=1e-12)
     assert fit.converged
-    np.testing.assert_allclose(fit.w, here.w, atol=1e-6)
+    np.testing.assert_allclose(fit.w, reference.w, atol=1e-6)
 
 
 @pytest.mark.parametrize("singular", [False, True])
 def test_a_hessian_of_few_digits_is_enough_or_is_not_used(monkeypatch, singular):
-    asked, with_hessian, inverse = [], sampled_newton.with_hessian, sampled_newton.inverse
+    calls, with_hessian, inverse = [], sampled_newton.with_hessian, sampled_newton.inverse
 
     def listening(*args):
-        asked.append(args[-1])
+        calls.append(args[-1])
         return with_hessian(*args)
 
     def doubting(*args):
         solve, _ = inverse(*args)
-        return solve, singular and asked[-1]
+        return solve, singular and calls[-1]
 
     monkeypatch.setattr(sampled_newton, "with_hessian", listening)
     monkeypatch.setattr(sampled_newton, "inverse", doubting)
     problem = problem_of("softmax", n=4000, weighted=True)
-    here, fit = (minimise(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
-    assert asked == ([True, False] if singular else [True])
+    reference, fit = (minimise(problem, solver, tol=1e-9) for solver in (Newton(), SampledNewton()))
+    assert calls == ([True, False] if singular else [True])
     assert fit.converged
-    np.testing.assert_allclose(fit.w, here.w, atol=1e-4)
+    np.testing.assert_allclose(fit.w, reference.w, atol=1e-4)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -100,9 +100,11 @@ def test_a_sample_without_a_rare_class_is_no_harm():
     X, y = rng.normal(size=(8000, 2)), -np.ones((8000, 1))
     y[[17, 4321]] = 1.0
     problem = Problem(Rows(X, y), Logistic(), L2(1.0))
-    here, fit = (minimise(problem, solver, tol=1e-11) for solver in (Newton(), SampledNewton()))
+    reference, fit = (
+        minimise(problem, solver, tol=1e-11) for solver in (Newton(), SampledNewton())
+    )
     assert fit.converged
-    np.testing.assert_allclose(fit.w, here.w, atol=1e-4)
+    np.testing.assert_allclose(fit.w, reference.w, atol=1e-4)
 
 
 def test_rows_larger_than_all_that_a_sample_holds():

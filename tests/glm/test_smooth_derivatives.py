@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from certus.kernels.glm.products import twice
-from certus.solvers.glm.coordinates import FAR, coordinates
+from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION, coordinates
 from certus.solvers.glm.newton import second_order
-from certus.solvers.glm.newton_cg import _Here
-from certus.solvers.glm.passes import curvature, first_order, room_for_states
+from certus.solvers.glm.newton_cg import NewtonCGState
+from certus.solvers.glm.passes import allocate_states, curvature, first_order
 from tests.glm.smooth_cases import (
     CHANGES,
     dense,
@@ -65,7 +65,7 @@ def test_gradients_are_the_slopes_of_the_objective(loss, change, intercept, weig
     error = np.abs(in_units(sums.g - truth, at)).max()
     assert error <= 1e-6 * np.abs(in_units(truth, at)).max()
     at = coordinates(problem.rows, intercept)
-    first = first_order(problem.rows, problem.loss, at, u, beta, room_for_states(problem))
+    first = first_order(problem.rows, problem.loss, at, u, beta, allocate_states(problem))
     assert float(first.f) == pytest.approx(float(sums.f), rel=1e-10)
     c = at.correction
     Xg = first.Xg if c is None else first.Xg - np.multiply.outer(c, first.g)
@@ -83,19 +83,19 @@ def test_products_with_the_hessian_are_the_change_of_the_gradient(
     problem = problem_of(loss, intercept=intercept, weighted=weighted, change=CHANGES[change])
     at = coordinates(problem.rows, intercept)
     u, beta = somewhere(problem, at)
-    room = room_for_states(problem), room_for_states(problem)
+    buffers = allocate_states(problem), allocate_states(problem)
     with np.errstate(over="ignore"):  # of its squares, which are not used here
-        here = _Here(problem, at, u, beta, room)
+        reference = NewtonCGState(problem, at, u, beta, buffers)
     V, v_beta = somewhere(problem, at, seed=2)
     V = np.vstack([V, v_beta])
-    ours = curvature(problem.rows, problem.loss, at, room[0], here.a, V)
+    ours = curvature(problem.rows, problem.loss, at, buffers[0], reference.a, V)
 
     def gradient(t):
         """About the centre a, which does not move."""
-        room = room_for_states(problem)
-        moved = u + t * V[:-1], beta + t * (V[-1] - here.m @ V[:-1])
-        sums = first_order(problem.rows, problem.loss, at, *moved, room)
-        return np.vstack([sums.Xg - np.multiply.outer(here.a, sums.g), sums.g])
+        buffers = allocate_states(problem)
+        moved = u + t * V[:-1], beta + t * (V[-1] - reference.m @ V[:-1])
+        sums = first_order(problem.rows, problem.loss, at, *moved, buffers)
+        return np.vstack([sums.Xg - np.multiply.outer(reference.a, sums.g), sums.g])
 
     h = 1e-6
     truth = (gradient(h) - gradient(-h)) / (2 * h)
@@ -107,9 +107,9 @@ def test_products_with_the_hessian_are_the_change_of_the_gradient(
         # and those of the whole matrix, about c
         dense_at = coordinates(problem.rows.dense(), intercept)
         H = second_order(problem, dense_at, u, beta).H
-        W = np.vstack([V[:-1], V[-1] - here.m @ V[:-1]])
+        W = np.vstack([V[:-1], V[-1] - reference.m @ V[:-1]])
         HV = np.einsum("klij,jl->ik", H, W)
-        HV[:-1] -= np.multiply.outer(here.m, HV[-1])
+        HV[:-1] -= np.multiply.outer(reference.m, HV[-1])
         np.testing.assert_allclose(in_units(HV, at), in_units(ours, at), atol=1e-9 * size)
 
 
@@ -119,7 +119,7 @@ def test_products_with_the_hessian_are_the_change_of_the_gradient(
 @each_loss
 def test_the_compiled_sums_are_those_of_numpy(loss, dtype, weighted, far, monkeypatch):
     def change(X):
-        return (X + 100 * FAR * far).astype(dtype)
+        return (X + 100 * MAX_MEAN_TO_DEVIATION * far).astype(dtype)
 
     problem = problem_of(loss, n=333, p=5, weighted=weighted, change=change)
     at = coordinates(problem.rows, True)
@@ -127,15 +127,15 @@ def test_the_compiled_sums_are_those_of_numpy(loss, dtype, weighted, far, monkey
     u, beta = somewhere(problem, at)
     V = np.vstack(somewhere(problem, at, seed=2))
     a = at.c * (not far) + 0.01
-    found = []
+    result = []
     for work in (1e18, 0):
         monkeypatch.setattr("certus.solvers.glm.newton.KERNEL_WORK", work)
-        monkeypatch.setattr("certus.solvers.glm.passes.KERNEL_ELEMENTS", work)
-        room = room_for_states(problem)
-        first_order(problem.rows, problem.loss, at, u, beta, room)
-        product = curvature(problem.rows, problem.loss, at, room, a, V)
-        found.append((*second_order(problem, at, u, beta), product))
-    for plain, compiled in zip(*found, strict=True):
+        monkeypatch.setattr("certus.solvers.glm.passes.MIN_KERNEL_ELEMENTS", work)
+        buffers = allocate_states(problem)
+        first_order(problem.rows, problem.loss, at, u, beta, buffers)
+        product = curvature(problem.rows, problem.loss, at, buffers, a, V)
+        result.append((*second_order(problem, at, u, beta), product))
+    for plain, compiled in zip(*result, strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-9, atol=1e-9 * np.abs(plain).max())
 
 

@@ -13,7 +13,7 @@ from certus.data.rows import Rows
 from certus.losses import Logistic
 from certus.penalties import L2
 from certus.solvers import LBFGS, Newton
-from certus.solvers.glm.coordinates import FAR
+from certus.solvers.glm.coordinates import MAX_MEAN_TO_DEVIATION
 from certus.solvers.linalg.gram import NonFiniteError
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
@@ -61,8 +61,8 @@ def optimum(problem):
         return s @ value + problem.l2 / 2 * (w**2).sum(), gradient.ravel()
 
     start = np.zeros((p + 1) * K)
-    found = minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
-    return *unpack(found.x), found.fun
+    result = minimize(f, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
+    return *unpack(result.x), result.fun
 
 
 @each_loss
@@ -94,10 +94,12 @@ def test_every_solver_finds_the_optimum(loss, solver, intercept, weighted, l2):
 def test_the_dress_of_the_data_does_not_move_the_optimum(loss, solver, change):
     problem = problem_of(loss, change=CHANGES[change])
     fit = minimise(problem, SOLVERS[solver](), tol=1e-11, max_iter=2000)
-    X = np.asarray(dense(problem), dtype=float) - (64 * FAR if change == "far" else 0.0)
+    X = np.asarray(dense(problem), dtype=float) - (
+        64 * MAX_MEAN_TO_DEVIATION if change == "far" else 0.0
+    )
     plain = Problem(Rows(X, problem.rows.y), problem.loss, problem.penalty, True, problem.outputs)
-    here = minimise(plain, Newton(), tol=1e-12)
-    np.testing.assert_allclose(fit.w, here.w, atol=2e-4)
+    reference = minimise(plain, Newton(), tol=1e-12)
+    np.testing.assert_allclose(fit.w, reference.w, atol=2e-4)
 
 
 @each_solver
@@ -132,8 +134,8 @@ def test_singular_hessians_are_no_obstacle(loss, solver):
         assert fit.stopped_at is None
         assert np.isfinite(fit.w).all()
         if l2 < 1:
-            here = minimise(single, Newton(), tol=1e-12)
-            least = objective(single, here.w, here.b)
+            reference = minimise(single, Newton(), tol=1e-12)
+            least = objective(single, reference.w, reference.b)
             assert objective(problem, fit.w, fit.b) == pytest.approx(least, rel=1e-6)
 
 

@@ -53,15 +53,15 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(
     for size in (0.0, 1e-6, 1e-3, 0.1, 3.0):
         u = w + size * rng.normal(size=w.shape) * (w != 0)
         c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
-        found = softmax.check(data, w=u, b=c, **parameters)
+        result = softmax.check(data, w=u, b=c, **parameters)
         true = exact_objective(case, u, c)
-        assert found["bound"] <= best
-        assert found["gap"] >= true - best
-        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
-        assert found["residual"] == pytest.approx(found["gap"] / found["null_objective"])
-        if found["coef_error"] is not None:
-            assert found["coef_error"] >= np.abs(u - w).max()
-        gaps.append(found["residual"])
+        assert result["bound"] <= best
+        assert result["gap"] >= true - best
+        assert result["objective"] == pytest.approx(float(true), rel=1e-13)
+        assert result["residual"] == pytest.approx(result["gap"] / result["null_objective"])
+        if result["coef_error"] is not None:
+            assert result["coef_error"] >= np.abs(u - w).max()
+        gaps.append(result["residual"])
     assert gaps[0] < (1e-11 if penalty == "l1" else 1e-12)
     assert gaps[1] < (1e-4 if penalty == "l1" else 1e-6)
 
@@ -70,17 +70,17 @@ def test_the_objective_is_what_is_written():
     case, data, parameters = problem(3, "elastic net", weighted=True)
     rng = np.random.default_rng(0)
     w, b = rng.normal(size=(2, 3)), rng.normal(size=3)
-    found = softmax.check(data, w=w, b=b, **parameters)
+    result = softmax.check(data, w=w, b=b, **parameters)
     z = case.X @ w + b
     loss = np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(z)), case.y]
     direct = case.omega @ loss + 0.4 * np.abs(w).sum() + 0.3 * (w * w).sum()
-    assert found["objective"] == pytest.approx(direct, rel=1e-14)
+    assert result["objective"] == pytest.approx(direct, rel=1e-14)
     s = case.omega / (0.7 * CLASS_WEIGHT[:3][case.y])
     Q = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
-    assert found["mean_probability"] == pytest.approx(s @ Q / s.sum())
-    assert found["share"] == pytest.approx([s @ (case.y == k) / s.sum() for k in range(3)])
+    assert result["mean_probability"] == pytest.approx(s @ Q / s.sum())
+    assert result["share"] == pytest.approx([s @ (case.y == k) / s.sum() for k in range(3)])
     n = np.array([case.omega @ (case.y == k) for k in range(3)])
-    assert found["null_objective"] == pytest.approx(-n @ np.log(n / n.sum()))
+    assert result["null_objective"] == pytest.approx(-n @ np.log(n / n.sum()))
 
 
 def test_two_classes_are_the_logistic_loss_of_a_difference():
@@ -100,9 +100,9 @@ def test_a_second_pass_at_the_moved_point_proves_what_concavity_loses():
     case, data, parameters = problem(3, "l2", weighted=True)
     best, w, b = optimum(case)
     c = b + np.array([1e-4, -1e-4, 2e-4])
-    found = softmax.SoftmaxProblem(data, w=w, b=c, **parameters)
-    first, delta = found.bound(found.sums)
-    second, _ = found.bound(found.take_sums(delta))
+    result = softmax.SoftmaxProblem(data, w=w, b=c, **parameters)
+    first, delta = result.bound(result.sums)
+    second, _ = result.bound(result.take_sums(delta))
     excess = float(exact_objective(case, w, c) - best)
     assert best - first > 100 * excess
     assert 0 <= best - second < 10 * excess
@@ -114,13 +114,13 @@ def test_the_moved_point_is_feasible_whatever_the_intercepts(size):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         w, b = rng.normal(size=(2, 5)), np.log(CLASS_WEIGHT) + size * rng.normal(size=5)
-        found = softmax.SoftmaxProblem(data, w=w, b=b, **parameters)
-        delta, t = found.balance(found.sums)
+        result = softmax.SoftmaxProblem(data, w=w, b=b, **parameters)
+        delta, t = result.balance(result.sums)
         assert (delta >= 0).all()
         assert (delta < 1).all()
-        q = (1 - delta) @ (found.factor[:, None] * found.sums.Q) + delta * found.n
+        q = (1 - delta) @ (result.factor[:, None] * result.sums.Q) + delta * result.n
         assert 0 < t <= 1
-        assert (found.n - (1 - t) * q >= 0).all()
+        assert (result.n - (1 - t) * q >= 0).all()
 
 
 @pytest.mark.parametrize(("K", "intercept"), [(3, "free"), (3, "none"), (5, "free")])
@@ -133,14 +133,14 @@ def test_gradient_and_curvature_bound_the_excess_of_unpenalised_fits(K, intercep
         u = w + size * rng.normal(size=w.shape)
         c = b if intercept == "none" else b + size * rng.normal(size=b.shape)
         shift = rng.normal(size=2)[:, None]  # of all classes alike
-        found = softmax.check(data, w=u + shift, b=c, **parameters)
+        result = softmax.check(data, w=u + shift, b=c, **parameters)
         excess = float(exact_objective(case, u, c) - best)
-        assert found["gap"] >= excess
-        if found["bound"] is not None:
+        assert result["gap"] >= excess
+        if result["bound"] is not None:
             certified += 1
-            assert found["bound"] <= best
+            assert result["bound"] <= best
             if size == 1e-5:
-                assert found["gap"] <= 4 * excess
+                assert result["gap"] <= 4 * excess
     assert certified >= 2
 
 
@@ -150,14 +150,14 @@ def test_separated_classes_have_no_bound_without_a_penalty():
     X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.normal(size=(30, 2))
     y = np.repeat([0, 1, 2], 10)
     w = np.column_stack([[np.cos(a), np.sin(a)] for a in (0.0, 2.0, 4.0)])
-    found = softmax.check(rows(X, y), w=w, b=np.zeros(3), l1=0.0, l2=0.0)
-    assert found["bound"] is None
-    assert found["residual"] == np.inf
-    assert found["separated"]["kind"] == "complete"
+    result = softmax.check(rows(X, y), w=w, b=np.zeros(3), l1=0.0, l2=0.0)
+    assert result["bound"] is None
+    assert result["residual"] == np.inf
+    assert result["separated"]["kind"] == "complete"
     given = {"w": 0 * w, "b": np.zeros(3), "l1": 0.0, "l2": 0.0}
     assert softmax.check(rows(X, y), **given)["separated"] is None
-    found = softmax.check(rows(X, y), **given, direction=(w, np.zeros(3)))
-    assert found["separated"]["rows"] == 30
+    result = softmax.check(rows(X, y), **given, direction=(w, np.zeros(3)))
+    assert result["separated"]["rows"] == 30
     assert softmax.check(rows(X, y), **{**given, "l2": 1.0})["separated"] is None
 
 
@@ -166,11 +166,11 @@ def test_one_class_apart_is_a_quasi_complete_separation():
     X = np.column_stack([X, y == 2]).astype(float)
     u = np.zeros((3, 3))
     u[2] = [0.0, 0.0, 1.0]
-    found = separates(rows(X, y), u, np.array([0.0, 0.0, 0.5]))
-    assert found is None, "rows of the other classes are drawn to class 2"
-    found = separates(rows(X, y), u, np.array([0.0, 0.0, -0.5]))
-    assert found["kind"] == "quasi-complete"
-    assert found["rows"] == 40, "each has a margin above 0 against some class"
+    result = separates(rows(X, y), u, np.array([0.0, 0.0, 0.5]))
+    assert result is None, "rows of the other classes are drawn to class 2"
+    result = separates(rows(X, y), u, np.array([0.0, 0.0, -0.5]))
+    assert result["kind"] == "quasi-complete"
+    assert result["rows"] == 40, "each has a margin above 0 against some class"
     assert separates(rows(X, y), u, np.zeros(3))["rows"] == (y == 2).sum()
 
 
@@ -181,9 +181,9 @@ def test_sparse_and_narrow_rows_say_the_same(layout):
     rng = np.random.default_rng(1)
     w, b, s = rng.normal(size=(6, 4)), rng.normal(size=4), rng.uniform(size=400)
     plain = softmax.check(rows(X.astype(float), y, s), w=w, b=b)
-    found = softmax.check(rows(layout(X), y, s), w=w, b=b)
+    result = softmax.check(rows(layout(X), y, s), w=w, b=b)
     for key in ("objective", "bound", "residual", "null_objective"):
-        assert found[key] == pytest.approx(plain[key], rel=1e-9)
+        assert result[key] == pytest.approx(plain[key], rel=1e-9)
 
 
 def test_rounding_is_in_the_gap(monkeypatch):
@@ -191,7 +191,7 @@ def test_rounding_is_in_the_gap(monkeypatch):
     _, w, b = optimum(case)
     parameters["tol"] = 1.0
     gap = softmax.check(data, w=w, b=b, **parameters)["gap"]
-    monkeypatch.setattr(duality, "EVALUATION", 10**9)
+    monkeypatch.setattr(duality, "EVALUATION_ROUNDINGS", 10**9)
     assert softmax.check(data, w=w, b=b, **parameters)["gap"] > 1e3 * gap
 
 
@@ -200,9 +200,9 @@ def test_far_columns_keep_their_proofs():
     near = case._replace(X=np.round(case.X * 2**10) / 2**10)
     best, w, b = optimum(near)
     far = rows(near.X + 2.0**20, case.y)
-    found = softmax.check(far, w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
-    assert found["residual"] < 1e-8
-    assert found["bound"] <= best
+    result = softmax.check(far, w=w, b=b - 2.0**20 * w.sum(axis=0), **parameters)
+    assert result["residual"] < 1e-8
+    assert result["bound"] <= best
 
 
 def test_a_class_of_one_row_among_many_is_no_obstacle():
@@ -211,9 +211,9 @@ def test_a_class_of_one_row_among_many_is_no_obstacle():
     y[2] = 2
     case = Case(X[:60], y[:60], np.ones(60), 3, 0.0, 1.0, "free")
     best, w, b = optimum(case)
-    found = softmax.check(rows(X[:60], y[:60]), w=w, b=b)
-    assert found["residual"] < 1e-12
-    assert found["bound"] <= best
+    result = softmax.check(rows(X[:60], y[:60]), w=w, b=b)
+    assert result["residual"] < 1e-12
+    assert result["bound"] <= best
 
 
 def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
@@ -221,11 +221,11 @@ def test_the_loss_of_a_row_that_is_all_but_certain_keeps_its_digits():
     X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([0.0, 1.0, 2.0])
     s = np.array([1e9, 1.0, 1.0])
     w, b = np.array([[21.0, 0.3, -2.0]]), np.zeros(3)
-    found = softmax.check(rows(X, y, s), w=w, b=b, l2=0.0, fit_intercept=False)
+    result = softmax.check(rows(X, y, s), w=w, b=b, l2=0.0, fit_intercept=False)
     z = [[mpmath.mpf(float(v)) for v in row] for row in X @ w]
     with mpmath.workdps(40):
         true = sum(
             mpmath.mpf(float(weight)) * (mpmath.log(sum(map(mpmath.exp, row))) - row[int(k)])
             for row, k, weight in zip(z, y, s, strict=True)
         )
-        assert abs(float((found["objective"] - true) / true)) < 1e-14
+        assert abs(float((result["objective"] - true) / true)) < 1e-14

@@ -1,4 +1,4 @@
-"""proofs: squared_hinge and huber: convex quadratics in pieces, with optima found in pieces."""
+"""proofs: squared_hinge and huber: piecewise quadratics, with optima found piece by piece."""
 
 import mpmath as mp
 import numpy as np
@@ -91,16 +91,16 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(name, interc
     for size in (0.0, 1e-6, 1e-3, 0.1, 2.0):
         moved = theta + size * rng.normal(size=theta.shape)
         b = moved[3:] if intercept else np.zeros(1)
-        found = LOSSES[name][1](
+        result = LOSSES[name][1](
             data=rows(X, y, s), w=moved[:3, None], b=b, C=0.3, l2=0.7, class_weight=c,
             fit_intercept=intercept,
         )  # fmt: skip
         true = exact_value(name, A, 0.3 * s * c[y], 0.7, penalised, moved)
-        assert found["bound"] <= best
-        assert found["gap"] >= true - best
-        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
-        assert found["coef_error"] >= np.abs(moved[:3] - theta[:3]).max()
-        gaps.append(found["residual"])
+        assert result["bound"] <= best
+        assert result["gap"] >= true - best
+        assert result["objective"] == pytest.approx(float(true), rel=1e-13)
+        assert result["coef_error"] >= np.abs(moved[:3] - theta[:3]).max()
+        gaps.append(result["residual"])
     assert gaps[0] < 1e-12
     # a row beyond δ loses in first order when a is scaled for the intercept
     assert gaps[1] < (1e-5 if name == "huber" and intercept else 1e-9)
@@ -113,14 +113,14 @@ def test_the_null_objective_is_that_of_the_best_constant(name):
     for plus in (1, 10, 19):
         y = (np.arange(20) < plus).astype(int)
         data = rows(np.zeros((20, 1)), y)
-        found = check(data=data, w=np.zeros((1, 1)), b=np.zeros(1))
+        result = check(data=data, w=np.zeros((1, 1)), b=np.zeros(1))
         best = minimize_scalar(
             lambda b, y=y: loss((2 * y - 1) * b).sum(), bounds=(-1, 1), method="bounded",
             options={"xatol": 1e-12},
         )  # fmt: skip
-        assert found["null_objective"] == pytest.approx(best.fun, rel=1e-9)
-        found = check(data=data, w=np.zeros((1, 1)), b=np.zeros(1), fit_intercept=False)
-        assert found["null_objective"] == pytest.approx(loss(np.zeros(20)).sum())
+        assert result["null_objective"] == pytest.approx(best.fun, rel=1e-9)
+        result = check(data=data, w=np.zeros((1, 1)), b=np.zeros(1), fit_intercept=False)
+        assert result["null_objective"] == pytest.approx(loss(np.zeros(20)).sum())
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -139,22 +139,22 @@ def test_an_l1_penalty_and_several_columns(name):
         starts = rng.normal(size=(3, 3))
         options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}
         tried = [minimize(f, x, method="Nelder-Mead", options=options) for x in starts]
-        values.append(min(tried, key=lambda found: found.fun))
+        values.append(min(tried, key=lambda result: result.fun))
     w, b = np.column_stack([v.x[:2] for v in values]), np.array([v.x[2] for v in values])
-    found = check(data=rows(X, y), w=w, b=b, C=0.2, l1=1.0, l2=0.0, one_vs_rest=True)
+    result = check(data=rows(X, y), w=w, b=b, C=0.2, l1=1.0, l2=0.0, one_vs_rest=True)
     total = sum(v.fun for v in values)
-    assert found["objective"] == pytest.approx(total, rel=1e-12)
-    assert found["bound"] <= total * (1 + 1e-12)
-    assert found["bound"] >= total * (1 - 1e-3)
+    assert result["objective"] == pytest.approx(total, rel=1e-12)
+    assert result["bound"] <= total * (1 + 1e-12)
+    assert result["bound"] >= total * (1 - 1e-3)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_without_a_penalty_only_a_loss_of_zero_is_proven(name):
     _, check = LOSSES[name]
     X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
-    found = check(data=rows(X, y), w=np.array([[1.0]]), b=np.zeros(1), l2=0.0)
-    assert found["gap"] < 1e-14
+    result = check(data=rows(X, y), w=np.array([[1.0]]), b=np.zeros(1), l2=0.0)
+    assert result["gap"] < 1e-14
     X, y = classes(4, 60, 2, 2)
-    found = check(data=rows(X, y), w=np.zeros((2, 1)), b=np.zeros(1), l2=0.0)
-    assert found["bound"] == 0
-    assert found["gap"] >= found["objective"]
+    result = check(data=rows(X, y), w=np.zeros((2, 1)), b=np.zeros(1), l2=0.0)
+    assert result["bound"] == 0
+    assert result["gap"] >= result["objective"]

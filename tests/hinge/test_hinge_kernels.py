@@ -1,4 +1,4 @@
-"""kernels/hinge: coordinate steps and conjugate gradients as they are written down."""
+"""kernels/hinge: coordinate steps and conjugate gradients, against their equations."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""proofs: hinge: bounds by dual points, given or looked for."""
+"""proofs: hinge: bounds by dual points, given or searched for."""
 
 import mpmath as mp
 import numpy as np
@@ -15,7 +15,7 @@ SIZES = (0.0, 1e-8, 1e-4, 1e-2, 1.0)
 INTERCEPTS = {"penalised": (2.0, False), "none": (0.0, False), "free": (0.0, True)}
 
 
-def how(c, free):
+def intercept_parameters(c, free):
     return {"fit_intercept": bool(c) or free, "intercept_scaling": c or None}
 
 
@@ -38,19 +38,19 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(seed, kind, 
         w = best.w + size * rng.normal(size=3)
         b = best.b + (size * rng.normal() if c or free else 0.0)
         alpha = best.alpha * (1 + size * rng.normal(size=len(u)))
-        found = hinge.check(
+        result = hinge.check(
             rows(X, y, s), w=w[:, None], b=np.array([b]), C=0.3, class_weight=weight,
-            beta=(alpha * sign)[None] if given else None, tol=1e-9, **how(c, free),
+            beta=(alpha * sign)[None] if given else None, tol=1e-9, **intercept_parameters(c, free),
         )  # fmt: skip
         true = hinge_cases.value(X, sign, u, w, b, c)
         with mp.workdps(50):
-            assert mp.mpf(found["bound"]) <= best.value
-            assert mp.mpf(found["gap"]) >= true - best.value
-            assert found["coef_error"] >= np.abs(w - best.w).max()
-        assert found["objective"] == pytest.approx(float(true), rel=1e-13)
+            assert mp.mpf(result["bound"]) <= best.value
+            assert mp.mpf(result["gap"]) >= true - best.value
+            assert result["coef_error"] >= np.abs(w - best.w).max()
+        assert result["objective"] == pytest.approx(float(true), rel=1e-13)
         if given and not size:
-            assert found["support"] == np.count_nonzero(best.alpha)
-        gaps.append(found["residual"])
+            assert result["support"] == np.count_nonzero(best.alpha)
+        gaps.append(result["residual"])
     assert gaps[0] < (1e-12 if given else 1e-6), gaps
     assert gaps[1:] == sorted(gaps[1:]), gaps
 
@@ -58,13 +58,13 @@ def test_the_gap_bounds_the_true_excess_and_vanishes_at_the_optimum(seed, kind, 
 @pytest.mark.parametrize("beta", [np.nan, np.inf, -5.0, 1e9])
 def test_a_dual_point_that_is_none_proves_little_and_nothing_wrong(beta):
     X, y, s, weight, _sign, u, best = problem(0, 2.0, False)
-    found = hinge.check(
+    result = hinge.check(
         rows(X, y, s), w=best.w[:, None], b=np.array([best.b]), C=0.3, class_weight=weight,
-        beta=np.full((1, len(u)), beta), **how(2.0, False),
+        beta=np.full((1, len(u)), beta), **intercept_parameters(2.0, False),
     )  # fmt: skip
-    assert found["bound"] <= float(best.value)
-    assert found["gap"] >= 0
-    assert found["residual"] > 1e-3
+    assert result["bound"] <= float(best.value)
+    assert result["gap"] >= 0
+    assert result["residual"] > 1e-3
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -83,15 +83,15 @@ def test_with_an_l1_penalty_the_bound_comes_near_an_independent_optimum(l2, inte
         cost, A_ub=-np.hstack([columns, -columns, np.eye(n)]), b_ub=-np.ones(n), bounds=bounds
     )
     theta = lp.x[: p + 1] - lp.x[p + 1 : 2 * p + 2]
-    found = hinge.check(
+    result = hinge.check(
         rows(X, y), w=theta[:p, None], b=theta[p:], C=C, l1=l1, l2=l2, fit_intercept=intercept,
     )  # fmt: skip
     if l2 == 0:
-        assert found["objective"] == pytest.approx(lp.fun, rel=1e-9)
-        assert lp.fun * (1 - 1e-3) <= found["bound"] <= lp.fun * (1 + 1e-12)
+        assert result["objective"] == pytest.approx(lp.fun, rel=1e-9)
+        assert lp.fun * (1 - 1e-3) <= result["bound"] <= lp.fun * (1 + 1e-12)
     else:
-        assert lp.fun * (1 - 1e-3) <= found["bound"] <= found["objective"]
-        assert found["objective"] > lp.fun
+        assert lp.fun * (1 - 1e-3) <= result["bound"] <= result["objective"]
+        assert result["objective"] > lp.fun
 
 
 def test_several_columns_are_problems_of_their_own_and_add_up():
@@ -131,7 +131,7 @@ def test_the_search_by_conjugate_gradients_finds_what_factors_find(sparse, monke
     data = rows(CSR(csr_array(X)) if sparse else X, y)
     point = {"w": np.zeros((6, 1)), "b": np.zeros(1), "intercept_scaling": 1.0, "C": 0.1}
     factored = hinge.check(data, **point)
-    monkeypatch.setattr(_dual, "FEW_COLUMNS", 2)
+    monkeypatch.setattr(_dual, "MAX_FACTORED_COLUMNS", 2)
     iterated = hinge.check(data, **point)
     assert iterated["bound"] == pytest.approx(factored["bound"], rel=0.05)
     assert factored["bound"] > 0.5 * factored["objective"] * 0.5
@@ -139,6 +139,8 @@ def test_the_search_by_conjugate_gradients_finds_what_factors_find(sparse, monke
 
 def test_numbers_that_are_not_finite_prove_nothing():
     X, y = classes(3, 40, 2, 2)
-    found = hinge.check(rows(X, y), w=np.full((2, 1), np.nan), b=np.zeros(1), intercept_scaling=1.0)
-    assert found["residual"] == np.inf
-    assert found["infeasible"]
+    result = hinge.check(
+        rows(X, y), w=np.full((2, 1), np.nan), b=np.zeros(1), intercept_scaling=1.0
+    )
+    assert result["residual"] == np.inf
+    assert result["infeasible"]

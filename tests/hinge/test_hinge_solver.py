@@ -87,16 +87,16 @@ def test_it_goes_on_from_where_it_stopped(solver):
 
 
 def test_many_rows_begin_with_a_sample_of_them(monkeypatch):
-    monkeypatch.setattr(newton, "WORTH_SAMPLING", (100, 5))
+    monkeypatch.setattr(newton, "MIN_SAMPLED_ROWS", (100, 5))
     *_, given = problem(seed=2, n=400)
     sampled = solve(given, ProximalNewton(), None, 1e-10, 1000)
-    monkeypatch.setattr(newton, "WORTH_SAMPLING", (10**9, 5))
+    monkeypatch.setattr(newton, "MIN_SAMPLED_ROWS", (10**9, 5))
     whole = solve(problem(seed=2, n=400)[-1], ProximalNewton(), None, 1e-10, 1000)
     np.testing.assert_allclose(sampled.w, whole.w, atol=1e-5)
     assert sampled.n_iter < whole.n_iter
 
 
-@pytest.mark.parametrize("limits", [{"ILL": 0.0}, {"MOST_FACTORED": 0}], ids=str)
+@pytest.mark.parametrize("limits", [{"MAX_CONDITION": 0.0}, {"MAX_FACTORED_SIZE": 0}], ids=str)
 def test_triangles_and_conjugate_gradients_give_the_steps_that_cholesky_gives(limits, monkeypatch):
     plain = solve(problem(seed=3, n=80)[-1], ProximalNewton(), None, 1e-10, 1000)
     for name, value in limits.items():
@@ -126,7 +126,7 @@ def test_columns_near_the_ends_of_floats_are_scaled_by_powers_of_two(size):
 
 
 def test_coordinate_steps_that_are_too_slow_hand_over(monkeypatch):
-    monkeypatch.setattr(dual_coordinates, "SLOW", 1)
+    monkeypatch.setattr(dual_coordinates, "MAX_ROUNDS_TO_HALVE_GAP", 1)
     taken = []
     monkeypatch.setattr(
         newton.ProximalNewton, "solve", lambda self, *args: bool(taken.append(args)) or True
@@ -137,7 +137,7 @@ def test_coordinate_steps_that_are_too_slow_hand_over(monkeypatch):
 
 @each_solver
 def test_same_bits_on_any_number_of_threads(solver, monkeypatch):
-    monkeypatch.setattr(dual_coordinates, "CHUNK", 64)
+    monkeypatch.setattr(dual_coordinates, "CHUNK_ELEMENTS", 64)
     X, y, u, _ = problem(seed=5, n=3000, p=20)
     fits = [
         solve(HingeProblem(Rows(X, threads=t), y, u, 1.0), solver, None, 1e-8, 50) for t in (1, 3)

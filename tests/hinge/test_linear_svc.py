@@ -29,13 +29,13 @@ KINDS = {
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def peer(kind, **how):
-    how = {"tol": 1e-10, "max_iter": 10**6, "random_state": 0, **KINDS[kind], **how}
-    return peers.LinearSVC(dual=kind == "hinge", **how)
+def peer(kind, **parameters):
+    parameters = {"tol": 1e-10, "max_iter": 10**6, "random_state": 0, **KINDS[kind], **parameters}
+    return peers.LinearSVC(dual=kind == "hinge", **parameters)
 
 
 def objective(model, X, y, s=None, class_weight=None):
-    """As scikit-learn states it, column by column."""
+    """Return the objective as scikit-learn states it, column by column."""
     K = len(model.classes_)
     s = np.ones(len(y)) if s is None else s
     if class_weight == "balanced":
@@ -60,23 +60,23 @@ def objective(model, X, y, s=None, class_weight=None):
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"class_weight": "balanced"}, {"intercept_scaling": 5.0}], ids=str
+    "parameters", [{}, {"class_weight": "balanced"}, {"intercept_scaling": 5.0}], ids=str
 )
 @pytest.mark.parametrize("K", [2, 3])
 @each_kind
-def test_coefficients_are_scikit_learns_at_a_small_tol(kind, K, how):
+def test_coefficients_are_scikit_learns_at_a_small_tol(kind, K, parameters):
     X, y = classes(3, 120, 4, K)
     s = weights(3, len(X))
-    ours = LinearSVC(C=0.3, tol=1e-12, **KINDS[kind], **how).fit(X, y, s)
-    theirs = peer(kind, C=0.3, **how).fit(X, y, s)
+    ours = LinearSVC(C=0.3, tol=1e-12, **KINDS[kind], **parameters).fit(X, y, s)
+    theirs = peer(kind, C=0.3, **parameters).fit(X, y, s)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
     assert ours.certificate_.objective == pytest.approx(
-        objective(ours, X, y, s, how.get("class_weight")), rel=1e-12
+        objective(ours, X, y, s, parameters.get("class_weight")), rel=1e-12
     )
-    assert ours.certificate_.objective <= objective(theirs, X, y, s, how.get("class_weight")) * (
-        1 + 1e-11
-    )
+    assert ours.certificate_.objective <= objective(
+        theirs, X, y, s, parameters.get("class_weight")
+    ) * (1 + 1e-11)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert isinstance(ours.n_iter_, int)
 
@@ -107,9 +107,9 @@ def test_attributes_have_scikit_learns_shapes(intercept, K):
 @each_kind
 def test_dual_is_taken_in_every_value_and_changes_nothing(kind, dual):
     X, y = classes(1, 60, 3, 2)
-    how = KINDS[kind]
+    parameters = KINDS[kind]
     np.testing.assert_array_equal(
-        LinearSVC(dual=dual, **how).fit(X, y).coef_, LinearSVC(**how).fit(X, y).coef_
+        LinearSVC(dual=dual, **parameters).fit(X, y).coef_, LinearSVC(**parameters).fit(X, y).coef_
     )
 
 
@@ -131,12 +131,12 @@ def test_the_objective_on_breast_cancer_is_below_what_liblinear_reaches():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = peers.LinearSVC(loss="hinge", random_state=0).fit(X, y)
-    found = certus.verify(theirs, X, y)
+    result = certus.verify(theirs, X, y)
     ours = LinearSVC(loss="hinge").fit(X, y).certificate_
-    assert found.status == "not optimal"
-    assert ours.objective < 0.5 * found.objective
-    assert found.bound <= ours.objective
-    text = found.explain()
+    assert result.status == "not optimal"
+    assert ours.objective < 0.5 * result.objective
+    assert result.bound <= ours.objective
+    text = result.explain()
     assert "it stopped at max_iter=1000" in text
     assert "use certus.svm.LinearSVC" in text
 
@@ -162,11 +162,11 @@ def test_without_its_dual_point_a_model_is_still_proven():
     model = LinearSVC(loss="hinge", tol=1e-12).fit(X, y)
     given = certus.verify(model, X, y)
     del model.dual_coef_
-    found = certus.verify(model, X, y)
+    result = certus.verify(model, X, y)
     assert given.certified
-    assert found.certified
-    assert found.objective == given.objective
-    assert found.gap >= model.certificate_.objective - float(
+    assert result.certified
+    assert result.objective == given.objective
+    assert result.gap >= model.certificate_.objective - float(
         hinge_cases.exact(X, 2.0 * y - 1, np.ones(80)).value
     )
 
@@ -186,11 +186,11 @@ def test_scikit_learns_model_is_accepted_where_it_is_right_and_refused_where_not
     ):
         before = getattr(model, name)
         setattr(model, name, value)
-        found = certus.verify(model, X, y, s)
-        assert not found.certified, name
-        assert found.objective - found.gap <= found.bound * (1 + 1e-12)
+        result = certus.verify(model, X, y, s)
+        assert not result.certified, name
+        assert result.objective - result.gap <= result.bound * (1 + 1e-12)
         setattr(model, name, before)
-    assert "Σ" in found.formula
+    assert "Σ" in result.formula
 
 
 def test_scikit_learns_crammer_singer_is_refused_by_the_audit():
@@ -210,9 +210,9 @@ def test_a_long_run_of_sgd_is_nearer_the_optimum_than_a_short_one(loss, K):
             loss, alpha=0.05, learning_rate="invscaling", eta0=0.1, average=True, max_iter=epochs,
             tol=None, random_state=0,
         ).fit(X, y)  # fmt: skip
-        found = certus.verify(model, X, y)
-        assert found.formula.startswith("1/n Σ [1 − yᵢ(xᵢᵀw + b)]₊")
-        gaps.append(found.residual)
+        result = certus.verify(model, X, y)
+        assert result.formula.startswith("1/n Σ [1 − yᵢ(xᵢᵀw + b)]₊")
+        gaps.append(result.residual)
     assert gaps[1] < 0.1 * gaps[0]
     assert gaps[1] < 1e-3
 
@@ -222,8 +222,8 @@ def test_an_optimum_of_sgds_objective_is_accepted():
     X, y = classes(5, 150, 3, 2)
     svc = peers.SVC(kernel="linear", C=1 / (150 * 0.02), tol=1e-10).fit(X, y)
     model = SGDClassifier("hinge", alpha=0.02, max_iter=5, tol=None, random_state=0).fit(X, y)
-    told = certus.verify(model, X, y).explain()
-    assert "use certus.svm.LinearSVC(loss='hinge', C=0.333333, intercept_scaling=100)" in told
+    message = certus.verify(model, X, y).explain()
+    assert "use certus.svm.LinearSVC(loss='hinge', C=0.333333, intercept_scaling=100)" in message
     model.coef_, model.intercept_ = svc.coef_, svc.intercept_
     assert certus.verify(model, X, y).certified
 
@@ -284,14 +284,14 @@ def test_random_state_seeds_the_dual_solver(monkeypatch):
 
 def test_max_iter_warns_and_says_how_far(capsys):
     X, y = load_breast_cancer(return_X_y=True)
-    for how in ({"loss": "hinge"}, {}):
+    for parameters in ({"loss": "hinge"}, {}):
         with pytest.warns(NotCertifiedWarning, match=r"stopped at max_iter=2 .*Raise max_iter\.$"):
-            model = LinearSVC(max_iter=2, **how).fit(X, y)
+            model = LinearSVC(max_iter=2, **parameters).fit(X, y)
         assert model.n_iter_ == 2
         assert not model.certificate_.certified
         assert "What to do     raise max_iter\n" in model.certificate_.explain()
         with pytest.warns(NotCertifiedWarning):
-            LinearSVC(max_iter=1, verbose=1, **how).fit(X, y)
+            LinearSVC(max_iter=1, verbose=1, **parameters).fit(X, y)
         assert "LinearSVC: iteration 1, objective" in capsys.readouterr().out
 
 
@@ -323,7 +323,7 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("parameters", "message"),
     [
         ({"penalty": "l1", "loss": "hinge"}, "Unsupported set of arguments: penalty='l1' with"),
         ({"multi_class": "crammer_singer"}, "'crammer_singer' is not supported: use"),
@@ -340,10 +340,10 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     ],
     ids=str,
 )
-def test_bad_parameters_are_named(how, said):
+def test_bad_parameters_are_named(parameters, message):
     X, y = classes(1, 30, 2, 2)
-    with pytest.raises(ValueError, match=said):
-        LinearSVC(**how).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        LinearSVC(**parameters).fit(X, y)
 
 
 @each_kind

@@ -8,7 +8,7 @@ from certus.linear_model import PenalizedClassifier
 from certus.losses import SquaredHinge
 from certus.penalties import L2, ElasticNet
 from certus.solvers.glm.newton import Newton, coordinates_for
-from certus.solvers.glm.squared_hinge_interior import MOST_STEPS, InteriorPoint
+from certus.solvers.glm.squared_hinge_interior import MAX_STEPS, InteriorPoint
 from certus.solvers.loop import minimise
 from certus.solvers.problem import Problem, objective
 from certus.solvers.progress import Step
@@ -43,39 +43,39 @@ def test_the_optimum_is_newtons(
     problem = problem_of(*shape, intercept, noise=noise, scale=scale)
     expected = minimise(problem, Newton(), tol=1e-14, max_iter=1000)
     least = objective(problem, expected.w, expected.b)
-    found = solved(problem)
-    assert found.steps <= 40
-    assert found.objective == pytest.approx(objective(problem, found.w, found.b), rel=1e-9)
-    assert found.objective == pytest.approx(least, rel=1e-8)
+    result = solved(problem)
+    assert result.steps <= 40
+    assert result.objective == pytest.approx(objective(problem, result.w, result.b), rel=1e-9)
+    assert result.objective == pytest.approx(least, rel=1e-8)
 
 
 def test_the_last_step_of_losses_in_pieces_is_evaluated() -> None:
     """Newton's last step was taken unseen: F rose from 4e-8 to 9, and was reported as 6e-10."""
     problem = problem_of(30, 30, True, noise=0.0, scale=1e4)
-    told: list[float] = []
+    objectives: list[float] = []
 
     def listen(step: Step) -> bool:
-        told.append(step.objective)
+        objectives.append(step.objective)
         return False
 
     fit = minimise(problem, Newton(), tol=1e-14, on_step=listen)
-    assert objective(problem, fit.w, fit.b) == pytest.approx(told[-1], rel=1e-6)
+    assert objective(problem, fit.w, fit.b) == pytest.approx(objectives[-1], rel=1e-6)
 
 
 def test_columns_of_very_different_sizes() -> None:
     problem = problem_of(50, 40, True, noise=0.0)
     problem.rows.X *= 10.0 ** np.random.default_rng(0).uniform(-100, 100, size=40)
-    found = solved(problem)
-    assert np.isfinite(found.objective)
-    assert found.steps <= MOST_STEPS + 1
-    assert found.objective <= problem.null[1]
+    result = solved(problem)
+    assert np.isfinite(result.objective)
+    assert result.steps <= MAX_STEPS + 1
+    assert result.objective <= problem.null[1]
 
 
 def test_columns_of_zeros_end_at_once() -> None:
     rows = Rows(np.zeros((6, 2)), np.ones((6, 1)), None, threads=1)
-    found = solved(Problem(rows, SquaredHinge(), ElasticNet(1.0, 0.0), False))
-    assert found.objective == 6.0
-    assert found.steps == 0
+    result = solved(Problem(rows, SquaredHinge(), ElasticNet(1.0, 0.0), False))
+    assert result.objective == 6.0
+    assert result.steps == 0
 
 
 def raw(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:

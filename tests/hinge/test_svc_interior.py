@@ -22,13 +22,13 @@ from tests.lssvm.svm_cases import blobs
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_gap_is_closed_at_any_scale(kernel, scale, C):
     X, k = blobs(1, n=80, shift=0.7)
-    y, most = np.where(k == 1, 1.0, -1.0), C * (weights(1, 80) + 0.1)
+    y, upper = np.where(k == 1, 1.0, -1.0), C * (weights(1, 80) + 0.1)
     K = scale**2 * (X @ X.T if kernel == "linear" else rbf_kernel(X, gamma=0.5))
-    beta, b = interior_point(K, y, most)
-    found, P = gap(K, y, most, beta, b)
-    assert abs(found) <= max(1e-6 * P, 1e-8 * most.sum())
+    beta, b = interior_point(K, y, upper)
+    result, P = gap(K, y, upper, beta, b)
+    assert abs(result) <= max(1e-6 * P, 1e-8 * upper.sum())
     assert abs(beta.sum()) <= 1e-6 * np.abs(beta).sum()
-    assert ((beta * y >= 0) & (beta * y <= most)).all()
+    assert ((beta * y >= 0) & (beta * y <= upper)).all()
 
 
 def test_a_kernel_with_negative_eigenvalues_is_refused():

@@ -1,4 +1,4 @@
-"""Rows in clusters, and k-means by the shortest program there is. Slow on purpose.
+"""Rows in clusters, and a minimal k-means for comparison, slow on purpose.
 
 J = Σ s_i min_k ‖x_i − μ_k‖²
 """
@@ -45,7 +45,7 @@ def plain_lloyd(X, start, s=None, max_iter=300):
 
 
 def best_of_all(X, k):
-    """The least J over all ways to put the rows into k clusters."""
+    """Return the least J over all partitions of the rows into k clusters."""
     best = np.inf
     for labels in product(range(k), repeat=len(X)):
         labels = np.array(labels)

@@ -19,7 +19,7 @@ def blobs(seed: int, n: int = 60, p: int = 2, k: int = 3, far: float = 0.0) -> n
 
 
 def lloyd(X: Any, mu: Any, s: Any = None, steps: int = 300) -> np.ndarray:
-    """Centres that a Lloyd step leaves as they are."""
+    """Return centres that a Lloyd step does not change."""
     for _ in range(steps):
         before, mu = mu, kmeans.lloyd_step(X, mu, s)
         if np.array_equal(before, mu):
@@ -31,13 +31,13 @@ def data(X: Any, s: Any = None, threads: int = 1) -> Data:
     return Data(Rows(X, None, s, threads=threads))
 
 
-def check(X: Any, mu: Any, labels: Any = None, s: Any = None, **how: Any) -> dict[str, Any]:
-    how = {"ours": True, **how}
-    return kmeans.check(data(X, s, how.pop("threads", 1)), mu, labels=labels, **how)
+def check(X: Any, mu: Any, labels: Any = None, s: Any = None, **params: Any) -> dict[str, Any]:
+    params = {"ours": True, **params}
+    return kmeans.check(data(X, s, params.pop("threads", 1)), mu, labels=labels, **params)
 
 
 def least_of_all(X: np.ndarray, k: int, s: Any = None) -> float:
-    """J at the best of all k^n assignments."""
+    """Return J of the best of all k^n assignments."""
     return min(
         kmeans._within(X, np.array(labels), s) for labels in product(range(k), repeat=len(X))
     )

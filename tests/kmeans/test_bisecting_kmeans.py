@@ -1,4 +1,4 @@
-"""Bisecting k-means: the tree, what is split next, what a split claims, and degenerate data."""
+"""Bisecting k-means: the tree, the order of splits, their certificates, and degenerate data."""
 
 import warnings
 
@@ -34,7 +34,7 @@ S = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
 
 
 def ends(Z, k, random_state):
-    """A start that draws nothing: the first and the last row by their first column."""
+    """Return a deterministic start: the first and the last row by their first column."""
     Z = Z.toarray() if sp.issparse(Z) else Z
     return Z[[Z[:, 0].argmin(), Z[:, 0].argmax()]]
 
@@ -43,8 +43,8 @@ def squared_distances(X, centers):
     return ((X[:, None, :] - centers[None]) ** 2).sum(axis=2)
 
 
-def model(**how):
-    return BisectingKMeans(**{"n_clusters": 6, "random_state": 0, **how})
+def model(**params):
+    return BisectingKMeans(**{"n_clusters": 6, "random_state": 0, **params})
 
 
 def plain(Z, s, k, strategy):
@@ -86,9 +86,9 @@ def test_it_splits_as_it_is_written(strategy, weight):
 @each_strategy
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_from_the_same_starts_it_is_scikit_learns(strategy, as_given):
-    how = {"n_clusters": 6, "init": ends, "tol": 0.0, "bisecting_strategy": strategy}
-    ours = BisectingKMeans(**how).fit(as_given(X))
-    theirs = peers.BisectingKMeans(**how).fit(as_given(X))
+    params = {"n_clusters": 6, "init": ends, "tol": 0.0, "bisecting_strategy": strategy}
+    ours = BisectingKMeans(**params).fit(as_given(X))
+    theirs = peers.BisectingKMeans(**params).fit(as_given(X))
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     assert ours.labels_.dtype == theirs.labels_.dtype
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-9)
@@ -100,10 +100,12 @@ def test_from_the_same_starts_it_is_scikit_learns(strategy, as_given):
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_the_mean_objective_over_seeds_is_not_worse_than_scikit_learns(init):
     Z = np.vstack([blobs(1500, 4, 10, seed=3), np.random.default_rng(0).uniform(-9, 9, (500, 4))])
-    how, seeds = {"n_clusters": 12, "init": init, "n_init": 2}, range(10)
-    ours = [BisectingKMeans(**how, random_state=seed).fit(Z).inertia_ for seed in seeds]
-    with threadpool_limits(1, user_api="openmp"):  # threads that wait cost it minutes
-        theirs = [peers.BisectingKMeans(**how, random_state=seed).fit(Z).inertia_ for seed in seeds]
+    params, seeds = {"n_clusters": 12, "init": init, "n_init": 2}, range(10)
+    ours = [BisectingKMeans(**params, random_state=seed).fit(Z).inertia_ for seed in seeds]
+    with threadpool_limits(1, user_api="openmp"):  # its waiting threads cost minutes
+        theirs = [
+            peers.BisectingKMeans(**params, random_state=seed).fit(Z).inertia_ for seed in seeds
+        ]
     assert np.mean(ours) <= 1.02 * np.mean(theirs)
 
 
@@ -125,7 +127,7 @@ def test_predict_is_labels_at_any_distance_from_the_origin(dtype, offset):
 def test_a_row_goes_down_the_tree_and_not_to_the_nearest_centre():
     fitted = model().fit(X)
     Q = 3 * np.random.default_rng(5).normal(size=(2000, 3))
-    tree = solver.Tree(fitted._pairs, fitted._children)
+    tree = solver.SplitTree(fitted._pairs, fitted._children)
 
     def leaf(x):
         at = 0
@@ -134,9 +136,9 @@ def test_a_row_goes_down_the_tree_and_not_to_the_nearest_centre():
             at = tree.children[at, side]
         return -1 - at
 
-    found = fitted.predict(Q)
-    np.testing.assert_array_equal(found, [leaf(x) for x in Q])
-    assert (found != squared_distances(Q, fitted.cluster_centers_).argmin(axis=1)).any()
+    result = fitted.predict(Q)
+    np.testing.assert_array_equal(result, [leaf(x) for x in Q])
+    assert (result != squared_distances(Q, fitted.cluster_centers_).argmin(axis=1)).any()
 
 
 def test_every_start_of_a_split_is_run_and_the_best_kept():
@@ -173,14 +175,14 @@ def test_the_largest_cluster_is_that_of_the_largest_weight():
 def test_sparse_rows_are_the_dense_ones(layout):
     Z = np.where(np.random.default_rng(2).random(X.shape) < 0.5, 0.0, X)
     given = layout(Z)
-    given.data[:40] = 0.0  # zeros that are stored
+    given.data[:40] = 0.0  # explicit zeros
     ours, theirs = model(init=ends).fit(given), model(init=ends).fit(given.toarray())
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-10)
     np.testing.assert_array_equal(ours.predict(given), ours.labels_)
 
 
-# --- what it claims -------------------------------------------------------------------------------
+# --- certificates ---------------------------------------------------------------------------------
 
 
 def test_every_split_is_a_local_optimum_of_its_own_two_clusters():
@@ -198,11 +200,11 @@ def test_every_split_is_a_local_optimum_of_its_own_two_clusters():
 
 
 def test_a_split_that_max_iter_ended_is_said_with_what_a_step_would_gain():
-    said = (
+    message = (
         r"BisectingKMeans stopped at max_iter=1 in \d of 5 splits before a fixed point: objective "
         r".*, and one more step lowers that of a split by up to .* %. Raise max_iter."
     )
-    with pytest.warns(NotCertifiedWarning, match=said) as caught:
+    with pytest.warns(NotCertifiedWarning, match=message) as caught:
         fitted = model(max_iter=1).fit(X)
     assert caught[0].filename == __file__
     bad = (~fitted.split_certified_).sum()
@@ -264,9 +266,9 @@ def test_sparse_points_are_told_apart_by_value_and_place_and_not_by_stored_zeros
 def test_as_many_clusters_are_formed_as_there_are_distinct_points(strategy, seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(9, 2))[np.r_[np.arange(9), rng.integers(0, 9, 8)]]
-    how = {"n_clusters": 10, "random_state": seed, "bisecting_strategy": strategy}
+    params = {"n_clusters": 10, "random_state": seed, "bisecting_strategy": strategy}
     with pytest.warns(DegenerateWarning, match="the 17 rows hold 9 distinct points, so 10 cl"):
-        fitted = BisectingKMeans(**how).fit(Z)
+        fitted = BisectingKMeans(**params).fit(Z)
     assert fitted.n_clusters_effective_ == len(set(fitted.labels_)) == 9
     assert fitted.inertia_ == pytest.approx(0, abs=1e-28)
     assert np.isnan(fitted.split_residuals_).sum() == 1  # the twin
@@ -309,7 +311,7 @@ def test_as_many_clusters_as_rows():
     assert all_.inertia_ == pytest.approx(0, abs=1e-28)
 
 
-# --- who listens ----------------------------------------------------------------------------------
+# --- callbacks and interrupts ---------------------------------------------------------------------
 
 
 def test_every_split_is_told_and_a_listener_can_stop_it():
@@ -360,7 +362,7 @@ def test_verbose_prints_a_line_for_every_split(capsys):
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("params", "message"),
     [
         ({"n_clusters": 0}, "n_clusters=0: give a whole number above 0"),
         ({"n_init": "auto"}, "n_init='auto'"),
@@ -380,9 +382,9 @@ def test_verbose_prints_a_line_for_every_split(capsys):
     ],
     ids=without_address,
 )
-def test_bad_parameters_are_named(how, said):
-    with pytest.raises(ValueError, match=said):
-        model(**how).fit(X)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        model(**params).fit(X)
 
 
 def test_missing_values_are_named_and_the_model_is_as_before():
@@ -390,11 +392,11 @@ def test_missing_values_are_named_and_the_model_is_as_before():
     before = dict(vars(fitted))
     bad = X.copy()
     bad[17, 2] = np.nan
-    said = r"column 2 of X has 1 missing value \(NaN; row 17\)"
-    with pytest.raises(ValueError, match=said):
+    message = r"column 2 of X has 1 missing value \(NaN; row 17\)"
+    with pytest.raises(ValueError, match=message):
         fitted.fit(bad)
     assert vars(fitted) == before
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         fitted.predict(bad)
 
 

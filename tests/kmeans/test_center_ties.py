@@ -29,9 +29,9 @@ def test_the_sign_of_a_difference_of_squared_distances_is_exact(far):
     A, B = X + d, X - d  # equally near, but for rounding
     B[::3] = np.nextafter(B[::3], np.inf)
     B[::7] = A[::7]
-    found = nearer(X, A, B)
+    result = nearer(X, A, B)
     true = [exactly(x, a, b) for x, a, b in zip(X, A, B, strict=True)]
-    assert [np.sign(q) for q in found] == [(q > 0) - (q < 0) for q in true]
+    assert [np.sign(q) for q in result] == [(q > 0) - (q < 0) for q in true]
 
 
 def test_of_several_centres_the_nearest_takes_a_row():
@@ -39,8 +39,8 @@ def test_of_several_centres_the_nearest_takes_a_row():
     mu = np.array([[1.0 + 2.0**-51], [-1.0 - 2.0**-52], [1.0]])
     data = Data(Rows(X, None, s))
     ties = np.array([[0, 0, 1], [1, 2, 2]])
-    found = labels_of_nearest(data, mu, np.array([0, 0]), ties, False)
-    assert found.tolist() == [2, 0]  # a row without weight stays
+    result = labels_of_nearest(data, mu, np.array([0, 0]), ties, False)
+    assert result.tolist() == [2, 0]  # a row without weight stays
     ties = np.array([[0, 0], [0, 1]])
     assert labels_of_nearest(data, mu, np.array([2, 0]), ties, False) is None
 
@@ -48,10 +48,10 @@ def test_of_several_centres_the_nearest_takes_a_row():
 @pytest.mark.parametrize(("first", "label"), [(False, None), (True, 0)])
 def test_of_equally_near_centres_the_label_stands_or_is_the_first(first, label):
     data = Data(Rows(np.zeros((1, 1)), None, None))
-    found = labels_of_nearest(
+    result = labels_of_nearest(
         data, np.array([[1.0], [-1.0]]), np.array([1]), np.array([[0], [0]]), first
     )
-    assert found is None if label is None else found.tolist() == [label]
+    assert result is None if label is None else result.tolist() == [label]
 
 
 def test_a_centre_that_is_nearer_in_its_last_digit_takes_the_row_and_the_step_gains():
@@ -62,9 +62,9 @@ def test_a_centre_that_is_nearer_in_its_last_digit_takes_the_row_and_the_step_ga
     model = KMeans(2).fit(X)
     model.cluster_centers_, model.labels_ = mu, labels
     model.inertia_ = definition.objective(X, mu)
-    found = definition.check(Data(Rows(X, None, None)), mu, labels)
+    result = definition.check(Data(Rows(X, None, None)), mu, labels)
     step = definition.lloyd_step(X, mu)
     gain = definition.objective(X, mu) - definition.objective(X, step)
     assert gain > 0.1
-    assert found["gain"] >= gain * (1 - 1e-12)
+    assert result["gain"] >= gain * (1 - 1e-12)
     assert not certus.verify(model, X).certified

@@ -19,7 +19,7 @@ X = blobs(1, n=2500, p=3, k=4)
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """check.py where only NumPy can be imported."""
+    """Run check.py in an environment in which only NumPy can be imported."""
     folder = tmp_path_factory.mktemp("absent")
     for name in ("certus", "scipy", "sklearn", "numba", "pandas"):
         (folder / f"{name}.py").write_text(f"raise ImportError('there is no {name} here')")
@@ -34,9 +34,9 @@ def run(tmp_path_factory):
     return run
 
 
-def verified(X=X, s=None, k=4, **how):
+def verified(X=X, s=None, k=4, **params):
     model = peers.KMeans(k, n_init=1, random_state=0, tol=0).fit(X, sample_weight=s)
-    return certus.verify(model, X, sample_weight=s, **how)
+    return certus.verify(model, X, sample_weight=s, **params)
 
 
 @pytest.mark.parametrize("kind", [float, np.float32])

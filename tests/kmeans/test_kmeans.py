@@ -1,4 +1,4 @@
-"""KMeans: what it finds, from which starts, and what it says of its restarts."""
+"""KMeans: its optimum, its starts, and its reports on restarts."""
 
 import numpy as np
 import pytest
@@ -63,8 +63,8 @@ def test_many_starts_find_the_best_of_all_partitions_of_a_few_rows(seed):
 @pytest.mark.parametrize("data", [load_iris, load_digits])
 def test_the_same_seed_reaches_what_scikit_learn_reaches(data, seed):
     X = data().data
-    how = {"n_clusters": 3, "n_init": 2, "random_state": seed, "tol": 0}
-    ours, theirs = KMeans(**how).fit(X), peers.KMeans(**how).fit(X)
+    params = {"n_clusters": 3, "n_init": 2, "random_state": seed, "tol": 0}
+    ours, theirs = KMeans(**params).fit(X), peers.KMeans(**params).fit(X)
     assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-9)
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-9)
@@ -83,7 +83,7 @@ def test_the_default_tol_goes_on_to_a_fixed_point_where_scikit_learns_stops_befo
     assert ours.certificate_.certified
 
 
-# --- rows of the fit, seen again ------------------------------------------------------------------
+# --- predictions for the rows of the fit ----------------------------------------------------------
 
 
 def same_again(model, X, given=None):
@@ -234,7 +234,7 @@ def test_careful_starts_are_better_than_random_rows(init):
 
 def test_an_empty_cluster_takes_a_far_row():
     X = blobs(0)
-    start = np.vstack([X[:2], np.full((1, 3), 1e6)])  # nobody is near the last
+    start = np.vstack([X[:2], np.full((1, 3), 1e6)])  # no row is near the last
     model = KMeans(3, init=start).fit(X)
     assert model.n_clusters_effective_ == 3
     assert (np.bincount(model.labels_, minlength=3) > 0).all()
@@ -242,7 +242,7 @@ def test_an_empty_cluster_takes_a_far_row():
     assert model.certificate_.certified
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- messages and callbacks -----------------------------------------------------------------------
 
 
 def test_the_trace_is_that_of_the_start_that_was_kept_and_never_rises():
@@ -259,11 +259,11 @@ def test_the_trace_is_that_of_the_start_that_was_kept_and_never_rises():
 
 def test_max_iter_that_ends_a_fit_is_named_with_what_a_step_would_gain():
     X = noise(0, n=2000, p=2)
-    said = (
+    message = (
         r"KMeans stopped at max_iter=2 before a local optimum: objective [\d.]+, and one more step "
         r"lowers it by at least [\d.]+ %. Raise max_iter."
     )
-    with pytest.warns(NotCertifiedWarning, match=said) as caught:
+    with pytest.warns(NotCertifiedWarning, match=message) as caught:
         model = KMeans(20, init=X[:20], max_iter=2).fit(X)
     assert [w.filename for w in caught] == [__file__]
     assert model.n_iter_ == 2
@@ -286,9 +286,9 @@ def test_callbacks_hear_of_every_step_of_every_start():
     X = noise(0)
     recorder = Recorder()
     model = KMeans(4, n_init=3, random_state=0).set_callbacks(recorder).fit(X)
-    told = [what for what in recorder.heard if what.startswith("end iteration")]
-    assert [int(what.split()[-1]) for what in told] == list(range(len(told)))
-    assert len(told) >= 3 * 2
+    reported = [what for what in recorder.heard if what.startswith("end iteration")]
+    assert [int(what.split()[-1]) for what in reported] == list(range(len(reported)))
+    assert len(reported) >= 3 * 2
     assert recorder.given[0][3] == 3 * 300
     assert recorder.heard[-2:] == ["end fit 0", "teardown"]
     first = recorder.models[0]  # a model after one step: its labels are those of its centres

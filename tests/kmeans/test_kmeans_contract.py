@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of KMeans."""
+"""The interface of KMeans that scikit-learn's tools rely on."""
 
 import copy
 import inspect
@@ -107,7 +107,7 @@ def test_columns_of_distances_are_named_as_scikit_learn_names_them(cls):
     assert list(framed.columns) == list(names)
 
 
-# --- copies, and among others ---------------------------------------------------------------------
+# --- copies, pipelines and searches ---------------------------------------------------------------
 
 
 @each_class

@@ -1,4 +1,4 @@
-"""KMeans on data that are odd, bad or nasty."""
+"""KMeans on unusual, invalid and extreme data."""
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ X = blobs(0)
 # --- rows of any kind -----------------------------------------------------------------------------
 
 
-def fitted(given, **how):
-    return KMeans(3, **{"init": X[:3], **how}).fit(given)
+def fitted(given, **params):
+    return KMeans(3, **{"init": X[:3], **params}).fit(given)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def sparse_rows(seed=0, n=120, p=30):
 @pytest.mark.parametrize("init", ["k-means++", "random", "k-means||"])
 def test_sparse_rows_give_what_the_dense_ones_give(kind, init):
     D = sparse_rows()
-    how = {"n_clusters": 4, "init": init, "n_init": 2, "random_state": 0}
-    dense, model = KMeans(**how).fit(D), KMeans(**how).fit(kind(D))
+    params = {"n_clusters": 4, "init": init, "n_init": 2, "random_state": 0}
+    dense, model = KMeans(**params).fit(D), KMeans(**params).fit(kind(D))
     np.testing.assert_array_equal(model.labels_, dense.labels_)
     np.testing.assert_allclose(model.cluster_centers_, dense.cluster_centers_, atol=1e-12)
     np.testing.assert_array_equal(model.predict(kind(D)), model.labels_)
@@ -102,17 +102,17 @@ def test_lazy_rows_are_read_block_by_block():
     np.testing.assert_array_equal(model.predict(lazy), model.labels_)
 
 
-# --- fewer points than clusters, and the other ends of the scale ----------------------------------
+# --- fewer points than clusters, and other extremes -----------------------------------------------
 
 
 def test_all_points_equal_is_one_cluster():
-    said = (
+    message = (
         "the 20 rows hold 1 distinct point, so 3 clusters cannot exist. 1 was formed; the "
         "objective is 0 and cannot be lower. See n_clusters_effective_."
     )
     with pytest.warns(DegenerateWarning) as caught:
         model = KMeans(3, random_state=0).fit(np.full((20, 2), 0.1))
-    assert [str(w.message) for w in caught] == [said]
+    assert [str(w.message) for w in caught] == [message]
     assert caught[0].filename == __file__
     assert model.n_clusters_effective_ == 1
     assert model.inertia_ == 0
@@ -126,13 +126,13 @@ def test_all_points_equal_is_one_cluster():
 def test_seventeen_rows_of_nine_points_make_nine_clusters(init, offset, kind):
     points = np.random.default_rng(3).normal(size=(9, 2)) + offset
     rows = np.vstack([points, points[:8]])
-    said = (
+    message = (
         "the 17 rows hold 9 distinct points, so 10 clusters cannot exist. 9 were formed; the "
         "objective is 0 and cannot be lower. See n_clusters_effective_."
     )
     with pytest.warns(DegenerateWarning) as caught:
         model = KMeans(10, init=init, random_state=0).fit(kind(rows))
-    assert [str(w.message) for w in caught] == [said]
+    assert [str(w.message) for w in caught] == [message]
     assert model.n_clusters_effective_ == 9 == len(np.unique(model.labels_))
     assert model.inertia_ == 0
     assert model.n_iter_ < 20
@@ -188,7 +188,7 @@ def test_weights_of_any_size_and_rows_that_do_not_count():
     np.testing.assert_array_equal(model.labels_[30:], other.labels_)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     with pytest.warns(DegenerateWarning, match="the 60 rows hold 1 distinct point"):
-        # what does not count cannot fill a cluster
+        # rows of weight 0 cannot fill a cluster
         KMeans(3).fit(np.where(s[:, None] > 0, 1.0, X), sample_weight=s)
 
 
@@ -261,12 +261,12 @@ def test_what_is_not_finite_is_named_by_row_and_column(value, word, kind):
         "dense": np.asarray, "sparse": csr_array,
         "frame": lambda X: pd.DataFrame(X, columns=list("abc")),
     }[kind]  # fmt: skip
-    said = rf"{column} has 1 {word} value \(.*; row 7\): impute them or drop the rows"
-    with pytest.raises(ValueError, match=said):
+    message = rf"{column} has 1 {word} value \(.*; row 7\): impute them or drop the rows"
+    with pytest.raises(ValueError, match=message):
         KMeans(3).fit(make(bad))
     model = KMeans(3).fit(make(X))
     for method in (model.predict, model.transform, model.score):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             method(make(bad))
 
 
@@ -280,7 +280,7 @@ def test_text_is_named_with_the_remedy():
 def test_numbers_whose_squares_cannot_be_held_are_refused(kind):
     with pytest.raises(ValueError, match=r"X reaches .*e\+200, and squares .* overflow: divide it"):
         KMeans(3).fit(kind(1e200 * X))
-    with pytest.raises(ValueError, match=r"differ by .*e-200 at most, .* vanish: multiply it"):
+    with pytest.raises(ValueError, match=r"differ by .*e-200 at most, .* underflow: multiply it"):
         KMeans(3).fit(kind(1e-200 * X))
     with pytest.raises(ValueError, match="overflow: divide X by a power of 10"):
         KMeans(3).fit(X).predict(1e200 * X)

@@ -1,4 +1,4 @@
-"""KMeans: nasty inputs get the right answer, or are named."""
+"""KMeans: difficult inputs give the right result, or an error that names them."""
 
 import warnings
 
@@ -20,9 +20,9 @@ each_init = pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_that_are_all_equal_are_one_cluster(init, value, dtype):
     X = np.full((20, 2), value, dtype=dtype)
-    with pytest.warns(DegenerateWarning, match="20 rows hold 1 distinct point") as told:
+    with pytest.warns(DegenerateWarning, match="20 rows hold 1 distinct point") as reported:
         model = KMeans(3, init=init, random_state=0).fit(X)
-    assert len(told) == 1
+    assert len(reported) == 1
     assert model.n_clusters_effective_ == 1
     assert (model.inertia_, len(np.unique(model.labels_))) == (0, 1)
     assert np.array_equal(model.predict(X), model.labels_)
@@ -39,9 +39,9 @@ def test_17_rows_of_9_distinct_points_are_9_clusters(init, n_init):
         "the 17 rows hold 9 distinct points, so 10 clusters cannot exist. 9 were formed;\n"
         "the objective is 0 and cannot be lower. See n_clusters_effective_."
     )
-    with pytest.warns(DegenerateWarning) as told:
+    with pytest.warns(DegenerateWarning) as reported:
         model = KMeans(10, init=init, n_init=n_init, random_state=0).fit(X)
-    assert [" ".join(str(w.message).split()) for w in told] == [" ".join(words.split())]
+    assert [" ".join(str(w.message).split()) for w in reported] == [" ".join(words.split())]
     assert (model.n_clusters_effective_, model.inertia_) == (9, 0)
     assert np.array_equal(model.labels_[:8], model.labels_[9:])
     assert model.n_iter_ < 300
@@ -52,7 +52,7 @@ def test_17_rows_of_9_distinct_points_are_9_clusters(init, n_init):
 @pytest.mark.parametrize("offset", [1e6, 1e8, 1e12, -1e8])
 @pytest.mark.parametrize("k", [2, 5])
 def test_far_from_the_origin_predict_is_labels(offset, k):
-    """scikit-learn's products lose what tells the rows apart."""
+    """scikit-learn's products lose the differences between rows."""
     X = np.random.default_rng(0).normal(size=(300, 2)) + offset
     model = KMeans(k, n_init=3, random_state=0).fit(X)
     assert np.array_equal(model.predict(X), model.labels_)
@@ -75,10 +75,10 @@ def test_scikit_learn_contradicts_itself_there():
 @pytest.mark.parametrize("offset", [1e6, 1e8])
 def test_a_shift_of_whole_numbers_changes_no_label(offset):
     X = np.round(np.random.default_rng(0).normal(size=(300, 2)) * 64) / 64
-    here = KMeans(6, init=X[:6], n_init=1).fit(X)
-    there = KMeans(6, init=X[:6] + offset, n_init=1).fit(X + offset)
-    assert np.array_equal(here.labels_, there.labels_)
-    assert there.inertia_ == pytest.approx(here.inertia_, rel=1e-6)
+    original = KMeans(6, init=X[:6], n_init=1).fit(X)
+    transformed = KMeans(6, init=X[:6] + offset, n_init=1).fit(X + offset)
+    assert np.array_equal(original.labels_, transformed.labels_)
+    assert transformed.inertia_ == pytest.approx(original.inertia_, rel=1e-6)
 
 
 @pytest.mark.parametrize("call", ["fit", "fit_predict", "fit_transform"])
@@ -149,7 +149,7 @@ def messy(X):
     data, indices, indptr = [], [], [0]
     for x in X:
         stored = rng.permutation(len(x))
-        data += [*x[stored], 0.5, -0.5]  # a pair that adds up to nothing
+        data += [*x[stored], 0.5, -0.5]  # a pair that sums to 0
         indices += [*stored, 0, 0]
         indptr.append(len(data))
     return sp.csr_array((np.array(data), np.array(indices), np.array(indptr)), shape=X.shape)
@@ -167,7 +167,7 @@ def test_explicit_zeros_and_unsorted_indices_change_nothing(init):
     assert np.array_equal(models[0].predict(nasty), models[0].labels_)
     assert np.array_equal(models[0].predict(X), models[0].labels_)
     assert models[0].certificate_.certified
-    assert np.array_equal(nasty.indices, before.indices)  # the user's matrix is as it was
+    assert np.array_equal(nasty.indices, before.indices)  # the user's matrix is unchanged
     assert np.array_equal(nasty.data, before.data)
 
 
@@ -200,9 +200,9 @@ def test_whole_numbers_are_cast_before_they_are_subtracted(dtype):
 def test_tiny_and_huge_units_change_no_label(size):
     X = np.random.default_rng(0).normal(size=(200, 2))
     scale = 2.0 ** np.round(np.log2(size))
-    here = KMeans(4, init=X[:4], n_init=1).fit(X)
-    there = KMeans(4, init=X[:4] * scale, n_init=1).fit(X * scale)
-    assert np.array_equal(here.predict(X), there.predict(X * scale))
+    original = KMeans(4, init=X[:4], n_init=1).fit(X)
+    transformed = KMeans(4, init=X[:4] * scale, n_init=1).fit(X * scale)
+    assert np.array_equal(original.predict(X), transformed.predict(X * scale))
 
 
 def test_the_audit_finds_scikit_learns_wrong_labels_far_from_the_origin():

@@ -1,4 +1,4 @@
-"""k-means where rounding could swallow the objective: far rows, far origins, wide weights.
+"""k-means where rounding could exceed the objective: far rows, far origins, wide weights.
 
 The judge computes in fractions: the objective, one more Lloyd step with its centres rounded as the
 model stores them, and every single row's move.
@@ -23,7 +23,7 @@ K = 4
 
 
 def spread_out(seed=0, n=60):
-    """Rows of which four centres, put at the first rows, are far from a local optimum."""
+    """Rows for which centres at the first four rows are far from a local optimum."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(4, 2))[rng.integers(4, size=n)] * 2 + rng.normal(size=(n, 2))
 
@@ -59,13 +59,13 @@ each_case = pytest.mark.parametrize("X", CASES.values(), ids=list(CASES))
 
 @pytest.fixture(params=["few rows", "bounds"])
 def solver(request, monkeypatch):
-    """Small data have a loop of their own: both ways must hold."""
+    """Small problems have a separate loop; the tests run both."""
     if request.param == "bounds":
-        monkeypatch.setattr("certus.solvers.kmeans.small.WORK", 0)
+        monkeypatch.setattr("certus.solvers.kmeans.small.MAX_SMALL_WORK", 0)
 
 
 def start(X):
-    """Four rows, one of them the far one, if there is one."""
+    """Return four rows, among them the far one if there is one."""
     return X[[17, 1, 2, 3]].astype(float)
 
 
@@ -169,8 +169,8 @@ def test_mini_batches_do_not_claim_an_optimum_that_they_have_not_reached(X):
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_others_are_not_at_a_local_optimum_either(peer, X):
-    how = {} if peer is peers.BisectingKMeans else {"init": start(X), "n_init": 1}
-    model = peer(K, max_iter=1, random_state=0, **how).fit(X)
+    params = {} if peer is peers.BisectingKMeans else {"init": start(X), "n_init": 1}
+    model = peer(K, max_iter=1, random_state=0, **params).fit(X)
     labels = np.argmin(
         [[squared(x, m) for m in fractions(model.cluster_centers_)] for x in fractions(X)], axis=1
     )
@@ -179,19 +179,19 @@ def test_others_are_not_at_a_local_optimum_either(peer, X):
 
 
 def test_a_far_row_does_not_excuse_the_labels_of_others():
-    """‖x‖² − 2xᵀμ + ‖μ‖² in float32 tells nothing here, and that makes no label right."""
+    """‖x‖² − 2xᵀμ + ‖μ‖² in float32 is all rounding here, which does not excuse wrong labels."""
     X = sentinel(1e6, np.float32)
     model = KMeans(K, init=start(X)).fit(X)
     labels = model.labels_.copy()
     others = np.flatnonzero(labels != labels[17])
     labels[others] = np.where(labels[others] == labels[0], labels[1], labels[0])
-    found = check(X, model.cluster_centers_, labels, ours=False)
-    assert "such rows" in found["wrong"][0]
+    result = check(X, model.cluster_centers_, labels, ours=False)
+    assert "such rows" in result["wrong"][0]
     assert not check(X, model.cluster_centers_, model.labels_, ours=False)["wrong"]
-    asked = np.arange(len(X))
-    answers = asked, labels
-    found = check(X, model.cluster_centers_, model.labels_, ours=False, predicted=answers)
-    assert found["wrong"][0].startswith("predict puts row")
+    queried = np.arange(len(X))
+    answers = queried, labels
+    result = check(X, model.cluster_centers_, model.labels_, ours=False, predicted=answers)
+    assert result["wrong"][0].startswith("predict puts row")
 
 
 @pytest.mark.parametrize("power", [-12, 12])
@@ -229,10 +229,10 @@ def test_rows_that_differ_in_the_last_digit_are_not_one_point():
     """Beside a column at 1e9, an objective of 1e-20 looks like rounding; the rows hold it."""
     X = np.zeros((9, 2))
     X[:, 0], X[:, 1] = 1e9, np.arange(9) * 1e-10
-    found = check(X, [[1e9, 1e-10], [1e9, 5e-10]])
-    assert found["bound"] is None
-    assert found["degenerate"] is None
-    assert found["residual"] > 0.1
+    result = check(X, [[1e9, 1e-10], [1e9, 5e-10]])
+    assert result["bound"] is None
+    assert result["degenerate"] is None
+    assert result["residual"] > 0.1
     with pytest.warns(NotCertifiedWarning):
         assert not KMeans(2, init=X[:2], max_iter=1).fit(X).certificate_.certified
 
@@ -248,9 +248,9 @@ def test_empty_clusters_find_rows_beside_a_column_at_1e9():
 def test_centres_off_by_rounding_are_at_their_points_and_the_gap_says_so():
     X = np.repeat([[0.1, 1e3], [0.7, 2e3]], 5, axis=0)
     mu = np.nextafter(X[[0, 5]], np.inf)
-    found = check(X, mu, ours=False)
-    assert 0 < found["objective"] == found["gap"]
-    assert found["bound"] == 0
+    result = check(X, mu, ours=False)
+    assert 0 < result["objective"] == result["gap"]
+    assert result["bound"] == 0
     beyond = mu + np.array([[1e-12, 0.0], [0.0, 0.0]])
     assert check(X, beyond, ours=False)["bound"] is None
 
@@ -263,7 +263,7 @@ def test_squares_that_vanish_prove_nothing():
     model.inertia_, model.n_iter_, model.n_features_in_ = 0.0, 3, 1
     c = certus.verify(model, X)
     assert (c.status, c.certified) == ("not proven", False)
-    assert "squares of differences so small vanish" in c.explain()
+    assert "squares of differences so small underflow" in c.explain()
     assert "not proven" in repr(c)
 
 
@@ -294,7 +294,7 @@ def test_labels_are_nearest_whatever_the_range_of_rows(far, p, k):
         D = np.stack([((X - m) ** 2).sum(axis=1) for m in C])
         assert (D[engine.labels, np.arange(400)] <= D.min(axis=0) * (1 + 1e-13)).all()
         mass = np.bincount(engine.labels, minlength=k)
-        C = C + engine.own().rest / np.maximum(mass, 1)[:, None]
+        C = C + engine.distances_to_own_center().residual_sums / np.maximum(mass, 1)[:, None]
 
 
 # --- sparse rows in blocks, and threads -----------------------------------------------------------
@@ -324,9 +324,9 @@ def test_a_block_without_a_moved_row_adds_nothing(cls, seed, weighted):
 def test_splits_claim_the_same_bits_on_any_number_of_threads(monkeypatch):
     monkeypatch.setattr("certus.data.rows.SMALL_WORK", 0)
     X = np.random.default_rng(0).normal(size=(9000, 12))
-    found = []
+    result = []
     for threads in (1, 2, 3, 4):
         with certus.config_context(threads=threads):
             model = BisectingKMeans(4, random_state=0).fit(X)
-            found.append(model.split_residuals_.tobytes() + model.inertia_.hex().encode())
-    assert len(set(found)) == 1
+            result.append(model.split_residuals_.tobytes() + model.inertia_.hex().encode())
+    assert len(set(result)) == 1

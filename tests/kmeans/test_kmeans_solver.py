@@ -1,4 +1,4 @@
-"""Lloyd by bounds against Lloyd by hand: the same labels at every step, and what it proves."""
+"""Lloyd with bounds against plain Lloyd: the same labels at every step."""
 
 from itertools import pairwise
 
@@ -10,14 +10,14 @@ from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.solvers.kmeans import bounds, lloyd, nearest_centers, small
 from certus.solvers.kmeans.bounds import Bounds
-from certus.solvers.kmeans.groups import groups_of, half_way
+from certus.solvers.kmeans.groups import groups_of, half_distance_to_nearest
 
 
 @pytest.fixture(params=["few rows at once", "bounds"], autouse=True)
-def way(request, monkeypatch):
-    """All of it twice: few rows are fitted in one compiled call, if they may."""
+def variant(request, monkeypatch):
+    """Run every test with and without the compiled call for small problems."""
     if request.param == "bounds":
-        monkeypatch.setattr(small, "WORK", 0)
+        monkeypatch.setattr(small, "MAX_SMALL_WORK", 0)
 
 
 SHAPES = [(400, 2, 7), (700, 5, 30), (300, 16, 64), (600, 30, 33), (300, 100, 9), (260, 130, 40)]
@@ -28,20 +28,20 @@ def squares(X, C):
 
 
 def by_hand(X, C, steps, s=None):
-    """Labels of each step, and the last centres: plain Lloyd, ties to the first centre."""
+    """Return the labels of each step and the last centres of plain Lloyd; ties to the first."""
     s = np.ones(len(X)) if s is None else s
-    told = []
+    history = []
     for _ in range(steps):
         a = squares(X, C).argmin(axis=1)
-        told.append(a)
-        if len(told) > 1 and np.array_equal(a, told[-2]):
+        history.append(a)
+        if len(history) > 1 and np.array_equal(a, history[-2]):
             break
         C = np.array([np.average(X[a == k], axis=0, weights=s[a == k]) for k in range(len(C))])
-    return told, C
+    return history, C
 
 
 def cloud(n, p, seed):
-    """No cluster of it is ever empty."""
+    """Return rows of which no cluster becomes empty."""
     return np.random.default_rng(seed).standard_normal((n, p))
 
 
@@ -56,10 +56,10 @@ def blobs(n, p, k, seed, dtype=float):
 def test_every_step_has_the_labels_of_plain_lloyd(shape, offset):
     n, p, k = shape
     X = cloud(n, p, 0) + offset
-    told, C = by_hand(X, X[:k].copy(), 60)
+    history, C = by_hand(X, X[:k].copy(), 60)
     engine = Bounds(Rows(X, threads=1), k)
     C = X[:k].copy()
-    for a in told:
+    for a in history:
         engine.move_to(C)
         np.testing.assert_array_equal(engine.labels, a)
         C = np.array([X[a == j].mean(axis=0) for j in range(k)])
@@ -71,16 +71,16 @@ def test_the_fixed_point_is_that_of_plain_lloyd(seed, weighted):
     n, p, k = SHAPES[seed % len(SHAPES)]
     X = cloud(n, p, seed)
     s = np.random.default_rng(seed).random(n) + 0.1 if weighted else None
-    told, C = by_hand(X, X[:k].copy(), 300, s)
+    history, C = by_hand(X, X[:k].copy(), 300, s)
     fit = lloyd(Rows(X, s=s, threads=1), X[:k].copy())
-    np.testing.assert_array_equal(fit.labels, told[-1])
+    np.testing.assert_array_equal(fit.labels, history[-1])
     np.testing.assert_allclose(fit.centers, C, rtol=0, atol=1e-11)
     weights = np.ones(n) if s is None else s
     assert fit.objective == pytest.approx(weights @ squares(X, C).min(axis=1), rel=1e-12)
     assert fit.converged
     assert fit.rose < 1e-14
     assert fit.effective == k
-    assert fit.n_iter == len(told)
+    assert fit.n_iter == len(history)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -96,17 +96,17 @@ def test_float32_and_columns(dtype, order):
 
 
 @pytest.mark.parametrize(
-    ("how", "t", "p"),
+    ("method", "t", "p"),
     [
-        *[(how, t, 40) for how in (bounds.BLAS, bounds.BY_ROWS) for t in (1, 3, 20)],
+        *[(method, t, 40) for method in (bounds.BLAS, bounds.BY_ROWS) for t in (1, 3, 20)],
         *[(bounds.LOOP, 1, p) for p in (1, 4, 8, 9, 16)],  # eight columns, or sixteen
     ],
 )
 @pytest.mark.parametrize("k", [20, 3, 6])
-def test_every_way_of_comparing_gives_the_same(how, t, p, k):
+def test_every_way_of_comparing_gives_the_same(method, t, p, k):
     X = blobs(700, p, 20, 1)
     engine = Bounds(Rows(X, threads=1), k, min(t, k))
-    engine.how = how
+    engine.product_method = method
     rng = np.random.default_rng(0)
     C = X[:k].copy()
     for step in range(12):
@@ -119,7 +119,7 @@ def test_every_way_of_comparing_gives_the_same(how, t, p, k):
 
 
 def test_bounds_hold_and_spare_work():
-    """u and L enclose what they say after every move, and most rows are not compared."""
+    """u and L are bounds after every move, and most rows are not compared."""
     X = blobs(3000, 8, 12, 5)
     engine = Bounds(Rows(X, threads=1), 12, 4)
     rng = np.random.default_rng(0)
@@ -141,13 +141,13 @@ def test_bounds_hold_and_spare_work():
 
 
 def test_far_apart_and_close_together():
-    """Steps of a half around −1e8 and +1e8: float32 sees nothing of them."""
+    """Steps of a half around −1e8 and +1e8: float32 cannot resolve them."""
     steps = np.arange(40) * 0.5
     X = np.concatenate([steps - 1e8, steps + 1e8])[:, None]
     start = X[[0, 20, 50, 70]].copy()
-    told, _ = by_hand(X, start, 100)
+    history, _ = by_hand(X, start, 100)
     fit = lloyd(Rows(X, threads=1), start)
-    np.testing.assert_array_equal(fit.labels, told[-1])
+    np.testing.assert_array_equal(fit.labels, history[-1])
     np.testing.assert_array_equal(nearest_centers(Rows(X), fit.centers)[0], fit.labels)
 
 
@@ -241,10 +241,10 @@ def test_it_stops_where_a_step_gains_nothing_to_speak_of():
     assert loose.n_iter < strict.n_iter
     assert loose.converged
     assert strict.converged
-    told = []
-    lloyd(Rows(X), X[:30].copy(), max_iter=7, on_step=lambda step: told.append(step))
-    assert [step.iteration for step in told] == list(range(1, 8))
-    J = [step.objective for step in told]
+    history = []
+    lloyd(Rows(X), X[:30].copy(), max_iter=7, on_step=lambda step: history.append(step))
+    assert [step.iteration for step in history] == list(range(1, 8))
+    J = [step.objective for step in history]
     assert all(after <= before for before, after in pairwise(J))
     stopped = lloyd(Rows(X), X[:30].copy(), on_step=lambda step: step.iteration == 4)
     assert stopped.n_iter == 4
@@ -258,7 +258,7 @@ def test_half_of_the_way_is_never_too_long(seed):
     m[1] = m[0] + 10.0 ** rng.uniform(-9, 0)
     true = np.sqrt(squares(m, m))
     np.fill_diagonal(true, np.inf)
-    half = half_way(m)
+    half = half_distance_to_nearest(m)
     assert (half <= true.min(axis=1) / 2).all()
     assert (half[2:] >= 0.49 * true.min(axis=1)[2:]).all() or np.abs(m).max() > 1e4
 

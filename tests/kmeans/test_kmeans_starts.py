@@ -1,4 +1,4 @@
-"""Starts of k-means: what is drawn, with which probability, and how good it is."""
+"""Starts of k-means: the rows drawn, their probabilities, and the quality of the result."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,15 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from certus.data.csr import CSR
 from certus.data.rows import Rows
-from certus.kernels.kmeans.start import look
+from certus.kernels.kmeans.start import candidate_potentials
 from certus.solvers.kmeans import lloyd, nearest_centers, small
 from certus.solvers.kmeans.starts import parallel, plus_plus, random_rows
 
 
 @pytest.fixture(params=["few rows", "blocks"], autouse=True)
-def way(request, monkeypatch):
+def variant(request, monkeypatch):
     if request.param == "blocks":
-        monkeypatch.setattr(small, "WORK", 0)
+        monkeypatch.setattr(small, "MAX_SMALL_WORK", 0)
 
 
 def blobs(n, p, k, seed):
@@ -56,7 +56,7 @@ def test_candidates_by_hand(trials):
     assert 0 < unread.sum() < 1500
     assert (true[unread].min(axis=1) >= d[unread]).all()
     pots = np.empty((2, trials))
-    look(X, s, 1.0, Y, reach, 3, d, a, pots)
+    candidate_potentials(X, s, 1.0, Y, reach, 3, d, a, pots)
     now = np.minimum(before.min(axis=1), true[:, 0])
     np.testing.assert_allclose(d, now, rtol=1e-6)
     np.testing.assert_array_equal(a == 3, true[:, 0] < before.min(axis=1))
@@ -73,7 +73,7 @@ def test_probabilities_are_those_of_squared_distances():
         if rows[0] == 0:
             drawn[rows[1]] += 1
     share = drawn / drawn.sum()
-    assert share[:2].sum() == 0  # what is where a centre is, is never drawn
+    assert share[:2].sum() == 0  # rows at a centre are never drawn
     assert share[2] == pytest.approx(0.1, abs=0.03)
 
 

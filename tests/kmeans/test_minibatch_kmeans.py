@@ -1,4 +1,4 @@
-"""k-means by mini-batches: running means, draws, when it stops, and what it says of itself."""
+"""k-means by mini-batches: running means, draws, stopping and the certificate."""
 
 import pickle
 import warnings
@@ -34,8 +34,8 @@ def squared_distances(X, centers):
     return ((X[:, None, :] - centers[None]) ** 2).sum(axis=2)
 
 
-def model(**how):
-    return MiniBatchKMeans(**{"n_clusters": 5, "random_state": 0, "batch_size": 200, **how})
+def model(**params):
+    return MiniBatchKMeans(**{"n_clusters": 5, "random_state": 0, "batch_size": 200, **params})
 
 
 # --- the same as scikit-learn's -------------------------------------------------------------------
@@ -43,7 +43,7 @@ def model(**how):
 
 @pytest.mark.parametrize("weight", [None, S + 1], ids=["no weights", "weights"])
 @pytest.mark.parametrize(
-    "how",
+    "params",
     [
         {},
         {"batch_size": 37, "max_no_improvement": 3},
@@ -55,10 +55,10 @@ def model(**how):
     ids=str,
 )
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_from_one_start_and_seed_every_batch_is_scikit_learns(weight, how, as_given):
-    how = {"n_clusters": 5, "init": START, "random_state": 3, "batch_size": 200, **how}
-    ours = MiniBatchKMeans(**how).fit(as_given(X), sample_weight=weight)
-    theirs = peers.MiniBatchKMeans(**how).fit(as_given(X), sample_weight=weight)
+def test_from_one_start_and_seed_every_batch_is_scikit_learns(weight, params, as_given):
+    params = {"n_clusters": 5, "init": START, "random_state": 3, "batch_size": 200, **params}
+    ours = MiniBatchKMeans(**params).fit(as_given(X), sample_weight=weight)
+    theirs = peers.MiniBatchKMeans(**params).fit(as_given(X), sample_weight=weight)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-10)
     assert (ours.n_steps_, ours.n_iter_) == (theirs.n_steps_, theirs.n_iter_)
     np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=1e-12)
@@ -70,11 +70,13 @@ def test_from_one_start_and_seed_every_batch_is_scikit_learns(weight, how, as_gi
 @pytest.mark.parametrize("init", ["k-means++", "random"])
 def test_the_mean_objective_over_seeds_is_not_worse_than_scikit_learns(init):
     Z = np.vstack([blobs(4000, 4, 12, seed=5), np.random.default_rng(0).uniform(-9, 9, (1000, 4))])
-    how = {"n_clusters": 12, "init": init, "batch_size": 256}
+    params = {"n_clusters": 12, "init": init, "batch_size": 256}
     seeds = range(12)
-    ours = [MiniBatchKMeans(**how, random_state=seed).fit(Z).inertia_ for seed in seeds]
-    with threadpool_limits(1, user_api="openmp"):  # threads that wait cost it minutes
-        theirs = [peers.MiniBatchKMeans(**how, random_state=seed).fit(Z).inertia_ for seed in seeds]
+    ours = [MiniBatchKMeans(**params, random_state=seed).fit(Z).inertia_ for seed in seeds]
+    with threadpool_limits(1, user_api="openmp"):  # its waiting threads cost minutes
+        theirs = [
+            peers.MiniBatchKMeans(**params, random_state=seed).fit(Z).inertia_ for seed in seeds
+        ]
     assert np.mean(ours) <= 1.02 * np.mean(theirs)
 
 
@@ -82,7 +84,7 @@ def test_the_mean_objective_over_seeds_is_not_worse_than_scikit_learns(init):
 
 
 def running_means(batches, start, weights=None):
-    """The rule as it is written: row by row to the centre nearest at the batch's begin."""
+    """The rule as published: row by row, to the centre nearest at the start of the batch."""
     centers, counts = start.copy(), np.zeros(len(start))
     for t, batch in enumerate(batches):
         s = np.ones(len(batch)) if weights is None else weights[t]
@@ -151,7 +153,7 @@ def test_centres_that_somebody_moved_are_where_the_next_batch_starts():
     counts = streamed.counts_.copy()
     streamed.cluster_centers_ = moved.copy()
     streamed.partial_fit(X[500:900])
-    running = solver.Running(moved, counts)
+    running = solver.MiniBatchState(moved, counts)
     solver.step(Rows(X[500:900]), running, np.random.RandomState(0), 0.0)
     np.testing.assert_array_equal(streamed.cluster_centers_, running.centers)
 
@@ -173,8 +175,8 @@ def test_a_stream_has_no_certificate_of_rows_it_no_longer_has():
     fitted.partial_fit(X[:100])
     for name in ("certificate_", "n_iter_", "n_clusters_effective_"):
         assert not hasattr(fitted, name)
-    found = certus.verify(fitted, X)
-    assert found.objective == pytest.approx(-fitted.score(X))
+    result = certus.verify(fitted, X)
+    assert result.objective == pytest.approx(-fitted.score(X))
 
 
 def test_a_bad_batch_changes_nothing():
@@ -216,13 +218,13 @@ def test_labels_and_objective_are_those_of_the_final_centres(offset, dtype):
 
 def test_same_bits_on_any_number_of_threads(small_work_too, monkeypatch):
     monkeypatch.setattr("certus.data.rows.BLOCK_BYTES", 1 << 11)
-    found = []
+    result = []
     for threads in (1, 2, 3):
         with certus.config_context(threads=threads):
             fitted = model(batch_size=1000).fit(X)
             fitted.partial_fit(X)
-            found.append(fitted.cluster_centers_.tobytes())
-    assert len(set(found)) == 1
+            result.append(fitted.cluster_centers_.tobytes())
+    assert len(set(result)) == 1
 
 
 @pytest.mark.parametrize("layout", [sp.csr_array, sp.csc_array])
@@ -271,8 +273,8 @@ def test_centres_with_few_rows_are_drawn_anew_from_the_batch():
 
 
 def test_the_largest_cluster_stays_whatever_the_ratio():
-    running = solver.Running(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
-    solver._draw_anew(Rows(X), running, np.random.RandomState(0), 5.0)
+    running = solver.MiniBatchState(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
+    solver._reassign(Rows(X), running, np.random.RandomState(0), 5.0)
     np.testing.assert_array_equal(running.centers[2], START[2])
     others = [0, 1, 3, 4]
     assert (running.centers[others] != START[others]).any(axis=1).all()
@@ -280,8 +282,8 @@ def test_the_largest_cluster_stays_whatever_the_ratio():
 
 
 def test_at_most_half_a_batch_becomes_centres():
-    running = solver.Running(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
-    solver._draw_anew(Rows(X[:4]), running, np.random.RandomState(0), 1.0)
+    running = solver.MiniBatchState(START.copy(), np.array([1.0, 2.0, 9.0, 3.0, 4.0]))
+    solver._reassign(Rows(X[:4]), running, np.random.RandomState(0), 1.0)
     changed = (running.centers != START).any(axis=1)
     np.testing.assert_array_equal(changed, [True, True, False, False, False])
 
@@ -321,10 +323,10 @@ def test_it_stops_after_max_iter_times_as_many_rows_as_there_are():
 
 def test_it_stops_where_the_smoothed_objective_falls_no_more():
     smoothed = solver._Smoothed(batch_size=50, n=99, patience=2)  # a share of 1: no memory
-    assert [smoothed.hear(J) for J in (5.0, 4.0, 4.0, 3.0, 3.0, 3.5)] == [*[False] * 5, True]
+    assert [smoothed.update(J) for J in (5.0, 4.0, 4.0, 3.0, 3.0, 3.5)] == [*[False] * 5, True]
     half = solver._Smoothed(batch_size=25, n=99, patience=None)
-    half.hear(4.0)
-    half.hear(2.0)
+    half.update(4.0)
+    half.update(2.0)
     assert half.mean == 3.0
 
 
@@ -369,7 +371,7 @@ def test_verbose_prints_a_line_for_every_batch(capsys):
     assert lines[0].startswith("MiniBatchKMeans: batch 2 of at most 15, smoothed objective ")
 
 
-# --- what it says of itself -----------------------------------------------------------------------
+# --- the certificate ------------------------------------------------------------------------------
 
 
 def test_the_certificate_says_what_one_more_step_would_gain():
@@ -419,7 +421,7 @@ def test_one_row_and_as_many_clusters_as_rows():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("params", "message"),
     [
         ({"n_clusters": 0}, "n_clusters=0: give a whole number above 0"),
         ({"batch_size": 0}, "batch_size=0"),
@@ -438,12 +440,12 @@ def test_one_row_and_as_many_clusters_as_rows():
     ],
     ids=lambda given: str(given)[:40],
 )
-def test_bad_parameters_are_named(how, said):
-    with pytest.raises(ValueError, match=said):
-        model(**how).fit(X)
-    if "max_iter" not in how and "n_init" not in how:
-        with pytest.raises(ValueError, match=said):
-            model(**how).partial_fit(X)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        model(**params).fit(X)
+    if "max_iter" not in params and "n_init" not in params:
+        with pytest.raises(ValueError, match=message):
+            model(**params).partial_fit(X)
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])

@@ -25,8 +25,8 @@ noise = np.random.default_rng(0).normal(size=(600, 4))
 FINISHED = {"tol": 0, "n_init": 1, "random_state": 0}
 
 
-def fitted(X=X, s=None, k=4, **how):
-    return peers.KMeans(k, **{**FINISHED, **how}).fit(X, sample_weight=s)
+def fitted(X=X, s=None, k=4, **params):
+    return peers.KMeans(k, **{**FINISHED, **params}).fit(X, sample_weight=s)
 
 
 def refused(model, X=X, s=None):
@@ -76,15 +76,15 @@ def test_a_wrong_label_or_objective_or_centre_is_found():
     model = fitted()
     model.labels_ = model.labels_.copy()
     model.labels_[17] = (model.labels_[17] + 1) % 4
-    (said,) = refused(model)
-    assert said.startswith("row 17 is labelled ")
+    (message,) = refused(model)
+    assert message.startswith("row 17 is labelled ")
     model = fitted()
     model.inertia_ *= 1.001
-    (said,) = refused(model)
-    assert said.startswith("inertia_ is ")
+    (message,) = refused(model)
+    assert message.startswith("inertia_ is ")
     model = fitted()
     model.cluster_centers_ = model.cluster_centers_ + 0.01
-    assert any("inertia_" in said for said in refused(model))
+    assert any("inertia_" in message for message in refused(model))
     model = fitted()
     model.cluster_centers_[1, 2] = np.nan
     with pytest.raises(CannotVerifyError, match=r"holds nan \(centre 1, column 2\)"):
@@ -124,8 +124,8 @@ def test_starts_are_told_where_they_are_known():
     assert repr(certus.verify(fitted(), X)).endswith("; no useful bound; one start)")
     assert certus.verify(fitted(init=X[:4]), X)._finding.restarts == Restarts(1, 1, 0.0)
     assert certus.verify(fitted(n_init="auto"), X)._finding.restarts == Restarts(1, 1, 0.0)
-    for how in ({"n_init": 4}, {"n_init": "auto", "init": "random"}):
-        c = certus.verify(fitted(**how), X)
+    for params in ({"n_init": 4}, {"n_init": "auto", "init": "random"}):
+        c = certus.verify(fitted(**params), X)
         assert c._finding.restarts is None
         assert repr(c).endswith("; no useful bound)")
 
@@ -191,7 +191,7 @@ def test_bisecting_is_measured_by_its_own_labels():
     assert "each split was optimised by itself" in c.explain()
     assert c.explain().startswith("[i] ")
     model.labels_ = (model.labels_ + 1) % 6
-    assert any("predict puts row" in said for said in refused(model, noise, s))
+    assert any("predict puts row" in message for message in refused(model, noise, s))
 
 
 def test_bisecting_into_two_is_a_local_optimum_if_its_split_is():
@@ -222,9 +222,9 @@ def test_the_words_of_a_local_optimum():
     assert "9 of 10 restarts agree" in c.note()
     html = c._repr_html_()
     assert "◐ Local optimum" in html
-    for said in (repr(c), text, c.note(), html):
-        assert "ertified" not in said
-        assert not re.search(r"\boptimal\b", said)
+    for message in (repr(c), text, c.note(), html):
+        assert "ertified" not in message
+        assert not re.search(r"\boptimal\b", message)
     model.restarts_ = model.restarts_[:9]
     assert "all 9 ended here" in certus.verify(model, iris).explain()
 
@@ -281,8 +281,8 @@ def test_every_word_can_be_printed(encoding, monkeypatch):
 
     Terminal.encoding = encoding
     monkeypatch.setattr("sys.stdout", Terminal())
-    said = [certus.verify(fitted(), X, bound=True).explain(), repr(certus.verify(fitted(), X))]
-    for text in said:
+    message = [certus.verify(fitted(), X, bound=True).explain(), repr(certus.verify(fitted(), X))]
+    for text in message:
         assert "?" not in text
         text.encode(encoding)
 
@@ -316,8 +316,8 @@ def test_what_was_edited_after_the_fit_is_found():
     model = KMeans(4).fit(X)
     model.certificate_ = certify(model, Rows(X))
     model.labels_[3] = (model.labels_[3] + 1) % 4
-    (said,) = refused(model)
-    assert said.startswith("row 3 is labelled ")
+    (message,) = refused(model)
+    assert message.startswith("row 3 is labelled ")
     assert "or this is a bug of certus" in certus.verify(model, X).explain()
     model.labels_ = nearest(X, model.cluster_centers_)[0]
     model.restarts_ = model.restarts_ * 0.5
@@ -337,11 +337,11 @@ def test_a_certificate_does_not_keep_a_label_for_each_row():
 def test_a_fit_that_was_cut_short_says_what_is_left():
     model = KMeans(5).fit(noise, steps=2)
     c = certify(model, Rows(noise))
-    said = not_certified(c, 2)
+    message = not_certified(c, 2)
     assert re.fullmatch(
         r"KMeans stopped at max_iter=2 before a local optimum: objective [\d,.]+, and one more "
         r"step lowers it by at least [\d.]+ %. Raise max_iter\.",
-        said,
+        message,
     )
     assert "is not at a local optimum" in not_certified(c)
     assert c.note().startswith("KMeans: not a local optimum")

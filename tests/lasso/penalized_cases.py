@@ -71,7 +71,7 @@ def groups_of(case: Case) -> Any:
     return [list(g) for g in case.penalty["groups"]]
 
 
-def penalty_of(case: Case, w: Any) -> Any:
+def make_penalty(case: Case, w: Any) -> Any:
     p = case.penalty
     if p["name"] == "elastic_net":
         l1, l2 = mp.mpf(p["l1"]), mp.mpf(p["l2"])
@@ -118,7 +118,7 @@ def exact_objective(case: Case, w: Any, b: Any) -> Any:
     with mp.workdps(DIGITS):
         r = exact(case.y) - exact(np.asarray(case.X, dtype=float)) @ exact(w) - mp.mpf(b)
         value, _ = loss_of(case, r)
-        return mp.fsum(case.weight * value) / case.D + penalty_of(case, exact(w))
+        return mp.fsum(case.weight * value) / case.D + make_penalty(case, exact(w))
 
 
 def optimum(case: Case) -> tuple[Any, Any, Any]:
@@ -149,7 +149,7 @@ def optimum(case: Case) -> tuple[Any, Any, Any]:
         # F is flat there: its excess is of the order of the square
         assert moved < mp.mpf(10) ** -27, "the steps did not converge"
         b = b - mp.fdot(mean, w)
-        best = mp.fsum(s * loss_of(case, y - X @ w - b)[0]) / D + penalty_of(case, w)
+        best = mp.fsum(s * loss_of(case, y - X @ w - b)[0]) / D + make_penalty(case, w)
     return best, np.asarray(w, dtype=float), float(b)
 
 

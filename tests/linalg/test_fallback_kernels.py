@@ -83,7 +83,9 @@ WITHOUT_TWIN = """
 def test_a_kernel_with_a_twin_warns_once_and_numpy_gives_the_answer(tmp_path):
     told = " ".join(printed(BROKEN + WITH_TWIN, NUMBA_CACHE_DIR=tmp_path)).split(";", 3)
     assert told[:2] == ["optimal", "optimal"]
-    assert {"_compiled_pass", "_one_compiled"} < set(told[2].split(",")), "several kernels failed"
+    assert {"_compiled_pass", "_single_score_sums_compiled"} < set(told[2].split(",")), (
+        "several kernels failed"
+    )
     warned = told[3]
     assert warned.count("RuntimeWarning") == 1
     assert "has no attribute 'load'" in warned
@@ -190,7 +192,10 @@ def test_twins_of_gram_sums_agree(block):
     args = rows, np.full(7, 0.5), np.zeros(1), None
     same(gram._compiled_pass(*args), gram._numpy_pass(*args))
     d, slope, shift = s + 0.1, y * s, np.full(7, 0.25)
-    (g, H), (g2, H2) = (f(X, d, slope, shift) for f in (newton._one_compiled, newton._one))
+    (g, H), (g2, H2) = (
+        f(X, d, slope, shift)
+        for f in (newton._single_score_sums_compiled, newton._single_score_sums)
+    )
     same((g, np.triu(H[0, 0])), (g2, np.triu(H2[0, 0])))
 
 
@@ -200,12 +205,12 @@ def test_twins_of_the_logistic_loss_agree(block, weighted):
     s, beta, loss = (s if weighted else None), np.array([0.3]), Logistic()
     at = coordinates(Rows(X, y[:, None], threads=1), False)
     states = np.empty(120), np.empty(120)
-    twins = passes._logistic, passes._first
+    twins = passes._logistic_kernel_block, passes._first_order_block
     same(*(f(X, y[:, None], s, d, loss, at, u, beta) for f, d in zip(twins, states, strict=True)))
     same(*[[d] for d in states])
-    twin = partial(passes._curvature_of_one, at)
+    twin = partial(passes._curvature_block_of_one_score, at)
     same(*(f(X, None, states[0], u, beta) for f in (passes._dense_rows, twin)))
-    twins = sampled_newton._compiled, sampled_newton._block
+    twins = sampled_newton._block_compiled, sampled_newton._block
     same(*(f(X, y[:, None], s, loss, at, u, beta) for f in twins))
 
 
@@ -214,10 +219,10 @@ def test_twins_of_the_softmax_loss_agree(block, rng):
     y, u, beta = rng.integers(0, 3, (120, 1)).astype(float), rng.normal(size=(7, 3)), np.ones(3)
     at, loss = coordinates(Rows(X, y, threads=1), False), Softmax()
     states = np.empty((120, 3)), np.empty((120, 3))
-    twins = passes._softmax, passes._first
+    twins = passes._softmax_kernel_block, passes._first_order_block
     same(*(f(X, y, s, d, loss, at, u, beta) for f, d in zip(twins, states, strict=True)))
     same(*[[d] for d in states])
-    twins = passes._softmax_curvature, passes._curvature
+    twins = passes._softmax_curvature, passes._curvature_block
     same(*(f(X, y, s, states[0], loss, at, u, beta) for f in twins))
 
 

@@ -158,5 +158,5 @@ def test_products_and_rows_that_do_not_fit_are_refused():
         with pytest.raises(ValueError, match="writable contiguous float64 output"):
             csr.add_transposed(X, G, total)
     for rows in ([90], [-1], [0, 1, 900]):
-        with pytest.raises(ValueError, match="row numbers beyond the 90 of X"):
+        with pytest.raises(ValueError, match="row indices beyond the 90 rows of X"):
             csr.take(X, np.array(rows))

@@ -1,4 +1,4 @@
-"""Agglomerative trees as people ask for them: every metric, scale, linkage and cut."""
+"""Agglomerative trees through the public interface: every metric, scale, linkage and cut."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from certus.exceptions import DegenerateWarning, NotEuclideanWarning, UnitsWarni
 from tests.linkage.tree_cases import INVERTED, METHODS, rows, same_clusters
 
 each_method = pytest.mark.parametrize("method", METHODS)
-OF_CENTERS = ("centroid", "median", "ward")
+CENTER_METHODS = ("centroid", "median", "ward")
 
 
 # --- the function ---------------------------------------------------------------------------------
@@ -94,9 +94,9 @@ def test_a_vectorised_function_and_an_object_are_metrics():
 
 
 def test_the_caller_is_who_is_warned():
-    with pytest.warns(UnitsWarning) as told:
+    with pytest.warns(UnitsWarning) as reported:
         linkage(rows(1) * [1, 1, 1e4])
-    assert told[0].filename == __file__
+    assert reported[0].filename == __file__
 
 
 # --- the estimator --------------------------------------------------------------------------------
@@ -105,9 +105,11 @@ def test_the_caller_is_who_is_warned():
 @pytest.mark.parametrize("method", ["single", "complete", "average", "ward"])
 def test_clusters_are_scikit_learns(method):
     X = rows(7, n=80)
-    for how in ({"n_clusters": 5}, {"n_clusters": None, "distance_threshold": 1.0}):
-        ours = AgglomerativeClustering(linkage=method, **how).fit(X)
-        theirs = peers.AgglomerativeClustering(linkage=method, compute_distances=True, **how).fit(X)
+    for params in ({"n_clusters": 5}, {"n_clusters": None, "distance_threshold": 1.0}):
+        ours = AgglomerativeClustering(linkage=method, **params).fit(X)
+        theirs = peers.AgglomerativeClustering(
+            linkage=method, compute_distances=True, **params
+        ).fit(X)
         assert same_clusters(ours.labels_, theirs.labels_)
         assert ours.n_clusters_ == theirs.n_clusters_
         np.testing.assert_allclose(ours.distances_, theirs.distances_)
@@ -197,13 +199,13 @@ def test_a_constant_column_is_divided_by_one():
 
 def test_columns_in_other_units_are_named_once():
     X = pd.DataFrame(rows(15) * [1, 250, 1], columns=["age", "income", "height"])
-    with pytest.warns(UnitsWarning) as told:
+    with pytest.warns(UnitsWarning) as reported:
         AgglomerativeClustering(3).fit(X)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    said = str(told[0].message)
-    assert said.startswith("the standard deviation of 'income' is ")
-    assert said.endswith(
+    assert len(reported) == 1
+    assert reported[0].filename == __file__
+    message = str(reported[0].message)
+    assert message.startswith("the standard deviation of 'income' is ")
+    assert message.endswith(
         "distances hardly depend on the second. Give scale='standard' if their units differ, or "
         "scale=False if they are right"
     )
@@ -214,7 +216,7 @@ def test_columns_in_other_units_are_named_once():
 
 
 @pytest.mark.parametrize(
-    ("scale", "said"),
+    ("scale", "message"),
     [
         ("unit", "scale='unit': give 'standard', 'range', a number for each column, None, or False "
          "(the units are right)"),
@@ -223,10 +225,10 @@ def test_columns_in_other_units_are_named_once():
         ([1.0, 0.0, 1.0], "scale[1] is 0: columns are divided by numbers above 0"),
     ],
 )  # fmt: skip
-def test_what_is_no_scale_is_refused(scale, said):
+def test_what_is_no_scale_is_refused(scale, message):
     with pytest.raises(ValueError) as error:
         AgglomerativeClustering(scale=scale).fit(rows(1))
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -239,16 +241,16 @@ def test_a_missing_value_is_named_by_row_and_column():
         AgglomerativeClustering().fit(X)
     assert str(error.value) == (
         "column 2 of X has 1 missing value (NaN; row 4): impute them or drop the rows, or use "
-        "metric='nan_euclidean' or 'gower', which compare what is there"
+        "metric='nan_euclidean' or 'gower', which compare known values"
     )
 
 
 def test_a_row_of_zeros_has_no_cosine_and_is_named():
     X = rows(1)
     X[7] = 0
-    with pytest.warns(DegenerateWarning) as told:
+    with pytest.warns(DegenerateWarning) as reported:
         AgglomerativeClustering(metric="cosine", linkage="average").fit(X)
-    assert str(told[0].message) == (
+    assert str(reported[0].message) == (
         "1 row of zeros (row 7): it is at cosine distance 1 from every row that has a direction"
     )
 
@@ -277,12 +279,12 @@ def test_rows_that_only_resemble_distances_are_rows():
             AgglomerativeClustering(1).fit(X)
 
 
-@pytest.mark.parametrize("method", OF_CENTERS)
+@pytest.mark.parametrize("method", CENTER_METHODS)
 def test_centres_of_distances_that_have_none_are_warned_of(method):
     X = rows(1)
-    with pytest.warns(NotEuclideanWarning) as told:
+    with pytest.warns(NotEuclideanWarning) as reported:
         model = AgglomerativeClustering(3, linkage=method, metric="manhattan").fit(X)
-    assert str(told[0].message) == (
+    assert str(reported[0].message) == (
         f"linkage='{method}' compares centres, and metric 'manhattan' has none: the tree means "
         "something only for Euclidean distances. Use 'average', or a Euclidean metric"
     )
@@ -296,7 +298,7 @@ def test_centres_of_distances_that_have_none_are_warned_of(method):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ((0, 0, 1.0), "the distance of row 0 to itself is 1, not 0."),
         ((2, 5, 9.0), "the distance of row 2 to row 5 is 9, that of row 5 to row 2 {}: they must "
@@ -308,14 +310,14 @@ def test_centres_of_distances_that_have_none_are_warned_of(method):
          "0"),
     ],
 )  # fmt: skip
-def test_what_is_no_matrix_of_distances_is_refused(change, said):
+def test_what_is_no_matrix_of_distances_is_refused(change, message):
     D = cdist(rows(1), rows(1))
     i, j, value = change
-    said = said.format(f"{D[j, i]:g}")
+    message = message.format(f"{D[j, i]:g}")
     D[i, j] = value
     with pytest.raises(ValueError) as error:
         AgglomerativeClustering(metric="precomputed", linkage="average").fit(D)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_similarities_passed_as_distances_get_a_hint():
@@ -337,13 +339,13 @@ def test_one_row_is_one_cluster_and_no_two():
     assert str(error.value) == ("n_samples=1 should be >= n_clusters=2: ask for at most 1 cluster")
 
 
-@pytest.mark.parametrize("how", [{}, {"n_clusters": 2, "distance_threshold": 1.0}])
-def test_the_cut_is_by_number_or_by_threshold(how):
-    model = AgglomerativeClustering(**{"n_clusters": None, **how})
+@pytest.mark.parametrize("params", [{}, {"n_clusters": 2, "distance_threshold": 1.0}])
+def test_the_cut_is_by_number_or_by_threshold(params):
+    model = AgglomerativeClustering(**{"n_clusters": None, **params})
     with pytest.raises(ValueError) as error:
         model.fit(rows(1))
     with pytest.raises(ValueError) as theirs:
-        peers.AgglomerativeClustering(**model.get_params() and {"n_clusters": None, **how}).fit(
+        peers.AgglomerativeClustering(**model.get_params() and {"n_clusters": None, **params}).fit(
             rows(1)
         )
     assert str(error.value) == str(theirs.value)
@@ -362,16 +364,16 @@ def test_equal_rows_merge_first_at_height_zero():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"linkage": "wrad"}, "linkage='wrad': give one of 'single', 'complete', 'average', "
          "'weighted', 'centroid', 'median', 'ward'. Did you mean 'ward'?"),
         ({"n_clusters": 0}, "n_clusters=0: give a whole number above 0"),
         ({"n_clusters": None, "distance_threshold": -1.0},
          "distance_threshold=-1.0: give a number of at least 0"),
-        ({"connectivity": np.eye(30)}, "connectivity: trees along a graph are not offered. Leave "
+        ({"connectivity": np.eye(30)}, "connectivity: trees along a graph are not supported. Leave "
          "it out, or give metric='precomputed' with large distances between rows that must not "
-         "meet"),
+         "be merged"),
         ({"n_clusters": None, "distance_threshold": 1.0, "compute_full_tree": False},
          "compute_full_tree must be True if distance_threshold is set."),
         ({"compute_distances": "yes"}, "compute_distances='yes': give True or False"),
@@ -380,10 +382,10 @@ def test_equal_rows_merge_first_at_height_zero():
          "n_samples=30 should be >= n_clusters=31: ask for at most 30 clusters"),
     ],
 )  # fmt: skip
-def test_a_parameter_that_cannot_be_is_named(parameters, said):
+def test_a_parameter_that_cannot_be_is_named(parameters, message):
     with pytest.raises(ValueError) as error:
         AgglomerativeClustering(**parameters).fit(rows(1))
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_sparse_rows_are_told_to_be_dense():
@@ -420,7 +422,7 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch):
 
 def test_single_linkage_asks_for_no_copy_of_given_distances(monkeypatch):
     D = cdist(rows(1), rows(1))
-    monkeypatch.setattr("certus.cluster._build_tree.ALWAYS_THERE", 0)
+    monkeypatch.setattr("certus.cluster._build_tree.MIN_CHECKED_BYTES", 0)
     monkeypatch.setattr("certus.cluster._build_tree.available_memory", lambda: D.nbytes)
     AgglomerativeClustering(linkage="single", metric="precomputed").fit(D)
     with pytest.raises(MemoryError, match="average linkage of 30 rows needs"):
@@ -432,7 +434,7 @@ def test_ctrl_c_leaves_the_model_as_it_was(monkeypatch):
     model = AgglomerativeClustering(3).fit(X)
     before = model.labels_.copy()
 
-    def stop(*args, on_step, **how):
+    def stop(*args, on_step, **params):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("certus.cluster._build_tree.agglomerate", stop)
@@ -442,12 +444,12 @@ def test_ctrl_c_leaves_the_model_as_it_was(monkeypatch):
 
 
 @each_method
-@pytest.mark.parametrize(("factor", "how"), [(1e200, "divide"), (1e-200, "multiply")])
-def test_numbers_whose_squares_cannot_be_held_are_refused(method, factor, how):
+@pytest.mark.parametrize(("factor", "remedy"), [(1e200, "divide"), (1e-200, "multiply")])
+def test_numbers_whose_squares_cannot_be_held_are_refused(method, factor, remedy):
     if method in ("complete", "average", "weighted"):
         linkage(rows(1) * factor, method, "manhattan")
         return
-    with pytest.raises(ValueError, match=rf"can square: {how} X by a power of 10"):
+    with pytest.raises(ValueError, match=rf"can square: {remedy} X by a power of 10"):
         linkage(rows(1) * factor, method)
 
 

@@ -1,4 +1,4 @@
-"""DIANA: its own rule by brute force, and what the best of all splits would have reached."""
+"""DIANA: its rule by brute force, and the best of all splits for comparison."""
 
 from itertools import combinations
 
@@ -16,7 +16,7 @@ from tests.linkage.tree_cases import rows, same_clusters
 
 
 def by_the_rule(D):
-    """The clusters that DIANA makes, as sets, with their diameters. Slow and plain."""
+    """Return the clusters that DIANA makes, as sets, with their diameters; slow and plain."""
     clusters, made = [list(range(len(D)))], {}
     while True:
         widths = [D[np.ix_(c, c)].max() if len(c) > 1 else -1.0 for c in clusters]
@@ -50,10 +50,10 @@ def test_splits_are_those_of_the_rule(seed, n):
     D = cdist(X, X)
     tree = Tree(divide(D), method="diana")
     expected = by_the_rule(D)
-    found = {frozenset(tree.members(n + t).tolist()): h for t, h in enumerate(tree.heights)}
-    assert found.keys() == expected.keys()
+    result = {frozenset(tree.members(n + t).tolist()): h for t, h in enumerate(tree.heights)}
+    assert result.keys() == expected.keys()
     for cluster, diameter in expected.items():
-        assert found[cluster] == diameter
+        assert result[cluster] == diameter
 
 
 def test_sums_that_are_carried_on_do_not_drift():
@@ -62,8 +62,8 @@ def test_sums_that_are_carried_on_do_not_drift():
     tree = Tree(divide(D), method="diana")
     expected = by_the_rule(D[40:300, 40:300][:60, :60])
     inner = Tree(divide(D[40:100, 40:100]), method="diana")
-    found = {frozenset(inner.members(60 + t).tolist()) for t in range(59)}
-    assert found == expected.keys()
+    result = {frozenset(inner.members(60 + t).tolist()) for t in range(59)}
+    assert result == expected.keys()
     model = DivisiveClustering(metric="precomputed").fit(D)
     assert certus.verify(model, D).certified
     assert tree.inversions == []
@@ -89,7 +89,7 @@ def between(D, parts):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_of_all_splits_is_a_bound_that_clear_clusters_reach(seed):
-    """A greedy split cannot beat the exhaustive one; of clusters that lie apart it is the same."""
+    """A greedy split cannot beat the exhaustive one; for well separated clusters it is the same."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 11))
     for X, clear in ((rng.normal(size=(n, 2)), False), (rng.normal(size=(n, 2)), True)):
@@ -157,7 +157,7 @@ def test_a_part_as_wide_as_the_whole_is_no_tie():
 
 
 def test_distances_that_do_not_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("certus.cluster.divisive.ALWAYS_THERE", 0)
+    monkeypatch.setattr("certus.cluster.divisive.MIN_CHECKED_BYTES", 0)
     monkeypatch.setattr("certus.cluster.divisive.available_memory", lambda: 1000)
     with pytest.raises(MemoryError) as error:
         DivisiveClustering().fit(rows(1))

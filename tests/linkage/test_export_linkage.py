@@ -48,14 +48,14 @@ def test_a_script_recomputes_the_tree_where_certus_is_not(name, tmp_path):
     assert c.certified
     c.export(tmp_path / "check.py")
     np.save(tmp_path / "X.npy", rows)
-    found = run(tmp_path, "X.npy")
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert "0 answers are wrong\nthe claim holds\n" in found.stdout
-    assert not found.stderr
+    result = run(tmp_path, "X.npy")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 answers are wrong\nthe claim holds\n" in result.stdout
+    assert not result.stderr
     np.save(tmp_path / "X.npy", rows[::-1])
-    found = run(tmp_path, "X.npy")
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "THE CLAIM DOES NOT HOLD" in found.stdout
+    result = run(tmp_path, "X.npy")
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "THE CLAIM DOES NOT HOLD" in result.stdout
     np.save(tmp_path / "X.npy", rows[:-1])
     assert run(tmp_path, "X.npy").returncode == 2
     assert run(tmp_path).returncode == 2

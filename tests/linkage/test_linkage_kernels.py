@@ -31,7 +31,7 @@ def test_every_kind_compiles_ahead(module):
 def test_nearest_is_the_first_of_the_least(module, dtype, m):
     rng = np.random.default_rng(m)
     for row in (rng.integers(0, 50, m), np.arange(m)[::-1], np.zeros(m), rng.normal(size=m)):
-        row = np.append(row, -1e9).astype(dtype)  # beyond m: not looked at
+        row = np.append(row, -1e9).astype(dtype)  # beyond m: must be ignored
         least, place = module._nearest(row, m)
         assert (least, place) == (row[:m].min(), row[:m].argmin())
 
@@ -73,13 +73,13 @@ def test_a_row_that_catches_up_has_the_bits_of_the_row_that_was_joined(code, dty
 @pytest.mark.parametrize("p", [1, 3, 4, 7, 16, 33])
 @pytest.mark.parametrize("spread", [1.0, 1e-4, 1e-7])
 def test_the_filter_misses_no_row_that_is_nearer(dtype, p, spread):
-    """Also where all are nearly alike: the nearest by the filter is that by differences."""
+    """The nearest by the filter is that by differences, even if all distances are nearly equal."""
     rng = np.random.default_rng(p)
     X = 1.0 + spread * rng.normal(size=(333, p))
     X[0] = -1.0
     c = Centers(X, "centroid")
-    c.use(dtype)
-    vectors.first(c, 0, 333, c.seen)
+    c.use_dtype(dtype)
+    vectors.first(c, 0, 333, c.counts)
     D = ((X[:, None] - X) ** 2).sum(axis=2)
     for i in range(1, 333):
         assert c.value[i] == pytest.approx(D[i, :i].min(), rel=1e-9)

@@ -1,4 +1,4 @@
-"""The definitions of trees: by brute force, and what ``check`` lets pass and what it refuses."""
+"""The proofs of trees by brute force: what ``check`` accepts and what it refuses."""
 
 import itertools
 import tracemalloc
@@ -16,7 +16,7 @@ from certus.proofs.linkage._cluster_distances import cluster_distance
 
 METHODS = linkage.METHODS
 each_method = pytest.mark.parametrize("method", METHODS)
-each_way = pytest.mark.parametrize("every", [linkage.EVERY, 0.0], ids=["all", "some"])
+each_way = pytest.mark.parametrize("every", [linkage.MAX_EXHAUSTIVE_WORK, 0.0], ids=["all", "some"])
 
 
 def distances(X, metric="euclidean", **params):
@@ -24,7 +24,7 @@ def distances(X, metric="euclidean", **params):
 
 
 def brute_force(D, method):
-    """Of all pairs of clusters alive the nearest, by the plain definition, until one is left."""
+    """Merge the nearest pair of clusters, by the plain definition, until one is left."""
     n = len(D)
     clusters = {i: ([i], np.ones(1)) for i in range(n)}
     merges = []
@@ -43,21 +43,21 @@ def _apart(D, clusters, pair, method):
     return cluster_distance(D, A, B, method, u, v)
 
 
-def check(X, merges, method, **how):
-    return linkage.check(Data(Rows(np.asarray(X))), merges, method, **how)
+def check(X, merges, method, **params):
+    return linkage.check(Data(Rows(np.asarray(X))), merges, method, **params)
 
 
-def accepted(X, merges, method, **how):
-    found = check(X, merges, method, **how)
-    assert found["wrong"] == []
-    assert found["objective"] == 0
-    return found
+def accepted(X, merges, method, **params):
+    result = check(X, merges, method, **params)
+    assert result["wrong"] == []
+    assert result["objective"] == 0
+    return result
 
 
-def refused(X, merges, method, **how):
-    found = check(X, merges, method, **how)
-    assert found["objective"] > 0
-    return found["wrong"]
+def refused(X, merges, method, **params):
+    result = check(X, merges, method, **params)
+    assert result["objective"] > 0
+    return result["wrong"]
 
 
 # --- right trees ----------------------------------------------------------------------------------
@@ -69,10 +69,10 @@ def test_the_tree_of_brute_force_is_scipys_and_is_accepted(method, seed):
     X = np.random.default_rng(seed).normal(size=(14, 3))
     merges, theirs = brute_force(distances(X), method), hierarchy.linkage(X, method)
     assert np.allclose(merges[:, 2], theirs[:, 2], rtol=1e-12)
-    for every in (linkage.EVERY, 0.0):
-        found = accepted(X, merges, method, every=every)
-        assert found["residual"] < 1e-12
-        assert found["sampled"] == found["merges"] == found["heights"] == 13
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
+        result = accepted(X, merges, method, every=every)
+        assert result["residual"] < 1e-12
+        assert result["sampled"] == result["merges"] == result["heights"] == 13
 
 
 @each_way
@@ -123,7 +123,7 @@ def test_ties_may_go_either_way(X, method, every):
 def test_columns_are_divided_by_their_scale(method, rng):
     X, scale = rng.normal(size=(50, 3)) * [1, 100, 1e-3] + 1e6, np.array([1, 100, 1e-3])
     merges = hierarchy.linkage((X - 1e6) / scale, method)
-    for every in (linkage.EVERY, 0.0):
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
         accepted(X, merges, method, scale=scale, every=every)
     assert refused(X, merges, method)
 
@@ -134,8 +134,8 @@ def test_columns_as_leaves(rng):
     C = np.corrcoef(X.T)
     for absolute, D in ((False, 1 - C), (True, 1 - np.abs(C))):
         merges = hierarchy.linkage(D[np.triu_indices(12, 1)], "average")
-        how = {"metric": "correlation", "columns": True, "absolute": absolute}
-        accepted(X, merges, "average", **how)
+        params = {"metric": "correlation", "columns": True, "absolute": absolute}
+        accepted(X, merges, "average", **params)
         assert (set(merges[0, :2]) == {0, 6}) == absolute
 
 
@@ -150,8 +150,8 @@ def test_trees_of_one_and_of_two_rows(n):
 def test_inversions_are_listed():
     X = np.array([[0, 0], [1, 0], [0.5, 0.85]])
     merges = hierarchy.linkage(X, "centroid")
-    found = accepted(X, merges, "centroid")
-    assert found["inversions"] == [1]
+    result = accepted(X, merges, "centroid")
+    assert result["inversions"] == [1]
     assert "heights of ward linkage do not fall" in refused(X, merges, "ward")[-1]
 
 
@@ -177,7 +177,7 @@ def test_rounding_in_float32_is_forgiven_to_those_who_worked_in_it(rng):
 
 
 def swapped(merges, s, t, *, renumbered, heights):
-    """Merges s and t in each other's place; ``heights``: they take these along."""
+    """Exchange merges s and t, with their heights if ``heights``."""
     n, out = len(merges) + 1, merges.copy()
     moved = [0, 1, 2, 3] if heights else [0, 1, 3]
     out[s, moved], out[t, moved] = merges[t, moved], merges[s, moved]
@@ -204,8 +204,8 @@ def test_a_tree_with_two_merges_swapped_is_refused(method, every, rng):
     accepted(X, merges, method, every=every)
     pairs = [(t, t + 1) for t in range(n - 2)]
     pairs += [tuple(sorted(rng.choice(n - 1, 2, replace=False))) for _ in range(n // 2)]
-    for (s, t), how in itertools.product(pairs, HOW):
-        refused(X, swapped(merges, s, t, **how), method, every=every)
+    for (s, t), params in itertools.product(pairs, HOW):
+        refused(X, swapped(merges, s, t, **params), method, every=every)
 
 
 @each_method
@@ -213,11 +213,11 @@ def test_so_is_one_of_many_rows(method, rng):
     n = 2200
     X = rng.normal(size=(n, 2))
     merges = hierarchy.linkage(X, method)
-    found = accepted(X, merges, method)
-    assert 50 <= found["sampled"] < n - 1
+    result = accepted(X, merges, method)
+    assert 50 <= result["sampled"] < n - 1
     pairs = [(100, 101), (300, 301), tuple(sorted(rng.choice(n - 1, 2, replace=False)))]
-    for (s, t), how in zip(pairs, HOW[1:], strict=True):
-        refused(X, swapped(merges, s, t, **how), method)
+    for (s, t), params in zip(pairs, HOW[1:], strict=True):
+        refused(X, swapped(merges, s, t, **params), method)
 
 
 @each_way
@@ -229,10 +229,10 @@ def test_a_height_that_is_off_by_a_percent_is_named(method, every, rng):
         for factor in (0.99, 1.01):
             edited = merges.copy()
             edited[t, 2] *= factor
-            said = refused(X, edited, method, every=every)[0]
+            message = refused(X, edited, method, every=every)[0]
             h = merges[t, 2]
-            assert said.startswith(f"merge {t} joins ")
-            assert f"at {h * factor:.6g}, but they are {h:.6g} apart" in said
+            assert message.startswith(f"merge {t} joins ")
+            assert f"at {h * factor:.6g}, but they are {h:.6g} apart" in message
 
 
 @each_way
@@ -264,22 +264,22 @@ def test_a_merge_of_clusters_that_are_not_nearest_is_refused_though_its_height_i
         for t, ((A, B), weights) in enumerate(zip(clusters, u, strict=True))
     ]
     merges = np.array([[1, 2, h[0], 2], [0, 4, h[1], 3], [3, 5, h[2], 4]])
-    for every in (linkage.EVERY, 0.0):
-        said = refused(X, merges, method, every=every)
-        assert said[0] == "merge 0 joins row 1 and row 2, 1.5 apart, but row 0 is 1 from row 1"
+    for every in (linkage.MAX_EXHAUSTIVE_WORK, 0.0):
+        message = refused(X, merges, method, every=every)
+        assert message[0] == "merge 0 joins row 1 and row 2, 1.5 apart, but row 0 is 1 from row 1"
 
 
 def test_of_centroid_and_median_the_least_of_all_pairs_is_claimed():
     X = np.array([[0.0], [1.0], [10.0], [11.5], [100.0]])
     merges = hierarchy.linkage(X, "centroid")
     other = swapped(merges, 0, 1, renumbered=True, heights=True)
-    said = refused(X, other, "centroid")
-    assert "but row 0 and row 1 are 1 apart" in said[0]
-    assert "the cluster just made is not joined" in said[-1]
+    message = refused(X, other, "centroid")
+    assert "but row 0 and row 1 are 1 apart" in message[0]
+    assert "the cluster just made is not joined" in message[-1]
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "message"),
     [
         ((3, 0, 99.0), "merge 3 joins cluster 99, which does not exist then"),
         ((3, 1, 23.0), "merge 3 joins cluster 23, which does not exist then"),
@@ -288,15 +288,15 @@ def test_of_centroid_and_median_the_least_of_all_pairs_is_claimed():
         ((5, 2, np.nan), "merge 5 has the height nan"),
         ((5, 2, np.inf), "merge 5 has the height inf"),
         ((5, 2, -0.1), "merge 5 has the height -0.1"),
-        ((18, 3, 19.0), "merge 18 is said to make a cluster of 19 rows, but it has 20"),
+        ((18, 3, 19.0), "merge 18 claims a cluster of 19 rows, but it has 20"),
     ],
 )
-def test_what_is_no_tree_is_named(edit, said, rng):
+def test_what_is_no_tree_is_named(edit, message, rng):
     X = rng.normal(size=(20, 3))
     merges = hierarchy.linkage(X, "average")
     t, column, value = edit
     merges[t, column] = value
-    assert refused(X, merges, "average")[0] == said
+    assert refused(X, merges, "average")[0] == message
 
 
 def test_a_cluster_that_is_joined_twice_is_named(rng):
@@ -314,8 +314,8 @@ def test_given_distances_that_are_not_symmetric_are_named(rng):
     D = squareform(d)
     merges = hierarchy.linkage(d, "average")
     D[7, 2] *= 1.5
-    said = refused(D, merges, "average", metric="precomputed")[0]
-    assert said == f"the distance given from row 2 to row 7 is {D[2, 7]:.6g}, back {D[7, 2]:.6g}"
+    message = refused(D, merges, "average", metric="precomputed")[0]
+    assert message == f"the distance given from row 2 to row 7 is {D[2, 7]:.6g}, back {D[7, 2]:.6g}"
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -342,8 +342,8 @@ def test_labels_are_those_of_the_cut_in_any_numbers(method, rng):
         for i in (0, 17, 39) if k > 1 else ():
             edited = labels.copy()
             edited[i] = (labels[i] + 1) % k
-            said = refused(X, merges, method, labels=edited, n_clusters=k)
-            assert any(f"the cut into {k}" in text for text in said)
+            message = refused(X, merges, method, labels=edited, n_clusters=k)
+            assert any(f"the cut into {k}" in text for text in message)
     h = (merges[30, 2] + merges[31, 2]) / 2
     labels = hierarchy.fcluster(merges, h, "distance")
     accepted(X, merges, method, labels=labels, threshold=h)
@@ -363,13 +363,13 @@ def test_without_heights_merges_and_labels_are_still_checked(rng):
     X = rng.normal(size=(40, 2))
     for method in METHODS:
         children = hierarchy.linkage(X, method)[:, :2]
-        found = accepted(X, children, method)
-        assert found["heights"] == 0
-        assert found["sampled"] == 39
+        result = accepted(X, children, method)
+        assert result["heights"] == 0
+        assert result["sampled"] == 39
         refused(X, children[[1, 0, *range(2, 39)]], method)
 
 
-# --- what it costs --------------------------------------------------------------------------------
+# --- cost -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["single", "average", "centroid", "ward"])
@@ -379,10 +379,10 @@ def test_memory_grows_with_the_rows_and_not_with_their_pairs(method, rng):
     merges = hierarchy.linkage(X, method)
     data = Data(Rows(X))
     tracemalloc.start()
-    found = linkage.check(data, merges, method)
+    result = linkage.check(data, merges, method)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found["objective"] == 0
+    assert result["objective"] == 0
     assert peak < n * n * 8 / 4
 
 
@@ -416,8 +416,8 @@ def by_diana(D):
     return np.array(merges)
 
 
-def diana_check(X, merges, **how):
-    return diana.check(Data(Rows(X)), merges, **how)
+def diana_check(X, merges, **params):
+    return diana.check(Data(Rows(X)), merges, **params)
 
 
 def test_a_split_of_two_groups_parts_them(rng):
@@ -432,17 +432,17 @@ def test_divisive_trees_are_accepted_and_edits_refused(metric, rng):
     X = rng.normal(size=(40, 3))
     D = distances(X, metric)
     merges = by_diana(D)
-    found = diana_check(X, merges, metric=metric)
-    assert found["wrong"] == []
-    assert found["sampled"] == 39
+    result = diana_check(X, merges, metric=metric)
+    assert result["wrong"] == []
+    assert result["sampled"] == 39
     assert diana_check(D, merges, metric="precomputed")["wrong"] == []
     for t in (0, 20, 38):
         edited = merges.copy()
         edited[t, 2] *= 1.01
         wrong = diana_check(X, edited, metric=metric)["wrong"]
-        assert any("but its diameter is" in said for said in wrong)
-    for (s, t), how in itertools.product([(0, 1), (20, 21), (5, 30)], HOW):
-        assert diana_check(X, swapped(merges, s, t, **how), metric=metric)["objective"] > 0
+        assert any("but its diameter is" in message for message in wrong)
+    for (s, t), params in itertools.product([(0, 1), (20, 21), (5, 30)], HOW):
+        assert diana_check(X, swapped(merges, s, t, **params), metric=metric)["objective"] > 0
     labels = hierarchy.cut_tree(merges, n_clusters=4).ravel()
     assert not diana_check(X, merges, metric=metric, labels=labels, n_clusters=4)["wrong"]
     labels[0] = (labels[0] + 1) % 4
@@ -452,7 +452,7 @@ def test_divisive_trees_are_accepted_and_edits_refused(metric, rng):
 def test_another_tree_is_no_tree_of_diana(rng):
     X = rng.normal(size=(60, 2))
     wrong = diana_check(X, hierarchy.linkage(X, "complete"))["wrong"]
-    assert any("not how DIANA splits it" in said for said in wrong)
+    assert any("not how DIANA splits it" in message for message in wrong)
 
 
 def test_ties_of_diana_go_to_the_smallest_number():
@@ -463,6 +463,6 @@ def test_ties_of_diana_go_to_the_smallest_number():
 def test_of_many_rows_some_splits_are_done_again(rng):
     X = rng.normal(size=(200, 2))
     merges = by_diana(distances(X))
-    found = diana_check(X, merges, budget=2.0**16)
-    assert found["wrong"] == []
-    assert 20 < found["sampled"] < 199
+    result = diana_check(X, merges, budget=2.0**16)
+    assert result["wrong"] == []
+    assert 20 < result["sampled"] < 199

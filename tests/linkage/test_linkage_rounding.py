@@ -1,4 +1,4 @@
-"""Trees of directions: distances far below 2⁻⁵² are told apart, or the certificate says that not.
+"""Trees of directions: distances far below 2⁻⁵² are distinguished, or declared equal.
 
 The truth is 1 − cos in 50 digits.
 """
@@ -13,7 +13,7 @@ from certus.cluster import AgglomerativeClustering, DivisiveClustering, Variable
 from certus.data.rows import Rows
 from certus.proofs.distances import paired
 from certus.proofs.linkage import linkage as definition
-from certus.proofs.linkage._row_distances import Vectors
+from certus.proofs.linkage._row_distances import RowVectors
 
 each_metric = pytest.mark.parametrize("metric", ["cosine", "correlation"])
 
@@ -38,13 +38,13 @@ def truth(x, y, metric):
 @pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-8])
 def test_what_rounding_does_to_a_direction_is_bounded(metric, angle):
     X = nearly_parallel(angle)
-    rows = Vectors(X, np.arange(len(X)), metric, {}, None, False)
+    rows = RowVectors(X, np.arange(len(X)), metric, {}, None, False)
     D = rows.block(0, len(X))
     assert (paired(X[:, None], X[None], metric) == D).all()
     with mp.workdps(50):
         for i in range(1, len(X)):
             true = truth(X[0], X[i], metric)
-            assert abs(mp.mpf(float(D[0, i])) - true) <= rows.lost(D[0, i])
+            assert abs(mp.mpf(float(D[0, i])) - true) <= rows.rounding(D[0, i])
 
 
 @each_metric
@@ -53,8 +53,8 @@ def test_a_tree_of_other_rows_is_not_excused_by_the_rounding_of_a_cosine(metric)
     X = nearly_parallel(1e-7)
     Z = linkage(X, "average", metric)
     Z[:, 2] = np.sort(np.abs(Z[:, 2])) + 2e-15
-    found = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=True)
-    assert found["wrong"]
+    result = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=True)
+    assert result["wrong"]
     others = definition.check(Data(Rows(X)), Z, method="average", metric=metric, ours=False)
     assert others["equal_below"] > 1e-15
 
@@ -76,5 +76,5 @@ def test_our_trees_hold_the_digits_of_small_angles(metric, angle, linkage):
 
 def test_what_is_taken_for_a_tie_is_said():
     X = nearly_parallel(1e-3)
-    said = AgglomerativeClustering(2, metric="cosine", linkage="average").fit(X)
-    assert "distances that differ by less than" in said.certificate_.explain()
+    message = AgglomerativeClustering(2, metric="cosine", linkage="average").fit(X)
+    assert "distances that differ by less than" in message.certificate_.explain()

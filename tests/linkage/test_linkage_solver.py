@@ -38,7 +38,7 @@ def cluster_distance(method, X, D, A, B, m):
 
 
 def assert_is_greedy(method, X, merges, tol=1e-9):
-    """Each merge is of a least pair then, at its distance: O(n³) and more, by the definition."""
+    """Whether each merge is of a nearest pair, at its distance, by definition: O(n³) or more."""
     n = len(X)
     D = squareform(pdist(X)) if n > 1 else np.zeros((1, 1))
     members = {i: [i] for i in range(n)}
@@ -144,10 +144,10 @@ def test_tight_groups_far_apart_need_more_than_the_narrow_filter(method, monkeyp
     X = np.concatenate([rng.integers(0, 1024, size=(600, 9)) / 64, np.zeros((600, 9))])
     X[600:] = X[:600] + 2.0**30
     expected = heights_of(X[:600], method)
-    found = heights_of(X, method)[:-1]
+    result = heights_of(X, method)[:-1]
     assert used[: len(used) // 3] == [np.float32] * (len(used) // 3)
     assert np.float64 in used
-    np.testing.assert_allclose(found, np.sort(np.repeat(expected, 2)), rtol=1e-7)
+    np.testing.assert_allclose(result, np.sort(np.repeat(expected, 2)), rtol=1e-7)
 
 
 @pytest.mark.parametrize("method", ["single", "ward", "centroid", "median"])
@@ -210,8 +210,8 @@ def test_given_distances_are_not_changed(method, read):
 def test_other_metrics_are_scipys_of_their_distances(method, metric):
     X = rows(90, 4) + 1
     expected = linkage(pdist(X, metric), method)
-    found = agglomerate(X, method, get_distance(metric).prepare(X))
-    np.testing.assert_allclose(found[:, 2], expected[:, 2], rtol=1e-7, atol=1e-12)
+    result = agglomerate(X, method, get_distance(metric).prepare(X))
+    np.testing.assert_allclose(result[:, 2], expected[:, 2], rtol=1e-7, atol=1e-12)
 
 
 def test_mahalanobis_is_euclidean_of_other_rows():
@@ -233,7 +233,7 @@ def test_a_tree_and_all_pairs_span_the_same(p):
 
 @pytest.mark.parametrize("method", ["complete", "average", "weighted", "ward"])
 def test_a_chain_through_all_rows_is_walked(method):
-    """Each row's nearest is the next one: the longest chain there can be."""
+    """The nearest of each row is the next one: the longest possible chain."""
     X = np.cumsum(np.linspace(2.0, 1.0, 400))[:, None]
     np.testing.assert_allclose(heights_of(X, method), np.sort(linkage(X, method)[:, 2]))
 

@@ -108,13 +108,13 @@ def test_labels_are_numbered_by_first_rows():
 
 def test_a_cut_through_a_tie_is_called_arbitrary_and_still_has_the_number():
     tree = Tree([[0, 1, 1.0, 2], [2, 3, 1.0, 2], [4, 5, 3.0, 4]])
-    with pytest.warns(DegenerateWarning) as told:
+    with pytest.warns(DegenerateWarning) as reported:
         assert len(set(tree.cut(3).tolist())) == 3
-    assert str(told[0].message) == (
+    assert str(reported[0].message) == (
         "merges 0, 1 have the same height, 1, and 3 clusters lie between them: which of these "
         "merges are undone is arbitrary. 2 and 4 clusters are not"
     )
-    assert told[0].filename == __file__
+    assert reported[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tree.cut(2), tree.cut(4), tree.cut(1), tree.cut(height=1.0)
@@ -136,19 +136,19 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(k):
     )
 
 
-@pytest.mark.parametrize("how", [{}, {"n_clusters": 2, "height": 1.0}])
-def test_a_cut_is_by_number_or_by_height(how):
-    with pytest.raises(ValueError, match="give n_clusters or height, one of them"):
-        Tree([[0, 1, 1.0, 2]]).cut(**how)
+@pytest.mark.parametrize("params", [{}, {"n_clusters": 2, "height": 1.0}])
+def test_a_cut_is_by_number_or_by_height(params):
+    with pytest.raises(ValueError, match="give either n_clusters or height"):
+        Tree([[0, 1, 1.0, 2]]).cut(**params)
     with pytest.raises(ValueError, match="height=nan: give a number"):
         Tree([[0, 1, 1.0, 2]]).cut(height=np.nan)
 
 
-# --- what is no tree ------------------------------------------------------------------------------
+# --- invalid merges -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("merges", "said"),
+    ("merges", "message"),
     [
         ([[0, 1, 1.0]], "merges has shape (1, 3): give (n − 1, 4), in each row two clusters, the "
          "height at which they are joined and the size of what they make"),
@@ -165,10 +165,10 @@ def test_a_cut_is_by_number_or_by_height(how):
          "of its two parts"),
     ],
 )  # fmt: skip
-def test_what_is_no_tree_is_refused_by_its_merge(merges, said):
+def test_what_is_no_tree_is_refused_by_its_merge(merges, message):
     with pytest.raises(ValueError) as error:
         Tree(merges)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_a_tree_does_not_change_what_it_was_given():
@@ -241,7 +241,7 @@ def test_many_new_rows_are_predicted_in_blocks(method, monkeypatch):
     Z, X = scipy_tree(7, method)
     Q = rows(9, n=50)
     whole = Tree(Z, method=method, X=X).predict(Q, 4)
-    monkeypatch.setattr("certus.cluster._tree_nearest.BLOCK", 64)
+    monkeypatch.setattr("certus.cluster._tree_nearest.BLOCK_DISTANCES", 64)
     np.testing.assert_array_equal(Tree(Z, method=method, X=X).predict(Q, 4), whole)
 
 
@@ -258,7 +258,7 @@ def test_what_a_prediction_needs_is_named():
     Z, X = scipy_tree(1, "average")
     with pytest.raises(ValueError, match=r"method=None has no rule for new rows: make the tree"):
         Tree(Z, X=X).predict(X, 2)
-    with pytest.raises(ValueError, match=r"does not know its rows: make it with Tree\(…, X=X\)"):
+    with pytest.raises(ValueError, match=r"does not hold its rows: make it with Tree\(…, X=X\)"):
         Tree(Z, method="average").predict(X, 2)
     with pytest.raises(ValueError, match="X has 2 columns, the rows of the tree have 3"):
         Tree(Z, method="average", X=X).predict(X[:, :2], 2)
@@ -281,7 +281,7 @@ def test_leaves_can_hold_several_rows():
     assert repr(tree) == "Tree(bisecting, 3 leaves of 6 rows, heights 1 to 5)"
     with pytest.raises(ValueError, match="the model's own predict"):
         tree.predict([[0.0]], 2)
-    with pytest.raises(ValueError, match="row 1 is said to be in leaf 3: there are 0 … 1"):
+    with pytest.raises(ValueError, match="row 1 has leaf 3: leaves are 0 … 1"):
         Tree([[0, 1, 1.0, 2]], rows=[0, 3])
 
 
@@ -302,7 +302,7 @@ def test_cophenetic_distances_and_their_correlation_are_scipys(method):
         tree.cophenetic_correlation(X[:10])
 
 
-# --- for people -----------------------------------------------------------------------------------
+# --- representations ------------------------------------------------------------------------------
 
 
 def parsed(text):

@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of models with a tree."""
+"""The interface of models with a tree that scikit-learn's tools rely on."""
 
 import copy
 import inspect
@@ -80,7 +80,7 @@ each_class = pytest.mark.parametrize("cls", TREES, ids=lambda cls: cls.__name__)
 
 
 def answer(model, X):
-    """What a fitted model says of rows."""
+    """Return all answers of a fitted model for rows."""
     return model.transform(X) if hasattr(model, "transform") else model.predict(X)
 
 
@@ -183,7 +183,7 @@ def test_frames_are_taken_and_their_columns_asked_for(cls, library):
 
 
 class Counting:
-    """A callback that counts the parts it hears of, and would stop at the first."""
+    """A callback that counts its calls, and tries to stop at the first."""
 
     heard: ClassVar[list] = []
 

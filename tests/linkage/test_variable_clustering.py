@@ -1,4 +1,4 @@
-"""Clusters of columns, and the column that stands for each."""
+"""Clusters of columns, and the column that represents each."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from tests.linkage.tree_cases import same_clusters
 
 
 def table(seed=0, n=200):
-    """Three sources, four columns of each, some turned round, in units of their own."""
+    """Four columns from each of three sources, some with the sign reversed, in various units."""
     rng = np.random.default_rng(seed)
     sources = rng.normal(size=(n, 3))
     X = np.repeat(sources, 4, axis=1) + 0.3 * rng.normal(size=(n, 12))
@@ -102,13 +102,13 @@ def test_a_signed_mean_turns_nothing_round():
 def test_constant_columns_are_named_and_stand_apart():
     frame = pd.DataFrame(table(), columns=[f"c{j}" for j in range(12)])
     frame["still"] = 3.0
-    with pytest.warns(DegenerateWarning) as told:
+    with pytest.warns(DegenerateWarning) as reported:
         model = VariableClustering(4).fit(frame)
-    assert str(told[0].message) == (
+    assert str(reported[0].message) == (
         "1 column constant ('still'): at correlation distance 1 from every column that has a "
         "direction. Drop what does not vary"
     )
-    assert told[0].filename == __file__
+    assert reported[0].filename == __file__
     assert (model.labels_[:12] != model.labels_[12]).all()
     mean = VariableClustering(4, representation="mean")
     with pytest.warns(DegenerateWarning):
@@ -123,7 +123,7 @@ def test_the_cut_is_by_number_or_threshold():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"n_clusters": 13},
          "n_features=12 should be >= n_clusters=13: ask for at most 12 clusters"),
@@ -135,10 +135,10 @@ def test_the_cut_is_by_number_or_threshold():
         ({"absolute": 1}, "absolute=1: give True or False"),
     ],
 )  # fmt: skip
-def test_a_parameter_that_cannot_be_is_named(parameters, said):
+def test_a_parameter_that_cannot_be_is_named(parameters, message):
     with pytest.raises(ValueError) as error:
         VariableClustering(**parameters).fit(table())
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_one_row_tells_nothing_of_columns():

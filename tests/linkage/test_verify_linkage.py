@@ -17,8 +17,8 @@ THEIRS = ("single", "complete", "average", "ward")
 each_of_theirs = pytest.mark.parametrize("linkage", THEIRS)
 
 
-def accepted(model, X=X, **how):
-    c = certus.verify(model, X, **how)
+def accepted(model, X=X, **params):
+    c = certus.verify(model, X, **params)
     assert c._finding.contradictions == ()
     assert (c.status, c.kind, c.certified) == ("exact", "exact", True)
     return c
@@ -30,8 +30,8 @@ def refused(model, X=X):
     return list(c._finding.contradictions)
 
 
-def theirs(linkage, **how):
-    return peers.AgglomerativeClustering(linkage=linkage, **{"n_clusters": 4, **how}).fit(X)
+def theirs(linkage, **params):
+    return peers.AgglomerativeClustering(linkage=linkage, **{"n_clusters": 4, **params}).fit(X)
 
 
 # --- scikit-learn's -------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def theirs(linkage, **how):
 
 @each_of_theirs
 @pytest.mark.parametrize(
-    "how",
+    "params",
     [
         {},
         {"compute_distances": True},
@@ -49,10 +49,10 @@ def theirs(linkage, **how):
     ],
     ids=str,
 )
-def test_models_that_are_right_are_accepted(linkage, how):
-    c = accepted(theirs(linkage, **how))
+def test_models_that_are_right_are_accepted(linkage, params):
+    c = accepted(theirs(linkage, **params))
     assert c.model == "sklearn.cluster.AgglomerativeClustering"
-    with_heights = bool(how.get("compute_distances")) or "distance_threshold" in how
+    with_heights = bool(params.get("compute_distances")) or "distance_threshold" in params
     assert c._finding.heights == 79 * with_heights
     assert ("heights are not claimed" in c.explain()) != with_heights
     assert "If the model was fitted on other rows, this says nothing" in c.explain()
@@ -94,7 +94,7 @@ def test_what_was_edited_is_named(linkage):
     model = theirs(linkage, compute_distances=True)
     labels, h = model.labels_.copy(), model.distances_.copy()
     model.labels_ = np.where(np.arange(80) == 11, (labels + 1) % 4, labels)
-    assert any("11" in said and "the cut into 4" in said for said in refused(model))
+    assert any("11" in message and "the cut into 4" in message for message in refused(model))
     model.labels_, model.n_clusters_ = labels, 5
     assert refused(model)[0] == "n_clusters_ is 5, and there are 4 labels"
     model.n_clusters_, model.distances_ = 4, h * np.where(np.arange(79) == 40, 1.01, 1)
@@ -132,7 +132,7 @@ def test_what_is_no_claim_is_refused_in_words():
     with pytest.raises(CannotVerifyError, match="is not fitted"):
         certus.verify(peers.AgglomerativeClustering(), X)
     Z = hierarchy.linkage(X, "average")
-    for tree, rows, said in (
+    for tree, rows, message in (
         (Tree(Z), X, "say which linkage it is"),
         (Tree(Z, method="bisecting"), X, "verify the BisectingKMeans"),
         (Tree(Z, method="upgma"), X, "method='upgma' is none of single"),
@@ -140,7 +140,7 @@ def test_what_is_no_claim_is_refused_in_words():
         (Tree(Z, method="average", metric="precomputed"), X, "give the 80 × 80 distances"),
         (Tree(Z, method="average"), np.where(X > 2, np.nan, X), "missing value"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             certus.verify(tree, rows)
     with pytest.raises(CannotVerifyError, match="takes no sample_weight"):
         certus.verify(Tree(Z, method="average"), X, sample_weight=np.ones(80))
@@ -206,7 +206,7 @@ def test_divisive_models():
     assert "the cut into 4" in refused(model)[0]
     model = DivisiveClustering(4).fit(X)
     model.tree_.merges[50, 2] *= 1.01
-    assert any("but its diameter is" in said for said in refused(model))
+    assert any("but its diameter is" in message for message in refused(model))
 
 
 @pytest.mark.skipif(not hasattr(ours, "VariableClustering"), reason="not there yet")
@@ -236,7 +236,7 @@ def test_a_distance_of_your_own_is_not_proven():
     with pytest.raises(CertificateError, match="nothing to export: a distance of your own"):
         c.export("check.py")
     tree.merges[5, 3] += 1
-    assert "is said to make a cluster" in refused(tree)[0]
+    assert "claims a cluster" in refused(tree)[0]
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def scipy_tree(seed, method, n=30, p=3):
 
 
 def chain(n):
-    """Leaf after leaf joins what is there: as deep as it is long."""
+    """Return a chain: each merge adds one leaf, so the depth is the number of leaves."""
     made = np.concatenate([[0], n + np.arange(n - 2)])
     t = np.arange(n - 1)
     pairs = np.sort(np.column_stack([made, t + 1]), axis=1)
@@ -25,6 +25,6 @@ def chain(n):
 
 
 def same_clusters(a, b):
-    """Are two labellings the same but for the names?"""
+    """Whether two labellings are the same up to names."""
     pairs = set(zip(a.tolist(), b.tolist(), strict=True))
     return len(pairs) == len(set(a.tolist())) == len(set(b.tolist()))

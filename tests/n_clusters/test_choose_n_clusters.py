@@ -1,4 +1,4 @@
-"""The right number of clusters where there are some, and none where there are none."""
+"""choose_n_clusters: the right number where there are clusters, and none where there are none."""
 
 import itertools
 import signal
@@ -80,17 +80,17 @@ def test_noise_and_one_blob_have_no_structure(case, seed):
 @pytest.mark.parametrize("case", NOTHING)
 def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
     """Of 25 data sets; each method alone would find some in one of 21, and two must."""
-    found = [
+    result = [
         choose_n_clusters(
             NOTHING[case](np.random.default_rng(seed)), range(1, 8), estimator=KMeans(n_init=3),
             random_state=seed,
         )
         for seed in range(25)
     ]  # fmt: skip
-    assert sum(choice.n_clusters is not None for choice in found) <= 2
+    assert sum(choice.n_clusters is not None for choice in result) <= 2
     for method in ("silhouette", "stability"):
         # 1/21 of 25 is 1.2; more than 5 has probability 1e-3
-        assert sum(choice.says[method] != 1 for choice in found) <= 5
+        assert sum(choice.says[method] != 1 for choice in result) <= 5
 
 
 @pytest.mark.slow
@@ -106,8 +106,8 @@ def test_blobs_far_apart_are_counted_again_and_again(case):
 
 def test_the_default_is_k_means_of_ten_starts():
     X = blobs(0, THREE, n=45)
-    asked = {"n_references": 3, "n_resamples": 2, "random_state": 0}
-    choice = choose_n_clusters(X, range(1, 5), **asked)
+    queried = {"n_references": 3, "n_resamples": 2, "random_state": 0}
+    choice = choose_n_clusters(X, range(1, 5), **queried)
     assert choice.n_clusters == 3
     best = KMeans(3, n_init=10, random_state=0).fit(X).inertia_
     assert choice.at(3)["objective"] == pytest.approx(best, rel=1e-12)
@@ -180,10 +180,10 @@ def test_stability_is_the_agreement_of_two_disjoint_halves_on_all_rows():
         k = (2, 3)[len(agreement) % 2]
         labels = [Halves(k).fit(half).predict(X) for half in (one, other)]
         agreement.append(stability.adjusted_rand(*labels))
-    found = np.reshape(agreement, (3, 2))
-    np.testing.assert_allclose(choice.stability, found.mean(axis=0))
-    half = stats.t.ppf(0.975, 2) * found.std(axis=0, ddof=1) / np.sqrt(3)
-    low = np.clip(found.mean(axis=0) - half, -1, 1)
+    result = np.reshape(agreement, (3, 2))
+    np.testing.assert_allclose(choice.stability, result.mean(axis=0))
+    half = stats.t.ppf(0.975, 2) * result.std(axis=0, ddof=1) / np.sqrt(3)
+    low = np.clip(result.mean(axis=0) - half, -1, 1)
     np.testing.assert_allclose(choice.stability_interval[:, 0], low)
 
 
@@ -198,19 +198,19 @@ def test_means_over_few_pairs_are_spread_as_those_over_many():
     pairs = 0.5 + level + 0.3 * rng.normal(size=(B, many, 1))
     truth = pairs.mean(axis=1).std()
     assert pairs[:, :few].mean(axis=1).std() > 1.4 * truth
-    found = _n_clusters_verdict.as_of_pairs(pairs[:, :few], many)
-    assert found.std() == pytest.approx(truth, rel=0.05)
-    assert found.mean() == pytest.approx(pairs[:, :few].mean())
-    constant = _n_clusters_verdict.as_of_pairs(np.ones((3, 2, 2)), 10)
+    result = _n_clusters_verdict.shrink_to_pairs(pairs[:, :few], many)
+    assert result.std() == pytest.approx(truth, rel=0.05)
+    assert result.mean() == pytest.approx(pairs[:, :few].mean())
+    constant = _n_clusters_verdict.shrink_to_pairs(np.ones((3, 2, 2)), 10)
     np.testing.assert_array_equal(constant, np.ones((3, 2)))
 
 
 def test_silhouettes_of_many_rows_are_those_of_some_with_an_interval(monkeypatch):
     X = blobs(1, THREE, n=300, spread=2.0)
-    asked = {"methods": ["silhouette"], "random_state": 0, **SMALL}
-    every = choose_n_clusters(X, [1, 3], **asked)
-    monkeypatch.setattr(_n_clusters_scores, "ASKED", 60)
-    some = choose_n_clusters(X, [1, 3], **asked)
+    queried = {"methods": ["silhouette"], "random_state": 0, **SMALL}
+    every = choose_n_clusters(X, [1, 3], **queried)
+    monkeypatch.setattr(_n_clusters_scores, "MAX_SILHOUETTE_ROWS", 60)
+    some = choose_n_clusters(X, [1, 3], **queried)
     assert some.silhouette[1] != every.silhouette[1]
     assert np.ptp(some.silhouette_interval[1]) > 1.2 * np.ptp(every.silhouette_interval[1])
     low, high = some.silhouette_interval[1]
@@ -256,9 +256,9 @@ def test_far_from_the_origin_and_in_other_units_the_answer_is_the_same():
 
 def test_float32_and_whole_numbers_are_taken():
     X = np.round(blobs(6, THREE, n=45) * 4)
-    asked = {"random_state": 0, **SMALL}
-    whole = choose_n_clusters(X.astype(np.int16), range(1, 5), **asked)
-    single = choose_n_clusters(X.astype(np.float32), range(1, 5), **asked)
+    queried = {"random_state": 0, **SMALL}
+    whole = choose_n_clusters(X.astype(np.int16), range(1, 5), **queried)
+    single = choose_n_clusters(X.astype(np.float32), range(1, 5), **queried)
     np.testing.assert_allclose(whole.objective, single.objective, rtol=1e-6)
     assert whole.says["silhouette"] == single.says["silhouette"] == 3
 
@@ -286,10 +286,10 @@ def test_same_bits_on_any_number_of_threads(threads):
 def test_a_seed_a_generator_and_a_random_state_are_taken():
     X = blobs(9, THREE, n=30)
     for make in (int, np.random.default_rng, np.random.RandomState):
-        found = [choose_n_clusters(X, [1, 2], random_state=make(4), **SMALL) for _ in range(2)]
-        np.testing.assert_array_equal(found[0].gap, found[1].gap)
+        result = [choose_n_clusters(X, [1, 2], random_state=make(4), **SMALL) for _ in range(2)]
+        np.testing.assert_array_equal(result[0].gap, result[1].gap)
     other = choose_n_clusters(X, [1, 2], random_state=5, **SMALL)
-    assert (other.gap != found[0].gap).any()
+    assert (other.gap != result[0].gap).any()
 
 
 # --- other clusterers -----------------------------------------------------------------------------
@@ -309,11 +309,11 @@ def test_other_clusterers_are_asked_by_their_own_names(estimator):
 
 def test_rows_of_the_other_half_go_to_the_nearest_mean_where_there_is_no_predict():
     X = blobs(0, THREE, n=30)
-    found = _clusterer.Clusterer(AgglomerativeClustering(), False).fit(X, 3, None, 0)
+    result = _clusterer.Clusterer(AgglomerativeClustering(), False).fit(X, 3, None, 0)
     Z = blobs(1, THREE, n=30)
-    means = np.array([X[found.labels == c].mean(axis=0) for c in range(3)])
+    means = np.array([X[result.labels == c].mean(axis=0) for c in range(3)])
     nearest = ((Z[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
-    assert stability.adjusted_rand(found.assign(Z), nearest) == 1
+    assert stability.adjusted_rand(result.assign(Z), nearest) == 1
 
 
 def test_warnings_are_those_of_fits_of_the_data_alone():
@@ -324,10 +324,10 @@ def test_warnings_are_those_of_fits_of_the_data_alone():
     assert choice.stability[-1] == 1
 
 
-# --- what each method says, and all together ------------------------------------------------------
+# --- the answers of the methods, and the verdict --------------------------------------------------
 
 
-VERDICTS = [  # what silhouette, gap and stability say ("": not asked), k, the words
+VERDICTS = [  # what silhouette, gap and stability say ("": not requested), k, the words
     (3, 3, 3, 3, "3 clusters: silhouette, gap and stability agree"),
     (3, 4, 3, 3, "3 clusters: silhouette and stability agree; gap says 4"),
     (3, 1, 3, 3, "3 clusters: silhouette and stability agree; the gap statistic prefers 1"),
@@ -340,7 +340,7 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not asked), k, the w
      "says 5"),
     (2, 5, 1, 2, "2 clusters, but methods disagree: silhouette says 2, gap says 5; no k is stable"),
     (2, 1, "", None, "no structure: the gap statistic prefers 1; silhouette says 2"),
-    ("", 4, "", 4, "4 clusters: gap alone was asked"),
+    ("", 4, "", 4, "4 clusters: by gap alone"),
     ("", None, "", None, "no answer: gap: it knows why"),
 ]  # fmt: skip
 
@@ -349,9 +349,9 @@ VERDICTS = [  # what silhouette, gap and stability say ("": not asked), k, the w
 def test_the_verdict_is_what_most_say_and_names_who_differs(silhouette, gap, stable, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable}
     says = {
-        name: _n_clusters_verdict.Says(said, "it knows why")
-        for name, said in each.items()
-        if said != ""
+        name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
+        for name, message in each.items()
+        if message != ""
     }
     assert _n_clusters_verdict.verdict(says) == (k, words)
 
@@ -369,8 +369,8 @@ def test_a_silhouette_within_what_noise_reaches_is_none():
 def test_stability_takes_the_largest_k_that_is_nearly_the_most_stable():
     ks = np.array([1, 2, 3, 4])
     noise = np.array([[np.nan, 0.5, 0.4, 0.9], [np.nan, 0.6, 0.5, 0.8]])
-    said = _n_clusters_verdict.from_stability(ks, np.array([np.nan, 1.0, 0.97, 0.8]), noise)
-    assert said.k == 3
+    message = _n_clusters_verdict.from_stability(ks, np.array([np.nan, 1.0, 0.97, 0.8]), noise)
+    assert message.k == 3
     # more stable, but noise of 4 clusters (a square) is as stable as that
     assert _n_clusters_verdict.from_stability(ks, np.array([np.nan, 0.5, 0.4, 0.85]), noise).k == 1
     perfect = np.array([[np.nan, 1.0, 1.0, 1.0]] * 2)
@@ -380,8 +380,8 @@ def test_stability_takes_the_largest_k_that_is_nearly_the_most_stable():
 
 def test_a_gap_that_still_rises_cannot_say():
     ks, none = np.array([1, 2, 3]), np.zeros(3)
-    said = _n_clusters_verdict.from_gaps(ks, np.array([0.1, 0.2, 0.3]), none)
-    assert said == (None, "it still rises at k = 3: try more clusters")
+    message = _n_clusters_verdict.from_gaps(ks, np.array([0.1, 0.2, 0.3]), none)
+    assert message == (None, "it still rises at k = 3: try more clusters")
     assert _n_clusters_verdict.from_gaps(ks[:1], none[:1], none[:1]).k is None
 
 
@@ -399,7 +399,7 @@ def test_a_cluster_for_each_point_has_an_infinite_gap():
     assert choice.explain()
 
 
-# --- what people read -----------------------------------------------------------------------------
+# --- text, table and plot -------------------------------------------------------------------------
 
 
 def test_the_explanation_has_the_verdict_the_reasons_and_a_table(iris):
@@ -434,7 +434,7 @@ def test_only_the_methods_that_are_asked_for_are_measured(monkeypatch):
     X = blobs(0, THREE, n=45)
     choice = choose_n_clusters(X, range(1, 5), methods="gap", random_state=0, **QUICK)
     assert (choice.methods, choice.n_clusters) == (("gap",), 3)
-    assert choice.verdict == "3 clusters: gap alone was asked"
+    assert choice.verdict == "3 clusters: by gap alone"
     assert np.isnan(choice.silhouette).all()
     assert choice.to_frame().columns.tolist() == ["objective", "gap", "gap_error"]
     assert "Silhouette" not in choice.explain()
@@ -465,8 +465,8 @@ def test_the_picture_shows_the_numbers(iris):
     top = display.noise_["stability"].get_paths()[0].vertices[:, 1].max()
     assert top == pytest.approx(choice.noise["stability"][:, 1:].max())
     marks = {name: int(mark.get_xdata()[0]) for name, mark in display.marks_.items()}
-    said = {name: k for name, k in choice.says.items() if k is not None}
-    assert marks.items() <= said.items()
+    message = {name: k for name, k in choice.says.items() if k is not None}
+    assert marks.items() <= message.items()
     assert display.figure_.get_size_inches().tolist() == [6.0, 6.6]
     figure, axes = plt.subplots(3)
     assert choice.plot(axes).figure_ is figure
@@ -487,7 +487,7 @@ def test_nothing_at_all_is_said_and_drawn_too():
     choice.plot()
     plt.close("all")
     choice = choose_n_clusters(blobs(0, THREE, n=9), [1], **SMALL)
-    assert choice.verdict == "no answer: k = 1 alone was tried"
+    assert choice.verdict == "no answer: only k = 1 was tried"
 
 
 # --- bad input, and stopping ----------------------------------------------------------------------
@@ -522,9 +522,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("given", "kind", "words"), REFUSED, ids=[str(i) for i in range(22)])
 def test_what_cannot_be_is_refused_by_name(given, kind, words):
-    asked = {"X": X0, "ks": [1, 2], "random_state": 0, **SMALL, **given}
+    queried = {"X": X0, "ks": [1, 2], "random_state": 0, **SMALL, **given}
     with pytest.raises(kind, match=words):
-        choose_n_clusters(**asked)
+        choose_n_clusters(**queried)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -545,9 +545,9 @@ def test_frames_are_taken():
 
 
 def test_progress_is_told_and_ctrl_c_says_how_far_it_came():
-    told = []
-    choose_n_clusters(X0, [1, 2], on_progress=lambda *at: told.append(at), **SMALL)
-    assert told == [(i, 8) for i in range(1, 9)]
+    reported = []
+    choose_n_clusters(X0, [1, 2], on_progress=lambda *at: reported.append(at), **SMALL)
+    assert reported == [(i, 8) for i in range(1, 9)]
 
     def stop(done, of):
         if done == 3:
@@ -570,4 +570,4 @@ def test_the_example_draws_its_picture(tmp_path):
     assert picture.stat().st_size > 5000
     assert "3 clusters: " in done.stdout
     assert "No structure: " in done.stdout
-    assert "2 clusters: bic alone was asked" in done.stdout
+    assert "2 clusters: by bic alone" in done.stdout

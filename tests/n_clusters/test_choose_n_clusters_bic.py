@@ -1,4 +1,4 @@
-"""How many clusters by BIC: of mixtures that have one, beside what noise gains."""
+"""The number of clusters by BIC, compared with the gains of noise."""
 
 import warnings
 
@@ -59,13 +59,13 @@ NOTHING = {
 @pytest.mark.parametrize("k", [1, 3])
 def test_it_is_that_of_the_mixtures(k):
     X = blobs(0)
-    found = _n_clusters_bic.bic_of(X, k, None, 0)
-    assert found.shape == "spherical"
+    result = _n_clusters_bic.bic_of(X, k, None, 0)
+    assert result.shape == "spherical"
     for library in (GaussianMixture, sklearn.mixture.GaussianMixture):
         model = library(k, covariance_type="spherical", tol=1e-9, max_iter=1000, random_state=0)
-        assert found.value == pytest.approx(model.fit(X).bic(X), rel=1e-6)
+        assert result.value == pytest.approx(model.fit(X).bic(X), rel=1e-6)
     full = GaussianMixture(k, random_state=0).fit(X)
-    assert full.bic(X) > found.value
+    assert full.bic(X) > result.value
 
 
 def test_weight_two_is_the_row_twice():
@@ -95,7 +95,7 @@ def test_collapsed_mixtures_and_those_of_too_few_rows_have_none():
     assert np.isnan(_n_clusters_bic.bic_of(X, 1, light, 0).value)
 
 
-# --- what it says ---------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_collapsed_mixtures_and_those_of_too_few_rows_have_none():
 )
 def test_long_overlapping_and_wide_clusters_are_counted(rows, k, shape):
     choice = choose_n_clusters(rows(0), range(1, 5), methods="bic", random_state=0, **FEW)
-    assert (choice.n_clusters, choice.verdict) == (k, f"{k} clusters: bic alone was asked")
+    assert (choice.n_clusters, choice.verdict) == (k, f"{k} clusters: by bic alone")
     if shape is not None:
         assert choice.bic_shape[k - 1] == shape
 
@@ -128,14 +128,14 @@ def test_noise_and_one_blob_are_one_component(case):
 @pytest.mark.parametrize("case", NOTHING)
 def test_structure_in_noise_is_found_as_seldom_as_is_said(case):
     """One of 10 by chance; 5 or more of 8 have probability 4e-4."""
-    found = [
+    result = [
         choose_n_clusters(
             NOTHING[case](np.random.default_rng(seed)), range(1, 6), methods="bic",
             n_references=9, random_state=seed,
         ).says["bic"]
         for seed in range(8)
     ]  # fmt: skip
-    assert sum(k != 1 for k in found) <= 4
+    assert sum(k != 1 for k in result) <= 4
 
 
 @pytest.mark.slow
@@ -181,11 +181,14 @@ VERDICTS = [  # what silhouette, gap, stability and bic say, k, the words
 @pytest.mark.parametrize(("silhouette", "gap", "stable", "bic", "k", "words"), VERDICTS)
 def test_of_four_methods_three_must_see_structure(silhouette, gap, stable, bic, k, words):
     each = {"silhouette": silhouette, "gap": gap, "stability": stable, "bic": bic}
-    says = {name: _n_clusters_verdict.Says(said, "it knows why") for name, said in each.items()}
+    says = {
+        name: _n_clusters_verdict.MethodAnswer(message, "it knows why")
+        for name, message in each.items()
+    }
     assert _n_clusters_verdict.verdict(says) == (k, words)
 
 
-# --- beside the others ----------------------------------------------------------------------------
+# --- together with the other methods --------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -227,20 +230,22 @@ def test_the_picture_has_a_panel_of_gains(four):
 
 
 def test_gains_are_over_one_component_also_where_that_was_not_asked():
-    told = []
-    asked = {"methods": "bic", "random_state": 0, **FEW}
-    choice = choose_n_clusters(blobs(4), [2, 3], on_progress=lambda *at: told.append(at), **asked)
-    assert told == [(i, 8) for i in range(1, 9)]  # 2 clusterings, 3 mixtures, 3 of noise
+    reported = []
+    queried = {"methods": "bic", "random_state": 0, **FEW}
+    choice = choose_n_clusters(
+        blobs(4), [2, 3], on_progress=lambda *at: reported.append(at), **queried
+    )
+    assert reported == [(i, 8) for i in range(1, 9)]  # 2 clusterings, 3 mixtures, 3 of noise
     assert choice.n_clusters == 3
     assert (choice.bic_gain > 0).all()
-    nothing = choose_n_clusters(NOTHING["one blob"](np.random.default_rng(0)), [2, 3], **asked)
+    nothing = choose_n_clusters(NOTHING["one blob"](np.random.default_rng(0)), [2, 3], **queried)
     assert nothing.says["bic"] == 1
 
 
 def test_same_bits_on_any_number_of_threads():
     X = blobs(5, n=45)
-    asked = {"methods": "bic", "random_state": 3, "n_references": 3}
-    one, other = (choose_n_clusters(X, range(1, 4), threads=t, **asked) for t in (1, 3))
+    queried = {"methods": "bic", "random_state": 3, "n_references": 3}
+    one, other = (choose_n_clusters(X, range(1, 4), threads=t, **queried) for t in (1, 3))
     np.testing.assert_array_equal(one.bic, other.bic)
     np.testing.assert_array_equal(one.noise["bic_gain"], other.noise["bic_gain"])
 

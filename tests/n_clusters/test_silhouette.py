@@ -19,8 +19,8 @@ def clustered(seed, n=60, p=3, k=4):
     return rng.normal(size=(n, p)) + 2 * labels[:, None], labels
 
 
-def of_one(X, labels, s=None, **how):
-    return silhouettes(X, labels[:, None], s, **how)[:, 0]
+def of_one(X, labels, s=None, **params):
+    return silhouettes(X, labels[:, None], s, **params)[:, 0]
 
 
 # --- silhouettes ----------------------------------------------------------------------------------
@@ -68,9 +68,9 @@ def test_several_clusterings_are_looked_at_at_once_and_tiles_change_rounding_onl
     assert (whole[:, 0] == 0).all(), "of one cluster there is no next one"
     for c in (1, 2):
         np.testing.assert_allclose(whole[:, c], silhouette.silhouettes(X, L[:, c]), atol=1e-14)
-    monkeypatch.setattr(tiles, "TILE", 16)
-    monkeypatch.setattr(tiles, "FEW", 7)
-    monkeypatch.setattr(tiles, "MANY", 7)
+    monkeypatch.setattr(tiles, "TILE_ROWS", 16)
+    monkeypatch.setattr(tiles, "MIN_BLOCK_ROWS", 7)
+    monkeypatch.setattr(tiles, "MAX_BLOCK_ROWS", 7)
     np.testing.assert_allclose(silhouettes(X, L), whole, atol=1e-14)
     np.testing.assert_allclose(mean_silhouettes(X, L), whole.mean(axis=0), atol=1e-14)
     some = np.array([5, 80, 3])
@@ -184,8 +184,8 @@ def test_agreement_of_the_same_clusters_is_one_whatever_they_are_called():
 
 def test_agreement_by_chance_is_zero_on_average():
     rng = np.random.default_rng(0)
-    found = [adjusted_rand(rng.integers(3, size=50), rng.integers(3, size=50)) for _ in range(400)]
-    assert abs(np.mean(found)) < 0.005
+    result = [adjusted_rand(rng.integers(3, size=50), rng.integers(3, size=50)) for _ in range(400)]
+    assert abs(np.mean(result)) < 0.005
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -199,13 +199,13 @@ def test_the_error_adds_up_what_each_row_does_to_the_mean(weighted):
     s = np.random.default_rng(5).uniform(1.5, 3, size=40) if weighted else np.full(40, 1.5)
     h = 1e-5
     mean, error = means_and_errors(X, np.stack([labels, other], axis=1), s)
-    for c, found in enumerate((labels, other)):
+    for c, result in enumerate((labels, other)):
         slopes = np.empty(40)
         for j in range(40):
-            low, high = (silhouette.mean_silhouette(X, found, s + d * np.eye(40)[j])
+            low, high = (silhouette.mean_silhouette(X, result, s + d * np.eye(40)[j])
                          for d in (-h, h))  # fmt: skip
             slopes[j] = (high - low) / (2 * h)
-        assert mean[c] == pytest.approx(silhouette.mean_silhouette(X, found, s))
+        assert mean[c] == pytest.approx(silhouette.mean_silhouette(X, result, s))
         assert error[c] == pytest.approx(np.sqrt(40 / 39 * np.sum((s * slopes) ** 2)), rel=1e-6)
 
 
@@ -215,26 +215,26 @@ def test_errors_do_not_depend_on_tiles_or_threads(monkeypatch):
     rows = np.random.default_rng(0).permutation(500)[:300]
     one = means_and_errors(X, L, rows=rows, threads=1)
     for threads in (2, 3):
-        found = means_and_errors(X, L, rows=rows, threads=threads)
-        np.testing.assert_array_equal(found, one)
+        result = means_and_errors(X, L, rows=rows, threads=threads)
+        np.testing.assert_array_equal(result, one)
     np.testing.assert_array_equal(one[0], mean_silhouettes(X, L, rows=rows, threads=2))
     assert one[1][2] == 0
     assert (one[1][:2] > 0).all()
-    monkeypatch.setattr(tiles, "TILE", 16)
-    monkeypatch.setattr(tiles, "MANY", 17)
+    monkeypatch.setattr(tiles, "TILE_ROWS", 16)
+    monkeypatch.setattr(tiles, "MAX_BLOCK_ROWS", 17)
     np.testing.assert_allclose(means_and_errors(X, L, rows=rows), one, rtol=1e-10, atol=1e-15)
 
 
-@pytest.mark.parametrize("asked", [None, 40], ids=["all rows", "some rows"])
-def test_the_interval_of_a_mean_silhouette_holds_the_mean_over_samples(asked):
-    """Of rows of the same source, given to the nearest of the same centres."""
+@pytest.mark.parametrize("queried", [None, 40], ids=["all rows", "some rows"])
+def test_the_interval_of_a_mean_silhouette_holds_the_mean_over_samples(queried):
+    """For samples of the same source, assigned to the nearest of the same centres."""
     rng, centers = np.random.default_rng(0), np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])
-    found = []
+    result = []
     for _ in range(300):
         X = rng.normal(size=(100, 2)) + centers[rng.integers(3, size=100)]
         labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
-        rows = None if asked is None else rng.permutation(100)[:asked]
-        found.append(means_and_errors(X, labels[:, None], rows=rows))
-    mean, error = np.array(found)[:, :, 0].T
+        rows = None if queried is None else rng.permutation(100)[:queried]
+        result.append(means_and_errors(X, labels[:, None], rows=rows))
+    mean, error = np.array(result)[:, :, 0].T
     held = np.abs(mean - mean.mean()) <= 1.96 * error
     assert 0.91 <= held.mean() <= 0.99, held.mean()

@@ -316,5 +316,5 @@ def test_what_cannot_be_drawn_is_named(how, error, said):
 
 
 def test_a_bare_matrix_is_told_to_become_a_tree():
-    with pytest.raises(TypeError, match=r"a ndarray is no tree: give certus.cluster.Tree"):
+    with pytest.raises(TypeError, match=r"a ndarray is not a tree: give certus.cluster.Tree"):
         plot_dendrogram(chain(5))

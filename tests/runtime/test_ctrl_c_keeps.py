@@ -149,7 +149,7 @@ def test_in_the_first_fold_of_a_logistic_model_the_last_fit_is_kept(interrupted,
     model = LogisticRegressionCV(cv=3, Cs=[10.0, 0.1, 1.0])
     error = interrupted(model, (X, y), ONE_C, 2)
     assert "in the first fold; the last model of its path was kept" in error.__notes__[0]
-    is_a_stopped_model(model, X, "whose C nothing chose")
+    is_a_stopped_model(model, X, "whose C was not chosen")
     assert np.all(model.C_ == 1.0), "C goes from small to large"
 
 

@@ -72,7 +72,7 @@ each_model = pytest.mark.parametrize(("model", "where", "name"), ONE_CLASS, ids=
 def test_the_classes_that_are_done_are_kept(interrupted, classes, model, where, name):
     X, y = classes
     said = interrupted(model, classes, where, name, 2)
-    note = "after 2 of 4 classes; the best one so far of each was kept, 2 of them as they begin"
+    note = "after 2 of 4 classes; the best fit so far of each was kept, 2 of them at their start"
     assert note in said
     is_stopped(model, X, note)
     finished = type(model)(**model.get_params()).fit(X, y)
@@ -92,7 +92,7 @@ def test_before_the_first_class_nothing_is_kept(interrupted, classes, model, whe
 def test_steps_of_a_class_that_is_not_done_are_kept(classes, interrupted):
     model = PenalizedClassifier("squared_hinge", solver="newton")
     said = interrupted(model, classes, Newton, "step", 2)
-    assert "after 0 of 4 classes; the best one so far of each was kept, 3 of them as they" in said
+    assert "after 0 of 4 classes; the best fit so far of each was kept, 3 of them at their" in said
     assert model.coef_[0].any()
     assert not model.coef_[1:].any()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certus.solvers import Newton
-from certus.solvers.loop import SAFETY, Fit, State, minimise
+from certus.solvers.loop import GOAL_SAFETY_FACTOR, Fit, State, minimise
 from certus.solvers.problem import objective
 from tests.glm.smooth_cases import each_loss, problem_of
 
@@ -40,7 +40,7 @@ def plain():
 
 def test_it_stops_when_the_excess_is_small_enough_with_some_to_spare(plain):
     fit = minimise(plain, Halving(), tol=2.0**-8)
-    assert fit.n_iter == 8 + int(np.log2(SAFETY))
+    assert fit.n_iter == 8 + int(np.log2(GOAL_SAFETY_FACTOR))
     assert (fit.converged, fit.stopped_at) == (True, None)
     assert (fit.w == fit.n_iter).all()
     assert isinstance(fit, Fit)
@@ -53,7 +53,7 @@ def test_it_stops_at_max_iter_and_says_so(plain, max_iter):
 
 
 def test_arriving_in_the_last_step_is_arriving(plain):
-    fit = minimise(plain, Halving(), tol=SAFETY * 2.0**-5, max_iter=5)
+    fit = minimise(plain, Halving(), tol=GOAL_SAFETY_FACTOR * 2.0**-5, max_iter=5)
     assert (fit.n_iter, fit.stopped_at, fit.converged) == (5, None, True)
 
 

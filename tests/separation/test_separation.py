@@ -1,4 +1,4 @@
-"""Separable classes: found, and found not to be, against brute force and data made to be either."""
+"""Separability of classes, against brute force and data constructed to be separable or not."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -11,7 +11,7 @@ import scipy.sparse
 from certus.data.csr import CSR
 from certus.data.rows import Rows
 from certus.solvers.separation import direction
-from certus.solvers.separation.direction import by_one_column, separating_direction
+from certus.solvers.separation.direction import separating_column, separating_direction
 from tests.contract.problems import weights
 
 
@@ -21,7 +21,7 @@ def rows_of(X, y, s=None, sparse=False):
 
 
 def margins(X, y, u, c):
-    """m_ik of all rows and other classes, flat."""
+    """Return m_ik of all rows and other classes as a flat array."""
     z = X @ u + c
     if u.shape[1] == 1:
         return np.where(np.asarray(y) == 1, z[:, 0], -z[:, 0])
@@ -30,13 +30,13 @@ def margins(X, y, u, c):
     return all_of[np.arange(z.shape[1]) != y[:, None]]
 
 
-def check(found, X, y, kind):
+def check(result, X, y, kind):
     """The direction has the margins that its kind says."""
-    assert found.kind == kind, found.why
+    assert result.kind == kind, result.why
     if kind == "not separable":
-        assert found.u is None
+        assert result.u is None
         return
-    m = margins(X, y, found.u, found.c)
+    m = margins(X, y, result.u, result.c)
     if kind == "complete":
         assert m.min() > 0
     else:
@@ -53,14 +53,14 @@ each_storage = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "s
 def constraints(X, y, n_classes, fit_intercept):
     """The a_ik as rows of whole numbers, by their definition."""
     Z = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
-    found = []
+    result = []
     for z, own in zip(Z, y, strict=True):
         for k in set(range(n_classes)) - {own}:
             e = np.zeros((n_classes, Z.shape[1]))
             e[own] += z
             e[k] -= z
-            found.append(e[1:].ravel())
-    return np.array(found)
+            result.append(e[1:].ravel())
+    return np.array(result)
 
 
 def brute_force(A):
@@ -83,7 +83,7 @@ def brute_force(A):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(("n", "p", "n_classes"), [(6, 2, 2), (8, 2, 2), (6, 1, 3)])
 def test_agrees_with_brute_force_on_few_small_whole_numbers(n, p, n_classes, fit_intercept):
-    seen = set()
+    kinds_seen = set()
     for seed in range(60):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(-3, 4, size=(n, p)).astype(float), rng.integers(n_classes, size=n)
@@ -92,9 +92,9 @@ def test_agrees_with_brute_force_on_few_small_whole_numbers(n, p, n_classes, fit
             continue
         kind = brute_force(A)
         check(separating_direction(rows_of(X, y), n_classes, fit_intercept), X, y, kind)
-        seen.add(kind)
+        kinds_seen.add(kind)
     # three classes of one column cannot meet in one point only
-    assert len(seen) == (3 if fit_intercept or n_classes == 2 else 2)
+    assert len(kinds_seen) == (3 if fit_intercept or n_classes == 2 else 2)
 
 
 # --- data made to be separable, or not ------------------------------------------------------------
@@ -114,8 +114,8 @@ def test_labels_of_a_linear_score_are_separable_and_noisy_ones_are_not(n_classes
         X, y = labelled(seed, 3000, 5, n_classes)
         check(separating_direction(rows_of(X, y, sparse=sparse), n_classes), X, y, "complete")
         X, y = labelled(seed, 3000, 5, n_classes, noise=1.0)
-        found = separating_direction(rows_of(X, y, sparse=sparse), n_classes)
-        check(found, X, y, "not separable")
+        result = separating_direction(rows_of(X, y, sparse=sparse), n_classes)
+        check(result, X, y, "not separable")
 
 
 @each_storage
@@ -132,9 +132,9 @@ def test_a_level_with_one_class_only_is_quasi_complete_and_exact(sparse):
     X = np.column_stack([rng.normal(size=(5000, 3)), rng.random(5000) < 0.001])
     y = rng.integers(2, size=5000)
     y[X[:, 3] > 0] = 1
-    found = separating_direction(rows_of(X, y, sparse=sparse), 2)
-    check(found, X, y, "quasi-complete")
-    m = margins(X, y, found.u, found.c)
+    result = separating_direction(rows_of(X, y, sparse=sparse), 2)
+    check(result, X, y, "quasi-complete")
+    m = margins(X, y, result.u, result.c)
     np.testing.assert_array_equal(m > 0, X[:, 3] > 0)
     assert m.min() == 0
 
@@ -147,13 +147,13 @@ def test_two_levels_together_are_found_exactly(unit):
     y = rng.integers(2, size=400)
     together = (X[:, 1] > 0) + 1 * (X[:, 2] > 0)
     y[together == 2], y[together == 0] = 1, 0
-    assert by_one_column(rows_of(X, y), 2) is None
-    found = separating_direction(rows_of(X, y), 2)
-    check(found, X, y, "quasi-complete")
-    np.testing.assert_array_equal(found.u[:, 0] / found.u[1], [0, 1, 1, 0])
+    assert separating_column(rows_of(X, y), 2) is None
+    result = separating_direction(rows_of(X, y), 2)
+    check(result, X, y, "quasi-complete")
+    np.testing.assert_array_equal(result.u[:, 0] / result.u[1], [0, 1, 1, 0])
     m = [
         (2 * int(k) - 1) * (sum(map(mul, map(Fraction, x), exact[:-1])) + exact[-1])
-        for exact in [[Fraction(v) for v in (*found.u[:, 0], found.c[0])]]
+        for exact in [[Fraction(v) for v in (*result.u[:, 0], result.c[0])]]
         for x, k in zip(X.tolist(), y, strict=True)
     ]
     assert min(m) == 0
@@ -175,9 +175,9 @@ def test_one_class_apart_from_two_that_overlap_is_quasi_complete():
     from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True)
-    found = separating_direction(rows_of(X, y), 3)
-    check(found, X, y, "quasi-complete")
-    z = X @ found.u + found.c
+    result = separating_direction(rows_of(X, y), 3)
+    check(result, X, y, "quasi-complete")
+    z = X @ result.u + result.c
     assert (z[y == 0, 0] > z[y == 0, 1:].max(axis=1)).all()
 
 
@@ -185,9 +185,9 @@ def test_one_class_apart_from_two_that_overlap_is_quasi_complete():
 def test_more_columns_than_rows_separate_any_labels(n_classes):
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(40, 60)), rng.integers(n_classes, size=40)
-    found = separating_direction(rows_of(X, y), n_classes)
-    check(found, X, y, "complete")
-    assert "interpolate" in found.why
+    result = separating_direction(rows_of(X, y), n_classes)
+    check(result, X, y, "complete")
+    assert "interpolate" in result.why
 
 
 def test_the_same_row_in_both_classes_is_never_complete():
@@ -215,11 +215,11 @@ def test_rows_of_weight_zero_do_not_count(n_classes, sparse):
     rng = np.random.default_rng(7)
     wrong = rng.choice(500, size=100, replace=False)
     y[wrong] = rng.integers(n_classes, size=100)
-    found = separating_direction(rows_of(X, y, s, sparse), n_classes)
-    assert found.kind == "not separable"
+    result = separating_direction(rows_of(X, y, s, sparse), n_classes)
+    assert result.kind == "not separable"
     s[wrong] = 0
-    found = separating_direction(rows_of(X, y, s, sparse), n_classes)
-    check(found, X[s > 0], y[s > 0], "complete")
+    result = separating_direction(rows_of(X, y, s, sparse), n_classes)
+    check(result, X[s > 0], y[s > 0], "complete")
 
 
 def test_far_origins_and_odd_units_change_nothing():
@@ -227,11 +227,11 @@ def test_far_origins_and_odd_units_change_nothing():
     for noise, kind in ((0.0, "complete"), (1.0, "not separable")):
         X, y = labelled(8, 400, 3, 2, noise)
         X = X * scale + shift
-        found = separating_direction(rows_of(X, y), 2)
-        assert found.kind == kind
+        result = separating_direction(rows_of(X, y), 2)
+        assert result.kind == kind
         if kind == "complete":
             wide = np.longdouble
-            z = (X.astype(wide) @ found.u.astype(wide) + found.c)[:, 0]
+            z = (X.astype(wide) @ result.u.astype(wide) + result.c)[:, 0]
             assert np.where(y == 1, z, -z).min() > 0
 
 
@@ -251,13 +251,13 @@ def test_a_class_without_rows_is_given_up_by_the_intercept():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_solvers_coefficients_are_proof_enough_or_help(n_classes, monkeypatch):
     X, y = labelled(11, 2000, 4, n_classes)
-    found = separating_direction(rows_of(X, y), n_classes)
-    monkeypatch.setattr(direction, "_by_programs", None)  # must not be needed
-    again = separating_direction(rows_of(X, y), n_classes, hint=(found.u, found.c))
+    result = separating_direction(rows_of(X, y), n_classes)
+    monkeypatch.setattr(direction, "_solve_programs", None)  # must not be needed
+    again = separating_direction(rows_of(X, y), n_classes, hint=(result.u, result.c))
     check(again, X, y, "complete")
-    assert again.u is found.u
+    assert again.u is result.u
     monkeypatch.undo()
-    wrong = separating_direction(rows_of(X, y), n_classes, hint=(-found.u, -found.c))
+    wrong = separating_direction(rows_of(X, y), n_classes, hint=(-result.u, -result.c))
     check(wrong, X, y, "complete")
 
 
@@ -266,17 +266,17 @@ def test_the_rows_that_a_solver_gets_wrong_settle_it_at_once(monkeypatch):
     true = separating_direction(rows_of(X, y), 2)
     deep = np.argmax(margins(X, y, true.u, true.c))
     y[deep] = 1 - y[deep]
-    monkeypatch.setattr(direction, "ROUNDS", 2)  # one of each program
+    monkeypatch.setattr(direction, "MAX_ROUNDS", 2)  # one of each program
     assert separating_direction(rows_of(X, y), 2).kind == "unknown"
-    found = separating_direction(rows_of(X, y), 2, hint=(true.u, true.c))
-    assert found.kind == "not separable"
+    result = separating_direction(rows_of(X, y), 2, hint=(true.u, true.c))
+    assert result.kind == "not separable"
 
 
 def test_what_is_too_large_is_not_looked_at():
     X, y = labelled(12, 3000, 600, 2, 1.0)
-    found = separating_direction(rows_of(X, y), 2)
-    assert found.kind == "unknown"
-    assert "601 unknowns is too large" in found.why
+    result = separating_direction(rows_of(X, y), 2)
+    assert result.kind == "unknown"
+    assert "601 unknowns is too large" in result.why
 
 
 # --- one column -----------------------------------------------------------------------------------
@@ -288,62 +288,64 @@ def test_the_column_and_its_threshold(sparse):
     X = rng.normal(size=(60, 3))
     y = np.arange(60) < 18
     X[:, 1] = np.where(y, rng.uniform(4, 9, 60), rng.uniform(0, 3, 60))
-    found = by_one_column(rows_of(X, y, sparse=sparse), 2)
-    assert (found.feature, found.class_index, found.above, found.complete) == (1, 1, True, True)
-    assert found.threshold == pytest.approx((X[y, 1].min() + X[~y, 1].max()) / 2)
-    assert found.below_at_above == (42, 0, 18)
-    found = by_one_column(rows_of(-X, y, sparse=sparse), 2)
-    assert (found.class_index, found.below_at_above) == (0, (18, 0, 42))
+    result = separating_column(rows_of(X, y, sparse=sparse), 2)
+    assert (result.feature, result.class_index, result.above, result.complete) == (1, 1, True, True)
+    assert result.threshold == pytest.approx((X[y, 1].min() + X[~y, 1].max()) / 2)
+    assert result.below_at_above == (42, 0, 18)
+    result = separating_column(rows_of(-X, y, sparse=sparse), 2)
+    assert (result.class_index, result.below_at_above) == (0, (18, 0, 42))
 
 
 @each_storage
 def test_a_shared_value_is_the_threshold(sparse):
     X = np.array([[0.0, 0, 1, 2, 2, 3], [1, 2, 1, 2, 1, 2]]).T
     y = np.array([0, 0, 0, 0, 1, 1])
-    found = by_one_column(rows_of(X, y, sparse=sparse), 2)
-    assert (found.feature, found.threshold, found.complete) == (0, 2.0, False)
-    assert found.below_at_above == (3, 2, 1)
+    result = separating_column(rows_of(X, y, sparse=sparse), 2)
+    assert (result.feature, result.threshold, result.complete) == (0, 2.0, False)
+    assert result.below_at_above == (3, 2, 1)
     # constant in one class, at the end of the other's range; or in its midst
     assert (
-        by_one_column(rows_of(np.array([[0.0], [0], [0], [1]]), [0, 0, 1, 1]), 2).below_at_above[2]
+        separating_column(
+            rows_of(np.array([[0.0], [0], [0], [1]]), [0, 0, 1, 1]), 2
+        ).below_at_above[2]
         == 1
     )
-    assert by_one_column(rows_of(np.array([[0.0], [0], [-1], [1]]), [0, 0, 1, 1]), 2) is None
-    assert by_one_column(rows_of(np.zeros((4, 1)), [0, 0, 1, 1]), 2) is None
+    assert separating_column(rows_of(np.array([[0.0], [0], [-1], [1]]), [0, 0, 1, 1]), 2) is None
+    assert separating_column(rows_of(np.zeros((4, 1)), [0, 0, 1, 1]), 2) is None
 
 
 def test_the_widest_gap_is_named():
     y = np.repeat([0, 1], 5)
     X = np.column_stack([y + np.linspace(0, 0.9, 10), 1e-6 * y, y * np.linspace(0, 1, 10)])
-    assert by_one_column(rows_of(X, y), 2).feature == 1
+    assert separating_column(rows_of(X, y), 2).feature == 1
 
 
 def test_without_an_intercept_only_zero_separates():
     x = np.array([1.0, 2, 3, 4])
     y = [0, 0, 1, 1]
-    assert by_one_column(rows_of(x[:, None], y), 2).threshold == 2.5
-    assert by_one_column(rows_of(x[:, None], y), 2, fit_intercept=False) is None
-    found = by_one_column(rows_of(x[:, None] - 2.7, y), 2, fit_intercept=False)
-    assert (found.threshold, found.complete) == (0.0, True)
-    found = by_one_column(rows_of(x[:, None] - 2, y), 2, fit_intercept=False)
-    assert (found.threshold, found.complete) == (0.0, False)
+    assert separating_column(rows_of(x[:, None], y), 2).threshold == 2.5
+    assert separating_column(rows_of(x[:, None], y), 2, fit_intercept=False) is None
+    result = separating_column(rows_of(x[:, None] - 2.7, y), 2, fit_intercept=False)
+    assert (result.threshold, result.complete) == (0.0, True)
+    result = separating_column(rows_of(x[:, None] - 2, y), 2, fit_intercept=False)
+    assert (result.threshold, result.complete) == (0.0, False)
 
 
 def test_one_class_of_three():
     from sklearn.datasets import load_iris
 
     X, y = load_iris(return_X_y=True)
-    found = by_one_column(rows_of(X, y), 3)
-    assert (found.feature, found.class_index, found.above) == (2, 0, False)
-    assert (found.threshold, found.below_at_above) == (2.45, (50, 0, 100))
+    result = separating_column(rows_of(X, y), 3)
+    assert (result.feature, result.class_index, result.above) == (2, 0, False)
+    assert (result.threshold, result.below_at_above) == (2.45, (50, 0, 100))
 
 
 def test_a_threshold_between_neighbouring_numbers_still_separates():
     low = 1.0
     high = np.nextafter(low, 2)
-    found = by_one_column(rows_of(np.array([[low], [high]]), [0, 1]), 2)
-    assert low <= found.threshold < high
-    assert found.complete
+    result = separating_column(rows_of(np.array([[low], [high]]), [0, 1]), 2)
+    assert low <= result.threshold < high
+    assert result.complete
 
 
 def test_weights_and_blocks_do_not_show(monkeypatch):
@@ -351,10 +353,10 @@ def test_weights_and_blocks_do_not_show(monkeypatch):
     X, y = rng.normal(size=(3000, 2)), rng.integers(2, size=3000)
     s = weights(14, 3000)
     apart = (X[:, 1] > 0.5) == (y == 1)
-    assert by_one_column(rows_of(X, y, s), 2) is None
+    assert separating_column(rows_of(X, y, s), 2) is None
     s[~apart] = 0
-    whole = by_one_column(rows_of(X, y, s), 2)
+    whole = separating_column(rows_of(X, y, s), 2)
     assert whole.feature == 1
     assert sum(whole.below_at_above) == apart.sum()
     monkeypatch.setattr("certus.data.rows.BLOCK_BYTES", 1 << 10)
-    assert by_one_column(rows_of(X, y, s), 2) == whole
+    assert separating_column(rows_of(X, y, s), 2) == whole

@@ -1,8 +1,8 @@
-"""What every estimator with centres shares: its rows, the nearest centre, distances, a certificate.
+"""Base classes of estimators with centres: reading rows, the nearest centre, distances.
 
     label of x = argmin_k Σ_j (x_j − μ_kj)²,  the smallest such k
 
-in float64 by differences, in ``fit`` and ``predict`` alike, so that they agree at any distance from
+by differences in float64, in ``fit`` and ``predict`` alike, so that they agree at any distance from
 the origin.
 """
 
@@ -25,17 +25,17 @@ from ..distances import Euclidean
 from ..exceptions import DegenerateWarning
 from ..runtime.user_frame import warn_user
 from ..solvers.kmeans import nearest_centers
-from ..solvers.kmeans.squares import squares_are_held
+from ..solvers.kmeans.squares import squares_are_representable
 from ..text.format import count
 from ._messages import degenerate, empty_clusters
 
-TOO_FAR = "X and the centres are so far apart that squares of their differences overflow"
+SQUARES_OVERFLOW = "X and the centres are so far apart that squares of their differences overflow"
 
 
 class CenterBased(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CertifiedEstimator
 ):
-    """Fitted centres, and distances to them; a subclass says to which of them a row belongs."""
+    """Base of estimators with centres; a subclass defines ``predict``."""
 
     n_clusters: int
     cluster_centers_: np.ndarray
@@ -46,7 +46,7 @@ class CenterBased(
     # --- fit ---
 
     def _rows_to_fit(self, X: object, sample_weight: object) -> Rows:
-        """Rows of a fit: finite, and at least n_clusters of them."""
+        """Read the rows of a fit, which must be finite and at least n_clusters."""
         data = data_for_search(self, X, reset=True)
         s = weights(sample_weight, data.shape[0])
         counted = data.shape[0] if s is None else int(np.count_nonzero(s))
@@ -57,21 +57,21 @@ class CenterBased(
                 f"most {count(counted, 'cluster')}"
             )
         rows = Rows(data, None, s)
-        finite = isinstance(data, LazyRows)  # by their contract; they are costly to make
-        if not (finite or squares_are_held(rows)):
-            self._name_what_is_not_finite(rows)
+        finite = isinstance(data, LazyRows)  # finite by contract, and costly to produce
+        if not (finite or squares_are_representable(rows)):
+            self._raise_not_finite(rows)
         return rows
 
-    def _warn_of_fewer(self, rows: Rows) -> None:
-        """Warn of fewer clusters than were asked for; needs ``certificate_``."""
+    def _warn_of_empty_clusters(self, rows: Rows) -> None:
+        """Warn of fewer clusters than requested; needs ``certificate_``."""
         counted = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
         k, formed = len(self.cluster_centers_), self.n_clusters_effective_
         points = finding_of(self.certificate_, ClusterFinding).degenerate
-        said = empty_clusters(k, formed) if points is None else degenerate(counted, k, points)
-        warn_user(said, DegenerateWarning)
+        message = empty_clusters(k, formed) if points is None else degenerate(counted, k, points)
+        warn_user(message, DegenerateWarning)
 
     def fit_predict(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
-        """Fit, and give ``labels_``.
+        """Fit, and return ``labels_``.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class CenterBased(
     def fit_transform(
         self, X: object, y: object = None, sample_weight: object = None
     ) -> np.ndarray:
-        """Fit, and give the distances to the centres.
+        """Fit, and return the distances to the centres.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class CenterBased(
     # --- new rows ---
 
     def transform(self, X: object) -> np.ndarray:
-        """Euclidean distances from each row to each centre, by differences.
+        """Return the Euclidean distances from each row to each centre, by differences.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class CenterBased(
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
-            In float32 where X and the centres are.
+            float32 if X and the centres are.
         """
         rows = Rows(data_for_search(self, X, reset=False))
         centers, distance = self._centers, Euclidean()
@@ -130,11 +130,11 @@ class CenterBased(
         with np.errstate(invalid="ignore"):
             rows.map(of_block, D)
         if not np.isfinite(D[:, 0]).all():
-            self._name_what_is_not_finite(rows)
+            self._raise_not_finite(rows)
         return D
 
     def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
-        """−Σ sᵢ minₖ ‖xᵢ − μₖ‖²: minus the objective on these rows.
+        """Return −Σ sᵢ minₖ ‖xᵢ − μₖ‖², the negative objective on these rows.
 
         Parameters
         ----------
@@ -152,21 +152,21 @@ class CenterBased(
         return -float(d2.sum() if s is None else (s * d2).sum())
 
     def _nearest(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """(labels, squared distances) to the nearest centres."""
+        """Return (labels, squared distances) of the nearest centres."""
         with np.errstate(all="ignore"):
             labels, d2 = nearest_centers(rows, self._centers)
         if not np.isfinite(d2).all():
-            self._name_what_is_not_finite(rows)
+            self._raise_not_finite(rows)
         return labels, d2
 
     @property
     def _centers(self) -> np.ndarray:
         return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
 
-    def _name_what_is_not_finite(self, rows: Rows) -> None:
-        """Raise with the rows and columns of NaN and infinity."""
+    def _raise_not_finite(self, rows: Rows) -> None:
+        """Raise an error that names the rows and columns of NaN and infinity."""
         require_finite(rows.X, vars(self).get("feature_names_in_"))
-        raise ValueError(f"{TOO_FAR}: divide X by a power of 10")
+        raise ValueError(f"{SQUARES_OVERFLOW}: divide X by a power of 10")
 
     # --- for scikit-learn ---
 
@@ -182,15 +182,15 @@ class CenterBased(
 
 
 class NearestCenter(CenterBased):
-    """Fitted centres of which each row belongs to the nearest."""
+    """Base of estimators that assign each row to the nearest of their centres."""
 
     def predict(self, X: object) -> np.ndarray:
-        """The nearest centre of each row; of equally near ones the first.
+        """Return the nearest centre of each row; of equally near ones the first.
 
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-            The rows of the fit get ``labels_`` again.
+            For the rows of the fit the result is ``labels_``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Any clusterer, asked for k clusters of some rows, and where other rows would belong.
+"""Clusterers with a variable number of clusters k, which also assign other rows.
 
 k ─► labels of the rows        other rows ─► ``predict``, or the nearest mean of a cluster
 """
@@ -16,25 +16,27 @@ from ..distances import SquaredEuclidean
 from ..solvers.kmeans import lloyd, nearest_centers
 from ..solvers.kmeans.starts import plus_plus
 
-COUNTS = ("n_clusters", "n_components")  # what clusterers and mixtures call k
-TOL = 1e-4  # as KMeans has it
-RESTARTS = 10  # of the default: the k-means objective, not luck, is to be compared
+N_CLUSTERS_PARAMETERS = ("n_clusters", "n_components")  # names of k in clusterers and mixtures
+KMEANS_TOL = 1e-4  # the default of KMeans
+N_RESTARTS = 10  # so that objectives are compared, not the luck of single starts
 
 
 class Clustering(NamedTuple):
+    """The clusters of some rows, and a function that assigns others."""
+
     labels: np.ndarray  # (n,) int: 0, 1, … without gaps
     assign: Callable[[np.ndarray], np.ndarray]  # rows → labels
 
 
-class BestOfTen:
-    """k-means, the best of ten starts, without what else an estimator does."""
+class BestOfTenKMeans:
+    """k-means, the best of ten starts, without the overhead of an estimator."""
 
     def fit(self, X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Clustering:
         if k == 1:
-            return Clustering(_nothing(X), _nothing)
+            return Clustering(_single_cluster(X), _single_cluster)
         rows, draw = Rows(X, None, s, threads=1), np.random.RandomState(seed)
-        found = [lloyd(rows, plus_plus(rows, k, draw)[0], tol=TOL) for _ in range(RESTARTS)]
-        best = min(found, key=lambda fit: fit.objective)
+        fits = [lloyd(rows, plus_plus(rows, k, draw)[0], tol=KMEANS_TOL) for _ in range(N_RESTARTS)]
+        best = min(fits, key=lambda fit: fit.objective)
         return Clustering(
             without_gaps(best.labels),
             lambda Z: without_gaps(nearest_centers(Rows(Z, threads=1), best.centers)[0]),
@@ -42,51 +44,51 @@ class BestOfTen:
 
 
 def clusterer(estimator: object, weighted: bool) -> Any:
-    """``estimator`` with any number of clusters; None: k-means."""
-    return BestOfTen() if estimator is None else Clusterer(estimator, weighted)
+    """Return a clusterer with variable k around ``estimator``; None: k-means."""
+    return BestOfTenKMeans() if estimator is None else Clusterer(estimator, weighted)
 
 
 class Clusterer:
-    """An estimator with any number of clusters."""
+    """An estimator that is cloned and fitted with a given number of clusters."""
 
     def __init__(self, estimator: Any, weighted: bool):
         self.estimator = estimator
         if isinstance(self.estimator, type) or not callable(getattr(self.estimator, "fit", None)):
             raise TypeError(f"estimator={estimator!r}: give a clusterer, such as KMeans(n_init=10)")
-        name, known = type(self.estimator).__name__, self.estimator.get_params()
-        named = [count for count in COUNTS if count in known]
-        if not named:
+        name, parameters = type(self.estimator).__name__, self.estimator.get_params()
+        parameter_names = [count for count in N_CLUSTERS_PARAMETERS if count in parameters]
+        if not parameter_names:
             raise TypeError(
                 f"{name} has no parameter n_clusters (or n_components): how many clusters it finds "
                 "cannot be set"
             )
         if weighted and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{name} takes no sample_weight: leave the weights out")
-        self.count, self.seeded = named[0], "random_state" in known
+        self.count, self.seeded = parameter_names[0], "random_state" in parameters
 
     def fit(self, X: np.ndarray, k: int, s: np.ndarray | None, seed: int) -> Clustering:
         if k == 1:
-            return Clustering(_nothing(X), _nothing)
+            return Clustering(_single_cluster(X), _single_cluster)
         model = clone(self.estimator).set_params(**{self.count: k})
         if self.seeded:
             model.set_params(random_state=seed)
         model.fit(X, **({} if s is None else {"sample_weight": s}))
         predict = getattr(model, "predict", None)
-        found = vars(model).get("labels_")
-        if found is None:
-            found = model.predict(X)
-        labels = without_gaps(found)
+        fitted_labels = vars(model).get("labels_")
+        if fitted_labels is None:
+            fitted_labels = model.predict(X)
+        labels = without_gaps(fitted_labels)
         if predict is None:
             return Clustering(labels, _nearest_mean(X, labels, s))
         return Clustering(labels, lambda Z: without_gaps(predict(Z)))
 
 
-def _nothing(X: np.ndarray) -> np.ndarray:
+def _single_cluster(X: np.ndarray) -> np.ndarray:
     return np.zeros(len(X), dtype=np.intp)
 
 
 def without_gaps(labels: npt.ArrayLike) -> np.ndarray:
-    """The same clusters, called 0, 1, …"""
+    """Renumber clusters as 0, 1, …"""
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 

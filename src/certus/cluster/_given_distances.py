@@ -1,15 +1,15 @@
-"""Matrices of distances as people give them: D_ij = D_ji ≥ 0, D_ii = 0, all finite."""
+"""Precomputed matrices of distances, checked: D_ij = D_ji ≥ 0, D_ii = 0, all finite."""
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-ROUNDING = 1e-8  # of the largest distance: two sides that differ by less are the same
+SYMMETRY_TOLERANCE = 1e-8  # of the largest distance: D_ij and D_ji may differ by this much
 
 
-def distances_of(model: object, X: object) -> np.ndarray:
-    """A square matrix of distances between the rows of a fit, as float64."""
-    D = _numbers(model, X)
+def read_square_distances(model: object, X: object) -> np.ndarray:
+    """Return the square matrix of distances between the rows of a fit, as float64."""
+    D = _read_nonnegative(model, X)
     n, m = D.shape
     if n != m:
         raise ValueError(
@@ -17,13 +17,13 @@ def distances_of(model: object, X: object) -> np.ndarray:
             "distances between all its rows"
         )
     most = float(D.max(initial=0.0))
-    own = np.flatnonzero(np.diag(D) > ROUNDING * most)
-    if len(own):
-        i = int(own[0])
-        largest = D[i, i] >= (1 - ROUNDING) * most
+    nonzero_diagonal = np.flatnonzero(np.diag(D) > SYMMETRY_TOLERANCE * most)
+    if len(nonzero_diagonal):
+        i = int(nonzero_diagonal[0])
+        largest = D[i, i] >= (1 - SYMMETRY_TOLERANCE) * most
         hint = " If these are similarities s, give 1 − s" if largest else ""
         raise ValueError(f"the distance of row {i} to itself is {D[i, i]:g}, not 0.{hint}")
-    i, j = _uneven(D, most)
+    i, j = _first_asymmetric_pair(D, most)
     if i >= 0:
         raise ValueError(
             f"the distance of row {i} to row {j} is {D[i, j]:g}, that of row {j} to row {i} "
@@ -33,10 +33,10 @@ def distances_of(model: object, X: object) -> np.ndarray:
     return D
 
 
-def distances_to(model: object, X: object, n: int) -> np.ndarray:
-    """Distances of new rows to the n rows of the fit."""
+def read_distances_to_fit(model: object, X: object, n: int) -> np.ndarray:
+    """Return the distances of new rows to the n rows of the fit."""
     check_is_fitted(model)
-    D = _numbers(model, X)
+    D = _read_nonnegative(model, X)
     if D.shape[1] != n:
         raise ValueError(
             f"X has {D.shape[1]} features, but {type(model).__name__} is expecting {n} features as "
@@ -45,7 +45,7 @@ def distances_to(model: object, X: object, n: int) -> np.ndarray:
     return D
 
 
-def _numbers(model: object, X: object) -> np.ndarray:
+def _read_nonnegative(model: object, X: object) -> np.ndarray:
     D = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=model, input_name="X")
     bad = ~(D >= 0) | np.isinf(D)
     if bad.any():
@@ -58,10 +58,10 @@ def _numbers(model: object, X: object) -> np.ndarray:
     return np.ascontiguousarray(D)
 
 
-def _uneven(D: np.ndarray, most: float) -> tuple[int, int]:
-    """The first pair whose two distances differ, by blocks of rows; (−1, −1): none."""
+def _first_asymmetric_pair(D: np.ndarray, most: float) -> tuple[int, int]:
+    """Return the first pair with D_ij ≠ D_ji, or (−1, −1), comparing blocks of rows."""
     for a in range(0, len(D), 512):
-        wrong = np.abs(D[a : a + 512] - D[:, a : a + 512].T) > ROUNDING * most
+        wrong = np.abs(D[a : a + 512] - D[:, a : a + 512].T) > SYMMETRY_TOLERANCE * most
         if wrong.any():
             i, j = (int(k[0]) for k in np.nonzero(wrong))
             return a + i, j
@@ -69,15 +69,19 @@ def _uneven(D: np.ndarray, most: float) -> tuple[int, int]:
 
 
 def looks_like_distances(X: np.ndarray) -> bool:
-    """Square, symmetric, 0 on the diagonal, never negative, three rows or more.
+    """Whether X is square, symmetric, 0 on the diagonal, nonnegative, and has three rows or more.
 
-    A matrix of two values is none: that of a graph has as many reasons to be rows.
+    A matrix of two values does not count: it may as well be the adjacency matrix of a graph.
     """
     n, p = X.shape
     if n != p or n < 3 or np.isnan(X).any() or not (X >= 0).all():
         return False
     most = float(X.max())
-    if most == 0 or (np.diag(X) > ROUNDING * most).any() or _uneven(X, most)[0] >= 0:
+    if (
+        most == 0
+        or (np.diag(X) > SYMMETRY_TOLERANCE * most).any()
+        or _first_asymmetric_pair(X, most)[0] >= 0
+    ):
         return False
     off = X[~np.eye(n, dtype=bool)]
     return bool(((off > 0) & (off < most)).any())

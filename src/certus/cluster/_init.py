@@ -1,7 +1,7 @@
-"""Where Lloyd's steps begin: what ``init`` and ``n_init`` mean.
+"""The parameters ``init`` and ``n_init`` of k-means, checked and turned into starts.
 
-A start is (k, p) centres in float64: drawn from the rows by name, given as an array, or returned by
-a function of (X, k, random_state).
+A start is an array (k, p) of centres in float64: drawn from the rows by a named method, given as an
+array, or returned by a function of (X, k, random_state).
 """
 
 from collections.abc import Callable
@@ -25,11 +25,11 @@ BY_NAME: dict[str, Callable[..., np.ndarray]] = {
     "random": lambda rows, k, random_state: random_rows(rows, k, random_state)[0],
 }
 Init = str | npt.ArrayLike | Callable[..., npt.ArrayLike]
-SEVERAL = 10  # starts for n_init="auto", where a start is often a bad one
+N_INIT_AUTO = 10  # starts of n_init="auto" for random ones and functions; scikit-learn's
 
 
 def check_init(init: Init) -> None:
-    """Is it something that centres can come from? Of an array, the shape is not yet known."""
+    """Check that ``init`` is a known name, an array or a function; shapes are checked later."""
     if isinstance(init, str):
         one_of("init", init, BY_NAME)
     elif not callable(init) and np.ndim(init) == 0 and not issparse(init):
@@ -42,14 +42,14 @@ def check_n_init(n_init: object) -> None:
         positive_whole("n_init", n_init)
 
 
-def starts_of(
-    name: str, init: object, n_init: int | Literal["auto"], several: int = SEVERAL
+def resolve_n_init(
+    name: str, init: object, n_init: int | Literal["auto"], auto: int = N_INIT_AUTO
 ) -> int:
-    """How many starts: "auto" is ``several`` where a start is drawn blindly, else 1."""
+    """Return the number of starts: "auto" means ``auto`` for random ones and functions, else 1."""
     drawn = isinstance(init, str) or callable(init)
     if isinstance(n_init, str):
-        blind = callable(init) or (isinstance(init, str) and init == "random")
-        return several if blind else 1
+        uninformed = callable(init) or (isinstance(init, str) and init == "random")
+        return auto if uninformed else 1
     if not drawn and n_init != 1:
         warn_user(
             f"Explicit initial center position passed: performing only one init in {name} instead "
@@ -61,21 +61,24 @@ def starts_of(
 
 
 def starts(init: object, rows: Rows, k: int, random_state: Seed) -> Callable[[], np.ndarray]:
-    """A function that gives the next start."""
+    """Return a function that gives the next start."""
     draw = check_random_state(random_state)
     if isinstance(init, str):
         by_name = BY_NAME[init]
         return lambda: by_name(rows, k, draw)
     if callable(init):
         return lambda: _as_centers(
-            init(_as_given(rows.X), k, random_state=draw), k, rows.shape[1], "what init returned"
+            init(_for_user_function(rows.X), k, random_state=draw),
+            k,
+            rows.shape[1],
+            "what init returned",
         )
     given = _as_centers(init, k, rows.shape[1], "init")
     return lambda: given
 
 
-def _as_given(X: object) -> Any:
-    """X for a person's function: an array of floats, or SciPy's sparse rows."""
+def _for_user_function(X: object) -> Any:
+    """Return X as a user's function expects it: an array of floats, or SciPy's sparse rows."""
     return as_floats(X[0 : X.shape[0]] if isinstance(X, CSR) else X)
 
 

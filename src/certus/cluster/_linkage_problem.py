@@ -1,9 +1,10 @@
-"""What a tree is grown from: rows and their distance, or distances, read and checked.
+"""The input of a tree, read and checked: rows and their distance, or a matrix of distances.
 
     X ── divide by scale ──► rows ──► d(·,·) ──► merges          D ──► merges
 
-Where a distance is Euclidean between other rows (Mahalanobis, weights), the linkages that need no
-matrix need none. Single linkage keeps the order of distances alone: squares will do as well.
+Where a distance is Euclidean between transformed rows (Mahalanobis, weights), linkages that need no
+matrix of distances work on these. Single linkage uses only the order of distances, so squared ones
+serve as well.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -18,52 +19,54 @@ from ..data.types import Metric
 from ..data.validation import data_for_search
 from ..distances import Distance, get_distance
 from ..exceptions import DegenerateWarning, NotEuclideanWarning
-from ..solvers.linkage import OF_CENTERS
+from ..solvers.linkage import CENTER_METHODS
 from ..text.format import count, listed
-from ._given_distances import distances_of, looks_like_distances
-from ._units import WITH_UNITS, Told, scale_of, units_differ
+from ._given_distances import looks_like_distances, read_square_distances
+from ._units import WITH_UNITS, PendingWarning, scale_of, unit_warnings
 
-MISSING = ", or use metric='nan_euclidean' or 'gower', which compare what is there"
+MISSING_VALUES_REMEDY = ", or use metric='nan_euclidean' or 'gower', which compare known values"
 
 
 class HasMetric(Protocol):
-    """An estimator with a metric, or what stands in its place."""
+    """An estimator, or a stand-in, with a metric."""
 
     metric: Metric
     metric_params: dict[str, Any] | None
 
 
-class Problem(NamedTuple):
-    """Rows or distances. ``told``: what the person should hear."""
+class LinkageProblem(NamedTuple):
+    """Rows and their distance, or given distances, with the warnings to emit after the fit."""
 
-    kept: Any  # as given, for new rows and the certificate; an array unless categories are held
+    X: Any  # as given, for new rows and the certificate; an array unless there are categories
     scale: np.ndarray | None
-    distance: Distance | None  # that has seen the rows; None: given distances
-    metric: Metric  # by name, or the distance where it learnt from the rows
-    mixed: bool  # do columns hold categories?
-    told: list[Told]
+    distance: Distance | None  # prepared with the rows; None: distances are given
+    metric: Metric  # as given, or the prepared distance if it depends on the rows
+    mixed: bool  # whether columns hold categories
+    pending_warnings: list[PendingWarning]
 
     @property
     def n(self) -> int:
-        return int(self.kept.shape[0])
+        return int(self.X.shape[0])
 
     @property
     def rows(self) -> np.ndarray:
-        """As the definition takes them: numbers, not divided by scale."""
+        """The rows as the proof takes them: numbers, not divided by scale."""
         if not self.mixed:
-            return np.asarray(self.kept)
+            return np.asarray(self.X)
         assert self.distance is not None
-        return self.distance.read(self.kept)
+        return self.distance.read(self.X)
 
 
-def read_problem(model: HasMetric, X: object, method: str, scale: object) -> Problem:
-    """X of a fit. ``model`` has ``metric`` and ``metric_params``, and learns its columns."""
+def read_problem(model: HasMetric, X: object, method: str, scale: object) -> LinkageProblem:
+    """Read and check X of a fit; ``model`` gets its number and names of columns."""
     params = params_of(model.metric_params)
     if isinstance(model.metric, str) and model.metric == "precomputed":
         if not (scale is None or scale is False):
             raise ValueError("scale is for columns of rows: given distances have none")
-        given = distances_of(model, X)
-        return Problem(given, None, None, "precomputed", False, _of_given(method))
+        given = read_square_distances(model, X)
+        return LinkageProblem(
+            given, None, None, "precomputed", False, _given_center_warnings(method)
+        )
     distance = get_distance(model.metric, **params)
     if distance.name == "gower" and _may_hold_categories(X):
         ready = distance.prepare(X)
@@ -71,7 +74,7 @@ def read_problem(model: HasMetric, X: object, method: str, scale: object) -> Pro
             if not (scale is None or scale is False):
                 raise ValueError("metric='gower' divides by ranges itself: leave scale out")
             validate_data(model, X, reset=True, skip_check_array=True)
-            return Problem(X, None, ready, ready, True, _of_centers(method, ready))
+            return LinkageProblem(X, None, ready, ready, True, _center_warnings(method, ready))
     rows = rows_of(model, X, reset=True, missing=distance.missing)
     unknown = np.flatnonzero(np.isnan(rows).all(axis=1)) if distance.missing else np.empty(0)
     if len(unknown):
@@ -87,18 +90,18 @@ def read_problem(model: HasMetric, X: object, method: str, scale: object) -> Pro
             "distance as an object, e.g. metric=certus.distances.Euclidean()"
         )
     s = scale_of(scale, rows)
-    told: list[Told] = []
+    pending: list[PendingWarning] = []
     if scale is None and distance.name in WITH_UNITS and params.get("w") is None:
-        told += units_differ(rows, vars(model).get("feature_names_in_"))
+        pending += unit_warnings(rows, vars(model).get("feature_names_in_"))
     scaled = divided(rows, s)
     ready = distance.prepare(scaled)
     metric = model.metric if ready is distance else ready
     distance = ready
-    told += _of_centers(method, distance)
+    pending += _center_warnings(method, distance)
     flags = [text for _, _, text in distance.flags(scaled)]
     if flags:
-        told.append(("; ".join(flags), DegenerateWarning))
-    return Problem(rows, s, distance, metric, False, told)
+        pending.append(("; ".join(flags), DegenerateWarning))
+    return LinkageProblem(rows, s, distance, metric, False, pending)
 
 
 def params_of(metric_params: object) -> dict[str, Any]:
@@ -112,7 +115,7 @@ def divided(X: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
 
 
 def rows_of(model: object, X: object, *, reset: bool, missing: bool) -> np.ndarray:
-    """X as float64 in C order, finite but for NaN where ``missing`` values have a meaning."""
+    """Return X as float64 in C order; it must be finite, except for NaN if ``missing``."""
     X = data_for_search(model, X, reset=reset)
     if isinstance(X, CSR):
         raise TypeError(
@@ -125,7 +128,9 @@ def rows_of(model: object, X: object, *, reset: bool, missing: bool) -> np.ndarr
     try:
         require_finite(np.where(np.isnan(rows), 0.0, rows) if missing else rows, names)
     except ValueError as error:
-        raise ValueError(str(error) + (MISSING if "NaN" in str(error) else "")) from None
+        raise ValueError(
+            str(error) + (MISSING_VALUES_REMEDY if "NaN" in str(error) else "")
+        ) from None
     return rows
 
 
@@ -136,8 +141,8 @@ def _may_hold_categories(X: object) -> bool:
     return not hasattr(X, "nnz") and len(X.shape) == 2 and min(X.shape) > 0
 
 
-def _of_given(method: str) -> list[Told]:
-    if method not in OF_CENTERS:
+def _given_center_warnings(method: str) -> list[PendingWarning]:
+    if method not in CENTER_METHODS:
         return []
     return [(
         f"linkage='{method}' compares centres, and given distances have none: the tree means "
@@ -146,8 +151,8 @@ def _of_given(method: str) -> list[Told]:
     )]  # fmt: skip
 
 
-def _of_centers(method: str, distance: Distance) -> list[Told]:
-    if method not in OF_CENTERS or distance.embedded_metric == "euclidean":
+def _center_warnings(method: str, distance: Distance) -> list[PendingWarning]:
+    if method not in CENTER_METHODS or distance.embedded_metric == "euclidean":
         return []
     return [(
         f"linkage='{method}' compares centres, and metric '{distance.name}' has none: the tree "

@@ -1,10 +1,10 @@
-"""What a fit of clusters warns of, in words."""
+"""Texts of warnings about clusters without rows."""
 
 from ..text.format import count, printable
 
 
 def empty_clusters(k: int, formed: int) -> str:
-    """A fit that was stopped before every empty cluster had found a row."""
+    """Return the warning of a fit that was stopped before every empty cluster was refilled."""
     return printable(
         f"{formed} of {k:,} clusters own rows; the others are empty. Let the fit run longer, "
         "or ask for fewer. See n_clusters_effective_."
@@ -12,7 +12,7 @@ def empty_clusters(k: int, formed: int) -> str:
 
 
 def degenerate(n: int, k: int, points: int) -> str:
-    """Fewer distinct rows than clusters, which the certificate has found by comparing rows."""
+    """Return the warning of fewer distinct rows than clusters, as the certificate counted them."""
     were = "was" if points == 1 else "were"
     return printable(
         f"the {count(n, 'row')} hold {count(points, 'distinct point')}, so {k:,} clusters cannot "

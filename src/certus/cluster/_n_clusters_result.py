@@ -1,4 +1,4 @@
-"""What is known about each number of clusters, and what to take."""
+"""The result of ``choose_n_clusters``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 
 
 METHODS = ("silhouette", "gap", "stability", "bic")
-DEFAULT = METHODS[:3]  # mixtures take several times as long as these together
+DEFAULT_METHODS = METHODS[:3]  # mixtures take several times as long as these together
 
 
 class Curve(NamedTuple):
-    """For each k: more is better, and noise (B, m) shows what is nothing."""
+    """A score for each k, for which larger is better, with its interval and values of noise."""
 
     values: np.ndarray
-    low: np.ndarray  # interval; NaN where there is none
+    low: np.ndarray  # interval; NaN if there is none
     high: np.ndarray
-    noise: np.ndarray | None
+    noise: np.ndarray | None  # (B, m)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NClustersResult:
     """How well k clusters describe the data, for every k that was tried, by several methods.
 
-    Made by ``certus.cluster.choose_n_clusters``. *Noise* are samples of a uniform distribution
-    over the box of the data along their principal axes, clustered in the same way.
+    Returned by ``certus.cluster.choose_n_clusters``. *Noise* means samples of a uniform
+    distribution over the box of the data along their principal axes, clustered in the same way.
 
     Attributes
     ----------
     n_clusters : int or None
-        What most methods say; None: no structure, one cluster describes the data as well.
+        The answer of most methods; None: no structure, one cluster describes the data as well.
     verdict : str
-        The same in words, with who says what.
+        The same in words, with the answers of the methods.
     says : dict of str to int or None
-        Each method's own k; 1: no structure; None: it cannot say.
+        The k of each method; 1: no structure; None: no answer.
     why : dict of str to str
-        For what reason.
+        The reason of each method.
     ks : (m,) array of int
         The numbers of clusters, ascending.
     objective : (m,) array
@@ -58,25 +58,25 @@ class NClustersResult:
         Gap(k) and s_k.
     stability : (m,) array
         Mean adjusted Rand index of the clusters that two halves of the rows find; 1: always the
-        same, 0: as by chance. NaN for k = 1, and where halves hold too few different rows.
+        same, 0: as by chance. NaN for k = 1, and if halves hold too few distinct rows.
     stability_interval : (m, 2) array
         For the mean over more splits of the same rows; Student's t.
     bic : (m,) array
-        −2L + m log n of k Gaussians, the least over the shapes of their covariances. NaN where
-        every mixture has a collapsed component or as many numbers as there are rows.
+        −2L + m log n of k Gaussians, the least over covariance types. NaN if every mixture has a
+        collapsed component or as many parameters as there are rows.
     bic_gain : (m,) array
         (BIC(1) − BIC(k))/n.
     bic_shape : (m,) array of str
-        ``covariance_type`` of the mixtures; "" where there is no BIC.
+        ``covariance_type`` of the mixtures; "" if there is no BIC.
     noise : dict of str to (B, m) array
         "silhouette", "stability", "bic_gain" and "objective" of the B samples of noise.
     methods : tuple of str
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     n : int
-        Rows that were clustered.
+        Number of rows that were clustered.
     notes : tuple of str
-        What to know beside it.
+        Remarks, for example on rows or k that were left out.
 
     Examples
     --------
@@ -113,16 +113,16 @@ class NClustersResult:
     notes: tuple[str, ...]
 
     def at(self, k: int) -> dict[str, float]:
-        """All that is known of k clusters."""
-        found = np.flatnonzero(self.ks == k)
-        if not len(found):
+        """Return all scores of k clusters."""
+        index = np.flatnonzero(self.ks == k)
+        if not len(index):
             tried = ", ".join(map(str, self.ks))
             raise KeyError(f"k = {k} was not tried: {tried} were")
-        t = found[0]
+        t = index[0]
         return {name: float(values[t]) for name, values in self._columns().items()}
 
     def curve(self, method: str) -> Curve:
-        """What a method compares between k."""
+        """Return the score of a method for each k, with its interval and values of noise."""
         if method == "gap":
             return Curve(self.gap, self.gap - self.gap_error, self.gap + self.gap_error, None)
         if method == "bic":
@@ -148,37 +148,37 @@ class NClustersResult:
         return columns
 
     def table(self) -> Table:
-        """A row for each k, all of it; to be read, or taken elsewhere (``to_polars``)."""
+        """Return a table with all scores, one row for each k (``to_polars`` converts it)."""
         return Table({"k": self.ks, **self._columns()}, title=self._title(), notes=self.notes)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each k."""
+        """Return a pandas DataFrame with a row for each k."""
         return self.table().to_pandas()
 
     def plot(self, ax: "Axes | Sequence[Axes] | np.ndarray | None" = None) -> "NClustersDisplay":
-        """Draw each method against k: a ``certus.plotting.NClustersDisplay``."""
+        """Plot each method against k, and return a ``certus.plotting.NClustersDisplay``."""
         from ..plotting import NClustersDisplay
 
         return NClustersDisplay(self).plot(ax)
 
     def explain(self) -> str:
-        """The verdict, what each method says and why, and a table of all k."""
+        """Return the verdict, the answer of each method with its reason, and a table of all k."""
         head = f"[{'--' if self.n_clusters is None else 'OK'}] {_capital(self.verdict)}."
         lines = wrap(head, WIDTH, subsequent_indent="     ")
         for name in self.methods:
-            told = self.says[name]
-            said = "–" if told is None else "no structure" if told == 1 else f"k = {told}"
-            lines += _paragraph(HEADINGS[name], f"{said}: {self.why[name]}")
+            k = self.says[name]
+            answer = "–" if k is None else "no structure" if k == 1 else f"k = {k}"
+            lines += _paragraph(HEADINGS[name], f"{answer}: {self.why[name]}")
         lines += ["", str(self._summary()), ""]
         for note in self.notes:
             lines += _paragraph("Note", note)
-        lines += _paragraph("Noise", NOISE)
-        beside = COMPONENTS if "bic" in self.methods else ""
-        lines += _paragraph("Does not say", DOES_NOT_SAY + beside)
+        lines += _paragraph("Noise", NOISE_TEXT)
+        addition = COMPONENTS_TEXT if "bic" in self.methods else ""
+        lines += _paragraph("Does not say", DOES_NOT_SAY_TEXT + addition)
         return printable("\n".join(lines))
 
     def _summary(self) -> Table:
-        """What fits on a terminal: values with half their intervals, each method's k marked."""
+        """Return a table for the terminal: values with half their intervals, each k marked."""
         columns: dict[str, Any] = {"k": self.ks, "objective": self.objective}
         if len(self.methods) == len(METHODS):
             del columns["objective"]  # no room
@@ -191,13 +191,13 @@ class NClustersResult:
                 half = (curve.high - curve.low) / 2
             chosen = self.ks == (self.says[name] or -1)
             columns[name if curve.noise is None else f"{name} (noise)"] = [
-                _cell(*known) for known in zip(curve.values, half, noise, chosen, strict=True)
+                _cell(*row) for row in zip(curve.values, half, noise, chosen, strict=True)
             ]
         percent = f"{number(100 * self.confidence)} %"
-        what = f"± half a {percent} interval (gap: one error)"
+        legend = f"± half a {percent} interval (gap: one error)"
         if "bic" in self.methods:
-            what += "; bic: (BIC(1) − BIC(k))/n"
-        return Table(columns, title=f"{self._title()}, {what}; * the method's own k")
+            legend += "; bic: (BIC(1) − BIC(k))/n"
+        return Table(columns, title=f"{self._title()}, {legend}; * the method's own k")
 
     def _title(self) -> str:
         return f"Clusters of {count(self.n, 'row')}"
@@ -208,15 +208,15 @@ class NClustersResult:
     __str__ = __repr__
 
 
-NOISE = (
+NOISE_TEXT = (
     "uniform samples in the box of the data along their principal axes, clustered in the same way: "
     "what data without clusters give."
 )
-DOES_NOT_SAY = (
+DOES_NOT_SAY_TEXT = (
     "that clusters are of another kind than compact groups around means, that there are no smaller "
     "groups inside, or that they mean something."
 )
-COMPONENTS = " Components of BIC are Gaussian: a cluster that is skewed has several."
+COMPONENTS_TEXT = " Components of BIC are Gaussian: a cluster that is skewed has several."
 HEADINGS = {"silhouette": "Silhouette", "gap": "Gap", "stability": "Stability", "bic": "BIC"}
 
 

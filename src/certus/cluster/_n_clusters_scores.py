@@ -1,11 +1,12 @@
-"""The clusters of the data for every k, of halves of them, and of data without structure.
+"""Scores of the clusters for every k: of the data, of halves of them, and of noise.
 
-    data         log W_k, silhouettes                   the table
-    halves       ARI of the clusters that two disjoint halves find, on all rows
+    data         log W_k, silhouettes
+    halves       ARI, on all rows, of the clusters of two disjoint halves
     mixtures     BIC of k Gaussians
-    references   the same of B uniform samples in the box of the data: what noise gives
+    references   the same for B uniform samples in the box of the data (noise)
 
-Every piece of work has a seed of its own, drawn beforehand: the same bits on any number of threads.
+Every task has its own seed, drawn beforehand, so that results have the same bits on any number of
+threads.
 """
 
 import threading
@@ -23,27 +24,27 @@ from ..solvers.n_clusters.gap_statistic import Box, within
 from ..solvers.n_clusters.silhouette import mean_silhouettes, means_and_errors
 from ..solvers.n_clusters.stability import adjusted_rand
 from ..text.format import count
-from ._clusterer import BestOfTen, Clusterer
-from ._n_clusters_bic import NONE, Bic, bic_of
+from ._clusterer import BestOfTenKMeans, Clusterer
+from ._n_clusters_bic import MISSING_BIC, Bic, bic_of
 
-ASKED = 2000  # rows whose silhouettes are averaged: a standard error of about 0.01 at most
-SEEDS = 2**31 - 1
+MAX_SILHOUETTE_ROWS = 2000  # averaging over so many rows gives a standard error of at most 0.01
+MAX_SEED = 2**31 - 1
 
 
-class Measured(NamedTuple):
-    """Of one data set, for each k; NaN where k = 1 or a method was not asked for."""
+class DataScores(NamedTuple):
+    """Scores of the data for each k; NaN for k = 1 and for methods that were not requested."""
 
     W: np.ndarray  # (m,)
     silhouette: np.ndarray  # (m,)
     silhouette_error: np.ndarray  # (m,)
     stability: np.ndarray  # (pairs, m)
     bic: np.ndarray  # (m,)
-    bic_shape: np.ndarray  # (m,) str, of Σ
+    bic_shape: np.ndarray  # (m,) str, covariance_type
     bic_gain: np.ndarray  # (m,)
 
 
-class References(NamedTuple):
-    """The same of each reference."""
+class NoiseScores(NamedTuple):
+    """Scores of each reference."""
 
     W: np.ndarray  # (B, m)
     silhouette: np.ndarray  # (B, m)
@@ -51,10 +52,10 @@ class References(NamedTuple):
     bic_gain: np.ndarray  # (B, m)
 
 
-class Work(NamedTuple):
-    """What is to be measured, and with what."""
+class Scoring(NamedTuple):
+    """Computes the scores of the data and of the references."""
 
-    clusterer: BestOfTen | Clusterer
+    clusterer: BestOfTenKMeans | Clusterer
     ks: np.ndarray
     methods: Sequence[str]
     n_references: int
@@ -64,79 +65,89 @@ class Work(NamedTuple):
 
     def run(
         self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState
-    ) -> tuple[Measured, References]:
+    ) -> tuple[DataScores, NoiseScores]:
         B, R = self.n_references, self.n_resamples if "stability" in self.methods else 0
-        pairs = pairs_of_a_reference(R)
-        own, halves, drawn = (rng.randint(SEEDS, size=size) for size in (len(self.ks), R, B))
-        asked = rng.permutation(len(X))[:ASKED] if len(X) > ASKED else None
-        mixed = self._mixed_ks()
-        mixtures = rng.randint(SEEDS, size=len(mixed))
-        self.progress.of = len(self.ks) + R + len(mixed) + B
+        pairs = pairs_per_reference(R)
+        fit_seeds, split_seeds, noise_seeds = (
+            rng.randint(MAX_SEED, size=size) for size in (len(self.ks), R, B)
+        )
+        silhouette_rows = (
+            rng.permutation(len(X))[:MAX_SILHOUETTE_ROWS] if len(X) > MAX_SILHOUETTE_ROWS else None
+        )
+        mixture_ks = self._mixture_ks()
+        mixture_seeds = rng.randint(MAX_SEED, size=len(mixture_ks))
+        self.progress.total = len(self.ks) + R + len(mixture_ks) + B
         labels = np.zeros((len(X), len(self.ks)), dtype=np.intp)
 
         def fit(t: int) -> None:
-            labels[:, t] = self.clusterer.fit(X, int(self.ks[t]), s, int(own[t])).labels
+            labels[:, t] = self.clusterer.fit(X, int(self.ks[t]), s, int(fit_seeds[t])).labels
 
-        self._do(fit, len(self.ks))
+        self._run_tasks(fit, len(self.ks))
         stability = np.full((R, len(self.ks)), np.nan)
         box = Box.of(X, s)
         each = B, len(self.ks)
         shapes = each, each, (B, pairs, len(self.ks)), each
-        noise = References(*(np.full(shape, np.nan) for shape in shapes))
-        bics = [NONE] * len(mixed)
+        noise = NoiseScores(*(np.full(shape, np.nan) for shape in shapes))
+        bics = [MISSING_BIC] * len(mixture_ks)
 
-        def split(r: int) -> None:
-            stability[r] = self._agreement(X, s, np.random.RandomState(halves[r]))
+        def score_split(r: int) -> None:
+            stability[r] = self._agreement(X, s, np.random.RandomState(split_seeds[r]))
 
-        def mix(t: int) -> None:
-            bics[t] = bic_of(X, mixed[t], s, int(mixtures[t]))
+        def fit_mixture(t: int) -> None:
+            bics[t] = bic_of(X, mixture_ks[t], s, int(mixture_seeds[t]))
 
-        def refer(b: int) -> None:
-            rng = np.random.RandomState(drawn[b])
+        def score_noise(b: int) -> None:
+            rng = np.random.RandomState(noise_seeds[b])
             Z = box.draw(len(X), rng).astype(X.dtype, copy=False)
-            found = [self.clusterer.fit(Z, int(k), s, rng.randint(SEEDS)).labels for k in self.ks]
-            noise.W[b] = [within(Z, own, s) for own in found]
+            results = [
+                self.clusterer.fit(Z, int(k), s, rng.randint(MAX_SEED)).labels for k in self.ks
+            ]
+            noise.W[b] = [within(Z, column, s) for column in results]
             if "silhouette" in self.methods:
-                several, labels = clusterings(np.stack(found, axis=1))
-                noise.silhouette[b, several] = mean_silhouettes(Z, labels, s, asked, 1)
+                columns, labels = clusterings(np.stack(results, axis=1))
+                noise.silhouette[b, columns] = mean_silhouettes(Z, labels, s, silhouette_rows, 1)
             for r in range(pairs):
                 noise.stability[b, r] = self._agreement(Z, s, rng)
-            if mixed:
-                seeds = rng.randint(SEEDS, size=len(mixed))
-                of_noise = [bic_of(Z, k, s, int(u)) for k, u in zip(mixed, seeds, strict=True)]
-                noise.bic_gain[b] = self._bics(of_noise, s, len(X))[2]
+            if mixture_ks:
+                seeds = rng.randint(MAX_SEED, size=len(mixture_ks))
+                noise_bics = [
+                    bic_of(Z, k, s, int(u)) for k, u in zip(mixture_ks, seeds, strict=True)
+                ]
+                noise.bic_gain[b] = self._bics(noise_bics, s, len(X))[2]
 
         with warnings.catch_warnings():
-            # about halves, noise and mixtures, which nobody has asked for
+            # warnings about halves, noise and mixtures do not concern the user's data
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", DegenerateWarning)
-            self._do(split, R)
-            self._do(mix, len(mixed))
-            self._do(refer, B)
-        W = np.array([within(X, own, s) for own in labels.T])
+            self._run_tasks(score_split, R)
+            self._run_tasks(fit_mixture, len(mixture_ks))
+            self._run_tasks(score_noise, B)
+        W = np.array([within(X, column, s) for column in labels.T])
         mean, error = (np.full(len(self.ks), np.nan) for _ in range(2))
         if "silhouette" in self.methods:
-            several, labels = clusterings(labels)
-            mean[several], error[several] = means_and_errors(X, labels, s, asked, self.threads)
-        return Measured(W, mean, error, stability, *self._bics(bics, s, len(X))), noise
+            columns, labels = clusterings(labels)
+            mean[columns], error[columns] = means_and_errors(
+                X, labels, s, silhouette_rows, self.threads
+            )
+        return DataScores(W, mean, error, stability, *self._bics(bics, s, len(X))), noise
 
-    def _mixed_ks(self) -> list[int]:
-        """How many components are mixed: 1, which gains are measured from, and ks."""
+    def _mixture_ks(self) -> list[int]:
+        """Return the numbers of components to fit: ks, and 1, from which gains are measured."""
         return [int(k) for k in np.union1d([1], self.ks)] if "bic" in self.methods else []
 
     def _bics(
-        self, found: list[Bic], s: np.ndarray | None, rows: int
+        self, results: list[Bic], s: np.ndarray | None, rows: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(BIC, shape of Σ, gain a row) for each of ks."""
-        asked = found[-len(self.ks) :] if found else [NONE] * len(self.ks)
-        bic = np.array([one.value for one in asked])
-        of_one = found[0].value if found else np.nan
+        """Return (BIC, covariance type, gain per row) for each of ks."""
+        silhouette_rows = results[-len(self.ks) :] if results else [MISSING_BIC] * len(self.ks)
+        bic = np.array([one.value for one in silhouette_rows])
+        bic_of_one = results[0].value if results else np.nan
         n = rows if s is None else float(s.sum())
-        return bic, np.array([one.shape for one in asked]), (of_one - bic) / n
+        return bic, np.array([one.shape for one in silhouette_rows]), (bic_of_one - bic) / n
 
-    def _do(self, task: Callable[[int], None], number: int) -> None:
+    def _run_tasks(self, task: Callable[[int], None], number: int) -> None:
         def one(i: int) -> None:
-            with config_context(threads=1):  # what a fit would use of its own
+            with config_context(threads=1):  # tasks run in parallel, so each fit uses one thread
                 task(i)
             self.progress.step()
 
@@ -146,12 +157,12 @@ class Work(NamedTuple):
     def _agreement(
         self, X: np.ndarray, s: np.ndarray | None, rng: np.random.RandomState
     ) -> np.ndarray:
-        """ARI of what two disjoint halves say of all rows, for each k."""
+        """Return, for each k, the ARI of the labels that two disjoint halves give to all rows."""
         n, half = len(X), len(X) // 2
-        order, seeds = rng.permutation(n), rng.randint(SEEDS, size=(len(self.ks), 2))
-        found = np.full(len(self.ks), np.nan)
+        order, seeds = rng.permutation(n), rng.randint(MAX_SEED, size=(len(self.ks), 2))
+        results = np.full(len(self.ks), np.nan)
         parts = order[:half], order[half : 2 * half]
-        most = min(distinct(X[part], int(self.ks[-1])) for part in parts)
+        most = min(count_distinct(X[part], int(self.ks[-1])) for part in parts)
         for t, k in enumerate(self.ks):
             if 1 < k <= most:
                 one, other = (
@@ -160,50 +171,55 @@ class Work(NamedTuple):
                     ).assign(X)
                     for part, seed in zip(parts, seeds[t], strict=True)
                 )
-                found[t] = adjusted_rand(one, other, s)
-        return found
+                results[t] = adjusted_rand(one, other, s)
+        return results
 
 
 def clusterings(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(their numbers, labels) of those that have several clusters."""
-    several = np.flatnonzero(labels.max(axis=0) > 0)
-    return several, labels[:, several]
+    """Return the columns of ``labels`` with several clusters: their numbers and labels."""
+    columns = np.flatnonzero(labels.max(axis=0) > 0)
+    return columns, labels[:, columns]
 
 
-def pairs_of_a_reference(n_resamples: int) -> int:
-    """A fifth of the data's, at least 2: references are many, and their spread over pairs is known
-    (``_n_clusters_verdict.as_of_pairs``)."""
+def pairs_per_reference(n_resamples: int) -> int:
+    """Return the number of pairs of halves for each reference: a fifth of the data's, at least 2.
+
+    References are many, and their variance over pairs is corrected for
+    (``_n_clusters_verdict.shrink_to_pairs``).
+    """
     return max(2, -(-n_resamples // 5)) if n_resamples else 0
 
 
-def distinct(X: np.ndarray, most: int) -> int:
-    """How many different rows there are; ``most`` if there are as many, or more."""
-    seen: set[bytes] = set()
+def count_distinct(X: np.ndarray, most: int) -> int:
+    """Return the number of distinct rows, or ``most`` if there are at least as many."""
+    rows_seen: set[bytes] = set()
     for start in range(0, len(X), 1024):
         block = X[start : start + 1024] + 0.0  # −0 is 0
-        seen.update(row.tobytes() for row in block)
-        if len(seen) >= most:
+        rows_seen.update(row.tobytes() for row in block)
+        if len(rows_seen) >= most:
             return most
-    return len(seen)
+    return len(rows_seen)
 
 
 class Progress:
-    """Tells how far the work is, and says it when Ctrl-C ends it."""
+    """Reports progress to a callback, and adds it to a KeyboardInterrupt."""
 
-    def __init__(self, told: Callable[[int, int], Any] | None):
-        self.told, self.done, self.of = told, 0, 0
+    def __init__(self, callback: Callable[[int, int], Any] | None):
+        self.callback, self.done, self.total = callback, 0, 0
         self.lock = threading.Lock()
 
     def step(self) -> None:
         with self.lock:
             self.done += 1
-            if self.told is not None:
-                self.told(self.done, self.of)
+            if self.callback is not None:
+                self.callback(self.done, self.total)
 
     def __enter__(self) -> "Progress":
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, KeyboardInterrupt):
-            where = f"after {self.done:,} of {count(self.of, 'step')}" if self.of else "at once"
+            where = (
+                f"after {self.done:,} of {count(self.total, 'step')}" if self.total else "at once"
+            )
             error.add_note(f"choose_n_clusters stopped by you {where}; nothing was kept.")

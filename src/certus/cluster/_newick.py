@@ -1,4 +1,4 @@
-"""A tree as text: Newick, which programs for phylogenies read. Without recursion.
+"""A tree in the Newick format, which phylogenetics software reads; written without recursion.
 
 (a:1,(b:0.5,c:0.5):0.5);     a name, and after the colon the length of the branch above it
 """
@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")  # names that need no quotes
+UNQUOTED_NAME = re.compile(r"[A-Za-z0-9_.+-]+")  # names that need no quotes
 
 
 def newick(merges: np.ndarray, names: list[str]) -> str:
+    """Return the tree as Newick text."""
     n = len(names)
     heights = [0.0] * n + merges[:, 2].tolist()
     pairs = merges[:, :2].astype(np.intp).tolist()
     written: list[str] = []
-    left: list[Any] = [2 * n - 2]  # a cluster, or text that closes one
+    stack: list[Any] = [2 * n - 2]  # a cluster, or text that closes one
     above = {2 * n - 2: heights[-1]}
-    while left:
-        part = left.pop()
+    while stack:
+        part = stack.pop()
         if isinstance(part, str):
             written.append(part)
             continue
@@ -30,9 +31,9 @@ def newick(merges: np.ndarray, names: list[str]) -> str:
         a, b = pairs[part - n]
         above[a] = above[b] = heights[part]
         written.append("(")
-        left += [")" + branch, b, ",", a]
+        stack += [")" + branch, b, ",", a]
     return "".join(written) + ";"
 
 
 def _quoted(name: str) -> str:
-    return name if PLAIN.fullmatch(name) else "'" + name.replace("'", "''") + "'"
+    return name if UNQUOTED_NAME.fullmatch(name) else "'" + name.replace("'", "''") + "'"

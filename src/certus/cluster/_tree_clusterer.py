@@ -1,4 +1,4 @@
-"""What clusterers of all pairs of rows share: their rows, their tree, new rows."""
+"""Base class of the clusterers of rows that build a tree."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.types import Metric
 from ..distances import Distance
-from ._given_distances import distances_to
-from ._linkage_problem import Problem, params_of, rows_of
+from ._given_distances import read_distances_to_fit
+from ._linkage_problem import LinkageProblem, params_of, rows_of
 from ._tree_estimator import CutTree
-from ._units import Scale, Told
+from ._units import PendingWarning, Scale
 from .tree import Tree
 
-WITH_MISSING = ("nan_euclidean", "gower")  # metrics that say what a missing value means
+METRICS_WITH_MISSING = ("nan_euclidean", "gower")  # metrics defined for missing values
 
 
 class TreeClusterer(ClusterMixin, CutTree):
-    """What clusterers of all pairs of rows share: rows, a tree, a cut, new rows."""
+    """Base of clusterers with a tree of rows: reading rows, setting the tree, ``predict``."""
 
     metric: Metric
     metric_params: dict[str, Any] | None
@@ -28,29 +28,31 @@ class TreeClusterer(ClusterMixin, CutTree):
     _distance: Distance | None
     _mixed = False
 
-    def _plant(self, problem: Problem, merges: np.ndarray, method: str) -> list[Told]:
-        """Set the tree and its cut; what is to be told of them."""
+    def _set_tree(
+        self, problem: LinkageProblem, merges: np.ndarray, method: str
+    ) -> list[PendingWarning]:
+        """Set the tree and its cut, and return the warnings about them."""
         self._distance, self._mixed, self.scale_ = problem.distance, problem.mixed, problem.scale
-        learnt = problem.metric is not self.metric
+        is_prepared = problem.metric is not self.metric
         tree = Tree(
             merges, method=method, metric=problem.metric,
-            metric_params=None if learnt else params_of(self.metric_params) or None,
-            scale=problem.scale, X=problem.kept, dtype=self.dtype,
+            metric_params=None if is_prepared else params_of(self.metric_params) or None,
+            scale=problem.scale, X=problem.X, dtype=self.dtype,
         )  # fmt: skip
         self.n_leaves_ = tree.n_leaves
         return self._set_cut(tree)
 
     def _read(self, X: object, *, reset: bool) -> Any:
-        """New rows as the distance takes them, not divided by scale."""
+        """Read new rows in the form that the distance takes, not divided by scale."""
         check_is_fitted(self)
         if self._distance is None:
-            return distances_to(self, X, self.n_leaves_)
+            return read_distances_to_fit(self, X, self.n_leaves_)
         if self._mixed:
             return self._distance.read(X)
         return rows_of(self, X, reset=reset, missing=self._distance.missing)
 
     def predict(self, X: object) -> np.ndarray:
-        """The cluster to which each new row has the least linkage distance: ``Tree.predict``.
+        """Return the cluster with the least linkage distance to each new row (``Tree.predict``).
 
         Parameters
         ----------
@@ -60,13 +62,13 @@ class TreeClusterer(ClusterMixin, CutTree):
         Returns
         -------
         ndarray of shape (n_new,) of int
-            Rows of the fit need not get ``labels_`` again: one can be nearer to another cluster
-            than the one it was merged into.
+            For rows of the fit this need not be ``labels_``: a row can be nearer to another
+            cluster than to the one it was merged into.
         """
         if self._mixed:
-            validate_data(self, X, reset=False, skip_check_array=True)  # its columns
+            validate_data(self, X, reset=False, skip_check_array=True)  # checks the columns
         new = X if self._mixed else self._read(X, reset=False)
-        k, height = self._asked
+        k, height = self._cut_arguments
         return self.tree_.predict(new, k, height=height)
 
     def __sklearn_tags__(self) -> Any:
@@ -74,6 +76,6 @@ class TreeClusterer(ClusterMixin, CutTree):
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed
-        named = isinstance(self.metric, str) and self.metric in WITH_MISSING
+        named = isinstance(self.metric, str) and self.metric in METRICS_WITH_MISSING
         tags.input_tags.allow_nan = named or bool(getattr(self.metric, "missing", False))
         return tags

@@ -1,4 +1,4 @@
-"""What models with a tree share: how it is cut, who hears of merges, warnings, a certificate."""
+"""Base class of estimators with a tree: its cut, progress reports, warnings, certificate."""
 
 from numbers import Real
 from typing import Any, cast
@@ -12,12 +12,12 @@ from ..data.validation import positive_whole
 from ..exceptions import CannotVerifyError, DegenerateWarning
 from ..solvers.progress import Step
 from ..text.format import count
-from ._units import Told
+from ._units import PendingWarning
 from .tree import Tree
 
 
 class CutTree(CertifiedEstimator):
-    """A tree that is cut at ``n_clusters`` or ``distance_threshold``."""
+    """Base of estimators whose tree is cut at ``n_clusters`` or ``distance_threshold``."""
 
     n_clusters: int | None
     distance_threshold: float | None
@@ -39,7 +39,10 @@ class CutTree(CertifiedEstimator):
             raise ValueError(f"distance_threshold={threshold!r}: give a number of at least 0")
 
     def _require(self, n: int, what: str) -> None:
-        """``what``: "n_samples" or "n_features", of which there are n."""
+        """Raise an error if there are fewer leaves than clusters.
+
+        ``what`` is "n_samples" or "n_features", of which there are n.
+        """
         if self.n_clusters is not None and n < self.n_clusters:
             raise ValueError(
                 f"{what}={n} should be >= n_clusters={self.n_clusters}: ask for at most "
@@ -47,30 +50,31 @@ class CutTree(CertifiedEstimator):
             )
 
     @property
-    def _asked(self) -> tuple[Any, Any]:
-        """(n_clusters, height). A merge at the threshold is not made, as scikit-learn has it."""
+    def _cut_arguments(self) -> tuple[Any, Any]:
+        """(n_clusters, height) for ``Tree.cut``; as in scikit-learn, merges at the threshold are
+        not made."""
         if self.n_clusters is not None:
             return self.n_clusters, None
         return None, np.nextafter(float(cast(float, self.distance_threshold)), -np.inf)
 
-    def _merge_heard(self, step: Step) -> bool:
-        """Part of a tree is no model: callbacks hear of it, and cannot stop there."""
+    def _on_merge(self, step: Step) -> bool:
+        """Report progress; never stops the fit, since part of a tree is not a model."""
         self._monitor.part_done("merges")
         return False
 
-    def _set_cut(self, tree: Tree) -> list[Told]:
-        """Set the tree and its clusters; what is to be told of them."""
+    def _set_cut(self, tree: Tree) -> list[PendingWarning]:
+        """Set the tree and its clusters, and return the warnings about them."""
         self.tree_ = tree
-        self.labels_, arbitrary = tree._cut(*self._asked)
+        self.labels_, arbitrary = tree._cut(*self._cut_arguments)
         self.n_clusters_ = int(self.labels_.max()) + 1
         return [] if arbitrary is None else [(arbitrary, DegenerateWarning)]
 
     def _certify_tree(self, X: np.ndarray) -> None:
-        """Set certificate_: merges, recomputed from the rows."""
+        """Recompute merges from the rows, and set ``certificate_``."""
         rows = Rows(X)
         try:
-            found = certify(self, rows)
+            certificate = certify(self, rows)
         except CannotVerifyError as error:
-            found = unproven(self, rows, "a tree", float("nan"), str(error), kind="exact")
-        self._set_certificate(found)
-        self._warn_of_certificate(claimed=found.status == "contradicted")
+            certificate = unproven(self, rows, "a tree", float("nan"), str(error), kind="exact")
+        self._set_certificate(certificate)
+        self._warn_of_certificate(claimed=certificate.status == "contradicted")

@@ -1,13 +1,13 @@
-"""To which cluster of a cut a new row x belongs: to the one with the least linkage distance to it.
+"""Assign new rows x to the cluster of a cut with the least linkage distance.
 
     single    min_{i∈A} d(x, xᵢ)        average    Σ_{i∈A} d(x, xᵢ)/|A|
     complete  max_{i∈A} d(x, xᵢ)        weighted   Σ_{i∈A} ωᵢ d(x, xᵢ),  ω: ½ a merge above i in A
     centroid  ‖x − c_A‖                 ward       √(2|A|/(|A|+1)) ‖x − c_A‖
     median    ‖x − Σ ωᵢ xᵢ‖
 
-Where rows have no centre (ward, centroid and median of distances that are not Euclidean) the same
-follows from distances alone: ‖x − Σωᵢxᵢ‖² = Σ ωᵢ d(x, xᵢ)² − ½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)². Of equally
-near clusters the first.
+Where there are no centres (ward, centroid and median of distances that are not Euclidean),
+distances suffice: ‖x − Σωᵢxᵢ‖² = Σ ωᵢ d(x, xᵢ)² − ½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)². Of equally near
+clusters the first is taken.
 """
 
 from collections.abc import Callable
@@ -17,20 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ..distances import Distance, SquaredEuclidean, get_distance
-from ..solvers.linkage import OF_CENTERS
+from ..solvers.linkage import CENTER_METHODS
 from ..text.format import count
 
 if TYPE_CHECKING:
     from .tree import Tree
 
-BLOCK = 1 << 21  # distances at once: 16 MiB, as much as a core's share of cache and then some
+BLOCK_DISTANCES = 1 << 21  # distances computed at a time: 16 MiB
 
-Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rows i, rows j → their distances
-Block = Callable[[int, int], np.ndarray]  # new rows a … b → distances to all rows, by cluster
+WithinDistances = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rows i, rows j → distances
+NewRowDistances = Callable[[int, int], np.ndarray]  # new rows a … b → distances to all rows
 
 
 class Members:
-    """Rows of a cut, those of each cluster side by side."""
+    """The rows of a cut, sorted by cluster."""
 
     def __init__(self, labels: np.ndarray):
         self.rows = np.argsort(labels, kind="stable")
@@ -38,36 +38,38 @@ class Members:
         self.start = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Σ over the rows of each cluster, along the last axis."""
+        """Sum over the rows of each cluster, along the last axis."""
         total: np.ndarray = np.add.reduceat(values, self.start, axis=-1)
         return total
 
 
-def equal_shares(merges: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """ωᵢ = 1/|A|."""
+def equal_weights(merges: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Weights ωᵢ = 1/|A|."""
     return 1.0 / np.bincount(labels)[labels]
 
 
-def halves(merges: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """ωᵢ = ½ for each merge above i inside its cluster."""
+def halving_weights(merges: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Weights ωᵢ with a factor ½ for each merge above row i inside its cluster."""
     n = len(merges) + 1
-    first = labels.tolist() + [0] * (n - 1)  # the cluster of a part's first leaf
+    first_label = labels.tolist() + [0] * (n - 1)  # the cluster of a part's first leaf
     pairs = merges[:, :2].astype(np.intp).tolist()
-    whole = [True] * (2 * n - 1)  # are all leaves of a part in one cluster?
+    is_whole = [True] * (2 * n - 1)  # whether all leaves of a part are in one cluster
     for t, (a, b) in enumerate(pairs):
-        first[n + t] = first[a]
-        whole[n + t] = whole[a] and whole[b] and first[a] == first[b]
-    share = [1.0] * (2 * n - 1)
+        first_label[n + t] = first_label[a]
+        is_whole[n + t] = is_whole[a] and is_whole[b] and first_label[a] == first_label[b]
+    weights = [1.0] * (2 * n - 1)
     for t in range(n - 2, -1, -1):
-        if whole[n + t]:
+        if is_whole[n + t]:
             a, b = pairs[t]
-            share[a] = share[b] = share[n + t] / 2
-    return np.array(share[:n])
+            weights[a] = weights[b] = weights[n + t] / 2
+    return np.array(weights[:n])
 
 
-SHARES = {"average": equal_shares, "diana": equal_shares, "weighted": halves,
-          "centroid": equal_shares, "median": halves, "ward": equal_shares}  # fmt: skip
-RULES = ("single", "complete", *SHARES)
+MEMBER_WEIGHTS = {
+    "average": equal_weights, "diana": equal_weights, "weighted": halving_weights,
+    "centroid": equal_weights, "median": halving_weights, "ward": equal_weights,
+}  # fmt: skip
+RULES = ("single", "complete", *MEMBER_WEIGHTS)
 
 
 def _single(D: np.ndarray, members: Members, w: np.ndarray) -> np.ndarray:
@@ -84,74 +86,78 @@ def _mean(D: np.ndarray, members: Members, w: np.ndarray) -> np.ndarray:
     return members.sums(D * w)
 
 
-OF_DISTANCES = {
+DISTANCE_RULES = {
     "single": _single, "complete": _complete, "average": _mean, "diana": _mean, "weighted": _mean,
 }  # fmt: skip
 
 
-def factor(method: str, sizes: np.ndarray) -> np.ndarray:
-    """Of the squared distance to a centre."""
+def squared_factor(method: str, sizes: np.ndarray) -> np.ndarray:
+    """Return the factor of the squared distance to each centre."""
     return 2 * sizes / (sizes + 1.0) if method == "ward" else np.ones(len(sizes))
 
 
 def nearest_of(
     m: int,
-    block: Block,
+    block: NewRowDistances,
     method: str,
     merges: np.ndarray,
     labels: np.ndarray,
-    inside: Inside | None = None,
+    within: WithinDistances | None = None,
 ) -> np.ndarray:
-    """Labels of m new rows, from their distances to all rows.
+    """Return the labels of m new rows, from their distances to all rows of the tree.
 
-    ``inside(i, j)``: distances between rows i and rows j of the tree, for centres.
+    ``within(i, j)``: distances between rows i and rows j of the tree, for methods with centres.
     """
     members = Members(labels)
-    w = SHARES[method](merges, labels)[members.rows] if method in SHARES else np.empty(0)
+    w = (
+        MEMBER_WEIGHTS[method](merges, labels)[members.rows]
+        if method in MEMBER_WEIGHTS
+        else np.empty(0)
+    )
     spread = None
-    if method in OF_CENTERS:
-        assert inside is not None
-        spread = _spread(members, w, inside)
-    step = max(1, BLOCK // len(labels))
-    found = np.empty(m, dtype=np.intp)
+    if method in CENTER_METHODS:
+        assert within is not None
+        spread = _spread(members, w, within)
+    step = max(1, BLOCK_DISTANCES // len(labels))
+    labels_new = np.empty(m, dtype=np.intp)
     for a in range(0, m, step):
         D = block(a, min(a + step, m))[:, members.rows]
         if spread is None:
-            away = OF_DISTANCES[method](D, members, w)
+            distances = DISTANCE_RULES[method](D, members, w)
         else:
-            away = (members.sums(D**2 * w) - spread) * factor(method, members.sizes)
-        found[a : a + step] = away.argmin(axis=1)
-    return found
+            distances = (members.sums(D**2 * w) - spread) * squared_factor(method, members.sizes)
+        labels_new[a : a + step] = distances.argmin(axis=1)
+    return labels_new
 
 
-def _spread(members: Members, w: np.ndarray, inside: Inside) -> np.ndarray:
-    """½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)² of every cluster."""
+def _spread(members: Members, w: np.ndarray, within: WithinDistances) -> np.ndarray:
+    """Return ½ ΣΣ ωᵢ ωⱼ d(xᵢ, xⱼ)² of every cluster."""
     spread = np.zeros(len(members.sizes))
     for c, (start, size) in enumerate(zip(members.start, members.sizes, strict=True)):
-        rows, share = members.rows[start : start + size], w[start : start + size]
-        step = max(1, BLOCK // size)
+        rows, weights = members.rows[start : start + size], w[start : start + size]
+        step = max(1, BLOCK_DISTANCES // size)
         for a in range(0, size, step):
-            D = inside(rows[a : a + step], rows)
-            spread[c] += 0.5 * float(share[a : a + step] @ (D**2 @ share))
+            D = within(rows[a : a + step], rows)
+            spread[c] += 0.5 * float(weights[a : a + step] @ (D**2 @ weights))
     return spread
 
 
 def centers_of(
     X: np.ndarray, method: str, merges: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(centres (k, p), factor of squared distances to them)."""
+    """Return the centres (k, p) and the factors of squared distances to them."""
     members = Members(labels)
-    w = SHARES[method](merges, labels)[members.rows]
-    # from the first row, whatever the distance from the origin
+    w = MEMBER_WEIGHTS[method](merges, labels)[members.rows]
+    # relative to the first row, which is accurate far from the origin
     centers = np.add.reduceat((X[members.rows] - X[0]) * w[:, None], members.start, axis=0) + X[0]
-    return centers, factor(method, members.sizes)
+    return centers, squared_factor(method, members.sizes)
 
 
-# --- of a tree ------------------------------------------------------------------------------------
+# --- for a tree -----------------------------------------------------------------------------------
 
 
 def nearest_clusters(tree: "Tree", X: object, labels: np.ndarray) -> np.ndarray:
-    """The cluster, of those of ``labels``, that each row of X belongs to."""
+    """Return the cluster, among those of ``labels``, of each row of X."""
     method = tree.method
     if method == "bisecting":
         raise ValueError("a tree of bisecting k-means has centres: use the model's own predict")
@@ -161,17 +167,17 @@ def nearest_clusters(tree: "Tree", X: object, labels: np.ndarray) -> np.ndarray:
             f"of {', '.join(map(repr, RULES))}"
         )
     if tree.X is None:
-        raise ValueError("the tree does not know its rows: make it with Tree(…, X=X)")
+        raise ValueError("the tree does not hold its rows: make it with Tree(…, X=X)")
     if _precomputed(tree):
-        return _of_distances(tree, np.asarray(X, dtype=np.float64), labels)
+        return _predict_from_distances(tree, np.asarray(X, dtype=np.float64), labels)
     distance, rows = _read(tree, tree.X)
     new = distance.read(_scaled(tree, X))
     if new.shape[1] != rows.shape[1]:
         raise ValueError(
             f"X has {count(new.shape[1], 'column')}, the rows of the tree have {rows.shape[1]:,}"
         )
-    if method in OF_CENTERS and distance.embedded_metric == "euclidean":
-        return _by_centers(tree, distance.embed(rows), distance.embed(new), labels)
+    if method in CENTER_METHODS and distance.embedded_metric == "euclidean":
+        return _predict_from_centers(tree, distance.embed(rows), distance.embed(new), labels)
     return nearest_of(
         len(new), lambda a, b: distance.compare(new[a:b], rows), method, tree.merges, labels,
         lambda i, j: distance.compare(rows[i], rows[j]),
@@ -183,7 +189,7 @@ def _precomputed(tree: "Tree") -> bool:
 
 
 def _read(tree: "Tree", X: object) -> tuple[Distance, np.ndarray]:
-    """The distance, prepared with rows, and these as it reads them."""
+    """Return the distance, prepared with the rows, and the rows as it reads them."""
     X = _scaled(tree, X)
     distance = get_distance(tree.metric, **(tree.metric_params or {})).prepare(X)
     return distance, distance.read(X)
@@ -193,32 +199,34 @@ def _scaled(tree: "Tree", X: object) -> Any:
     return X if tree.scale is None else np.asarray(X, dtype=np.float64) / tree.scale
 
 
-def _of_distances(tree: "Tree", D: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _predict_from_distances(tree: "Tree", D: np.ndarray, labels: np.ndarray) -> np.ndarray:
     n = len(labels)
     if D.ndim != 2 or D.shape[1] != n:
         raise ValueError(
             f"X has shape {D.shape}: give the distances to all {count(n, 'row')} of the tree"
         )
     assert tree.method is not None
-    inside = np.asarray(tree.X)
+    within = np.asarray(tree.X)
     return nearest_of(
         len(D), lambda a, b: D[a:b], tree.method, tree.merges, labels,
-        lambda i, j: inside[np.ix_(i, j)],
+        lambda i, j: within[np.ix_(i, j)],
     )  # fmt: skip
 
 
-def _by_centers(tree: "Tree", rows: np.ndarray, new: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _predict_from_centers(
+    tree: "Tree", rows: np.ndarray, new: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
     assert tree.method is not None
-    centers, times = centers_of(rows, tree.method, tree.merges, labels)
-    found, step = np.empty(len(new), dtype=np.intp), max(1, BLOCK // len(centers))
+    centers, factors = centers_of(rows, tree.method, tree.merges, labels)
+    labels_new, step = np.empty(len(new), dtype=np.intp), max(1, BLOCK_DISTANCES // len(centers))
     for a in range(0, len(new), step):
         d2 = SquaredEuclidean().compare(np.ascontiguousarray(new[a : a + step]), centers)
-        found[a : a + step] = (d2 * times).argmin(axis=1)
-    return found
+        labels_new[a : a + step] = (d2 * factors).argmin(axis=1)
+    return labels_new
 
 
 def distances_given(tree: "Tree", X: npt.ArrayLike | None) -> np.ndarray:
-    """The distances of rows, or as they are given, condensed."""
+    """Return condensed distances: given, or computed from rows."""
     if X is None:
         raise ValueError("give X, or make the tree with Tree(…, X=X)")
     if np.ndim(X) == 1:

@@ -1,10 +1,10 @@
-"""Where the leaves of a tree stand, and what its merges join. No recursion.
+"""The order of the leaves of a tree, its cuts and cophenetic distances, without recursion.
 
-    merge t makes cluster n + t of clusters a and b, each made before: a, b < n + t
+    merge t makes cluster n + t of clusters a and b, which were made before: a, b < n + t
 
-A cluster's leaves stand side by side in the dendrogram, and a merge number larger than all others
-between two leaves is the merge that joins them. So every cut is a set of gaps between leaves, and
-the height at which leaves i < j are joined is that of the largest merge number in gaps i … j − 1.
+The leaves of a cluster are contiguous in the dendrogram. Number each gap between neighbouring
+leaves by the merge that joins them: then a cut is a set of gaps, and the leaves in places i < j are
+joined by the largest merge number in the gaps i … j − 1.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ import numpy as np
 
 from ..text.format import count, listed, number
 
-AS_EQUAL = 8 * np.finfo(float).eps  # heights that differ by less are a tie: rounding made them so
+TIE_TOLERANCE = 8 * np.finfo(float).eps  # relative: heights that differ by rounding only are tied
 
 
 def checked_merges(merges: object, leaf_sizes: np.ndarray | None = None) -> np.ndarray:
-    """SciPy's layout as float64 (n − 1, 4), or an error that names the merge."""
+    """Return the merges as float64 (n − 1, 4), or raise an error that names the faulty merge."""
     Z = np.ascontiguousarray(merges, dtype=np.float64)
     if Z.ndim != 2 or Z.shape[1] != 4:
         raise ValueError(
@@ -65,35 +65,35 @@ def _row(Z: np.ndarray, t: int) -> str:
     return f"[{', '.join(f'{value:g}' for value in Z[t])}]"
 
 
-class Shape(NamedTuple):
-    """Where leaves stand, from left to right."""
+class TreeLayout(NamedTuple):
+    """Places of the leaves in the dendrogram, from left to right."""
 
     order: np.ndarray  # (n,) the leaf at every place
     start: np.ndarray  # (2n − 1,) the first place of every cluster
-    leaves: np.ndarray  # (2n − 1,) how many places it takes
+    n_leaves: np.ndarray  # (2n − 1,) the number of its leaves
     gaps: np.ndarray  # (n − 1,) the merge that joins places g and g + 1
 
 
-def shape_of(merges: np.ndarray) -> Shape:
-    """The first cluster of a merge to the left: SciPy's order of leaves."""
+def layout_of(merges: np.ndarray) -> TreeLayout:
+    """Return the layout with the first cluster of every merge on the left, as SciPy has it."""
     n = len(merges) + 1
     pairs = merges[:, :2].astype(np.intp).tolist()
-    leaves = [1] * n + [0] * (n - 1)
+    n_leaves = [1] * n + [0] * (n - 1)
     for t, (a, b) in enumerate(pairs):
-        leaves[n + t] = leaves[a] + leaves[b]
+        n_leaves[n + t] = n_leaves[a] + n_leaves[b]
     start, gaps = [0] * (2 * n - 1), [0] * (n - 1)
     for t in range(n - 2, -1, -1):
         a, b = pairs[t]
         start[a] = start[n + t]
-        start[b] = start[a] + leaves[a]
+        start[b] = start[a] + n_leaves[a]
         gaps[start[b] - 1] = t
     order = np.empty(n, dtype=np.intp)
     order[start[:n]] = np.arange(n)
-    return Shape(order, *(np.array(values, dtype=np.intp) for values in (start, leaves, gaps)))
+    return TreeLayout(order, *(np.array(each, dtype=np.intp) for each in (start, n_leaves, gaps)))
 
 
-def below(merges: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The larger of ``values`` (of merges; 0 of leaves) at the two parts of every merge."""
+def largest_of_parts(merges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the larger of ``values`` at the two parts of every merge; a leaf has the value 0."""
     n = len(merges) + 1
     each = np.concatenate([np.zeros(n), values])
     largest: np.ndarray = each[merges[:, :2].astype(np.intp)].max(axis=1, initial=0.0)
@@ -101,9 +101,12 @@ def below(merges: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def formed_at(merges: np.ndarray) -> np.ndarray:
-    """The highest merge inside every cluster, itself included: heights, where none falls."""
+    """Return the greatest height inside every cluster, its own included.
+
+    Without inversions these are the heights themselves.
+    """
     heights = merges[:, 2]
-    if not (heights < below(merges, heights)).any():
+    if not (heights < largest_of_parts(merges, heights)).any():
         return heights
     n = len(merges) + 1
     formed = [0.0] * n + heights.tolist()
@@ -112,16 +115,16 @@ def formed_at(merges: np.ndarray) -> np.ndarray:
     return np.array(formed[n:])
 
 
-def runs(shape: Shape, undone: np.ndarray) -> np.ndarray:
-    """The cluster of every leaf, 0, 1, … from left to right, when merges are undone."""
+def leaf_labels(shape: TreeLayout, undone: np.ndarray) -> np.ndarray:
+    """Return the cluster of every leaf, numbered from left to right, when merges are undone."""
     n = len(shape.order)
     labels = np.empty(n, dtype=np.intp)
     labels[shape.order] = np.concatenate([[0], np.cumsum(undone[shape.gaps])])
     return labels
 
 
-def by_first_row(labels: np.ndarray) -> np.ndarray:
-    """The same clusters, numbered in the order of their first rows."""
+def relabel_by_first_row(labels: np.ndarray) -> np.ndarray:
+    """Renumber clusters in the order of their first rows."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -129,43 +132,46 @@ def by_first_row(labels: np.ndarray) -> np.ndarray:
     return numbered
 
 
-def joined_at(shape: Shape, heights: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-    """The height that joins rows i < j, condensed. O(n) memory beside the answer."""
+def cophenetic_distances(
+    shape: TreeLayout, heights: np.ndarray, rows: np.ndarray | None
+) -> np.ndarray:
+    """Return the height that joins rows i < j, condensed, in O(n) memory beside the result."""
     order, gaps = shape.order, shape.gaps
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     places = place if rows is None else place[rows]
     n, each = len(places), np.concatenate([heights, [0.0]])
-    found = np.empty(n * (n - 1) // 2)
+    condensed = np.empty(n * (n - 1) // 2)
     joined = np.empty(len(order), dtype=np.intp)
     done = 0
     for i in range(n - 1):
         at = places[i]
-        joined[at] = -1  # itself: the 0 at the end
+        joined[at] = -1  # the leaf itself: the 0 appended to the heights
         joined[at + 1 :] = np.maximum.accumulate(gaps[at:])
         joined[:at] = np.maximum.accumulate(gaps[:at][::-1])[::-1]
-        found[done : done + n - 1 - i] = each[joined[places[i + 1 :]]]
+        condensed[done : done + n - 1 - i] = each[joined[places[i + 1 :]]]
         done += n - 1 - i
-    return found
+    return condensed
 
 
-def leaves(n: int) -> str:
+def count_leaves(n: int) -> str:
+    """Return "1 leaf", "2 leaves", …"""
     return "1 leaf" if n == 1 else f"{n:,} leaves"
 
 
-def tie_at(merges: np.ndarray, n_clusters: int, from_above: bool) -> str | None:
-    """Why the cut into so many clusters is arbitrary, if it is.
+def tie_message(merges: np.ndarray, n_clusters: int, from_above: bool) -> str | None:
+    """Return why the cut into ``n_clusters`` is arbitrary, or None if it is not.
 
-    A tree made from below could have made any of several equal merges first. One made from above
-    could have undone another first only if that was not a part of what it undid.
+    An agglomerative tree could have made any of several equal merges first. A divisive one could
+    have split another cluster first only if that was not a part of the one it split.
     """
     heights, n = merges[:, 2], len(merges) + 1
     undone = n - n_clusters  # the first merge that is undone
     if n_clusters in (1, n):
         return None
     low, high = heights[undone - 1], heights[undone]
-    same = np.flatnonzero(np.abs(heights - high) <= AS_EQUAL * high)
-    if abs(high - low) > AS_EQUAL * max(high, low) or (
+    same = np.flatnonzero(np.abs(heights - high) <= TIE_TOLERANCE * high)
+    if abs(high - low) > TIE_TOLERANCE * max(high, low) or (
         from_above and not _exchangeable(merges, same, undone)
     ):
         return None
@@ -178,7 +184,7 @@ def tie_at(merges: np.ndarray, n_clusters: int, from_above: bool) -> str | None:
 
 
 def _exchangeable(merges: np.ndarray, same: np.ndarray, undone: int) -> bool:
-    """Could one of these merges stay in place of another?"""
+    """Whether one of the equal merges could be kept in place of another."""
     n, pairs = len(merges) + 1, merges[:, :2].astype(np.intp)
     made_by = {int(part): t for t in range(undone, n - 1) for part in pairs[t]}
     could_go = [w for w in same if w < undone and n + w in made_by]

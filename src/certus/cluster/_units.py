@@ -1,6 +1,6 @@
-"""What columns are divided by before distances are taken, and when it is time to ask.
+"""Scales of columns before distances are computed, and a warning where units differ.
 
-x_ij / s_j,   s_j = the standard deviation of column j, its range, or what is given; 1 if it is 0
+x_ij / s_j,   s_j = the standard deviation of column j, its range, or a given number; 1 if it is 0
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,24 @@ from ..runtime.user_frame import warn_user
 from ..text.format import count, magnitude, name_of, number
 
 SCALES = ("standard", "range")
-FACTOR = 100  # between spreads, beyond which the smaller column changes a distance by < 0.005 %
-# of these, distances grow with the unit of a column
+# Beyond this ratio of spreads, the column of smaller spread changes a distance by < 0.005 %.
+MAX_SPREAD_RATIO = 100
+# metrics that depend on the units of columns
 WITH_UNITS = ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "nan_euclidean",
               "cosine")  # fmt: skip
 
 Scale = Literal["standard", "range", False] | npt.ArrayLike | None
-Told = tuple[str, type[Warning]]
+PendingWarning = tuple[str, type[Warning]]
 
 
-def warn_each(told: list[Told]) -> None:
-    """Warn of each message, at the user's line."""
-    for message, kind in told:
+def emit_warnings(pending: list[PendingWarning]) -> None:
+    """Emit each warning at the user's line."""
+    for message, kind in pending:
         warn_user(message, kind)
 
 
 def scale_of(scale: object, X: np.ndarray) -> np.ndarray | None:
-    """s (p,), or None where columns stay as they are."""
+    """Return the scales s (p,), or None if columns are not divided."""
     if scale is None or scale is False:
         return None
     if isinstance(scale, str):
@@ -63,19 +64,19 @@ def _given(scale: object, p: int) -> np.ndarray:
 
 
 def spreads(X: np.ndarray) -> np.ndarray:
-    """Standard deviations of columns; 0 of one without two known values."""
+    """Return the standard deviations of columns, 0 for one without two known values."""
     known = ~np.isnan(X)
     n = known.sum(axis=0)
     filled = np.where(known, X, 0.0)
     first = filled[0] if len(X) else np.zeros(X.shape[1])
-    shifted = np.where(known, X - first, 0.0)  # far from 0, squares of deviations keep their digits
+    shifted = np.where(known, X - first, 0.0)  # accurate far from 0
     mean = shifted.sum(axis=0) / np.maximum(n, 1)
     d = np.where(known, shifted - mean, 0.0)
     return np.sqrt(np.einsum("ij,ij->j", d, d) / np.maximum(n, 1))
 
 
-def units_differ(X: np.ndarray, names: Sequence[str] | None) -> list[Told]:
-    """What to say where some columns spread more than others by a large factor."""
+def unit_warnings(X: np.ndarray, names: Sequence[str] | None) -> list[PendingWarning]:
+    """Return a warning if the spreads of two columns differ by more than MAX_SPREAD_RATIO."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = spreads(X)
     vary = np.flatnonzero((s > 0) & np.isfinite(s))
@@ -83,7 +84,7 @@ def units_differ(X: np.ndarray, names: Sequence[str] | None) -> list[Told]:
         return []
     most, least = vary[np.argmax(s[vary])], vary[np.argmin(s[vary])]
     factor = s[most] / s[least]
-    if factor <= FACTOR:
+    if factor <= MAX_SPREAD_RATIO:
         return []
     times = magnitude(factor) if factor >= 1e4 else f"{factor:,.0f}"
     return [(

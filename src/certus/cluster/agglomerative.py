@@ -11,10 +11,10 @@ from ..data.validation import boolean, one_of
 from ..runtime.config import effective_threads
 from ..runtime.progress import monitored
 from ..solvers.linkage import METHODS
-from ._build_tree import dtype_of, grow
+from ._build_tree import build_merges, dtype_of
 from ._linkage_problem import read_problem
 from ._tree_clusterer import TreeClusterer
-from ._units import Scale, warn_each
+from ._units import Scale, emit_warnings
 
 
 class AgglomerativeClustering(TreeClusterer):
@@ -26,35 +26,35 @@ class AgglomerativeClustering(TreeClusterer):
         single min d(a, b)  ·  complete max d(a, b)  ·  average Σ d(a, b)/|A||B|
         ward √(2|A||B|/(|A|+|B|)) ‖c_A − c_B‖  ·  centroid ‖c_A − c_B‖
 
-    weighted and median are average and centroid in which the two halves of a cluster count the
-    same. The tree is kept (``tree_``): other cuts and pictures need no new fit.
+    weighted and median are average and centroid in which the two parts of a cluster have equal
+    weight. The whole tree is stored (``tree_``): other cuts and plots need no new fit.
 
     Parameters
     ----------
     n_clusters : int or None, default=2
-        Exactly so many. None: see ``distance_threshold``.
+        Number of clusters. None: see ``distance_threshold``.
     metric : str, callable or Distance, default="euclidean"
-        As ``certus.distances.get_distance`` takes it, or "precomputed": X holds distances.
+        As in ``certus.distances.get_distance``, or "precomputed": X holds distances.
     memory : str or object with the joblib.Memory interface, default=None
-        Accepted for scikit-learn's sake; ``tree_`` holds what it would cache.
+        Accepted for compatibility with scikit-learn; ``tree_`` holds what it would cache.
     connectivity : None
-        scikit-learn's trees along a graph are not offered: anything else is refused.
+        Not supported; anything but None is refused.
     compute_full_tree : "auto" or bool, default="auto"
-        Accepted for scikit-learn's sake: without connectivity it, too, grows the whole tree.
+        Accepted for compatibility with scikit-learn; the whole tree is always built.
     linkage : str, default="ward"
         "ward", "complete", "average", "single", "weighted", "centroid" or "median".
     distance_threshold : float, default=None
-        Merges at this distance or above are not made. With n_clusters=None.
+        Clusters at this distance or more are not merged. With n_clusters=None.
     compute_distances : bool, default=False
-        Accepted for scikit-learn's sake: ``distances_`` is always there.
+        Accepted for compatibility with scikit-learn: ``distances_`` is always set.
     metric_params : dict, default=None
-        More for the metric, e.g. ``{"V": covariance}``.
+        Further parameters of the metric, e.g. ``{"V": covariance}``.
     scale : {"standard", "range"}, array-like of shape (n_features,), False or None
-        What columns are divided by: their standard deviations, their ranges, or what is given.
-        None: nothing, with a ``UnitsWarning`` where spreads differ by more than 100; False:
-        nothing, the units are right.
+        Divisors of the columns: their standard deviations, their ranges, or given numbers. None:
+        no scaling, with a ``UnitsWarning`` if spreads differ by a factor of more than 100; False:
+        no scaling, no warning.
     dtype : {"float64", "float32"}, default=None
-        Of distances that are held. float32 halves the memory and gives seven digits.
+        Type of the stored distances. float32 halves the memory and gives seven digits.
 
     Attributes
     ----------
@@ -66,23 +66,23 @@ class AgglomerativeClustering(TreeClusterer):
     children_ : ndarray of shape (n_samples - 1, 2) of int
         The two clusters of every merge; merge t makes cluster n_samples + t.
     distances_ : ndarray of shape (n_samples - 1,)
-        And their distance.
+        The distance at which they were merged.
     n_leaves_ : int
     n_connected_components_ : int
-        1.
+        Always 1.
     scale_ : ndarray of shape (n_features,) or None
-        What columns were divided by.
+        The divisors of the columns.
     certificate_ : Certificate
-        Which merges were recomputed from the rows, and that they are those of the definition.
+        Which merges were recomputed from the rows, and that they agree with the definition.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Set if X has column names.
 
     Notes
     -----
-    O(n²·p) time at most. Memory: O(n·p) for single, ward, centroid and median with a Euclidean
-    distance (single also with its squares, as cosine), else O(n²); asked for before anything is
-    allocated. X is kept, not copied where it is float64.
+    At most O(n²·p) time. Memory: O(n·p) for single, ward, centroid and median with a Euclidean
+    distance (single also with squared ones, such as cosine), else O(n²); checked before anything is
+    allocated. X is stored in ``tree_``, without a copy if it is float64.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class AgglomerativeClustering(TreeClusterer):
 
     @monitored
     def fit(self, X: object, y: object = None) -> "AgglomerativeClustering":
-        """Grow the tree, and cut it.
+        """Build the tree, and cut it.
 
         Parameters
         ----------
@@ -143,15 +143,15 @@ class AgglomerativeClustering(TreeClusterer):
         problem = read_problem(self, X, self.linkage, self.scale)
         self._require(problem.n, "n_samples")
         self._monitor.begin(None)
-        merges = grow(
-            problem, self.linkage, dtype_of(self.dtype), effective_threads(), self._merge_heard
+        merges = build_merges(
+            problem, self.linkage, dtype_of(self.dtype), effective_threads(), self._on_merge
         )
-        told = problem.told + self._plant(problem, merges, self.linkage)
+        pending = problem.pending_warnings + self._set_tree(problem, merges, self.linkage)
         self.children_ = merges[:, :2].astype(np.intp)
         self.distances_ = merges[:, 2].copy()
         self.n_connected_components_ = 1
         self._certify_tree(problem.rows)
-        warn_each(told)
+        emit_warnings(pending)
         return self
 
     def _check_parameters(self) -> None:
@@ -159,8 +159,8 @@ class AgglomerativeClustering(TreeClusterer):
         one_of("linkage", self.linkage, METHODS)
         if self.connectivity is not None:
             raise ValueError(
-                "connectivity: trees along a graph are not offered. Leave it out, or give "
-                "metric='precomputed' with large distances between rows that must not meet"
+                "connectivity: trees along a graph are not supported. Leave it out, or give "
+                "metric='precomputed' with large distances between rows that must not be merged"
             )
         if self.compute_full_tree != "auto":
             full = boolean("compute_full_tree", self.compute_full_tree)

@@ -14,80 +14,80 @@ from ..exceptions import NotCertifiedWarning
 from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
-from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, Tree, bisect, go_down
-from ..solvers.kmeans.fit import stored
+from ..solvers.kmeans.bisecting import SCORES, Bisection, Split, SplitTree, bisect, descend
+from ..solvers.kmeans.fit import center_dtype
 from ..solvers.progress import OnStep, Step
 from ..text.format import count, number, printable
 from ._base import CenterBased
 from ._init import Init, check_init, starts
 from .kmeans import KMeans, _attributes
-from .tree import Tree as ClusterTree
+from .tree import Tree
 
 
 class BisectingKMeans(CenterBased):
-    """Split k − 1 times one cluster C in two: minimise Σ_{i∈C} sᵢ min(‖xᵢ − μ₀‖², ‖xᵢ − μ₁‖²).
+    """Split a cluster C in two, k − 1 times: minimise Σ_{i∈C} sᵢ min(‖xᵢ − μ₀‖², ‖xᵢ − μ₁‖²).
 
-    A drop-in for scikit-learn's class. The splits make a tree, and a row's cluster is found by
-    going down it, at each split to the nearer of two centres. A later split never moves a row out
-    of an earlier one, so the k centres together are usually not a local optimum of k-means: every
-    split is one of its own, and the certificate says what a step with all centres would gain.
+    A drop-in for scikit-learn's class. The splits form a tree, and a row's cluster is found by
+    descending it, at each split to the nearer of two centres. A later split never revises an
+    earlier one, so every split is a local optimum of its own two clusters, but the k centres
+    together usually are not: the certificate states what a Lloyd step with all centres would gain.
 
     Parameters
     ----------
     n_clusters : int, default=8
         k.
     init : {"k-means++", "k-means||", "random"} or callable, default="random"
-        How the two centres of a split start, from the rows of the cluster. A function
+        How the two centres of a split are initialised from the rows of the cluster. A function
         ``init(X, 2, random_state=…)`` returns them.
     n_init : int, default=1
-        Starts of every split, of which the best is kept.
+        Number of starts of every split; the best is kept.
     random_state : int, RandomState instance or None, default=None
-        What draws the starts.
+        Draws the starts.
     max_iter : int, default=300
-        Steps of one start at most.
+        Maximum number of steps of one start.
     verbose : int, default=0
-        1: a line for every split.
+        Above 0, a line is printed for every split.
     tol : float, default=1e-4
-        A split's steps end as in :class:`KMeans`, on the rows of the cluster.
+        Tolerance of each split, as in :class:`KMeans`, for the rows of the cluster.
     copy_x : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     algorithm : {"lloyd", "elkan"}, default="lloyd"
-        Accepted for scikit-learn's sake: both give the same labels.
+        Accepted for compatibility with scikit-learn: both give the same labels.
     bisecting_strategy : {"biggest_inertia", "largest_cluster"}, default="biggest_inertia"
-        Split the cluster with the largest sum of squares, or with the largest weight (without
-        weights: the most rows).
+        Split the cluster with the largest sum of squares, or the one with the largest weight
+        (without weights: the most rows).
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Of the leaves, from left to right.
+        Centres of the leaves, from left to right.
     labels_ : ndarray of shape (n_samples,) of int32
-        The leaf of every row: ``predict`` gives the same.
+        The leaf of every row; ``predict`` gives the same.
     inertia_ : float
-        Σ sᵢ ‖xᵢ − μ‖² to the centre of each row's own leaf. Another centre can be nearer:
-        ``score`` takes the nearest.
+        Σ sᵢ ‖xᵢ − μ‖² to the centre of each row's own leaf. Another centre can be nearer;
+        ``score`` uses the nearest.
     split_residuals_ : ndarray of shape (n_clusters - 1,)
-        Of every split, the share of its objective that one more step would gain. NaN where a leaf
+        For every split, the share of its objective that one more step would gain. NaN where a leaf
         of equal points was given an empty twin.
     split_certified_ : ndarray of shape (n_clusters - 1,) of bool
-        Is the split a local optimum of its own two clusters, recomputed from its rows?
+        Whether the split is a local optimum of its own two clusters, recomputed from its rows.
     tree_ : Tree
-        The splits, as merges from the last to the first: ``tree_.cut(j)`` is what fewer splits
-        give, ``tree_.plot()`` draws them. Its leaves are the clusters, so that members and sizes
-        are rows; the height of a split is the sum of squares of the cluster that was split.
+        The splits, as merges from the last to the first: ``tree_.cut(j)`` gives the clusters after
+        j − 1 splits, ``tree_.plot()`` draws them. Its leaves are the clusters; members and sizes
+        refer to rows; the height of a split is the sum of squares of the cluster that was split.
     n_clusters_effective_ : int
-        Clusters that own rows. Fewer than k where there are fewer distinct points.
+        Number of clusters with rows. Below k if there are fewer distinct points.
     certificate_ : Certificate
         The objective, recomputed from the data, how many of the splits are local optima of their
         own two clusters, and what one more step with all centres would gain.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Set if X has column names.
 
     Notes
     -----
-    O(n·p) operations a step of a split, n the rows of the split; a copy of these rows is made. A
-    tree that is balanced looks at a row log₂ k times, one that is not k times at most.
+    O(n·p) operations for a step of a split of n rows, which are copied. A row takes part in log₂ k
+    splits if the tree is balanced, and in at most k − 1 otherwise.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class BisectingKMeans(CenterBased):
         unfinished = self._split(rows)
         self._set_certificate(self._certify_splits(rows))
         if self.n_clusters_effective_ < len(self.cluster_centers_):
-            self._warn_of_fewer(rows)
+            self._warn_of_empty_clusters(rows)
         elif not self.split_certified_.all():
             self._warn_of_splits(unfinished)
         return self
@@ -171,11 +171,11 @@ class BisectingKMeans(CenterBased):
         one_of("bisecting_strategy", self.bisecting_strategy, SCORES)
 
     def _split(self, rows: Rows) -> bool:
-        """Grow the tree, and set the fitted attributes. Did max_iter end a split?"""
+        """Build the tree, set the fitted attributes, and return whether max_iter ended a split."""
         k, random_state = int(self.n_clusters), check_random_state(self.random_state)
         splits: list[tuple[float, bool]] = []
 
-        def look(part: Rows, split: Split | None) -> None:
+        def record(part: Rows, split: Split | None) -> None:
             splits.append((np.nan, True) if split is None else _claim(part, split))
 
         on_step: OnStep = self._monitor.iterations(
@@ -184,49 +184,50 @@ class BisectingKMeans(CenterBased):
             k - 1,
         )
         if self.verbose:
-            on_step = _aloud(on_step, type(self).__name__)
+            on_step = _print_splits(on_step, type(self).__name__)
         with blas_limiter.for_work(rows.shape):
-            found = bisect(
+            bisection = bisect(
                 rows, k, lambda part: starts(self.init, part, 2, random_state)(),
                 strategy=self.bisecting_strategy, n_init=self.n_init, max_iter=self.max_iter,
-                tol=float(self.tol), on_step=on_step, on_split=look,
+                tol=float(self.tol), on_step=on_step, on_split=record,
             )  # fmt: skip
-        self.__dict__.update(_fitted(rows, found, splits))
-        return found.unfinished > 0
+        self.__dict__.update(_fitted(rows, bisection, splits))
+        return bisection.unfinished > 0
 
     def _certify_splits(self, rows: Rows) -> Certificate:
-        """The certificate of all centres, with what is known of the splits."""
+        """Certify all centres together, with a note on the splits."""
         certificate = certify(self, rows)
-        made = self.split_certified_[~np.isnan(self.split_residuals_)]
-        if not len(made):
+        certified = self.split_certified_[~np.isnan(self.split_residuals_)]
+        if not len(certified):
             return certificate
-        told = (
+        note = (
             "the split is a local optimum of its two clusters"
-            if made.sum() == len(made) == 1
-            else f"{made.sum()} of {count(len(made), 'split')} are local optima of their own two "
-            "clusters"
+            if certified.sum() == len(certified) == 1
+            else f"{certified.sum()} of {count(len(certified), 'split')} are local optima of their "
+            "own two clusters"
         )
-        return replace(certificate, notes=(*certificate.notes, told))
+        return replace(certificate, notes=(*certificate.notes, note))
 
     def _warn_of_splits(self, unfinished: bool) -> None:
-        bad = ~self.split_certified_
-        how = f"stopped at max_iter={self.max_iter}" if unfinished else "ended"
+        uncertified = ~self.split_certified_
+        ending = f"stopped at max_iter={self.max_iter}" if unfinished else "ended"
         remedy = "Raise max_iter." if unfinished else "See split_residuals_."
-        gain = number(100 * self.split_residuals_[bad].max(), 2)
-        said = (
-            f"{type(self).__name__} {how} in {bad.sum()} of {count(len(bad), 'split')} before a "
+        gain = number(100 * self.split_residuals_[uncertified].max(), 2)
+        splits = count(len(uncertified), "split")
+        message = (
+            f"{type(self).__name__} {ending} in {uncertified.sum()} of {splits} before a "
             f"fixed point: objective {number(self.inertia_, 4)}, and one more step lowers that of "
             f"a split by up to {gain} %. {remedy}"
         )
-        warn_user(said, NotCertifiedWarning)
+        warn_user(message, NotCertifiedWarning)
 
     def predict(self, X: object) -> np.ndarray:
-        """The leaf of each row, found by going down the tree.
+        """Return the leaf of each row, found by descending the tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-            The rows of the fit get ``labels_`` again.
+            For the rows of the fit the result is ``labels_``.
 
         Returns
         -------
@@ -236,53 +237,60 @@ class BisectingKMeans(CenterBased):
         if not len(self._children):
             return self._nearest(rows)[0]
         with np.errstate(over="ignore", invalid="ignore"):
-            labels, d2 = go_down(rows, Tree(self._pairs.astype(np.float64), self._children))
+            labels, d2 = descend(rows, SplitTree(self._pairs.astype(np.float64), self._children))
         if not np.isfinite(d2).all():
-            self._name_what_is_not_finite(rows)
+            self._raise_not_finite(rows)
         return labels
 
 
-def _fitted(rows: Rows, found: Bisection, splits: list[tuple[float, bool]]) -> dict[str, Any]:
-    dtype, made = stored(rows), len(found.centers) - 1
+def _fitted(rows: Rows, bisection: Bisection, splits: list[tuple[float, bool]]) -> dict[str, Any]:
+    dtype, n_splits = center_dtype(rows), len(bisection.centers) - 1
     return {
-        "cluster_centers_": found.centers.astype(dtype),
-        "labels_": found.labels,
-        "inertia_": found.objective,
-        "split_residuals_": np.array([residual for residual, _ in splits[:made]]),
-        "split_certified_": np.array([certified for _, certified in splits[:made]], dtype=bool),
-        "n_clusters_effective_": found.effective,
-        "tree_": _tree_of(found),
-        "_pairs": found.tree.pairs.astype(dtype),
-        "_children": found.tree.children,
+        "cluster_centers_": bisection.centers.astype(dtype),
+        "labels_": bisection.labels,
+        "inertia_": bisection.objective,
+        "split_residuals_": np.array([residual for residual, _ in splits[:n_splits]]),
+        "split_certified_": np.array([certified for _, certified in splits[:n_splits]], dtype=bool),
+        "n_clusters_effective_": bisection.effective,
+        "tree_": _merge_tree(bisection),
+        "_pairs": bisection.tree.pairs.astype(dtype),
+        "_children": bisection.tree.children,
     }
 
 
-def _tree_of(found: Bisection) -> ClusterTree:
-    """Splits undone in turn are merges; a sum of squares is not below those of its parts."""
-    k, made = len(found.centers), len(found.inertias)
-    sizes = np.concatenate([np.bincount(found.labels, minlength=k), np.zeros(made, dtype=int)])
-    heights = np.zeros(k + made)
-    merges = np.empty((made, 4))
-    for t, s in enumerate(range(made - 1, -1, -1)):
-        parts = [-1 - c if c < 0 else k + made - 1 - c for c in found.tree.children[s].tolist()]
+def _merge_tree(bisection: Bisection) -> Tree:
+    """Return the splits as merges, from the last to the first, with monotone heights."""
+    k, n_splits = len(bisection.centers), len(bisection.inertias)
+    sizes = np.concatenate(
+        [np.bincount(bisection.labels, minlength=k), np.zeros(n_splits, dtype=int)]
+    )
+    heights = np.zeros(k + n_splits)
+    merges = np.empty((n_splits, 4))
+    for t, s in enumerate(range(n_splits - 1, -1, -1)):
+        parts = [
+            -1 - c if c < 0 else k + n_splits - 1 - c for c in bisection.tree.children[s].tolist()
+        ]
         sizes[k + t] = sizes[parts].sum()
-        heights[k + t] = max(float(found.inertias[s]), *heights[parts])  # but for rounding
+        # a sum of squares is not below those of its parts, except by rounding
+        heights[k + t] = max(float(bisection.inertias[s]), *heights[parts])
         merges[t] = *sorted(parts), heights[k + t], sizes[k + t]
-    return ClusterTree(merges, method="bisecting", rows=found.labels)
+    return Tree(merges, method="bisecting", rows=bisection.labels)
 
 
 def _claim(part: Rows, split: Split) -> tuple[float, bool]:
-    """(residual, certified) of one split: k-means with two centres on the rows of one cluster."""
+    """Return (residual, certified) of one split: k-means with two centres on one cluster's rows."""
     model = KMeans(n_clusters=2)
     model.__dict__.update(_attributes(part, split.fit, list(split.objectives)))
     certificate = certify(model, part)
     return certificate.residual, certificate.certified
 
 
-def _aloud(on_step: OnStep, name: str) -> OnStep:
-    def told(step: Step) -> bool:
+def _print_splits(on_step: OnStep, name: str) -> OnStep:
+    """Wrap ``on_step`` to print a line for every split."""
+
+    def report(step: Step) -> bool:
         clusters, J = count(step.iteration + 1, "cluster"), number(step.objective, 10)
         print(printable(f"{name}: {clusters}, objective {J}"))
         return bool(on_step(step))
 
-    return told
+    return report

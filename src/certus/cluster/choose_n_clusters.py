@@ -1,12 +1,12 @@
-"""How many clusters: answers of several methods to one question, and what they say together.
+"""The number of clusters, by several methods.
 
     silhouette   are rows nearer to their own cluster than to the next one?
-    gap          are clusters more compact than those of data without any?
-    stability    do two halves of the rows find the same ones?
-    bic          are several Gaussians likelier than one, at a price for each number fitted?
+    gap          are clusters more compact than those of unstructured data?
+    stability    do two halves of the rows give the same clusters?
+    bic          are several Gaussians likelier than one, penalising each parameter?
 
-Each is compared with the same on noise, uniform samples in the box of the data, so that the answer
-can be "no structure".
+Each score is compared with that of noise, uniform samples in the box of the data, so that the
+answer can be "no structure".
 """
 
 from collections.abc import Callable, Iterable
@@ -21,17 +21,17 @@ from ..runtime.config import effective_threads
 from ..text.format import count, listed
 from ._clusterer import clusterer
 from ._n_clusters_input import generator, methods_of, numbers_of_clusters, rows_of
-from ._n_clusters_result import DEFAULT, NClustersResult
-from ._n_clusters_scores import Measured, Progress, References, Work, distinct
+from ._n_clusters_result import DEFAULT_METHODS, NClustersResult
+from ._n_clusters_scores import DataScores, NoiseScores, Progress, Scoring, count_distinct
 from ._n_clusters_verdict import (
-    NO_BIC,
-    Says,
-    as_of_pairs,
+    WHY_NO_BIC,
+    MethodAnswer,
     from_gains,
     from_gaps,
     from_silhouettes,
     from_stability,
     gap_of,
+    shrink_to_pairs,
     verdict,
 )
 
@@ -40,7 +40,7 @@ def choose_n_clusters(
     X: object,
     ks: object = range(1, 11),
     *,
-    methods: Iterable[str] = DEFAULT,
+    methods: Iterable[str] = DEFAULT_METHODS,
     estimator: object = None,
     n_references: int = 20,
     n_resamples: int = 20,
@@ -51,44 +51,44 @@ def choose_n_clusters(
     threads: int | None = None,
     on_progress: Callable[[int, int], Any] | None = None,
 ) -> NClustersResult:
-    """The number of clusters, with the evidence for every k, or "no structure".
+    """Choose the number of clusters, with the evidence for every k, or find no structure.
 
-    Each method has its own k; the verdict is what most of them say. Where fewer than half see
-    clusters, there is no structure and ``n_clusters`` is None. Columns should be in comparable
-    units: distances add them up.
+    Each method gives its own k; the verdict is that of the majority. Unless more than half of them
+    find clusters, there is no structure and ``n_clusters`` is None. Columns should be in comparable
+    units, since distances add them up.
 
     Parameters
     ----------
     X : array or frame of shape (n, p)
-    ks : whole numbers
-        Numbers of clusters to try. Keep 1 and a few more than you expect: the gap statistic
-        compares each k with the next. Those above the number of different rows are left out.
+    ks : integers
+        Numbers of clusters to try. Include 1 and a few more than you expect: the gap statistic
+        compares each k with the next. Those above the number of distinct rows are left out.
     methods : some of "silhouette", "gap", "stability", "bic"
-        Default: the first three. "bic" fits Gaussian mixtures, whatever the ``estimator``: for
-        clusters that overlap or are long, at several times the cost of the others.
+        Default: the first three. "bic" fits Gaussian mixtures, regardless of ``estimator``: for
+        overlapping or elongated clusters, at several times the cost of the others.
     estimator : clusterer, optional
         With a parameter ``n_clusters`` or ``n_components``. Default: k-means, the best of ten
-        starts. Rows of the other half are given to clusters by its ``predict``, or where it has
-        none by the nearest mean of a cluster.
+        starts. Rows of the other half are assigned by its ``predict``, or if it has none to the
+        nearest cluster mean.
     n_references : int
-        Samples of noise, at least 2. Where there is no structure, silhouette, stability and BIC
-        each find some by chance with probability 1/(n_references + 1).
+        Number of noise samples, at least 2. Without structure, silhouette, stability and BIC each
+        find some by chance with probability 1/(n_references + 1).
     n_resamples : int
-        Pairs of halves for the stability; noise gets a fifth as many for each sample.
+        Number of pairs of halves for the stability; each noise sample gets a fifth as many.
     sample_weight : array of shape (n,), optional
-        How often a row counts in fits, silhouettes, W_k, agreement and BIC, whose n is their sum. A
-        half is a half of the rows, whatever they weigh.
+        Weights of rows in fits, silhouettes, W_k, agreement and BIC, whose n is their sum. A half
+        contains half of the rows, regardless of weight.
     max_rows : int or None
-        Of more rows a random sample of so many is clustered; None: all. Silhouettes are averaged
-        over at most 2,000 rows, each compared with all.
+        If there are more rows, a random sample of so many is clustered; None: all. Silhouettes are
+        averaged over at most 2,000 rows, each compared with all.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     random_state : int, Generator, RandomState or None
     threads : int, optional
-        At most so many; the answer has the same bits on any number.
+        Maximum number of threads; the result has the same bits for any number.
     on_progress : callable, optional
-        Called as ``on_progress(done, of)`` after each k, pair of halves, mixture and sample of
-        noise, by the thread that did it.
+        Called as ``on_progress(done, of)`` after each k, pair of halves, mixture and noise sample,
+        in the thread that computed it.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def choose_n_clusters(
 
     >>> long = rng.normal(size=(120, 2)) * [6, 1] + np.repeat([[0, 0], [0, 6]], 60, axis=0)
     >>> choose_n_clusters(long, range(1, 4), **few, methods="bic", random_state=0)
-    NClustersResult(2 clusters: bic alone was asked)
+    NClustersResult(2 clusters: by bic alone)
     """
     methods = methods_of(methods)
     if positive_whole("n_references", n_references) < 2:
@@ -122,71 +122,71 @@ def choose_n_clusters(
         raise ValueError(f"confidence={confidence!r}: give a share between 0 and 1, such as 0.95")
     rng = generator(random_state)
     X, s, notes = rows_of(X, sample_weight, max_rows, rng)
-    asked = numbers_of_clusters(ks)
-    each = clusterer(estimator, s is not None)
-    different = distinct(X, int(asked[-1]))
-    ks = asked[asked <= different]
+    requested = numbers_of_clusters(ks)
+    model = clusterer(estimator, s is not None)
+    n_distinct = count_distinct(X, int(requested[-1]))
+    ks = requested[requested <= n_distinct]
     if not len(ks):
         raise ValueError(
-            f"X holds {count(different, 'different row')}, and the least of ks is {asked[0]}: "
+            f"X holds {count(n_distinct, 'different row')}, and the least of ks is {requested[0]}: "
             "give smaller ones"
         )
-    if len(ks) < len(asked):
-        left = listed([str(k) for k in asked[len(ks) :]])
-        notes.append(f"The rows hold {different} different points: k = {left} was left out.")
+    if len(ks) < len(requested):
+        omitted = listed([str(k) for k in requested[len(ks) :]])
+        notes.append(f"The rows hold {n_distinct} different points: k = {omitted} was left out.")
     if ks[-1] == 1:
-        return _of_one_k(X, s, methods, confidence, notes)
+        return _result_of_one_k(X, s, methods, confidence, notes)
     progress = Progress(on_progress)
-    work = Work(
-        each, ks, methods, n_references, n_resamples,
+    scoring = Scoring(
+        model, ks, methods, n_references, n_resamples,
         effective_threads(None if threads is None else positive_whole("threads", threads)),
         progress,
     )  # fmt: skip
     with progress:
-        measured, noise = work.run(X, s, rng)
-    return _choice(ks, methods, confidence, len(X), measured, noise, notes)
+        scores, noise = scoring.run(X, s, rng)
+    return _make_result(ks, methods, confidence, len(X), scores, noise, notes)
 
 
-def _choice(
+def _make_result(
     ks: np.ndarray,
     methods: tuple[str, ...],
     confidence: float,
     n: int,
-    found: Measured,
-    noise: References,
+    scores: DataScores,
+    noise: NoiseScores,
     notes: list[str],
 ) -> NClustersResult:
-    gap, gap_error = gap_of(found.W, noise.W)
-    stability, stability_interval = _mean_of_pairs(found.stability, confidence)
+    gap, gap_error = gap_of(scores.W, noise.W)
+    stability, stability_interval = _mean_of_pairs(scores.stability, confidence)
     noise_stability = np.full(noise.W.shape, np.nan)
     if "stability" in methods:
-        noise_stability = as_of_pairs(noise.stability, len(found.stability))
-    half = norm.ppf((1 + confidence) / 2) * found.silhouette_error
-    each: dict[str, Callable[[], Says]] = {
-        "silhouette": lambda: from_silhouettes(ks, found.silhouette, noise.silhouette),
+        noise_stability = shrink_to_pairs(noise.stability, len(scores.stability))
+    half = norm.ppf((1 + confidence) / 2) * scores.silhouette_error
+    rules: dict[str, Callable[[], MethodAnswer]] = {
+        "silhouette": lambda: from_silhouettes(ks, scores.silhouette, noise.silhouette),
         "gap": lambda: from_gaps(ks, gap, gap_error),
         "stability": lambda: from_stability(ks, stability, noise_stability),
-        "bic": lambda: from_gains(ks, found.bic_gain, noise.bic_gain, found.bic_shape),
+        "bic": lambda: from_gains(ks, scores.bic_gain, noise.bic_gain, scores.bic_shape),
     }
-    says = {name: each[name]() for name in methods}
-    k, told = verdict(says)
+    answers = {name: rules[name]() for name in methods}
+    k, verdict_text = verdict(answers)
     if "gap" in methods and ks[0] > 1:
         notes.append("1 is not among ks, so that the gap statistic could not prefer it.")
-    none = [str(k) for k in ks[np.isnan(found.bic)]]
-    if "bic" in methods and none:
-        notes.append(f"There is no BIC of k = {listed(none)}: {NO_BIC}.")
+    without_bic = [str(k) for k in ks[np.isnan(scores.bic)]]
+    if "bic" in methods and without_bic:
+        notes.append(f"There is no BIC of k = {listed(without_bic)}: {WHY_NO_BIC}.")
     if k is not None and k == ks[-1]:
         notes.append(f"{k} is the largest k that was tried: try more.")
     return NClustersResult(
-        n_clusters=k, verdict=told,
-        says={name: said.k for name, said in says.items()},
-        why={name: said.why for name, said in says.items()},
-        ks=ks, objective=found.W, silhouette=found.silhouette,
+        n_clusters=k, verdict=verdict_text,
+        says={name: answer.k for name, answer in answers.items()},
+        why={name: answer.why for name, answer in answers.items()},
+        ks=ks, objective=scores.W, silhouette=scores.silhouette,
         silhouette_interval=np.clip(
-            np.stack([found.silhouette - half, found.silhouette + half], axis=1), -1, 1
+            np.stack([scores.silhouette - half, scores.silhouette + half], axis=1), -1, 1
         ),
         gap=gap, gap_error=gap_error, stability=stability, stability_interval=stability_interval,
-        bic=found.bic, bic_gain=found.bic_gain, bic_shape=found.bic_shape,
+        bic=scores.bic, bic_gain=scores.bic_gain, bic_shape=scores.bic_shape,
         noise={
             "silhouette": noise.silhouette, "stability": noise_stability, "objective": noise.W,
             "bic_gain": noise.bic_gain,
@@ -196,7 +196,7 @@ def _choice(
 
 
 def _mean_of_pairs(pairs: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """(mean, Student's interval) over the pairs of halves that both hold k different rows."""
+    """Return (mean, Student's interval) over the pairs of halves that both hold k distinct rows."""
     known = np.isfinite(pairs)
     R = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -208,18 +208,18 @@ def _mean_of_pairs(pairs: np.ndarray, confidence: float) -> tuple[np.ndarray, np
     return mean, np.where(R[:, None] > 0, interval, np.nan)
 
 
-def _of_one_k(
+def _result_of_one_k(
     X: np.ndarray,
     s: np.ndarray | None,
     methods: tuple[str, ...],
     confidence: float,
     notes: list[str],
 ) -> NClustersResult:
-    """k = 1 alone: there is nothing to compare it with."""
+    """Return the result if only k = 1 was tried, which leaves nothing to compare."""
     weight = np.ones(len(X)) if s is None else s
     centred = X - X[0].astype(np.float64)
     W = float(np.dot(weight, ((centred - np.average(centred, axis=0, weights=s)) ** 2).sum(axis=1)))
-    why = "all rows are one point" if W == 0 else "k = 1 alone was tried"
+    why = "all rows are one point" if W == 0 else "only k = 1 was tried"
     unknown = np.full(1, np.nan)
     return NClustersResult(
         n_clusters=None, verdict=f"no structure: {why}" if W == 0 else f"no answer: {why}",

@@ -11,47 +11,47 @@ from ..data.types import Seed
 from ..data.validation import boolean, not_negative, one_of, positive_whole
 from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
-from ..solvers.kmeans import Fit, lloyd, nearest_centers
-from ..solvers.kmeans.fit import owners, stored
+from ..solvers.kmeans import KMeansFit, lloyd, nearest_centers
+from ..solvers.kmeans.fit import center_dtype, count_nonempty
 from ..solvers.progress import OnStep, Step
-from ._base import TOO_FAR, NearestCenter
-from ._init import Init, check_init, check_n_init, starts, starts_of
+from ._base import SQUARES_OVERFLOW, NearestCenter
+from ._init import Init, check_init, check_n_init, resolve_n_init, starts
 
 
 class KMeans(NearestCenter):
     """k-means: minimise Σ sᵢ minₖ ‖xᵢ − μₖ‖² over k centres μ, from one start or several.
 
-    A drop-in for scikit-learn's class. Each row belongs to its nearest centre (of equally near ones
-    the first), each centre is the weighted mean of its rows, and these two steps are repeated until
-    neither changes anything that counts. That is a local optimum: ``certificate_`` says so, and how
-    many of the restarts found the same one. ``predict`` on the rows of the fit gives ``labels_``.
+    A drop-in for scikit-learn's class. Rows are assigned to their nearest centre (of equally near
+    ones the first) and centres moved to the weighted mean of their rows, until neither step lowers
+    the objective. That is a local optimum: ``certificate_`` proves it, and states how many of the
+    restarts found the same one. ``predict`` on the rows of the fit gives ``labels_``.
 
     Parameters
     ----------
     n_clusters : int, default=8
         k.
     init : {"k-means++", "random", "k-means||"}, array or callable, default="k-means++"
-        Where the steps begin. "k-means++" draws rows one by one, far from those drawn before, and
-        of several candidates takes the best (greedy); "k-means||" draws many at once in a few
+        How centres are initialised. "k-means++" draws rows one by one, far from those drawn before,
+        taking the best of several candidates (greedy); "k-means||" draws many at once in a few
         passes, for large k; "random" draws rows. An array of shape (n_clusters, n_features) holds
         the centres; a function ``init(X, n_clusters, random_state=…)`` returns them.
     n_init : "auto" or int, default="auto"
-        Starts, of which the best is kept. "auto": 10 for "random" and functions, 1 otherwise.
+        Number of starts; the best is kept. "auto": 10 for "random" and functions, 1 otherwise.
     max_iter : int, default=300
-        Steps of one start at most.
+        Maximum number of steps of one start.
     tol : float, default=1e-4
-        Steps end when the centres moved by at most this (sum of squares, relative to the mean
-        variance of the columns) *and* a step gains next to nothing, or when no row changes its
-        cluster.
+        Stop when the squared movement of the centres, relative to the mean variance of the columns,
+        is at most ``tol`` *and* the step gains less than 2.5e-7 of the objective; or when no row
+        changes its cluster.
     verbose : int, default=0
         Above 0, a line is printed for each step.
     random_state : int, RandomState instance or None, default=None
-        What draws the starts.
+        Draws the starts.
     copy_x : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     algorithm : {"lloyd", "elkan"}, default="lloyd"
-        Accepted for scikit-learn's sake: both are Lloyd's steps, and what can be skipped by exact
-        bounds is skipped. The labels are the same.
+        Accepted for compatibility with scikit-learn: both run Lloyd's steps, skipping distances by
+        exact bounds, and give the same labels.
 
     Attributes
     ----------
@@ -61,22 +61,22 @@ class KMeans(NearestCenter):
     inertia_ : float
         The objective.
     n_iter_ : int
-        Steps of the start that was kept.
+        Number of steps of the best start.
     restarts_ : ndarray of shape (n_init,)
         The objective that each start reached.
     n_clusters_effective_ : int
-        Clusters that own rows. Fewer than ``n_clusters`` where there are fewer distinct rows.
+        Number of clusters with rows. Below ``n_clusters`` if there are fewer distinct rows.
     certificate_ : Certificate
         A local optimum, recomputed from the data: *one more step gains nothing*, every label is
-        that of the nearest centre, and whether the move of a single row would lower the objective.
+        that of the nearest centre, and whether moving a single row would lower the objective.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Set if X has column names.
 
     Notes
     -----
-    O(n·k·p) operations a step at most, usually far fewer after the first, and memory for a few
-    numbers a row besides X. Rows of weight 0 get a label and count for nothing.
+    At most O(n·k·p) operations a step, usually far fewer after the first, and memory for a few
+    numbers a row besides X. Rows of weight 0 get a label but do not affect the fit.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class KMeans(NearestCenter):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice. Starts that are given do not depend on it.
+            Weight 2 is the same as the row twice. Given starts do not depend on it.
 
         Returns
         -------
@@ -130,11 +130,11 @@ class KMeans(NearestCenter):
         """
         self._check_parameters()
         rows = self._rows_to_fit(X, sample_weight)
-        found = self._best_of_starts(rows)
-        unfinished = not found.converged and found.n_iter >= self.max_iter
+        fit = self._best_of_starts(rows)
+        unfinished = not fit.converged and fit.n_iter >= self.max_iter
         if self.n_clusters_effective_ < self.n_clusters:
             self._set_certificate(certify(self, rows))
-            self._warn_of_fewer(rows)
+            self._warn_of_empty_clusters(rows)
         else:
             self._conclude(certify(self, rows), self.max_iter if unfinished else None)
         return self
@@ -151,55 +151,55 @@ class KMeans(NearestCenter):
         boolean("copy_x", self.copy_x)
         one_of("algorithm", self.algorithm, ("lloyd", "elkan"))
 
-    def _best_of_starts(self, rows: Rows) -> Fit:
-        """Run the starts, and set the fitted attributes."""
-        count = starts_of(type(self).__name__, self.init, self.n_init)
+    def _best_of_starts(self, rows: Rows) -> KMeansFit:
+        """Run all starts, set the fitted attributes, and return the best fit."""
+        count = resolve_n_init(type(self).__name__, self.init, self.n_init)
         start = starts(self.init, rows, self.n_clusters, self.random_state)
         self._monitor.iterations(
-            lambda iterate: _of_iterate(rows, iterate),
+            lambda iterate: _attributes_of_iterate(rows, iterate),
             lambda: certify(self, rows),
             count * self.max_iter,
         )
         every = 1 if self.verbose else 0
-        restarts = Restarts(type(self).__name__, self._monitor, count, _lower, every)
+        restarts = Restarts(type(self).__name__, self._monitor, count, _is_lower, every)
 
-        def solve(on_step: OnStep) -> Fit:
-            def told(step: Step) -> bool:
+        def solve(on_step: OnStep) -> KMeansFit:
+            def report(step: Step) -> bool:
                 return on_step(step._replace(parameters=lambda: step.parameters()[0]))  # centres
 
             begin, tol = start(), float(self.tol)
             with blas_limiter.for_work(rows.shape), np.errstate(over="ignore", invalid="ignore"):
-                return lloyd(rows, begin, max_iter=self.max_iter, tol=tol, on_step=told)
+                return lloyd(rows, begin, max_iter=self.max_iter, tol=tol, on_step=report)
 
-        found = restarts.run(solve)
-        if not np.isfinite(found.objective):
-            raise ValueError(f"{TOO_FAR}: give init in the units of X")
-        for name, value in _attributes(rows, found, restarts.objectives).items():
+        fit = restarts.run(solve)
+        if not np.isfinite(fit.objective):
+            raise ValueError(f"{SQUARES_OVERFLOW}: give init in the units of X")
+        for name, value in _attributes(rows, fit, restarts.objectives).items():
             setattr(self, name, value)
-        return found
+        return fit
 
 
-def _lower(found: Fit, best: Fit) -> bool:
-    """Is J lower by more than rounding?"""
-    return bool(found.objective < (1 - SAME_OBJECTIVE) * best.objective)
+def _is_lower(fit: KMeansFit, best: KMeansFit) -> bool:
+    """Whether J is lower by more than rounding."""
+    return bool(fit.objective < (1 - SAME_OBJECTIVE) * best.objective)
 
 
-def _attributes(rows: Rows, found: Fit, restarts: list[float]) -> dict[str, Any]:
+def _attributes(rows: Rows, fit: KMeansFit, restarts: list[float]) -> dict[str, Any]:
     return {
-        "cluster_centers_": found.centers.astype(stored(rows)),
-        "labels_": found.labels,
-        "inertia_": float(found.objective),
-        "n_iter_": int(found.n_iter),
+        "cluster_centers_": fit.centers.astype(center_dtype(rows)),
+        "labels_": fit.labels,
+        "inertia_": float(fit.objective),
+        "n_iter_": int(fit.n_iter),
         "restarts_": np.array(restarts),
-        "n_clusters_effective_": found.effective,
-        "_rose": float(found.rose),
+        "n_clusters_effective_": fit.effective,
+        "_rose": float(fit.rose),
     }
 
 
-def _of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
-    """The same for a fit that ends here: labels are those of the centres as they are stored."""
-    centers = iterate.parameters.astype(stored(rows)).astype(np.float64)
+def _attributes_of_iterate(rows: Rows, iterate: Iterate) -> dict[str, Any]:
+    """Return the attributes of a fit that ends at an iterate, with labels of its stored centres."""
+    centers = iterate.parameters.astype(center_dtype(rows)).astype(np.float64)
     labels, d2 = nearest_centers(rows, centers)
     J = float(d2.sum() if rows.s is None else (rows.s * d2).sum())
-    found = Fit(centers, labels, J, iterate.n_iter, False, 0, owners(rows, labels), 0.0)
-    return _attributes(rows, found, iterate.restarts)
+    fit = KMeansFit(centers, labels, J, iterate.n_iter, False, 0, count_nonempty(rows, labels), 0.0)
+    return _attributes(rows, fit, iterate.restarts)

@@ -1,4 +1,4 @@
-"""The merges of an agglomerative tree, as SciPy gives them."""
+"""The function ``linkage``: the merges of an agglomerative tree in SciPy's layout."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from ..data.types import Metric
 from ..data.validation import one_of
 from ..runtime.config import effective_threads
 from ..solvers.linkage import METHODS
-from ._build_tree import dtype_of, grow
+from ._build_tree import build_merges, dtype_of
 from ._linkage_problem import read_problem
-from ._units import warn_each
+from ._units import emit_warnings
 
 
-class _Asked(BaseEstimator):
-    """Stands where a model would: what the metric is, and the columns."""
+class _MetricHolder(BaseEstimator):
+    """Stand-in for an estimator: holds the metric, and gets the names of columns."""
 
     def __init__(self, metric: Metric, metric_params: dict[str, Any] | None):
         self.metric, self.metric_params = metric, metric_params
@@ -33,14 +33,15 @@ def linkage(
     dtype: object = None,
     threads: int | None = None,
 ) -> np.ndarray:
-    """Merge the two nearest clusters, n − 1 times: SciPy's matrix of merges.
+    """Merge the two nearest clusters n − 1 times, and return SciPy's matrix of merges.
 
     Between clusters A and B
 
     - "single": min d(a, b); "complete": max d(a, b);
-    - "average": the mean of all d(a, b); "weighted": the mean of the distances of A's two halves;
-    - "centroid": ‖c_A − c_B‖, c means; "median": the same, c the mean of the two halves' centres;
-    - "ward": √(2|A||B|/(|A|+|B|)) ‖c_A − c_B‖; by half its square the sum of squares grows.
+    - "average": the mean of all d(a, b); "weighted": the mean of the distances of A's two parts;
+    - "centroid": ‖c_A − c_B‖, c means; "median": the same, c the mean of the two parts' centres;
+    - "ward": √(2|A||B|/(|A|+|B|)) ‖c_A − c_B‖, half of whose square is the increase of the sum of
+      squares.
 
     Parameters
     ----------
@@ -51,28 +52,28 @@ def linkage(
         As ``certus.distances.get_distance`` takes it; "precomputed": X is a square matrix of
         distances.
     scale : {"standard", "range"}, array-like of shape (n_features,), False or None
-        What columns are divided by: their standard deviations, their ranges, or what is given.
-        None: nothing, with a warning where spreads differ by more than 100; False: nothing, the
-        units are right.
+        Divisors of the columns: their standard deviations, their ranges, or given numbers. None:
+        no scaling, with a warning if spreads differ by a factor of more than 100; False: no
+        scaling, no warning.
     metric_params : dict, optional
-        More for the metric, e.g. ``{"p": 3}``.
+        Further parameters of the metric, e.g. ``{"p": 3}``.
     dtype : {"float64", "float32"}, optional
-        Of distances that are held. float32 halves the memory and gives seven digits.
+        Type of the stored distances. float32 halves the memory and gives seven digits.
     threads : int, optional
-        At most so many; None: as ``certus.set_config`` says.
+        Maximum number of threads; None: as set by ``certus.set_config``.
 
     Returns
     -------
     merges : ndarray of shape (n_samples - 1, 4)
-        Row t: the two clusters that are joined to cluster n + t, the smaller number first, their
-        distance, and how many rows they have. Ascending by distance, but for "centroid" and
-        "median", whose distances can fall: in the order of merging.
+        Row t holds the two clusters that are joined into cluster n + t, the smaller number first,
+        their distance, and the number of their rows. Sorted by distance; for "centroid" and
+        "median", whose distances can fall, in the order of merging.
 
     Notes
     -----
-    O(n²·p) time at most. Memory: O(n·p) for single, ward, centroid and median of rows with a
-    Euclidean distance (for single also its squares, as cosine); else n²/2 distances or n². A fit
-    that does not fit in memory is refused before it starts.
+    At most O(n²·p) time. Memory: O(n·p) for single, ward, centroid and median of rows with a
+    Euclidean distance (for single also squared ones, such as cosine); else n² distances. A call
+    that would not fit in memory is refused before it starts.
 
     Examples
     --------
@@ -89,9 +90,9 @@ def linkage(
     width = dtype_of(dtype)
     if np.ndim(X) == 1 and not hasattr(X, "columns"):
         X, metric = _square(X), "precomputed"
-    problem = read_problem(_Asked(metric, metric_params), X, method, scale)
-    warn_each(problem.told)
-    return grow(problem, method, width, effective_threads(threads))
+    problem = read_problem(_MetricHolder(metric, metric_params), X, method, scale)
+    emit_warnings(problem.pending_warnings)
+    return build_merges(problem, method, width, effective_threads(threads))
 
 
 def _square(X: npt.ArrayLike) -> np.ndarray:

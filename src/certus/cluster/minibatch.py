@@ -14,25 +14,31 @@ from ..data.validation import boolean, data_for_search, not_negative, positive_w
 from ..runtime.pool import blas_limiter
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
-from ..solvers.kmeans.fit import stored
-from ..solvers.kmeans.minibatch import Running, assign, begin, best_start, minibatch, step
-from ..solvers.kmeans.squares import squares_are_held
+from ..solvers.kmeans.fit import center_dtype
+from ..solvers.kmeans.minibatch import MiniBatchState, assign, begin, best_start, minibatch, step
+from ..solvers.kmeans.squares import squares_are_representable
 from ..solvers.progress import OnStep, Step
 from ..text.format import number, printable
-from ._base import TOO_FAR, NearestCenter
-from ._init import Init, check_init, check_n_init, starts, starts_of
+from ._base import SQUARES_OVERFLOW, NearestCenter
+from ._init import Init, check_init, check_n_init, resolve_n_init, starts
 
-STARTS = 3  # for n_init="auto", where a start is often a bad one: the batches mend much of it
-FITTED = ("certificate_", "labels_", "n_iter_", "n_clusters_effective_", "_random_state")
+N_INIT_AUTO = 3  # starts of n_init="auto" for random ones; batches correct much of a bad start
+FIT_ONLY_ATTRIBUTES = (
+    "certificate_",
+    "labels_",
+    "n_iter_",
+    "n_clusters_effective_",
+    "_random_state",
+)
 
 
 class MiniBatchKMeans(NearestCenter):
-    """k-means on small random batches: minimise J = Σ sᵢ minₖ ‖xᵢ − μₖ‖², nearly.
+    """k-means on small random batches: approximately minimise J = Σ sᵢ minₖ ‖xᵢ − μₖ‖².
 
-    A drop-in for scikit-learn's class. Every centre is the running mean of the rows that came to
-    it, batch by batch; with ``partial_fit`` the batches are yours, and data need not be held as a
-    whole. Labels and objective are those of the final centres, for all rows. Mini-batches approach
-    an optimum, they do not reach it: the certificate says how much one more step of
+    A drop-in for scikit-learn's class. Every centre is the running mean of the rows assigned to it,
+    batch by batch; with ``partial_fit`` you supply the batches, and the data need not fit in
+    memory. Labels and objective are those of the final centres, for all rows. Mini-batches approach
+    an optimum without reaching it: the certificate states how much one more step of
     :class:`KMeans` would gain.
 
     Parameters
@@ -40,31 +46,31 @@ class MiniBatchKMeans(NearestCenter):
     n_clusters : int, default=8
         k.
     init : {"k-means++", "k-means||", "random"}, callable or array-like, default="k-means++"
-        How centres start: as in :class:`KMeans`, from ``init_size`` random rows.
+        How centres are initialised: as in :class:`KMeans`, from ``init_size`` random rows.
     max_iter : int, default=100
-        How often, at most, as many rows are drawn as there are.
+        Maximum number of epochs; an epoch draws as many rows as X has.
     batch_size : int, default=1024
-        Rows of a batch, drawn with replacement, each in proportion to its weight.
+        Rows of a batch, drawn with replacement and in proportion to their weights.
     verbose : int, default=0
-        1: a line for every batch.
+        Above 0, a line is printed for every batch.
     compute_labels : bool, default=True
-        False: ``labels_`` is not kept. ``inertia_`` is exact in any case.
+        If False, ``labels_`` is not stored. ``inertia_`` is exact in any case.
     random_state : int, RandomState instance or None, default=None
-        Of starts, batches and centres that are drawn anew.
+        Draws starts, batches and reassigned centres.
     tol : float, default=0.0
-        Stop where the centres moved by less in a batch: a sum of squares, relative to the mean
-        variance of the columns. 0: never.
+        Stop when the squared movement of the centres in a batch, relative to the mean variance of
+        the columns, is at most ``tol``. 0: never.
     max_no_improvement : int or None, default=10
-        Stop after so many batches in which the smoothed objective did not fall. None: never.
+        Stop after this many batches in which the smoothed objective did not fall. None: never.
     init_size : int, default=None
-        Rows that a start is drawn from: by default three batches, or 3k if that is more than they
-        hold.
+        Number of rows that a start is drawn from: by default three batches, or 3k if that is more
+        than they hold.
     n_init : "auto" or int, default="auto"
-        Starts that are tried: the best on ``init_size`` other rows goes on. "auto": 3 for "random"
-        and functions, else 1.
+        Number of starts that are tried; the best on ``init_size`` other rows is used. "auto": 3 for
+        "random" and functions, 1 otherwise.
     reassignment_ratio : float, default=0.01
-        Centres with a smaller share than this of the largest centre's rows are drawn anew from a
-        batch. 0: never.
+        Centres with less than this share of the largest centre's weight are moved to random rows of
+        a batch. 0: never.
 
     Attributes
     ----------
@@ -74,26 +80,26 @@ class MiniBatchKMeans(NearestCenter):
     inertia_ : float
         J of the final centres; after ``partial_fit``, of that batch.
     n_iter_ : int
-        How often as many rows were drawn as there are.
+        Number of epochs.
     n_steps_ : int
-        Batches, of ``fit`` and ``partial_fit``.
+        Number of batches, of ``fit`` and ``partial_fit``.
     counts_ : ndarray of shape (n_clusters,)
         The weight of the rows that each centre is the running mean of.
     n_clusters_effective_ : int
-        Clusters that own rows. Fewer than k where there are fewer distinct points; not set by
+        Number of clusters with rows. Below k if there are fewer distinct points; not set by
         ``partial_fit``.
     certificate_ : Certificate
         J, recomputed from the data, and the share of it that one more step over all rows would
-        gain. ``partial_fit`` leaves none: it does not have the rows before. ``certus.verify`` makes
-        one for the rows you give.
+        gain. ``partial_fit`` sets none, since it does not have the earlier rows; ``certus.verify``
+        makes one for the rows you give.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Set if X has column names.
 
     Notes
     -----
-    O(batch_size·k·p) operations a batch, and two passes over all rows at the end. A cluster that
-    owns no row then takes the row farthest from its centre.
+    O(batch_size·k·p) operations a batch, and two passes over all rows at the end, in which an empty
+    cluster takes the row farthest from its centre.
 
     Examples
     --------
@@ -139,7 +145,7 @@ class MiniBatchKMeans(NearestCenter):
 
     @monitored
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> "MiniBatchKMeans":
-        """Draw batches until the objective falls no more.
+        """Fit on random batches until the objective stops falling.
 
         Parameters
         ----------
@@ -155,44 +161,44 @@ class MiniBatchKMeans(NearestCenter):
         self._check_parameters()
         rows = self._rows_to_fit(X, sample_weight)
         self._run_batches(rows)
-        # no optimum is claimed, so none is missed: the certificate says how far it is
+        # no optimum is claimed, so no warning: the certificate states the remaining gain
         self._set_certificate(certify(self, rows))
         if self.n_clusters_effective_ < self.n_clusters:
-            self._warn_of_fewer(rows)
+            self._warn_of_empty_clusters(rows)
         return self
 
     def _run_batches(self, rows: Rows) -> None:
-        """Draw, step, and set the fitted attributes."""
+        """Choose a start, run the batches, and set the fitted attributes."""
         name, n = type(self).__name__, rows.shape[0]
-        tries = starts_of(name, self.init, self.n_init, STARTS)
+        tries = resolve_n_init(name, self.init, self.n_init, N_INIT_AUTO)
         size, init_size = min(int(self.batch_size), n), self._init_size(n)
         random_state, max_steps = check_random_state(self.random_state), self.max_iter * n // size
         on_step: OnStep = self._monitor.iterations(
-            lambda running: self._of_all(rows, running, size),
+            lambda state: self._fitted_attributes(rows, state, size),
             lambda: certify(self, rows),
             max_steps,
         )
         if self.verbose:
-            on_step = _aloud(on_step, name, max_steps)
+            on_step = _print_steps(on_step, name, max_steps)
         with blas_limiter.for_work(rows.shape), np.errstate(over="ignore", invalid="ignore"):
             start = best_start(rows, self._start, tries, init_size, random_state)
-            running = minibatch(
+            state = minibatch(
                 rows, start, random_state, batch_size=size, max_steps=max_steps,
                 tol=float(self.tol),
                 max_no_improvement=self.max_no_improvement,
                 reassignment_ratio=self.reassignment_ratio, on_step=on_step,
             )  # fmt: skip
-            attributes = self._of_all(rows, running, size, refill=True)
+            attributes = self._fitted_attributes(rows, state, size, refill=True)
         if not np.isfinite(attributes["inertia_"]):
-            raise ValueError(f"{TOO_FAR}: give init in the units of X")
+            raise ValueError(f"{SQUARES_OVERFLOW}: give init in the units of X")
         self._set(attributes)
 
     def partial_fit(
         self, X: object, y: object = None, sample_weight: object = None
     ) -> "MiniBatchKMeans":
-        """One step on the rows given: every centre is the running mean of all rows so far.
+        """Make one step on the given rows, so that each centre is the running mean of its rows.
 
-        The centres start from the first batch, which must hold at least k rows.
+        The first batch initialises the centres and must hold at least k rows.
 
         Parameters
         ----------
@@ -206,20 +212,28 @@ class MiniBatchKMeans(NearestCenter):
         self
         """
         self._check_parameters()
-        goes_on = "cluster_centers_" in vars(self)
-        rows = self._next_rows(X, sample_weight) if goes_on else self._rows_to_fit(X, sample_weight)
+        has_centers = "cluster_centers_" in vars(self)
+        rows = (
+            self._next_rows(X, sample_weight)
+            if has_centers
+            else self._rows_to_fit(X, sample_weight)
+        )
         random_state = vars(self).get("_random_state") or check_random_state(self.random_state)
         with blas_limiter.for_work(rows.shape):
-            if goes_on:
-                running, dtype = self._running(), self.cluster_centers_.dtype
+            if has_centers:
+                state, dtype = self._stored_state(), self.cluster_centers_.dtype
             else:
                 size = self._init_size(rows.shape[0])
-                running = begin(best_start(rows, self._start, 1, size, random_state))
-                dtype = np.dtype(stored(rows))
-            step(rows, running, random_state, self.reassignment_ratio)
-            _, labels, J, _ = assign(rows, running, dtype)
-        found = {"inertia_": J, "_random_state": random_state, **self._kept_labels(labels)}
-        self._set({**_state(running, dtype), **found})
+                state = begin(best_start(rows, self._start, 1, size, random_state))
+                dtype = np.dtype(center_dtype(rows))
+            step(rows, state, random_state, self.reassignment_ratio)
+            _, labels, J, _ = assign(rows, state, dtype)
+        attributes = {
+            "inertia_": J,
+            "_random_state": random_state,
+            **self._label_attributes(labels),
+        }
+        self._set({**_state_attributes(state, dtype), **attributes})
         return self
 
     def _check_parameters(self) -> None:
@@ -257,51 +271,55 @@ class MiniBatchKMeans(NearestCenter):
     def _next_rows(self, X: object, sample_weight: object) -> Rows:
         data = data_for_search(self, X, reset=False)
         rows = Rows(data, None, weights(sample_weight, data.shape[0]))
-        if not squares_are_held(rows):
-            self._name_what_is_not_finite(rows)
+        if not squares_are_representable(rows):
+            self._raise_not_finite(rows)
         return rows
 
-    def _running(self) -> Running:
-        """Where the batches before have led, also if somebody has moved the centres since."""
+    def _stored_state(self) -> MiniBatchState:
+        """Return the state after the previous batches; ``cluster_centers_`` wins if it was set."""
         centers: np.ndarray = self._means
         if not np.array_equal(centers.astype(self.cluster_centers_.dtype), self.cluster_centers_):
             centers = self._centers
-        return Running(centers.copy(), self.counts_.copy(), self.n_steps_, self._unlooked)
+        return MiniBatchState(
+            centers.copy(), self.counts_.copy(), self.n_steps_, self._rows_since_reassignment
+        )
 
-    def _of_all(
-        self, rows: Rows, running: Running, batch_size: int, refill: bool = False
+    def _fitted_attributes(
+        self, rows: Rows, state: MiniBatchState, batch_size: int, refill: bool = False
     ) -> dict[str, Any]:
-        """The attributes of a fit."""
-        dtype = np.dtype(stored(rows))
-        found = assign(rows, running, dtype, refill)
+        """Return the attributes of a fit, with all rows assigned to the final centres."""
+        dtype = np.dtype(center_dtype(rows))
+        assignment = assign(rows, state, dtype, refill)
         return {
-            **_state(running, dtype),
-            **self._kept_labels(found.labels),
-            "inertia_": found.objective,
-            "n_iter_": ceil(running.steps * batch_size / rows.shape[0]),
-            "n_clusters_effective_": found.effective,
+            **_state_attributes(state, dtype),
+            **self._label_attributes(assignment.labels),
+            "inertia_": assignment.objective,
+            "n_iter_": ceil(state.steps * batch_size / rows.shape[0]),
+            "n_clusters_effective_": assignment.effective,
         }
 
     def _set(self, attributes: dict[str, Any]) -> None:
-        self._forget(*FITTED)  # of a fit before, which may be of another kind
+        self._forget(*FIT_ONLY_ATTRIBUTES)  # fit and partial_fit set different ones
         self.__dict__.update(attributes)
 
-    def _kept_labels(self, labels: np.ndarray) -> dict[str, Any]:
+    def _label_attributes(self, labels: np.ndarray) -> dict[str, Any]:
         return {"labels_": labels} if self.compute_labels else {}
 
 
-def _state(running: Running, dtype: np.dtype) -> dict[str, Any]:
+def _state_attributes(state: MiniBatchState, dtype: np.dtype) -> dict[str, Any]:
     return {
-        "cluster_centers_": running.centers.astype(dtype),
-        "counts_": running.counts,
-        "n_steps_": running.steps,
-        "_means": running.centers,  # in float64: small steps would vanish in float32
-        "_unlooked": running.unlooked,
+        "cluster_centers_": state.centers.astype(dtype),
+        "counts_": state.counts,
+        "n_steps_": state.steps,
+        "_means": state.centers,  # in float64: small steps would be lost in float32
+        "_rows_since_reassignment": state.rows_since_reassignment,
     }
 
 
-def _aloud(on_step: OnStep, name: str, max_steps: int) -> OnStep:
-    def told(step: Step) -> bool:
+def _print_steps(on_step: OnStep, name: str, max_steps: int) -> OnStep:
+    """Wrap ``on_step`` to print a line for every batch."""
+
+    def report(step: Step) -> bool:
         objective = number(step.objective, 10)
         print(
             printable(
@@ -311,4 +329,4 @@ def _aloud(on_step: OnStep, name: str, max_steps: int) -> OnStep:
         )
         return bool(on_step(step))
 
-    return told
+    return report

@@ -1,4 +1,4 @@
-"""A tree of clusters: what merged with what, at which height."""
+"""The class ``Tree``: merges of clusters, with cuts, predictions and plots."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,22 +16,22 @@ from ..text.format import count, number
 from ._newick import newick
 from ._tree_nearest import distances_given, nearest_clusters
 from ._tree_shape import (
-    Shape,
-    below,
-    by_first_row,
+    TreeLayout,
     checked_merges,
+    cophenetic_distances,
+    count_leaves,
     formed_at,
-    joined_at,
-    leaves,
-    runs,
-    shape_of,
-    tie_at,
+    largest_of_parts,
+    layout_of,
+    leaf_labels,
+    relabel_by_first_row,
+    tie_message,
 )
 
 if TYPE_CHECKING:
     from ..plotting.dendrogram import DendrogramDisplay
 
-FROM_ABOVE = ("diana", "bisecting")  # methods that split
+DIVISIVE_METHODS = ("diana", "bisecting")
 
 
 class Tree:
@@ -44,25 +44,24 @@ class Tree:
     Parameters
     ----------
     merges : array-like of shape (n - 1, 4)
-        In row t the two clusters that merge t joins into cluster n + t, their distance and the
+        Row t holds the two clusters that merge t joins into cluster n + t, their distance and the
         number of rows in it. Leaves are 0 … n − 1.
     method : str, optional
         The linkage: "single", "complete", "average", "weighted", "centroid", "median" or "ward";
-        of trees made from above "diana" or "bisecting". ``predict`` and ``certus.verify`` ask
-        for it.
+        for divisive trees "diana" or "bisecting". Needed by ``predict`` and ``certus.verify``.
     metric : str, callable or Distance, default="euclidean"
         Or "precomputed".
     metric_params : dict, optional
     scale : array-like of shape (n_features,), optional
-        What the columns were divided by.
+        The divisors of the columns.
     X : array-like or frame of shape (n_samples, n_features), optional
         The rows (distances, if precomputed), for ``predict``. Not copied.
     names : array-like of str, optional
-        Of the leaves, for pictures and files.
+        Names of the leaves, for plots and files.
     rows : array-like of shape (n_samples,) of int, optional
         The leaf of every row, where leaves hold several. None: row i is leaf i.
     dtype : {"float64", "float32"}, optional
-        Of the distances that heights come from: how many digits a check may expect.
+        Type of the distances from which heights were computed; a check expects its precision.
 
     Attributes
     ----------
@@ -71,8 +70,8 @@ class Tree:
 
     Notes
     -----
-    O(n) memory and, but for ``cophenetic``, O(n) time beside the answer. Nothing is recursive: a
-    chain of any length is cut, written and drawn.
+    O(n) memory and, except for ``cophenetic``, O(n) time beside the result. Nothing is recursive,
+    so chains of any length can be cut, written and drawn.
 
     Examples
     --------
@@ -110,48 +109,49 @@ class Tree:
         self.names = None if names is None else np.asarray(names).astype(str)
         if self.names is not None and self.names.shape != (n,):
             raise ValueError(
-                f"names has shape {self.names.shape}: give one for each of {leaves(n)}"
+                f"names has shape {self.names.shape}: give one for each of {count_leaves(n)}"
             )
 
     # --- shape ---
 
     @property
     def n_leaves(self) -> int:
-        """n."""
+        """The number of leaves, n."""
         return len(self.merges) + 1
 
     @property
     def heights(self) -> np.ndarray:
-        """At which distance each merge joined its two clusters, (n − 1,)."""
+        """The distance at which each merge joined its two clusters, (n − 1,)."""
         return self.merges[:, 2]
 
     @property
     def sizes(self) -> np.ndarray:
-        """Rows of every cluster, leaves first, (2n − 1,)."""
+        """The number of rows of every cluster, leaves first, (2n − 1,)."""
         one_each = np.ones(self.n_leaves) if self.rows is None else self._leaf_sizes
         return np.concatenate([one_each, self.merges[:, 3]]).astype(np.intp)
 
     @property
     def order(self) -> np.ndarray:
-        """The leaves from left to right: of every merge the first cluster to the left."""
+        """The leaves from left to right; the first cluster of every merge is on the left."""
         return self._shape.order
 
     @property
     def inversions(self) -> list[int]:
-        """The merges that lie lower than one of the two clusters they join.
+        """The merges whose height is below that of one of the two clusters they join.
 
-        Centroid and median linkage make them: the centre of two near clusters can be nearer to a
-        third than they are to each other.
+        They occur with centroid and median linkage: the centre of two near clusters can be nearer
+        to a third cluster than the two are to each other.
         """
-        return [int(t) for t in np.flatnonzero(self.heights < below(self.merges, self.heights))]
+        parts = largest_of_parts(self.merges, self.heights)
+        return [int(t) for t in np.flatnonzero(self.heights < parts)]
 
     def members(self, cluster: int) -> np.ndarray:
-        """The rows of a cluster, in the order of the dendrogram.
+        """Return the rows of a cluster, in the order of the dendrogram.
 
         Parameters
         ----------
         cluster : int
-            A leaf 0 … n − 1, or n + t for what merge t made.
+            A leaf 0 … n − 1, or n + t for the cluster that merge t made.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class Tree:
                 f"makes cluster {self.n_leaves} + t"
             )
         start = self._shape.start[cluster]
-        inside = self.order[start : start + self._shape.leaves[cluster]]
+        inside = self.order[start : start + self._shape.n_leaves[cluster]]
         if self.rows is None:
             return inside.copy()
         by_leaf = np.argsort(self.rows, kind="stable")
@@ -171,8 +171,8 @@ class Tree:
         return np.concatenate([by_leaf[ends[i] - self._leaf_sizes[i] : ends[i]] for i in inside])
 
     @cached_property
-    def _shape(self) -> Shape:
-        return shape_of(self.merges)
+    def _shape(self) -> TreeLayout:
+        return layout_of(self.merges)
 
     @cached_property
     def _leaf_sizes(self) -> np.ndarray:
@@ -182,15 +182,13 @@ class Tree:
     # --- cuts ---
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> np.ndarray:
-        """Clusters: the tree without its last merges.
+        """Cut the tree into clusters by undoing its last merges.
 
-        ``n_clusters=k`` undoes the last k − 1 merges. That is exactly k clusters, whatever the
-        heights: ties and inversions do not change it. Where the last merge that stays and the
-        first that is undone have the same height, the choice between them is arbitrary, and a
-        ``DegenerateWarning`` says so.
+        ``n_clusters=k`` undoes the last k − 1 merges, which gives exactly k clusters even with ties
+        and inversions. If the last merge that is kept and the first that is undone have the same
+        height, the choice between them is arbitrary, and a ``DegenerateWarning`` says so.
 
-        ``height=h`` keeps the clusters in which every merge lies at h or below: one counts as
-        formed at the highest merge inside it.
+        ``height=h`` gives the largest clusters in which every merge is at height h or below.
 
         Parameters
         ----------
@@ -209,18 +207,18 @@ class Tree:
         return labels
 
     def _cut(self, n_clusters: object, height: object) -> tuple[np.ndarray, str | None]:
-        """(labels of rows, why they are arbitrary)."""
+        """Return the labels of rows, and why they are arbitrary or None."""
         undone, arbitrary = self._undone(n_clusters, height)
         return self._labels(undone), arbitrary
 
     def _labels(self, undone: np.ndarray) -> np.ndarray:
-        labels = runs(self._shape, undone)
-        return by_first_row(labels if self.rows is None else labels[self.rows])
+        labels = leaf_labels(self._shape, undone)
+        return relabel_by_first_row(labels if self.rows is None else labels[self.rows])
 
     def _undone(self, n_clusters: Any, height: object) -> tuple[np.ndarray, str | None]:
-        """(is each merge undone?, why that is arbitrary)."""
+        """Return whether each merge is undone, and why that is arbitrary or None."""
         if (n_clusters is None) == (height is None):
-            raise ValueError("give n_clusters or height, one of them")
+            raise ValueError("give either n_clusters or height")
         if n_clusters is None:
             if not isinstance(height, (int, float, np.number)) or np.isnan(height):
                 raise ValueError(f"height={height!r}: give a number")
@@ -228,24 +226,24 @@ class Tree:
         whole = isinstance(n_clusters, (int, np.integer)) and not isinstance(n_clusters, bool)
         if not whole or not 1 <= n_clusters <= self.n_leaves:
             raise ValueError(
-                f"n_clusters={n_clusters!r}: the tree has {leaves(self.n_leaves)}, so give a whole "
-                f"number from 1 to {self.n_leaves}"
+                f"n_clusters={n_clusters!r}: the tree has {count_leaves(self.n_leaves)}, so give a "
+                f"whole number from 1 to {self.n_leaves}"
             )
         undone = np.arange(self.n_leaves - 1) >= self.n_leaves - n_clusters
-        return undone, tie_at(self.merges, int(n_clusters), self.method in FROM_ABOVE)
+        return undone, tie_message(self.merges, int(n_clusters), self.method in DIVISIVE_METHODS)
 
     # --- new rows ---
 
     def predict(
         self, X: object, n_clusters: int | None = None, *, height: float | None = None
     ) -> np.ndarray:
-        """The cluster of a cut to which each new row has the least linkage distance.
+        """Return the cluster of a cut with the least linkage distance to each new row.
 
-        single: the nearest member; complete: the farthest member, where it is nearest; average
-        and diana: the mean distance; weighted: the mean in which the halves of every merge count
-        the same; centroid, median and ward: the centre, for ward times √(2|A|/(|A| + 1)). Of
-        equally near clusters the first. A row of the tree itself may be nearer to another cluster
-        than its own: the rule is about rows that the tree has not seen.
+        The distance is that to the nearest member (single), to the farthest (complete), the mean
+        (average, diana), the mean in which both parts of every merge have equal weight (weighted),
+        or the distance to the centre (centroid, median, and ward, times √(2|A|/(|A| + 1))). Of
+        equally near clusters the first. The rule is for new rows: a row of the tree itself may be
+        nearer to another cluster than to its own.
 
         Parameters
         ----------
@@ -269,17 +267,17 @@ class Tree:
     # --- distances in the tree ---
 
     def cophenetic(self) -> np.ndarray:
-        """The height of the merge that joins rows i and j, for all i < j.
+        """Return the height of the merge that joins rows i and j, for all i < j.
 
         Returns
         -------
         ndarray of shape (n (n - 1) / 2,)
             SciPy's condensed layout. Rows of one leaf are at 0.
         """
-        return joined_at(self._shape, self.heights, self.rows)
+        return cophenetic_distances(self._shape, self.heights, self.rows)
 
     def cophenetic_correlation(self, X: npt.ArrayLike | None = None) -> float:
-        """How well the tree keeps the distances: their correlation with ``cophenetic()``.
+        """Return the correlation of the distances with ``cophenetic()``.
 
         Parameters
         ----------
@@ -290,7 +288,7 @@ class Tree:
         Returns
         -------
         float
-            1: the tree says all; NaN where one of the two does not vary.
+            1 if the tree reproduces the distances; NaN if one of the two does not vary.
         """
         D, C = distances_given(self, self.X if X is None else X), self.cophenetic()
         if D.shape != C.shape:
@@ -302,17 +300,17 @@ class Tree:
     # --- for people ---
 
     def to_newick(self, path: object = None) -> str:
-        """The tree in the Newick format, which programs for phylogenies read.
+        """Return the tree in the Newick format, which phylogenetics software reads.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, whole or not at all.
+            A file to write, atomically.
 
         Returns
         -------
         str
-            Lengths of branches are differences of heights: an inversion has one below 0.
+            Branch lengths are differences of heights, negative at inversions.
 
         Examples
         --------
@@ -326,14 +324,14 @@ class Tree:
             write_whole(path, text + "\n")
         return text
 
-    def plot(self, **how: Any) -> "DendrogramDisplay":
+    def plot(self, **options: Any) -> "DendrogramDisplay":
         """Draw the dendrogram.
 
         Parameters
         ----------
-        **how
-            As ``certus.plotting.plot_dendrogram`` takes it: ``n_clusters``, ``height``, ``labels``,
-            ``max_leaves``, ``orientation``, ``ax``, ``svg``.
+        **options
+            Arguments of ``certus.plotting.plot_dendrogram``: ``n_clusters``, ``height``,
+            ``labels``, ``max_leaves``, ``orientation``, ``ax``, ``svg``.
 
         Returns
         -------
@@ -341,25 +339,25 @@ class Tree:
         """
         from ..plotting import plot_dendrogram
 
-        return plot_dendrogram(self, **how)
+        return plot_dendrogram(self, **options)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def __repr__(self) -> str:
         n = self.n_leaves
-        told = [leaves(n)]
+        parts = [count_leaves(n)]
         if self.method is not None:
-            told.insert(0, self.method)
+            parts.insert(0, self.method)
         if self.rows is not None:
-            told[-1] += f" of {count(len(self.rows), 'row')}"
+            parts[-1] += f" of {count(len(self.rows), 'row')}"
         if n > 1:
             low, high = number(float(self.heights.min()), 4), number(float(self.heights.max()), 4)
-            told.append(f"heights {low} to {high}")
-        fallen = len(self.inversions)
-        if fallen:
-            told.append(count(fallen, "inversion"))
-        return f"Tree({', '.join(told)})"
+            parts.append(f"heights {low} to {high}")
+        n_inversions = len(self.inversions)
+        if n_inversions:
+            parts.append(count(n_inversions, "inversion"))
+        return f"Tree({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -372,5 +370,5 @@ def _leaves_of_rows(rows: npt.ArrayLike, n: int) -> np.ndarray:
     wrong = np.flatnonzero((leaf < 0) | (leaf >= n))
     if len(wrong):
         i = int(wrong[0])
-        raise ValueError(f"row {i} is said to be in leaf {leaf[i]}: there are 0 … {n - 1}")
+        raise ValueError(f"row {i} has leaf {leaf[i]}: leaves are 0 … {n - 1}")
     return leaf.astype(np.intp)

@@ -1,4 +1,4 @@
-"""Clusters of columns, and a column for each: VariableClustering."""
+"""Clusters of columns, each represented by one column: VariableClustering."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from ..solvers.linkage import agglomerate_distances
 from ..text.format import count, listed, name_of
 from ._linkage_problem import rows_of
 from ._tree_estimator import CutTree
-from ._units import Told, warn_each
+from ._units import PendingWarning, emit_warnings
 from .tree import Tree
 
 LINKAGES = ("single", "complete", "average", "weighted")
@@ -23,27 +23,27 @@ METRICS = ("correlation", "cosine")
 
 
 class VariableClustering(TransformerMixin, CutTree):
-    """Merge the two most similar clusters of columns, cut the tree, keep a column for each.
+    """Cluster similar columns by a tree, and represent each cluster by one column.
 
     Columns i and j are at distance 1 − c, or 1 − |c| with ``absolute``: c is their correlation,
-    Σ (x_i − m_i)(x_j − m_j)/‖x_i − m_i‖‖x_j − m_j‖, or their cosine, the same without means m. Both
-    are the same in any unit. The representative of a cluster is the column with the largest mean
+    Σ (x_i − m_i)(x_j − m_j)/‖x_i − m_i‖‖x_j − m_j‖, or their cosine, which omits the means m. Both
+    are independent of units. The representative of a cluster is the column with the largest mean
     similarity to the others in it.
 
     Parameters
     ----------
     n_clusters : int or None, default=2
-        Exactly so many. None: see ``distance_threshold``.
+        Number of clusters. None: see ``distance_threshold``.
     metric : {"correlation", "cosine"}, default="correlation"
     absolute : bool, default=True
-        Are columns that fall as others rise like them? True: 1 − |c|; False: 1 − c.
+        Whether negatively correlated columns count as similar. True: 1 − |c|; False: 1 − c.
     linkage : {"average", "complete", "single", "weighted"}, default="average"
     distance_threshold : float, default=None
-        Merges at this distance or above are not made. With n_clusters=None.
+        Clusters at this distance or more are not merged. With n_clusters=None.
     representation : {"column", "mean"}, default="column"
-        What ``transform`` gives for a cluster: its representative as it is; or the mean of its
-        columns, each divided by its spread (and for correlation centred), those with c < 0 to the
-        representative turned round.
+        What ``transform`` returns for a cluster: its representative, unchanged; or the mean of its
+        columns, each divided by its spread (for correlation also centred), and with the sign
+        reversed where c < 0 with the representative.
 
     Attributes
     ----------
@@ -53,21 +53,22 @@ class VariableClustering(TransformerMixin, CutTree):
     representatives_ : ndarray of shape (n_clusters_,) of int
         The column of each cluster; of equally similar ones the first.
     signs_ : ndarray of shape (n_features,)
-        −1 where a column falls as its representative rises, else 1.
+        −1 for columns negatively related to their representative, else 1.
     center_, spread_ : ndarrays of shape (n_features,)
-        Means (0 for cosine) and root mean squares about them, by which "mean" makes columns alike.
+        Means (0 for cosine) and root mean squares about them, with which "mean" standardises.
     tree_ : Tree
         All merges of columns: other cuts and a dendrogram.
     certificate_ : Certificate
-        Which merges were recomputed from the columns, and that they are those of the definition.
+        Which merges were recomputed from the columns, and that they agree with the definition.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Set if X has column names.
 
     Notes
     -----
-    O(p²·n) time and p² numbers for p columns. A constant column has no correlation (a column of
-    zeros no cosine): it is at distance 1 from all others and 0 from its like, and is named.
+    O(p²·n) time and memory for p² numbers, p columns. A constant column has no correlation (a
+    column of zeros no cosine): it is at distance 1 from all others, at 0 from other constant ones,
+    and a warning names it.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class VariableClustering(TransformerMixin, CutTree):
 
     @monitored
     def fit(self, X: object, y: object = None) -> "VariableClustering":
-        """Grow the tree of columns, and cut it.
+        """Build the tree of columns, and cut it.
 
         Parameters
         ----------
@@ -122,16 +123,16 @@ class VariableClustering(TransformerMixin, CutTree):
         distance, columns = get_distance(self.metric), np.ascontiguousarray(X.T)
         signed = distance.compare(columns, columns, effective_threads())
         D = signed
-        if self.absolute:  # 2 − d would lose what is left of a d near 2
+        if self.absolute:  # 2 − d would lose digits where d is near 2
             D = np.minimum(signed, distance.compare(columns, -columns, effective_threads()))
         merges = agglomerate_distances(
-            D, self.linkage, threads=effective_threads(), on_step=self._merge_heard
+            D, self.linkage, threads=effective_threads(), on_step=self._on_merge
         )
         names = vars(self).get("feature_names_in_", [f"x{j}" for j in range(p)])
-        told = self._set_cut(Tree(merges, self.linkage, "precomputed", X=D, names=names))
+        pending = self._set_cut(Tree(merges, self.linkage, "precomputed", X=D, names=names))
         self._represent(X, D, signed)
         self._certify_tree(X)
-        warn_each(told + self._without_direction(X))
+        emit_warnings(pending + self._undirected_warnings(X))
         return self
 
     def _check_parameters(self) -> None:
@@ -143,30 +144,31 @@ class VariableClustering(TransformerMixin, CutTree):
 
     def _represent(self, X: np.ndarray, D: np.ndarray, signed: np.ndarray) -> None:
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
-        first = [int(own[D[np.ix_(own, own)].sum(axis=1).argmin()]) for own in members]
+        first = [int(j[D[np.ix_(j, j)].sum(axis=1).argmin()]) for j in members]
         self.representatives_ = np.array(first, dtype=np.intp)
-        with_own = signed[np.arange(len(D)), self.representatives_[self.labels_]]
-        self.signs_ = np.where(self.absolute & (with_own > 1), -1.0, 1.0)
+        to_representative = signed[np.arange(len(D)), self.representatives_[self.labels_]]
+        self.signs_ = np.where(self.absolute & (to_representative > 1), -1.0, 1.0)
         self.center_ = X.mean(axis=0) if self.metric == "correlation" else np.zeros(X.shape[1])
         about = X - self.center_
         self.spread_ = np.sqrt(np.einsum("ij,ij->j", about, about) / len(X))
 
-    def _without_direction(self, X: np.ndarray) -> list[Told]:
+    def _undirected_warnings(self, X: np.ndarray) -> list[PendingWarning]:
         constant = self.metric == "correlation"
-        still = np.ptp(X, axis=0) if constant else np.abs(X).max(axis=0)
-        lost = np.flatnonzero(still == 0)
-        if not len(lost):
+        spread = np.ptp(X, axis=0) if constant else np.abs(X).max(axis=0)
+        undirected = np.flatnonzero(spread == 0)
+        if not len(undirected):
             return []
         names = vars(self).get("feature_names_in_")
-        which = listed([name_of(j, names) for j in lost.tolist()])
+        which = listed([name_of(j, names) for j in undirected.tolist()])
         what = "constant" if constant else "of zeros"
+        columns = count(len(undirected), "column")
         return [(
-            f"{count(len(lost), 'column')} {what} ({which}): at {self.metric} distance 1 from "
+            f"{columns} {what} ({which}): at {self.metric} distance 1 from "
             "every column that has a direction. Drop what does not vary", DegenerateWarning,
         )]  # fmt: skip
 
     def transform(self, X: object) -> np.ndarray:
-        """A column for each cluster.
+        """Return one column for each cluster.
 
         Parameters
         ----------
@@ -180,16 +182,18 @@ class VariableClustering(TransformerMixin, CutTree):
         X = rows_of(self, X, reset=False, missing=False)
         if self.representation == "column":
             return X[:, self.representatives_]
-        alike = (X - self.center_) * (self.signs_ / np.where(self.spread_ > 0, self.spread_, 1.0))
+        standardized = (X - self.center_) * (
+            self.signs_ / np.where(self.spread_ > 0, self.spread_, 1.0)
+        )
         out = np.zeros((len(X), self.n_clusters_))
         for c in range(self.n_clusters_):
-            out[:, c] = alike[:, self.labels_ == c].mean(axis=1)
+            out[:, c] = standardized[:, self.labels_ == c].mean(axis=1)
         return out
 
     def get_feature_names_out(
         self, input_features: Sequence[str] | np.ndarray | None = None
     ) -> np.ndarray:
-        """Names of the representatives; of means "variableclustering0" and so on.
+        """Return the names of the representatives, or "variableclustering0", … for means.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""DIANA: is this the tree that splits the widest cluster until each row is alone?
+"""DIANA: whether a tree splits the widest cluster until each row is alone.
 
     height of a cluster = its diameter, max d(i, j); the next to be split has the largest
 
@@ -8,11 +8,11 @@ starts a splinter S; then, as long as one gains by it, the row that gains most f
     gain(i) = mean d(i, C∖S∖i) − mean d(i, S) > 0.
 
 ``merges`` are the splits from the last to the first. Diameters are recomputed, and every split is
-done again, with either part as the splinter. Diameters and gains are known up to a share ``tol`` of
-the diameter: of rows that gain as much up to that, any of the given splinter may follow, the first
-or the one that gains most. ``miss`` counts splits, sizes and labels that are wrong.
+repeated, with either part as the splinter. Diameters and gains may be off by the share ``tol`` of
+the diameter: among rows whose gains are equal up to that, the first row of the given splinter may
+follow, or the one that gains most. ``miss`` counts wrong splits, sizes and labels.
 
-Memory: all n² distances, so that more than 4,096 rows are refused. Time O(n³) at most.
+Memory: all n² distances, so more than 4,096 rows are refused. Time at most O(n³).
 """
 
 from math import inf
@@ -27,8 +27,8 @@ def check(X, y, s, *, merges, distance, scale=None, labels=None, n_clusters=None
     """Check merges (n − 1, 4): two clusters, height and size."""
     n = len(merges) + 1
     D = distances_of(X if scale is None else X / scale, n, distance)
-    flat = (X.shape[1] + 64) * np.finfo(float).eps if angles else 0.0  # what is known of 1 − cos
-    if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, flat):
+    cos_error = (X.shape[1] + 64) * np.finfo(float).eps if angles else 0.0  # of 1 − cos
+    if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, cos_error):
         return Claim("exact", inf, inf, 1.0, tol, 0.0)
     rows, group, wrong, last = [[i] for i in range(n)], np.arange(n), 0, 0.0
     kept = n - n_clusters if n_clusters else 0  # merges below the cut
@@ -37,7 +37,7 @@ def check(X, y, s, *, merges, distance, scale=None, labels=None, n_clusters=None
         C = np.array(sorted(A + B))
         rows.append(C.tolist())
         within = D[np.ix_(C, C)]
-        slack = tol * within.max() + flat
+        slack = tol * within.max() + cos_error
         right = abs(h - within.max()) <= slack and h >= last - slack and size == len(C)
         parts = (np.isin(C, A), np.isin(C, B))
         right &= any(splits(within, S, slack, first) for S in parts for first in (True, False))
@@ -51,7 +51,7 @@ def check(X, y, s, *, merges, distance, scale=None, labels=None, n_clusters=None
 
 
 def splits(D, S, slack, first):
-    """Does the rule end with the splinter S (a mask), ties going to the first, or the largest?"""
+    """Whether the rule ends with the splinter S (a mask); ties go to the first, or the largest."""
     m, out = len(D), np.zeros(len(D), dtype=bool)
     gain = D.sum(axis=1) / (m - 1)
     while True:
@@ -73,7 +73,7 @@ def splits(D, S, slack, first):
 def distances_of(X, n, distance):
     if n > 4096:
         raise MemoryError(f"the page holds all distances, and there are {n:,} rows: 4,096 at most")
-    if X.shape == (n * (n - 1) // 2, 1) and n > 2:  # those above the diagonal were given
+    if X.shape == (n * (n - 1) // 2, 1) and n > 2:  # given: those above the diagonal
         D = np.zeros((n, n))
         D[np.triu_indices(n, 1)] = X[:, 0]
         return D + D.T

@@ -7,13 +7,12 @@ The slope of v in z is v(1 − 2p), and ∂ log det I = tr I⁻¹∂I, so that w
 
     ∇F = Σ_i s_i (p_i − [y_i = 1] + h_i(p_i − ½)) x̃_i.
 
-*Stationary*: ½ ∇FᵀI⁻¹∇F, which is what one more scoring step would gain, is small beside the loss
-that the intercept alone leaves. log det I need not be concave, so that this proves nothing about
-points elsewhere.
+*Stationary*: ½ ∇FᵀI⁻¹∇F, the gain of one more scoring step, is small relative to the loss of the
+intercept alone. log det I need not be concave, so this proves nothing about other points.
 
-Where columns are made of others, det I is the product of the eigenvalues that are not 0. With K the
-columns that the term ``independent`` keeps and KC the others, it is det I_K · det(1 + CᵀC). Nothing
-is proven where rounding could have made what I_K shows of a direction.
+Where columns are combinations of others, det I is the product of the nonzero eigenvalues. With K
+the columns that the term ``independent`` keeps and KC the others, it is det I_K · det(1 + CᵀC).
+Nothing is proven where I_K along a direction could be rounding.
 
 Memory: four arrays as large as X.
 """
@@ -27,13 +26,13 @@ from certus.definitions.terms.claim import Claim
 EPS = np.finfo(float).eps
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # an overflow is refused below
 def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     """Check w (p,) and b on X (n, p), y = ±1 (n,) and weights s (n,)."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     if not np.isfinite([*w, b]).all() or (b != 0 and not fit_intercept):
         return Claim("stationary", inf, inf, 1.0, tol)
-    # near the means, and of few digits: X − center is exact
+    # close to the means but with few digits, so that X − center is exact
     center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     z = (X - center) @ w + (b + center @ w)
     loss = fsum(s * np.logaddexp(0.0, -y * z))
@@ -46,7 +45,7 @@ def check(X, y, s, *, w, b, fit_intercept, independent=None, tol=1e-6):
     A = np.sqrt(sv)[:, None] * K  # I_K = AᵀA
     unit = np.linalg.norm(A, axis=0) + 1e-300
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
-    if not (sigma > 100 * EPS).all():  # rounding may be all of it
+    if not (sigma > 100 * EPS).all():  # I_K may be rounding
         return Claim("stationary", inf, inf, 1.0, tol)
     D = Vt.T / sigma / unit[:, None]
     Z = K @ D  # Zᵀ diag(sv) Z = 1

@@ -1,4 +1,4 @@
-r"""The gap statistic: how much more compact clusters are than those of data without any.
+r"""The gap statistic: how much more compact clusters are than those of unstructured data.
 
     W_k    = Σ_C Σ_{i ∈ C} s_i ‖x_i − m_C‖²,        m_C the weighted mean of cluster C
     Gap(k) = (1/B) Σ_b log W*_kb − log W_k,        s_k = sd_b(log W*_kb) · √(1 + 1/B)
@@ -8,9 +8,9 @@ W*_kb is W_k of the b-th of B samples of a uniform distribution over the box of 
 principal axes, clustered in the same way (Tibshirani, Walther & Hastie 2001). sd divides by B. Gap
 is ∞ where W_k = 0; W* > 0.
 
-The claim is exact, for the clusters of the data and the numbers W* that are given: the miss is the
-largest difference from what is stated, ∞ if k̂ is another. ``within`` gives W* of a sample. Memory:
-three arrays as large as X.
+The claim is exact, for the given clusters of the data and the given W*: the miss is the largest
+difference from the stated values, ∞ if k̂ differs. ``within`` gives W* of a sample. Memory: three
+arrays as large as X.
 """
 
 from math import fsum, inf
@@ -39,11 +39,11 @@ def check(X, y, s, *, ks, labels, noise, gap, error, chosen, tol=1e-6):
 
 
 def within(X, s, labels):
-    """W_k."""
+    """Return W_k."""
     X, s, labels = X[s > 0], s[s > 0], labels[s > 0]
     parts = []
     for c in np.unique(labels):
         x, weight = X[labels == c], s[labels == c]
-        x = x - x[0]  # so that rows far from the origin lose no digits
+        x = x - x[0]  # accurate far from the origin
         parts.append(weight @ (x - np.average(x, axis=0, weights=weight)) ** 2)
     return fsum(np.ravel(parts))

@@ -8,9 +8,9 @@ r"""Linear support vector machine with hinge loss: how far (w, b) is from the op
     F(w, b) ≥ C Σ_i s_i a_i − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b),
 
 the last term being the least value of −vᵀw + l1‖w‖₁ + l2/2 ‖w‖². Where l2 = 0 it is 0, and
-|v_j| ≤ l1 is required. A row on its margin may have any a, so that none follows from (w, b). A
-model may bring β_i = C s_i y_i a_i; else an interior-point method looks for a. It is not trusted:
-whatever a is, it is made feasible, and the bound computed.
+|v_j| ≤ l1 is required. A row on its margin may have any a, so a does not follow from (w, b). A
+model may provide β_i = C s_i y_i a_i; otherwise an interior-point method searches for a. It need
+not be trusted: any a is made feasible, and the bound computed from it.
 
 Memory: four arrays as large as X; without β, seven of n + 2p rows and p + 1 columns.
 """
@@ -22,12 +22,12 @@ import numpy as np
 from certus.definitions.terms.claim import Claim
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # an overflow is refused below
 def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, beta=None, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     beta = None if beta is None else beta[s > 0]
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    # near the means, and of few digits: X − center is exact
+    # close to the means but with few digits, so that X − center is exact
     center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     F = C * fsum(s * np.maximum(1 - y * (X @ w + b), 0.0)) + l1 * fsum(np.abs(w))
@@ -56,9 +56,9 @@ def dual_bound(X, y, s, a, C, l1, l2, fit_intercept):
 
 
 def interior_point(X, y, omega, l1, l2, fit_intercept, gap):
-    """Minimise Σ ω_i ξ_i + ½ θᵀRθ over ξ ≥ 0, ζ = ξ + Bθ − u ≥ 0; α and ω − α belong to ζ, ξ.
+    """Minimise Σ ω_i ξ_i + ½ θᵀRθ over ξ ≥ 0, ζ = ξ + Bθ − u ≥ 0, with multipliers ω − α and α.
 
-    l1|w_j| is two more rows, l1[w_j]₊ + l1[−w_j]₊. Returns α of the rows of X.
+    l1|w_j| = l1[w_j]₊ + l1[−w_j]₊ is two additional rows. Returns α of the rows of X.
     """
     I = np.eye(X.shape[1] + fit_intercept)[: X.shape[1]]
     B = np.vstack([y[:, None] * np.column_stack([X, np.ones(len(X))])[:, : len(I.T)], I, -I])
@@ -66,17 +66,17 @@ def interior_point(X, y, omega, l1, l2, fit_intercept, gap):
     omega = np.append(omega, np.full(2 * len(I), l1 or 1e-12 * omega.max()))
     theta, alpha, zeta, xi = np.zeros(len(R)), omega / 2, np.ones(len(B)), np.ones(len(B))
     for _ in range(200):
-        rest = omega - alpha
-        mu = (alpha @ zeta + rest @ xi) / len(B)
+        slack = omega - alpha
+        mu = (alpha @ zeta + slack @ xi) / len(B)
         if mu * len(B) < gap:
             break
-        mu, q = mu / 20, zeta / alpha + xi / rest
-        e = mu / alpha - mu / rest + u - B @ theta
+        mu, q = mu / 20, zeta / alpha + xi / slack
+        e = mu / alpha - mu / slack + u - B @ theta
         step = np.linalg.solve(R + (B.T / q) @ B, B.T @ (alpha + e / q) - R @ theta)
-        more = (e - B @ step) / q
-        steps = more, -more, (mu - zeta * more) / alpha - zeta, (mu + xi * more) / rest - xi
-        shrink = max(np.max(-d / v) for d, v in zip(steps, (alpha, rest, zeta, xi), strict=True))
-        t = min(1.0, 0.99 / max(shrink, 1e-300))
-        theta, alpha = theta + t * step, alpha + t * more
-        zeta, xi = zeta + t * steps[2], xi + t * steps[3]
+        d_alpha = (e - B @ step) / q
+        d_zeta, d_xi = (mu - zeta * d_alpha) / alpha - zeta, (mu + xi * d_alpha) / slack - xi
+        steps = (alpha, d_alpha), (slack, -d_alpha), (zeta, d_zeta), (xi, d_xi)
+        t = min(1.0, 0.99 / max(1e-300, max(np.max(-d / v) for v, d in steps)))
+        theta, alpha = theta + t * step, alpha + t * d_alpha
+        zeta, xi = zeta + t * d_zeta, xi + t * d_xi
     return alpha[: len(X)]

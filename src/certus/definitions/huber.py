@@ -1,4 +1,4 @@
-r"""Classifier with Huber's loss on y = ±1: how far (w, b) is from the optimum.
+r"""Linear classifier with Huber's loss on y = ±1: how far (w, b) is from the optimum.
 
     F(w, b) = C Σ_i s_i h(y_i − z_i) + l1‖w‖₁ + l2/2 ‖w‖²        z = Xw + b,  y = ±1
     h(r) = r²/2 where |r| ≤ δ, δ|r| − δ²/2 beyond
@@ -10,8 +10,8 @@ v = C Xᵀ(s∘y∘a), summed,
     F(w, b) ≥ C Σ_i s_i (a_i − a_i²/2) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b),
 
 the last term being the least value of −vᵀw + l1‖w‖₁ + l2/2 ‖w‖². Where l2 = 0 it is 0, and
-|v_j| ≤ l1 is required. At the optimum both sides are equal for a = 1 − y∘z, cut to [−δ, δ], so that
-this a is used, made feasible.
+|v_j| ≤ l1 is required. At the optimum both sides are equal for a = 1 − y∘z, clipped to [−δ, δ]; so
+this a is used, after making it feasible.
 
 Memory: two arrays as large as X.
 """
@@ -23,11 +23,11 @@ import numpy as np
 from certus.definitions.terms.claim import Claim
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # an overflow is refused below
 def check(X, y, s, *, w, b, delta, C, l1, l2, fit_intercept, constant=False, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    # near the means, and of few digits: X − center is exact
+    # close to the means but with few digits, so that X − center is exact
     center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     r = 1 - y * (X @ w + b)
@@ -45,8 +45,8 @@ def check(X, y, s, *, w, b, delta, C, l1, l2, fit_intercept, constant=False, tol
 
 
 def loss(r, delta):
-    near = np.minimum(np.abs(r), delta)
-    return near * (np.abs(r) - near / 2)
+    clipped = np.minimum(np.abs(r), delta)
+    return clipped * (np.abs(r) - clipped / 2)
 
 
 def dual_bound(X, y, s, a, C, l1, l2, fit_intercept):

@@ -1,26 +1,27 @@
-r"""k-means: what one more step, and the move of a single row, would take from the objective.
+r"""k-means: by how much one more step, or moving a single row, would lower the objective.
 
     J(μ) = Σ_i s_i min_k ‖x_i − μ_k‖²
 
-*Lloyd's step* gives each row to its nearest centre and moves each centre to the mean m_k of its
-rows, of weight n_k. J never rises by it, and where it does not fall the centres are a local
-optimum: ``miss`` is J(μ) − J(m), and an empty cluster adds what J would fall by if it took the row
-that is worst served. Which of several centres is nearest is decided without rounding; a row that
-is equally near to several goes to the one that ``ties`` names.
+*Lloyd's step* assigns each row to its nearest centre and moves each centre to the mean m_k of its
+rows, of weight n_k. It never raises J, and if it does not lower J the centres are a local optimum:
+``miss`` is J(μ) − J(m), plus, for an empty cluster, the largest gain of moving its centre to a row.
+Which centre is nearest is decided without rounding; a row that is equally near to several belongs
+to the one that ``ties`` names.
 
-*Hartigan's test* is stronger. If row i alone moves from cluster a to b, with the means, J falls by
+*Hartigan's test* is stronger. If row i alone moves from cluster a to b, and the means follow, J
+falls by
 
     s_i n_a/(n_a − s_i) ‖x_i − m_a‖² − s_i n_b/(n_b + s_i) ‖x_i − m_b‖².
 
-Where no move gains more than tol·J the claim is called "local optimum", else "stationary". Rows
-with more than 1 − 10⁻⁶ of the weight of their cluster are not tested.
+If no move gains more than tol·J the claim is a "local optimum", else "stationary". Rows with more
+than 1 − 10⁻⁶ of the weight of their cluster are not tested.
 
-*Bound*, on demand and for one cluster. The rows' m lie in k − 1 dimensions around x̄, so that for
+*Bound*, on request and for one cluster. The means lie in k − 1 dimensions around x̄, so that for
 every μ, J(μ) is at least the sum of all but the k − 1 largest eigenvalues of
 Σ_i s_i (x_i − x̄)(x_i − x̄)ᵀ.
 
-Weaker than the proof where centres are stored in float32, more than 10⁴ times the spread of their
-rows from the origin: the step here is to means in float64, which gain what float32 cannot hold.
+Weaker than the proof if centres are stored in float32 and lie more than 10⁴ times the spread of
+their rows from the origin: the step here ends at means in float64, which float32 cannot hold.
 
 Memory: two arrays as large as X, four of n by k.
 """
@@ -36,7 +37,7 @@ EPS = np.finfo(float).eps
 
 
 def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
-    """Check mu (k, p). With labels (n,), J is that of the centres they name, not of the nearest."""
+    """Check mu (k, p). With labels (n,), J uses the centres they name, not the nearest ones."""
     tie = np.full(len(X), -1)
     if ties is not None:
         tie[ties[0]] = ties[1]
@@ -45,9 +46,9 @@ def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
     i, k = np.arange(len(X)), len(mu)
     D = squared_distances(X, mu)
     a = nearest(X, mu, D, tie)
-    own = a if labels is None else labels
-    J = fsum(s * D[i, own])
-    if single_points(X, mu, own):  # J is 0 but for the rounding of means
+    assigned = a if labels is None else labels
+    J = fsum(s * D[i, assigned])
+    if single_points(X, mu, assigned):  # J is 0 up to the rounding of means
         return Claim("local optimum", J, 0.0, J, tol, 0.0)
     n = np.bincount(a, s, k)
     m = mu + [s[a == j] @ (X[a == j] - mu[j]) / (n[j] or 1.0) for j in range(k)]
@@ -57,7 +58,7 @@ def check(X, y, s, *, mu, labels=None, ties=None, bound=False, tol=1e-6):
     enter = s[:, None] * n / (n + s[:, None]) * D
     enter[i, a] = inf
     kind = "local optimum" if (leave - enter.min(axis=1)).max() <= tol * J else "stationary"
-    if not 1e-310 * (fsum(s) + len(X)) * X.shape[1] < J:  # squares of differences vanish
+    if not 1e-310 * (fsum(s) + len(X)) * X.shape[1] < J:  # squares of differences underflow
         miss = inf
     best = min(spectral_bound(X, s, k), J) if bound or k == 1 else None
     return Claim(kind, J, miss, J, tol, best)
@@ -68,7 +69,7 @@ def squared_distances(X, mu):
 
 
 def nearest(X, mu, D, tie):
-    """The nearest centre of each row, by fractions where rounding could decide it."""
+    """Return the nearest centre of each row, by fractions where rounding could decide it."""
     a, least = D.argmin(axis=1), D.min(axis=1)
     close = D - least[:, None] <= 8 * (X.shape[1] + 8) * EPS * least[:, None]
     for i in np.flatnonzero(close.sum(axis=1) > 1):
@@ -83,10 +84,10 @@ def exact_distance(x, m):
 
 
 def single_points(X, mu, a):
-    """Whether all rows of each cluster are equal, and its centre is there but for rounding."""
-    _, first, of = np.unique(a, return_index=True, return_inverse=True)
-    off = np.abs(mu[a] - X[first][of]) > 4 * EPS * np.abs(X).max(axis=0)
-    return np.array_equal(X, X[first][of]) and not off.any()
+    """Whether all rows of each cluster are equal, and equal to its centre up to rounding."""
+    _, first, cluster = np.unique(a, return_index=True, return_inverse=True)
+    off = np.abs(mu[a] - X[first][cluster]) > 4 * EPS * np.abs(X).max(axis=0)
+    return np.array_equal(X, X[first][cluster]) and not off.any()
 
 
 def spectral_bound(X, s, k):

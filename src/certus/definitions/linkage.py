@@ -1,19 +1,19 @@
-"""Agglomerative trees: is this the tree of these rows?
+"""Agglomerative trees: whether every merge joins the two nearest clusters.
 
     merge t joins the two nearest clusters alive, A and B, at the height h_t = d(A, B)
 
-The distance of a new cluster AB to any other follows from those of A and B; how, is the term
-``link``. So every merge is done again. Of centroid and median linkage A and B must be the least
-pair of all. Heights of the others cannot fall, and two clusters that are nearest to each other stay
-so, whatever is joined elsewhere: that no cluster is nearer to A or to B, and that heights do not
-fall, is then the same.
+The distance of a new cluster AB to any other follows from those of A and B by the term ``link``, so
+every merge is repeated. For centroid and median linkage A and B must be the nearest pair of all.
+For the others heights cannot fall, and two clusters that are nearest to each other remain so,
+whatever is joined elsewhere: it is then equivalent that no cluster is nearer to A or to B, and that
+heights do not fall.
 
-A height may be off by a share ``tol`` and by rounding, in floats of ``precision``, and clusters as
-near as that are ties, which go either way. ``miss`` counts merges, labels and representatives that
-are wrong.
+A height may be off by the share ``tol`` and by rounding, in floats of ``precision``; clusters as
+near as that are ties, which may go either way. ``miss`` counts wrong merges, labels and
+representatives.
 
-Memory: all n² distances, so that more than 4,096 rows are refused. Time O(n²·p), of centroid and
-median O(n³).
+Memory: all n² distances, so more than 4,096 rows are refused. Time O(n²·p), for centroid and median
+O(n³).
 """
 
 from math import inf
@@ -31,14 +31,14 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
     """Check merges (n − 1, 2 to 4): two clusters, height, size. ``columns``: leaves are columns."""
     X, n = X.T if columns else X, len(merges) + 1
     D = distances_of(X if scale is None else X / scale, n, distance)
-    flat = (X.shape[1] + 64) * EPS if angles else 0.0  # what is known of 1 − cos
-    if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, flat):
+    cos_error = (X.shape[1] + 64) * EPS if angles else 0.0  # of 1 − cos
+    if len(D) != n or not is_tree(merges, n) or not np.allclose(D, D.T, tol, cos_error):
         return Claim("exact", inf, inf, 1.0, tol, 0.0)
     wrong = 0
-    for k, leaf in enumerate(representatives):  # nearest to the others of label k, in all
-        own = np.flatnonzero(labels == k)
-        total = dict(zip(own, D[np.ix_(own, own)].sum(axis=1), strict=True))
-        wrong += not total.get(leaf, inf) <= min(total.values()) * (1 + tol) + n * flat
+    for k, leaf in enumerate(representatives):  # least sum of distances in label k
+        members = np.flatnonzero(labels == k)
+        total = dict(zip(members, D[np.ix_(members, members)].sum(axis=1), strict=True))
+        wrong += not total.get(leaf, inf) <= min(total.values()) * (1 + tol) + n * cos_error
     np.fill_diagonal(D, inf)
     D = D**2 if link.squared else D
     place, group, size, last = np.arange(n), np.arange(n), np.ones(n), 0.0
@@ -52,10 +52,10 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
         h = merge[2] if len(merge) > 2 else d
         joins.append(1 + max(joins[a], joins[b]))
         inside.append(max(h, inside[a], inside[b]))
-        lost = 8 * precision * (X.shape[1] + 8 + joins[-1])
-        slack = (tol + lost) * d + flat
+        error = 8 * precision * (X.shape[1] + 8 + joins[-1])
+        slack = (tol + error) * d + cos_error
         if link.squared:  # d² is a difference of larger squares
-            slack = max(slack, inside[-1] * min(lost * inside[-1] / max(d, 1e-300), lost**0.5))
+            slack = max(slack, inside[-1] * min(error * inside[-1] / max(d, 1e-300), error**0.5))
         right = abs(h - d) <= slack and least >= d - slack and (link.least or h >= last - slack)
         D[i] = D[:, i] = link(D, i, j, size)
         D[j] = D[:, j] = D[i, i] = inf
@@ -73,7 +73,7 @@ def check(X, y, s, *, merges, link, distance, scale=None, columns=False, labels=
 def distances_of(X, n, distance):
     if n > 4096:
         raise MemoryError(f"the page holds all distances, and there are {n:,} rows: 4,096 at most")
-    if X.shape == (n * (n - 1) // 2, 1) and n > 2:  # those above the diagonal were given
+    if X.shape == (n * (n - 1) // 2, 1) and n > 2:  # given: those above the diagonal
         D = np.zeros((n, n))
         D[np.triu_indices(n, 1)] = X[:, 0]
         return D + D.T

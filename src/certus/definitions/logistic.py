@@ -8,19 +8,19 @@ r"""Logistic regression of two classes: how far (w, b) is from the optimum.
     F(w, b) ≥ C Σ_i s_i E(a_i) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b).
 
 Where l2 = 0 the last term is 0, and |v_j| ≤ l1 is required. At the optimum both sides are equal for
-a_i = 1/(1 + exp(y_i z_i)), so that this a is used, made feasible.
+a_i = 1/(1 + exp(y_i z_i)); so this a is used, after making it feasible.
 
 *Curvature bound.* Let g be a subgradient of F at (w, b), H the Hessian without l1‖w‖₁, ν² = gᵀH⁻¹g
 and M = max_i ‖(x_i, 1)‖ in the norm of H⁻¹. If t = νM < 1, a finite optimum exists, and
 
     F(w, b) − min F ≤ (t + (1 − t) log(1 − t)) / M² ≤ ν² (½ + t/6 + t²/(12 − 12t)).
 
-Nothing is proven where rounding could have made what H shows of a direction. Without a penalty the
-term ``independent`` leaves out columns made of others, to rounding; what w makes of that rounding,
-Σ_i s_i |r_iᵀw|, is then the most by which F may differ from that of a model without it.
+Nothing is proven where the curvature of H along a direction could be rounding. Without a penalty
+the term ``independent`` excludes columns that are combinations of others up to rounding r; then F
+differs from that of a model without these columns by at most C Σ_i s_i |r_iᵀw|.
 
 *No finite optimum.* Without a penalty, a direction (u, c) with y_i(x_iᵀu + c) ≥ 0 for all rows, and
-> 0 for some, lowers F for ever. Signs that rounding could change are found exactly.
+> 0 for some, lowers F without end. Signs that rounding could change are computed exactly.
 
 Memory: four arrays of n + p rows and p columns.
 """
@@ -34,7 +34,7 @@ from certus.definitions.terms.claim import Claim
 EPS = np.finfo(float).eps
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # an overflow is refused below
 def check(
     X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, direction=None, independent=None,
     tol=1e-6,
@@ -43,7 +43,7 @@ def check(
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     Z = y[:, None] * np.column_stack([X, np.full(len(X), float(fit_intercept))])
     separated = direction and l1 == l2 == 0 and direction.separates(Z)
-    # near the means, and of few digits: X − center is exact
+    # close to the means but with few digits, so that X − center is exact
     center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
     m = y * (X @ w + b)
@@ -55,8 +55,8 @@ def check(
     a = np.exp(-np.logaddexp(0.0, m))  # 1/(1 + exp(m))
     Z, unused = np.column_stack([X, np.ones(len(X))])[:, : len(w) + fit_intercept], 0.0
     if independent and l1 == l2 == 0:
-        kept, rest = independent.columns(Z, np.append(center, 0.0)[: len(Z.T)])
-        Z, unused = Z[:, kept], C * fsum(s * np.abs(rest[:, : len(w)] @ w))
+        kept, rounding = independent.columns(Z, np.append(center, 0.0)[: len(Z.T)])
+        Z, unused = Z[:, kept], C * fsum(s * np.abs(rounding[:, : len(w)] @ w))
     excess = curvature_excess(Z, y, s, a, w, C, l1, l2) + unused
     bound = min(max(dual_bound(X, y, s, a, C, l1, l2, fit_intercept), F - excess, 0.0), F)
     n = np.array([fsum(s[y > 0]), fsum(s[y < 0])])
@@ -86,5 +86,5 @@ def curvature_excess(X, y, s, a, w, C, l1, l2):
     _, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D = Vt.T / sigma / unit[:, None]  # DᵀHD = I
     nu, M = np.linalg.norm(g @ D), np.linalg.norm(X @ D, axis=1).max(initial=0.0)
-    t = nu * M if (sigma > 100 * EPS).all() else inf  # not if rounding may be all of it
+    t = nu * M if (sigma > 100 * EPS).all() else inf  # else H may be rounding
     return nu**2 * (1 / 2 + t / 6 + t**2 / (12 - 12 * t)) if t < 1 else inf

@@ -6,8 +6,8 @@ r"""The mean silhouette: how much nearer rows are to their own cluster than to t
 
     mean  = Σ_i s_i sil_i / Σ_i s_i
 
-d_ij = ‖x_i − x_j‖ (Rousseeuw 1987). A row is not compared with itself: of a row of weight 3, which
-stands for three rows, two remain. The mean is over all rows, or over some, each compared with all.
+d_ij = ‖x_i − x_j‖ (Rousseeuw 1987). A row is not compared with itself: a row of weight 3 stands for
+three rows, of which two remain. The mean is over all rows, or over some, each compared with all.
 
 The claim is exact: the miss is the difference from the stated mean. Memory: two arrays as large as
 X.
@@ -23,7 +23,7 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, labels, mean, rows=None, tol=1e-6):
     """Check the mean silhouette of clusters labels (n,) on X (n, p) with weights s (n,).
 
-    ``rows``: numbers of those that are averaged; None: all. y is not used.
+    ``rows``: numbers of the rows that are averaged; None: all. y is not used.
     """
     rows = np.arange(len(X)) if rows is None else np.unique(rows)
     rows = rows[s[rows] > 0]

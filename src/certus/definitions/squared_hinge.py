@@ -8,8 +8,8 @@ r"""Linear support vector machine with squared hinge loss: how far (w, b) is fro
     F(w, b) ≥ C Σ_i s_i (a_i − a_i²/4) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b),
 
 the last term being the least value of −vᵀw + l1‖w‖₁ + l2/2 ‖w‖². Where l2 = 0 it is 0, and
-|v_j| ≤ l1 is required. At the optimum both sides are equal for a = 2[1 − y∘z]₊, so that this a is
-used, made feasible.
+|v_j| ≤ l1 is required. At the optimum both sides are equal for a = 2[1 − y∘z]₊; so this a is used,
+after making it feasible.
 
 Memory: two arrays as large as X.
 """
@@ -21,18 +21,18 @@ import numpy as np
 from certus.definitions.terms.claim import Claim
 
 
-@np.errstate(all="ignore")  # what overflows is refused
+@np.errstate(all="ignore")  # an overflow is refused below
 def check(X, y, s, *, w, b, C, l1, l2, fit_intercept, constant=False, tol=1e-6):
     """Check w (p,), b on X (n, p), y = ±1, weights s. ``constant``: X has a column for b."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    # near the means, and of few digits: X − center is exact
+    # close to the means but with few digits, so that X − center is exact
     center = np.average(X, axis=0, weights=s).astype("f4").astype(float) * fit_intercept
     X, b = X - center, b + center @ w
-    short = np.maximum(1 - y * (X @ w + b), 0.0)
-    F = C * fsum(s * short**2) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
+    slack = np.maximum(1 - y * (X @ w + b), 0.0)
+    F = C * fsum(s * slack**2) + l1 * fsum(np.abs(w)) + l2 / 2 * fsum(w**2)
     if not np.isfinite(F + b) or (b != 0 and not fit_intercept):
         return Claim("global optimum", inf, inf, 1.0, tol)
-    bound = min(max(dual_bound(X, y, s, 2 * short, C, l1, l2, fit_intercept), 0.0), F)
+    bound = min(max(dual_bound(X, y, s, 2 * slack, C, l1, l2, fit_intercept), 0.0), F)
     plus, minus = C * fsum(s[y > 0]), C * fsum(s[y < 0])
     f0 = 4 * plus * minus / (plus + minus)  # F of the intercept alone, (n₊ − n₋)/(n₊ + n₋)
     if f0 == 0 or not (fit_intercept or constant):

@@ -3,25 +3,25 @@ r"""Support vector machines (C-SVC) for pairs of classes: how far (β, b) is fro
     P(w, b) = ½‖w‖² + Σ_i C_i [1 − m_i]₊        m_i = y_i (wᵀφ(x_i) + b),   w = Σ_j β_j φ(x_j)
 
 K_ij = φ(x_i)ᵀφ(x_j), y = ±1. C_i is C times the weight of row i, that of its class and, in a
-density-weighted machine, d_i. Each pair of classes is a problem by itself, on its rows; P is their
-sum.
+density-weighted machine, d_i. Each pair of classes is a problem of its own, on its rows; P is the
+sum over the pairs.
 
 *Dual bound.* Let K have no negative eigenvalue. For all α with 0 ≤ α_i ≤ C_i and Σ α_i y_i = 0,
 
     P(w, b) ≥ D(α) = Σ_i α_i − ½ Σ_ij α_i y_i K_ij y_j α_j        for every (w, b).
 
-The difference is a sum of terms that are not negative. With δ = β − α∘y,
+The difference is a sum of nonnegative terms. With δ = β − α∘y,
 
     P(w, b) − D(α) = Σ_i {(C_i − α_i)(1 − m_i) where m_i ≤ 1, else α_i(m_i − 1)} + ½ δᵀKδ.
 
-At the optimum it is 0 for α = β∘y, so that this α is used, made feasible.
+At the optimum it is 0 for α = β∘y; so this α is used, after making it feasible.
 
-*Other kernels.* Where K has negative eigenvalues, P has no minimum. The same sum says how far the
-optimality conditions are missed: "stationary". Eigenvalues that are negative by rounding only are
-lifted to 0 by K + τI, and the claim is about that kernel.
+*Other kernels.* Where K has negative eigenvalues, P has no minimum. The same sum measures how far
+the optimality conditions are missed: "stationary". Eigenvalues that are negative only by rounding
+are raised to 0 by K + τI, and the claim is about that kernel.
 
-The scale is Σf₀, or less where a pair misses its own f₀ by more than tol: each must hold.
-Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
+The scale is Σf₀, or less where a pair exceeds tol relative to its own f₀: every pair must hold.
+Memory: three arrays as large as X, and K where the kernel is not definite by construction.
 """
 
 from math import fsum, inf, nan
@@ -32,9 +32,9 @@ from certus.definitions.terms.claim import Claim
 
 
 def check(X, y, s, *, beta, b, pairs, C, kernel, density=None, tol=1e-6):
-    """Check β (n, t) and b (t,) on X (n, p), numbers of classes y (n,) and weights s (n,).
+    """Check β (n, t) and b (t,) on X (n, p), class indices y (n,) and weights s (n,).
 
-    A column for each of the pairs (k, l): 1 for class k, −1 for class l.
+    There is a column for each of the pairs (k, l): y = 1 for class k, −1 for class l.
     """
     C = C * (s if density is None else s * density(X, y))
     y = np.stack([1.0 * (y == k) - (y == l) for k, l in pairs], axis=1)
@@ -66,7 +66,7 @@ def sums(A):
 
 
 def diagonal_shift(kernel, X):
-    """(Has K + τI no negative eigenvalue?, τ), with τ as large as rounding at most, else 0."""
+    """Return whether K + τI is positive semidefinite, and τ: at most rounding, else 0."""
     if kernel.is_definite():
         return True, 0.0
     K = np.array(list(kernel.rows(X)))

@@ -28,8 +28,8 @@ from ._selection import check_selection, fewer_than_asked, selected
 from ._task import Task, aims_at_kkt, solve
 
 LEAST_ROWS = 3  # of two rows each has one neighbour, whatever the weights
-TIGHTER = (0.5, 0.05)  # times tol: the definition adds in another order
-LEAST_TOL = 1e-12
+RETRY_TOL_FACTORS = (0.5, 0.05)  # times tol: the definition adds in another order
+MIN_TOL = 1e-12
 
 
 class NCFS(SelectorMixin, CertifiedEstimator, ABC):
@@ -109,10 +109,10 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         """Solve, set the fitted attributes and certificate_."""
         tol, most = self._certificate_tol(), int(self.max_iter)
         told, aims = self._listener(task, tol), aims_at_kkt(self)
-        fit = self._solve(task, W, on_step=told, tol=TIGHTER[0] * tol if aims else None)
+        fit = self._solve(task, W, on_step=told, tol=RETRY_TOL_FACTORS[0] * tol if aims else None)
         self._set(task, fit)
         found = certify(self, task.rows, tol)
-        for tighter in TIGHTER[1:] if aims else ():
+        for tighter in RETRY_TOL_FACTORS[1:] if aims else ():
             ended = not fit.converged or fit.n_iter >= most
             if found.certified or ended or self._monitor.stopped is not None:
                 break
@@ -125,7 +125,7 @@ class NCFS(SelectorMixin, CertifiedEstimator, ABC):
         return fit
 
     def _certificate_tol(self) -> float:
-        return max(min(float(self.tol), TOL), LEAST_TOL)
+        return max(min(float(self.tol), TOL), MIN_TOL)
 
     def _listener(self, task: Task, tol: float) -> OnStep:
         on_step = self._monitor.iterations(

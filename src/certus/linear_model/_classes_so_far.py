@@ -1,4 +1,4 @@
-"""What Ctrl-C keeps of fits of one class after another against the rest."""
+"""The best fits so far of classes solved one after another against the rest, kept on Ctrl-C."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ class ClassesSoFar:
         return on_step
 
     def done(self, k: int, fit: object) -> None:
-        """Take the fit with which the solver of class k has ended."""
+        """Record the final fit of class k."""
         self.best[k] = fit
         self.complete.add(k)
 
@@ -37,12 +37,12 @@ class ClassesSoFar:
         """Return a fit for each class."""
         return [self.start(k) if fit is None else fit for k, fit in enumerate(self.best)]
 
-    def there(self) -> bool:
-        """Return whether one class has made a step."""
+    def has_steps(self) -> bool:
+        """Return whether any class has made a step."""
         return any(fit is not None for fit in self.best)
 
     def message(self) -> str:
-        """Return what was kept, in words."""
-        K, left = len(self.best), sum(fit is None for fit in self.best)
-        said = f"after {len(self.complete)} of {K} classes; the best one so far of each was kept"
-        return said + (f", {left} of them as they begin" if left else "")
+        """Return a description of what was kept."""
+        K, n_unstarted = len(self.best), sum(fit is None for fit in self.best)
+        message = f"after {len(self.complete)} of {K} classes; the best fit so far of each was kept"
+        return message + (f", {n_unstarted} of them at their start" if n_unstarted else "")

@@ -1,4 +1,4 @@
-"""What the linear classifiers share: a certified fit, scores, labels, probabilities."""
+"""Base classes of the linear classifiers: certified fits, scores, labels, probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from ..data.csr import CSR
 from ..data.rows import Rows
 from ..data.types import Start
 from ..data.validation import memory_for_gram
-from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
@@ -25,11 +25,11 @@ from ._classes_so_far import ClassesSoFar
 from ._scores import scores
 from ._solver_context import SolverContext
 
-LEAST_TOL = 1e-12  # float64 cannot show less
+MIN_TOL = 1e-12  # float64 cannot resolve less
 
 
 class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
-    """A fitted w and b, one score for two classes and one for each of more."""
+    """Base of classifiers with w and b: one score for two classes, else one for each class."""
 
     classes_: np.ndarray
     coef_: Any
@@ -39,63 +39,74 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
 
     @abstractmethod
     def _attributes(self, fit: Fit) -> dict[str, Any]:
-        """Fitted attributes of a solver's parameters."""
+        """Return the fitted attributes of a solver's parameters."""
 
     @abstractmethod
     def _check(self, rows: Rows, tol: float) -> Certificate:
-        """The certificate of what is set."""
+        """Return the certificate of the attributes as they are set."""
 
     def _solve(
         self, problem: Problem, rows: Rows, solver: Solver, tol: float, max_iter: int,
         start: tuple[np.ndarray, np.ndarray] | None = None, otherwise: Solver | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """Minimise a problem of a loss and a penalty. ``rows``: the problem's own. ``otherwise``:
-        the solver that goes on where the first one ends and its result is not certified."""
+        """Minimise a loss plus a penalty.
+
+        ``rows``: those of the problem. ``otherwise``: the solver that continues where the first
+        one ended without a certificate.
+        """
         if isinstance(solver, Newton):
             side = rows.shape[1] * problem.outputs
             memory_for_gram(side + 1, side, rows.threads)
         solvers = [otherwise or solver, solver]
 
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
-            own = solvers.pop() if len(solvers) > 1 else solvers[0]
-            return solve(problem, own, start, tol, max_iter, on_step, before)
+            current_solver = solvers.pop() if len(solvers) > 1 else solvers[0]
+            return solve(problem, current_solver, start, tol, max_iter, on_step, before)
 
-        return self._search(run, rows, tol, max_iter, start)
+        return self._solve_until_certified(run, rows, tol, max_iter, start)
 
-    def _search(
+    def _solve_until_certified(
         self, run: Callable[..., Fit], rows: Rows, tol: float, max_iter: int,
         start: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """Solve, certify, and go on where the certificate asks for more.
+        """Solve and certify; continue with a smaller tol while the certificate misses its own.
 
-        ``run(start, tol, on_step, before)``: the solver, after ``before`` steps.
+        ``run(start, tol, on_step, before)`` runs the solver, after ``before`` steps.
         """
         tol = self._certificate_tol(tol)
         on_step: OnStep = self._monitor.iterations(
             self._attributes, lambda: self._check(rows, tol), max_iter
         )
         if getattr(self, "verbose", 0) > 0:
-            on_step = aloud(on_step, type(self).__name__)
+            on_step = print_steps(on_step, type(self).__name__)
         before = 0
-        for tighter in TIGHTER:
+        for factor in RETRY_TOL_FACTORS:
             with SolverContext(self, rows):
-                fit = run(start, tol * tighter, on_step, before)
+                fit = run(start, tol * factor, on_step, before)
             self._set(fit)
-            found = self._check(rows, tol)
-            more = fit.converged and fit.n_iter < max_iter and self._monitor.stopped is None
-            more = more and bool(np.isfinite(found.objective))  # else there is no way from here
-            if found.certified or not more or found.status == "no finite optimum":
+            certificate = self._check(rows, tol)
+            can_improve = fit.converged and fit.n_iter < max_iter and self._monitor.stopped is None
+            can_improve = can_improve and bool(
+                np.isfinite(certificate.objective)
+            )  # else no restart can help
+            if (
+                certificate.certified
+                or not can_improve
+                or certificate.status == "no finite optimum"
+            ):
                 break
             start, before = (fit.w, fit.b), fit.n_iter
-        return fit, found
+        return fit, certificate
 
     def _solve_each(
         self, problems: list[Problem], rows: Rows, choose: Callable[[Problem], Solver], tol: float,
         max_iter: int, attributes: Callable[[list[Fit]], dict[str, Any]],
         start: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Fit, Certificate]:  # fmt: skip
-        """Solve one problem for each class against the rest; ``attributes``: what a fit for each
-        class sets."""
+        """Solve one problem for each class against the rest.
+
+        ``attributes`` maps the fits of all classes to fitted attributes.
+        """
         self._monitor.begin(None)
         tol = self._certificate_tol(tol)
         starts = [
@@ -103,34 +114,34 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
             for k in range(len(problems))
         ]
         steps = [0] * len(problems)
-        so_far = ClassesSoFar(len(problems), lambda k: _start_of(problems[k], starts[k]))
+        class_fits = ClassesSoFar(len(problems), lambda k: _initial_fit(problems[k], starts[k]))
         self._monitor.keep(
-            lambda: attributes(so_far.fits()), lambda: self._check(rows, tol),
-            so_far.message, so_far.there,
+            lambda: attributes(class_fits.fits()), lambda: self._check(rows, tol),
+            class_fits.message, class_fits.has_steps,
         )  # fmt: skip
-        for tighter in TIGHTER:
+        for factor in RETRY_TOL_FACTORS:
             fits = []
             for k, problem in enumerate(problems):
                 with SolverContext(self, rows):
                     fits.append(
                         solve(
-                            problem, choose(problem), starts[k], tol * tighter, max_iter,
-                            so_far.listener(k), steps[k],
+                            problem, choose(problem), starts[k], tol * factor, max_iter,
+                            class_fits.listener(k), steps[k],
                         )
                     )  # fmt: skip
-                so_far.done(k, fits[k])
+                class_fits.done(k, fits[k])
                 self._monitor.part_done("class")
-            fit = together(fits)
+            fit = combine_fits(fits)
             self.__dict__.update(attributes(fits))
-            found = self._check(rows, tol)
-            lost = not np.isfinite(found.objective)  # there is no way from here
-            if found.certified or lost or not fit.converged or fit.n_iter >= max_iter:
+            certificate = self._check(rows, tol)
+            is_lost = not np.isfinite(certificate.objective)  # no restart can help
+            if certificate.certified or is_lost or not fit.converged or fit.n_iter >= max_iter:
                 break
             starts, steps = [(one.w, one.b) for one in fits], [one.n_iter for one in fits]
-        return fit, found
+        return fit, certificate
 
     def _start(self, classes: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where a warm start begins; None: from nothing."""
+        """Return (w, b) of a warm start; None for a cold one."""
         if not self.warm_start or "coef_" not in vars(self):
             return None
         w, b = self.densify().coef_.T, np.array(self.intercept_, dtype=float)
@@ -145,17 +156,17 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
 
     @staticmethod
     def _certificate_tol(tol: float) -> float:
-        return max(min(tol, TOL), LEAST_TOL)
+        return max(min(tol, TOL), MIN_TOL)
 
-    # --- what people ask of a fitted one ---
+    # --- methods of fitted models ---
 
     def sparsify(self) -> "LinearClassifier":
-        """Keep ``coef_`` as a sparse matrix: less memory after an L1 penalty. Returns self."""
+        """Convert ``coef_`` to a sparse matrix, which saves memory after an L1 penalty."""
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
     def densify(self) -> "LinearClassifier":
-        """Undo ``sparsify``. Returns self."""
+        """Convert ``coef_`` back to an array."""
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
@@ -167,12 +178,12 @@ class LinearClassifier(ClassifierMixin, CertifiedEstimator, ABC):
 
 
 class LargestScore:
-    """Scores Xw + b, and the class of the largest."""
+    """Scores Xw + b, and predictions by the largest score."""
 
     classes_: np.ndarray
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Scores Xw + b, in float64.
+        """Return the scores Xw + b, in float64.
 
         Parameters
         ----------
@@ -181,13 +192,13 @@ class LargestScore:
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: above 0 is ``classes_[1]``.
+            Two classes: a score above 0 predicts ``classes_[1]``.
         """
         z = scores(self, X)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: object) -> np.ndarray:
-        """The class of the largest score, which is that of the largest probability.
+        """Return the class of the largest score, which has the largest probability.
 
         Parameters
         ----------
@@ -205,7 +216,7 @@ class Probabilities(LargestScore):
     """Probabilities of the logistic and the softmax model."""
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """P(class | x), in the order of ``classes_``.
+        """Return P(class | x), in the order of ``classes_``.
 
         Parameters
         ----------
@@ -218,7 +229,7 @@ class Probabilities(LargestScore):
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: object) -> np.ndarray:
-        """log P(class | x): finite where the probability itself would be 0.
+        """Return log P(class | x), which is finite even where the probability underflows to 0.
 
         Parameters
         ----------
@@ -232,12 +243,12 @@ class Probabilities(LargestScore):
 
 
 def probabilities(z: np.ndarray) -> np.ndarray:
-    """P(class | x) from scores: (n,) of two classes, (n, K) of more."""
+    """Return P(class | x) from scores: (n,) for two classes, (n, K) for more."""
     return np.column_stack([expit(-z), expit(z)]) if z.ndim == 1 else softmax(z, axis=1)
 
 
 def log_probabilities(z: np.ndarray) -> np.ndarray:
-    """log P(class | x) from the same scores."""
+    """Return log P(class | x) from scores: (n,) for two classes, (n, K) for more."""
     if z.ndim == 1:
         return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
     logs: np.ndarray = log_softmax(z, axis=1)
@@ -245,7 +256,7 @@ def log_probabilities(z: np.ndarray) -> np.ndarray:
 
 
 def attributes_of(fit: Fit) -> dict[str, Any]:
-    """Fitted attributes of a solver's w and b."""
+    """Return the fitted attributes of a solver's w and b."""
     return {
         "coef_": fit.w.T.copy(),
         "intercept_": fit.b.copy(),
@@ -254,47 +265,47 @@ def attributes_of(fit: Fit) -> dict[str, Any]:
     }
 
 
-def attributes_of_each(fits: list[Fit]) -> dict[str, Any]:
-    """Fitted attributes of a fit for each class."""
+def attributes_of_fits(fits: list[Fit]) -> dict[str, Any]:
+    """Return the fitted attributes of one fit for each class."""
     steps = np.array([one.n_iter for one in fits], dtype=np.int32)
-    return {**attributes_of(together(fits)), "n_iter_": steps}
+    return {**attributes_of(combine_fits(fits)), "n_iter_": steps}
 
 
-def aloud(on_step: OnStep, name: str) -> OnStep:
-    """The same listener, and a printed line for each step."""
+def print_steps(on_step: OnStep, name: str) -> OnStep:
+    """Return an ``on_step`` that prints a line for each step before calling the given one."""
 
-    def told(step: Step) -> bool:
+    def print_step(step: Step) -> bool:
         line = f"{name}: iteration {step.iteration}, objective {number(step.objective, 10)}"
         if step.bound is not None and np.isfinite(step.bound):
             line += f", at most {number(step.objective - step.bound, 2)} above the best possible"
         print(printable(line))
         return on_step(step)
 
-    return told
+    return print_step
 
 
 def with_constant(rows: Rows, value: float) -> Rows:
-    """The same rows with one more column of a constant: a copy of X."""
+    """Return the rows with an additional constant column; X is copied."""
     n = rows.shape[0]
     if rows.sparse:
         X = sparse.csr_array((rows.X.data, rows.X.indices, rows.X.indptr), shape=rows.shape)
         column = sparse.csr_array(np.full((n, 1), value, dtype=rows.X.dtype))
-        more: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
+        extended: np.ndarray | CSR = CSR(sparse.hstack([X, column], format="csr"))
     else:
-        more = np.column_stack([rows.X, np.full(n, value)])
-    return Rows(more, rows.y, rows.s, threads=rows.threads)
+        extended = np.column_stack([rows.X, np.full(n, value)])
+    return Rows(extended, rows.y, rows.s, threads=rows.threads)
 
 
-def _start_of(problem: Problem, start: tuple[np.ndarray, np.ndarray] | None) -> Fit:
-    """The fit of a class whose solver was not begun: where it begins."""
+def _initial_fit(problem: Problem, start: tuple[np.ndarray, np.ndarray] | None) -> Fit:
+    """Return the fit at the start of a class whose solver has not run yet."""
     w, b = (problem.null_w, problem.null[0]) if start is None else start
     return Fit(w, b, "", 0)
 
 
-def together(fits: list[Fit]) -> Fit:
-    """The fits of all classes as one."""
+def combine_fits(fits: list[Fit]) -> Fit:
+    """Return the fits of all classes as one."""
     stopped = [one.stopped_at for one in fits if one.stopped_at is not None]
-    said = [one.message for one in sorted(fits, key=lambda one: one.converged) if one.message]
+    messages = [one.message for one in sorted(fits, key=lambda one: one.converged) if one.message]
     return Fit(
         w=np.hstack([one.w for one in fits]),
         b=np.concatenate([one.b for one in fits]),
@@ -302,5 +313,5 @@ def together(fits: list[Fit]) -> Fit:
         n_iter=max(one.n_iter for one in fits),
         stopped_at=stopped[0] if stopped else None,
         converged=all(one.converged for one in fits),
-        message=said[0] if said else "",  # of a class that is not solved, before all others
+        message=messages[0] if messages else "",  # classes that did not converge come first
     )

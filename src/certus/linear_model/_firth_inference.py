@@ -1,4 +1,4 @@
-"""Tests and intervals of a certified fit of Firth's logistic regression from its own rows."""
+"""Tests and intervals of a certified fit of Firth's logistic regression."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def firth_inference(
     model: "FirthLogisticRegression", X: object, y: object, sample_weight: object
 ) -> FirthInference:
-    """Inference of a fitted FirthLogisticRegression.
-
-    The fitted w and b are used; everything else is recomputed from the rows.
-    """
+    """Return the inference of a fitted model; all but its w and b is recomputed from the rows."""
     check_is_fitted(model)
     certificate = model.certificate_
     require_certified_and_unedited(model)
@@ -36,25 +33,25 @@ def firth_inference(
     w, b, intercept = fitted["w"], fitted["b"], fitted["fit_intercept"]
     memory_for_gram(len(w) + 2, len(w) + 1, rows.threads)
     with blas_limiter.for_work(rows.shape):
-        estimates = infer_logistic(rows, w, b, 2, 0.0, intercept)
-        penalised = PenalisedLikelihood(estimates.likelihood, estimates.rank)
-        penalised.require_digits(estimates.theta)
-        here, alone = penalised.at(estimates.theta).loss, penalised.without_columns()
+        inference_result = infer_logistic(rows, w, b, 2, 0.0, intercept)
+        penalised = PenalisedLikelihood(inference_result.likelihood, inference_result.rank)
+        penalised.require_digits(inference_result.theta)
+        loss, null_loss = penalised.at(inference_result.theta).loss, penalised.without_columns()
     log_det = facts_of(certificate, FirthFacts).log_det
-    require_same_objective(certificate, -estimates.log_likelihood - log_det / 2)
+    require_same_objective(certificate, -inference_result.log_likelihood - log_det / 2)
     maximum = -certificate.objective
     return FirthInference(
         names=feature_names(vars(model).get("feature_names_in_"), len(w), intercept),
-        coef=estimates.coef[:, 0],
-        standard_errors=estimates.standard_errors[:, 0],
-        covariance=estimates.covariance,
-        n=int(estimates.n) if estimates.n.is_integer() else estimates.n,
+        coef=inference_result.coef[:, 0],
+        standard_errors=inference_result.standard_errors[:, 0],
+        covariance=inference_result.covariance,
+        n=int(inference_result.n) if inference_result.n.is_integer() else inference_result.n,
         cov="classical",
         fit_intercept=intercept,
         alpha=0.0,
         classes=tuple(map(str, model.classes_)),
         maximum=maximum,
-        null=maximum - (alone - here),
-        effective_parameters=float(estimates.rank),
-        make_profile=partial(Profile, penalised, estimates.theta, estimates.basis),
+        null=maximum - (null_loss - loss),
+        effective_parameters=float(inference_result.rank),
+        make_profile=partial(Profile, penalised, inference_result.theta, inference_result.basis),
     )

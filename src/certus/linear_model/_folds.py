@@ -1,4 +1,4 @@
-"""Cross-validated classifiers: their grid, their folds, and the score on rows left out."""
+"""Parts of cross-validated classifiers: the grid, the folds' paths, and scores on left-out rows."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -14,26 +14,30 @@ if TYPE_CHECKING:
 
 
 class Grid(NamedTuple):
+    """Values of C and l."""
+
     Cs: np.ndarray  # (A,)
-    ratios: np.ndarray  # (L,): the l that is fitted
-    given: npt.ArrayLike | None  # l1_ratios as people gave them; None: not at all
+    ratios: np.ndarray  # (L,): values of l that are fitted
+    given: npt.ArrayLike | None  # l1_ratios as passed; None: not passed
 
 
 class Paths(NamedTuple):
+    """Fits and scores of every fold, l and C."""
+
     coefs: np.ndarray  # (folds, L, A, K, p or p + 1): the intercept is the last
     scores: np.ndarray  # (folds, L, A)
     n_iter: np.ndarray  # (folds, L, A)
 
     def best(self) -> tuple[int, int]:
-        """(a, l) of the best mean score; of equals the first, as C goes."""
+        """Return (a, l) of the best mean score; among equals the first C."""
         return _largest(self.scores.swapaxes(1, 2).sum(axis=0))
 
     def best_of_each(self) -> list[tuple[int, int]]:
-        """(a, l) of the best score in each fold."""
+        """Return (a, l) of the best score in each fold."""
         return [_largest(scores.T) for scores in self.scores]
 
     def by_class(self, classes: np.ndarray, several_ratios: bool) -> tuple[Any, Any, Any]:
-        """The same in scikit-learn 1.9's shapes, with the axes of C and l exchanged."""
+        """Return coefs, scores and n_iter in scikit-learn 1.9's shapes, axes of C and l swapped."""
         coefs = self.coefs.transpose(3, 0, 2, 1, 4)
         scores, n_iter = self.scores.swapaxes(1, 2), self.n_iter.swapaxes(1, 2)
         if not several_ratios:
@@ -66,13 +70,13 @@ def values_of_C(Cs: object) -> np.ndarray:
 
 
 def values_of_l(given: object) -> np.ndarray:
-    said = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
+    message = f"l1_ratios={given!r}: give at least one number from 0 (ridge) to 1 (lasso)"
     try:
         values = np.array(given, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(said) from None
+        raise ValueError(message) from None
     if values.ndim != 1 or not len(values) or not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(said)
+        raise ValueError(message)
     return values
 
 
@@ -85,7 +89,7 @@ def fold_score(
     scorer: Callable[..., float] | None,
     params: dict[str, Any],
 ) -> float:
-    """The scorer's verdict on a classifier; None: accuracy by weight. NaN where a fit failed."""
+    """Return the score of a classifier; NaN where a fit failed. No scorer: weighted accuracy."""
     if not (np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()):
         return np.nan
     assert rows.y is not None

@@ -1,4 +1,4 @@
-"""Standard errors of a certified logistic fit from its own rows; anything else is refused."""
+"""Standard errors of a certified logistic fit; fits without a valid theory are refused."""
 
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -12,7 +12,7 @@ from ..exceptions import InferenceError
 from ..inference import LogisticInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
+from ..solvers.inference.logistic import COVARIANCES, infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def logistic_inference(
     model: "LogisticRegression", X: object, y: object, sample_weight: object, cov: str
 ) -> LogisticInference:
-    """Inference of a fitted LogisticRegression.
+    """Return the inference of a fitted LogisticRegression.
 
-    The fitted w and b are used; everything else is recomputed from the rows.
+    All but its w and b is recomputed from the rows.
     """
     check_is_fitted(model)
     one_of("cov", cov, COVARIANCES)
@@ -55,14 +55,14 @@ def _refuse_what_has_no_theory(certificate: Certificate) -> None:
         )
     if fitted["l1"]:
         raise InferenceError(
-            "with an L1 penalty the same rows select which coefficients are 0, and usual standard "
-            "errors ignore that. Fit with l1_ratio=0, or without a penalty (C=np.inf)"
+            "with an L1 penalty the same rows select which coefficients are 0, and the usual "
+            "standard errors ignore that. Fit with l1_ratio=0, or without a penalty (C=np.inf)"
         )
     if fitted.get("class_weight") is not None:
         raise InferenceError(
-            "class_weight counts rows that do not exist: what is maximised is then no likelihood, "
-            "and usual standard errors are wrong. Fit with class_weight=None; to predict the rare "
-            "class more often, move the threshold"
+            "class_weight counts rows that do not exist: the objective is then not a likelihood, "
+            "and the usual standard errors are wrong. Fit with class_weight=None; to predict the "
+            "rare class more often, move the threshold"
         )
     if fitted.get("intercept_scaling") is not None:
         raise InferenceError(

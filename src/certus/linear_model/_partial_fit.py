@@ -1,4 +1,4 @@
-"""``partial_fit``: rows that come in parts."""
+"""``partial_fit``: rows that arrive in parts."""
 
 import copy
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from ..data.labels import class_weights
 from ..data.rows import Rows
 from ..data.types import Start
 from ..runtime.pool import blas_limiter
-from ..solvers.first_order.partial_fit import Stream, go_on_with_each
+from ..solvers.first_order.partial_fit import StreamState, fit_part_of_each
 from ..solvers.first_order.sgd import SGD
 from ..solvers.loop import Fit
 from ..solvers.problem import Problem
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from ._base import LinearRegressor
     from ._classifier import LinearClassifier
 
-ONLY = "solver='sgd', solver='asgd' or certus.solvers.SGD(…)"
+PARTIAL_FIT_SOLVERS = "solver='sgd', solver='asgd' or certus.solvers.SGD(…)"
 
 
-def takes_parts(model: Any) -> bool:
-    """For ``available_if``: a solver that can do with rows it sees once."""
+def supports_partial_fit(model: Any) -> bool:
+    """Return True, for ``available_if``, if the solver needs each row only once; else raise."""
     solver = model.solver
     if isinstance(solver, SGD) or (isinstance(solver, str) and solver in ("sgd", "asgd")):
         return True
     raise AttributeError(
-        f"partial_fit needs a method that can do with rows it sees once, and solver={solver!r} is "
-        f"none: use {ONLY}"
+        f"partial_fit needs a solver that reads each row only once, and solver={solver!r} does "
+        f"not: use {PARTIAL_FIT_SOLVERS}"
     )
 
 
-def part_of_classes(
+def fit_class_part(
     model: "LinearClassifier",
     X: object,
     y: object,
@@ -42,50 +42,55 @@ def part_of_classes(
     sample_weight: object,
     problems_of: Callable[[Rows, np.ndarray, np.ndarray | None], tuple[SGD, list[Problem]]],
 ) -> None:
-    """One more part for a classifier. ``problems_of(rows, classes, weights of the classes)``."""
+    """Fit a classifier to one more part.
+
+    ``problems_of(rows, classes, class weights)`` returns the solver and the problems.
+    """
     if isinstance(model.class_weight, str):
         raise ValueError(
-            f"class_weight={model.class_weight!r} needs all rows at once, and partial_fit has a "
-            "part of them: give the weights as a dict"
+            f"class_weight={model.class_weight!r} needs all rows at once, and partial_fit has only "
+            "a part of them: give the weights as a dict"
         )
-    rows, known = classes_of_part(model, X, y, classes, sample_weight)
+    rows, all_classes = classes_of_part(model, X, y, classes, sample_weight)
     assert rows.y is not None
-    weight = class_weights(model.class_weight, known, rows.y[:, 0].astype(np.intp), rows.s)
-    solver, problems = problems_of(rows, known, weight)
-    begun = (model.densify().coef_.T, model.intercept_) if "coef_" in vars(model) else None
-    w, b, parts = next_part(model, solver, problems, begun)
-    model.classes_ = known
+    weight = class_weights(model.class_weight, all_classes, rows.y[:, 0].astype(np.intp), rows.s)
+    solver, problems = problems_of(rows, all_classes, weight)
+    start = (model.densify().coef_.T, model.intercept_) if "coef_" in vars(model) else None
+    w, b, parts = fit_next_part(model, solver, problems, start)
+    model.classes_ = all_classes
     model._set(Fit(w, b, solver.name, parts))
 
 
-def next_part(
-    model: "LinearClassifier | LinearRegressor", solver: SGD, problems: list[Problem], begun: Start
+def fit_next_part(
+    model: "LinearClassifier | LinearRegressor", solver: SGD, problems: list[Problem], start: Start
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """(w, b) after these rows too, and how many parts there were; ``begun``: (w, b) to begin at, or
-    None. The model keeps what is known of the rows so far."""
+    """Return (w, b) after these rows, and the number of parts so far.
+
+    ``start``: (w, b) to start from, or None. The model keeps the state of the stream.
+    """
     streams = copy.deepcopy(vars(model).get("_streams"))  # an interrupt leaves the old ones
     if streams is None:
         columns = range(len(problems))
         starts = [
-            solver.begin(problem) if begun is None else _part_of(begun, k, len(problems))
+            solver.begin(problem) if start is None else _part_of(start, k, len(problems))
             for k, problem in zip(columns, problems, strict=True)
         ]
-        streams = [Stream.at(solver, *start) for start in starts]
+        streams = [StreamState.at(solver, *start) for start in starts]
     for stream, problem in zip(streams, problems, strict=True):
-        if not problem.fit_intercept:  # now: there may have been one before
+        if not problem.fit_intercept:  # there may have been one in earlier parts
             stream.without_intercept()
     with blas_limiter.for_work(problems[0].rows.shape):
-        w, b = go_on_with_each(solver, problems, streams)
+        w, b = fit_part_of_each(solver, problems, streams)
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         raise ValueError(
-            "the steps were too long: a coefficient is no finite number any more, and the model "
-            "is as it was before these rows. Give a smaller step, or scale the columns"
+            "the steps were too long: a coefficient is no longer finite. The model is as it was "
+            "before these rows. Give a smaller step, or scale the columns"
         )
     model._streams = streams
-    model._forget("certificate_", "_direction")  # the rows before are not here
+    model._forget("certificate_", "_direction")  # earlier rows are not available
     return w, b, streams[0].parts
 
 
-def _part_of(begun: tuple[np.ndarray, np.ndarray], k: int, count: int) -> Any:
-    w, b = begun
+def _part_of(start: tuple[np.ndarray, np.ndarray], k: int, count: int) -> Any:
+    w, b = start
     return (w, b) if count == 1 else (w[:, [k]], b[[k]])

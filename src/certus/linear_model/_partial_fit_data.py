@@ -1,4 +1,4 @@
-"""Rows that come in parts: their columns, classes and targets are those of the first part."""
+"""Validation of rows that arrive in parts: columns, classes and targets as in the first part."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 def classes_of_part(
     model: "LinearClassifier", X: object, y: object, classes: object, sample_weight: object
 ) -> tuple[Rows, np.ndarray]:
-    """Rows of a classification, y (n, 1) the index of each row's class; and the classes, of which
-    not every one need be among these rows."""
+    """Return the rows of a classification, y (n, 1) holding class indices, and all classes.
+
+    Some classes may be absent from these rows.
+    """
     require_target(model, y)
     first = "classes_" not in vars(model)
     data = data_for_search(model, X, reset=first)
@@ -55,7 +57,7 @@ def _known_classes(model: "LinearClassifier", classes: Any, first: bool) -> np.n
 def targets_of_part(
     model: "LinearRegressor", X: Any, y: Any, sample_weight: object
 ) -> tuple[Rows, bool]:
-    """Rows of a regression, y (n, k); and is a coefficient a number for each column alone?"""
+    """Return the rows of a regression, y (n, k), and whether ``coef_`` is one-dimensional."""
     require_target(model, y)
     first = "coef_" not in vars(model)
     X = data_for_search(model, X, reset=first)

@@ -11,7 +11,7 @@ from ..data.validation import data_for_predict
 
 
 def scores(model: Any, X: Any) -> np.ndarray:
-    """Xw + b in float64: (n, k) if ``coef_`` is (k, p) or there are k intercepts, else (n,)."""
+    """Return Xw + b in float64: (n,) for a 1-D ``coef_``, else (n, k), k scores or intercepts."""
     X = data_for_predict(model, X)
     w = (model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_).T
     several = np.broadcast_shapes(w.shape[1:], np.shape(model.intercept_)) if w.ndim > 1 else ()

@@ -1,4 +1,4 @@
-"""Context of every solver call: limits BLAS threads, reports non-finite input."""
+"""Context of a solver call: BLAS threads are limited, and non-finite input is refused."""
 
 from types import TracebackType
 
@@ -9,10 +9,9 @@ from ..solvers.linalg.gram import NonFiniteError
 
 
 class SolverContext:
-    """Context manager of a solver call, ``with SolverContext(model, rows)``.
+    """Limit BLAS to the threads that suit the rows while a solver runs.
 
-    BLAS is limited to the threads that pay for these rows, and a ``NonFiniteError`` of the solver
-    becomes an error that names the row and the column.
+    If the solver meets a value that is not finite, raise an error that names its row and column.
     """
 
     def __init__(self, model: object, rows: Rows):

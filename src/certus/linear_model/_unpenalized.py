@@ -1,4 +1,5 @@
-"""Unpenalised problems, with no optimum (separated classes) or many (repeated columns)."""
+"""Models without a penalty, which may have no optimum (separated classes) or many (repeated
+columns)."""
 
 from typing import Any
 
@@ -8,31 +9,31 @@ from ..data.rows import Rows
 from ..solvers.glm.linear_problem import Solution
 from ..solvers.least_squares.least_squares import solve
 from ..solvers.separation.direction import separating_direction
-from ..solvers.separation.single_column import by_one_column
+from ..solvers.separation.single_column import separating_column
 
 Direction = tuple[np.ndarray, np.ndarray]
 
 
 def separation(
-    rows: Rows, n_classes: int, fit_intercept: bool, reached: object, thorough: bool
+    rows: Rows, n_classes: int, fit_intercept: bool, solver_parameters: object, thorough: bool
 ) -> Direction | None:
-    """Return (u, c) that separates the classes to within rounding, a single column if possible.
+    """Return (u, c) that separates the classes in floating point, by a single column if possible.
 
-    ``reached``: the solver's (w, b). ``thorough``: solve linear programs if cheaper tests fail.
+    ``solver_parameters``: (w, b) of the solver. ``thorough``: use linear programs if needed.
     """
-    found = by_one_column(rows, n_classes, fit_intercept)
-    if found is not None and n_classes == 2:
+    column = separating_column(rows, n_classes, fit_intercept)
+    if column is not None and n_classes == 2:
         u = np.zeros((rows.shape[1], 1))
-        u[found.feature] = 1.0 if (found.class_index == 1) == found.above else -1.0
-        return u, -found.threshold * u[found.feature]
+        u[column.feature] = 1.0 if (column.class_index == 1) == column.above else -1.0
+        return u, -column.threshold * u[column.feature]
     if not thorough:
         return None
-    by_any = separating_direction(rows, n_classes, fit_intercept, reached)
-    return None if by_any.u is None or by_any.c is None else (by_any.u, by_any.c)
+    direction = separating_direction(rows, n_classes, fit_intercept, solver_parameters)
+    return None if direction.u is None or direction.c is None else (direction.u, direction.c)
 
 
 def least_norm(rows: Rows, w: np.ndarray, b: np.ndarray, fit_intercept: bool) -> Solution:
-    """Return the w of least norm with the same scores, by least squares on the scores."""
+    """Return the w of least norm with the same scores, by least squares on these scores."""
     if rows.shape[0] <= rows.shape[1]:  # all rows at once
         rows = rows.dense()
     z = np.empty((rows.shape[0], w.shape[1]))

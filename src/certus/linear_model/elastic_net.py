@@ -14,14 +14,14 @@ from ..data.types import Seed
 from ..data.validation import boolean, data_for_fit, not_negative, one_of, positive_whole
 from ..exceptions import InferenceError
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
 from ..solvers.lasso.elastic_net import ElasticNetResult
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.progress import OnStep, Step
 from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
-from ._classifier import LEAST_TOL, aloud
+from ._classifier import MIN_TOL, print_steps
 from ._path import elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
 from ._solver_context import SolverContext
 
@@ -84,7 +84,7 @@ class CoordinateRegressor(LinearRegressor):
     ) -> None:  # fmt: skip
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]
-        tol, max_iter = max(min(float(self.tol), TOL), LEAST_TOL), int(self.max_iter)
+        tol, max_iter = max(min(float(self.tol), TOL), MIN_TOL), int(self.max_iter)
         penalty = elastic_net_penalty(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
         start, intercept = self._start(p, k), bool(self.fit_intercept)
 
@@ -102,7 +102,7 @@ class CoordinateRegressor(LinearRegressor):
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
         if getattr(self, "verbose", 0):  # a parameter of the cross-validated classes
-            on_step = aloud(on_step, type(self).__name__)
+            on_step = print_steps(on_step, type(self).__name__)
         with SolverContext(self, rows):
             problems = problems or regressions_of_one_fit(rows, intercept, rows.S)
             certificate = self._certified_fit(
@@ -130,7 +130,7 @@ class CoordinateRegressor(LinearRegressor):
                 self.dual_gap_ = certificate.gap
                 return certificate
             start = fitted.w
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             for t, regression in enumerate(problems):
                 report = _report_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]

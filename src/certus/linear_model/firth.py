@@ -9,7 +9,7 @@ from ..data.types import Start
 from ..data.validation import boolean, data_for_classification, memory_for_gram, not_negative
 from ..inference import FirthInference
 from ..runtime.progress import monitored
-from ..solvers.glm.firth import Firth, minimise, problem_of
+from ..solvers.glm.firth import FirthProblem, firth_problem, minimise
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ._aliases import warn_of_aliases
@@ -22,48 +22,49 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     r"""Firth's logistic regression: minimise −Σ sᵢ log P(yᵢ|xᵢ) − ½ log det I.
 
     I = Σ sᵢ pᵢ(1 − pᵢ) x̃ᵢx̃ᵢᵀ is the information, pᵢ = σ(xᵢᵀw + b) the probability of the second
-    class, x̃ = (x, 1). The second term (Jeffreys's prior) takes the leading bias off the maximum
-    likelihood estimates and makes them finite for every data set, separated classes and rare events
-    included. It has no strength to choose, and none in units: coefficients follow the units of
-    their columns as without a penalty. Two classes.
+    class, x̃ = (x, 1). The second term (Jeffreys's prior) removes the leading bias of the maximum
+    likelihood estimates and makes them finite for every data set, including separated classes and
+    rare events. It has no strength to choose and does not depend on units: coefficients scale with
+    their columns as without a penalty. Two classes only.
 
     It acts as if half of a row's leverage hᵢ were added to either class, which draws probabilities
-    towards ½: their mean is not the observed share, as that of ``LogisticRegression`` is, and of
-    rare classes it is above. The certificate tells both.
+    towards ½: unlike in ``LogisticRegression``, their mean is not the observed share; for rare
+    classes it is above. The certificate reports both.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Without one x̃ = x.
     tol : float, default=1e-6
-        The residual (what one more scoring step would gain, as a share of what the intercept alone
-        leaves) that is asked for, and at least 1e-6 in any case.
+        Largest residual (gain of one more scoring step, relative to the loss of the intercept
+        alone) of a certified fit; values above 1e-6 count as 1e-6.
     max_iter : int, default=100
     verbose : int, default=0
-        Above 0: a line for each iteration.
+        Above 0: print a line for each iteration.
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
     coef_ : ndarray of shape (1, n_features)
-        Where columns repeat others (an AliasWarning names them) det is that of the others, and of
-        all w with the best scores the smallest is taken.
+        Where columns repeat others (an AliasWarning names them), det is that of the others, and of
+        all w with the best scores the one of least norm is taken.
     intercept_ : ndarray of shape (1,)
     n_iter_ : ndarray of shape (1,)
     solver_ : str
     certificate_ : Certificate
         Recomputed from the data: *no small change of w and b lowers the objective*. The objective
-        need not be convex, so nothing is claimed of a global optimum.
+        need not be convex, so nothing is claimed about a global optimum.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    Newton's method, m columns with the constant: two passes of O(n·m²) operations a step, O(n·m³)
-    for m ≤ 48, where the steps are fewer; O(m³) memory a thread. Sparse X is read in dense blocks.
+    Newton's method, for m columns including the constant: two passes of O(n·m²) operations a step,
+    or O(n·m³) for m ≤ 48, with fewer steps; O(m³) memory a thread. Sparse X is read in dense
+    blocks.
 
     References
     ----------
@@ -74,7 +75,7 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     Examples
     --------
     Ten of fifty treated rows and none of fifty others are cases: the maximum likelihood estimate is
-    infinite, Firth's that of the table with half a row added to each cell.
+    infinite; Firth's is that of the table with half a row added to each cell.
 
     >>> import numpy as np
     >>> from certus.linear_model import FirthLogisticRegression
@@ -114,8 +115,8 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind, two of them.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weights are counts: weight 2 is the row twice. (The penalty does not grow with them, so
-            that their sum matters.)
+            Weights are counts: a row of weight 2 counts as two equal rows. (The penalty does not
+            grow with them, so their sum matters.)
 
         Returns
         -------
@@ -138,7 +139,7 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         return self
 
     def inference(self, X: object, y: object, sample_weight: object = None) -> FirthInference:
-        """Tests, intervals and odds ratios by the penalised likelihood, from the rows of the fit.
+        """Return tests, intervals and odds ratios by the penalised likelihood, from the fit's rows.
 
         Parameters
         ----------
@@ -155,8 +156,8 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
         >>> from certus.linear_model import FirthLogisticRegression
         >>> X = np.repeat([[1.0], [0.0]], 50, axis=0)
         >>> y = np.arange(100) < 10
-        >>> found = FirthLogisticRegression().fit(X, y).inference(X, y)
-        >>> found.lr_pvalues.round(5)
+        >>> inference = FirthLogisticRegression().fit(X, y).inference(X, y)
+        >>> inference.lr_pvalues.round(5)
         array([0.     , 0.00046])
         """
         return firth_inference(self, X, y, sample_weight)
@@ -164,17 +165,19 @@ class FirthLogisticRegression(Probabilities, LinearClassifier):
     def _fit_rows(self, rows: Rows, fit_intercept: bool, start: Start) -> None:
         m = min(rows.shape) + fit_intercept
         memory_for_gram(m, m, rows.threads)
-        problem: Firth | None = None
+        problem: FirthProblem | None = None
 
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
-            problem = problem or problem_of(rows, fit_intercept)
+            problem = problem or firth_problem(rows, fit_intercept)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
-        fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
+        fit, certificate = self._solve_until_certified(
+            run, rows, float(self.tol), self.max_iter, start
+        )
         if fit.aliases is not None:
             warn_of_aliases(self, fit, rows.shape[0])
-        self._conclude(found, fit.stopped_at)
+        self._conclude(certificate, fit.stopped_at)
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         return attributes_of(fit)

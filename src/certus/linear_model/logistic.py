@@ -18,7 +18,7 @@ from ..penalties import ElasticNet
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
 from ..solvers.first_order.sgd import SGD
-from ..solvers.glm.dispatch import FEW_COLUMNS, choose, classification
+from ..solvers.glm.dispatch import MAX_HESSIAN_COLUMNS, choose, classification
 from ..solvers.glm.newton import Newton
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem
@@ -26,19 +26,21 @@ from ._aliases import warn_of_aliases
 from ._classifier import LinearClassifier, Probabilities, attributes_of, with_constant
 from ._logistic_inference import logistic_inference
 from ._parameters import positive, whole_number
-from ._partial_fit import part_of_classes, takes_parts
-from ._registry import part, solver_of
+from ._partial_fit import fit_class_part, supports_partial_fit
+from ._registry import component, make_solver
 from ._unpenalized import least_norm, separation
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
-AS_NAMED = ("gd", "agd", "nesterov", "sgd", "asgd")  # on X as it is
+NAMED_OPTIMIZERS = ("gd", "agd", "nesterov", "sgd", "asgd")  # run on X as it is
 PENALTIES = ("l1", "l2", "elasticnet", None, "deprecated")
-MOST_WORK = 2**35  # n(pK)² up to which Newton's method goes on where another solver ended
-# scikit-learn's default name is no wish of the user's: it gets what suits the problem
-RUNS = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
+MAX_FALLBACK_WORK = 2**35  # n(pK)² up to which Newton's method continues where a solver ended
+# run as named; 'lbfgs' is scikit-learn's default rather than a request: the shape decides
+RUN_AS_NAMED = {"newton-cg": "newton-cg", "newton-cholesky": "newton-cholesky"}
 
 
 class Strength(NamedTuple):
+    """Factors of the losses and of the two parts of the penalty."""
+
     C: float
     l1: float
     l2: float
@@ -50,48 +52,48 @@ class LogisticRegression(Probabilities, LinearClassifier):
     yᵢ = ±1 for two classes, s the sample weights times class weights, l = ``l1_ratio``. More
     classes: softmax, minimise C Σ sᵢ (log Σₖ exp zᵢₖ − z_{i yᵢ}) + penalty, zᵢₖ = xᵢᵀwₖ + bₖ.
 
-    A drop-in for scikit-learn's class. Columns are centred and scaled inside, but the penalty and
-    the coefficients are in your units. The intercept is not penalised (but see "liblinear").
+    A drop-in replacement for scikit-learn's class. Columns are centred and scaled internally, but
+    the penalty and the coefficients are in your units. The intercept is not penalised (but see
+    "liblinear").
 
     Parameters
     ----------
     penalty : {"l1", "l2", "elasticnet", None}, default="deprecated"
-        As scikit-learn's, which deprecated it: use ``l1_ratio`` and ``C``.
+        As in scikit-learn, which deprecated it: use ``l1_ratio`` and ``C``.
     C : float, default=1.0
         Inverse strength of the penalty; ``inf``: none.
     l1_ratio : float, default=0.0
         l, from 0 (ridge) to 1 (lasso).
     dual : bool, default=False
-        Accepted for scikit-learn's sake.
+        Ignored; accepted for compatibility with scikit-learn.
     tol : float, default=1e-4
-        The residual (gap as a share of what the intercept alone leaves) that is asked for, and at
-        least 1e-6 in any case. Obeyed: a fit that misses it is not certified, and warns.
+        Largest residual (gap relative to the loss of the intercept alone) of a certified fit;
+        values above 1e-6 count as 1e-6. A fit that misses it is not certified, and warns.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1
-        With solver="liblinear" only, see there.
+        Used with solver="liblinear" only, see there.
     class_weight : dict or "balanced", default=None
-        Weights multiply the loss of a class's rows. They shift the probabilities, and a note in the
-        certificate says how far.
+        Weights multiply the loss of a class's rows. They shift the probabilities; a note in the
+        certificate says by how much.
     random_state : int, RandomState or None, default=None
-        Of the draws of "sgd" and "asgd", which are the same each time where this is None. Nothing
-        else draws.
+        Seed of "sgd" and "asgd"; None: a fixed one. No other solver is random.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga", "auto", "gd", \
             "agd", "nesterov", "sgd", "asgd"} or object
-        Every name that scikit-learn takes is taken with every penalty; ``solver_`` says what ran.
-        "newton-cholesky" and "newton-cg" run as named, its other names what suits the problem.
-        "gd", "agd", "nesterov", "sgd" and "asgd" run as named on X as it is, as does an object of
-        ``certus.solvers`` (``SAGA()``, ``LBFGS()``, ``SGD(average=10)``…): slower, and here to be
-        compared. They take no L1 part.
-        "liblinear" penalises the intercept, as scikit-learn's does: X gets one more column of the
-        constant ``intercept_scaling`` whose coefficient is penalised like the others (two classes
-        only; X is copied).
+        Every name of scikit-learn is accepted with every penalty; ``solver_`` says what ran.
+        "newton-cholesky" and "newton-cg" run as named; scikit-learn's other names run whatever
+        suits the problem. "gd", "agd", "nesterov", "sgd" and "asgd" run as named on X as it is, as
+        do objects of ``certus.solvers`` (``SAGA()``, ``LBFGS()``, ``SGD(average=10)``…): they are
+        slower, offered for comparison, and accept no L1 part.
+        "liblinear" penalises the intercept, as in scikit-learn: X gets an additional constant
+        column of value ``intercept_scaling`` whose coefficient is penalised like the others (two
+        classes only; X is copied).
     max_iter : int, default=100
     verbose : int, default=0
-        Above 0: a line for each iteration.
+        Above 0: print a line for each iteration.
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
     n_jobs
-        Accepted for scikit-learn's sake: see ``certus.set_config(threads=…)``.
+        Ignored; accepted for compatibility with scikit-learn: see ``certus.set_config(threads=…)``.
 
     Attributes
     ----------
@@ -100,19 +102,19 @@ class LogisticRegression(Probabilities, LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     n_iter_ : ndarray of shape (1,)
     solver_ : str
-        "newton", "newton-cg" or "cd" (coordinate descent), or what was asked for.
+        "newton", "newton-cg" or "cd" (coordinate descent), or the solver that was requested.
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
-        objective by more than the gap*. Without a penalty also: that there is a finite optimum.
+        Objective, bound and gap, recomputed from the data: *no other w and b have an objective
+        smaller by more than the gap*. Without a penalty, also that a finite optimum exists.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    K = 1 for two classes. Few columns: O(n(pK)²) operations a step, O((pK)²) memory a thread. Many,
-    or sparse X: O(n·p·K) (or the entries times K) a pass, O(n·K + p·K) memory; and, where products
-    are bound by memory and enough is free, a copy of X in float32.
+    K = 1 for two classes. Few columns: O(n(pK)²) operations a step, O((pK)²) memory a thread. Many
+    columns, or sparse X: O(n·p·K) operations a pass (sparse: entries times K), O(n·K + p·K) memory;
+    and, where products are bound by memory and enough is free, a copy of X in float32.
 
     Examples
     --------
@@ -169,7 +171,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
@@ -190,24 +192,24 @@ class LogisticRegression(Probabilities, LinearClassifier):
         self._fit_rows(rows, strength, weight, fit_intercept, start)
         return self
 
-    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "LogisticRegression":
-        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+        """Make one pass over these rows, one part of many; with solver="sgd" or "asgd".
 
-        What is minimised is the objective of all rows so far. There is no ``certificate_``
-        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
-        worth on rows that you give it.
+        The objective is that of all rows so far. There is no ``certificate_`` afterwards, since
+        earlier rows are no longer available: ``certus.verify`` checks the coefficients on rows that
+        you give it.
 
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like, optional
-            Every label that y can hold. Needed in the first call.
+            All labels that y can contain. Required in the first call.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Beside those of the same part.
+            Weights of the rows of this part.
 
         Returns
         -------
@@ -222,29 +224,30 @@ class LogisticRegression(Probabilities, LinearClassifier):
             problem = self._problem(rows, len(classes), strength, weight, fit_intercept)
             return self._solver(problem), [problem]
 
-        part_of_classes(self, X, y, classes, sample_weight, problems)
+        fit_class_part(self, X, y, classes, sample_weight, problems)
         return self
 
     def inference(
         self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> LogisticInference:
-        """Standard errors, tests, intervals and odds ratios, from the rows of the fit.
+        """Return standard errors, tests, intervals and odds ratios, from the rows of the fit.
 
-        Without a penalty (``C=inf``) all of them. With an L2 penalty covariance and intervals only,
-        which ignore its bias and say so. L1, class weights and separated classes are refused, with
-        the reason.
+        Without a penalty (``C=inf``) all of them are available. With an L2 penalty only covariance
+        and intervals, which ignore its bias and say so. L1, class weights and separated classes are
+        refused, with the reason.
 
         Parameters
         ----------
         X, y, sample_weight
             The rows of the fit. Weights are counts: weight 3 is three rows.
         cov : {"classical", "HC0"}, default="classical"
-            From the information matrix, or the sandwich that holds where the model does not.
+            From the information matrix, or the sandwich estimator, which is valid even where the
+            model is wrong.
 
         Returns
         -------
         certus.inference.LogisticInference
-            More than two classes: coefficients against the first one.
+            More than two classes: coefficients relative to the first class.
 
         Examples
         --------
@@ -253,8 +256,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
         >>> from certus.linear_model import LogisticRegression
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> X = X[:, :2]
-        >>> found = LogisticRegression(C=np.inf).fit(X, y).inference(X, y)
-        >>> found.standard_errors.round(3)
+        >>> inference = LogisticRegression(C=np.inf).fit(X, y).inference(X, y)
+        >>> inference.standard_errors.round(3)
         array([1.774, 0.101, 0.037])
         """
         return logistic_inference(self, X, y, sample_weight, cov)
@@ -269,14 +272,14 @@ class LogisticRegression(Probabilities, LinearClassifier):
         if self._constant is not None:
             design, fit_intercept, start = with_constant(rows, self._constant), False, None
         problem = self._problem(design, K, strength, weight, fit_intercept)
-        solver = self._solver(problem)
+        solver, fallback = self._solver(problem), self._fallback_solver(problem)
         self._forget("_direction", "_streams")
-        fit, found = self._solve(
-            problem, rows, solver, float(self.tol), self.max_iter, start, self._otherwise(problem)
+        fit, certificate = self._solve(
+            problem, rows, solver, float(self.tol), self.max_iter, start, fallback
         )
         if strength.l1 + strength.l2 == 0:
-            found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at, fit.message)
+            certificate = self._without_penalty(rows, fit, certificate)
+        self._conclude(certificate, fit.stopped_at, fit.message)
 
     @staticmethod
     def _problem(
@@ -288,34 +291,38 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return classification(rows, loss, penalty, fit_intercept, K, strength.C, weight)
 
     def _check_solver(self) -> None:
-        names = (*SOLVERS, *AS_NAMED)
+        names = (*SOLVERS, *NAMED_OPTIMIZERS)
         if isinstance(self.solver, str):
             one_of("solver", self.solver, names)
         else:
-            part("solver", self.solver, dict.fromkeys(names))
+            component("solver", self.solver, dict.fromkeys(names))
 
     def _solver(self, problem: Problem) -> Solver:
         if isinstance(self.solver, str) and self.solver in SOLVERS:
-            return choose(problem, RUNS.get(self.solver, "auto"))
-        return solver_of(self._drawing(), problem, choose)
+            return choose(problem, RUN_AS_NAMED.get(self.solver, "auto"))
+        return make_solver(self._seeded_solver(), problem, choose)
 
-    def _otherwise(self, problem: Problem) -> Solver | None:
-        """Newton's method for columns that nearly repeat others, which products with the Hessian
-        do not tell apart; None where that is too dear, or a solver was asked for."""
-        n, p = problem.rows.shape
-        small = p * problem.outputs <= FEW_COLUMNS and n * (p * problem.outputs) ** 2 <= MOST_WORK
-        asked = not (isinstance(self.solver, str) and self.solver in SOLVERS) or self.solver in RUNS
-        return Newton() if problem.l1 == 0 and problem.l2 == 0 and small and not asked else None
+    def _fallback_solver(self, problem: Problem) -> Solver | None:
+        """Return Newton's method, which resolves columns that nearly repeat others.
 
-    def _drawing(self) -> Any:
-        """The solver as it was given; one that draws and is known by name, with our own seed."""
+        None where it is too expensive, or a solver was requested.
+        """
+        n, unknowns = problem.rows.shape[0], problem.rows.shape[1] * problem.outputs
+        is_small = unknowns <= MAX_HESSIAN_COLUMNS and n * unknowns**2 <= MAX_FALLBACK_WORK
+        by_name = isinstance(self.solver, str) and self.solver in SOLVERS
+        is_requested = not by_name or self.solver in RUN_AS_NAMED
+        unpenalized = problem.l1 == 0 and problem.l2 == 0
+        return Newton() if unpenalized and is_small and not is_requested else None
+
+    def _seeded_solver(self) -> Any:
+        """Return the solver as given; "sgd" and "asgd" with the seed of ``random_state``."""
         if self.random_state is None or self.solver not in ("sgd", "asgd"):
             return self.solver
         seed = check_random_state(self.random_state).randint(2**31)
         return SGD(momentum=0.9 if self.solver == "asgd" else 0.0, random_state=seed)
 
     def _penalised_constant(self, fit_intercept: bool) -> float | None:
-        """liblinear's: the value of the column whose coefficient makes the intercept."""
+        """Return the value of liblinear's constant column, whose coefficient is the intercept."""
         if not self._is_liblinear or not fit_intercept:
             return None
         K = len(self.classes_)
@@ -330,12 +337,12 @@ class LogisticRegression(Probabilities, LinearClassifier):
     def _is_liblinear(self) -> bool:
         return isinstance(self.solver, str) and self.solver == "liblinear"
 
-    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
-        """Of many optima the smallest; where there is none, what separates the classes."""
+    def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
+        """Take the optimum of least norm; where there is none, find what separates the classes."""
         tol, intercept = self._certificate_tol(self.tol), bool(self.fit_intercept)
-        # a solver that factors nothing cannot tell
-        unknown = fit.solver != Newton.name and rows.shape[1] <= FEW_COLUMNS
-        if found.certified and (fit.singular or unknown):
+        # a solver that factors nothing cannot detect repeated columns
+        unknown = fit.solver != Newton.name and rows.shape[1] <= MAX_HESSIAN_COLUMNS
+        if certificate.certified and (fit.singular or unknown):
             least = least_norm(rows, fit.w, fit.b, intercept)
             if least.aliases is not None:
                 b = least.b if intercept else fit.b
@@ -344,8 +351,8 @@ class LogisticRegression(Probabilities, LinearClassifier):
                 if smaller.certified:
                     warn_of_aliases(self, least, rows.shape[0])
                     return smaller
-                self._set(fit)  # what least squares took for a repeat is used
-        proven = found.certified and found.kind == "global"
+                self._set(fit)  # a column taken for a repeat matters after all
+        proven = certificate.certified and certificate.kind == "global"
         if not proven and self._monitor.stopped is None:
             direction = separation(
                 rows, len(self.classes_), intercept, (fit.w, fit.b), fit.stopped_at is None
@@ -353,7 +360,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
             if direction is not None:
                 self._direction = direction
                 return certify(self, rows, tol)
-        return found
+        return certificate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,7 +376,7 @@ class LogisticRegression(Probabilities, LinearClassifier):
         return certify(self, rows, tol)
 
     def _strength(self) -> Strength:
-        """C, l1 and l2 of the penalty; without one C = 1."""
+        """Return C, l1 and l2; C = 1 without a penalty."""
         one_of("penalty", self.penalty, PENALTIES)
         C = self.C
         if isinstance(C, bool) or not isinstance(C, Real) or not C > 0:

@@ -1,4 +1,4 @@
-"""Logistic regression with its penalty chosen by cross-validation."""
+"""Logistic regression whose penalty is chosen by cross-validation."""
 
 from typing import Any, Literal, NoReturn, cast
 
@@ -31,7 +31,7 @@ from ._folds import (
 from ._parameters import whole_number
 from ._solver_context import SolverContext
 from .logistic import (
-    RUNS,
+    RUN_AS_NAMED,
     SOLVERS,
     LogisticRegression,
     Strength,
@@ -41,43 +41,43 @@ PENALTIES = ("l1", "l2", "elasticnet", "deprecated")
 
 
 class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
-    r"""Logistic regression with C and l chosen by the score on rows left out.
+    r"""Logistic regression with C and l chosen by the score on left-out rows.
 
     At each pair of ``Cs`` and ``l1_ratios``, and for each fold's training rows, minimise
     C Σ sᵢ log(1 + exp(−yᵢ(xᵢᵀw + b))) + ½(1−l)‖w‖² + l‖w‖₁ (more classes: softmax); then, at the
     pair with the best mean score, for all rows. See :class:`LogisticRegression`.
 
-    A drop-in for scikit-learn's class, with its defaults but without its warnings that they will
-    change. Within a fold C goes from small to large, each fit beginning where the one before ended.
-    The folds' fits are within 1e-10 of their optimum (as a share of what the intercept alone
-    leaves), whatever ``tol`` is, so that scores do not depend on a solver.
+    A drop-in replacement for scikit-learn's class, with its defaults but without its warnings that
+    they will change. Within a fold C increases, and each fit starts from the previous one. The
+    folds' fits are within 1e-10 of their optimum (relative to the loss of the intercept alone),
+    whatever ``tol`` is, so that scores do not depend on a solver.
 
     Parameters
     ----------
     Cs : int or array-like of shape (n_cs,), default=10
-        Values of C; a whole number: so many from 1e-4 to 1e4, evenly on a logarithmic scale.
-        ``inf``: no penalty.
+        Values of C, or how many to space evenly on a logarithmic scale from 1e-4 to 1e4. ``inf``:
+        no penalty.
     l1_ratios : array-like of shape (n_l1_ratios,), default="warn"
-        Values of l, from 0 (ridge) to 1 (lasso). The default is l = 0 alone.
+        Values of l, from 0 (ridge) to 1 (lasso). By default only l = 0.
     fit_intercept : bool, default=True
     cv : int, splitter or iterable, default=None
         None: five stratified folds.
     dual : bool, default=False
-        Accepted for scikit-learn's sake.
+        Ignored; accepted for compatibility with scikit-learn.
     penalty : {"l1", "l2", "elasticnet"}, default="deprecated"
-        As scikit-learn's, which deprecated it: use ``l1_ratios``.
+        As in scikit-learn, which deprecated it: use ``l1_ratios``.
     scoring : str, callable or None, default="warn"
-        What is best. None and the default: accuracy. Where probabilities matter choose
-        "neg_log_loss", which scikit-learn 1.11 will do by itself.
+        The score to maximise. None and the default: accuracy. Where probabilities matter choose
+        "neg_log_loss", which will be scikit-learn's default from 1.11 on.
     solver, tol, max_iter, class_weight, intercept_scaling, random_state
-        As in :class:`LogisticRegression`; ``tol`` is that of the last fit. "balanced" weights are
-        those of all rows, in every fold. With "liblinear" the last fit, too, uses
-        ``intercept_scaling`` (scikit-learn's uses 1).
+        As in :class:`LogisticRegression`; ``tol`` is that of the final fit. "balanced" weights are
+        those of all rows, in every fold. With "liblinear" the final fit uses ``intercept_scaling``
+        too (scikit-learn's uses 1).
     n_jobs
-        Accepted for scikit-learn's sake: see ``certus.set_config(threads=…)``.
+        Ignored; accepted for compatibility with scikit-learn: see ``certus.set_config(threads=…)``.
     verbose : int, default=0
     refit : bool, default=True
-        False: no last fit; ``C_``, ``l1_ratio_``, ``coef_`` and ``intercept_`` are the averages of
+        False: no final fit; ``C_``, ``l1_ratio_``, ``coef_`` and ``intercept_`` are the averages of
         each fold's best. Averages minimise nothing, so there is no certificate.
     use_legacy_attributes : bool, default="warn"
         Shapes of attributes as in scikit-learn 1.9 (True, and the default), or simpler ones as in
@@ -100,7 +100,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     classes_, coef_, intercept_, solver_, n_features_in_, feature_names_in_
         As in :class:`LogisticRegression`.
     certificate_ : Certificate or None
-        Of the last fit, at ``C_`` and ``l1_ratio_``. The choice is not recomputed.
+        Certificate of the final fit, at ``C_`` and ``l1_ratio_``. The choice is not recomputed.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            For the fits and (with metadata routing: if it asks for them) the scorer.
+            For the fits and the scorer (with metadata routing: if the scorer requests them).
         **params : dict
             For the scorer and the splitter, with scikit-learn's metadata routing enabled.
 
@@ -201,7 +201,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             if rows.s is not None and not rows.s[train].any():
                 raise ValueError(
                     f"fold {f}: all rows of its training part have weight 0. Use fewer folds, or "
-                    "leave the rows of weight 0 out"
+                    "omit the rows of weight 0"
                 )
         paths = self._paths(rows, folds, grid, weight, fit_intercept, routed["score"])
         self._publish(paths, grid)
@@ -217,7 +217,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         return self
 
     def inference(self, *args: object, **kwargs: object) -> NoReturn:
-        """Refused: C was chosen on the rows that the errors would be computed from."""
+        """Raise InferenceError: C was chosen on the rows that the errors would be computed from."""
         raise InferenceError(
             "C was chosen on these rows, so standard errors from the same rows are too small. "
             "Split the data: choose C on one part, use LogisticRegression(C=…) on the other"
@@ -252,14 +252,14 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         self, rows: Rows, folds: list[Any], grid: Grid, weight: np.ndarray | None,
         fit_intercept: bool, score_params: dict[str, Any],
     ) -> Paths:  # fmt: skip
-        """The path of every fold and l, and its scores on the rows left out."""
+        """Return the path of every fold and l, with its scores on the left-out rows."""
         shape = len(folds), len(grid.ratios), len(grid.Cs)
         K, p = 1 if len(self.classes_) == 2 else len(self.classes_), rows.shape[1]
         self._monitor.begin(int(np.prod(shape)) + self.max_iter)
-        found = Paths(
+        all_paths = Paths(
             np.full((*shape, K, p + 1), np.nan), np.full(shape, np.nan), np.zeros(shape, np.int32)
         )
-        used = found if fit_intercept else found._replace(coefs=found.coefs[..., :-1])
+        used = all_paths if fit_intercept else all_paths._replace(coefs=all_paths.coefs[..., :-1])
         model = LogisticRegression()
         model.classes_, model.n_features_in_ = self.classes_, p
         scorer = self._scorer_of_folds()
@@ -270,14 +270,14 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
                 name: of_rows(value, test, rows.shape[0]) for name, value in score_params.items()
             }
             for l, ratio in enumerate(grid.ratios):
-                path_coefs = found.coefs[f, l]  # filled fit by fit: Ctrl-C finds what is there
-                found.n_iter[f, l] = self._path(
+                path_coefs = all_paths.coefs[f, l]  # filled fit by fit, for Ctrl-C
+                all_paths.n_iter[f, l] = self._path(
                     fitted_on, grid.Cs, ratio, weight, fit_intercept, path_coefs
                 )
                 w, b = path_coefs[:, :, :-1].transpose(0, 2, 1), path_coefs[:, :, -1]
                 for a in range(len(grid.Cs)):
                     model.coef_, model.intercept_ = w[a].T, b[a]
-                    found.scores[f, l, a] = fold_score(model, left_out, scorer, params)
+                    all_paths.scores[f, l, a] = fold_score(model, left_out, scorer, params)
             self._keep_folds(rows, used, grid, f + 1, fit_intercept)
         return used
 
@@ -300,13 +300,13 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
             self._monitor.part_done("fold")
 
         with SolverContext(self, rows):
-            solver = RUNS.get(cast(str, self.solver), "auto")
+            solver = RUN_AS_NAMED.get(cast(str, self.solver), "auto")
             return path(problem, Cs, ratio, solver, self.max_iter, on_fit).n_iter
 
     def _keep_folds(
         self, rows: Rows, paths: Paths, grid: Grid, done: int, fit_intercept: bool
     ) -> None:
-        """From here on Ctrl-C keeps the mean of these folds' fits at their best C."""
+        """Let Ctrl-C keep the mean of these folds' fits at their best C, from now on."""
 
         def attributes() -> dict[str, Any]:
             self._publish(paths, grid)
@@ -320,12 +320,12 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         )  # fmt: skip
 
     def _keep_first_path(self, rows: Rows, paths: Paths, grid: Grid, fit_intercept: bool) -> None:
-        """Until a fold is complete Ctrl-C keeps the last fit of the first path, if there is one."""
+        """Let Ctrl-C keep the last fit of the first path, if any, until a fold is complete."""
         order = np.argsort(grid.Cs, kind="stable")
 
         def fitted() -> np.ndarray:
-            there = np.isfinite(paths.coefs[0, 0]).all(axis=(1, 2))
-            return order[there[order]]
+            is_fitted = np.isfinite(paths.coefs[0, 0]).all(axis=(1, 2))
+            return order[is_fitted[order]]
 
         def attributes() -> dict[str, Any]:
             self._publish(paths, grid)
@@ -335,7 +335,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
         self._monitor.keep(
             attributes, lambda: self._check(rows, self._certificate_tol(self.tol)),
-            "in the first fold; the last model of its path was kept, whose C nothing chose",
+            "in the first fold; the last model of its path was kept, whose C was not chosen",
             lambda: len(fitted()) > 0,
         )  # fmt: skip
 
@@ -345,7 +345,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         return {"coef_": mean[:, :p].copy(), "intercept_": b, "solver_": "average of the folds"}
 
     def _publish(self, paths: Paths, grid: Grid) -> None:
-        """What the folds found, in the shapes that were asked for."""
+        """Set the attributes of the folds, in the requested shapes."""
         self.Cs_ = grid.Cs
         self.l1_ratios_ = np.asarray([None] if grid.given is None else grid.given)
         self.coefs_paths_, self.scores_, self.n_iter_ = paths
@@ -360,7 +360,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
     # --- the choice ---
 
     def _choose(self, paths: Paths, grid: Grid) -> tuple[Strength, np.ndarray]:
-        """The penalty of the best mean score, and the mean of the folds' fits (K, …) at it."""
+        """Return the penalty of the best mean score, and the folds' mean fit (K, …) there."""
         a, l = paths.best()
         C, ratio = float(grid.Cs[a]), float(grid.ratios[l])
         self._set_choice(C, None if grid.given is None else ratio, ratio)
@@ -368,7 +368,7 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
         return strength, paths.coefs[:, l, a].mean(axis=0)
 
     def _average(self, paths: Paths, grid: Grid) -> np.ndarray:
-        """The mean (K, …) of each fold's best fit; and of its penalties."""
+        """Return the mean (K, …) of each fold's best fit, and set the mean of their penalties."""
         best = paths.best_of_each()
         C, ratio = np.mean([(grid.Cs[a], grid.ratios[l]) for a, l in best], axis=0).tolist()
         self._set_choice(C, ratio, ratio)
@@ -382,5 +382,5 @@ class LogisticRegressionCV(ScoredByChoice, LogisticRegression):
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         attributes = super()._attributes(fit)
-        del attributes["n_iter_"]  # it says how the folds went
+        del attributes["n_iter_"]  # n_iter_ is that of the folds
         return attributes

@@ -1,4 +1,4 @@
-"""Ordinal regression: classes in an order, by proportional odds."""
+"""Ordinal regression by proportional odds, for ordered classes."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..data.validation import boolean, data_for_classification, memory_for_gram,
 from ..exceptions import OrderWarning
 from ..runtime.progress import monitored
 from ..runtime.user_frame import warn_user
-from ..solvers.glm.ordinal import Proportional, minimise, problem_of
+from ..solvers.glm.ordinal import OrdinalProblem, minimise, ordinal_problem
 from ..solvers.loop import Fit
 from ..solvers.progress import OnStep
 from ..solvers.separation.ordering import ordering_direction
@@ -27,53 +27,53 @@ from ._scores import scores
 class OrdinalRegression(LinearClassifier):
     r"""Proportional odds for ordered classes: minimise −Σ sᵢ log P(yᵢ|xᵢ) + ½α‖w‖².
 
-    P(y ≤ k | x) = σ(c_k − xᵀw) with rising thresholds c_1 < c_2 < …: one score for all classes,
-    and the odds of being above a threshold grow by the same factor exp wⱼ at each. The thresholds
-    are not penalised.
+    P(y ≤ k | x) = σ(c_k − xᵀw) with increasing thresholds c_1 < c_2 < …: one score for all classes,
+    and the odds of being above a threshold grow by the same factor exp wⱼ at every threshold. The
+    thresholds are not penalised.
 
     Parameters
     ----------
     categories : "auto" or list, default="auto"
         The classes in their order, lowest first. "auto": numbers by size; text in the order of its
-        type where that has one (pandas' ordered categories, polars' Enum), else as text is sorted,
-        which is seldom meant and is warned of.
+        type where that has one (pandas' ordered categories, polars' Enum), else alphabetically,
+        which is seldom intended and therefore warned about.
     alpha : float, default=0.0
         Strength of the penalty.
     tol : float, default=1e-6
-        The residual (gap as a share of what the thresholds alone leave) that is asked for, and at
-        least 1e-6 in any case.
+        Largest residual (gap relative to the loss of the thresholds alone) of a certified fit;
+        values above 1e-6 count as 1e-6.
     max_iter : int, default=100
     verbose : int, default=0
-        Above 0: a line for each iteration.
+        Above 0: print a line for each iteration.
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         In their order.
     coef_ : ndarray of shape (1, n_features)
-        w: above 0, larger values go with higher classes.
+        w: with a positive coefficient, larger values go with higher classes.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        c, rising.
+        c, increasing.
     intercept_ : ndarray of shape (n_classes - 1,)
         −c: ``X @ coef_.T + intercept_`` are the log-odds of being above each threshold.
     n_iter_ : ndarray of shape (1,)
     solver_ : str
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data: *no other w and c have a smaller
-        objective by more than the gap*; and that there is a finite optimum. Without a penalty
-        there is none where some score puts all rows in the order of their classes: then that is
-        proven, and the columns are named.
+        Objective, bound and gap, recomputed from the data: *no other w and c have an objective
+        smaller by more than the gap*; it also proves that a finite optimum exists. Without a
+        penalty there is none where some score orders all rows by class: then that is proven, and
+        the columns are named.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    Newton's method: O(n·m² + m³) operations a step, O(m²) memory a thread, m = min(n, p). Where
-    columns nearly repeat others, in combinations of them that do not. Sparse X is read in dense
-    blocks. Two classes: ``LogisticRegression`` with C = 1/α.
+    Newton's method: O(n·m² + m³) operations a step, O(m²) memory a thread, m = min(n, p). Columns
+    that nearly repeat others are replaced by orthogonal combinations internally. Sparse X is read
+    in dense blocks. With two classes it is ``LogisticRegression`` with C = 1/α.
 
     References
     ----------
@@ -118,7 +118,7 @@ class OrdinalRegression(LinearClassifier):
 
     @property
     def intercept_(self) -> np.ndarray:  # type: ignore[override]
-        """−c."""
+        """Intercepts −c of the log-odds of being above each threshold."""
         return -self.thresholds_
 
     @monitored
@@ -131,7 +131,7 @@ class OrdinalRegression(LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
@@ -160,32 +160,34 @@ class OrdinalRegression(LinearClassifier):
         K, m = len(self.classes_), min(rows.shape)
         memory_for_gram(m + K, m + K, rows.threads)
         self._forget("_direction")
-        problem: Proportional | None = None
+        problem: OrdinalProblem | None = None
 
         def run(start: Start, tol: float, on_step: OnStep, before: int) -> Fit:
             nonlocal problem
-            problem = problem or problem_of(rows, K, alpha)
+            problem = problem or ordinal_problem(rows, K, alpha)
             return minimise(problem, start, tol, self.max_iter, on_step, before)
 
-        fit, found = self._search(run, rows, float(self.tol), self.max_iter, start)
+        fit, certificate = self._solve_until_certified(
+            run, rows, float(self.tol), self.max_iter, start
+        )
         if alpha == 0:
-            found = self._without_penalty(rows, fit, found)
-        self._conclude(found, fit.stopped_at)
+            certificate = self._without_penalty(rows, fit, certificate)
+        self._conclude(certificate, fit.stopped_at)
 
-    def _without_penalty(self, rows: Rows, fit: Fit, found: Certificate) -> Certificate:
-        """Name columns that repeat others; where there is no optimum, what puts the classes in
-        order."""
-        if found.certified and fit.aliases is not None:
+    def _without_penalty(self, rows: Rows, fit: Fit, certificate: Certificate) -> Certificate:
+        """Warn of repeated columns; where there is no optimum, find a score that orders the
+        classes."""
+        if certificate.certified and fit.aliases is not None:
             warn_of_aliases(self, fit, rows.shape[0])
         finite = np.isfinite(fit.w).all() and np.isfinite(fit.b).all()
-        if not found.certified and finite and self._monitor.stopped is None:
+        if not certificate.certified and finite and self._monitor.stopped is None:
             direction = ordering_direction(
                 rows, len(self.classes_), (fit.w, fit.b), fit.stopped_at is None
             )
             if direction is not None:
                 self._direction = direction
                 return certify(self, rows, self._certificate_tol(float(self.tol)))
-        return found
+        return certificate
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         attributes = attributes_of(fit)
@@ -195,12 +197,12 @@ class OrdinalRegression(LinearClassifier):
     def _check(self, rows: Rows, tol: float) -> Certificate:
         return certify(self, rows, tol)
 
-    # --- what people ask of a fitted one ---
+    # --- methods of fitted models ---
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Two classes: xᵀw − c, above 0 for the second. More: log P(class | x).
+        """Return xᵀw − c for two classes, positive for the second; for more, log P(class | x).
 
-        The score xᵀw itself, on which the thresholds lie, is ``latent``.
+        ``latent`` returns the score xᵀw itself, to which the thresholds refer.
 
         Parameters
         ----------
@@ -214,8 +216,9 @@ class OrdinalRegression(LinearClassifier):
         return above[:, 0] if above.shape[1] == 1 else self._log_proba(above)
 
     def latent(self, X: object) -> np.ndarray:
-        """xᵀw, the score that all classes share: above ``thresholds_[k]``, a class above k is
-        likelier than not.
+        """Return xᵀw, the score that all classes share.
+
+        Where it is above ``thresholds_[k]``, a class above k has a probability of more than ½.
 
         Parameters
         ----------
@@ -228,7 +231,7 @@ class OrdinalRegression(LinearClassifier):
         return scores(self, X)[:, 0] + self.thresholds_[0]
 
     def predict(self, X: object) -> np.ndarray:
-        """The most probable class.
+        """Return the most probable class.
 
         Parameters
         ----------
@@ -238,11 +241,11 @@ class OrdinalRegression(LinearClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        above = scores(self, X)  # first of all, is it fitted?
+        above = scores(self, X)  # checks first that the model is fitted
         return self.classes_[self._log_proba(above).argmax(axis=1)]
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """P(class | x), in the order of ``classes_``.
+        """Return P(class | x), in the order of ``classes_``.
 
         Parameters
         ----------
@@ -261,7 +264,7 @@ class OrdinalRegression(LinearClassifier):
         return P
 
     def predict_log_proba(self, X: object) -> np.ndarray:
-        """log P(class | x): finite where the probability itself would be 0.
+        """Return log P(class | x), which is finite even where the probability underflows to 0.
 
         Parameters
         ----------
@@ -275,11 +278,11 @@ class OrdinalRegression(LinearClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # of classes that lie in no order
+        tags.classifier_tags.poor_score = True  # on classes without an order
         return tags
 
     def _log_proba(self, above: np.ndarray) -> np.ndarray:
-        """From the log-odds of being above each threshold."""
+        """Return log P(class | x) from the log-odds of being above each threshold."""
         logs = np.zeros((len(above), len(self.classes_)))
         logs[:, :-1] -= np.logaddexp(0.0, above)
         logs[:, 1:] -= np.logaddexp(0.0, -above)

@@ -1,4 +1,4 @@
-"""A linear classifier of any loss, penalty and solver."""
+"""A linear classifier with any loss, penalty and solver."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ from ..losses import Logistic
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import against_the_rest, choose, classification
+from ..solvers.glm.dispatch import choose, classification, one_vs_rest
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
 from ._classifier import (
     LargestScore,
     LinearClassifier,
     attributes_of,
-    attributes_of_each,
+    attributes_of_fits,
     log_probabilities,
     probabilities,
 )
 from ._parameters import whole_number
-from ._partial_fit import part_of_classes, takes_parts
-from ._registry import CLASSIFICATION, part, penalty_of, solver_of
+from ._partial_fit import fit_class_part, supports_partial_fit
+from ._registry import CLASSIFICATION, component, make_penalty, make_solver
 
 
 def _gives_probabilities(model: "PenalizedClassifier") -> bool:
@@ -36,13 +36,13 @@ def _gives_probabilities(model: "PenalizedClassifier") -> bool:
     name = loss if isinstance(loss, str) else getattr(loss, "name", None)
     if name not in ("logistic", "softmax"):
         raise AttributeError(
-            f"the scores of loss={model.loss!r} are no log odds, so there are no probabilities: "
+            f"the scores of loss={model.loss!r} are not log-odds, so there are no probabilities: "
             "use loss='logistic' (more than two classes: 'softmax'), or sklearn.calibration"
         )
     if name == "logistic" and len(fitted.get("classes_", ())) > 2:
         raise AttributeError(
-            "one logistic model for each class against the rest gives no probabilities that sum "
-            "to 1: use loss='softmax'"
+            "one logistic model for each class against the rest does not give probabilities that "
+            "sum to 1: use loss='softmax'"
         )
     return True
 
@@ -51,32 +51,31 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
     r"""Any loss and penalty: minimise Σ sᵢ ℓ(yᵢ, xᵢᵀw + b) + pen(w).
 
     yᵢ = ±1 and one score for two classes; s are the sample weights times class weights. More
-    classes: ``Softmax`` minimises over all scores together, every other loss once for each class
-    against the rest (whose class weight is 1). The intercept is not penalised.
+    classes: ``Softmax`` minimises over all scores jointly, every other loss separately for each
+    class against the rest (whose class weight is 1). The intercept is not penalised.
 
     Parameters
     ----------
     loss : {"logistic", "softmax", "squared_hinge", "huber", "squared"} or object
-        ℓ, by name or one of ``certus.losses`` (or your own, see ``certus.losses.Loss``). "softmax"
-        of two classes is "logistic".
+        ℓ, by name or an object of ``certus.losses`` (or your own, see ``certus.losses.Loss``).
+        "softmax" with two classes is "logistic".
     penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
-        pen, by name (of strength 1) or one of ``certus.penalties`` (or your own, see
+        pen, by name (of strength 1) or an object of ``certus.penalties`` (or your own, see
         ``certus.penalties.Penalty``; its w has shape (n_features, n_scores)).
     solver : {"auto", "newton", "newton-cg", "cd", "proximal-gradient", "fista", "ista", \
             "subgradient", "gd", "agd", "nesterov", "sgd", "asgd"} or object
-        By name or one of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` take no L1
-        part.
-        A penalty of your own is known by its prox alone: "proximal-gradient", which is "fista";
-        "ista" is the same without momentum. "gd" (gradient descent), "agd" (heavy ball),
+        A name or an object of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` accept no
+        L1 part. A penalty of your own is used through its prox: by "proximal-gradient", which is
+        "fista", or by "ista", which has no momentum. "gd" (gradient descent), "agd" (heavy ball),
         "nesterov", "sgd", "asgd" (SGD with momentum) and ``SAGA()`` run on X as it is, without an
-        L1 part: slower, and here to be compared.
+        L1 part: they are slower, and offered for comparison.
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", default=None
     tol : float, default=1e-6
-        The residual that is asked for.
+        Largest residual (gap relative to the loss of the intercept alone) of a certified fit.
     max_iter : int, default=1000
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
     verbose : int, default=0
 
     Attributes
@@ -89,12 +88,12 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
     n_iter_ : ndarray of shape (1,) or (n_classes,)
     solver_ : str
     certificate_ : Certificate
-        No other w and b have a smaller objective by more than the gap. "not proven" where no
-        definition of certus knows the loss or the penalty, or where no bound is known: "huber" and
+        No other w and b have an objective smaller by more than the gap. "not proven" for losses or
+        penalties without a definition in certus, or where no bound is known: "huber" and
         "squared_hinge" without a penalty.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Examples
     --------
@@ -142,7 +141,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A row of weight 2 counts as two equal rows.
 
         Returns
         -------
@@ -152,8 +151,8 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         boolean("warm_start", self.warm_start)
         not_negative("tol", self.tol)
         whole_number("max_iter", self.max_iter)
-        loss = part("loss", self.loss, CLASSIFICATION)
-        penalty = penalty_of(self.penalty)
+        loss = component("loss", self.loss, CLASSIFICATION)
+        penalty = make_penalty(self.penalty)
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
@@ -165,64 +164,66 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
         if len(self._problems) == 1:
             (problem,) = self._problems
             solver = self._solver(problem)
-            fit, found = self._solve(problem, rows, solver, float(self.tol), self.max_iter, start)
+            fit, certificate = self._solve(
+                problem, rows, solver, float(self.tol), self.max_iter, start
+            )
         else:
-            fit, found = self._solve_each(
+            fit, certificate = self._solve_each(
                 self._problems, rows, self._solver, float(self.tol), self.max_iter,
-                attributes_of_each, start,
+                attributes_of_fits, start,
             )  # fmt: skip
         self._forget("_problems")
-        self._conclude(found, fit.stopped_at, fit.message)
+        self._conclude(certificate, fit.stopped_at, fit.message)
         return self
 
-    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, classes: object = None, sample_weight: object = None
     ) -> "PenalizedClassifier":
-        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+        """Make one pass over these rows, one part of many; with solver="sgd" or "asgd".
 
-        What is minimised is the objective of all rows so far. There is no ``certificate_``
-        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
-        worth on rows that you give it.
+        The objective is that of all rows so far. There is no ``certificate_`` afterwards, since
+        earlier rows are no longer available: ``certus.verify`` checks the coefficients on rows that
+        you give it.
 
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like, optional
-            Every label that y can hold. Needed in the first call.
+            All labels that y can contain. Required in the first call.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Beside those of the same part.
+            Weights of the rows of this part.
 
         Returns
         -------
         self
         """
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
-        loss, penalty = part("loss", self.loss, CLASSIFICATION), penalty_of(self.penalty)
+        loss, penalty = component("loss", self.loss, CLASSIFICATION), make_penalty(self.penalty)
 
         def problems(
             rows: Rows, classes: np.ndarray, weight: np.ndarray | None
         ) -> tuple[Any, list[Problem]]:
             self.loss_ = Logistic() if loss.several and len(classes) == 2 else loss
             self.penalty_ = penalty
-            found = self._problems_of(rows, classes, weight, fit_intercept)
-            return self._solver(found[0]), found
+            all_problems = self._problems_of(rows, classes, weight, fit_intercept)
+            return self._solver(all_problems[0]), all_problems
 
-        part_of_classes(self, X, y, classes, sample_weight, problems)
+        fit_class_part(self, X, y, classes, sample_weight, problems)
         return self
 
     def _problems_of(
         self, rows: Rows, classes: np.ndarray, weight: np.ndarray | None, fit_intercept: bool
     ) -> list[Problem]:
-        """One for all scores together, or one for each class against the rest."""
+        """Return one problem for all scores jointly, or one for each class against the rest."""
         loss, penalty, K = self.loss_, self.penalty_, len(classes)
         if K == 2 or loss.several:
             return [classification(rows, loss, penalty, fit_intercept, K, 1.0, weight)]
-        return against_the_rest(rows, loss, penalty, fit_intercept, K, weight)
+        return one_vs_rest(rows, loss, penalty, fit_intercept, K, weight)
 
     def _solver(self, problem: Problem) -> Solver:
-        return solver_of(self.solver, problem, choose)
+        return make_solver(self.solver, problem, choose)
 
     def _attributes(self, fit: Fit) -> dict[str, Any]:
         return attributes_of(fit)
@@ -242,7 +243,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: object) -> np.ndarray:
-        """P(class | x), in the order of ``classes_``; of the logistic and the softmax loss.
+        """Return P(class | x), in the order of ``classes_``, for the logistic and softmax losses.
 
         Parameters
         ----------
@@ -256,7 +257,7 @@ class PenalizedClassifier(LargestScore, LinearClassifier):
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: object) -> np.ndarray:
-        """log P(class | x): finite where the probability itself would be 0.
+        """Return log P(class | x), which is finite even where the probability underflows to 0.
 
         Parameters
         ----------

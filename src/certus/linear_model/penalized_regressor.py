@@ -12,18 +12,18 @@ from ..data.validation import boolean, data_for_fit, memory_for_gram, not_negati
 from ..losses.base import Loss
 from ..penalties.base import Penalty
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER, solve
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, solve
 from ..solvers.glm.newton import Newton
-from ..solvers.glm.regression_dispatch import Together, choose, targets
+from ..solvers.glm.regression_dispatch import MultiTargetFit, choose, target_problems
 from ..solvers.loop import Fit, Solver
 from ..solvers.problem import Problem, objective
 from ..solvers.progress import OnStep
 from ._base import LinearRegressor
-from ._classifier import LEAST_TOL, aloud
+from ._classifier import MIN_TOL, print_steps
 from ._parameters import whole_number
-from ._partial_fit import next_part, takes_parts
+from ._partial_fit import fit_next_part, supports_partial_fit
 from ._partial_fit_data import targets_of_part
-from ._registry import REGRESSION, part, penalty_of, solver_of
+from ._registry import REGRESSION, component, make_penalty, make_solver
 from ._solver_context import SolverContext
 
 
@@ -138,7 +138,7 @@ class PenalizedRegressor(LinearRegressor):
         whole_number("max_iter", self.max_iter)
         loss, penalty = self._loss_and_penalty()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        problems = targets(rows, loss, penalty, fit_intercept, centre=True)
+        problems = target_problems(rows, loss, penalty, fit_intercept, centre=True)
         start = self._start(rows.shape[1], problems)
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
@@ -146,7 +146,7 @@ class PenalizedRegressor(LinearRegressor):
         self._conclude(certificate, fit.stopped_at, fit.message)
         return self
 
-    @available_if(takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, sample_weight: object = None
     ) -> "PenalizedRegressor":
@@ -170,47 +170,47 @@ class PenalizedRegressor(LinearRegressor):
         fit_intercept = boolean("fit_intercept", self.fit_intercept)
         loss, penalty = self._loss_and_penalty()
         rows, flat = targets_of_part(self, X, y, sample_weight)
-        problems = targets(rows, loss, penalty, fit_intercept)
+        problems = target_problems(rows, loss, penalty, fit_intercept)
         solver = self._solver(problems[0])
         start = None
         if "coef_" in vars(self):
             b = np.broadcast_to(self.intercept_, (len(problems),))
             start = np.atleast_2d(self.coef_).T, b
-        w, b, parts = next_part(self, solver, problems, start)  # type: ignore[arg-type]
+        w, b, parts = fit_next_part(self, solver, problems, start)  # type: ignore[arg-type]
         self.loss_, self.penalty_ = loss, penalty
         for name, value in self._attributes(Fit(w, b, solver.name, parts), flat).items():
             setattr(self, name, value)
         return self
 
     def _loss_and_penalty(self) -> tuple[Any, Any]:
-        loss = part("loss", self.loss, REGRESSION)
+        loss = component("loss", self.loss, REGRESSION)
         if loss.several:
             raise ValueError(
                 f"loss={self.loss!r} takes several scores per row: use PenalizedClassifier"
             )
-        return loss, penalty_of(self.penalty)
+        return loss, make_penalty(self.penalty)
 
     def _minimise(
         self, problems: list[Problem], rows: Rows, flat: bool, start: Start
     ) -> tuple[Fit, Certificate]:
         """Solve and certify; continue with a smaller tol if the certificate fails."""
         solver = self._solver(problems[0])
-        tol = max(min(float(self.tol), TOL), LEAST_TOL)
+        tol = max(min(float(self.tol), TOL), MIN_TOL)
         on_step = self._monitor.iterations(
             lambda fit: self._attributes(fit, flat),
             lambda: self._check(problems, rows, tol),
             self.max_iter * len(problems),
         )
         starts = [start and (start[0][:, [k]], start[1][[k]]) for k in range(len(problems))]
-        together = Together(problems, on_step)
+        together = MultiTargetFit(problems, on_step)
         fits = together.fits
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
             for k, problem in enumerate(problems):
                 together.k = k
                 target_name = f", target {k}" if len(problems) > 1 else ""
                 listener: OnStep = together
                 if self.verbose > 0:
-                    listener = aloud(together, f"{type(self).__name__}{target_name}")
+                    listener = print_steps(together, f"{type(self).__name__}{target_name}")
                 fits[k] = self._solve_one(
                     problem, solver, starts[k], tol * tighter, listener, fits[k].n_iter
                 )
@@ -238,7 +238,7 @@ class PenalizedRegressor(LinearRegressor):
         return fit, certificate
 
     def _solver(self, problem: Problem) -> Solver:
-        solver = solver_of(self.solver, problem, choose)
+        solver = make_solver(self.solver, problem, choose)
         if isinstance(solver, Newton):
             p = problem.rows.shape[1]
             memory_for_gram(p + 1, p, problem.rows.threads)

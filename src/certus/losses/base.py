@@ -1,4 +1,4 @@
-"""What a solver asks of a loss, and what losses of one score share."""
+"""The interface of a loss, and the base class of losses of one score."""
 
 from typing import Any, Protocol
 
@@ -8,37 +8,37 @@ import numpy as np
 class Loss(Protocol):
     """A convex loss ℓ(y, z), row by row; z is (n,), or (n, K) where a row has K scores.
 
-    ``evaluate`` is what solvers call, once for each block of a pass; the rest says what it means
-    and is what the tests compare.
+    Solvers call ``evaluate`` once for each block of a pass. The other methods define the loss, and
+    the tests compare ``evaluate`` with them.
     """
 
     name: str
     formula: str
-    several: bool  # a row has K scores
-    curvature_bound: float  # no eigenvalue of the curvature is above this
-    never_zero: bool  # above 0 at every score: classes that are separated then have no optimum
+    several: bool  # whether a row has K scores rather than one
+    curvature_bound: float  # upper bound of the eigenvalues of the curvature
+    never_zero: bool  # positive at every score, so that separated classes have no optimum
 
     def value(self, y: np.ndarray, z: np.ndarray) -> Any:
-        """ℓ(y, z), (n,)."""
+        """Return ℓ(y, z), (n,)."""
 
     def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
-        """∂ℓ/∂z, like z."""
+        """Return ∂ℓ/∂z, in the shape of z."""
 
     def curvature(self, y: np.ndarray, z: np.ndarray) -> Any:
-        """∂²ℓ/∂z², (n,) or (n, K, K). Where it jumps, either side."""
+        """Return ∂²ℓ/∂z², (n,) or (n, K, K); either one-sided value where it jumps."""
 
     def conjugate(self, y: np.ndarray, a: np.ndarray) -> Any:
-        """ℓ*(y, a) = sup_z ⟨a, z⟩ − ℓ(y, z), (n,); infinite outside its domain."""
+        """Return ℓ*(y, a) = sup_z ⟨a, z⟩ − ℓ(y, z), (n,); infinite outside its domain."""
 
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
-        """Value, slope, and a state from which ``curvature_product`` is cheap."""
+        """Return value, slope, and a state from which ``curvature_product`` is cheap."""
 
     def curvature_product(self, state: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Curvature times v, like v."""
+        """Return the curvature times v, in the shape of v."""
 
 
 class OneScore:
-    """Losses of one score: the curvature is a number for each row, and is the state."""
+    """Base of losses of one score: the state is the curvature, one number for each row."""
 
     several = False
     never_zero = False
@@ -52,5 +52,5 @@ class OneScore:
 
 
 def where_inside(inside: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The value inside the domain, +∞ outside."""
+    """Return the value inside the domain, +∞ outside."""
     return np.where(inside, value, np.inf)

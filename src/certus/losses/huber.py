@@ -34,8 +34,8 @@ class Huber(OneScore):
 
     def value(self, y: np.ndarray, z: np.ndarray) -> Any:
         size = np.abs(y - z)
-        near = np.minimum(size, self.delta)
-        return near * (size - near / 2)
+        clipped = np.minimum(size, self.delta)
+        return clipped * (size - clipped / 2)
 
     def slope(self, y: np.ndarray, z: np.ndarray) -> Any:
         return np.clip(z - y, -self.delta, self.delta)

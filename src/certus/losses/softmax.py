@@ -8,7 +8,7 @@ from .base import where_inside
 
 
 class Softmax:
-    """ℓ(y, z) = log Σ_k exp(z_k) − z_y, y the number of the class.
+    """ℓ(y, z) = log Σ_k exp(z_k) − z_y, y the index of the class.
 
     Examples
     --------
@@ -46,10 +46,10 @@ class Softmax:
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
         row, y = np.arange(len(z)), np.asarray(y, dtype=np.intp)
         P = z - z.max(axis=1, keepdims=True)
-        own = P[row, y].copy()
+        z_y = P[row, y].copy()
         np.exp(P, out=P)
         total = P.sum(axis=1)
-        value = np.log(total) - own
+        value = np.log(total) - z_y
         P /= total[:, None]
         slope = P.copy()
         slope[row, y] -= 1

@@ -1,4 +1,4 @@
-"""Squared hinge: rows on the right side of the margin cost nothing."""
+"""Squared hinge: rows beyond their margin have no loss."""
 
 from typing import Any
 
@@ -36,5 +36,5 @@ class SquaredHinge(OneScore):
         return where_inside(u <= 0, u + u * u / 4)
 
     def evaluate(self, y: np.ndarray, z: np.ndarray) -> tuple[Any, Any, Any]:
-        short = np.maximum(1 - y * z, 0.0)
-        return short * short, -2 * y * short, 2.0 * (short > 0)
+        slack = np.maximum(1 - y * z, 0.0)
+        return slack * slack, -2 * y * slack, 2.0 * (slack > 0)

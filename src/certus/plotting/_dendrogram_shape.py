@@ -1,9 +1,9 @@
-"""Where the lines of a dendrogram go, by numbers alone and without recursion.
+"""Coordinates of the lines of a dendrogram, computed without recursion.
 
     merge of a and b:  (x_a, h_a) ─ (x_a, h) ─ (x_b, h) ─ (x_b, h_b),    its own x = (x_a + x_b)/2
 
-Of a large tree the last merges are drawn; what lies below them is a branch that ends at its own
-height. An inversion, a merge lower than its parts, has legs that go up.
+Of a large tree only the last merges are drawn; each cluster below them is a branch that ends at its
+own height. The legs of an inversion, a merge lower than its parts, go up.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,19 +13,19 @@ import numpy as np
 if TYPE_CHECKING:
     from ..cluster.tree import Tree
 
-ABOVE = -1  # colour of what lies above the cut
+ABOVE_CUT = -1  # colour code of lines above the cut
 
 
 class Drawing(NamedTuple):
-    """Places 0 … L − 1 are those of the leaves and branches shown, from left to right."""
+    """Lines and colours; places 0 … L − 1 are the leaves and branches shown, left to right."""
 
     lines: np.ndarray  # (L − 1, 4, 2) place and height
     colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE
     nodes: np.ndarray  # (L,) the cluster at every place
-    heights: np.ndarray  # (L,) and where it ends: 0 for a leaf
+    heights: np.ndarray  # (L,) the height at which it ends: 0 for a leaf
     place_colours: np.ndarray  # (L,)
     n_leaves: int  # of the tree
-    cut: float | None  # a height that separates merges that stay from those undone
+    cut: float | None  # a height that separates kept merges from undone ones
     tops: list[tuple[int, float, float, int]]  # label, place, height and colour of each cluster
 
     @property
@@ -34,7 +34,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> Drawing:
-    """The top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
+    """Lay out the top of a tree; ``undone``: which merges a cut undoes, None: no cut."""
     n = tree.n_leaves
     L = n if max_leaves is None else min(n, max_leaves)
     first = n - L  # merges from here on are drawn
@@ -60,46 +60,48 @@ def drawing(tree: "Tree", max_leaves: int | None, undone: np.ndarray | None) -> 
 
 
 def _leftmost(pairs: np.ndarray, n: int) -> np.ndarray:
-    """The first leaf of every cluster."""
-    found = list(range(n))
+    """Return the first leaf of every cluster."""
+    first_leaf = list(range(n))
     for a in pairs[:, 0].tolist():
-        found.append(found[a])
-    return np.array(found, dtype=np.intp)
+        first_leaf.append(first_leaf[a])
+    return np.array(first_leaf, dtype=np.intp)
 
 
 def _coloured(
     tree: "Tree", lines: np.ndarray, nodes: np.ndarray, x: dict[int, float], pairs: np.ndarray,
     heights: np.ndarray, leftmost: np.ndarray, undone: np.ndarray, first: int,
 ) -> Drawing:  # fmt: skip
-    """A colour for each cluster of the cut that can be seen whole, from left to right."""
+    """Give a colour to each cluster of the cut that is drawn as a whole, from left to right."""
     n = tree.n_leaves
-    split = np.concatenate([np.zeros(n, dtype=bool), undone])  # is a cluster more than one?
+    split = np.concatenate([np.zeros(n, dtype=bool), undone])  # whether a cluster is cut
     whole = [node for node in x if not split[node]]
     child_of_undone = set(pairs[np.flatnonzero(undone)].ravel().tolist())
     roots = [node for node in whole if node in child_of_undone or node == 2 * n - 2]
     roots.sort(key=lambda node: x[node])
     colour = {root: i for i, root in enumerate(roots)}
-    for node in sorted(whole, reverse=True):  # from the top: parts come after what they made
+    for node in sorted(whole, reverse=True):  # from the top: a cluster comes before its parts
         if node >= n + first:
             for part in pairs[node - n].tolist():
                 colour[part] = colour[node]
-    merges = np.array([colour.get(node, ABOVE) for node in range(n + first, 2 * n - 1)], dtype=int)
-    places = np.array([colour.get(node, ABOVE) for node in nodes.tolist()], dtype=int)
+    merges = np.array(
+        [colour.get(node, ABOVE_CUT) for node in range(n + first, 2 * n - 1)], dtype=int
+    )
+    places = np.array([colour.get(node, ABOVE_CUT) for node in nodes.tolist()], dtype=int)
     labels = _labels_of(tree, undone, leftmost[roots])
     tops = [
         (label, float(x[root]), float(heights[root]), colour[root])
         for label, root in zip(labels, roots, strict=True)
     ]
-    kept, gone = tree.heights[~undone], tree.heights[undone]
-    low, high = kept.max(initial=0.0), gone.min(initial=np.inf)
+    kept_heights, undone_heights = tree.heights[~undone], tree.heights[undone]
+    low, high = kept_heights.max(initial=0.0), undone_heights.min(initial=np.inf)
     cut = float(low + high) / 2 if low < high < np.inf else None
     return Drawing(lines, merges, nodes, heights[nodes], places, n, cut, tops)
 
 
 def _labels_of(tree: "Tree", undone: np.ndarray, leaves: np.ndarray) -> list[int]:
-    """What ``cut`` calls the clusters of these leaves; −1 where a leaf holds no row."""
+    """Return the labels that ``cut`` gives to the clusters of these leaves; −1 without rows."""
     labels = tree._labels(undone)
     if tree.rows is None:
         return [int(label) for label in labels[leaves]]
-    known = dict(zip(tree.rows.tolist(), labels.tolist(), strict=True))
-    return [known.get(leaf, -1) for leaf in leaves.tolist()]
+    label_of_leaf = dict(zip(tree.rows.tolist(), labels.tolist(), strict=True))
+    return [label_of_leaf.get(leaf, -1) for leaf in leaves.tolist()]

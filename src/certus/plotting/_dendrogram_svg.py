@@ -1,4 +1,4 @@
-"""A dendrogram as SVG, written here: no matplotlib, and every text escaped."""
+"""A dendrogram as SVG, written without matplotlib and with every text escaped."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,54 +9,62 @@ import numpy as np
 
 from .style import COLOURS
 
-SIZE = 11  # px of text
+TEXT_PIXELS = 11  # font size of axes and notes
 
 
-class Words(NamedTuple):
-    """What is written on the picture."""
+class DendrogramText(NamedTuple):
+    """The texts of the picture."""
 
     labels: Sequence[tuple[int, str, str]]  # place, text, colour
-    font: float  # px of labels
-    heights: str  # what is measured along the heights
-    leaves: str  # and what stands along the other axis
+    font: float  # font size of labels in pixels
+    heights: str  # title of the axis of heights
+    leaves: str  # title of the axis of leaves
     cut: str  # "3 clusters", or ""
     numbers: Sequence[tuple[str, float, float, str]]  # text, place, height, colour
 
 
 def svg(
     lines: dict[str, np.ndarray], triangles: dict[str, np.ndarray], places: int, cut: float | None,
-    words: Words, orientation: str, width: int, height: int, stroke: float,
+    text_items: DendrogramText, orientation: str, width: int, height: int, stroke: float,
 ) -> str:  # fmt: skip
-    """The document. ``lines``: (m, 4, 2) of places and heights, by colour."""
+    """Return the SVG document. ``lines``: (m, 4, 2) of places and heights, by colour."""
     tall = orientation in ("top", "bottom")
-    longest = max((len(text) for _, text, _ in words.labels), default=0)
-    rotated = tall and longest * 0.62 * words.font * places > width - 100
-    room = 0.62 * words.font * longest if not tall or rotated else 1.2 * words.font
-    before, behind, under, over = 64, 12, 2.2 * SIZE + room, 26
+    longest = max((len(text) for _, text, _ in text_items.labels), default=0)
+    rotated = tall and longest * 0.62 * text_items.font * places > width - 100
+    room = 0.62 * text_items.font * longest if not tall or rotated else 1.2 * text_items.font
+    left_margin, right_margin, leaf_margin, top_margin = 64, 12, 2.2 * TEXT_PIXELS + room, 26
     top = max([float(part[..., 1].max()) for part in lines.values() if len(part)], default=0.0)
     top = max(top, cut or 0.0) or 1.0
-    along = (width if tall else height) - (before if tall else over) - (behind if tall else 44)
-    deep = (height if tall else width) - over - under if tall else width - behind - under - 34
+    along = (
+        (width if tall else height)
+        - (left_margin if tall else top_margin)
+        - (right_margin if tall else 44)
+    )
+    depth = (
+        (height if tall else width) - top_margin - leaf_margin
+        if tall
+        else width - right_margin - leaf_margin - 34
+    )
 
     def at(place: float, h: float) -> tuple[float, float]:
         u = (place + 0.5) / places * along
-        v = h / (1.04 * top) * deep
+        v = h / (1.04 * top) * depth
         if orientation == "top":
-            return before + u, over + deep - v
+            return left_margin + u, top_margin + depth - v
         if orientation == "bottom":
-            return before + u, height - over - deep + v
+            return left_margin + u, height - top_margin - depth + v
         if orientation == "left":
-            return width - under - v, over + u
-        return under + v, over + u
+            return width - leaf_margin - v, top_margin + u
+        return leaf_margin + v, top_margin + u
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" '
-        f'font-size="{SIZE}">',
-        f"<title>{escape('; '.join(('Dendrogram', *filter(None, words[3:5]))))}</title>",
+        f'font-size="{TEXT_PIXELS}">',
+        f"<title>{escape('; '.join(('Dendrogram', *filter(None, text_items[3:5]))))}</title>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    out += _axis(top, at, tall, places, words)
+    out += _axis(top, at, tall, places, text_items)
     for colour, part in triangles.items():
         path = "".join(
             "M" + "L".join(_point(at, place, h) for place, h in corner) + "Z" for corner in part
@@ -77,9 +85,9 @@ def svg(
             f'<path stroke="{COLOURS[0]}" stroke-width="1" stroke-dasharray="6 4" '
             f'd="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>'
         )
-    out += _texts(at, words, orientation, rotated)
-    if words.cut:
-        out.append(_text(width - behind, SIZE * 1.4, words.cut, "end"))
+    out += _texts(at, text_items, orientation, rotated)
+    if text_items.cut:
+        out.append(_text(width - right_margin, TEXT_PIXELS * 1.4, text_items.cut, "end"))
     return "\n".join([*out, "</svg>", ""])
 
 
@@ -91,7 +99,7 @@ def _point(at: At, place: float, h: float) -> str:
     return f"{x:.2f} {y:.2f}"
 
 
-def _axis(top: float, at: At, tall: bool, places: int, words: Words) -> list[str]:
+def _axis(top: float, at: At, tall: bool, places: int, text_items: DendrogramText) -> list[str]:
     out = []
     for tick in ticks(top):
         (x0, y0), (x1, y1) = at(-0.5, tick), at(places - 0.5, tick)
@@ -99,21 +107,21 @@ def _axis(top: float, at: At, tall: bool, places: int, words: Words) -> list[str
         out.append(f'<path stroke="#D9D9D9" stroke-width="0.6" d="{line}"/>')
         text = f"{tick:g}"
         out.append(
-            _text(x0 - 6, y0 + SIZE * 0.35, text, "end")
+            _text(x0 - 6, y0 + TEXT_PIXELS * 0.35, text, "end")
             if tall
-            else _text(x0, y1 + SIZE * 1.3, text, "middle")
+            else _text(x0, y1 + TEXT_PIXELS * 1.3, text, "middle")
         )
     (x0, y0), (x1, y1) = at(-0.5, 0.5 * top), at(places - 0.5, 0.5 * top)
     if tall:
-        out.append(_text(14, (y0 + y1) / 2, words.heights, "middle", turned=-90))
+        out.append(_text(14, (y0 + y1) / 2, text_items.heights, "middle", turned=-90))
     else:
-        out.append(_text((x0 + x1) / 2, y1 + SIZE * 2.8, words.heights, "middle"))
+        out.append(_text((x0 + x1) / 2, y1 + TEXT_PIXELS * 2.8, text_items.heights, "middle"))
     return out
 
 
-def _texts(at: At, words: Words, orientation: str, rotated: bool) -> list[str]:
-    out, font = [], words.font
-    for place, text, colour in words.labels:
+def _texts(at: At, text_items: DendrogramText, orientation: str, rotated: bool) -> list[str]:
+    out, font = [], text_items.font
+    for place, text, colour in text_items.labels:
         x, y = at(place, 0.0)
         if orientation in ("top", "bottom"):
             down = 1 if orientation == "top" else -1
@@ -128,19 +136,19 @@ def _texts(at: At, words: Words, orientation: str, rotated: bool) -> list[str]:
         else:
             side, away = ("start", 4.0) if orientation == "left" else ("end", -4.0)
             out.append(_text(x + away, y + font * 0.35, text, side, font, colour))
-    for text, at_place, h, colour in words.numbers:
+    for text, at_place, h, colour in text_items.numbers:
         x, y = at(at_place, h)
         side = "end" if orientation == "left" else "start"
-        dx, dy = -4 if side == "end" else 4, SIZE if orientation == "bottom" else -4
-        out.append(_text(x + dx, y + dy, text, side, SIZE, colour))
+        dx, dy = -4 if side == "end" else 4, TEXT_PIXELS if orientation == "bottom" else -4
+        out.append(_text(x + dx, y + dy, text, side, TEXT_PIXELS, colour))
     x, y = at(-0.5, 0.0)
-    if words.leaves:
-        out.append(_text(x, SIZE * 1.4, words.leaves, "start"))
+    if text_items.leaves:
+        out.append(_text(x, TEXT_PIXELS * 1.4, text_items.leaves, "start"))
     return out
 
 
 def _text(
-    x: float, y: float, text: str, anchor: str, size: float = SIZE, colour: str = "#000000",
+    x: float, y: float, text: str, anchor: str, size: float = TEXT_PIXELS, colour: str = "#000000",
     turned: int = 0,
 ) -> str:  # fmt: skip
     turn = f' transform="rotate({turned} {x:.1f} {y:.1f})"' if turned else ""
@@ -151,7 +159,7 @@ def _text(
 
 
 def ticks(top: float) -> list[float]:
-    """About five round numbers from 0 to top.
+    """Return about five round numbers from 0 to top.
 
     >>> ticks(9.0), ticks(0.033)
     ([0.0, 2.0, 4.0, 6.0, 8.0], [0.0, 0.01, 0.02, 0.03])

@@ -1,4 +1,4 @@
-"""The dendrogram of a tree of clusters: to matplotlib, or to SVG without it."""
+"""The dendrogram of a tree of clusters, drawn with matplotlib or written as SVG without it."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, Protocol, cast
@@ -7,8 +7,8 @@ import numpy as np
 
 from ..text.files import write_whole
 from ..text.format import count
-from ._dendrogram_shape import ABOVE, Drawing, drawing
-from ._dendrogram_svg import Words, svg
+from ._dendrogram_shape import ABOVE_CUT, Drawing, drawing
+from ._dendrogram_svg import DendrogramText, svg
 from .style import COLOURS, style
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from ..cluster.tree import Tree
 
 
-GREY = "#8C8C8C"  # above the cut
+GREY = "#8C8C8C"  # lines above the cut
 ORIENTATIONS = ("top", "bottom", "left", "right")
-HEIGHTS = {"diana": "diameter", "bisecting": "sum of squares"}
-INCHES = (6.0, 12.0)  # along the leaves: 0.04 a leaf between them
-LARGEST, SMALLEST = 10.0, 5.5  # points of labels: below, they cannot be read
-COLOURED = 8.0  # points from which labels have the colours of their clusters
-THINNEST = 8  # of so many leaves one is labelled, or none are
-LONGEST = 32  # characters of a label
-NUMBERED = 12  # clusters whose numbers are written
+HEIGHT_NAMES = {"diana": "diameter", "bisecting": "sum of squares"}
+WIDTH_INCHES = (6.0, 12.0)  # least and largest size along the leaves; between them 0.04 a leaf
+MAX_LABEL_POINTS, MIN_LABEL_POINTS = 10.0, 5.5  # font size of labels; smaller ones are unreadable
+MIN_COLOURED_POINTS = 8.0  # font size from which labels have the colours of their clusters
+MAX_LABEL_STEP = 8  # at least one leaf in so many is labelled, or none
+MAX_LABEL_CHARACTERS = 32  # longer labels are shortened
+MAX_NUMBERED_CLUSTERS = 12  # with more clusters, their numbers are not written
 
 
 class HasTree(Protocol):
@@ -45,28 +45,27 @@ class DendrogramDisplay:
     tree : Tree
         Or a fitted model that has a ``tree_``.
     n_clusters, height : optional
-        A cut, as ``Tree.cut`` takes it: clusters get colours, what lies above is grey.
+        A cut, as in ``Tree.cut``: clusters get colours, merges above it are grey.
     max_leaves : int or None, default=2000
-        Of a larger tree the last merges are drawn: so many branches, each with its number of rows.
-        None: all of it.
+        A larger tree is truncated to so many branches, each with its number of rows. None: never.
     labels : array-like of str, False or None
-        Of the leaves. None: their names, or else their numbers; False: none. They are written
-        where they fit: smaller, then every few, then none.
+        Labels of the leaves. None: their names, or else their numbers; False: none. If space is
+        short, labels become smaller, then fewer, and finally are omitted.
     orientation : {"top", "bottom", "left", "right"}, default="top"
-        Where the root is.
+        Position of the root.
 
     Attributes
     ----------
     truncated_ : bool
-        Were branches drawn in place of leaves?
+        Whether branches were drawn in place of leaves.
     note_ : str
-        What was left out, as the picture says it.
+        What was left out, as written on the plot.
     ax_, figure_ : matplotlib Axes and Figure
         After ``plot``.
     lines_ : LineCollection
         A path of four points for each merge, in the order of merges.
     cut_ : Line2D or None
-        Where a height separates what stays from what is undone.
+        The line at the height of the cut, if there is one.
 
     Examples
     --------
@@ -94,8 +93,8 @@ class DendrogramDisplay:
         self.tree = cast("Tree", getattr(tree, "tree_", tree))
         if not hasattr(self.tree, "merges"):
             raise TypeError(
-                f"a {type(self.tree).__name__} is no tree: give certus.cluster.Tree(merges), or a "
-                "model that has a tree_"
+                f"a {type(self.tree).__name__} is not a tree: give certus.cluster.Tree(merges), or "
+                "a model that has a tree_"
             )
         if orientation not in ORIENTATIONS:
             raise ValueError(
@@ -106,8 +105,8 @@ class DendrogramDisplay:
             raise ValueError(f"max_leaves={max_leaves!r}: give a whole number above 1, or None")
         self.orientation = orientation
         self._labels = self._read_labels(labels)
-        asked = n_clusters is not None or height is not None
-        undone = self.tree._undone(n_clusters, height)[0] if asked else None
+        has_cut = n_clusters is not None or height is not None
+        undone = self.tree._undone(n_clusters, height)[0] if has_cut else None
         self.drawing_: Drawing = drawing(self.tree, max_leaves, undone)
         if height is not None:
             self.drawing_ = self.drawing_._replace(cut=float(height))
@@ -124,7 +123,10 @@ class DendrogramDisplay:
         texts = [str(label) for label in labels]
         if len(texts) != n:
             raise ValueError(f"{len(texts):,} labels were given for {n:,} leaves")
-        return [t if len(t) <= LONGEST else t[: LONGEST - 1] + "…" for t in texts]
+        return [
+            t if len(t) <= MAX_LABEL_CHARACTERS else t[: MAX_LABEL_CHARACTERS - 1] + "…"
+            for t in texts
+        ]
 
     def _note(self) -> str:
         shown, n = len(self.drawing_.nodes), self.tree.n_leaves
@@ -132,10 +134,10 @@ class DendrogramDisplay:
             return ""
         return f"the top {shown:,} of {n:,} leaves; (rows in a branch)"
 
-    # --- what both writers need ---
+    # --- shared by matplotlib and SVG ---
 
     def _texts(self) -> list[str]:
-        """The label of every place."""
+        """Return the label of every place."""
         n, sizes = self.tree.n_leaves, self.tree.sizes
         assert self._labels is not None
         return [
@@ -144,13 +146,15 @@ class DendrogramDisplay:
         ]
 
     def _shown_labels(self, pixels: float, per_point: float) -> tuple[list[int], float]:
-        """Which places are labelled, and the size in points: what fits along so many pixels."""
+        """Return which places are labelled, and the font size, so that labels fit in ``pixels``."""
         places = len(self.drawing_.nodes)
-        room = pixels / places / per_point * 0.9  # points a leaf
-        step = int(np.ceil(SMALLEST / room))
-        if self._labels is None or step > THINNEST:
-            return [], SMALLEST
-        return list(range(0, places, step)), float(np.clip(step * room, SMALLEST, LARGEST))
+        room = pixels / places / per_point * 0.9  # points for each leaf
+        step = int(np.ceil(MIN_LABEL_POINTS / room))
+        if self._labels is None or step > MAX_LABEL_STEP:
+            return [], MIN_LABEL_POINTS
+        return list(range(0, places, step)), float(
+            np.clip(step * room, MIN_LABEL_POINTS, MAX_LABEL_POINTS)
+        )
 
     @property
     def _colours(self) -> list[str]:
@@ -167,7 +171,7 @@ class DendrogramDisplay:
 
     @property
     def _triangles(self) -> np.ndarray:
-        """Branches that hold more than is drawn: from their height down to 0, (m, 3, 2)."""
+        """Triangles of truncated branches, from their height down to 0, (m, 3, 2)."""
         d = self.drawing_
         at = np.flatnonzero(d.nodes >= d.n_leaves)
         h, zero = d.heights[at], np.zeros(len(at))
@@ -176,9 +180,9 @@ class DendrogramDisplay:
 
     @property
     def _numbers(self) -> list[tuple[str, float, float, str]]:
-        """The numbers of few clusters, at their tops."""
+        """Texts, positions and colours of cluster numbers, if there are few clusters."""
         tops = self.drawing_.tops
-        if not 1 < len(tops) <= NUMBERED:
+        if not 1 < len(tops) <= MAX_NUMBERED_CLUSTERS:
             return []
         return [(str(label), x, h, _colour(c)) for label, x, h, c in tops if label >= 0]
 
@@ -186,8 +190,8 @@ class DendrogramDisplay:
     def _inches(self) -> tuple[float, float]:
         places = len(self.drawing_.nodes)
         if self.orientation in ("top", "bottom"):
-            return float(np.clip(0.04 * places, *INCHES)), 4.0
-        return 6.0, float(np.clip(0.16 * places, 4.0, INCHES[1]))  # labels lie flat
+            return float(np.clip(0.04 * places, *WIDTH_INCHES)), 4.0
+        return 6.0, float(np.clip(0.16 * places, 4.0, WIDTH_INCHES[1]))  # labels lie flat
 
     @property
     def _stroke(self) -> float:
@@ -195,9 +199,9 @@ class DendrogramDisplay:
         return 1.6 if places <= 60 else 1.0 if places <= 500 else 0.6 if places <= 5000 else 0.3
 
     @property
-    def _measured(self) -> str:
+    def _height_name(self) -> str:
         method = self.tree.method
-        return HEIGHTS.get(method or "", f"{method} distance" if method else "distance")
+        return HEIGHT_NAMES.get(method or "", f"{method} distance" if method else "distance")
 
     # --- matplotlib ---
 
@@ -207,7 +211,8 @@ class DendrogramDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; a new figure of 600 × 400 px if not given, wider for more than 150 leaves.
+            Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 150
+            leaves.
 
         Returns
         -------
@@ -225,7 +230,7 @@ class DendrogramDisplay:
             flip = slice(None) if tall else slice(None, None, -1)
             self.branches_ = PolyCollection(
                 list(self._triangles[..., flip]), alpha=0.3, linewidth=0,
-                facecolors=self._of_branches(),
+                facecolors=self._branch_colours(),
             )  # fmt: skip
             ax.add_collection(self.branches_)
             self.lines_ = LineCollection(
@@ -237,7 +242,7 @@ class DendrogramDisplay:
             self._write(ax, tall)
         return self
 
-    def _of_branches(self) -> list[str]:
+    def _branch_colours(self) -> list[str]:
         colours = self._place_colours
         return [colours[i] for i in np.flatnonzero(self.drawing_.nodes >= self.drawing_.n_leaves)]
 
@@ -247,10 +252,10 @@ class DendrogramDisplay:
         limits = (-0.5, len(d.nodes) - 0.5), (0.0, 1.04 * top)
         along, up = limits if self.orientation in ("top", "right") else (limits[0], limits[1][::-1])
         if tall:
-            ax.set(xlim=along, ylim=up, ylabel=self._measured)
+            ax.set(xlim=along, ylim=up, ylabel=self._height_name)
             ax.grid(visible=False, axis="x")
         else:
-            ax.set(xlim=up, ylim=along[::-1], xlabel=self._measured)
+            ax.set(xlim=up, ylim=along[::-1], xlabel=self._height_name)
             ax.grid(visible=False, axis="y")
         for side in ("bottom",) if tall else ("left",):
             ax.spines[side].set_visible(False)
@@ -275,13 +280,14 @@ class DendrogramDisplay:
         turned = tall and widest > box.width / max(1, len(places))
         for i, tick in zip(places, axis.get_ticklabels(), strict=False):
             tick.set(fontsize=size, rotation=90 if turned else 0)
-            tick.set_color(_of_text(colours[i], size))
+            tick.set_color(_text_colour(colours[i], size))
         flipped, up = self.orientation == "left", -1 if self.orientation == "bottom" else 1
         for text, place, h, colour in self._numbers:
             ax.annotate(
                 text, (place, h) if tall else (h, place), (-3 if flipped else 3, 2 * up),
                 textcoords="offset points", ha="right" if flipped else "left",
-                va="bottom" if up > 0 else "top", color=colour, fontsize=LARGEST, fontweight="bold",
+                va="bottom" if up > 0 else "top", color=colour, fontsize=MAX_LABEL_POINTS,
+                fontweight="bold",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )  # fmt: skip
         ax.set_title(self._clusters, loc="right")
@@ -291,12 +297,12 @@ class DendrogramDisplay:
     # --- SVG ---
 
     def to_svg(self, path: object = None) -> str:
-        """The picture as SVG, without matplotlib.
+        """Return the plot as SVG, without matplotlib.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it, whole or not at all.
+            A file to write, atomically.
 
         Returns
         -------
@@ -306,12 +312,12 @@ class DendrogramDisplay:
         width, height = (round(100 * inches) for inches in self._inches)
         places, points = self._shown_labels((width if tall else height) - 80, 4 / 3)
         texts, colours = self._texts() if places else [], self._place_colours
-        words = Words(
-            [(i, texts[i], _of_text(colours[i], points)) for i in places],
-            points * 4 / 3, self._measured, self.note_, self._clusters, self._numbers,
+        words = DendrogramText(
+            [(i, texts[i], _text_colour(colours[i], points)) for i in places],
+            points * 4 / 3, self._height_name, self.note_, self._clusters, self._numbers,
         )  # fmt: skip
         text = svg(
-            _by_colour(d.lines, self._colours), _by_colour(self._triangles, self._of_branches()),
+            _by_colour(d.lines, self._colours), _by_colour(self._triangles, self._branch_colours()),
             len(d.nodes), d.cut, words, self.orientation, width, height, self._stroke * 1.2,
         )  # fmt: skip
         if path is not None:
@@ -320,16 +326,16 @@ class DendrogramDisplay:
 
 
 def _colour(cluster: int) -> str:
-    return GREY if cluster == ABOVE else COLOURS[1 + cluster % (len(COLOURS) - 1)]
+    return GREY if cluster == ABOVE_CUT else COLOURS[1 + cluster % (len(COLOURS) - 1)]
 
 
-def _of_text(colour: str, points: float) -> str:
-    """Small letters in a light colour cannot be read."""
-    return COLOURS[0] if colour == GREY or points < COLOURED else colour
+def _text_colour(colour: str, points: float) -> str:
+    """Return the colour of a label; small text is black, since light colours are unreadable."""
+    return COLOURS[0] if colour == GREY or points < MIN_COLOURED_POINTS else colour
 
 
 def _by_colour(shapes: np.ndarray, colours: list[str]) -> dict[str, np.ndarray]:
-    """Grey first, so that clusters lie above it."""
+    """Group shapes by colour, grey first, so that clusters are drawn above it."""
     each = np.array(colours)
     return {c: shapes[each == c] for c in sorted(set(colours), key=lambda c: (c != GREY, c))}
 
@@ -346,25 +352,25 @@ def plot_dendrogram(
     tree : Tree
         Or a fitted model that has a ``tree_``.
     n_clusters, height : optional
-        A cut, as ``Tree.cut`` takes it: clusters get colours and, if few, their numbers; what
-        lies above is grey.
+        A cut, as in ``Tree.cut``: clusters get colours and, if few, their numbers; merges above it
+        are grey.
     max_leaves : int or None, default=2000
-        Of a larger tree the last merges are drawn: so many branches, each with its number of rows
-        in brackets, and the picture says so. None: all of it.
+        A larger tree is truncated to so many branches, each with its number of rows in brackets,
+        and a note on the plot says so. None: never.
     labels : array-like of str, False or None
-        Of the leaves. None: their names, or else their numbers; False: none. They are written
-        where they fit: smaller, then every few, then none.
+        Labels of the leaves. None: their names, or else their numbers; False: none. If space is
+        short, labels become smaller, then fewer, and finally are omitted.
     orientation : {"top", "bottom", "left", "right"}, default="top"
-        Where the root is.
+        Position of the root.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure of 600 × 400 px if not given, wider for more than 150 leaves.
+        Axes to draw on; by default a new figure of 600 × 400 px, wider for more than 150 leaves.
     svg : str or Path, optional
-        Write an SVG file in place of drawing; matplotlib is not needed.
+        Write an SVG file instead of drawing; matplotlib is not needed.
 
     Returns
     -------
     DendrogramDisplay
-        ``to_svg()`` gives the SVG as text.
+        ``to_svg()`` returns the SVG as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How well k clusters describe the data, by several methods, beside what noise gives."""
+"""Plot of the scores of each number of clusters, with the values of noise."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from ..cluster._n_clusters_result import NClustersResult
 
-HEIGHT = 2.0  # inches of one method's panel: three are 600 × 600 px
-NAMES = {"bic": "gain of BIC a row"}  # where a panel shows another number than the method's name
+PANEL_INCHES = 2.0  # height of one method's panel: three are 600 × 600 px
+AXIS_NAMES = {"bic": "gain of BIC a row"}  # if a panel shows another quantity than the method's
 
 
 class NClustersDisplay:
-    """A panel for each method: its value for every k, noise, and the k that it says.
+    """A panel for each method: its value for every k, the values of noise, and its answer.
 
     Parameters
     ----------
     choice : NClustersResult
-        What ``certus.cluster.choose_n_clusters`` returned.
+        The result of ``certus.cluster.choose_n_clusters``.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class NClustersDisplay:
     lines_ : dict of str to Line2D
         The values of each method.
     noise_ : dict of str to PolyCollection
-        From the least to the largest value of noise, for all but the gap.
+        The range of values of noise, for all methods except the gap.
     marks_ : dict of str to Line2D
-        The k that a method says, where it sees structure.
+        The k of each method that finds structure.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class NClustersDisplay:
         self.marks_: dict[str, Line2D] = {}
 
     def plot(self, ax: "Axes | Sequence[Axes] | np.ndarray | None" = None) -> "NClustersDisplay":
-        """Draw.
+        """Draw one panel for each method.
 
         Parameters
         ----------
         ax : Axes, one for each method, optional
-            Where; a new figure, 600 px wide and 200 px high for each method, if not given.
+            Axes to draw on; by default a new figure, 600 px wide and 200 px high for each method.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class NClustersDisplay:
         methods = self.choice.methods
         with style() as plt:
             if ax is None:
-                size = (6.0, 0.6 + HEIGHT * len(methods))
+                size = (6.0, 0.6 + PANEL_INCHES * len(methods))
                 self.figure_, axes = plt.subplots(
                     len(methods), sharex=True, squeeze=False, figsize=size
                 )
@@ -106,16 +106,16 @@ class NClustersDisplay:
             )  # fmt: skip
         percent = f"{number(100 * choice.confidence)} %"
         interval = {"gap": "± one error", "bic": "data"}.get(name, percent)
-        look = curve(0, len(ks)) | {"markevery": 1}
+        line_style = curve(0, len(ks)) | {"markevery": 1}
         self.lines_[name] = ax.errorbar(
             ks[shown], values[shown], [(values - low)[shown], (high - values)[shown]],
-            capsize=3, elinewidth=1.0, label=interval, **look,
+            capsize=3, elinewidth=1.0, label=interval, **line_style,
         )[0]  # fmt: skip
         k = choice.says[name]
-        said = "cannot say" if k is None else "no structure" if k == 1 else f"k = {k}"
+        answer = "cannot say" if k is None else "no structure" if k == 1 else f"k = {k}"
         if k is not None and shown[ks == k].any():
             mark = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
             (self.marks_[name],) = ax.plot([k], values[ks == k], **mark)
-        ax.set(ylabel=NAMES.get(name, name))
-        ax.set_title(said, loc="right")
+        ax.set(ylabel=AXIS_NAMES.get(name, name))
+        ax.set_title(answer, loc="right")
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)

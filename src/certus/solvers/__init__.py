@@ -1,9 +1,9 @@
-"""How it is found. Fast, and trusted by nobody: every answer is checked against its definition.
+"""Fast solvers. They are not trusted: every result is checked against its definition.
 
-What minimises a loss and a penalty can be passed as an object: ``Newton``, ``NewtonCG``, ``LBFGS``,
-``CoordinateDescent``, ``ProximalGradient``, ``Subgradient``; and on X as it is, to be compared:
-``GradientDescent``, ``HeavyBall``, ``Nesterov``, ``SGD``, ``SAGA``. How long steps are: ``Fixed``,
-``Lipschitz``, ``Backtracking``, ``Wolfe``.
+Solvers of a loss plus a penalty, which can be passed as ``solver=``: ``Newton``, ``NewtonCG``,
+``LBFGS``, ``CoordinateDescent``, ``ProximalGradient``, ``Subgradient``. Methods that take X as it
+is, for comparison: ``GradientDescent``, ``HeavyBall``, ``Nesterov``, ``SGD``, ``SAGA``. Their step
+rules: ``Fixed``, ``Lipschitz``, ``Backtracking``, ``Wolfe``.
 """
 
 from importlib import import_module

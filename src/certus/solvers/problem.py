@@ -1,8 +1,8 @@
-"""The smooth or composite problem that losses and penalties make.
+"""A smooth or composite problem: a loss plus a penalty.
 
     F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + pen(w)
 
-s holds every weight there is (C times class weight times sample weight). w is (p, K), b is (K,).
+s is the product of C, class weight and sample weight. w is (p, K), b is (K,).
 """
 
 from dataclasses import dataclass, field, replace
@@ -20,16 +20,18 @@ from .lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
 
 @dataclass
 class Problem:
-    rows: Rows  # y: (n, 1), as the loss wants it
+    """Data, loss and penalty of F, with what the solvers cache about X."""
+
+    rows: Rows  # y: (n, 1), as the loss takes it
     loss: Loss
     penalty: Penalty
     fit_intercept: bool = True
     outputs: int = 1
-    shift: float = 0.0  # what was taken away from y, and belongs to b
-    goal: float = 0.0  # excess that a solver shall reach; set by the loop
-    last_step: bool = False  # is the next one the last? set by the loop
-    passes: float = 0.0  # over X, when the loop ended last; the next call goes on counting
-    cache: dict[str, Any] = field(default_factory=dict)  # what a solver has found out about X
+    shift: float = 0.0  # was subtracted from y; to be added to b
+    goal: float = 0.0  # excess at which the solver may stop; set by the loop
+    last_step: bool = False  # whether the next step is the last one; set by the loop
+    passes: float = 0.0  # over X in earlier calls of the loop; the next call continues the count
+    cache: dict[str, Any] = field(default_factory=dict)  # what solvers have computed from X
 
     @property
     def y(self) -> np.ndarray:
@@ -46,35 +48,38 @@ class Problem:
 
     @property
     def positive(self) -> bool:
-        """w ≥ 0 alone is allowed."""
+        """Whether w ≥ 0 is required."""
         return bool(getattr(self.penalty, "positive", False))
 
     @property
     def code(self) -> int:
-        """Of an L1 or elastic-net penalty, for coordinate kernels."""
+        """Code of an L1 or elastic-net penalty in the coordinate kernels."""
         return NON_NEGATIVE if self.positive else L1_L2
 
-    def separated(self, right: int) -> bool:
-        """``right``: rows whose loss is below log 2. If all are, nothing bounds w: F has no least
-        value, and every further step only lengthens w."""
+    def is_separated(self, n_correct: int) -> bool:
+        """Return whether F is known to have no minimum.
+
+        ``n_correct``: rows whose loss is below log 2. If that is every row and there is no penalty,
+        the classes are separated, and F falls for ever as w grows.
+        """
         free = self.loss.never_zero and self.l1 == 0 and self.l2 == 0
-        return bool(free and right == self.rows.shape[0])
+        return bool(free and n_correct == self.rows.shape[0])
 
     def subsample(self, count: int) -> "Problem":
-        """The problem of some rows, whose weights stand for all."""
-        some = self.rows.sample(count)
-        n, m = self.rows.shape[0], some.shape[0]
-        some = Rows(some.X, some.y, some.s, threads=some.threads, population=n)
-        some.s = np.full(m, n / m) if some.s is None else some.s * (n / m)
-        return replace(self, rows=some, cache={})
+        """Return the problem on a sample of the rows, weighted to represent all of them."""
+        sample = self.rows.sample(count)
+        n, m = self.rows.shape[0], sample.shape[0]
+        sample = Rows(sample.X, sample.y, sample.s, threads=sample.threads, population=n)
+        sample.s = np.full(m, n / m) if sample.s is None else sample.s * (n / m)
+        return replace(self, rows=sample, cache={})
 
     def has_every_class(self) -> bool:
-        """Without one, a sample would send its scores far away."""
-        return bool((weight_of_classes(self) > 0).all())
+        """Return whether every class has weight; the scores of an absent class would diverge."""
+        return bool((class_weight_sums(self) > 0).all())
 
     @cached_property
     def null_w(self) -> np.ndarray:
-        """0, or what is nearest to it where the penalty does not allow 0."""
+        """0, or the feasible point nearest to it where the penalty excludes 0."""
         w = np.zeros((self.rows.shape[1], self.outputs))
         if self.penalty.value(w) < np.inf:
             return w
@@ -83,12 +88,12 @@ class Problem:
 
     @cached_property
     def null(self) -> tuple[np.ndarray, float]:
-        """(b, F) of the best model with w = ``null_w``; of probabilities, with w = 0."""
+        """(b, F) of the best model with w = ``null_w``; for logistic and softmax losses w = 0."""
         return null_model(self)
 
 
 def objective(problem: Problem, w: np.ndarray, b: np.ndarray) -> float:
-    """F(w, b), as written."""
+    """Return F(w, b)."""
     z = np.empty((problem.rows.shape[0], problem.outputs))
     problem.rows.map(_scores, z, w, b)
     value = problem.loss.value(problem.y, z if problem.loss.several else z[:, 0])
@@ -101,9 +106,10 @@ def _scores(X: Block, _y: np.ndarray, _s: object, w: np.ndarray, b: np.ndarray) 
 
 
 def null_model(problem: Problem) -> tuple[np.ndarray, float]:
+    """Return (b, F) of the best model with w = ``problem.null_w``."""
     y, s, loss, K = problem.y, problem.rows.s, problem.loss, problem.outputs
     if loss.name in ("logistic", "softmax"):
-        return _by_shares(weight_of_classes(problem), problem.fit_intercept)
+        return _null_from_class_weights(class_weight_sums(problem), problem.fit_intercept)
     s, z = np.ones(len(y)) if s is None else s, np.zeros((len(y), K))
     if problem.null_w.any():
         problem.rows.map(_scores, z, problem.null_w, np.zeros(K))
@@ -111,20 +117,20 @@ def null_model(problem: Problem) -> tuple[np.ndarray, float]:
     return b, float(s @ loss.value(y, z[:, 0] + b[0]))
 
 
-def weight_of_classes(problem: Problem) -> np.ndarray:
-    """Σ s, class by class."""
+def class_weight_sums(problem: Problem) -> np.ndarray:
+    """Return Σ s of each class."""
     y, s = problem.y, problem.rows.s
     if problem.loss.several:
         return np.bincount(y.astype(np.intp), weights=s, minlength=problem.outputs)
-    plus = y > 0  # a difference of sums would leave rounding where a class is not there
+    plus = y > 0  # summed per class: total minus the other class would leave rounding, not 0
     if s is None:
         count = np.count_nonzero(plus)
         return np.array([len(y) - count, count], dtype=float)
     return np.array([s @ ~plus, s @ plus])
 
 
-def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, float]:
-    """The best constants are the logarithms of the shares: F = −Σ_k S_k log(S_k/S)."""
+def _null_from_class_weights(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, float]:
+    """Return (b, F): the best b are the logarithms of the class shares, F = −Σ_k S_k log(S_k/S)."""
     K, total = len(weight), float(weight.sum())
     with np.errstate(divide="ignore", invalid="ignore"):  # a sample may lack a class
         log = np.log(weight)
@@ -138,14 +144,14 @@ def _by_shares(weight: np.ndarray, fit_intercept: bool) -> tuple[np.ndarray, flo
 
 
 def _best_constant(loss: Loss, y: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """argmin_b Σ s ℓ(y, z + b)."""
-    left = y - z
+    """Return argmin_b Σ s ℓ(y, z + b)."""
+    residual = y - z
     if loss.name == "squared":
-        return np.array([s @ left / s.sum()])
-    if (left == left[0]).all() and not loss.value(y, z + left).any():
-        return left[:1].copy()  # to the last digit, beside which 0 would not be 0
-    # Σ s ℓ'(y, z + b) rises with b, from below 0 to above: halve the bracket
-    low, high = float(np.min(left)) - 1.0, float(np.max(left)) + 1.0
+        return np.array([s @ residual / s.sum()])
+    if (residual == residual[0]).all() and not loss.value(y, z + residual).any():
+        return residual[:1].copy()  # exact, so that a loss of 0 is exactly 0
+    # Σ s ℓ'(y, z + b) rises with b from below 0 to above 0: bisect
+    low, high = float(np.min(residual)) - 1.0, float(np.max(residual)) + 1.0
     for _ in range(200):
         middle = (low + high) / 2
         if s @ loss.slope(y, z + middle) > 0:

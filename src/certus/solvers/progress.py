@@ -1,7 +1,7 @@
-"""What an iterative solver says after each step, and the answer that may stop it.
+"""The callback that iterative solvers call after each step, and that may stop them.
 
-A solver calls ``on_step(step)`` once for every pass over the data and goes on while the answer is
-False. It keeps no trace and catches no interrupt: who listens does both.
+A solver calls ``on_step(step)`` once for every pass over the data and continues while it returns
+False. Solvers keep no trace and catch no interrupt: the callback's owner does both.
 """
 
 from collections.abc import Callable
@@ -9,21 +9,23 @@ from typing import Any, NamedTuple
 
 
 class Step(NamedTuple):
-    iteration: int  # from 0: the start
+    """Progress of a solver after one step."""
+
+    iteration: int  # 0 at the start
     objective: float
-    bound: float | None  # the optimum cannot be lower, as far as the solver knows
-    parameters: Callable[[], Any]  # → what the solver would return if it stopped here
-    passes: float | None = None  # over X that the method needed so far, where it counts them
+    bound: float | None  # the solver's lower bound of the optimum
+    parameters: Callable[[], Any]  # returns what the solver would return if it stopped now
+    passes: float | None = None  # passes over X so far, where the method counts them
 
 
 OnStep = Callable[[Step], bool]
 
 
 def ignore(step: Step) -> bool:
-    """Nobody listens."""
+    """Default callback: never stops the fit."""
     return False
 
 
-def always(parameters: object) -> Callable[[], Any]:
-    """The parameters as they are now, for who asks later."""
+def constant_parameters(parameters: object) -> Callable[[], Any]:
+    """Return a function that returns ``parameters``, for ``Step.parameters``."""
     return lambda: parameters

@@ -30,7 +30,7 @@ from ._parameters import check_C
 
 # libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
 # times the share of the lightest class, since its weight is what the gap is measured by
-TIGHTER = (1e-5, 1e-7, 1e-9)
+RETRY_TOLS = (1e-5, 1e-7, 1e-9)
 # a run of libsvm: 0.3 s of 1,000 rows, whose step takes 4e-6 s; 500 to 20,000 steps are usual
 LIBSVM_STEPS, LIBSVM_STEPS_A_ROW = 50_000, 20
 LONGER = 10  # the last run, where nothing else helps
@@ -239,7 +239,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         self._monitor.iterations(
             lambda found: self._attributes(rows, times, *found), lambda: certify(self, rows)
         )
-        for tol in TIGHTER:
+        for tol in RETRY_TOLS:
             tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
             certified, converged = run(tol, most_steps)
             if certified:

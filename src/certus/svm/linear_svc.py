@@ -15,9 +15,9 @@ from ..linear_model._classes_so_far import ClassesSoFar
 from ..linear_model._classifier import (
     LargestScore,
     LinearClassifier,
-    aloud,
     attributes_of,
-    together,
+    combine_fits,
+    print_steps,
     with_constant,
 )
 from ..linear_model._solver_context import SolverContext
@@ -25,7 +25,7 @@ from ..losses import SquaredHinge
 from ..penalties import ElasticNet
 from ..runtime.pool import run_on_threads
 from ..runtime.progress import monitored
-from ..solvers.glm.dispatch import TIGHTER, against_the_rest, choose, classification
+from ..solvers.glm.dispatch import RETRY_TOL_FACTORS, choose, classification, one_vs_rest
 from ..solvers.hinge import dispatch
 from ..solvers.hinge.dispatch import HingeFit, HingeProblem
 from ..solvers.loop import Fit
@@ -211,9 +211,9 @@ class LinearSVC(LargestScore, LinearClassifier):
         else:
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
             design = design.with_targets(design.y, s)
-            problems = against_the_rest(design, SquaredHinge(), penalty, False, K, weight)
+            problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
             fit, found = self._solve_each(
-                problems, rows, choose, tol, most, lambda fits: self._attributes(together(fits))
+                problems, rows, choose, tol, most, lambda fits: self._attributes(combine_fits(fits))
             )
         return fit.stopped_at, found, fit.message
 
@@ -242,16 +242,16 @@ class LinearSVC(LargestScore, LinearClassifier):
             self._monitor.begin(None)
             self._monitor.keep(
                 lambda: self._hinge_attributes(so_far.fits()), lambda: self._check(rows, tol),
-                so_far.message, so_far.there,
+                so_far.message, so_far.has_steps,
             )  # fmt: skip
         else:
             on_step: OnStep = self._monitor.iterations(
                 self._attributes, lambda: self._check(rows, tol), most
             )
             if self.verbose > 0:
-                on_step = aloud(on_step, type(self).__name__)
+                on_step = print_steps(on_step, type(self).__name__)
         fits: list[Any] = [None] * len(problems)
-        for tighter in TIGHTER:
+        for tighter in RETRY_TOL_FACTORS:
 
             def one(k: int, tighter: float = tighter) -> None:
                 heard = so_far.listener(k) if len(problems) > 1 else on_step

@@ -83,7 +83,10 @@ def bisecting(init: Any = ends, **how: Any) -> Any:
 
 
 # a k-d tree for few rows, too
-SINGLE_BY_TREE = ("certus.solvers.linkage.fit:TREE_ROWS", "certus.solvers.linkage.boruvka:GROUP")
+SINGLE_BY_TREE = (
+    "certus.solvers.linkage.fit:MIN_TREE_ROWS_FACTOR",
+    "certus.solvers.linkage.boruvka:TASK_ROWS",
+)
 
 
 def agglomerative(linkage: str) -> Case:
@@ -105,7 +108,7 @@ def mixed_columns(seed: int, n: int) -> tuple[np.ndarray, None]:
 
 FLOAT32_CENTRES = 1e-6
 # bounds and blocks for few rows, too
-BOUNDS = ("certus.solvers.kmeans.small:WORK", "certus.solvers.kmeans.bounds:BLOCK")
+BOUNDS = ("certus.solvers.kmeans.small:MAX_SMALL_WORK", "certus.solvers.kmeans.bounds:BLOCK_ROWS")
 CLUSTERS = [
     Case("KMeans", kmeans(), noise, partition, k=5, far=36, blocks=BOUNDS,
          rtol_float32=FLOAT32_CENTRES),

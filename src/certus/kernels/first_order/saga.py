@@ -1,12 +1,11 @@
-"""SAGA: a step by one row's gradient, corrected by what the gradients of all rows were last seen to
-be.
+"""SAGA: steps by one row's gradient, corrected by the stored gradients of all rows.
 
-    d = s_i (∂ℓ/∂z_i − g_i),  g_i ← ∂ℓ/∂z_i        g_i: the slope when row i was last seen
+    d = s_i (∂ℓ/∂z_i − g_i),  g_i ← ∂ℓ/∂z_i        g_i: the slope when row i was last drawn
     w ← (1 − γλ)w − γ(d x_i + A),   A ← A + d x_i/n        A = (1/n) Σ s_i g_i x_i
 
-Of sparse rows only the entries that are there are touched: w = a·W with one number a for all
-columns, which λ changes, and a column that was not touched for some steps catches up by A times
-the sum of γ/a over them (Schmidt, Le Roux and Bach 2017, section 4).
+For sparse rows only the stored entries are touched: w = a·W with one factor a for all columns,
+which λ changes, and a column that was not touched for some steps is updated by A times the sum of
+γ/a over them (Schmidt, Le Roux and Bach 2017, section 4).
 """
 
 from functools import cache
@@ -17,16 +16,16 @@ from numba import types
 from certus.kernels._compile import float_type, kernel, kernel_in_order
 from certus.kernels._slopes import check_scores, slopes
 
-SMALL = 1e-6  # of a: the digits that are lost before all columns are multiplied
+MIN_SCALE = 1e-6  # of a: it is multiplied out before more digits are lost
 
 
 @kernel
 def _dense(X, y, s, rows, gamma, code, delta, lam, free, W, b, A, ab, table, g):
-    """W, A: (K, p); row r of X is row rows[r] of ``table`` (n, K)."""
+    """Make one pass over dense rows. W, A: (K, p); row r of X is rows[r] of ``table`` (n, K)."""
     K, p = W.shape
-    n, keep = len(table), 1.0 - gamma * lam
+    n, shrink = len(table), 1.0 - gamma * lam
     for r in range(len(X)):
-        x, seen = X[r], table[rows[r]]
+        x, stored_slope = X[r], table[rows[r]]
         weight = s[r] if len(s) > 0 else 1.0
         for k in range(K):
             w, z = W[k], b[k]
@@ -35,11 +34,11 @@ def _dense(X, y, s, rows, gamma, code, delta, lam, free, W, b, A, ab, table, g):
             g[k] = z
         slopes(code, delta, y[r], g)
         for k in range(K):
-            d = weight * (g[k] - seen[k])
-            seen[k] = g[k]
+            d = weight * (g[k] - stored_slope[k])
+            stored_slope[k] = g[k]
             w, mean, share = W[k], A[k], d / n
             for j in range(p):
-                w[j] = keep * w[j] - gamma * (d * x[j] + mean[j])
+                w[j] = shrink * w[j] - gamma * (d * x[j] + mean[j])
                 mean[j] += share * x[j]
             b[k] -= free * gamma * (d + ab[k])
             ab[k] += share
@@ -49,14 +48,17 @@ def _dense(X, y, s, rows, gamma, code, delta, lam, free, W, b, A, ab, table, g):
 def _sparse(
     data, indices, indptr, y, s, rows, gamma, code, delta, lam, free, W, b, A, ab, table, g, last
 ):  # fmt: skip
-    """W, A: (p, K). ``last`` (p,): the sum of γ/a when a column was last touched; 0 at first."""
-    K, n, keep = W.shape[1], len(table), 1.0 - gamma * lam
+    """Make one pass over sparse rows. W, A: (p, K).
+
+    ``last`` (p,): the sum of γ/a when a column was last touched; 0 initially.
+    """
+    K, n, shrink = W.shape[1], len(table), 1.0 - gamma * lam
     a, c = 1.0, 0.0
     for r in range(len(rows)):
-        seen = table[rows[r]]
+        stored_slope = table[rows[r]]
         start, stop = np.uint64(indptr[r]), np.uint64(indptr[r + 1])
         weight = s[r] if len(s) > 0 else 1.0
-        if a * keep < SMALL:
+        if a * shrink < MIN_SCALE:
             for j in range(len(last)):
                 for k in range(K):
                     W[j, k] = a * (W[j, k] - (c - last[j]) * A[j, k])
@@ -71,12 +73,12 @@ def _sparse(
                 z += data[e] * w
             g[k] = a * z + b[k]
         slopes(code, delta, y[r], g)
-        a *= keep
+        a *= shrink
         step = gamma / a
         c += step
         for k in range(K):
-            d = weight * (g[k] - seen[k])
-            seen[k] = g[k]
+            d = weight * (g[k] - stored_slope[k])
+            stored_slope[k] = g[k]
             share = d / n
             for e in range(start, stop):
                 j, x = np.uint64(indices[e]), data[e]
@@ -91,11 +93,10 @@ def _sparse(
 
 
 def descend(X, y, s, rows, gamma, loss, lam, free, theta, mean, table) -> None:
-    """Go over the rows once: theta = (W, b), mean = (A, A of the intercept) and table change in
-    place.
+    """Make one pass over the rows; update theta = (W, b), mean = (A, A of b) and table in place.
 
-    X: C order, or sparse in CSR, its row r the row rows[r] of ``table``. W and A are (K, p) beside
-    dense rows and (p, K) beside sparse ones. ``loss``: (code, δ). γλ must be below 1.
+    X: C order, or sparse in CSR, with row r being row rows[r] of ``table``. W and A are (K, p) for
+    dense rows and (p, K) for sparse ones. ``loss``: (code, δ). γλ must be below 1.
     """
     n, p = X.shape
     dense = isinstance(X, np.ndarray)
@@ -110,18 +111,18 @@ def descend(X, y, s, rows, gamma, loss, lam, free, theta, mean, table) -> None:
             f"{n} rows, {len(y)} targets, {len(s)} weights, {len(rows)} numbers do not match"
         )
     if n and not 0 <= rows.min() <= rows.max() < len(table):
-        raise ValueError(f"row numbers beyond the {len(table)} of the table")
+        raise ValueError(f"row indices beyond the {len(table)} rows of the table")
     if not gamma * lam < 1:
         raise ValueError(f"a step of {gamma} is too long for λ = {lam}")
     code, delta = loss
     check_scores(code, y, K)
-    how = float(gamma), code, float(delta), float(lam), float(free)
+    settings = float(gamma), code, float(delta), float(lam), float(free)
     state = W, b, A, ab, table, np.empty(K)
     if dense:
-        _compiled("dense", X.dtype, None)(X, y, s, rows, *how, *state)
+        _compiled("dense", X.dtype, None)(X, y, s, rows, *settings, *state)
         return
     run = _compiled("sparse", X.data.dtype, X.indices.dtype)
-    run(X.data, X.indices, X.indptr, y, s, rows, *how, *state, np.zeros(p))
+    run(X.data, X.indices, X.indptr, y, s, rows, *settings, *state, np.zeros(p))
 
 
 @cache
@@ -141,7 +142,7 @@ def _compiled(name, number, index):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled("dense", np.dtype(number), None)
         for index in (np.int32, np.int64):

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent over rows in the order they come, w changed after each batch.
+"""Stochastic gradient descent over rows in the given order, with a step after each batch.
 
     g = (1/B) Σ_{i in batch} s_i ∂ℓ/∂z_i x_i + λw
     w ← w − αg                           without momentum
@@ -7,14 +7,14 @@
 
 The intercept is the coefficient of a constant 1, without λ.
 
-Of sparse rows only the entries that are there are touched. Without momentum w = a·W with one number
-a for all columns: λ changes a alone, and T = A·W + U, where A sums a. With momentum every column
-obeys the same recurrence,
+For sparse rows only the stored entries are touched. Without momentum w = a·W with one factor a for
+all columns: λ changes only a, and T = A·W + U, where A sums a. With momentum every column follows
+the same recurrence,
 
     (v, w, T) ← M (v, w, T) + (1, −α, −α)·γ,   γ the losses' part of g,
 
 so (v, w, T) = Π (V, W, U) with Π the product of the M so far, and γ enters as Π⁻¹(1, −α, −α)γ.
-det Π = β^t falls: before that costs digits, Π is multiplied out and begins again at 1.
+det Π = β^t falls: before that costs digits, Π is multiplied out and reset to the identity.
 """
 
 from functools import cache
@@ -25,12 +25,12 @@ from numba import types
 from certus.kernels._compile import float_type, kernel, kernel_in_order
 from certus.kernels._slopes import check_scores, slope, slopes
 
-SMALL = 1e-4  # of a, and of det Π: the digits that are lost before all columns are multiplied
+MIN_SCALE = 1e-4  # of a and of det Π: they are multiplied out before more digits are lost
 
 
 @kernel
 def _dense(X, y, s, alphas, batch, code, delta, lam, beta, free, W, b, V, vb, T, tb, G):
-    """W, V, T: (K, p)."""
+    """Make one pass over dense rows. W, V, T: (K, p)."""
     K, p = W.shape
     n, averaged = len(X), len(T) > 0
     for t in range(len(alphas)):
@@ -52,9 +52,9 @@ def _dense(X, y, s, alphas, batch, code, delta, lam, beta, free, W, b, V, vb, T,
                 x, g = X[i], G[i - first, k]
                 total += g
                 if beta == 0:
-                    keep, step = 1.0 - alpha * lam if i == first else 1.0, alpha * g
+                    shrink, step = 1.0 - alpha * lam if i == first else 1.0, alpha * g
                     for j in range(p):
-                        w[j] = keep * w[j] - step * x[j]
+                        w[j] = shrink * w[j] - step * x[j]
                 elif i == first:
                     for j in range(p):
                         v[j] = beta * v[j] + lam * w[j] + g * x[j]
@@ -84,7 +84,7 @@ def _score(data, indices, start, stop, W, k):
 def _sparse(
     data, indices, indptr, y, s, alphas, batch, code, delta, lam, free, W, b, T, tb, G
 ):  # fmt: skip
-    """W, T: (p, K)."""
+    """Make one pass over sparse rows, without momentum. W, T: (p, K)."""
     K, n, averaged = W.shape[1], len(indptr) - 1, len(T) > 0
     a, A = 1.0, 0.0
     for t in range(len(alphas)):
@@ -99,7 +99,7 @@ def _sparse(
             for k in range(K):
                 g[k] *= weight
         a *= 1.0 - alpha * lam
-        if abs(a) < SMALL:
+        if abs(a) < MIN_SCALE:
             if averaged:
                 T += A * W
                 A = 0.0
@@ -126,7 +126,7 @@ def _sparse(
 
 @kernel_in_order
 def _sparse_plain(data, indices, indptr, y, s, alphas, code, delta, lam, free, W, b):
-    """``_sparse`` of one score and batches of one row, without averages: W is (p,)."""
+    """``_sparse`` for one score and batches of one row, without averages: W is (p,)."""
     a, c = 1.0, b[0]
     for i in range(len(alphas)):
         alpha = alphas[i]
@@ -137,7 +137,7 @@ def _sparse_plain(data, indices, indptr, y, s, alphas, code, delta, lam, free, W
         g = slope(code, delta, y[i], a * z + c)
         g *= s[i] if len(s) > 0 else 1.0
         a *= 1.0 - alpha * lam
-        if abs(a) < SMALL:
+        if abs(a) < MIN_SCALE:
             W *= a
             a = 1.0
         step = alpha * g / a
@@ -153,7 +153,7 @@ def _sparse_momentum(
     data, indices, indptr, y, s, alphas, batch, code, delta, lam, beta, free,
     W, b, V, vb, T, tb, G,
 ):  # fmt: skip
-    """W, V, T: (p, K)."""
+    """Make one pass over sparse rows, with momentum. W, V, T: (p, K)."""
     K, n, averaged = W.shape[1], len(indptr) - 1, len(T) > 0
     # Π = [[vv, vw, 0], [wv, ww, 0], [tv, tw, 1]]
     vv, vw, wv, ww, tv, tw, det = 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0
@@ -169,7 +169,7 @@ def _sparse_momentum(
             weight = (s[i] if len(s) > 0 else 1.0) / (last - first)
             for k in range(K):
                 g[k] *= weight
-        if abs(det * beta) < SMALL:
+        if abs(det * beta) < MIN_SCALE:
             _multiply_out(vv, vw, wv, ww, tv, tw, V, W, T)
             vv, vw, wv, ww, tv, tw, det = 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0
         vv, vw = beta * vv + lam * wv, beta * vw + lam * ww
@@ -210,10 +210,10 @@ def _multiply_out(vv, vw, wv, ww, tv, tw, V, W, T):
 
 
 def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, total) -> None:
-    """Go over the rows once: theta = (W, b), velocity and total change in place.
+    """Make one pass over the rows, and update theta = (W, b), velocity and total in place.
 
-    X: C order, or sparse in CSR. W is (K, p) beside dense rows and (p, K) beside sparse ones.
-    ``alphas``: a step for each batch. ``loss``: (code, δ). ``total``: None where nothing is summed.
+    X: C order, or sparse in CSR. W is (K, p) for dense rows and (p, K) for sparse ones. ``alphas``:
+    a step length for each batch. ``loss``: (code, δ). ``total``: None if no average is needed.
     """
     n, p = X.shape
     dense = isinstance(X, np.ndarray)
@@ -234,10 +234,10 @@ def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, tota
     code, delta = loss
     check_scores(code, y, K)
     G = np.empty((min(batch, max(n, 1)), K))
-    how = batch, code, float(delta), float(lam)
+    settings = batch, code, float(delta), float(lam)
     if dense:
         run = _compiled("dense", X.dtype, None)
-        run(X, y, s, alphas, *how, float(beta), float(free), W, b, V, vb, T, tb, G)
+        run(X, y, s, alphas, *settings, float(beta), float(free), W, b, V, vb, T, tb, G)
         return
     entries = X.data, X.indices, X.indptr
     if K == 1 and batch == 1 and not beta and total is None:
@@ -247,9 +247,9 @@ def descend(X, y, s, alphas, batch, loss, lam, beta, free, theta, velocity, tota
     name = "momentum" if beta else "sparse"
     run = _compiled(name, X.data.dtype, X.indices.dtype)
     if beta:
-        run(*entries, y, s, alphas, *how, float(beta), float(free), W, b, V, vb, T, tb, G)
+        run(*entries, y, s, alphas, *settings, float(beta), float(free), W, b, V, vb, T, tb, G)
     else:
-        run(*entries, y, s, alphas, *how, float(free), W, b, T, tb, G)
+        run(*entries, y, s, alphas, *settings, float(free), W, b, T, tb, G)
 
 
 _KERNELS = {"dense": _dense, "sparse": _sparse, "momentum": _sparse_momentum}
@@ -273,12 +273,12 @@ def _compiled(name, number, index):
         return _sparse_plain.compile(
             types.void(*entries, vector, vector, vector, types.intp, f, f, f, v, v)
         )
-    more = (f, f) if name == "momentum" else (f,)
-    return _KERNELS[name].compile(types.void(*entries, *beside, *more, *state))
+    extra = (f, f) if name == "momentum" else (f,)
+    return _KERNELS[name].compile(types.void(*entries, *beside, *extra, *state))
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled("dense", np.dtype(number), None)
         for index in (np.int32, np.int64):

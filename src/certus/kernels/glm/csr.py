@@ -5,9 +5,9 @@
     pairs:    G += Σ s x xᵀ   (its upper triangle)
     times:    Z = XU
     add:      XG += XᵀG
-    take:     rows by their numbers
+    take:     rows by index
     count:    entries of each column
-    sort:     every entry to its place among those of its column
+    sort:     entries by column
 
 Every sum is float64, in the order of the rows: same input, same bits.
 """
@@ -19,8 +19,8 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel_in_order
 
-# Numba lets an index count from the end, and asks at every access whether it does, unless it is
-# unsigned: with signed ones these loops took 1.4 to 2.3 times as long (busy machine).
+# Numba checks at every access whether a signed index is negative and counts from the end: with
+# signed indices these loops took 1.4 to 2.3 times as long.
 
 
 @kernel_in_order
@@ -89,7 +89,7 @@ def _add(data, indices, indptr, G, XG):
     for i in range(np.uint64(len(indptr) - 1)):
         start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
         pairs = G.shape[1] // 2 * 2
-        for k in range(0, pairs, 2):  # two sums of a column lie side by side
+        for k in range(0, pairs, 2):  # two sums of a column are adjacent in memory
             g, h = G[i, k], G[i, k + 1]
             for e in range(start, stop):
                 j, x = np.uint64(indices[e]), float(data[e])
@@ -141,7 +141,7 @@ def column_sums(X, y, s, cy, sx, sxx, Xy) -> None:
 def twice(X, s, u, c, Xt, st, stt) -> None:
     """Add a block's ``twice`` to Xt (k, p), st and stt (k,), for u (k, p) and c (k, n or 1).
 
-    A target's numbers lie side by side here, so that the loop has no strides.
+    Arrays are (k, …), so that the inner loops are contiguous.
     """
     if u.shape != Xt.shape or len(c) != len(u) or c.shape[1] not in (1, X.shape[0]):
         raise ValueError(f"u {u.shape}, c {c.shape}, Xt {Xt.shape} do not match")
@@ -153,7 +153,7 @@ def twice(X, s, u, c, Xt, st, stt) -> None:
 
 
 def times(X, U) -> np.ndarray:
-    """XU (n, K) for U (p, K)."""
+    """Return XU (n, K) for U (p, K)."""
     U = np.ascontiguousarray(U, dtype=np.float64)
     if len(U) != X.shape[1]:
         raise ValueError(f"X {X.shape} and U {U.shape} do not match")
@@ -171,21 +171,21 @@ def add_transposed(X, G, XG) -> None:
     _compiled("add", X.data.dtype, X.indices.dtype)(X.data, X.indices, X.indptr, G, XG)
 
 
-def take(X, rows, room=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(data, indices, indptr) of rows of X by their numbers, each as often as it stands there.
+def take(X, rows, buffers=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (data, indices, indptr) of rows of X by index, repeated as often as they are listed.
 
-    ``room``: a list that keeps memory for the next call, empty at first; what the last call gave is
-    then overwritten.
+    ``buffers``: a list, initially empty, whose arrays are reused by the next call; the result of
+    the previous call is then overwritten.
     """
     n, rows = X.shape[0], np.ascontiguousarray(rows, dtype=np.intp)
     if len(rows) and not 0 <= rows.min() <= rows.max() < n:
-        raise ValueError(f"row numbers beyond the {n} of X")
+        raise ValueError(f"row indices beyond the {n} rows of X")
     entries = int((X.indptr[1:][rows] - X.indptr[rows]).sum())
-    room = [] if room is None else room
-    if not room or len(room[0]) < entries:
-        most = entries + entries // 8  # the next are about as many
-        room[:] = np.empty(most, dtype=X.data.dtype), np.empty(most, dtype=X.indices.dtype)
-    data, indices = (array[:entries] for array in room)
+    buffers = [] if buffers is None else buffers
+    if not buffers or len(buffers[0]) < entries:
+        most = entries + entries // 8  # the next call needs about as many
+        buffers[:] = np.empty(most, dtype=X.data.dtype), np.empty(most, dtype=X.indices.dtype)
+    data, indices = (array[:entries] for array in buffers)
     indptr = np.empty(len(rows) + 1, dtype=X.indptr.dtype)
     _compiled("take", X.data.dtype, X.indices.dtype)(
         X.data, X.indices, X.indptr, rows, data, indices, indptr
@@ -205,15 +205,18 @@ def count_columns(X, counts) -> None:
 
 
 def sort_by_columns(X, first, place, values, rows) -> None:
-    """Write the entries of a block, whose first row is ``first``, behind those of earlier blocks:
-    those of column j at place[j] (int64), which moves on. None may end outside ``values``."""
+    """Write the entries of a block, whose first row is ``first``, after those of earlier blocks.
+
+    Entries of column j are written from place[j] (int64) on, which advances. The caller ensures
+    that they fit into ``values``.
+    """
     _compiled("sort", X.data.dtype, X.indices.dtype)(
         X.data, X.indices, X.indptr, first, place, values, rows
     )
 
 
 def _check(X, of_rows, outputs) -> None:
-    """Shapes, once a block. Column numbers are those of a ``CSR``, which has looked at them."""
+    """Check shapes, once a block. Column indices were checked by ``CSR``."""
     n, p = X.shape
     for a in of_rows:
         if len(a) not in (0, n):
@@ -235,7 +238,7 @@ _KERNELS = {
 
 @cache
 def _compiled(name, number, index):
-    """The machine code for {float32, float64} × {int32, int64} entries."""
+    """Return the machine code for {float32, float64} × {int32, int64} entries."""
     scalar = float_type(number)
     whole = types.int32 if index == np.int32 else types.int64
 
@@ -259,7 +262,7 @@ def _compiled(name, number, index):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for name in _KERNELS:
         for number in (np.float32, np.float64):
             for index in (np.int32, np.int64):

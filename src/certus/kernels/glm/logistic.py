@@ -3,8 +3,8 @@
     z = xᵀu + c,  m = yz,  e = e^{−|z|}:   log(1 + e^{−m}) = [−m]₊ + log(1 + e),
     slope g = −y·(e if m > 0 else 1)/(1 + e),   curvature d = e/(1 + e)²,   Σ s g x and Σ s d x
 
-A chunk of rows stays near the core between its two products, and their losses are vectors.
-An infinite z is as good as one of 708; NaN comes out as NaN.
+A chunk of rows stays in cache between its two products, and its losses are computed as vectors.
+An infinite z acts like 708; NaN gives NaN.
 """
 
 from functools import cache
@@ -15,19 +15,24 @@ from numba import types
 from certus.kernels._compile import float_type, kernel
 from certus.kernels._elementary import exp_below, log1p_to_one
 
-CHUNK = 64  # rows that stay near the core between their two products
+CHUNK_ROWS = 64  # stay in cache between their two products
 
 
 @kernel
 def _gradient(X, y, s, u, c, XG, d, sums):
     n, p = X.shape
     curved, weighted = len(d) > 0, len(s) > 0
-    z, v, g, h = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
-    f, total, bent, right = 0.0, 0.0, 0.0, 0.0
-    for i in range(0, n, CHUNK):
-        rows = min(CHUNK, n - i)
+    z, v, g, h = (
+        np.zeros(CHUNK_ROWS),
+        np.zeros(CHUNK_ROWS),
+        np.zeros(CHUNK_ROWS),
+        np.zeros(CHUNK_ROWS),
+    )
+    f, total, curvature_sum, n_correct = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, n, CHUNK_ROWS):
+        rows = min(CHUNK_ROWS, n - i)
         for r in range(0, rows, 4):
-            # a row past the last is the last once more, of weight 0
+            # rows past the end repeat the last row, with weight 0
             x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
             x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
             t0, t1, t2, t3 = c, c, c, c
@@ -44,16 +49,16 @@ def _gradient(X, y, s, u, c, XG, d, sums):
             v[r] = log1p_to_one(e) - min(m, 0.0)
             g[r] = -y[i + r] * share * (e if m > 0 else 1.0)
             h[r] = e * share * share
-            right += 1.0 if m > 0 else 0.0
+            n_correct += 1.0 if m > 0 else 0.0
         if weighted:
             for r in range(rows):
                 weight = s[i + r]
-                right += 1.0 if weight == 0 and not y[i + r] * z[r] > 0 else 0.0
+                n_correct += 1.0 if weight == 0 and not y[i + r] * z[r] > 0 else 0.0
                 v[r], g[r], h[r] = weight * v[r], weight * g[r], weight * h[r]
         for r in range(rows):
             f += v[r]
             total += g[r]
-            bent += h[r]
+            curvature_sum += h[r]
         g[rows:] = 0.0
         h[rows:] = 0.0
         _add(X, i, rows, g, XG[0])
@@ -62,13 +67,13 @@ def _gradient(X, y, s, u, c, XG, d, sums):
             _add(X, i, rows, h, XG[1])
     sums[0] += f
     sums[1] += total
-    sums[2] += bent
-    sums[3] += right
+    sums[2] += curvature_sum
+    sums[3] += n_correct
 
 
 @kernel
 def _add(X, i, rows, g, Xg):
-    """Σ g x over rows from i on, four at a time: Xg is read and written once for four."""
+    """Add Σ g x over rows from i on to Xg, four rows at a time to save memory traffic."""
     n, p = X.shape
     for r in range(0, rows, 4):
         x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
@@ -79,7 +84,7 @@ def _add(X, i, rows, g, Xg):
 
 
 def gradient(X, y, s, u, c, d=None) -> tuple[np.ndarray, np.ndarray]:
-    """(Σ s ℓ, Σ s g, Σ s d, rows of m > 0 or weight 0) of one block, and XG.
+    """Return (Σ s ℓ, Σ s g, Σ s d, number of rows with m > 0 or weight 0) of one block, and XG.
 
     X: C order; y = ±1 (n,); s (n,), or None for ones. ``d`` (n,) is filled with s·d if given; XG is
     then (2, p), Σ s g x and Σ s d x, else (1, p).
@@ -102,7 +107,7 @@ def gradient(X, y, s, u, c, d=None) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def _compiled(dtype):
-    """The machine code for float32 and float64 rows, which may be read-only."""
+    """Return the machine code for float32 and float64 rows, which may be read-only."""
     scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector = types.Array(types.float64, 1, "C", readonly=True)
@@ -111,6 +116,6 @@ def _compiled(dtype):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for dtype in (np.float32, np.float64):
         _compiled(np.dtype(dtype))

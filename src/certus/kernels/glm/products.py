@@ -2,7 +2,7 @@
 
     t_i = x_iᵀu − c,    Xt += Σ_i d_i t_i x_i,    st += Σ_i d_i t_i
 
-Four rows at a time: so the sums Xt, which are p long, are read and written once for four rows.
+Four rows at a time, so that the p sums Xt are read and written once for four rows.
 """
 
 from functools import cache
@@ -56,7 +56,7 @@ def twice(X, d, u, c, Xt) -> float:
 
 @cache
 def _compiled(dtype):
-    """The machine code for float32 and float64 rows, which may be read-only."""
+    """Return the machine code for float32 and float64 rows, which may be read-only."""
     scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector = types.Array(types.float64, 1, "C", readonly=True)
@@ -64,6 +64,6 @@ def _compiled(dtype):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for dtype in (np.float32, np.float64):
         _compiled(np.dtype(dtype))

@@ -3,8 +3,8 @@
     z = Ux + c,  P = softmax(z):   value log Σ_k exp(z_k) − z_y,   slope P − e_y,
     curvature·t = P∘(t − Pᵀt) for t = Ux + c
 
-and Σ s g xᵀ of what comes out, class by class. Four rows at a time stay near the core between their
-two products. For a few dozen classes: beyond, BLAS is faster.
+and Σ s g xᵀ of the results, for each class. Chunks of rows stay in cache between their two
+products. For up to a few dozen classes; beyond, BLAS is faster.
 """
 
 import math
@@ -19,16 +19,16 @@ from certus.kernels._elementary import exp_below
 LOG2 = math.log(2.0)
 
 
-CHUNK = 32  # rows that stay near the core between their two products
+CHUNK_ROWS = 32  # stay in cache between their two products
 
 
 @kernel
 def _scores(X, i, rows, U, c, Z):
-    """Z = Ux + c, class by class, of rows from i on: four rows and two classes at a time."""
+    """Set Z = Ux + c of rows from i on, four rows and two classes at a time."""
     n, p = X.shape
     K = len(U)
     for r in range(0, rows, 4):
-        # a row past the last is the last once more, of weight 0
+        # rows past the end repeat the last row, with weight 0
         x0, x1 = X[i + r], X[min(i + r + 1, n - 1)]
         x2, x3 = X[min(i + r + 2, n - 1)], X[min(i + r + 3, n - 1)]
         for k in range(0, K, 2):
@@ -51,7 +51,7 @@ def _scores(X, i, rows, U, c, Z):
 
 @kernel
 def _add(X, i, rows, G, XG):
-    """Σ g xᵀ."""
+    """Add Σ g xᵀ to XG."""
     n, p = X.shape
     K = len(XG)
     for r in range(0, rows, 4):
@@ -72,62 +72,62 @@ def _add(X, i, rows, G, XG):
 
 
 @kernel
-def _first(X, y, s, U, c, P, XG, sums):
+def _first_order(X, y, s, U, c, P, XG, sums):
     n, K = P.shape
-    Z, E, weight = np.zeros((K + 1, CHUNK)), np.zeros((K, CHUNK)), np.zeros(CHUNK)
-    largest, total, bent = np.zeros(CHUNK), np.zeros(CHUNK), Z[K]
-    f, right = 0.0, 0.0
-    for i in range(0, n, CHUNK):
-        rows = min(CHUNK, n - i)
+    Z, E, weight = np.zeros((K + 1, CHUNK_ROWS)), np.zeros((K, CHUNK_ROWS)), np.zeros(CHUNK_ROWS)
+    largest, total, trace = np.zeros(CHUNK_ROWS), np.zeros(CHUNK_ROWS), Z[K]
+    f, n_correct = 0.0, 0.0
+    for i in range(0, n, CHUNK_ROWS):
+        rows = min(CHUNK_ROWS, n - i)
         _scores(X, i, rows, U, c, Z)
         largest[:] = Z[0]
         for k in range(1, K):
             z = Z[k]
-            for r in range(CHUNK):
+            for r in range(CHUNK_ROWS):
                 largest[r] = max(largest[r], z[r])
         total[:] = 0.0
-        bent[:] = 0.0
+        trace[:] = 0.0
         for k in range(K):
             z, e = Z[k], E[k]
-            for r in range(CHUNK):
+            for r in range(CHUNK_ROWS):
                 e[r] = exp_below(z[r] - largest[r])
                 total[r] += e[r]
         for r in range(rows):
             value = math.log(total[r]) - Z[np.intp(y[i + r]), r] + largest[r]
             weight[r] = s[i + r] if len(s) > 0 else 1.0
             f += weight[r] * value
-            right += 1.0 if value < LOG2 or weight[r] == 0 else 0.0
+            n_correct += 1.0 if value < LOG2 or weight[r] == 0 else 0.0
         weight[rows:] = 0.0
-        for r in range(CHUNK):
+        for r in range(CHUNK_ROWS):
             total[r] = 1.0 / total[r]
         for k in range(K):
             z, e = Z[k], E[k]
             g, d = 0.0, 0.0
-            for r in range(CHUNK):
+            for r in range(CHUNK_ROWS):
                 e[r] *= total[r]
                 z[r] = weight[r] * e[r]
-                bent[r] += z[r] * (1.0 - e[r])
+                trace[r] += z[r] * (1.0 - e[r])
                 g += z[r]
                 d += z[r] * (1.0 - e[r])
             sums[2 + k] += g
             sums[2 + K + k] += d
         for r in range(rows):
-            own, p = np.intp(y[i + r]), P[i + r]
-            Z[own, r] -= weight[r]
-            sums[2 + own] -= weight[r]
+            label, p = np.intp(y[i + r]), P[i + r]
+            Z[label, r] -= weight[r]
+            sums[2 + label] -= weight[r]
             for k in range(K):
                 p[k] = E[k, r]
         _add(X, i, rows, Z, XG)
     sums[0] += f
-    sums[1] += right
+    sums[1] += n_correct
 
 
 @kernel
-def _curve(X, s, P, U, c, XG, sums):
+def _curvature(X, s, P, U, c, XG, sums):
     n, K = P.shape
-    Z = np.zeros((K, CHUNK))
-    for i in range(0, n, CHUNK):
-        rows = min(CHUNK, n - i)
+    Z = np.zeros((K, CHUNK_ROWS))
+    for i in range(0, n, CHUNK_ROWS):
+        rows = min(CHUNK_ROWS, n - i)
         _scores(X, i, rows, U, c, Z)
         for r in range(rows):
             p, mean = P[i + r], 0.0
@@ -142,12 +142,12 @@ def _curve(X, s, P, U, c, XG, sums):
         _add(X, i, rows, Z, XG)
 
 
-def first(X, y, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:
+def first_order(X, y, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:
     """Fill P (n, K), and return sums and XG of one block.
 
-    X: C order; y: class numbers (n,); s (n,), or None; U (K, p), c (K,). Sums, in one array:
-    Σ s value, rows of value below log 2 or weight 0, Σ s slope (K,), Σ s d (K,). XG (K + 1, p):
-    Σ s slope xᵀ, and last that of the curvature's trace.
+    X: C order; y: class indices (n,); s (n,), or None; U (K, p), c (K,). Sums, in one array:
+    Σ s value, number of rows with value below log 2 or weight 0, Σ s slope (K,), Σ s d (K,). XG
+    (K + 1, p): Σ s slope xᵀ, and in the last row that of the curvature's trace.
     """
     X, y, s, U, c = _checked(X, y, s, U, c, P)
     K, p = U.shape
@@ -159,8 +159,8 @@ def first(X, y, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:
     return sums, XG
 
 
-def curve(X, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:
-    """Σ s·curvature·t (K,) and Σ s·curvature·t xᵀ (K, p), t = Ux + c."""
+def curvature(X, s, U, c, P) -> tuple[np.ndarray, np.ndarray]:
+    """Return Σ s·curvature·t (K,) and Σ s·curvature·t xᵀ (K, p), t = Ux + c."""
     X, _, s, U, c = _checked(X, np.empty(len(X)), s, U, c, P)
     XG, sums = np.zeros(U.shape), np.zeros(len(U))
     if len(X):
@@ -180,12 +180,12 @@ def _checked(X, y, s, U, c, P):
     return X, y, s, U, c
 
 
-_KERNELS = {"first": _first, "curve": _curve}
+_KERNELS = {"first": _first_order, "curve": _curvature}
 
 
 @cache
 def _compiled(name, dtype):
-    """The machine code for float32 and float64 rows, which may be read-only."""
+    """Return the machine code for float32 and float64 rows, which may be read-only."""
     scalar = float_type(dtype)
     x = types.Array(scalar, 2, "C", readonly=True)
     vector, matrix = (types.Array(types.float64, d, "C", readonly=True) for d in (1, 2))
@@ -198,7 +198,7 @@ def _compiled(name, dtype):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for name in _KERNELS:
         for dtype in (np.float32, np.float64):
             _compiled(name, np.dtype(dtype))

@@ -1,13 +1,13 @@
-"""Coordinate steps and conjugate gradients on the dual of the hinge loss, row by row.
+"""Coordinate steps and conjugate gradients on the dual of the hinge loss.
 
     min ½‖θ‖² − Σα,   θ = Σ_i α_i y_i x̂_i,   0 ≤ α_i ≤ u_i        x̂ = (x, c),  q_i = ‖x̂_i‖²
 
-    epoch:  α_i ← clip(α_i − g_i/q_i, 0, u_i),   g_i = y_i x̂_iᵀθ − 1,   θ follows
+    epoch:  α_i ← clip(α_i − g_i/q_i, 0, u_i),   g_i = y_i x̂_iᵀθ − 1,   and θ is updated
     face:   r −= step·y x̂ᵀv,   z = r/q,   V += Σ y z x̂      (a step of conjugate gradients)
 
 Rows that cannot move are dropped from an epoch: α = 0 and g above the largest projected gradient of
-the epoch before, α = u and g below the least. The order of rows is drawn anew by xorshift64, from a
-state that is kept. Every sum is float64.
+the previous epoch, or α = u and g below the smallest. Each epoch shuffles the rows by xorshift64,
+whose state is kept between calls. Every sum is float64.
 """
 
 from functools import cache
@@ -31,8 +31,8 @@ def _shuffle(active, state):
 
 
 @kernel_in_order
-def _dropped(alpha, u, g, limits):
-    """Can a row not move, as far as the last epoch tells?"""
+def _is_fixed(alpha, u, g, limits):
+    """Return whether a row at a bound cannot move, by the limits of the last epoch."""
     return (alpha <= 0.0 and g > limits[0]) or (alpha >= u and g < limits[1])
 
 
@@ -47,19 +47,19 @@ def _projected(alpha, u, g):
 def _dense_epoch(X, y, u, q, c, alpha, theta, active, state, limits):
     _shuffle(active, state)
     p = X.shape[1]
-    kept, at, most, least = len(active), 0, 0.0, 0.0
-    while at < kept:
+    n_active, at, largest, least = len(active), 0, 0.0, 0.0
+    while at < n_active:
         i = active[at]
         x, z = X[i], c * theta[p]
         for j in range(p):
             z += x[j] * theta[j]
         g = y[i] * z - 1.0
-        if _dropped(alpha[i], u[i], g, limits):
-            kept -= 1
-            active[at], active[kept] = active[kept], i
+        if _is_fixed(alpha[i], u[i], g, limits):
+            n_active -= 1
+            active[at], active[n_active] = active[n_active], i
             continue
         projected = _projected(alpha[i], u[i], g)
-        most, least = max(most, projected), min(least, projected)
+        largest, least = max(largest, projected), min(least, projected)
         if projected != 0.0:
             new = min(max(alpha[i] - g / q[i], 0.0), u[i])
             step = (new - alpha[i]) * y[i]
@@ -68,28 +68,28 @@ def _dense_epoch(X, y, u, q, c, alpha, theta, active, state, limits):
             for j in range(p):
                 theta[j] += step * x[j]
         at += 1
-    limits[0], limits[1] = most, least
-    return kept
+    limits[0], limits[1] = largest, least
+    return n_active
 
 
 @kernel_in_order
 def _sparse_epoch(data, indices, indptr, y, u, q, c, alpha, theta, active, state, limits):
     _shuffle(active, state)
     last = np.uint64(len(theta) - 1)
-    kept, at, most, least = len(active), 0, 0.0, 0.0
-    while at < kept:
+    n_active, at, largest, least = len(active), 0, 0.0, 0.0
+    while at < n_active:
         i = active[at]
         start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         z = c * theta[last]
         for e in range(start, stop):
             z += float(data[e]) * theta[np.uint64(indices[e])]
         g = y[i] * z - 1.0
-        if _dropped(alpha[i], u[i], g, limits):
-            kept -= 1
-            active[at], active[kept] = active[kept], i
+        if _is_fixed(alpha[i], u[i], g, limits):
+            n_active -= 1
+            active[at], active[n_active] = active[n_active], i
             continue
         projected = _projected(alpha[i], u[i], g)
-        most, least = max(most, projected), min(least, projected)
+        largest, least = max(largest, projected), min(least, projected)
         if projected != 0.0:
             new = min(max(alpha[i] - g / q[i], 0.0), u[i])
             step = (new - alpha[i]) * y[i]
@@ -98,13 +98,13 @@ def _sparse_epoch(data, indices, indptr, y, u, q, c, alpha, theta, active, state
             for e in range(start, stop):
                 theta[np.uint64(indices[e])] += step * float(data[e])
         at += 1
-    limits[0], limits[1] = most, least
-    return kept
+    limits[0], limits[1] = largest, least
+    return n_active
 
 
 @kernel
 def _dense_face(X, y, q, c, rows, v, step, r, z, V):
-    p, total, gained = X.shape[1], 0.0, 0.0
+    p, total, rz = X.shape[1], 0.0, 0.0
     for k in range(len(rows)):
         i = rows[k]
         x, t = X[i], c * v[p]
@@ -112,18 +112,18 @@ def _dense_face(X, y, q, c, rows, v, step, r, z, V):
             t += x[j] * v[j]
         r[k] -= step * y[i] * t
         z[k] = r[k] / q[i]
-        gained += r[k] * z[k]
+        rz += r[k] * z[k]
         signed = y[i] * z[k]
         total += signed
         for j in range(p):
             V[j] += signed * x[j]
     V[p] += c * total
-    return gained
+    return rz
 
 
 @kernel_in_order
 def _sparse_face(data, indices, indptr, y, q, c, rows, v, step, r, z, V):
-    last, total, gained = np.uint64(len(v) - 1), 0.0, 0.0
+    last, total, rz = np.uint64(len(v) - 1), 0.0, 0.0
     for k in range(len(rows)):
         i = rows[k]
         start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
@@ -132,20 +132,21 @@ def _sparse_face(data, indices, indptr, y, q, c, rows, v, step, r, z, V):
             t += float(data[e]) * v[np.uint64(indices[e])]
         r[k] -= step * y[i] * t
         z[k] = r[k] / q[i]
-        gained += r[k] * z[k]
+        rz += r[k] * z[k]
         signed = y[i] * z[k]
         total += signed
         for e in range(start, stop):
             V[np.uint64(indices[e])] += signed * float(data[e])
     V[last] += c * total
-    return gained
+    return rz
 
 
 def epoch(X, y, u, q, c, alpha, theta, active, state, limits) -> int:
-    """One round over ``active`` (int64 row numbers, reordered); how many of them stay in front.
+    """Make one epoch over ``active`` (int64 row indices), and return how many stay active.
 
-    X: C order, or a CSR with data, indices and indptr. α (n,), θ (p+1,), ``state`` (uint64, not 0)
-    and ``limits``, the largest and least projected gradient, are changed.
+    ``active`` is reordered, with those first. X: C order, or a CSR with data, indices and indptr.
+    α (n,), θ (p+1,), ``state`` (uint64, not 0) and ``limits``, the largest and smallest projected
+    gradient, are changed.
     """
     n, p = X.shape
     _check(n, y=y, u=u, q=q, alpha=alpha)
@@ -159,7 +160,7 @@ def epoch(X, y, u, q, c, alpha, theta, active, state, limits) -> int:
 
 
 def face(X, y, q, c, rows, v, step, r, z, V) -> float:
-    """Σ rz after the step; r and z (one for each of ``rows``) and V (p+1,) are changed."""
+    """Return Σ rz after the step; r and z (one for each of ``rows``) and V (p+1,) are changed."""
     n, p = X.shape
     _check(n, y=y, q=q)
     _check(p + 1, v=v, V=V)
@@ -177,7 +178,7 @@ def _check(length, **arrays) -> None:
 def _check_rows(rows, n) -> None:
     good = rows.ndim == 1 and rows.dtype == np.int64 and rows.flags.c_contiguous
     if not good or (len(rows) and not 0 <= rows.min() <= rows.max() < n):
-        raise ValueError(f"need int64 numbers of {n} rows")
+        raise ValueError(f"need int64 indices of {n} rows")
 
 
 def _parts(X):
@@ -202,7 +203,7 @@ _KERNELS = {
 
 @cache
 def _compiled(name, number, index):
-    """The machine code for {float32, float64} rows: dense, or with {int32, int64} indices."""
+    """Return the machine code for {float32, float64} rows, dense or with {int32, int64} indices."""
     scalar = float_type(number)
 
     def read(of, d=1):
@@ -223,7 +224,7 @@ def _compiled(name, number, index):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile every variant, or load it from disk."""
     for name, is_dense in _KERNELS:
         for number in (np.float32, np.float64):
             for index in (None,) if is_dense else (np.int32, np.int64):

@@ -1,17 +1,17 @@
-r"""Rows to their nearest centres: float32 products, and proofs that spare most of them.
+r"""Assign rows to their nearest centres by float32 products with a bounded error.
 
-Rows are in lanes: a tile holds 256 of them column by column, about c and times a power of two, so
-that one centre's products with all of them are elementwise. Of centre m in group g
+Rows are in lanes: a tile holds 256 of them column by column, shifted by c and scaled by a power of
+two, so that the products of one centre with all of them are elementwise. For centre m in group g
 
-    v = ‖m‖² − 2mᵀz,     G1[g] = min v,   G2[g] = the next,     d² = v + ‖z‖² ± E
+    v = ‖m‖² − 2mᵀz,     G1[g] = min v,   G2[g] = second least v,     d² = v + ‖z‖² ± E
 
-E = e₁‖z‖ + e₂ bounds what float32 does to v (``solvers/neighbors/products.py``). Where the two
+E = e₁‖z‖ + e₂ bounds the float32 rounding of v (``solvers/neighbors/products.py``). Where the two
 least v are not 2E apart, differences in float64 decide:
 
     Σ_j (x_j − μ_j)²,    of equal ones the first centre.
 
-Kept of each row are its label a, u ≥ d(x, μ_a) and, for each group, L[g] ≤ min d(x, μ_b) over the
-other centres of the group (``bounds.py``).
+Stored for each row are its label a, u ≥ d(x, μ_a) and, for each group, L[g] ≤ min d(x, μ_b) over
+the other centres of the group (``bounds.py``).
 """
 
 from functools import cache
@@ -21,14 +21,15 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel
 
-LANES = 256
+LANES = 256  # rows of a tile
 WIDTH = np.uint64(LANES)
 TWO, THREE = np.uint64(2), np.uint64(3)
-UNIT = 2.0**-24
-ROUNDED = 4.2 * UNIT  # of ‖z‖², where rows and their lengths are in float32
-LOOP, BLAS, BY_ROWS = range(3)  # how products are made: up to 16 columns, many, few centres
-NOTHING, INFINITE = np.float32(0), np.float32(np.inf)
-UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
+UNIT = 2.0**-24  # unit roundoff of float32
+LENGTH_ROUNDING = 4.2 * UNIT  # relative error of ‖z‖² with rows and lengths in float32
+LOOP, BLAS, BY_ROWS = range(3)  # products for up to 16 columns, for more, and for few centres
+FLOAT_ZERO, FLOAT_INFINITY = np.float32(0), np.float32(np.inf)
+# factors that outweigh the float32 rounding of a few operations
+ROUND_UP, ROUND_DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)
 
 
 @kernel
@@ -53,7 +54,7 @@ def _length(X, i, c, scale):
 
 @kernel
 def _into_lanes(X, rows, m, c, scale, Z, lengths):
-    """The first m of ``rows`` into the lanes of Z (p × 256), and ‖z‖²."""
+    """Copy the first m of ``rows`` into the lanes of Z (p × 256), and compute ‖z‖²."""
     lanes = Z.reshape(-1)
     for r in range(m):
         x, at, total = X[rows[r]], np.uint64(r), 0.0
@@ -66,7 +67,7 @@ def _into_lanes(X, rows, m, c, scale, Z, lengths):
 
 @kernel
 def _as_rows(X, rows, m, c, scale, Z, lengths):
-    """The same as rows of Z (256 × p), for BLAS."""
+    """Copy the first m of ``rows`` into rows of Z (256 × p) for BLAS, and compute ‖z‖²."""
     for r in range(m):
         i, line, total = rows[r], Z[r], 0.0
         for j in range(len(c)):
@@ -78,8 +79,8 @@ def _as_rows(X, rows, m, c, scale, Z, lengths):
 
 @kernel
 def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
-    """Products of few centres and many columns, two rows by five centres, which registers hold;
-    z = x·unit − origin, in the precision of X: a row is read once, and not moved."""
+    """Products for few centres and many columns, two rows by five centres at a time, which fit in
+    registers; z = x·unit − origin in the precision of X. Each row is read once."""
     k, p = F.shape
     z0, z1 = z[:p], z[p:]
     for r in range(0, m, 2):
@@ -92,7 +93,7 @@ def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
             lengths[r + q] = total
         for a in range(0, k, 5):
             w0, w1, w2, w3, w4 = F[a], F[a + 1], F[a + 2], F[a + 3], F[a + 4]
-            a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = e0 = e1 = NOTHING
+            a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = e0 = e1 = FLOAT_ZERO
             for j in range(p):
                 y0, y1 = z0[j], z1[j]
                 a0 += w0[j] * y0
@@ -110,9 +111,12 @@ def _by_rows(X, rows, m, origin, unit, F, z, T, lengths):
             T[a + 4, r], T[a + 4, r + 1] = e0, e1
 
 
-def _comparing(columns):
-    """Four centres from a on with all lanes: their values into the two least. A kernel for each
-    number of columns, whose loop is then unrolled: nothing but the two least is stored."""
+def _make_compare(columns):
+    """Make the kernel that compares centres a … a + 3 with all lanes and updates the two least v.
+
+    The number of columns is a constant of the kernel, so that its inner loop is unrolled and the
+    products stay in registers.
+    """
 
     @kernel
     def compare(C, a, square, Z, G1, G2, label):
@@ -131,20 +135,20 @@ def _comparing(columns):
             low, high = min(va, vb), min(vc, vd)
             one, two = la if va <= vb else lb, lc if vc <= vd else ld
             second = min(max(low, high), min(max(va, vb), max(vc, vd)))
-            v, who, least = min(low, high), one if low <= high else two, G1[q]
+            v, nearest, least = min(low, high), one if low <= high else two, G1[q]
             G2[q] = min(min(G2[q], second), max(least, v))
-            label[q] = who if v < least else label[q]
+            label[q] = nearest if v < least else label[q]
             G1[q] = min(least, v)
 
     return compare
 
 
-_eight, _sixteen = _comparing(np.uint64(8)), _comparing(np.uint64(16))
+_eight, _sixteen = _make_compare(np.uint64(8)), _make_compare(np.uint64(16))
 
 
 @kernel
-def _take(line, start, add, centre, group, G1, G2, label):
-    """One centre's values into the two least of its group."""
+def _update_two_least(line, start, add, centre, group, G1, G2, label):
+    """Update the two least v of a group with the values of one centre."""
     at = group * WIDTH
     for q in range(WIDTH):
         v, least = line[start + q] + add, G1[at + q]
@@ -154,8 +158,8 @@ def _take(line, start, add, centre, group, G1, G2, label):
 
 
 @kernel
-def _take_four(line, start, a, square, group, G1, G2, label):
-    """Four centres' values, which follow each other, into the two least of their group."""
+def _update_two_least_by_four(line, start, a, square, group, G1, G2, label):
+    """Update the two least v of a group with the values of four consecutive centres."""
     at, b, c, d = group * WIDTH, start + WIDTH, start + TWO * WIDTH, start + THREE * WIDTH
     sa, sb, sc, sd = square[a], square[a + 1], square[a + 2], square[a + 3]
     la, lb, lc, ld = np.int32(a), np.int32(a + 1), np.int32(a + 2), np.int32(a + 3)
@@ -164,20 +168,20 @@ def _take_four(line, start, a, square, group, G1, G2, label):
         low, high = min(va, vb), min(vc, vd)
         one, two = la if va <= vb else lb, lc if vc <= vd else ld
         second = min(max(low, high), min(max(va, vb), max(vc, vd)))
-        v, who, least = min(low, high), one if low <= high else two, G1[at + q]
+        v, nearest, least = min(low, high), one if low <= high else two, G1[at + q]
         G2[at + q] = min(min(G2[at + q], second), max(least, v))
-        label[at + q] = who if v < least else label[at + q]
+        label[at + q] = nearest if v < least else label[at + q]
         G1[at + q] = min(least, v)
 
 
 @kernel
 def _scan(
-    X, rows, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label, lengths
+    X, rows, m, c, scale, origin, unit, method, F, square, group, Z, z, T, G1, G2, label, lengths
 ):
     """Compare the first m of ``rows`` with all centres: the two least v of each group."""
     for q in range(len(G1)):
-        G1[q], G2[q] = INFINITE, INFINITE
-    if how == LOOP:
+        G1[q], G2[q] = FLOAT_INFINITY, FLOAT_INFINITY
+    if method == LOOP:
         _into_lanes(X, rows, m, c, scale, Z, lengths)
         centres, lanes = F.reshape(-1), Z.reshape(-1)
         for a in range(0, len(F), 4):
@@ -186,7 +190,7 @@ def _scan(
             else:
                 _sixteen(centres, a, square, lanes, G1, G2, label)
         return
-    if how == BLAS:
+    if method == BLAS:
         _as_rows(X, rows, m, c, scale, Z, lengths)
         np.dot(F, Z.T, T)
     else:
@@ -195,18 +199,21 @@ def _scan(
     while a < len(F):
         start, g = np.uint64(a) * WIDTH, np.uint64(group[a])
         if a + 3 < len(F) and group[a + 3] == group[a]:
-            _take_four(values, start, a, square, g, G1, G2, label)
+            _update_two_least_by_four(values, start, a, square, g, G1, G2, label)
             a += 4
         else:
-            _take(values, start, square[a], np.int32(a), g, G1, G2, label)
+            _update_two_least(values, start, square[a], np.int32(a), g, G1, G2, label)
             a += 1
 
 
 @kernel
 def _decide(groups, lengths, e1, e2, off, G1, G2, label, best, sure, upper, low):
-    """Of each lane: whether the nearest centre is proven, which it is (in ``label``'s first group),
-    u; L of each group in G1's place; and ‖z‖² less its error, and the most that v of a nearest
-    centre may be, in ``low``. off: share by which ‖z‖² may be off."""
+    """Decide for each lane which centre is nearest and whether that is proven (sure > 0).
+
+    The label is written to the first group of ``label``, u to ``upper``, L of each group over G1;
+    ``low`` gets ‖z‖² less its error, and the largest v that a nearest centre can have. ``off`` is
+    the relative error of ‖z‖².
+    """
     for q in range(LANES):
         lane = np.uint64(q)
         best[lane] = 0
@@ -226,18 +233,18 @@ def _decide(groups, lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
         E = e1 * np.sqrt(length) + e2
         sure[q] = (sure[q] - least) - 2 * E
         low[q] = length - (E + off * length)
-        low[WIDTH + q] = least + 2.0001 * E + ROUNDED * abs(least)
-        upper[q] = np.float32(np.sqrt(max(least + length + E + off * length, 0.0))) * UP
+        low[WIDTH + q] = least + 2.0001 * E + LENGTH_ROUNDING * abs(least)
+        upper[q] = np.float32(np.sqrt(max(least + length + E + off * length, 0.0))) * ROUND_UP
     for g in range(groups):
         at, number = np.uint64(g) * WIDTH, np.int32(g)
         for q in range(WIDTH):
             v = G2[at + q] if best[q] == number else G1[at + q]
-            G1[at + q] = np.sqrt(max(v + low[q], NOTHING)) * DOWN
+            G1[at + q] = np.sqrt(max(v + low[q], FLOAT_ZERO)) * ROUND_DOWN
 
 
 @kernel
-def _keep(rows, m, order, G1, label, sure, upper, u, L, labels, now):
-    """What the tile says of its rows; −1 in ``now`` where it proves nothing."""
+def _store_proven(rows, m, order, G1, label, sure, upper, u, L, labels, now):
+    """Store labels and bounds of the rows that the tile proves; others get −1 in ``now``."""
     for r in range(m):
         i = rows[r]
         if sure[r] > 0:
@@ -252,54 +259,54 @@ def _keep(rows, m, order, G1, label, sure, upper, u, L, labels, now):
 
 
 @kernel
-def _by_differences(X, i, C, scale, order, square, how, T, r, low, u, L):
-    """The same for row i in lane r, by differences from all centres that may be nearest."""
+def _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L):
+    """Return the label of row i (lane r) by differences from all centres that may be nearest."""
     label, least, second, limit = -1, np.inf, np.inf, low[LANES + r]
-    if how != LOOP:  # others have v > limit
+    if method != LOOP:  # others have v > limit
         second = max(limit + low[r], 0.0)
     for t in range(len(C)):
-        if how == LOOP or not T[t, r] + square[t] > limit:
+        if method == LOOP or not T[t, r] + square[t] > limit:
             a = order[t]
             d = _squared(X, i, C, a, scale)
             if d < least or (d == least and a < label):
                 label, least, second = a, d, min(least, second)
             else:
                 second = min(second, d)
-    u[i] = np.float32(np.sqrt(least)) * UP
-    for g in range(len(L)):  # no group has a centre nearer than the next of all
-        L[g, i] = np.float32(np.sqrt(second)) * DOWN
+    u[i] = np.float32(np.sqrt(least)) * ROUND_UP
+    for g in range(len(L)):  # the second least distance bounds every group
+        L[g, i] = np.float32(np.sqrt(second)) * ROUND_DOWN
     return label
 
 
 @kernel
 def _assign(
-    X, weights, c, scale, C, how, F, square, group, order, e1, e2, first, u, L, labels, rows, count,
-    Z, z, T, G1, G2, label, best, sure, upper, low, lengths, sums, mass,
+    X, weights, c, scale, C, method, F, square, group, order, e1, e2, first, u, L, labels, rows,
+    count, Z, z, T, G1, G2, label, best, sure, upper, low, lengths, sums, mass,
 ):  # fmt: skip
     p = X.shape[1]
     moved, total = 0, 0.0
     origin, unit = (c * scale).astype(X.dtype), X.dtype.type(scale)
-    off = ROUNDED
-    if how == BY_ROWS and X.itemsize == 4:  # sums of p squares in float32
+    off = LENGTH_ROUNDING
+    if method == BY_ROWS and X.itemsize == 4:  # sums of p squares in float32
         off += 1.01 * (p + 8) * UNIT
     for start in range(0, count, LANES):
         m = min(LANES, count - start)
-        these = rows[start : start + m]
+        tile_rows = rows[start : start + m]
         _scan(
-            X, these, m, c, scale, origin, unit, how, F, square, group, Z, z, T, G1, G2, label,
-            lengths,
+            X, tile_rows, m, c, scale, origin, unit, method, F, square, group, Z, z, T, G1, G2,
+            label, lengths,
         )  # fmt: skip
         _decide(len(L), lengths, e1, e2, off, G1, G2, label, best, sure, upper, low)
-        _keep(these, m, order, G1, label, sure, upper, u, L, labels, best)
+        _store_proven(tile_rows, m, order, G1, label, sure, upper, u, L, labels, best)
         for r in range(m):
-            i = these[r]
+            i = tile_rows[r]
             if best[r] < 0:
-                best[r] = _by_differences(X, i, C, scale, order, square, how, T, r, low, u, L)
+                best[r] = _by_differences(X, i, C, scale, order, square, method, T, r, low, u, L)
             before, now = labels[i], best[r]
             labels[i] = now
             s = weights[i] if len(weights) else 1.0
             if first:
-                total += s * (_length(X, i, c, scale) if off > ROUNDED else lengths[r])
+                total += s * (_length(X, i, c, scale) if off > LENGTH_ROUNDING else lengths[r])
             if first or now != before:
                 moved += 1
                 if not first:
@@ -332,31 +339,33 @@ def _compiled(number):
 def assign(
     X, weights, centres, first, state, rows, count, scratch, sums, mass
 ) -> tuple[int, float]:
-    """Compare the first ``count`` of ``rows`` with all centres.
+    """Compare the first ``count`` of ``rows`` with all centres; return (rows moved, Σ s‖z‖²).
 
-    weights: (n,), or empty for ones. centres: (c, scale, C, how, F, square, group, order, e1, e2):
-    F holds −2m in float32, filled up with zeros to multiples of four lines (by rows, of five) and
-    eight columns, ``square`` ‖m‖² with inf, group after group; ``order``: their numbers among C.
-    state: (u (n,), L (groups, n), labels (n,)), overwritten; first: labels are not yet any. sums
-    (k, p) and mass (k,) get Σ s(x − c) and Σ s of the rows that came, less those that went.
-    (rows that moved, Σ s‖z‖²).
+    weights: (n,), or empty for ones. centres: (c, scale, C, method, F, square, group, order, e1,
+    e2): F holds −2m in float32, sorted by group and padded with zeros to multiples of four lines
+    (BY_ROWS: five) and eight columns; ``square`` holds ‖m‖², padded with inf; ``order`` the index
+    in C of each line. state: (u (n,), L (groups, n), labels (n,)), overwritten; first: there are
+    no labels yet. sums (k, p) and mass (k,) are changed by Σ s(x − c) and Σ s over the rows that
+    joined each cluster, minus those that left.
     """
     u, L, labels = state
     n, p = X.shape
-    C, how, F, order = centres[2], centres[3], centres[4], centres[7]
+    C, method, F, order = centres[2], centres[3], centres[4], centres[7]
     if not (len(u) == len(labels) == L.shape[1] == n and len(rows) >= count):
         raise ValueError(f"X {X.shape}, u {u.shape}, L {L.shape} do not match")
     if C.shape[1] != p or sums.shape != C.shape or F.shape[1] % 8:
         raise ValueError(f"X {X.shape}, centres {C.shape} and {F.shape} do not match")
-    if len(F) % (5 if how == BY_ROWS else 4):
-        raise ValueError(f"{len(F)} centres are not filled up")
+    if len(F) % (5 if method == BY_ROWS else 4):
+        raise ValueError(f"{len(F)} lines of centres are not padded")
     group = centres[6]
     if (group[1:] < group[:-1]).any() or not group[-1] < len(L):
-        raise ValueError("centres are not in the order of their groups")
-    if how == LOOP and (len(L) != 1 or F.shape[1] > 16):
-        raise ValueError(f"one group and up to 16 columns, not {len(L)} and {F.shape[1]}")
-    if not scratch.fits(F, how):
-        raise ValueError(f"centres {F.shape} do not match their tiles")
+        raise ValueError("centres are not sorted by group")
+    if method == LOOP and (len(L) != 1 or F.shape[1] > 16):
+        raise ValueError(
+            f"LOOP takes one group and up to 16 columns, not {len(L)} and {F.shape[1]}"
+        )
+    if not scratch.fits(F, method):
+        raise ValueError(f"centres {F.shape} do not match the scratch arrays")
     if len(weights) not in (0, n) or len(order) != len(F) or len(L) * LANES != len(scratch.G1):
         raise ValueError(f"weights {weights.shape}, order {order.shape} do not match")
     return _compiled(X.dtype)(
@@ -365,6 +374,6 @@ def assign(
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile the kernel for each dtype, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled(np.dtype(number))

@@ -1,14 +1,15 @@
-r"""Which rows need no look when centres move, and which need a short one.
+r"""Find the rows whose label is still proven after the centres have moved.
 
-Kept of each row are its label a, u ≥ d(x, μ_a) and, for each group of centres, L[g] ≤ min d(x, μ_b)
-over its centres b ≠ a. When centres move, u grows by how far μ_a went and L[g] shrinks by the
-farthest move of the group. While u < L[g] for all g, or u < ½ min_b‖μ_a − μ_b‖, a is still nearest
-and the row is not read. Else u becomes d(x, μ_a), which may do. If it does not, and few groups have
-L[g] ≤ u, only their centres are compared, by float32 products:
+Stored for each row are its label a, u ≥ d(x, μ_a) and, for each group of centres,
+L[g] ≤ min d(x, μ_b) over its centres b ≠ a. When centres move, u grows by the movement of μ_a and
+L[g] shrinks by the largest movement in the group. While u < L[g] for all g, or
+u < ½ min_b‖μ_a − μ_b‖, a is still nearest and the row is not read. Otherwise u is tightened to
+d(x, μ_a), which may suffice. If it does not, and L[g] ≤ u for few groups only, just their centres
+are compared, by float32 products:
 
     d² = ‖m‖² − 2mᵀz + ‖z‖² ± E,      E = e₁‖z‖ + e₂
 
-Where two are not 2E apart, the row is left to the tiles of ``assignment.py``, as are all others.
+Rows that this does not decide are left to the tiles of ``assignment.py``.
 """
 
 from functools import cache
@@ -18,26 +19,30 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel
 
-NOTHING, INFINITE = np.float32(0), np.float32(np.inf)
-ROUNDED = 4.2 * 2.0**-24  # of ‖z‖², where rows and their lengths are in float32
-UP, DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)  # more than float32 rounds
+FLOAT_ZERO, FLOAT_INFINITY = np.float32(0), np.float32(np.inf)
+LENGTH_ROUNDING = 4.2 * 2.0**-24  # relative error of ‖z‖² with rows and lengths in float32
+# factors that outweigh the float32 rounding of a few operations
+ROUND_UP, ROUND_DOWN = np.float32(1 + 2.0**-21), np.float32(1 - 2.0**-21)
 
 
 @kernel
-def _wide(drift, drifts, half, u, L, labels, rows, least):
-    """Let the bounds follow the centres; the rows that they no longer prove."""
+def _apply_drift(drift, drifts, half, u, L, labels, rows, least):
+    """Update the bounds for the movement of the centres; return how many rows are unproven.
+
+    These rows are listed first in ``rows``.
+    """
     n, groups = len(u), len(L)
     for i in range(n):
-        least[i] = INFINITE
+        least[i] = FLOAT_INFINITY
     for g in range(groups):
         line, moved = L[g], drifts[g]
         for i in range(n):
-            bound = (line[i] - moved) * DOWN
+            bound = (line[i] - moved) * ROUND_DOWN
             line[i] = bound
             least[i] = min(least[i], bound)
     for i in range(n):
         a = np.uint64(labels[i])
-        u[i] = (u[i] + drift[a]) * UP
+        u[i] = (u[i] + drift[a]) * ROUND_UP
         least[i] = max(least[i], half[a])
     count = 0
     for i in range(n):
@@ -47,7 +52,7 @@ def _wide(drift, drifts, half, u, L, labels, rows, least):
 
 
 @kernel
-def _own(X, i, C, a, scale):
+def _squared_to_own(X, i, C, a, scale):
     """‖x − μ_a‖², times scale²."""
     total = 0.0
     for j in range(C.shape[1]):
@@ -57,23 +62,26 @@ def _own(X, i, C, a, scale):
 
 
 @kernel
-def _few_groups(X, i, a, d2, c, scale, F, square, group, order, edges, place, e1, e2, u, L, z, v):
-    """The label of row i, which is d2 from its centre a, by the groups that may hold a nearer one;
-    −1: not proven. u[i] and L[:, i] follow."""
+def _scan_groups(X, i, a, d2, c, scale, F, square, group, order, edges, place, e1, e2, u, L, z, v):
+    """Return the label of row i by scanning only the groups that may hold a nearer centre, or −1
+    if that proves nothing.
+
+    d2 is the squared distance to its present centre a. u[i] and L[:, i] are updated.
+    """
     p, length = F.shape[1], 0.0
     for j in range(len(c)):
         d = (X[i, j] - c[j]) * scale
         z[j] = d
         length += d * d
-    E = e1 * np.sqrt(length) + e2 + ROUNDED * length
-    mine, label, where, nearest, after, beside = place[a], -1, -1, np.inf, np.inf, np.inf
+    E = e1 * np.sqrt(length) + e2 + LENGTH_ROUNDING * length
+    own_line, label, where, nearest, after, beside = place[a], -1, -1, np.inf, np.inf, np.inf
     for g in range(len(L)):
         if L[g, i] <= u[i]:
-            least, second, who = np.inf, np.inf, -1
+            least, second, candidate = np.inf, np.inf, -1
             for start in range(edges[g], edges[g + 1], 4):
-                # four at a time, some of them perhaps of the next group: z is loaded once
+                # four at a time, so that z is loaded once; some may belong to the next group
                 w0, w1, w2, w3 = F[start], F[start + 1], F[start + 2], F[start + 3]
-                v0, v1, v2, v3 = NOTHING, NOTHING, NOTHING, NOTHING
+                v0, v1, v2, v3 = FLOAT_ZERO, FLOAT_ZERO, FLOAT_ZERO, FLOAT_ZERO
                 for j in range(p):
                     v0 += w0[j] * z[j]
                     v1 += w1[j] * z[j]
@@ -82,15 +90,15 @@ def _few_groups(X, i, a, d2, c, scale, F, square, group, order, edges, place, e1
                 v[0], v[1], v[2], v[3] = v0, v1, v2, v3
                 for t in range(start, min(start + 4, edges[g + 1])):
                     value = float(v[t - start] + square[t]) + length
-                    if t == mine:
+                    if t == own_line:
                         continue
                     if value < least:
-                        least, second, who = value, least, t
+                        least, second, candidate = value, least, t
                     elif value < second:
                         second = value
-            L[g, i] = np.float32(np.sqrt(max(least - E, 0.0))) * DOWN
+            L[g, i] = np.float32(np.sqrt(max(least - E, 0.0))) * ROUND_DOWN
             if least < nearest:
-                label, where, after = who, g, min(nearest, second)
+                label, where, after = candidate, g, min(nearest, second)
                 nearest, beside = least, second
             else:
                 after = min(after, least)
@@ -98,36 +106,36 @@ def _few_groups(X, i, a, d2, c, scale, F, square, group, order, edges, place, e1
         return a
     if not (nearest + E < d2 and after - nearest > 2 * E):
         return -1
-    L[where, i] = np.float32(np.sqrt(max(beside - E, 0.0))) * DOWN
-    old = group[mine]
-    L[old, i] = min(L[old, i], u[i] * DOWN * DOWN)
-    u[i] = np.float32(np.sqrt(max(nearest + E, 0.0))) * UP
+    L[where, i] = np.float32(np.sqrt(max(beside - E, 0.0))) * ROUND_DOWN
+    old = group[own_line]
+    L[old, i] = min(L[old, i], u[i] * ROUND_DOWN * ROUND_DOWN)
+    u[i] = np.float32(np.sqrt(max(nearest + E, 0.0))) * ROUND_UP
     return order[label]
 
 
 @kernel
 def _prove(
     X, weights, c, scale, C, F, square, group, order, edges, place, e1, e2, drift, drifts, half,
-    tighten, few, u, L, labels, rows, least, z, v, sums, mass,
+    tighten, max_groups, u, L, labels, rows, least, z, v, sums, mass,
 ):  # fmt: skip
-    unproven = _wide(drift, drifts, half, u, L, labels, rows, least)
+    unproven = _apply_drift(drift, drifts, half, u, L, labels, rows, least)
     if not tighten:
         return 0, unproven, unproven
     left, moved, p = 0, 0, X.shape[1]
     for t in range(unproven):
         i = rows[t]
         a = labels[i]
-        d2 = _own(X, i, C, a, scale)
-        u[i] = np.float32(np.sqrt(d2)) * UP
+        d2 = _squared_to_own(X, i, C, a, scale)
+        u[i] = np.float32(np.sqrt(d2)) * ROUND_UP
         if u[i] < least[i]:
             continue
         now = -1
-        if few > 0:
+        if max_groups > 0:
             count = 0
             for g in range(len(L)):
                 count += L[g, i] <= u[i]
-            if count <= few:
-                now = _few_groups(
+            if count <= max_groups:
+                now = _scan_groups(
                     X, i, a, d2, c, scale, F, square, group, order, edges, place, e1, e2, u, L, z, v
                 )
         if now < 0:
@@ -161,13 +169,16 @@ def _compiled(number):
 
 
 def prove(X, weights, centres, moves, state, scratch, sums, mass) -> tuple[int, int, int]:
-    """Let the bounds follow the centres: the rows that are left stand first in ``scratch.rows``.
+    """Update bounds and labels after the centres moved, as far as this needs no full comparison.
+
+    Returns how many rows changed their label, how many are left to compare with all centres (listed
+    first in ``scratch.rows``), and how many the bounds alone did not prove.
 
     centres: (c, scale, C, F, square, group, order, edges, place, e1, e2); group g is lines edges[g]
-    to edges[g + 1] of F, centre a of C line place[a] (see ``kmeans.assign`` for the others). moves:
-    (drift of each centre, of each group, half, tighten, few): whether to measure u, and the number
-    of groups up to which only their centres are compared. state, sums, mass: as in ``assign``.
-    (rows that moved, that are left, that the bounds alone did not prove).
+    to edges[g + 1] of F, centre a of C is line place[a]; for the others see ``assignment.assign``.
+    moves: (drift of each centre, of each group, half the distance to the nearest other centre,
+    whether to tighten u, largest number of groups that are scanned alone). state, sums, mass: as in
+    ``assign``.
     """
     u, L, labels = state
     n, p = X.shape
@@ -188,5 +199,6 @@ def prove(X, weights, centres, moves, state, scratch, sums, mass) -> tuple[int, 
 
 
 def warm() -> None:
+    """Compile the kernel for each dtype, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled(np.dtype(number))

@@ -1,9 +1,9 @@
-r"""Lloyd's iteration of few rows in one call, by differences in float64.
+r"""Lloyd's iteration for few rows in one call, by differences in float64.
 
 a_i = argmin_k ‖x_i − μ_k‖²,   of equal ones the first
-rest_k = Σ_{a_i = k} s_i (x_i − μ_k),     n_k = Σ_{a_i = k} s_i
-μ_k ← μ_k + δ_k,                          δ_k = rest_k / n_k, as far as centres are stored
-J   ← Σ s_i ‖x_i − μ_a‖² + Σ_k n_k ‖δ_k‖² − 2δ_kᵀrest_k
+r_k = Σ_{a_i = k} s_i (x_i − μ_k),        n_k = Σ_{a_i = k} s_i
+μ_k ← μ_k + δ_k,                          δ_k = r_k / n_k, rounded as centres are stored
+J   ← Σ s_i ‖x_i − μ_a‖² + Σ_k n_k ‖δ_k‖² − 2δ_kᵀr_k
 """
 
 from functools import cache
@@ -13,15 +13,15 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel
 
-EMPTY, GOING, SHORT, SAME = -1, 0, 1, 2  # how it ended
+EMPTY_CLUSTER, MAX_ITER_REACHED, SMALL_STEP, LABELS_REPEAT = -1, 0, 1, 2  # why it stopped
 
 
 @kernel
-def _assign(X, weights, C, labels, rest, mass):
-    """Labels; Σ s(x − μ) and Σ s of each centre. (rows that moved, Σ s d²)."""
+def _assign(X, weights, C, labels, residual_sums, mass):
+    """Fill labels, Σ s(x − μ) and Σ s of each centre; return (rows that moved, Σ s d²)."""
     n, p = X.shape
     moved, total = 0, 0.0
-    rest[:] = 0.0
+    residual_sums[:] = 0.0
     mass[:] = 0.0
     for i in range(n):
         label, least = 0, np.inf
@@ -38,35 +38,35 @@ def _assign(X, weights, C, labels, rest, mass):
         mass[label] += s
         total += s * least
         for j in range(p):
-            rest[label, j] += s * (X[i, j] - C[label, j])
+            residual_sums[label, j] += s * (X[i, j] - C[label, j])
     return moved, total
 
 
 @kernel
-def _lloyd(X, weights, C, single, max_iter, shift, gain, labels, rest, mass, J):
-    """Steps until labels repeat; or centres move by at most ``shift`` and J by at most the share
-    ``gain``; or a cluster is empty. (how it ended, steps)."""
+def _lloyd(X, weights, C, single, max_iter, shift, gain, labels, residual_sums, mass, J):
+    """Step until labels repeat, or the squared movement of the centres is at most ``shift`` and the
+    relative gain at most ``gain``, or a cluster is empty; return (why it stopped, steps)."""
     k, p = C.shape
     for step in range(max_iter):
-        moved, total = _assign(X, weights, C, labels, rest, mass)
-        went = 0.0
+        moved, total = _assign(X, weights, C, labels, residual_sums, mass)
+        shifted = 0.0
         for a in range(k):
             if not mass[a] > 0:
-                return EMPTY, step
+                return EMPTY_CLUSTER, step
             for j in range(p):
-                to = C[a, j] + rest[a, j] / mass[a]
+                moved_to = C[a, j] + residual_sums[a, j] / mass[a]
                 if single:
-                    to = float(np.float32(to))
-                d = to - C[a, j]
-                went += d * d
-                total += mass[a] * d * d - 2 * rest[a, j] * d
-                C[a, j] = to
+                    moved_to = float(np.float32(moved_to))
+                d = moved_to - C[a, j]
+                shifted += d * d
+                total += mass[a] * d * d - 2 * residual_sums[a, j] * d
+                C[a, j] = moved_to
         J[step] = max(total, 0.0)
-        if moved == 0:  # what centres still move by is rounding
-            return SAME, step + 1
-        if step > 0 and went <= shift and J[step - 1] - J[step] <= gain * J[step]:
-            return SHORT, step + 1
-    return GOING, max_iter
+        if moved == 0:  # the centres now move by rounding only
+            return LABELS_REPEAT, step + 1
+        if step > 0 and shifted <= shift and J[step - 1] - J[step] <= gain * J[step]:
+            return SMALL_STEP, step + 1
+    return MAX_ITER_REACHED, max_iter
 
 
 @cache
@@ -77,13 +77,16 @@ def _compiled(name, number):
     sums = types.int32[::1], real[:, ::1], real[::1]
     if name == "assign":
         return _assign.compile((X, line, real[:, ::1], *sums))
-    how = types.boolean, whole, real, real
-    return _lloyd.compile((X, line, real[:, ::1], *how, *sums, real[::1]))
+    settings = types.boolean, whole, real, real
+    return _lloyd.compile((X, line, real[:, ::1], *settings, *sums, real[::1]))
 
 
 def small_lloyd(X, weights, C, max_iter, shift, gain, labels, J) -> tuple[int, int]:
-    """Move C (k, p), fill labels (n,) with those that it was last moved by, and J with objectives.
-    weights: (n,), or empty for ones. (how it ended, steps)."""
+    """Run Lloyd's iteration, and return (why it stopped, number of steps).
+
+    Overwrites C (k, p); fills labels (n,) with those of the last step, and J with the objective of
+    every step. weights: (n,), or empty for ones.
+    """
     _require(X, weights, C, labels)
     if len(J) < max_iter:
         raise ValueError(f"J {J.shape} has no room for {max_iter} steps")
@@ -95,10 +98,12 @@ def small_lloyd(X, weights, C, max_iter, shift, gain, labels, J) -> tuple[int, i
 
 
 def small_assign(X, weights, C, labels) -> float:
-    """Fill labels (n,) with the nearest of the centres; Σ s d²."""
+    """Fill labels (n,) with the nearest of the centres, and return Σ s d²."""
     _require(X, weights, C, labels)
-    found = _compiled("assign", X.dtype)(X, weights, C, labels, np.empty(C.shape), np.empty(len(C)))
-    return float(found[1])
+    result = _compiled("assign", X.dtype)(
+        X, weights, C, labels, np.empty(C.shape), np.empty(len(C))
+    )
+    return float(result[1])
 
 
 def _require(X, weights, C, labels) -> None:
@@ -107,6 +112,7 @@ def _require(X, weights, C, labels) -> None:
 
 
 def warm() -> None:
+    """Compile both kernels for each dtype, or load them from disk."""
     for number in (np.float32, np.float64):
         for name in ("assign", "lloyd"):
             _compiled(name, np.dtype(number))

@@ -1,8 +1,8 @@
-r"""Greedy k-means++ among few rows in one call.
+r"""Greedy k-means++ for few rows in one call.
 
     a row is drawn with probability s_i d_i / Σ s d,    d_i = min over centres of ‖x_i − μ‖²
 
-and of several drawn at once that one becomes a centre which leaves the least Σ s min(d, ‖x − y‖²).
+Of several rows drawn at once, the one that leaves the least Σ s min(d, ‖x − y‖²) becomes a centre.
 """
 
 from functools import cache
@@ -24,7 +24,7 @@ def _squared(X, i, t, scale):
 
 @kernel
 def _drawn(at, weights, d):
-    """The first row up to which Σ s d reaches ``at``."""
+    """Return the first row at which the cumulative sum of s·d reaches ``at``."""
     total = 0.0
     for i in range(len(d)):
         total += d[i] * (weights[i] if len(weights) else 1.0)
@@ -67,15 +67,16 @@ def _compiled(number):
 
 
 def small_plus_plus(X, weights, scale, uniform, rows) -> None:
-    """Fill rows (k,), of which the first is given, by the numbers ``uniform`` (k − 1, trials)."""
+    """Fill rows (k,), whose first entry is given, using uniform numbers (k − 1, trials)."""
     if len(weights) not in (0, len(X)) or len(uniform) != len(rows) - 1:
         raise ValueError(f"X {X.shape}, weights {weights.shape}, rows {rows.shape} do not match")
     if not 0 <= rows[0] < len(X):
-        raise ValueError(f"row {rows[0]} is none of {len(X)}")
+        raise ValueError(f"row {rows[0]} is not one of the {len(X)} rows")
     d, trial, best = (np.empty(len(X)) for _ in range(3))
     _compiled(X.dtype)(X, weights, scale, uniform, rows, d, trial, best)
 
 
 def warm() -> None:
+    """Compile the kernel for each dtype, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled(np.dtype(number))

@@ -1,10 +1,10 @@
-r"""One step of k-means++ for a block of rows: distances to a few candidates in one look.
+r"""One step of k-means++ for a block of rows: distances to a few candidates in one pass.
 
     D_t = Σ_j (x_j − y_tj)²,      pot_t = Σ_i s_i min(d_i, D_it)
 
-d_i is the least squared distance to the centres chosen so far, a_i the centre it is to. y_0 is the
-centre that was chosen last: d and a learn of it here, so that rows are read once a step. Where
-‖y_t − μ_a‖² ≥ 4d_i for every t nothing is nearer, and the row is not read.
+d_i is the squared distance to the nearest centre so far, a_i that centre. y_0 is the centre that
+was chosen last: d and a are updated with it here, so that each step reads the rows once. Where
+‖y_t − μ_a‖² ≥ 4d_i for every t, no candidate is nearer and the row is not read.
 """
 
 from functools import cache
@@ -14,13 +14,13 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel
 
-PART = 1024  # rows that have potentials of their own: a row is drawn from among so many
+PART_ROWS = 1024  # rows whose potentials are summed; drawing searches one such part
 LANES = 64  # rows of a tile
 
 
 @kernel
 def _four(X, rows, m, scale, Y, t, D):
-    """Distances of m rows to y_t … y_{t+3}: a row is loaded once for all four."""
+    """Compute squared distances of m rows to y_t … y_{t+3}, loading each row once for all four."""
     y0, y1, y2, y3 = Y[t], Y[t + 1], Y[t + 2], Y[t + 3]
     for r in range(m):
         i = rows[r]
@@ -36,11 +36,11 @@ def _four(X, rows, m, scale, Y, t, D):
 
 
 @kernel
-def _look(X, weights, scale, Y, reach, last, d, a, pots, rows, tile, lanes):
+def _candidate_potentials(X, weights, scale, Y, reach, last, d, a, pots, rows, tile, lanes):
     trials = pots.shape[1]
     for part in range(len(pots)):
-        first, count, unread = part * PART, 0, 0.0
-        for i in range(first, min(first + PART, len(X))):
+        first, count, unread = part * PART_ROWS, 0, 0.0
+        for i in range(first, min(first + PART_ROWS, len(X))):
             rows[count] = i
             read = 4.0 * d[i] > reach[np.uint64(a[i])]
             count += read
@@ -49,13 +49,13 @@ def _look(X, weights, scale, Y, reach, last, d, a, pots, rows, tile, lanes):
             pots[part, t] = unread
         for start in range(0, count, LANES):
             m = min(LANES, count - start)
-            these = rows[start : start + m]
+            tile_rows = rows[start : start + m]
             for t in range(0, trials + 1, 4):
-                _four(X, these, m, scale, Y, t, tile)
+                _four(X, tile_rows, m, scale, Y, t, tile)
             for r in range(LANES):
                 lanes[0, r], lanes[1, r] = 0.0, 0.0
             for r in range(m):
-                i = these[r]
+                i = tile_rows[r]
                 nearer = tile[0, r] < d[i]
                 a[i] = last if nearer else a[i]
                 d[i] = tile[0, r] if nearer else d[i]
@@ -75,18 +75,24 @@ def _compiled(number):
     X = types.Array(float_type(number), 2, "C", readonly=True)
     state = single[::1], types.int32[::1], real[:, ::1]
     tile = types.intp[::1], real[:, ::1], real[:, ::1]
-    return _look.compile(types.void(X, line, real, table, line, types.int32, *state, *tile))
+    return _candidate_potentials.compile(
+        types.void(X, line, real, table, line, types.int32, *state, *tile)
+    )
 
 
-def look(X, weights, scale, Y, reach, last, d, a, pots) -> None:
-    """Let d (n,) and a (n,) learn of Y[0], which is centre ``last``; fill pots (parts, trials), for
-    each thousand rows, with Σ s min(d, D) of the candidates Y[1:].
+def candidate_potentials(X, weights, scale, Y, reach, last, d, a, pots) -> None:
+    """Update d (n,) and a (n,) with Y[0], which is centre ``last``, and fill pots (parts, trials)
+    with Σ s min(d, D) of the candidates Y[1:], for each part of PART_ROWS rows.
 
-    reach: min_t ‖y_t − μ_a‖² of each centre, less what rounding does, times scale². weights: (n,),
-    or empty for ones. d in float32, times scale².
+    reach: lower bound of min_t ‖y_t − μ_a‖² for each centre, times scale². weights: (n,), or empty
+    for ones. d is in float32, times scale².
     """
     n, p = X.shape
-    if Y.shape[1] != p or not len(d) == len(a) == n or pots.shape != (-(-n // PART), len(Y) - 1):
+    if (
+        Y.shape[1] != p
+        or not len(d) == len(a) == n
+        or pots.shape != (-(-n // PART_ROWS), len(Y) - 1)
+    ):
         raise ValueError(f"X {X.shape}, candidates {Y.shape}, pots {pots.shape} do not match")
     if len(weights) not in (0, n) or not 0 <= last < max(1, len(reach)) + 1:
         raise ValueError(f"X {X.shape}, weights {weights.shape}, centre {last} do not match")
@@ -94,7 +100,7 @@ def look(X, weights, scale, Y, reach, last, d, a, pots) -> None:
     scaled = np.zeros((fours, p))
     scaled[: len(Y)] = Y * scale
     rows, tile, lanes = (
-        np.empty(PART, dtype=np.intp),
+        np.empty(PART_ROWS, dtype=np.intp),
         np.zeros((fours, LANES)),
         np.empty((2, LANES)),
     )
@@ -102,5 +108,6 @@ def look(X, weights, scale, Y, reach, last, d, a, pots) -> None:
 
 
 def warm() -> None:
+    """Compile the kernel for each dtype, or load it from disk."""
     for number in (np.float32, np.float64):
         _compiled(np.dtype(number))

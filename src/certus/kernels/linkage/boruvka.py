@@ -2,19 +2,19 @@
 
 ``kernels/neighbors/kd_tree.py`` builds the tree.
 
-In a round every component finds its least edge to another one, in the order (d², smaller row,
-larger row), which has no ties, so that no circle can close but of edges of length 0, where it is
-cut anywhere. All these edges are in the tree.
+In a round every component finds its shortest edge to another one, in the order (d², smaller row,
+larger row). This order has no ties, so no cycle can form except of edges of length 0, which is cut
+anywhere. All these edges are in the tree.
 
-    mark      which nodes of the k-d tree lie in one component
-    search    each row's nearest row of another component. Nodes of the own component are passed
-              by, and boxes beyond the least edge that the component has so far. What a row found
-              before stays right until its component takes that row in; then, and where nothing was
-              within bounds, value is a lower bound, as components only grow.
-    choose    the least edge of each component, from what its rows found
+    mark      the nodes of the k-d tree that lie in one component
+    search    each row's nearest row of another component; skips nodes of its own component, and
+              boxes beyond the shortest edge of the component so far. A row's result stays valid
+              until its component absorbs that neighbour; then, and if nothing was within bounds,
+              value is a lower bound, as components only grow.
+    choose    the shortest edge of each component, from the results of its rows
     unite     components along these edges
 
-Rows are known by their place in the tree, ``order`` gives their numbers.
+Rows are identified by their place in the tree; ``order`` gives their numbers.
 """
 
 from functools import cache
@@ -24,7 +24,7 @@ from numba import types
 
 from certus.kernels._compile import kernel_in_order
 
-DEPTH = 64  # of a tree, at most
+DEPTH = 64  # maximum depth of a tree
 
 
 @kernel_in_order
@@ -52,8 +52,8 @@ def _away(q, low, high):
 
 
 @kernel_in_order
-def _known(component, first, last, bound, value, near):
-    """What rows know already bounds their components' least edges."""
+def _apply_known(component, first, last, bound, value, near):
+    """Bound the shortest edge of each component by the results its rows already have."""
     for i in range(first, last):
         c = component[i]
         if near[i] >= 0 and component[near[i]] != c:
@@ -68,7 +68,7 @@ def _search(columns, order, start, stop, low, high, leaves, component, owner, fi
         c = component[i]
         if near[i] >= 0 and component[near[i]] != c:
             continue
-        best, found = bound[c], -1
+        best, nearest = bound[c], -1
         if value[i] > best:
             continue
         for j in range(p):
@@ -79,7 +79,7 @@ def _search(columns, order, start, stop, low, high, leaves, component, owner, fi
             node = stack[top]
             if bounds[top] > best or owner[node] == c:
                 continue
-            if best == 0.0 and found >= 0:  # of edges of length 0 any will do: circles are cut
+            if best == 0.0 and nearest >= 0:  # any edge of length 0 will do
                 break
             while node < leaves:
                 left, right = 2 * node + 1, 2 * node + 2
@@ -88,14 +88,14 @@ def _search(columns, order, start, stop, low, high, leaves, component, owner, fi
                     a = np.inf
                 if owner[right] == c:
                     b = np.inf
-                nearer, farther, away, here = left, right, b, a
+                nearer, farther, farther_distance, distance = left, right, b, a
                 if b < a:
-                    nearer, farther, away, here = right, left, a, b
-                if away <= best and owner[farther] != c:
-                    stack[top], bounds[top] = farther, away
+                    nearer, farther, farther_distance, distance = right, left, a, b
+                if farther_distance <= best and owner[farther] != c:
+                    stack[top], bounds[top] = farther, farther_distance
                     top += 1
                 node = nearer
-                if here > best or owner[node] == c:
+                if distance > best or owner[node] == c:
                     node = -1
                     break
             if node < 0:
@@ -110,17 +110,17 @@ def _search(columns, order, start, stop, low, high, leaves, component, owner, fi
                     total[t] += d * d
             for t in range(size):
                 if total[t] <= best and component[s + t] != c:
-                    ties = total[t] == best and found >= 0
-                    if not ties or order[s + t] < order[found]:
-                        best, found = total[t], s + t
-        value[i], near[i] = best, found
-        if found >= 0:
+                    ties = total[t] == best and nearest >= 0
+                    if not ties or order[s + t] < order[nearest]:
+                        best, nearest = total[t], s + t
+        value[i], near[i] = best, nearest
+        if nearest >= 0:
             bound[c] = min(bound[c], best)
 
 
 @kernel_in_order
 def _choose(order, component, value, near, chosen):
-    """chosen[c]: the row from which the least edge of component c starts."""
+    """Fill chosen[c] with the row at which the shortest edge of component c starts."""
     for i in range(len(component)):
         c = component[i]
         if near[i] < 0 or component[near[i]] == c:
@@ -145,7 +145,7 @@ def _root(parent, c):
 
 @kernel_in_order
 def _unite(order, component, value, near, chosen, parent, name, edges, lengths):
-    """(edges, components): how many edges were new, and how many components there are now."""
+    """Join components along the chosen edges; return the number of edges and of components."""
     made = 0
     for c in range(len(chosen)):
         i = chosen[c]
@@ -165,27 +165,27 @@ def _unite(order, component, value, near, chosen, parent, name, edges, lengths):
 
 
 def mark(tree, component, owner) -> None:
-    """owner (nodes,): the component of all rows of a node, or −1."""
+    """Fill owner (nodes,) with the component of all rows of a node, or −1."""
     _compiled("mark")(tree.start, tree.stop, tree.leaves, component, owner)
 
 
-def known(component, first, last, bound, value, near) -> None:
-    """Lower ``bound`` (components,) to what rows first … last − 1 know."""
+def apply_known(component, first, last, bound, value, near) -> None:
+    """Lower ``bound`` (components,) to the results that rows first … last − 1 already have."""
     _compiled("known")(component, first, last, bound, value, near)
 
 
 def search(tree, component, owner, first, last, bound, value, near) -> None:
-    """Rows first … last − 1: value (n,) d², near (n,) the place of the nearest, or −1."""
+    """Search for rows first … last − 1: value (n,) gets d², near (n,) the nearest place or −1."""
     p = len(tree.columns)
-    room = np.empty(p), np.empty(tree.largest), np.empty(2 * DEPTH, dtype=np.intp)
+    work = np.empty(p), np.empty(tree.max_leaf_rows), np.empty(2 * DEPTH, dtype=np.intp)
     _compiled("search")(
         tree.columns, tree.order, tree.start, tree.stop, tree.low, tree.high, tree.leaves,
-        component, owner, first, last, bound, *room, np.empty(2 * DEPTH), value, near,
+        component, owner, first, last, bound, *work, np.empty(2 * DEPTH), value, near,
     )  # fmt: skip
 
 
 def unite(tree, component, value, near, count, edges, lengths) -> tuple[int, int]:
-    """Join the ``count`` components; (edges made, components left)."""
+    """Join the ``count`` components; return (edges made, components left)."""
     chosen, parent = np.full(count, -1), np.arange(count)
     _compiled("choose")(tree.order, component, value, near, chosen)
     return _compiled("unite")(
@@ -196,7 +196,7 @@ def unite(tree, component, value, near, count, edges, lengths) -> tuple[int, int
 
 _KERNELS = {
     "mark": _mark,
-    "known": _known,
+    "known": _apply_known,
     "search": _search,
     "choose": _choose,
     "unite": _unite,
@@ -218,6 +218,6 @@ def _compiled(name):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile all kernels, or load them from disk."""
     for name in _KERNELS:
         _compiled(name)

@@ -1,5 +1,4 @@
-"""The nearest-neighbour chain on a square matrix of distances whose columns are brought up to date
-only where a row is looked at.
+"""The nearest-neighbour chain on a square matrix of distances, whose rows are updated when read.
 
     d(A ∪ B, C) = max(d_A, d_B)                                        complete
                 = (|A|d_A + |B|d_B)/(|A| + |B|)                        average
@@ -7,12 +6,12 @@ only where a row is looked at.
     squared:    = ((|A|+|C|)d_A + (|B|+|C|)d_B − |C|h)/(|A|+|B|+|C|)   ward
 
 A chain goes from a cluster to its nearest, from there to its nearest, and so on, until two are
-nearest to each other: these merge. Invariant: distances fall along the chain. What is left of it
-stays one, as all four are reducible, d(A ∪ B, C) ≥ min(d_A, d_B); rounding is not allowed to break
-that. There are at most 3n searches in all.
+nearest to each other: these merge. Invariant: distances fall along the chain. The rest of the chain
+remains valid, since all four are reducible, d(A ∪ B, C) ≥ min(d_A, d_B), which the arithmetic
+enforces against rounding. There are at most 3n searches in all.
 
-A merge writes one row. Its column in the other rows would be n writes far apart; instead a log
-keeps the merges, and a row applies what it has missed when it is read: by then many are dead.
+A merge writes one row. Writing its column would touch n distant places; instead merges are logged,
+and a row applies those it has missed when it is read: by then many clusters are dead.
 """
 
 from functools import cache
@@ -28,14 +27,17 @@ ZERO = np.float32(0)
 
 
 def _as_written(function):
-    """No sum is fused or reordered: a distance has the same bits in both rows that hold it."""
+    """Compile without fused or reordered sums: a distance has the same bits in both its rows."""
     return kernel(function, {**OPTIONS, "fastmath": False})
 
 
 @kernel
 def _nearest(row, m):
-    """(least, its first place) of row[:m]. How many of a block are below the least so far is a sum,
-    which vectorises; a running minimum would not."""
+    """Return the minimum of row[:m] and its first place.
+
+    Counting how many of a block are below the minimum so far vectorises; a running minimum does
+    not.
+    """
     least, place, number = row.dtype.type(np.inf), 0, np.uint64(m)
     for k in range(number // WIDTH):
         at, below = k * WIDTH, 0
@@ -53,8 +55,10 @@ def _nearest(row, m):
 
 @_as_written
 def _catch_up(code, row, n, missed, now, log, h):
-    """Apply merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows; the dead are
-    infinitely far, or NaN. The same arithmetic as in ``_join``."""
+    """Apply the logged merges ``missed`` … ``now`` − 1 to the row of a cluster of n rows.
+
+    Dead clusters are infinitely far, or NaN. The arithmetic is that of ``_join``.
+    """
     half = row.dtype.type(0.5)
     for k in range(missed, now):
         c, d = log[k, 0], log[k, 1]
@@ -73,11 +77,11 @@ def _catch_up(code, row, n, missed, now, log, h):
 
 @_as_written
 def _join(code, A, B, m, na, nb, h, size):
-    """Row A becomes that of A ∪ B."""
+    """Overwrite row A with that of A ∪ B."""
     half, share = A.dtype.type(0.5), A.dtype.type(na / (na + nb))
     if code == COMPLETE:
         for j in range(m):
-            A[j] = max(A[j], B[j]) + ZERO  # as a store on a condition it would not vectorise
+            A[j] = max(A[j], B[j]) + ZERO  # + 0: a conditional store would not vectorise
     elif code == AVERAGE:
         for j in range(m):
             a, b = A[j], B[j]
@@ -94,8 +98,8 @@ def _join(code, A, B, m, na, nb, h, size):
 @kernel
 def _chain(D, place, size, row, height, alive, on, done, log, h, chain, state, steps, code, pairs,
            heights):  # fmt: skip
-    """``steps`` more merges. state: clusters on the chain, merges in the log, a slot below which
-    all are dead, slots."""
+    """Make ``steps`` merges. state: clusters on the chain, merges in the log, a slot below which
+    all are dead, number of slots."""
     m = state[3]
     for step in range(steps):
         if state[0] == 0:
@@ -110,10 +114,10 @@ def _chain(D, place, size, row, height, alive, on, done, log, h, chain, state, s
             least, near = _nearest(A, m)
             if state[0] > 1:
                 before = chain[state[0] - 2]
-                if A[before] <= least:  # a tie goes back
+                if A[before] <= least:  # of equals, the previous one
                     near = before
                     break
-            if on[near]:  # only if rounding made d(A, C) and d(C, A) differ: as good as a tie
+            if on[near]:  # only if rounding made d(A, C) and d(C, A) differ: treat it as a tie
                 break
             chain[state[0]], on[near] = near, True
             state[0] += 1
@@ -140,7 +144,7 @@ def _chain(D, place, size, row, height, alive, on, done, log, h, chain, state, s
 
 @kernel
 def _compact(D, place, size, done, log, h, code, kept, number, start, stop):
-    """Rows kept[start:stop] catch up, and their columns move together."""
+    """Update rows kept[start:stop], and move their columns together."""
     for t in range(start, stop):
         s = kept[t]
         A = D[place[s]]
@@ -150,7 +154,7 @@ def _compact(D, place, size, done, log, h, code, kept, number, start, stop):
 
 
 def chain(M, code, steps, pairs, heights) -> None:
-    """``steps`` more merges: ``pairs`` (steps × 2) of rows and ``heights``.
+    """Make ``steps`` merges; fill ``pairs`` (steps × 2) of rows and ``heights``.
 
     M: the arrays of solvers/linkage/chain.py.
     """
@@ -161,7 +165,7 @@ def chain(M, code, steps, pairs, heights) -> None:
 
 
 def compact(M, code, kept, start, stop) -> None:
-    """Rows of the living, ``kept`` (ascending), with the columns of the living only."""
+    """Reduce the rows of the slots alive, ``kept`` (ascending), to the columns of these slots."""
     _compiled("compact", M.D.dtype)(
         M.D, M.place, M.size, M.done, M.log, M.h, code, kept, M.state[1], start, stop
     )
@@ -184,7 +188,7 @@ def _compiled(name, number):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile all kernels, or load them from disk."""
     for name in _KERNELS:
         for number in (np.float32, np.float64):
             _compiled(name, np.dtype(number))

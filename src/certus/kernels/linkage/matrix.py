@@ -1,11 +1,11 @@
-"""Single linkage, and the two that are not reducible, on a matrix of distances.
+"""Single, centroid and median linkage on a matrix of distances.
 
-prim       the row outside the tree that is nearest to it joins; one row of distances at a time
+prim       the row nearest to the tree joins it; one row of distances is read at a time
 generic    the pair of least squared distance merges (Müllner's generic algorithm):
                centroid  (|A|d_A + |B|d_B)/(|A| + |B|) − |A||B|h/(|A| + |B|)²
                median    (d_A + d_B)/2 − h/4
-           Slot x knows its nearest nn[x], at least[x]. Once nn[x] is dead or has moved away,
-           least[x] is a lower bound: nothing that is left is nearer. Such a slot searches again
+           nn[x] is the nearest of slot x, at least[x]. Once nn[x] is dead or has moved away,
+           least[x] is a lower bound of the distances that remain. Such a slot searches again
            when its bound is the least of all.
 """
 
@@ -22,8 +22,11 @@ WIDTH = np.uint64(128)
 
 @kernel
 def _nearest(row, m):
-    """(least, its first place) of row[:m]. How many of a block are below the least so far is a sum,
-    which vectorises; a running minimum would not."""
+    """Return the minimum of row[:m] and its first place.
+
+    Counting how many of a block are below the minimum so far vectorises; a running minimum does
+    not.
+    """
     least, place, number = row.dtype.type(np.inf), 0, np.uint64(m)
     for k in range(number // WIDTH):
         at, below = k * WIDTH, 0
@@ -41,7 +44,7 @@ def _nearest(row, m):
 
 @kernel
 def _unfold(D, n, i, row):
-    """Row i of a condensed matrix: d(j, i), j < i, lie apart; d(i, j), j > i, side by side."""
+    """Copy row i of a condensed matrix; d(i, j) is contiguous for j > i only."""
     at = i - 1
     for j in range(i):
         row[j] = D[at]
@@ -53,7 +56,7 @@ def _unfold(D, n, i, row):
 
 @kernel
 def _join(row, last, best, link, mask):
-    """Those that are nearer to ``last`` than to the tree; mask: infinite for rows in the tree."""
+    """Update rows that are nearer to ``last`` than to the tree; mask is infinite inside it."""
     for t in range(len(best)):
         v = np.float64(row[t]) + mask[t]
         nearer = v < best[t]
@@ -128,7 +131,7 @@ def _generic(D, code, size, number, outdated, least, nn, steps, first, pairs, he
 
 
 def prim(D, last, steps, best, link, mask, edges, heights) -> int:
-    """``steps`` more rows join the tree; the last of them. D: square, or condensed."""
+    """Let ``steps`` rows join the tree, and return the last of them. D: square, or condensed."""
     given = (D, last, steps, best, link, mask, edges, heights)
     if D.ndim == 1:
         row = np.full(len(best), np.inf, dtype=D.dtype)
@@ -137,12 +140,12 @@ def prim(D, last, steps, best, link, mask, edges, heights) -> int:
 
 
 def search(D, start, stop, least, nn) -> None:
-    """The nearest of rows start … stop − 1; the diagonal becomes infinite."""
+    """Find the nearest of rows start … stop − 1; the diagonal becomes infinite."""
     _compiled("search", D.dtype)(D, start, stop, least, nn)
 
 
 def generic(D, code, size, number, outdated, least, nn, steps, first, pairs, heights) -> None:
-    """``steps`` more merges: numbers and squared heights; the first makes cluster ``first``."""
+    """Make ``steps`` merges (cluster numbers, squared heights), numbered from ``first`` on."""
     _compiled("generic", D.dtype)(
         D, code, size, number, outdated, least, nn, steps, first, pairs, heights
     )
@@ -173,7 +176,7 @@ def _compiled(name, number):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile all kernels for each dtype, or load them from disk."""
     for name in _KERNELS:
         for number in (np.float32, np.float64):
             _compiled(name, np.dtype(number))

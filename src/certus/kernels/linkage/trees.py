@@ -1,6 +1,6 @@
-"""Numbers and sizes of the clusters that merges make: cluster n + t is what merge t made.
+"""Numbers and sizes of the clusters that merges make; merge t makes cluster n + t.
 
-number    from one row of either side; union–find with path halving, next to O(1) a merge
+number    from one row of either side, by union–find with path halving, nearly O(1) a merge
 sizes     from the numbers of both clusters
 """
 
@@ -44,14 +44,14 @@ def _sizes(merges, n):
 
 
 def number(n, merges) -> None:
-    """merges (count × 4) of n rows: columns 0 and 1 become numbers, column 3 sizes."""
+    """Replace rows by cluster numbers in columns 0 and 1 of merges (count × 4), and fill sizes."""
     _check(merges, n)
-    room = np.arange(n), np.arange(n), np.ones(n, dtype=np.intp)
-    _compiled("number")(merges, n, *room)
+    work = np.arange(n), np.arange(n), np.ones(n, dtype=np.intp)
+    _compiled("number")(merges, n, *work)
 
 
 def sizes(n, merges) -> None:
-    """merges (count × 4) of n rows: column 3 becomes sizes."""
+    """Fill column 3 of merges (count × 4) with sizes."""
     _check(merges, n + len(merges))
     _compiled("sizes")(merges, n)
 
@@ -72,6 +72,6 @@ def _compiled(name):
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile both kernels, or load them from disk."""
     for name in _KERNELS:
         _compiled(name)

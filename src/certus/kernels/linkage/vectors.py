@@ -1,23 +1,23 @@
-"""Clusters of rows without a matrix of distances: rows in lanes, a filter, and exact differences.
+"""Trees of rows without a matrix of distances: a filter on panels of rows, then exact differences.
 
     d²(x, y) = Σ_j (x_j − y_j)²
 
-Rows (or centres) lie in panels of LANES, column by column, centred and scaled to at most 1, in
-float32 or float64. A pass over the panels is a filter: with u the rounding of a panel's numbers,
-R the largest norm of a row in a panel, e = 2uR and κ = (p + 8)u,
+Rows (or centres) are stored in panels of LANES, column by column, centred and scaled to norms of at
+most 1, in float32 or float64. A pass over the panels is a filter: with u the unit roundoff of the
+panels, R the largest norm of a row in a panel, e = 2uR and κ = (p + 8)u,
 
     d² ≤ b   ⇒   panel's d² ≤ (√b + e)²(1 + κ) ≤ (b(1 + η) + e²(1 + 1/η))(1 + κ)      for any η > 0
 
 so a row that is nearer than the best so far is never missed. The few that pass are measured by
-differences of the rows themselves in float64. Only those numbers are seen outside.
+differences of the rows themselves in float64, and only these distances are returned.
 
-    prim       the next row of a minimum spanning tree, again and again; ties: the first in the tree
-    generic    the pair of least distance, again and again (Müllner's generic algorithm):
-                   w‖c_A − c_B‖²,   w = 1, or of Ward 2/(1/|A| + 1/|B|)
-               Slots are in order of age, a new cluster is appended. Slot s knows the nearest of
-               the slots before it, nn[s], at value[s]. Once nn[s] is dead, value[s] is a lower
-               bound, as new clusters come after s. A pair is taken when its value is the least of
-               all and nn is alive; else that slot searches again.
+    prim       edges of a minimum spanning tree; of equals, the row that is first in the tree
+    generic    merges of the nearest pair (Müllner's generic algorithm):
+                   w‖c_A − c_B‖²,   w = 1, for Ward 2/(1/|A| + 1/|B|)
+               Slots are in order of age, a new cluster is appended. nn[s] is the nearest of the
+               slots before s, at value[s]. Once nn[s] is dead, value[s] is a lower bound, as new
+               clusters come after s. A pair is merged when its value is the least of all and nn is
+               alive; otherwise that slot searches again.
 """
 
 from functools import cache
@@ -27,11 +27,11 @@ from numba import types
 
 from certus.kernels._compile import kernel
 
-LANES = 64  # 32 to 128 differ by less than the noise
+LANES = 64  # rows of a panel; 32 to 128 are equally fast
 WIDTH = np.uint64(LANES)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(i) for i in range(5))
-ETA = 1.0 / 128
-DEAD = -1e30  # in place of 1/|A|: no sum is below a limit times that
+ETA = 1.0 / 128  # η of the filter
+DEAD_SLOT = -1e30  # in place of 1/|A|: no distance passes a limit times this
 
 
 @kernel
@@ -54,7 +54,7 @@ def _one_column(panels, at, x, j, total):
 
 @kernel
 def _totals(panels, chunk, x, total):
-    """Sums of squares of the LANES rows of one panel to x, as the panel has them."""
+    """Compute squared distances from x to the LANES rows of one panel, in its precision."""
     p = np.uint64(len(x))
     at = np.uint64(chunk) * p * WIDTH
     for q in range(WIDTH):
@@ -70,7 +70,7 @@ def _totals(panels, chunk, x, total):
 
 @kernel
 def _move(panels, p, source, target):
-    """Slot ``source`` over slot ``target``."""
+    """Copy slot ``source`` over slot ``target``."""
     s = (source // LANES) * p * LANES + source % LANES
     t = (target // LANES) * p * LANES + target % LANES
     for j in range(p):
@@ -89,7 +89,7 @@ def _least_of(values, chunk, least):
 
 
 @kernel
-def _apart(X, i, k):
+def _squared_between(X, i, k):
     total = 0.0
     for j in range(X.shape[1]):
         d = np.float64(X[i, j]) - np.float64(X[k, j])
@@ -100,9 +100,9 @@ def _apart(X, i, k):
 @kernel
 def _prim(
     X, panels, scale, e, kappa, m, last, steps, best, limit, link, row, least, total, x, edges,
-    heights, seen,
+    heights, counts,
 ):  # fmt: skip
-    """``steps`` more rows join; m rows were outside, ``last`` joined last and is not yet seen."""
+    """Let ``steps`` rows join; m rows are outside, and distances to ``last`` are not yet known."""
     p = X.shape[1]
     for step in range(steps):
         chunks = (m + LANES - 1) // LANES
@@ -116,19 +116,19 @@ def _prim(
                 below += total[q] <= limit[first + q]
             if below == 0:
                 continue
-            seen[0] += below
+            counts[0] += below
             changed = False
             for q in range(LANES):
                 t = c * LANES + q
                 if total[q] <= limit[t]:
-                    d = _apart(X, last, row[t])
+                    d = _squared_between(X, last, row[t])
                     if d < best[t]:
                         best[t], link[t], changed = d, last, True
                         root = np.sqrt(d) * scale[0] + e
                         limit[t] = root * root * (1.0 + kappa)
             if changed:
                 _least_of(best, c, least)
-        seen[1] += m
+        counts[1] += m
         lowest, at = np.inf, 0
         for c in range(chunks):
             if least[c] < lowest:
@@ -147,20 +147,20 @@ def _prim(
     return last
 
 
-# --- the least pair, by centres -------------------------------------------------------------------
+# --- the nearest pair of centres ------------------------------------------------------------------
 
 
 @kernel
 def _center_of(X, middle, C, number, at, s, x):
-    """The centre of slot s, about the middle of all rows."""
+    """Copy the centre of slot s, relative to the middle of all rows, to x."""
     k = at[s]
     for j in range(len(x)):
         x[j] = C[k, j] if k >= 0 else np.float64(X[number[s], j]) - middle[j]
 
 
 @kernel
-def _to(X, middle, C, number, at, t, x):
-    """‖c_t − x‖²"""
+def _squared_to_center(X, middle, C, number, at, t, x):
+    """Return ‖c_t − x‖²."""
     k, total = at[t], 0.0
     if k >= 0:
         for j in range(len(x)):
@@ -175,17 +175,19 @@ def _to(X, middle, C, number, at, t, x):
 
 
 @kernel
-def _look(X, middle, C, number, at, mass, part, chunk, stop, own, x, total, best, nearest, kappa,
-          scale, lim, seen):  # fmt: skip
-    """Those of a panel that pass are measured; (least, slot) so far."""
+def _measure_passing(
+    X, middle, C, number, at, mass, part, chunk, stop, own, x, total, best, nearest, kappa, scale,
+    lim, counts,
+):  # fmt: skip
+    """Measure the rows of a panel that pass the filter; return (least, slot) so far."""
     for q in range(LANES):
         t = chunk * LANES + q
         if t >= stop:
             break
         if part[t] > 0.0 and total[q] <= lim[0] * (lim[1] + part[t]) + lim[2]:
-            seen[0] += 1
+            counts[0] += 1
             w = 2.0 * own * mass[t] / (own + mass[t])
-            d = w * _to(X, middle, C, number, at, t, x)
+            d = w * _squared_to_center(X, middle, C, number, at, t, x)
             if d < best:
                 best, nearest = d, t
                 lim[0] = 0.5 * d * scale * scale * (1.0 + ETA) * (1.0 + kappa)
@@ -194,8 +196,8 @@ def _look(X, middle, C, number, at, mass, part, chunk, stop, own, x, total, best
 
 @kernel
 def _search(X, middle, C, number, at, mass, part, panels, scale, e, kappa, s, bound, x, narrow,
-            total, lim, seen):  # fmt: skip
-    """(least, slot): the nearest of the slots before s, of which none is nearer than ``bound``."""
+            total, lim, counts):  # fmt: skip
+    """Return (least, slot) of the nearest slot before s; none is nearer than ``bound``."""
     _center_of(X, middle, C, number, at, s, x)
     for j in range(len(x)):
         narrow[j] = x[j] * scale
@@ -205,43 +207,43 @@ def _search(X, middle, C, number, at, mass, part, panels, scale, e, kappa, s, bo
     for c in range((s + LANES - 1) // LANES):
         _totals(panels, c, narrow, total)
         first, below = np.uint64(c) * WIDTH, 0
-        a, b, more = lim[0], lim[1], lim[2]
+        a, b, slack = lim[0], lim[1], lim[2]
         for q in range(WIDTH):
-            below += total[q] <= a * (b + part[first + q]) + more
+            below += total[q] <= a * (b + part[first + q]) + slack
         if below > 0:
-            best, nearest = _look(
+            best, nearest = _measure_passing(
                 X, middle, C, number, at, mass, part, c, s, mass[s], x, total, best, nearest, kappa,
-                scale, lim, seen,
+                scale, lim, counts,
             )  # fmt: skip
             if best <= bound:
                 break
-    seen[1] += s
+    counts[1] += s
     return best, nearest
 
 
 @kernel
 def _first(X, middle, C, number, at, mass, part, panels, scale, e, kappa, start, stop, x, narrow,
-           total, lim, seen, value, nn):  # fmt: skip
-    """The first search of slots start … stop − 1."""
+           total, lim, counts, value, nn):  # fmt: skip
+    """Make the first search of slots start … stop − 1."""
     for s in range(start, stop):
         value[s], nn[s] = _search(
             X, middle, C, number, at, mass, part, panels, scale, e, kappa, s, -1.0, x, narrow,
-            total, lim, seen,
+            total, lim, counts,
         )  # fmt: skip
 
 
 @kernel
 def _generic(X, middle, C, number, at, mass, part, panels, scale, e, kappa, x, narrow, total, lim,
-             seen, value, nn, weight, least, y, free, state, steps, grow, pairs,
+             counts, value, nn, weight, least, y, free, state, steps, grow, pairs,
              heights):  # fmt: skip
-    """``steps`` more merges. state: slots in use, free rows of C, the next cluster's number."""
+    """Make ``steps`` merges. state: slots in use, free rows of C, the next cluster's number."""
     p = X.shape[1]
     for step in range(steps):
         used = state[0]
         while True:
             lowest, chunk = np.inf, 0
             for c in range((used + LANES - 1) // LANES):
-                if least[c] <= lowest:  # of equals the youngest: it is the least often outdated
+                if least[c] <= lowest:  # of equals the youngest: rarely outdated
                     lowest, chunk = least[c], c
             s = (chunk + 1) * LANES - 1
             while value[s] != lowest or part[s] < 0.0:
@@ -250,7 +252,7 @@ def _generic(X, middle, C, number, at, mass, part, panels, scale, e, kappa, x, n
                 break
             value[s], nn[s] = _search(
                 X, middle, C, number, at, mass, part, panels, scale, e, kappa, s, value[s], x,
-                narrow, total, lim, seen,
+                narrow, total, lim, counts,
             )  # fmt: skip
             _least_of(value, chunk, least)
         t = nn[s]
@@ -265,7 +267,7 @@ def _generic(X, middle, C, number, at, mass, part, panels, scale, e, kappa, x, n
             free[state[1]] = at[s]
             state[1] += 1
         for j in range(p):
-            C[k, j] = y[j] + share * (x[j] - y[j])  # equal centres stay what they are
+            C[k, j] = y[j] + share * (x[j] - y[j])  # exact for equal centres
         pairs[step, 0], pairs[step, 1] = min(number[s], number[t]), max(number[s], number[t])
         heights[step] = value[s]
         u = used
@@ -274,13 +276,13 @@ def _generic(X, middle, C, number, at, mass, part, panels, scale, e, kappa, x, n
         weight[u] = 1.0 + grow[1] * (weight[s] + weight[t] - 1.0)
         part[u] = 1.0 / mass[u]
         state[0], state[2] = used + 1, state[2] + 1
-        part[s], part[t], value[s], value[t] = DEAD, DEAD, np.inf, np.inf
+        part[s], part[t], value[s], value[t] = DEAD_SLOT, DEAD_SLOT, np.inf, np.inf
         base = (u // LANES) * p * LANES + u % LANES
         for j in range(p):
             panels[base + j * LANES] = C[k, j] * scale
         value[u], nn[u] = _search(
             X, middle, C, number, at, mass, part, panels, scale, e, kappa, u, -1.0, x, narrow,
-            total, lim, seen,
+            total, lim, counts,
         )  # fmt: skip
         _least_of(value, u // LANES, least)
         _least_of(value, s // LANES, least)
@@ -289,7 +291,7 @@ def _generic(X, middle, C, number, at, mass, part, panels, scale, e, kappa, x, n
 
 @kernel
 def _compact(p, number, at, mass, part, panels, value, nn, weight, least, moved, state):
-    """The living move together, in order."""
+    """Move the slots alive together, in order."""
     used, kept = state[0], 0
     for s in range(used):
         moved[s] = kept if part[s] > 0.0 else -1
@@ -301,45 +303,45 @@ def _compact(p, number, at, mass, part, panels, value, nn, weight, least, moved,
             nn[kept] = moved[nn[s]] if nn[s] >= 0 else -1  # the nearest comes before s
             kept += 1
     for s in range(kept, used):
-        part[s], value[s] = DEAD, np.inf
+        part[s], value[s] = DEAD_SLOT, np.inf
     for c in range((used + LANES - 1) // LANES):
         _least_of(value, c, least)
     state[0] = kept
 
 
 def prim(X, panels, scale, e, kappa, m, last, steps, best, limit, link, row, least, edges, heights,
-         seen) -> int:  # fmt: skip
-    """``steps`` more rows join the tree, as ``edges`` of squared ``heights``; the last of them.
+         counts) -> int:  # fmt: skip
+    """Let ``steps`` rows join the tree by ``edges`` of squared ``heights``; return the last row.
 
     X (n × p); panels flat (chunks · p · LANES), of the m rows outside; scale (1 + p): s, s·middle;
-    best, link, row (chunks · LANES), limit the same in the panels' type; least (chunks); seen (2):
-    rows measured, rows that passed by.
+    best, link, row (chunks · LANES), limit likewise in the panels' dtype; least (chunks); counts
+    (2): rows measured, rows filtered.
     """
-    room = np.empty(LANES, dtype=panels.dtype), np.empty(X.shape[1], dtype=panels.dtype)
+    work = np.empty(LANES, dtype=panels.dtype), np.empty(X.shape[1], dtype=panels.dtype)
     return _compiled("prim", X.dtype, panels.dtype)(
-        X, panels, scale, e, kappa, m, last, steps, best, limit, link, row, least, *room, edges,
-        heights, seen,
+        X, panels, scale, e, kappa, m, last, steps, best, limit, link, row, least, *work, edges,
+        heights, counts,
     )  # fmt: skip
 
 
-def first(c, start, stop, seen) -> None:
-    """The first search of slots start … stop − 1; c: the arrays of solvers/linkage/centers.py."""
+def first(c, start, stop, counts) -> None:
+    """Make the first search of slots start … stop − 1; c: ``Centers`` of solvers/linkage."""
     _compiled("first", c.X.dtype, c.panels.dtype)(
-        *_arrays(c), start, stop, *_room(c), seen, c.value, c.nn
+        *_arrays(c), start, stop, *_work_arrays(c), counts, c.value, c.nn
     )
 
 
 def generic(c, steps, pairs, heights) -> None:
-    """``steps`` more merges: ``pairs`` of numbers and squared ``heights``."""
+    """Make ``steps`` merges; fill ``pairs`` of cluster numbers and squared ``heights``."""
     y = np.empty(c.X.shape[1])
     _compiled("generic", c.X.dtype, c.panels.dtype)(
-        *_arrays(c), *_room(c), c.seen, c.value, c.nn, c.weight, c.least, y, c.free, c.state,
-        steps, c.grow, pairs, heights,
+        *_arrays(c), *_work_arrays(c), c.counts, c.value, c.nn, c.weight, c.least, y, c.free,
+        c.state, steps, c.grow, pairs, heights,
     )  # fmt: skip
 
 
 def compact(c) -> None:
-    """Forget the dead."""
+    """Remove the dead slots."""
     moved = np.empty(c.state[0], dtype=np.int32)
     _compiled("compact", c.X.dtype, c.panels.dtype)(
         c.X.shape[1], c.number, c.at, c.mass, c.part, c.panels, c.value, c.nn, c.weight, c.least,
@@ -353,7 +355,7 @@ def _arrays(c):
     )  # fmt: skip
 
 
-def _room(c):
+def _work_arrays(c):
     p, of = c.X.shape[1], c.panels.dtype
     return np.empty(p), np.empty(p, dtype=of), np.empty(LANES, dtype=of), np.empty(3, dtype=of)
 
@@ -367,21 +369,21 @@ def _compiled(name, number, narrow):
     of, lane = (types.float32 if one == np.float32 else real for one in (number, narrow))
     X = types.Array(of, 2, "C", readonly=True)
     r, i, l, m, pairs = real[::1], whole[::1], lane[::1], real[:, ::1], whole[:, ::1]
-    k = types.int32[::1]  # of clusters: half the memory
+    k = types.int32[::1]  # cluster numbers, in half the memory of intp
     arrays = (X, r, m, k, k, r, l, l, real, real, real)
-    room = (r, l, l, l)
+    work = (r, l, l, l)
     result, signature = {
         "prim": (whole, (X, l, r, real, real, whole, whole, whole, r, l, i, i, r, l, l, pairs, r,
                          i)),
-        "first": (types.void, (*arrays, whole, whole, *room, i, r, k)),
-        "generic": (types.void, (*arrays, *room, i, r, k, r, r, r, k, i, whole, r, pairs, r)),
+        "first": (types.void, (*arrays, whole, whole, *work, i, r, k)),
+        "generic": (types.void, (*arrays, *work, i, r, k, r, r, r, k, i, whole, r, pairs, r)),
         "compact": (types.void, (whole, k, k, r, l, l, r, k, r, r, k, i)),
     }[name]  # fmt: skip
     return _KERNELS[name].compile(result(*signature))
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile all kernels for each pair of dtypes, or load them from disk."""
     for name in _KERNELS:
         for number in (np.float32, np.float64):
             for narrow in (np.float32, np.float64):

@@ -1,4 +1,4 @@
-r"""Lower bounds from dual points: what the losses of linear classifiers share.
+r"""Lower bounds from dual points, for the losses of linear classifiers.
 
     F(w, b) = Σ_i ω_i ℓ_i(x_iᵀw + b) + l1‖w‖₁ + l2/2 ‖w‖²        ω_i = C s_i c_{y_i}
 
@@ -8,9 +8,9 @@ the penalty:
 
     F(w, b) ≥ Σ_i ω_i G_i(a_i) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b)
 
-where a free intercept needs Σ_i ω_i a_i = 0, and l2 = 0 needs |v_j| ≤ l1 (then the last sum is 0).
-Any such a is a proof, wherever it came from; that of the optimum proves most. A penalised intercept
-is a constant column c with the coefficient b/c.
+where a free intercept requires Σ_i ω_i a_i = 0, and l2 = 0 requires |v_j| ≤ l1 (the last sum is
+then 0). Any such a is a proof, wherever it came from; that of the optimum gives the highest bound.
+A penalised intercept is a constant column c with the coefficient b/c.
 """
 
 from typing import Any, NamedTuple
@@ -30,13 +30,13 @@ from certus.proofs.linalg.linear_sums import (
 )
 from certus.proofs.types import FunctionTo, Matrix, RowData
 
-MOST_ROWS = 2**14  # of a slice: more work in a call, and threads wait less for each other's
-MOST = 2**19  # elements of X in it
-EVALUATION = 40  # roundings of a term: exp, log1p (a few units each), its products, its weight
+MAX_SLICE_ROWS = 2**14  # more rows mean fewer calls, and threads wait less for each other
+SLICE_ELEMENTS = 2**19  # of X in a slice
+EVALUATION_ROUNDINGS = 40  # of a term: exp, log1p (a few units each), its products, its weight
 
 
 class Penalty(NamedTuple):
-    """l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
+    """The penalty l1‖w‖₁ + l2/2 ‖w‖², one number for each column of w."""
 
     l1: float
     l2: float
@@ -49,14 +49,14 @@ class Penalty(NamedTuple):
             return value + self.l2 / 2 * (w * w).sum(axis=0)
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
-        """Σ_j [|v_j| − l1]₊²/(2 l2) for every v within ``error`` (in norm), at most."""
+        """Return an upper bound of Σ_j [|v_j| − l1]₊²/(2 l2) for all v within ``error`` (norm)."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             size = np.linalg.norm(np.maximum(np.abs(v) - self.l1, 0.0), axis=0) + error
             most = np.where(size > 0, size**2 / (2 * self.l2), 0.0)
         return most * (1 + gamma(len(v) + 8))
 
     def feasible(self, v: np.ndarray, error: np.ndarray) -> Any:
-        """τ ≤ 1 with τ|v_j| ≤ l1."""
+        """Return the largest τ ≤ 1 with τ|v_j| ≤ l1."""
         largest = (np.abs(v).max(axis=0, initial=0.0) + error) * (1 + gamma(4))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(largest > self.l1, self.l1 / largest, 1.0)
@@ -64,19 +64,21 @@ class Penalty(NamedTuple):
     def best(
         self, dual: FunctionTo[np.ndarray], v: np.ndarray, error: np.ndarray
     ) -> tuple[Any, Any]:
-        """The highest bound with all of a scaled by τ = 1 or by the τ that makes it feasible, and
-        that τ. ``dual(τ)``: Σ ω G(τa), at least."""
+        """Return the higher bound of a scaled by τ = 1 or by the feasible τ, and that τ.
+
+        ``dual(τ)``: lower bound of Σ ω G(τa).
+        """
         tau = self.feasible(v, error)
         value = dual(tau)
         if self.l2 == 0:
             return value, tau
         value = value - self.conjugate(v * tau, error * tau)
-        whole = dual(np.ones_like(tau)) - self.conjugate(v, error)
-        return np.fmax(value, whole), np.where(whole >= value, 1.0, tau)
+        unscaled = dual(np.ones_like(tau)) - self.conjugate(v, error)
+        return np.fmax(value, unscaled), np.where(unscaled >= value, 1.0, tau)
 
 
 class Fitted:
-    """One (w, b) on one data set as it is looked at, and its penalty."""
+    """A model (w, b) on one data set, in centred and scaled columns, with its penalty."""
 
     def __init__(
         self, data: RowData, w: np.ndarray, b: np.ndarray, C: float, l1: float, l2: float,
@@ -96,12 +98,12 @@ class Fitted:
             self.infeasible = "a coefficient is not a finite number"
         elif not fit_intercept and b.any():
             self.infeasible = "there is an intercept, which fit_intercept=False excludes"
-        # all that is penalised, in the user's units
+        # all penalised coefficients, in the user's units
         self.penalised = w if self.scaling is None else np.vstack([w, b / self.scaling])
-        self.rounding = gamma(data.depth + EVALUATION)
+        self.rounding = gamma(data.depth + EVALUATION_ROUNDINGS)
 
     def score_error(self, XX: np.ndarray, W: np.ndarray) -> Any:
-        """Bound on √Σ ω (ẑ − z)², for XX ≥ Σ ω‖x‖² and W = Σ ω.
+        """Return a bound of √Σ ω (ẑ − z)², for XX ≥ Σ ω‖x‖² and W = Σ ω.
 
         |ẑ_i − z_i| ≤ γ_{p+6} (|x_i|ᵀ|w| + |b|) + error of b, and the norm of |X||w| is at most
         Σ_j ‖x_j‖ |w_j| ≤ √XX ‖w‖.
@@ -110,13 +112,13 @@ class Fitted:
         return gamma(len(self.w) + 6) * total + np.sqrt(W) * self.b_error
 
     def column_sizes(self) -> Any:
-        """√Σ s x_j² of each column; one more pass."""
+        """Return √Σ s x_j² of each column, by one more pass."""
         return np.sqrt(1.001 * self.data.reduce(column_statistics, self.view)[1])
 
     def penalised_sums(
         self, v: np.ndarray, error: np.ndarray, v_b: np.ndarray, v_b_error: np.ndarray
     ) -> tuple[Any, Any]:
-        """v in the user's units, the intercept's below it, and the error's norm."""
+        """Return v in the user's units, a penalised intercept's below it, and its error's norm."""
         v, error = v / self.q[:, None], error / self.q.min()
         if self.scaling is None:
             return v, error
@@ -124,7 +126,7 @@ class Fitted:
 
 
 def class_factors(C: float, class_weight: object, mass: np.ndarray) -> Any:
-    """C c_k of each class, from Σ s of its rows. "balanced": c_k = Σ s / (classes · mass_k)."""
+    """Return C c_k of each class, from Σ s of its rows; "balanced": c_k = Σ s/(K · mass_k)."""
     if class_weight is None:
         return np.full(len(mass), C)
     if isinstance(class_weight, str):
@@ -134,73 +136,76 @@ def class_factors(C: float, class_weight: object, mass: np.ndarray) -> Any:
 
 
 def class_mass(X: np.ndarray, y: np.ndarray, s: np.ndarray, classes: int) -> tuple[Any]:
-    """Σ s of each class."""
+    """Return Σ s of each class."""
     return (np.bincount(y[:, 0].astype(np.intp), s, classes).astype(float),)
 
 
 def slice_rows(X: Matrix) -> int:
-    """Rows of a block that are worked on at a time; of sparse rows, all."""
+    """Return how many rows of a block are processed at a time; for sparse rows, all."""
     n, p = X.shape
     if is_sparse(X):
         return n
-    if by_columns(X) and X.dtype == float and n <= MOST_ROWS:
+    if by_columns(X) and X.dtype == float and n <= MAX_SLICE_ROWS:
         return n
-    return min(n, max(1, min(MOST_ROWS, MOST // max(p, 1))))
+    return min(n, max(1, min(MAX_SLICE_ROWS, SLICE_ELEMENTS // max(p, 1))))
 
 
 def slices(X: Matrix, view: View) -> Any:
-    """A block's rows as viewed, in slices that stay near the core for all products with them."""
+    """Yield a block's rows as viewed, in slices that stay in cache for all products with them."""
     n, p = X.shape
     if not isinstance(X, np.ndarray):
         yield slice(0, n), view.of_sparse(X)
         return
-    step, room = slice_rows(X), None
+    step, buffer = slice_rows(X), None
     plain = view.plain and X.dtype == float
     if not plain:
-        step = min(step, max(1, MOST // max(p, 1)))
-        room = np.empty((step, p))
+        step = min(step, max(1, SLICE_ELEMENTS // max(p, 1)))
+        buffer = np.empty((step, p))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        yield part, X[part] if plain else view.of(X[part], float, room)
+        yield part, X[part] if plain else view.of(X[part], float, buffer)
 
 
-def apart(Z: Matrix) -> bool:
-    """Sparse rows, or rows of an array by columns."""
+def is_strided(Z: Matrix) -> bool:
+    """Return whether rows are sparse, or strided as in an array in column order."""
     return not isinstance(Z, np.ndarray) or not Z.flags.c_contiguous
 
 
 def product(Z: Matrix, w: np.ndarray) -> Any:
-    """Zw. np.dot, not @, which would keep other threads waiting where its result is short; but of
-    rows that lie apart np.dot makes a copy. Columns are left out where most coefficients are 0."""
+    """Return Zw. Columns are skipped where most coefficients are 0.
+
+    np.dot is used rather than @, which holds the GIL where its result is short; but np.dot would
+    copy strided rows.
+    """
     if isinstance(Z, np.ndarray):
-        if not apart(Z):
+        if not is_strided(Z):
             return np.dot(Z, w)
         used = np.flatnonzero(w.any(axis=1))
-        if 4 * len(used) < len(w):  # as rows of Zᵀ: where columns lie in one piece, so do these
+        if 4 * len(used) < len(w):  # as rows of Zᵀ: contiguous where columns are
             return np.dot(w[used].T, Z.T[used]).T
     return Z @ w
 
 
 def transposed(Z: Matrix, G: np.ndarray) -> np.ndarray:
-    """ZᵀG."""
-    if isinstance(Z, np.ndarray) and not apart(Z):
+    """Return ZᵀG."""
+    if isinstance(Z, np.ndarray) and not is_strided(Z):
         return np.dot(G.T, Z).T
     return Z.T @ G
 
 
 def norms_and_transposed(Z: Matrix, s: np.ndarray | None, G: np.ndarray) -> tuple[Any, Any]:
-    """Σ s ‖x‖² and ZᵀG. Columns that lie in one piece are read once for both."""
+    """Return Σ s ‖x‖² and ZᵀG; contiguous columns are read once for both."""
     if not isinstance(Z, np.ndarray) or not by_columns(Z):
         return squared_norms(Z, s), transposed(Z, G)
-    total, found = 0.0, np.empty((Z.shape[1], G.shape[1]))
+    total, ZtG = 0.0, np.empty((Z.shape[1], G.shape[1]))
     for part in column_tiles(Z):
         total += squared_norms(Z[:, part], s)
-        found[part] = transposed(Z[:, part], G)
-    return total, found
+        ZtG[part] = transposed(Z[:, part], G)
+    return total, ZtG
 
 
 def squared_norms(Z: Matrix, s: np.ndarray | None) -> Any:
-    """Σ s ‖x‖² over the rows of Z."""
+    """Return Σ s ‖x‖² over the rows of Z."""
     if s is None:
         if not isinstance(Z, np.ndarray):
             return np.dot(Z.data, Z.data)

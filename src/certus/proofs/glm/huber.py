@@ -1,9 +1,9 @@
-r"""Huber loss of two classes: how far a given (w, b) is from the optimum.
+r"""Huber loss of two classes: bound of the excess of a given (w, b).
 
     F(w, b) = C Σ_i s_i c_{y_i} h(y_i − x_iᵀw − b) + l1‖w‖₁ + l2/2 ‖w‖²      y = ±1
     h(r) = ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond
 
-y² = 1, so h(y − z) = h(1 − m), m = yz. The dual point is a = 1 − m, cut to [−δ, δ], and
+y² = 1, so h(y − z) = h(1 − m), m = yz. The dual point is a = 1 − m, clipped to [−δ, δ], and
 G(a) = a − a²/2.
 """
 
@@ -16,10 +16,10 @@ from certus.proofs.types import RowData
 
 
 class HuberMargin(NamedTuple):
-    """φ(m) = h(1 − m)."""
+    """The loss φ(m) = h(1 − m)."""
 
     delta: float
-    curvature: float = 1.0  # at most
+    curvature: float = 1.0  # upper bound
 
     def terms(self, m: np.ndarray, out: Terms) -> None:
         r = 1 - m
@@ -34,8 +34,10 @@ class HuberMargin(NamedTuple):
         return quadratic_dual(sums, rho, error, 1.0)
 
     def null(self, plus: np.ndarray, minus: np.ndarray, intercept: bool) -> Any:
-        """Σ ω φ of the best constant b, or of 0. The heavier class is within δ of it: either both
-        are, or W_light·δ = W_heavy·(1 − |b|)."""
+        """Return the loss Σ ω φ of the best constant b, or of 0.
+
+        The heavier class is within δ of b: either both are, or W_light·δ = W_heavy·(1 − |b|).
+        """
         heavy, light = np.maximum(plus, minus), np.minimum(plus, minus)
         b = np.zeros_like(heavy)
         if intercept:
@@ -44,11 +46,11 @@ class HuberMargin(NamedTuple):
         return heavy * self.of(1 - b) + light * self.of(1 + b)
 
     def of(self, r: np.ndarray) -> Any:
-        near = np.minimum(r, self.delta)
-        return near * (r - near / 2)
+        clipped = np.minimum(r, self.delta)
+        return clipped * (r - clipped / 2)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
+@np.errstate(over="ignore", invalid="ignore")  # an overflow gives no bound, and no certificate
 def check(
     data: RowData,
     *,

@@ -1,15 +1,16 @@
-r"""Losses of a margin m = y(xᵀw + b), y = ±1: the objective, and a dual point that bounds it.
+r"""Losses of a margin m = y(xᵀw + b), y = ±1: the objective, and a lower bound by a dual point.
 
     F(w, b) = Σ_i ω_i φ(m_i) + l1‖w‖₁ + l2/2 ‖w‖²
     D(a) = Σ_i ω_i G(a_i) − Σ_j [|v_j| − l1]₊² / (2 l2)      v = Σ_i ω_i a_i y_i x_i,  D(a) ≤ F
 
-The dual point is a_i = −φ'(m_i). A free intercept asks for Σ ω a over y = +1 to be that over
-y = −1: a is scaled by ρ on the heavier side. Without a class's rows told apart in the sums that
-would take a second pass, so all sums are kept for both signs; class weights then are two factors.
+The dual point is a_i = −φ'(m_i). A free intercept requires Σ ω a to be equal over y = +1 and
+y = −1: a is scaled by ρ on the heavier side. To avoid a second pass, all sums are kept separately
+for both signs; class weights are then two factors.
 
-Of the hinge no tight dual point follows from m, and a is given.
+For the hinge no tight dual point follows from m, and a is given.
 
-Column t of several is its own problem, class t against the rest (whose rows have class weight 1).
+With several columns, each column t is a problem of its own: class t against the rest, whose class
+weight is 1.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -28,47 +29,47 @@ from certus.proofs.glm.duality import (
 from certus.proofs.linalg.linear_sums import UNIT, View
 from certus.proofs.types import Matrix, Numbers, RowData
 
-FAR = 8.0  # margins below −FAR: odds above e⁸
-TERMS = 8  # numbers of a row that are summed
+FAR_MARGIN = 8.0  # margins below −8: odds above e⁸
+N_TERMS = 8  # numbers of a row that are summed
 
 
 class Terms(NamedTuple):
-    """Of each row, or their sums."""
+    """Terms of each row, or their sums."""
 
     one: np.ndarray
     value: np.ndarray  # φ(m)
     a: np.ndarray  # −φ'(m)
     aa: np.ndarray  # a²
     am: np.ndarray  # a·m
-    odds: np.ndarray  # what the loss makes of a second-order term
+    odds: np.ndarray  # factor of a second-order term (logistic loss: e^{−m})
     far: np.ndarray  # the loss of rows where that term would be large
     wrong: np.ndarray  # m ≤ 0
 
 
 class MarginLoss(Protocol):
-    """φ(m), by a class or by an object of one."""
+    """A loss φ(m); classes with static methods qualify as well as objects."""
 
     @property
     def curvature(self) -> float:
-        """φ'' at most."""
+        """Upper bound of φ''."""
         ...
 
     def terms(self, m: np.ndarray, out: Terms) -> None:
-        """The numbers of each row, written into ``out``."""
+        """Write the terms of each row into ``out``."""
         ...
 
     def dual(self, sums: Terms, rho: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Σ ω G(ρa), at least, for every ρ within ``error``."""
+        """Return a lower bound of Σ ω G(ρa) for every ρ within ``error``."""
         ...
 
     def null(self, plus: np.ndarray, minus: np.ndarray, intercept: bool) -> np.ndarray:
-        """Σ ω φ of the best constant, or of 0."""
+        """Return the loss Σ ω φ of the best constant, or of 0."""
         ...
 
 
 class MarginSums(NamedTuple):
     XX: float  # Σ s ‖x‖²
-    terms: np.ndarray  # Σ s of the terms, (k, TERMS, 2), rows of y = +1 and of y = −1
+    terms: np.ndarray  # Σ s of the terms, (k, N_TERMS, 2), for y = +1 and y = −1
     V: np.ndarray  # Σ s a x, (p, 2k), those of y = +1 first
 
 
@@ -83,7 +84,7 @@ def margin_sums_at(
     loss: MarginLoss,
     one_vs_rest: bool,
 ) -> MarginSums:
-    """The same for given a, (n, k)."""
+    """``margin_sums`` for given a, (n, k)."""
     return margin_sums(X, y, s, w, b, view, loss, one_vs_rest, a)
 
 
@@ -98,17 +99,17 @@ def margin_sums(
     one_vs_rest: bool,
     a: np.ndarray | None = None,
 ) -> MarginSums:
-    """Of one block of rows; y is the class's number."""
+    """Sums of one block of rows; y holds class indices."""
     k = w.shape[1]
-    XX, total, V = 0.0, np.zeros((k, TERMS, 2)), np.zeros((len(w), 2 * k))
+    XX, total, V = 0.0, np.zeros((k, N_TERMS, 2)), np.zeros((len(w), 2 * k))
     most = slice_rows(X)
-    room = [np.empty((rows, most)) for rows in (TERMS, 2, 2 * k)]
+    buffers = [np.empty((rows, most)) for rows in (N_TERMS, 2, 2 * k)]
     for part, Z in slices(X, view):
         z, index = product(Z, w), y[part, 0]
         weight = None if s is None else s[part]
         z += b
         XX += squared_norms(Z, weight)
-        terms, sides, sa = (numbers[:, : len(z)] for numbers in room)
+        terms, sides, sa = (numbers[:, : len(z)] for numbers in buffers)
         for t in range(k):
             sides[0] = index == (t if one_vs_rest else 1)
             np.subtract(1.0, sides[0], out=sides[1])
@@ -130,7 +131,7 @@ def margin_sums(
 
 
 class MarginProblem(Fitted):
-    """(w, b) with k columns: the sums over all rows, and the numbers that follow from them."""
+    """A model (w, b) with k columns: its sums over all rows, objectives and bounds."""
 
     def __init__(
         self, data: RowData, loss: MarginLoss, w: np.ndarray, b: np.ndarray, C: float, l1: float,
@@ -149,17 +150,17 @@ class MarginProblem(Fitted):
         self.sides = Terms(*(np.asarray(term) * self.factor for term in self.raw))
         self.both = Terms(*(term.sum(axis=0) for term in self.sides))
         self.V = np.stack([V[:, :k], V[:, k:]]) * self.factor[:, None, :]
-        # a little for the rounding of these sums themselves
+        # 1.001 covers the rounding of these sums themselves
         self.W = 1.001 * self.both.one
         self.XXw = 1.001 * self.factor.max(axis=0) * self.XX
         self.slope = np.sqrt(1.001 * self.both.aa)
 
     def _factors(self, class_weight: object) -> Any:
-        """C·c of the rows of y = +1 and of those of y = −1, (2, k)."""
+        """Return C·c of the rows with y = +1 and with y = −1, (2, k)."""
         if not self.one_vs_rest:
             return class_factors(self.C, class_weight, self.raw.one[::-1, 0])[::-1, None]
-        own = class_factors(self.C, class_weight, self.raw.one[0])
-        return np.stack([own, np.full(len(own), self.C)])
+        factors = class_factors(self.C, class_weight, self.raw.one[0])
+        return np.stack([factors, np.full(len(factors), self.C)])
 
     @property
     def objective(self) -> Any:
@@ -169,36 +170,39 @@ class MarginProblem(Fitted):
     def null_objective(self) -> Any:
         plus, minus = self.sides.one
         f0 = self.loss.null(plus, minus, self.free or self.scaling is not None)
-        # there a constant leaves nothing: φ(0) is the unit
+        # a constant reaches loss 0 there: use φ(0) as the unit
         f0 = np.where(self.one_class_alone, self.loss.null(plus, minus, False), f0)
         return np.maximum(f0, np.finfo(float).tiny)
 
     @property
     def one_class_alone(self) -> Any:
-        """(k,): has one side alone a weight, beside an intercept?"""
+        """Whether only one side has weight and there is an intercept, (k,)."""
         intercept = self.free or self.scaling is not None
         return (self.sides.one.min(axis=0) == 0) & intercept
 
     def evaluation(self, z_error: Numbers) -> Any:
-        """|F̂ − F| at most: the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and
-        that of the sums."""
+        """Return a bound of |F̂ − F|.
+
+        It covers the scores' rounding, |φ(m̂) − φ(m)| ≤ a|m̂ − m| + κ/2 (m̂ − m)², and that of the
+        sums.
+        """
         steepest = self.loss.curvature
         return (self.slope + steepest / 2 * z_error) * z_error + self.rounding * self.objective
 
     def balance(self) -> tuple[Any, Any]:
-        """ρ for both signs, and how far the true ρ can be: with it Σ ω y a = 0 exactly."""
+        """Return ρ for both signs, and how far it is from the ρ with Σ ω y a = 0 exactly."""
         A = self.sides.a
         if not self.free:
             return np.ones_like(A), np.zeros(A.shape[1])
         error = self.rounding * np.sqrt(self.sides.one) * np.sqrt(self.sides.aa)
-        large, known = A.max(axis=0), (2 * error < A).all(axis=0)
+        large, is_known = A.max(axis=0), (2 * error < A).all(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rho = np.where(known, np.minimum(A[::-1] / A, 1.0), 0.0)
-            rho_error = np.where(known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)
+            rho = np.where(is_known, np.minimum(A[::-1] / A, 1.0), 0.0)
+            rho_error = np.where(is_known, error.sum(axis=0) / (large - error.sum(axis=0)), 0.0)
         return rho, rho_error
 
     def bound(self) -> Any:
-        """D, at least, whatever rounding did."""
+        """Return a lower bound of D that includes rounding."""
         rho, rho_error = self.balance()
         v = rho[0] * self.V[0] - rho[1] * self.V[1]
         error = self.rounding * self.slope * np.sqrt(self.XXw)
@@ -215,7 +219,7 @@ class MarginProblem(Fitted):
         return np.fmax(D - self.rounding * spread, 0.0)
 
     def gaps(self) -> tuple[Any, Any]:
-        """A bound on the optimum of each column, and the gap that it leaves."""
+        """Return a lower bound of each column's optimum, and the gap to it."""
         bound, error = self.bound(), self.evaluation(self.score_error(self.XXw, self.W))
         return bound, (self.objective + error - bound) * (1 + 8 * UNIT)
 
@@ -242,25 +246,27 @@ class MarginProblem(Fitted):
         }
 
     def share(self) -> Any:
-        """Observed share of each class."""
+        """Return the observed share of each class."""
         one = self.raw.one
         return one[0] / one.sum(axis=0) if self.one_vs_rest else one[::-1, 0] / one.sum()
 
     def mean_probability(self) -> Any:
-        """Mean σ(z) of each class, where φ is the logistic loss: a = 1 − σ(z) for y = +1, and σ(z)
-        for y = −1."""
+        """Return the mean probability of each class, for the logistic loss.
+
+        There a = 1 − σ(z) for y = +1, and σ(z) for y = −1.
+        """
         one, a = self.raw.one, self.raw.a
         mean = (one[0] - a[0] + a[1]) / one.sum(axis=0)
         return mean if self.one_vs_rest else np.array([1 - mean[0], mean[0]])
 
 
 def shares(gap: Numbers, f0: Numbers) -> Any:
-    """gap/f₀; a gap of 0 is none, whatever f₀ is, and one that is no number is infinite."""
+    """Return gap/f₀; 0 for a gap of 0 whatever f₀ is, and ∞ for NaN."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(gap > 0, gap / f0, np.where(np.isnan(gap), np.inf, 0.0))
 
 
 def quadratic_dual(sums: Terms, rho: np.ndarray, error: np.ndarray, kappa: float) -> Any:
-    """Σ ω G(ρa), G(a) = a − κa²/2, at least, for every ρ within ``error``."""
+    """Return a lower bound of Σ ω G(ρa), G(a) = a − κa²/2, for every ρ within ``error``."""
     value = rho * sums.a - rho**2 * kappa / 2 * sums.aa
     return value - error * (np.abs(sums.a) + kappa * (rho + error) * sums.aa)

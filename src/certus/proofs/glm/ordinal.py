@@ -1,31 +1,30 @@
-r"""Proportional odds: how far a given (w, c) is from the optimum.
+r"""Proportional odds: bound of the excess of a given (w, c).
 
-    F(w, c) = −Σ_i s_i log P(y_i | x_i) + α/2 ‖w‖²      P(y ≤ k | x) = σ(c_k − xᵀw),  c rising
+    F(w, c) = −Σ_i s_i log P(y_i | x_i) + α/2 ‖w‖²    P(y ≤ k | x) = σ(c_k − xᵀw),  c increasing
 
-F is convex (``ordinal_sums``). Let g be its gradient, H its Hessian, ν² = gᵀH⁻¹g. Along a direction
-of length ‖u‖_H = 1 let φ(t) = F(θ + tu), t ≥ 0. A logistic term whose score changes by δ·t keeps
-φ″ ≥ φ″(0) e^{−|δ|t}. Of −log(1 − e^{−d}) with d = c_k − c_{k−1} the second derivative is
-1/(4 sinh²(d/2)), whose logarithm falls by δ·coth((d + δt)/2) ≤ |δ| coth(d/2) a unit of t where d
-grows, and rises where it shrinks. The penalty's does not change. So with M the most by which u
-changes a score of a row, or coth(d/2) times a distance of thresholds,
+F is convex (``_ordinal_sums``). Let g be its gradient, H its Hessian, ν² = gᵀH⁻¹g. Along a
+direction of length ‖u‖_H = 1 let φ(t) = F(θ + tu), t ≥ 0. A logistic term whose score changes by
+δ·t satisfies φ″ ≥ φ″(0) e^{−|δ|t}. The second derivative of −log(1 − e^{−d}), d = c_k − c_{k−1}, is
+1/(4 sinh²(d/2)), whose logarithm falls by δ·coth((d + δt)/2) ≤ |δ| coth(d/2) per unit of t where d
+grows, and rises where it shrinks. The penalty's is constant. So with M the largest change along u
+of a row's score, or of coth(d/2) times a distance of thresholds,
 
     φ″(t) ≥ e^{−Mt},     F(θ) − F* ≤ (a + (1 − a) log(1 − a)) / M²,  a = νM < 1
 
-as in ``curvature``; and thus there is an optimum. M ≤ max ‖·‖_{H⁻¹} of these. Where H, in the
-columns as they are, cannot be told from rounding (columns that nearly repeat others), or would be
-larger than the rows (more columns than rows), that is done along other directions
-(``_ordinal_excess``).
+as in ``_curvature``; and thus there is an optimum. M ≤ max ‖·‖_{H⁻¹} of these. Where H, in the
+columns as they are, is dominated by rounding (columns that nearly repeat others), or there are more
+columns than rows, orthogonal directions are used instead (``_ordinal_excess``).
 
-Without a penalty there is none where the classes lie in order along some score: γ_{y−1} ≤ xᵀu ≤ γ_y
-for all rows, and not all of them equalities. Then F(w + tu, c + tγ) falls for all t > 0.
+Without a penalty there is no optimum where some score orders the classes: γ_{y−1} ≤ xᵀu ≤ γ_y for
+all rows, and not all of them equalities. Then F(w + tu, c + tγ) falls for all t > 0.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.glm._curvature import excess_of
-from certus.proofs.glm._ordinal_excess import NO_EXCESS, TOO_FLAT, Excess, careful_excess
+from certus.proofs.glm._curvature import excess_bound
+from certus.proofs.glm._ordinal_excess import FLAT_MESSAGE, NO_EXCESS, OrdinalExcess, careful_excess
 from certus.proofs.glm._ordinal_sums import (
     OrdinalSums,
     between_thresholds,
@@ -35,7 +34,7 @@ from certus.proofs.glm._ordinal_sums import (
     ordinal_sums,
     rounding_of,
 )
-from certus.proofs.glm.duality import EVALUATION, Fitted, class_mass
+from certus.proofs.glm.duality import EVALUATION_ROUNDINGS, Fitted, class_mass
 from certus.proofs.glm.margins import shares
 from certus.proofs.glm.separation import exact_sign
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
@@ -43,21 +42,21 @@ from certus.proofs.linalg.negligible_directions import left_out_findings
 from certus.proofs.types import RowData
 
 
-class Found(NamedTuple):
-    """What one of the two ways found."""
+class OrdinalResult(NamedTuple):
+    """Objective and excess, from the columns or along orthogonal directions."""
 
     objective: float
-    error: float  # of it, by rounding
-    excess: Excess
+    error: float  # of the objective, by rounding
+    excess: OrdinalExcess
     left_out: list[dict[str, Any]]  # directions, as ``negligible_directions`` describes them
-    final: bool  # more digits would not prove more
+    final: bool  # higher precision would not prove more
 
     @property
     def gap(self) -> float:
-        return float((self.excess.most + 2 * self.error) * (1 + 8 * UNIT))
+        return float((self.excess.upper + 2 * self.error) * (1 + 8 * UNIT))
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows proves nothing
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # an overflow gives no bound
 def check(
     data: RowData,
     *,
@@ -75,22 +74,22 @@ def check(
     at = Fitted(data, w, -c, 1.0, 0.0, alpha, True, None)
     infeasible = at.infeasible
     if not infeasible and not (np.diff(c) > 0).all():
-        infeasible = "the thresholds do not rise, so that a class has no probability"
-    (mass,) = data.reduce(class_mass, len(c) + 1)
-    if len(mass) != len(c) + 1 or not (mass > 0).all():
-        infeasible = infeasible or "there are not as many thresholds as classes with rows, less one"
-    f0 = float(-mass @ np.log(mass / mass.sum()))
-    found, separated, wide = NOTHING_FOUND, None, data.shape[0] <= data.shape[1]
+        infeasible = "the thresholds do not increase, so a class has no probability"
+    (class_weights,) = data.reduce(class_mass, len(c) + 1)
+    if len(class_weights) != len(c) + 1 or not (class_weights > 0).all():
+        infeasible = infeasible or "there must be one threshold fewer than classes with rows"
+    f0 = float(-class_weights @ np.log(class_weights / class_weights.sum()))
+    result, separated, wide = NO_RESULT, None, data.shape[0] <= data.shape[1]
     if wide and not alpha and not infeasible:
         separated = separation(data, w, c, direction)
     if not infeasible and not wide:
-        found = in_columns(data, at, c, alpha, tol * f0)
-    if not infeasible and not found.final:
-        found = along_directions(data, w, c, alpha, tol * f0, separated is not None)
-    excess, gap = found.excess, found.gap
+        result = in_columns(data, at, c, alpha, tol * f0)
+    if not infeasible and not result.final:
+        result = along_directions(data, w, c, alpha, tol * f0, separated is not None)
+    excess, gap = result.excess, result.gap
     answer = {
-        "objective": float("inf") if infeasible else found.objective,
-        "bound": max(found.objective - found.error - excess.most, 0.0),
+        "objective": float("inf") if infeasible else result.objective,
+        "bound": max(result.objective - result.error - excess.upper, 0.0),
         "gap": gap,
         "residual": float("inf") if infeasible else float(shares(np.float64(gap), f0)),
         "null_objective": f0,
@@ -99,8 +98,8 @@ def check(
         "coef_error": None,
         "kind": "global",
         "separated": None,
-        "share": None if infeasible else mass / mass.sum(),
-        "left_out": found.left_out,
+        "share": None if infeasible else class_weights / class_weights.sum(),
+        "left_out": result.left_out,
     }
     if excess.reach is not None and np.isfinite(gap):
         answer["coef_error"] = float(np.max(excess.reach))
@@ -110,7 +109,7 @@ def check(
             separated = separation(data, w, c, direction)
         answer["separated"] = separated
         step = float(shares(np.float64(excess.decrement), f0))
-        # F is convex: a small gradient proves nothing where the curvature is not known
+        # a small gradient proves nothing where the curvature is unknown
         unproven = not (infeasible or separated) and not step > tol
         if excess.unresolved and (unproven or not np.isfinite(step)):
             answer |= {"unproven": excess.unresolved, "at_least": 0.0}
@@ -118,20 +117,25 @@ def check(
     return answer
 
 
-NOTHING_FOUND = Found(np.inf, np.inf, NO_EXCESS, [], False)
+NO_RESULT = OrdinalResult(np.inf, np.inf, NO_EXCESS, [], False)
 
 
 def along_directions(
     data: RowData, w: np.ndarray, c: np.ndarray, alpha: float, goal: float, only_objective: bool
-) -> Found:
-    """``only_objective``: no excess is asked for, there being no optimum."""
+) -> OrdinalResult:
+    """Return the result along orthogonal directions.
+
+    ``only_objective``: without the excess, where there is no optimum.
+    """
     careful = careful_excess(data, w, c, alpha, goal, only_objective)
     left_out = left_out_findings(careful.directions.left_out, len(w))
-    return Found(careful.objective, careful.error, careful.excess, left_out, True)
+    return OrdinalResult(careful.objective, careful.error, careful.excess, left_out, True)
 
 
-def in_columns(data: RowData, at: Fitted, c: np.ndarray, alpha: float, goal: float) -> Found:
-    """In the columns as viewed. ``goal``: the gap that is wanted."""
+def in_columns(
+    data: RowData, at: Fitted, c: np.ndarray, alpha: float, goal: float
+) -> OrdinalResult:
+    """Return the result in the columns as viewed. ``goal``: the intended gap."""
     sums, peak = data.reduce(
         ordinal_sums, at.w[:, 0], -at.b, float(at.b_error.max()), at.view,
         combine=combine_ordinal, square=True,
@@ -142,11 +146,11 @@ def in_columns(data: RowData, at: Fitted, c: np.ndarray, alpha: float, goal: flo
     objective = float(sums.loss + inner[0]) + penalty
     error = float(sums.loss_error + rounding_of(data) * abs(objective) + gamma(len(at.w)) * penalty)
     if not np.isfinite(objective):
-        return Found(objective, error, NO_EXCESS, [], False)
+        return OrdinalResult(objective, error, NO_EXCESS, [], False)
     excess, slope = excess_in_columns(data, at, c, alpha, sums, peak, inner)
-    found = Found(objective, error, excess, [], True)
-    # is it the gradient that is too large, or what rounding can have done?
-    return found._replace(final=found.gap <= goal or slope**2 / 2 > goal)
+    result = OrdinalResult(objective, error, excess, [], True)
+    # final if the gap is reached, or the gradient rather than rounding exceeds the goal
+    return result._replace(final=result.gap <= goal or slope**2 / 2 > goal)
 
 
 def excess_in_columns(
@@ -157,9 +161,11 @@ def excess_in_columns(
     sums: OrdinalSums,
     peak: np.ndarray,
     inner: tuple[Any, ...],
-) -> tuple[Excess, float]:
-    """From gradient and Hessian, whatever rounding did to them; and ν without that, 0 where the
-    Hessian cannot be told from rounding."""
+) -> tuple[OrdinalExcess, float]:
+    """Return the excess from gradient and Hessian, rounding included.
+
+    Also returns ν without rounding; 0 where the Hessian is dominated by rounding.
+    """
     p, P = len(at.w), len(sums.g)
     _, g_inner, H_inner, size_inner = inner
     g, H = sums.g.copy(), sums.H.copy()
@@ -173,23 +179,27 @@ def excess_in_columns(
     H[np.arange(p), np.arange(p)] += l2
     d = np.sqrt(np.diagonal(H))
     score_error = gamma(p + 6) * (peak @ np.abs(at.w[:, 0]) + np.abs(at.b).max())
-    moved = np.expm1(2 * (score_error + at.b_error.max()))  # H at ẑ is that at z, up to this share
-    if not (np.isfinite(H).all() and np.isfinite(g).all() and moved < 0.1 and (d > 0).all()):
+    hessian_change = np.expm1(2 * (score_error + at.b_error.max()))  # relative, of H at ẑ and z
+    if not (
+        np.isfinite(H).all() and np.isfinite(g).all() and hessian_change < 0.1 and (d > 0).all()
+    ):
         return NO_EXCESS, 0.0
     lam, V = np.linalg.eigh(H / d / d[:, None])
-    slack = (gamma(data.depth + P + EVALUATION) + 2 * gamma(8 * P + 8)) * P
+    slack = (gamma(data.depth + P + EVALUATION_ROUNDINGS) + 2 * gamma(8 * P + 8)) * P
     if not (lam > 4 * slack).all():
         return NO_EXCESS, 0.0
-    A = V / np.sqrt((lam - slack) * (1 - moved)) / d[:, None]
+    A = V / np.sqrt((lam - slack) * (1 - hessian_change)) / d[:, None]
     g_error = g_error + gamma(2 * P + 8) * np.abs(g)
     slope = float(np.linalg.norm(A.T @ g))
     nu = slope + float(np.linalg.norm(np.abs(A).T @ g_error))
     (M,) = data.reduce(ordinal_reach, at.view, A, combine=larger_reach)
-    apart = np.linalg.norm(np.diff(A[p:], axis=0), axis=1) / np.tanh(np.diff(c) / 2)
-    M = float(max(np.sqrt(M), apart.max(initial=0.0))) * (1 + gamma(4 * P + EVALUATION))
-    most, step = excess_of(nu, M)
+    threshold_reach = np.linalg.norm(np.diff(A[p:], axis=0), axis=1) / np.tanh(np.diff(c) / 2)
+    M = float(max(np.sqrt(M), threshold_reach.max(initial=0.0))) * (
+        1 + gamma(4 * P + EVALUATION_ROUNDINGS)
+    )
+    upper, step = excess_bound(nu, M)
     reach = step * np.linalg.norm(A[:p], axis=1) * at.q
-    return Excess(most, nu**2 / 2, reach, "" if np.isfinite(most) else TOO_FLAT), slope
+    return OrdinalExcess(upper, nu**2 / 2, reach, "" if np.isfinite(upper) else FLAT_MESSAGE), slope
 
 
 # --- classes in order along a score ---------------------------------------------------------------
@@ -198,7 +208,7 @@ def excess_in_columns(
 def separation(
     data: RowData, w: np.ndarray, c: np.ndarray, direction: tuple[np.ndarray, np.ndarray] | None
 ) -> dict[str, Any] | None:
-    """Proof that the rows lie in order along (w, c) itself, or along ``direction``."""
+    """Return a proof that (w, c) itself or ``direction`` orders the rows by class."""
     tried = [(w, c)]
     if direction is not None:
         tried.insert(0, direction)
@@ -206,8 +216,8 @@ def separation(
         u, at = np.asarray(u, dtype=float).reshape(-1), np.asarray(gamma_, dtype=float)
         if not (np.isfinite(u).all() and np.isfinite(at).all() and u.any()):
             continue
-        inside, touching, wrong = data.reduce(in_order, u, at)
-        if inside and not wrong:
+        inside, touching, violations = data.reduce(in_order, u, at)
+        if inside and not violations:
             kind = "quasi-complete" if touching else "complete"
             proof = {"kind": kind, "rows": int(inside), "direction": (u[:, None], at)}
             return {**proof, "ordered": True}
@@ -217,24 +227,26 @@ def separation(
 def in_order(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, u: np.ndarray, c: np.ndarray
 ) -> tuple[float, float, float]:
-    """Of one block's rows that count: those within their thresholds with room on a side, those that
-    touch one, and those that lie outside."""
+    """Count one block's weighted rows by where they lie relative to their thresholds.
+
+    Returns the rows with slack on at least one side, the ties with a threshold, and the violations.
+    """
     counted = slice(None) if s is None else s > 0
     X, k = X[counted].astype(float), y[counted][:, 0].astype(np.intp)
     z, size = X @ u, abs(X) @ np.abs(u)
-    inside, touching, wrong = np.zeros(len(k), dtype=bool), 0.0, 0.0
+    inside, touching, violations = np.zeros(len(k), dtype=bool), 0.0, 0.0
     for above, sign in ((0, 1.0), (1, -1.0)):
         rows = np.flatnonzero((k < len(c)) if not above else (k > 0))
         at = c[k[rows] - above]
         m = sign * (at - z[rows])
         error = gamma(len(u) + 4) * (size[rows] + np.abs(at)) + np.finfo(float).tiny
         inside[rows[m > error]] = True
-        wrong += float((m < -error).sum())
-        for i in np.flatnonzero(np.abs(m) <= error) if not wrong else ():
+        violations += float((m < -error).sum())
+        for i in np.flatnonzero(np.abs(m) <= error) if not violations else ():
             row = dense(X[rows[i : i + 1]])[0]
             side = exact_sign([(1.0, at[i]), *((-a, b) for a, b in zip(row, u, strict=True))])
             side = int(sign) * side
             inside[rows[i]] |= side > 0
             touching += side == 0
-            wrong += side < 0
-    return float(inside.sum()), touching, wrong
+            violations += side < 0
+    return float(inside.sum()), touching, violations

@@ -1,4 +1,4 @@
-r"""Squared hinge loss of two classes: how far a given (w, b) is from the optimum.
+r"""Squared hinge loss of two classes: bound of the excess of a given (w, b).
 
     F(w, b) = C Σ_i s_i c_{y_i} [1 − y_i(x_iᵀw + b)]₊² + l1‖w‖₁ + l2/2 ‖w‖²      y = ±1
 
@@ -14,15 +14,15 @@ from certus.proofs.types import RowData
 
 
 class SquaredHingeMargin:
-    """φ(m) = [1 − m]₊²."""
+    """The loss φ(m) = [1 − m]₊²."""
 
-    curvature = 2.0  # at most
+    curvature = 2.0  # upper bound
 
     @staticmethod
     def terms(m: np.ndarray, out: Terms) -> None:
-        short = np.maximum(1 - m, 0.0)
-        np.multiply(short, short, out=out.value)
-        np.multiply(short, 2.0, out=out.a)
+        slack = np.maximum(1 - m, 0.0)
+        np.multiply(slack, slack, out=out.value)
+        np.multiply(slack, 2.0, out=out.a)
         np.multiply(out.value, 4.0, out=out.aa)
         np.multiply(out.a, m, out=out.am)
         for unused in (out.odds, out.far, out.wrong):
@@ -34,11 +34,11 @@ class SquaredHingeMargin:
 
     @staticmethod
     def null(plus: np.ndarray, minus: np.ndarray, intercept: bool) -> Any:
-        """Σ ω φ of the best constant, (W₊ − W₋)/(W₊ + W₋), or of 0."""
+        """Return the loss Σ ω φ of the best constant, (W₊ − W₋)/(W₊ + W₋), or of 0."""
         return 4 * plus * minus / (plus + minus) if intercept else plus + minus
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
+@np.errstate(over="ignore", invalid="ignore")  # an overflow gives no bound, and no certificate
 def check(
     data: RowData,
     *,

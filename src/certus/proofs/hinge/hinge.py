@@ -1,14 +1,15 @@
-r"""Hinge loss of two classes (linear support vector machines): how far (w, b) is from the optimum.
+r"""Hinge loss of two classes (linear support vector machines): bound of the excess of (w, b).
 
     F(w, b) = C Σ_i s_i c_{y_i} [1 − y_i(x_iᵀw + b)]₊ + l1‖w‖₁ + l2/2 ‖w‖²      y = ±1
 
 A row on its margin may have any 0 ≤ a ≤ 1, and G(a) = a there, so no tight dual point follows from
-(w, b). A model may bring one, β_i = y_i ω_i a_i (ω = C s c), as a fit by certus does, with which
-l2·w = Σ β_i x_i at the optimum. Else one is looked for (``_dual``). Any will do as a proof:
+(w, b). A model may provide one, β_i = y_i ω_i a_i (ω = C s c), as certus' fits do; at the optimum
+l2·w = Σ β_i x_i. Otherwise one is searched for (``_dual``). Any of them is a proof:
 
     F(w', b') ≥ D(a) = Σ_i ω_i a_i − Σ_j [|v_j| − l1]₊² / (2 l2)      v = Σ_i ω_i a_i y_i x_i
 
-for every (w', b'). A free intercept needs Σ ω a y = 0, a penalised one is a column (``duality``).
+for every (w', b'). A free intercept requires Σ ω a y = 0, a penalised one is a column
+(``glm/duality``).
 """
 
 from typing import Any
@@ -22,9 +23,9 @@ from certus.proofs.types import Numbers, TargetedRows
 
 
 class HingeMargin:
-    """φ(m) = [1 − m]₊."""
+    """The loss φ(m) = [1 − m]₊."""
 
-    curvature = 0.0  # but for the kink
+    curvature = 0.0  # except at the kink
 
     @staticmethod
     def terms(m: np.ndarray, out: Terms) -> None:
@@ -38,17 +39,19 @@ class HingeMargin:
 
     @staticmethod
     def null(plus: np.ndarray, minus: np.ndarray, intercept: bool) -> Any:
-        """Σ ω φ of the best constant, that of the heavier class, or of 0."""
+        """Return the loss Σ ω φ of the best constant, that of the heavier class, or of 0."""
         return 2 * np.minimum(plus, minus) if intercept else plus + minus
 
 
 class HingeProblem(MarginProblem):
+    """A margin problem whose loss has slope 1 at most."""
+
     def evaluation(self, z_error: Numbers) -> Any:
-        """|φ(m̂) − φ(m)| ≤ |m̂ − m|, and what rounding does to sums."""
+        """Return a bound of |F̂ − F|: |φ(m̂) − φ(m)| ≤ |m̂ − m|, and the rounding of sums."""
         return np.sqrt(self.W) * z_error + self.rounding * self.objective
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
+@np.errstate(over="ignore", invalid="ignore")  # an overflow gives no bound, and no certificate
 def check(
     data: TargetedRows,
     *,
@@ -66,8 +69,8 @@ def check(
 ) -> dict[str, Any]:
     """Recompute objective, bound and residual of w (p×k), b (k,), by β (k, n) if there is one.
 
-    One pass of O(n·p·k) operations. Without β at most ``_dual.PASSES`` for each column, and
-    up to ``_dual.FEW_COLUMNS`` columns O(n·p²) operations in some of them.
+    One pass of O(n·p·k) operations. Without β at most ``_dual.MAX_PASSES`` for each column, and
+    up to ``_dual.MAX_FACTORED_COLUMNS`` columns O(n·p²) operations in some of them.
     """
     w, b = np.asarray(w, dtype=float), np.asarray(b, dtype=float)
     y, omega = signs_and_weights(data, len(b), float(C), class_weight, one_vs_rest)
@@ -92,12 +95,12 @@ def check(
 def signs_and_weights(
     data: TargetedRows, k: int, C: float, class_weight: object, one_vs_rest: bool
 ) -> tuple[Any, Any]:
-    """y = ±1 and ω = C s c, (n, k)."""
-    number = data.y[:, 0].astype(np.intp)
-    s = np.ones(len(number)) if data.s is None else np.asarray(data.s, dtype=float)
-    mass = np.bincount(number, s, k if one_vs_rest else 2)
+    """Return y = ±1 and ω = C s c, (n, k)."""
+    class_index = data.y[:, 0].astype(np.intp)
+    s = np.ones(len(class_index)) if data.s is None else np.asarray(data.s, dtype=float)
+    mass = np.bincount(class_index, s, k if one_vs_rest else 2)
     factor = class_factors(C, class_weight, mass)
-    own = number[:, None] == (np.arange(k) if one_vs_rest else np.ones(1, dtype=int))
-    rest = np.full(k, C) if one_vs_rest else factor[:1]
-    omega = np.where(own, factor if one_vs_rest else factor[1:], rest)
-    return np.where(own, 1.0, -1.0), s[:, None] * omega
+    in_class = class_index[:, None] == (np.arange(k) if one_vs_rest else np.ones(1, dtype=int))
+    other = np.full(k, C) if one_vs_rest else factor[:1]
+    omega = np.where(in_class, factor if one_vs_rest else factor[1:], other)
+    return np.where(in_class, 1.0, -1.0), s[:, None] * omega

@@ -1,16 +1,16 @@
-"""Which centre is nearest to each row, and what moving one row would gain, proven for all of them.
+"""Prove for every row which centre is nearest, and bound what moving one row would gain.
 
     a(i) = argmin_k ‖x_i − μ_k‖²        J = Σ_i s_i ‖x_i − μ_a(i)‖²
 
-Labels are given, and to be proven. Of a row x, its centre a and another centre b,
+Labels are given and are to be proven. For a row x, its centre a and another centre b,
 
     q = ‖x − μ_a‖² − ‖x − μ_b‖²                                  > 0: b is nearer
     F = q + σ‖x − μ_a‖² (1/n_a + 1/n_b),   σ = s n_a/(n_a − s)   > 0: J falls by s n_b/(n_b + s)·F
                                                                  if x alone moves from a to b
 
-(Hartigan; n_k the weight of cluster k, whose centre is its mean). Products of matrices give F up to
-a known error (``_move_gains.py``). Pairs that it leaves in doubt are decided by differences,
-which no distance from the origin can spoil.
+(Hartigan; n_k the weight of cluster k, whose centre is its mean). Matrix products give F up to a
+known error (``_move_gains.py``). Pairs that this leaves undecided are compared by differences,
+which are accurate far from the origin.
 """
 
 from typing import Any, NamedTuple
@@ -20,11 +20,11 @@ import numpy as np
 from certus.proofs.kmeans._move_gains import (
     Block,
     Centers,
-    Look,
-    Room,
-    of_one,
-    of_several,
-    of_sparse,
+    GainBounds,
+    WorkArrays,
+    gains_of_cluster,
+    gains_of_clusters,
+    gains_of_sparse_rows,
     other_distances,
     squares,
 )
@@ -32,186 +32,218 @@ from certus.proofs.kmeans._neighbor_lists import Neighbors, pairs_in_doubt
 from certus.proofs.linalg.linear_sums import UNIT, is_sparse
 from certus.proofs.types import Matrix, RowData
 
-FEW = 64  # rows of a cluster up to which it is looked at with others: 16 and 256 were slower,
-FEW_AMIDST = 1024  # but not where most centres are near to most rows
-PROBED = 64  # rows that tell
-TOGETHER = 2048  # rows of several clusters
-MOST = 8192  # rows of one, which is also what a block should have of each cluster
-SHARED = 2**14  # elements: work on fewer is over so soon that threads would wait for Python's lock
-ELEMENTS = 2**19  # of the rows looked at together: fewer, and threads wait for Python's lock
-TILE = 2**21  # products at a time
-TAKEN, NEAR = 2**15, 16  # rows of few columns at a time, and centres they are compared with, about
-STRICT = 10  # passes; two or three settle any labels
-PASSES = 50  # should rounding ever lead around in a circle
-MANY = 4  # pairs a row
-SHARES = 2  # blocks that there are at least
-HEAVY = 1e-6  # share of a cluster that a row must leave to others: their weight is a difference
+MAX_POOLED_ROWS = 64  # smaller clusters are compared together: 16 and 256 were slower
+MAX_POOLED_ROWS_CROWDED = 1024  # the same if most centres are near to most rows
+PROBE_ROWS = 64  # rows by which that is decided
+POOLED_GROUP_ROWS = 2048  # rows of several clusters in one group
+MAX_GROUP_ROWS = 8192  # rows of one cluster in one group, and rows a block should have of each
+# With fewer elements in a task, threads would mostly wait for Python's lock.
+MIN_THREADED_ELEMENTS = 2**14
+GROUP_ELEMENTS = 2**19  # elements of the rows of one group; with fewer, threads wait for the lock
+TILE_PRODUCTS = 2**21  # products computed at a time
+NEIGHBOR_TILE_ROWS = 2**15  # rows of few columns processed at a time
+NEIGHBOR_COMPARISONS = 16  # centres that such a row is compared with, about
+MAX_STRICT_PASSES = 10  # two or three passes prove any labels
+MAX_PASSES = 50  # in case rounding should lead to a cycle
+MAX_PAIRS_PER_ROW = 4  # of undecided pairs, above which only the decisive ones are compared
+MIN_BLOCKS = 2
+# Share of a cluster's weight that must remain without the row: it is computed as a difference.
+MIN_REMAINING_SHARE = 1e-6
 
 
 class Move(NamedTuple):
-    """A row that would lower J by ``gain`` in cluster ``to``. Rows are counted in their block."""
+    """A row that would lower J by ``gain`` in cluster ``to``; rows are numbered in their block."""
 
     gain: float
     row: int
     to: int
 
 
-NOWHERE = Move(0.0, -1, -1)
+NO_MOVE = Move(0.0, -1, -1)
 
 
-class Settled(NamedTuple):
-    seen: "Seen"
+class ProvenAssignment(NamedTuple):
+    """Result of ``prove_labels``."""
+
+    sums: "AssignmentSums"
     n: np.ndarray  # Σ s of each cluster
-    # (n, 2): ‖x − μ_a‖², and what ‖x − μ_b‖² is above that at least
-    known: np.ndarray | None
+    # (n, 2): ‖x − μ_a‖², and a lower bound of ‖x − μ_b‖² − ‖x − μ_a‖² over all other b
+    margins: np.ndarray | None
 
 
-class Seen(NamedTuple):
-    """What some of the rows say about centres and labels."""
+class AssignmentSums(NamedTuple):
+    """Sums and extremes over a block of rows, or over all."""
 
     rows: int
     J: float  # Σ s ‖x − μ_a‖²
     shift: np.ndarray  # Σ s (x − μ_a) over each cluster, (k, p)
-    moved: int  # labels that were wrong, and have been changed
-    movable: int  # rows whose move alone lowers J
-    best: Move  # the one that lowers it most
-    most: float  # no move of one row lowers it by more, but for rounding
-    apart: Move  # the row that lowers J most where it gets a centre of its own
+    moved: int  # labels that were wrong and have been changed
+    movable: int  # rows that would lower J by moving alone
+    best: Move  # the move that lowers J most
+    max_gain: float  # no move of one row lowers J by more, up to rounding
+    split_off: Move  # the row that lowers J most by getting its own centre
     ties: np.ndarray  # (rows, others): other centres at the same distance, up to rounding
 
     def exact(self, n: np.ndarray) -> float:
-        """Σ_k n_k ‖μ_k − m_k‖²: what a step to the means gains, were they stored exactly."""
+        """Return Σ_k n_k ‖μ_k − m_k‖², the gain of a step to unrounded means."""
         return float(((self.shift * self.shift).sum(axis=1) / np.where(n > 0, n, np.inf)).sum())
 
 
-def settle(data: RowData, mu: np.ndarray, labels: np.ndarray, strict: bool = False) -> Settled:
-    """Change ``labels`` until each is that of the nearest centre, which the last pass proves, and
-    say what that saw. A label at the same distance, up to rounding, stands unless ``strict``."""
+def prove_labels(
+    data: RowData, mu: np.ndarray, labels: np.ndarray, strict: bool = False
+) -> ProvenAssignment:
+    """Change ``labels`` until a pass proves that each is the nearest centre; return its sums.
+
+    A label whose centre is as near as another up to rounding is kept, unless ``strict``.
+    """
     passes, (m, p) = 0, data.shape
-    least = min(MOST * len(mu), -(-m // SHARES))  # not by threads: sums are the same on any number
-    at_once = min(least // len(mu), MOST) * p  # elements
-    near = None if data.sparse else Neighbors.of(mu)
-    known = np.empty((m, 2)) if near is None else None
-    beside = (labels,) if known is None else (labels, known)
+    least = min(MAX_GROUP_ROWS * len(mu), -(-m // MIN_BLOCKS))  # the same on any number of threads
+    at_once = min(least // len(mu), MAX_GROUP_ROWS) * p  # elements
+    neighbors = None if data.sparse else Neighbors.of(mu)
+    margins = np.empty((m, 2)) if neighbors is None else None
+    beside = (labels,) if margins is None else (labels, margins)
     while True:
         n = np.bincount(labels, data.s, minlength=len(mu)).astype(float)
-        # if rounding were not the same in each pass, strictness need not come to an end
-        centers = Centers.of(mu, n, data.sparse, strict and passes < STRICT)
-        if near is None:
-            seen = data.reduce(
-                see, centers, combine=join, beside=beside, times=len(mu), least=least,
-                most_threads=None if data.sparse or at_once >= SHARED else 1,
+        # strict passes are limited, in case rounding differs between passes
+        centers = Centers.of(mu, n, data.sparse, strict and passes < MAX_STRICT_PASSES)
+        if neighbors is None:
+            sums = data.reduce(
+                examine_block, centers, combine=combine_sums, beside=beside, times=len(mu),
+                least=least,
+                most_threads=None if data.sparse or at_once >= MIN_THREADED_ELEMENTS else 1,
             )  # fmt: skip
         else:
-            seen = data.reduce(
-                see_near, centers, near, combine=join, beside=beside, times=NEAR, least=least
+            sums = data.reduce(
+                examine_block_by_neighbors,
+                centers,
+                neighbors,
+                combine=combine_sums,
+                beside=beside,
+                times=NEIGHBOR_COMPARISONS,
+                least=least,
             )
         passes += 1
-        # each change came nearer, so there is an end
-        if not seen.moved or passes == PASSES:
-            return Settled(seen, n, known)
+        # every change lowers a distance, so this terminates
+        if not sums.moved or passes == MAX_PASSES:
+            return ProvenAssignment(sums, n, margins)
 
 
-def join(left: Seen, right: Seen) -> Seen:
+def combine_sums(left: AssignmentSums, right: AssignmentSums) -> AssignmentSums:
     left.shift[...] += right.shift
-    best, apart = (
+    best, split_off = (
         max(a, b._replace(row=b.row + left.rows), key=lambda move: move.gain)
-        for a, b in ((left.best, right.best), (left.apart, right.apart))
+        for a, b in ((left.best, right.best), (left.split_off, right.split_off))
     )
-    return Seen(
+    return AssignmentSums(
         left.rows + right.rows, left.J + right.J, left.shift, left.moved + right.moved,
-        left.movable + right.movable, best, max(left.most, right.most), apart,
+        left.movable + right.movable, best, max(left.max_gain, right.max_gain), split_off,
         np.concatenate([left.ties, right.ties + np.array([[left.rows], [0]])], axis=1),
     )  # fmt: skip
 
 
-def see(
+def examine_block(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
     labels: np.ndarray,
-    known: np.ndarray,
-    at: Centers,
-) -> Seen:
-    """One block. Labels that are proven wrong are changed in place; ``known`` is filled."""
-    (k, p), m = at.mu.shape, len(labels)
+    margins: np.ndarray,
+    centers: Centers,
+) -> AssignmentSums:
+    """Examine one block; labels that are proven wrong are changed in place, margins are filled."""
+    (k, p), m = centers.mu.shape, len(labels)
     order = np.argsort(labels.astype(np.int16) if k < 2**15 else labels, kind="stable")
     own = labels[order]
     s = np.ones(m) if s is None else s[order]
     sparse = is_sparse(X)
-    few = FEW_AMIDST if not sparse and _amidst(X, labels, at) else FEW
-    groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p, few))
+    max_pooled = (
+        MAX_POOLED_ROWS_CROWDED
+        if not sparse and _is_crowded(X, labels, centers)
+        else MAX_POOLED_ROWS
+    )
+    groups = list(_groups(np.bincount(labels, minlength=k), 1 if sparse else p, max_pooled))
     most = max((stop - start for start, stop in groups), default=0)
-    room = None if sparse else Room.of(X, most, k)
-    block = Block(X, order, own, s, leaving(s, at.n[own]), np.empty(m), room)
+    work = None if sparse else WorkArrays.of(X, most, k)
+    block = Block(X, order, own, s, leaving(s, centers.n[own]), np.empty(m), work)
     shift = np.zeros((k, p))
     pairs = [np.empty((2, 0), dtype=np.intp)]
     for start, stop in groups:
-        look = of_sparse if sparse else of_one if own[start] == own[stop - 1] else of_several
-        found = look(block, slice(start, stop), at, shift)
-        most = found.most()
-        known[order[start:stop], 1] = found.margins(most, block.d2[start:stop])
-        i, b = _doubtful(found, most, block, start, at)
+        gains_of = (
+            gains_of_sparse_rows
+            if sparse
+            else gains_of_cluster
+            if own[start] == own[stop - 1]
+            else gains_of_clusters
+        )
+        bounds = gains_of(block, slice(start, stop), centers, shift)
+        most = bounds.largest()
+        margins[order[start:stop], 1] = bounds.margins(most, block.d2[start:stop])
+        i, b = _undecided_pairs(bounds, most, block, start, centers)
         if len(i):
             pairs.append(np.stack([start + i, b]))
-    seen = _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
-    known[order, 0] = block.d2
-    return seen
+    sums = _summarize(labels, block, np.concatenate(pairs, axis=1), centers, shift)
+    margins[order, 0] = block.d2
+    return sums
 
 
-def see_near(
+def examine_block_by_neighbors(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
     labels: np.ndarray,
-    at: Centers,
-    near: Neighbors,
-) -> Seen:
-    """The same for few columns."""
-    (k, p), m = at.mu.shape, len(labels)
+    centers: Centers,
+    neighbors: Neighbors,
+) -> AssignmentSums:
+    """Examine one block of few columns, by lists of neighbouring centres."""
+    (k, p), m = centers.mu.shape, len(labels)
     s, own, pairs = np.ones(m) if s is None else s, labels.copy(), []
-    block = Block(X, np.arange(m), own, s, leaving(s, at.n[own]), np.empty(m), None)
+    block = Block(X, np.arange(m), own, s, leaving(s, centers.n[own]), np.empty(m), None)
     shift = np.zeros((k, p))
-    for start in range(0, m, TAKEN):
-        part = slice(start, min(start + TAKEN, m))
-        R = X[part] - at.mu[own[part]]
+    for start in range(0, m, NEIGHBOR_TILE_ROWS):
+        part = slice(start, min(start + NEIGHBOR_TILE_ROWS, m))
+        R = X[part] - centers.mu[own[part]]
         for j in range(p):
             shift[:, j] += np.bincount(own[part], s[part] * R[:, j], k)
         block.d2[part] = squares(R)
-        i, b = pairs_in_doubt(X[part], own[part], block.d2[part], block.sigma[part], at, near)
+        i, b = pairs_in_doubt(
+            X[part], own[part], block.d2[part], block.sigma[part], centers, neighbors
+        )
         pairs.append(np.stack([start + i, b]))
-    return _conclude(labels, block, np.concatenate(pairs, axis=1), at, shift)
+    return _summarize(labels, block, np.concatenate(pairs, axis=1), centers, shift)
 
 
-def _conclude(
-    labels: np.ndarray, block: Block, pairs: np.ndarray, at: Centers, shift: np.ndarray
-) -> Seen:
-    wrong, nearer, movable, best, most, ties = _decide(block, pairs[0], pairs[1], at)
+def _summarize(
+    labels: np.ndarray, block: Block, pairs: np.ndarray, centers: Centers, shift: np.ndarray
+) -> AssignmentSums:
+    wrong, nearer, movable, best, most, ties = _decide(block, pairs[0], pairs[1], centers)
     labels[wrong] = nearer
-    apart = block.sigma * block.d2
-    alone = int(apart.argmax())
+    gain = block.sigma * block.d2
+    farthest = int(gain.argmax())
     J = float(np.dot(block.s, block.d2))
-    alone_there = Move(float(apart[alone]), int(block.order[alone]), -1)
-    return Seen(len(labels), J, shift, len(wrong), movable, best, most, alone_there, ties)
+    split_off = Move(float(gain[farthest]), int(block.order[farthest]), -1)
+    return AssignmentSums(len(labels), J, shift, len(wrong), movable, best, most, split_off, ties)
 
 
-def _amidst(X: np.ndarray, labels: np.ndarray, at: Centers) -> bool:
-    """Are most centres so near that no distance among centres leaves them out?"""
-    i = np.linspace(0, len(labels) - 1, min(PROBED, len(labels))).astype(np.intp)
+def _is_crowded(X: np.ndarray, labels: np.ndarray, centers: Centers) -> bool:
+    """Whether most centres are too near to be excluded by distances between centres."""
+    i = np.linspace(0, len(labels) - 1, min(PROBE_ROWS, len(labels))).astype(np.intp)
     a = labels[i]
-    d2 = squares(X[i] - at.mu[a])
-    between = at.vv[a, None] + at.vv - 2 * np.dot(at.v[a], at.v.T)
+    d2 = squares(X[i] - centers.mu[a])
+    between = centers.vv[a, None] + centers.vv - 2 * np.dot(centers.v[a], centers.v.T)
     return bool(np.mean(between < 4 * d2[:, None]) > 0.5)
 
 
-def _groups(count: np.ndarray, p: int, few: int) -> Any:
-    """start:stop of rows, in the order of their labels: of one large cluster, or of small ones."""
-    most = min(MOST, max(FEW, ELEMENTS // p), max(FEW, TILE // len(count)))
+def _groups(count: np.ndarray, p: int, max_pooled: int) -> Any:
+    """Yield ranges start, stop of rows sorted by label: of one large cluster, or of small ones."""
+    most = min(
+        MAX_GROUP_ROWS,
+        max(MAX_POOLED_ROWS, GROUP_ELEMENTS // p),
+        max(MAX_POOLED_ROWS, TILE_PRODUCTS // len(count)),
+    )
     start = stop = 0
     for rows in count[count > 0].tolist():
-        if rows < few:
+        if rows < max_pooled:
             stop += rows
-            if stop - start >= min(TOGETHER, most):
+            if stop - start >= min(POOLED_GROUP_ROWS, most):
                 yield start, stop
                 start = stop
             continue
@@ -225,78 +257,83 @@ def _groups(count: np.ndarray, p: int, few: int) -> Any:
 
 
 def leaving(s: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """σ; 0 for a row that is alone in its cluster, or nearly so."""
+    """Return σ, or 0 for a row that has nearly all the weight of its cluster."""
     others = n - s
-    return np.divide(s * n, others, out=np.zeros(len(s)), where=others > HEAVY * n)
+    return np.divide(s * n, others, out=np.zeros(len(s)), where=others > MIN_REMAINING_SHARE * n)
 
 
-# --- what products leave in doubt -----------------------------------------------------------------
+# --- pairs that products leave undecided ----------------------------------------------------------
 
 
-def _doubtful(
-    look: Look, most: np.ndarray, block: Block, start: int, at: Centers
+def _undecided_pairs(
+    bounds: GainBounds, most: np.ndarray, block: Block, start: int, centers: Centers
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row, centre): pairs that differences must decide."""
-    T, t, E, near, unit, _ = look
+    """Return pairs (rows, centres) that must be compared by differences."""
+    T, t, E, candidates, unit, _ = bounds
     i = np.flatnonzero(most > -E - t)
     if not len(i):
         return i, i
     F = T[:, i] + t[i]
     pairs = F > -E
-    if np.count_nonzero(pairs) > MANY * len(i):
-        # a pair that shows a label to be wrong, or that a row gains, makes up for its others
+    if np.count_nonzero(pairs) > MAX_PAIRS_PER_ROW * len(i):
+        # one pair that proves a label wrong, or a gain, makes the row's other pairs unnecessary
         at_row = start + i
         d2, sd = block.d2[at_row], block.sigma[at_row] * block.d2[at_row]
-        q = F - unit * sd * (at.over_n[block.own[at_row]] + at.over_n[near][:, None])
-        wrong = q.max(axis=0) > 3 * E + unit * _rounding(d2, at)
+        q = F - unit * sd * (
+            centers.over_n[block.own[at_row]] + centers.over_n[candidates][:, None]
+        )
+        wrong = q.max(axis=0) > 3 * E + unit * _rounding(d2, centers)
         pairs = ((q > -E) | ((F > -E) & (F.max(axis=0) <= E))) & ~wrong
         pairs[q.argmax(axis=0), np.arange(len(i))] = True
         pairs[F.argmax(axis=0), np.arange(len(i))] = True
     b, j = np.nonzero(pairs)
-    return i[j], near[b]
+    return i[j], candidates[b]
 
 
-def _rounding(d2: np.ndarray, at: Centers) -> Any:
-    return 4 * (at.mu.shape[1] + 8) * UNIT * d2
+def _rounding(d2: np.ndarray, centers: Centers) -> Any:
+    return 4 * (centers.mu.shape[1] + 8) * UNIT * d2
 
 
 def _decide(
-    block: Block, i: np.ndarray, b: np.ndarray, at: Centers
+    block: Block, i: np.ndarray, b: np.ndarray, centers: Centers
 ) -> tuple[np.ndarray, np.ndarray, int, Move, float, np.ndarray]:
-    """By differences: rows with a nearer centre, these centres; how many rows gain by a move, the
-    best move, a limit of all; and ties."""
+    """Compare pairs by differences.
+
+    Returns rows with a nearer centre and these centres; how many rows gain by a move, the best
+    move, an upper bound of all gains; and ties.
+    """
     order, own, s = block.order, block.own, block.s
-    d2_b = other_distances(block, i, b, at)
+    d2_b = other_distances(block, i, b, centers)
     d2 = block.d2[i]
     nearest = np.lexsort((b, d2_b, i))
     nearest = nearest[np.diff(i[nearest], prepend=-1) > 0]  # the first of each row
-    closer = d2_b < d2 - _rounding(d2, at)
-    if at.strict:
+    closer = d2_b < d2 - _rounding(d2, centers)
+    if centers.strict:
         closer = (d2_b < d2) | ((d2_b == d2) & (b < own[i]))
     wrong = nearest[closer[nearest]]
-    F = d2 - d2_b + block.sigma[i] * d2 * (at.over_n[own[i]] + at.over_n[b])
-    F -= 8 * (at.mu.shape[1] + 8) * UNIT * (d2 + d2_b)
-    gain = s[i] * at.n[b] / np.maximum(at.n[b] + s[i], 1e-300) * F
-    best = NOWHERE
+    F = d2 - d2_b + block.sigma[i] * d2 * (centers.over_n[own[i]] + centers.over_n[b])
+    F -= 8 * (centers.mu.shape[1] + 8) * UNIT * (d2 + d2_b)
+    gain = s[i] * centers.n[b] / np.maximum(centers.n[b] + s[i], 1e-300) * F
+    best = NO_MOVE
     if (gain > 0).any():
         most = int(gain.argmax())
         best = Move(float(gain[most]), int(order[i[most]]), int(b[most]))
-    tie = np.abs(d2 - d2_b) <= _rounding(d2, at)
+    tie = np.abs(d2 - d2_b) <= _rounding(d2, centers)
     ties = np.stack([order[i[tie]], b[tie]])
-    limit = float((s[i] * F).max(initial=0.0))  # of a row, the pairs with less F may be left out
+    limit = float((s[i] * F).max(initial=0.0))  # pairs of a row with smaller F may be omitted
     return order[i[wrong]], b[wrong], len(np.unique(i[gain > 0])), best, limit, ties
 
 
-# --- labels to begin with -------------------------------------------------------------------------
+# --- initial labels -------------------------------------------------------------------------------
 
 
-def guess(
+def approximate_labels(
     X: Matrix, _y: np.ndarray | None, _s: np.ndarray | None, labels: np.ndarray, mu: np.ndarray
 ) -> tuple[int]:
-    """The nearest centres of a block by products, up to rounding: argmax_k 2xᵀμ_k − ‖μ_k‖²."""
+    """Fill the nearest centres of a block up to rounding, by products: argmax_k 2xᵀμ_k − ‖μ_k‖²."""
     o = np.zeros(mu.shape[1]) if is_sparse(X) else mu.mean(axis=0)
     v = mu - o
-    step = max(16, ELEMENTS // max(mu.shape))
+    step = max(16, GROUP_ELEMENTS // max(mu.shape))
     for start in range(0, len(labels), step):
         x = X[start : start + step]
         products = np.dot(x - o, 2 * v.T) if isinstance(x, np.ndarray) else x @ (2 * v.T)

@@ -1,11 +1,11 @@
-"""Few columns, many centres: which pairs of a row and another centre need a look at all.
+"""Few columns, many centres: the pairs of a row and another centre that must be compared.
 
-A row at d = ‖x − μ_a‖ from its centre a gains by no centre b (``_assignment.py``) with
+A row at d = ‖x − μ_a‖ from its centre a cannot gain by a centre b (``_assignment.py``) with
 
     ‖μ_a − μ_b‖ ≥ d + r,        r² = d²(1 + σ(1/n_a + 1/n_b))
 
-because then ‖x − μ_b‖ ≥ r. So each row is compared, by differences, with a's neighbours in their
-order until the next one is that far.
+because then ‖x − μ_b‖ ≥ r. So each row is compared, by differences, with a's neighbours in
+ascending order until the next one is that far.
 """
 
 from typing import NamedTuple
@@ -14,34 +14,36 @@ import numpy as np
 
 from certus.proofs.kmeans._move_gains import Centers
 
-COLUMNS, CENTERS = 3, 4096  # up to which,
-FROM = 32  # and centres, times columns squared, from which this is less work than products
-LIST = 12  # neighbours of a centre, times columns
-PAIRS = 2**20  # distances at a time
-SLACK = 1 + 1e-9
+MAX_COLUMNS, MAX_CENTERS = 3, 4096  # beyond these, matrix products are faster
+MIN_CENTERS_FACTOR = 32  # centres, times columns squared, from which lists are faster
+LIST_LENGTH_FACTOR = 12  # neighbours of a centre, times columns
+TILE_PAIRS = 2**20  # distances computed at a time
+ROUNDING_SLACK = 1 + 1e-9  # outweighs the rounding of distances
 
 
 class Neighbors(NamedTuple):
-    who: np.ndarray  # (k, m): the nearest others of each centre, ascending
-    gap: np.ndarray  # (k, m): how far they are
+    """The nearest other centres of each centre."""
+
+    indices: np.ndarray  # (k, m): ascending by distance
+    gap: np.ndarray  # (k, m): their distances
 
     @classmethod
     def of(cls, mu: np.ndarray) -> "Neighbors | None":
         k, p = mu.shape
-        if p > COLUMNS or not max(2, FROM * p * p) <= k <= CENTERS:
+        if p > MAX_COLUMNS or not max(2, MIN_CENTERS_FACTOR * p * p) <= k <= MAX_CENTERS:
             return None
-        m, step = min(k - 1, LIST * p), max(1, PAIRS // k)
-        who, gap = np.empty((k, m), dtype=np.intp), np.empty((k, m))
+        m, step = min(k - 1, LIST_LENGTH_FACTOR * p), max(1, TILE_PAIRS // k)
+        indices, gap = np.empty((k, m), dtype=np.intp), np.empty((k, m))
         for start in range(0, k, step):
-            some = np.arange(start, min(start + step, k))
-            D = _squared(mu[some][:, None], mu)
-            D[np.arange(len(some)), some] = np.inf
-            near = np.argpartition(D, m - 1, axis=1)[:, :m]
-            near_D = np.take_along_axis(D, near, axis=1)
-            order = np.argsort(near_D, axis=1, kind="stable")
-            who[some] = np.take_along_axis(near, order, axis=1)
-            gap[some] = np.sqrt(np.take_along_axis(near_D, order, axis=1))
-        return cls(who, gap)
+            part = np.arange(start, min(start + step, k))
+            D = _squared(mu[part][:, None], mu)
+            D[np.arange(len(part)), part] = np.inf
+            neighbors = np.argpartition(D, m - 1, axis=1)[:, :m]
+            nearest_D = np.take_along_axis(D, neighbors, axis=1)
+            order = np.argsort(nearest_D, axis=1, kind="stable")
+            indices[part] = np.take_along_axis(neighbors, order, axis=1)
+            gap[part] = np.sqrt(np.take_along_axis(nearest_D, order, axis=1))
+        return cls(indices, gap)
 
 
 def _squared(X: np.ndarray, mu: np.ndarray) -> np.ndarray:
@@ -53,37 +55,42 @@ def _squared(X: np.ndarray, mu: np.ndarray) -> np.ndarray:
 
 
 def pairs_in_doubt(
-    X: np.ndarray, own: np.ndarray, d2: np.ndarray, sigma: np.ndarray, at: Centers, near: Neighbors
+    X: np.ndarray,
+    own: np.ndarray,
+    d2: np.ndarray,
+    sigma: np.ndarray,
+    centers: Centers,
+    neighbors: Neighbors,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row, centre): all with F > 0, and those that rounding leaves open."""
-    most = at.over_n.max()
+    """Return pairs (rows, centres): all with F > 0, and those that rounding leaves open."""
+    most = centers.over_n.max()
     d = np.sqrt(d2)
-    reach = (d + d * np.sqrt(1 + sigma * (at.over_n[own] + most))) * SLACK
-    rows = np.flatnonzero(near.gap[own, 0] <= reach)
-    found = []
-    for j in range(near.who.shape[1]):
+    reach = (d + d * np.sqrt(1 + sigma * (centers.over_n[own] + most))) * ROUNDING_SLACK
+    rows = np.flatnonzero(neighbors.gap[own, 0] <= reach)
+    pairs = []
+    for j in range(neighbors.indices.shape[1]):
         if j:
-            rows = rows[near.gap[own[rows], j] <= reach[rows]]
+            rows = rows[neighbors.gap[own[rows], j] <= reach[rows]]
         if not len(rows):
             break
-        b = near.who[own[rows], j]
-        gains = _gains(_squared(X[rows], at.mu[b]), rows, b, own, d2, sigma, at)
-        found.append((rows[gains], b[gains]))
-    if len(rows) and near.who.shape[1] < len(at.mu) - 1:  # the lists were too short
-        step = max(1, PAIRS // len(at.mu))
-        every = np.arange(len(at.mu))
+        b = neighbors.indices[own[rows], j]
+        gains = _gains(_squared(X[rows], centers.mu[b]), rows, b, own, d2, sigma, centers)
+        pairs.append((rows[gains], b[gains]))
+    if len(rows) and neighbors.indices.shape[1] < len(centers.mu) - 1:  # the lists were too short
+        step = max(1, TILE_PAIRS // len(centers.mu))
+        every = np.arange(len(centers.mu))
         for start in range(0, len(rows), step):
-            some = rows[start : start + step, None]
-            D = _squared(X[some], at.mu)
-            gains = _gains(D, some, every, own, d2, sigma, at) & (every != own[some])
+            part = rows[start : start + step, None]
+            D = _squared(X[part], centers.mu)
+            gains = _gains(D, part, every, own, d2, sigma, centers) & (every != own[part])
             i, b = np.nonzero(gains)
-            found.append((some[i, 0], b))
-    if not found:
+            pairs.append((part[i, 0], b))
+    if not pairs:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    i, b = (np.concatenate(part) for part in zip(*found, strict=True))
-    # rows whose list was too short may have been found by it before
-    pair = np.unique(i * len(at.mu) + b)
-    return pair // len(at.mu), pair % len(at.mu)
+    i, b = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    # rows whose list was too short may hold pairs from the list as well
+    pair = np.unique(i * len(centers.mu) + b)
+    return pair // len(centers.mu), pair % len(centers.mu)
 
 
 def _gains(
@@ -93,7 +100,9 @@ def _gains(
     own: np.ndarray,
     d2: np.ndarray,
     sigma: np.ndarray,
-    at: Centers,
+    centers: Centers,
 ) -> np.ndarray:
-    """F > 0, or nearly: d²(1 + σ(1/n_a + 1/n_b)) > ‖x − μ_b‖²."""
-    return np.asarray(d2[i] * (1 + sigma[i] * (at.over_n[own[i]] + at.over_n[b])) * SLACK >= D)
+    """Whether F > 0 up to rounding: d²(1 + σ(1/n_a + 1/n_b)) > ‖x − μ_b‖²."""
+    return np.asarray(
+        d2[i] * (1 + sigma[i] * (centers.over_n[own[i]] + centers.over_n[b])) * ROUNDING_SLACK >= D
+    )

@@ -1,10 +1,9 @@
-r"""Which of two centres is nearer to a row where rounding leaves it open.
+r"""Decide exactly which of two centres is nearer to a row, where rounding leaves it open.
 
     q = ‖x − μ_a‖² − ‖x − μ_b‖²        > 0: b is nearer
 
-x − μ_a and x − μ_b are sums of two floats each, without error (Knuth), and so are products
-(Dekker): q is a sum of floats. Where the rounding of that sum, too, leaves its sign open, fractions
-decide:
+x − μ_a and x − μ_b are exact sums of two floats each (Knuth), and so are products (Dekker): q is a
+sum of floats. If the rounding of that sum leaves its sign open, too, rational arithmetic decides:
 
     q = Σ_j μ_aj² − μ_bj² − 2x_j μ_aj + 2x_j μ_bj
 """
@@ -18,32 +17,32 @@ from certus.proofs.linalg.accurate_products import halves_of, product_and_error
 from certus.proofs.linalg.linear_sums import dense, gamma
 from certus.proofs.types import RowData
 
-ENTRIES_AT_A_TIME = 2**16  # entries of rows at a time
+ENTRIES_AT_A_TIME = 2**16  # entries of rows processed at a time
 
 
 def labels_of_nearest(
     data: RowData, mu: np.ndarray, labels: np.ndarray, ties: np.ndarray, first: bool
 ) -> np.ndarray | None:
-    """Labels with each row of ``ties`` (rows, other centres) at its nearest centre, exactly; None
-    where they are that already. Of equally near ones the label stands, or is the ``first``."""
+    """Return labels with each row of ``ties`` (rows, other centres) at its exactly nearest centre,
+    or None if nothing changes. Equally near centres keep the label, or take the ``first``."""
     counted = np.ones(ties.shape[1], bool) if data.s is None else data.s[ties[0]] > 0
     rows, others = ties[:, counted]
-    found, step = labels.copy(), max(1, ENTRIES_AT_A_TIME // mu.shape[1])
+    result, step = labels.copy(), max(1, ENTRIES_AT_A_TIME // mu.shape[1])
     for start in range(0, len(rows), step):
         i, b = rows[start : start + step], others[start : start + step]
         X = np.asarray(dense(data.take(i)[0]), dtype=float)
         q = nearer(X, mu[labels[i]], mu[b])
         for t in np.flatnonzero((q > 0) | (first & (q == 0))):
-            own, other, row = found[i[t]], b[t], slice(t, t + 1)
-            # another centre may have taken the row before
+            own, other, row = result[i[t]], b[t], slice(t, t + 1)
+            # an earlier tie may already have moved the row
             by = q[t] if own == labels[i[t]] else nearer(X[row], mu[own][None], mu[other][None])[0]
             if by > 0 or (first and by == 0 and other < own):
-                found[i[t]] = other
-    return None if (found == labels).all() else found
+                result[i[t]] = other
+    return None if (result == labels).all() else result
 
 
 def nearer(X: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The sign of ‖x − a‖² − ‖x − b‖² of each row."""
+    """Return the sign of ‖x − a‖² − ‖x − b‖² of each row."""
     largest = np.maximum(np.abs(X), np.maximum(np.abs(A), np.abs(B))).max(axis=1, initial=0.0)
     exponent = -np.frexp(largest)[1][:, None]
     x, a, b = (np.ldexp(part, exponent) for part in (X, A, B))
@@ -52,21 +51,23 @@ def nearer(X: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     sign = np.sign(q)
     sign[(A == B).all(axis=1)] = 0.0
     size = np.abs(terms).sum(axis=1)
-    open_ = np.flatnonzero((np.abs(q) <= gamma(terms.shape[1] + 2) * size) & (A != B).any(axis=1))
-    distinct, of_row = np.unique(np.hstack([X, A, B])[open_], axis=0, return_inverse=True)
-    found = [_sign(*row) for row in distinct.reshape(len(distinct), 3, X.shape[1])]
-    sign[open_] = np.array(found, dtype=float)[of_row.ravel()]
+    undecided = np.flatnonzero(
+        (np.abs(q) <= gamma(terms.shape[1] + 2) * size) & (A != B).any(axis=1)
+    )
+    distinct, group = np.unique(np.hstack([X, A, B])[undecided], axis=0, return_inverse=True)
+    result = [_sign(*row) for row in distinct.reshape(len(distinct), 3, X.shape[1])]
+    sign[undecided] = np.array(result, dtype=float)[group.ravel()]
     return np.asarray(sign)
 
 
 def _sign(x: np.ndarray, a: np.ndarray, b: np.ndarray) -> int:
-    """In fractions."""
+    """Return the sign of q in rational arithmetic."""
     left = np.concatenate([a, -b, -2 * x, 2 * x])
     return exact_sign(np.column_stack([left, np.concatenate([a, b, a, b])]))
 
 
 def _square(X: np.ndarray, M: np.ndarray) -> tuple[Any, ...]:
-    """Terms whose sum is ‖x − m‖² of each row."""
+    """Return terms whose exact sum is ‖x − m‖² of each row."""
     high = X - M
     back = high - X
     low = (X - (high - back)) - (M + back)

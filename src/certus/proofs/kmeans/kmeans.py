@@ -1,53 +1,59 @@
-"""k-means: k centres, each row served by its nearest.
+"""k-means: k centres, each row assigned to its nearest.
 
     J(μ) = Σ_i s_i min_k ‖x_i − μ_k‖²
 
-A Lloyd step gives each row to its nearest centre and moves each centre to the mean m_k of its rows,
-by which J falls by Σ_k n_k ‖μ_k − m_k‖² (n_k the weight of cluster k), and by more where rows then
-change their centre. What no step lowers is a local optimum. Hartigan's test is stronger: would J
-fall if one row moved, and the means of its old and its new cluster with it?
+A Lloyd step assigns each row to its nearest centre and moves each centre to the mean m_k of its
+rows, which lowers J by Σ_k n_k ‖μ_k − m_k‖² (n_k the weight of cluster k), and by more if rows then
+change their centre. Centres that no step improves are a local optimum. Hartigan's test is stronger:
+would J fall if one row moved, and the means of its old and its new cluster with it?
 
-``check`` recomputes J, proves of every row that its label is that of the nearest centre (see
-``_assignment.py``), takes one more Lloyd step and makes Hartigan's test of every row. A label
-may be off by rounding; the step is not (see ``_ties.py``).
+``check`` recomputes J, proves for every row that its label is the nearest centre (see
+``_assignment.py``), makes one more Lloyd step and Hartigan's test for every row. A label may be off
+by rounding; the step is not (see ``_ties.py``).
 """
 
 from typing import Any
 
 import numpy as np
 
-from certus.proofs.kmeans._assignment import Seen, Settled, guess, leaving, settle
-from certus.proofs.kmeans._claims import (
-    Allowed,
-    agreement,
-    excess,
-    lost_by_storing,
-    no_clusters,
-    other_answers,
-    other_centers,
-    other_sums,
+from certus.proofs.kmeans._assignment import (
+    AssignmentSums,
+    ProvenAssignment,
+    approximate_labels,
+    leaving,
+    prove_labels,
 )
-from certus.proofs.kmeans._single_points import distinct_points, of_stored_centers
+from certus.proofs.kmeans._claims import (
+    LabelTolerance,
+    agreement,
+    invalid_label_errors,
+    label_errors,
+    label_excess,
+    lost_by_storing,
+    prediction_errors,
+    sum_errors,
+)
+from certus.proofs.kmeans._single_points import distinct_points, storage_rounding
 from certus.proofs.kmeans._spectral_bound import spectral_bound
 from certus.proofs.kmeans._ties import labels_of_nearest
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.types import RowData
 
-USEFUL = 0.5  # of the objective: what a weaker bound says is not worth saying
-WORTH_A_LOOK = 2**22  # labels times centres from which a few labels are looked at first
-ROWS = 512  # rows at a time
-ONE_IN = 4  # rows: if no more may change their centre, they alone are looked at
-NOTHING = 1e-2  # of tol·J, which rounding may add to a gain
-FORGOTTEN = 1e-12  # of ‖x − μ‖²: more than differences round
-SPARSE = 1e3  # times the rounding of differences is what sums over entries may lose
-VANISH = 1e10 * 2.0**-1074  # a J of fewer such units a term has lost its digits to underflow
+MIN_USEFUL_BOUND = 0.5  # share of the objective below which a bound is not reported
+MIN_PROBE_WORK = 2**22  # labels times centres, from which a sample of labels is checked first
+BLOCK_ROWS = 512  # rows processed at a time
+MIN_ROWS_PER_CHANGE = 4  # if at most one row in four may change its centre, only these are compared
+MAX_ROUNDING_SHARE = 1e-2  # of tol·J: rounding that may be added to a gain
+DIFFERENCE_ROUNDING = 1e-12  # of ‖x − μ‖²: exceeds the rounding of differences
+SPARSE_ROUNDING_FACTOR = 1e3  # rounding of sums over entries, relative to that of differences
+MIN_TERM = 1e10 * 2.0**-1074  # a smaller J for each term has lost digits to underflow
 
 
 # --- the definition, plain ------------------------------------------------------------------------
 
 
 def nearest(X: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, squared distances); of equally near centres the first."""
+    """Return (labels, squared distances) of the nearest centres; of equally near ones the first."""
     X, mu = np.asarray(X, dtype=float), np.asarray(mu, dtype=float)
     D = np.stack([((X - m) ** 2).sum(axis=1) for m in mu])
     return D.argmin(axis=0), D.min(axis=0)
@@ -59,20 +65,20 @@ def objective(X: np.ndarray, mu: np.ndarray, s: np.ndarray | None = None) -> flo
 
 
 def lloyd_step(X: np.ndarray, mu: np.ndarray, s: np.ndarray | None = None) -> np.ndarray:
-    """Each centre at the mean of its rows; one without rows stays."""
+    """Return the means of the clusters; a centre without rows stays where it is."""
     X, m = np.asarray(X, dtype=float), np.array(mu, dtype=float)
     labels, s = nearest(X, mu)[0], np.ones(len(X)) if s is None else s
     for k in range(len(m)):
-        mine = labels == k
-        if s[mine].sum() > 0:
-            m[k] = s[mine] @ X[mine] / s[mine].sum()
+        members = labels == k
+        if s[members].sum() > 0:
+            m[k] = s[members] @ X[members] / s[members].sum()
     return m
 
 
 def gain_of_move(
     X: np.ndarray, labels: np.ndarray, i: int, b: int, s: np.ndarray | None = None
 ) -> float:
-    """By how much Σ_k Σ_{i in k} s_i ‖x_i − m_k‖², m the clusters' means, falls if i moves to b."""
+    """Return by how much Σ_k Σ_{i in k} s_i ‖x_i − m_k‖², m the means, falls if i moves to b."""
     moved = np.array(labels)
     moved[i] = b
     return _within(X, labels, s) - _within(X, moved, s)
@@ -82,9 +88,9 @@ def _within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None) -> float:
     X, s = np.asarray(X, dtype=float), np.ones(len(X)) if s is None else s
     total = 0.0
     for k in np.unique(labels[s > 0]):
-        mine = labels == k
-        mean = s[mine] @ X[mine] / s[mine].sum()
-        total += s[mine] @ ((X[mine] - mean) ** 2).sum(axis=1)
+        members = labels == k
+        mean = s[members] @ X[members] / s[members].sum()
+        total += s[members] @ ((X[members] - mean) ** 2).sum(axis=1)
     return total
 
 
@@ -105,160 +111,164 @@ def check(
     bound: bool = False,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
-    """Is J at a local optimum at these centres?
+    """Check whether the centres are a local optimum of J.
 
-    ``labels``, ``inertia``: what the model says of each row and of J. ``restarts``: J of each
-    start. ``rose``: the most by which J rose between two steps, as a share. ``predicted``: some
-    rows, and what the model answers for them. ``ties``: rows with several nearest centres, and the
-    label of each. ``by_tree``: labels are not
-    claimed to be nearest. ``bound``: compute the spectral bound too.
+    ``labels``, ``inertia``: the model's labels and J. ``restarts``: J of each start. ``rose``: the
+    largest relative increase of J between two steps. ``predicted``: numbers of some rows, and the
+    model's predictions for them. ``ties``: rows with several nearest centres, and the label of
+    each. ``by_tree``: labels are not claimed to be nearest. ``bound``: compute the spectral bound
+    too.
 
-    ``residual`` is what one more Lloyd step would take from J, as a share of it; an empty cluster
-    takes the row that gains most by it. Centres are numbers as the model stores them, float32
-    where X is: the step ends at such numbers, and ``unrounded`` is what exact means would gain.
-    ``unproven`` says why nothing could be shown. O(n·k·p) operations; two such passes where the
-    centres are not the means of their rows.
+    ``residual`` is the share of J that one more Lloyd step would gain; an empty cluster takes the
+    row that gains most by it. Centres are as the model stores them, in float32 if X is: the step
+    ends at such numbers, and ``unrounded`` is what exact means would gain. ``unproven`` states why
+    nothing could be shown. O(n·k·p) operations; two such passes if the centres are not the means of
+    their rows.
     """
     mu = np.array(centers, dtype=float)
     k, S = len(mu), float(data.shape[0] if data.s is None else data.s.sum())
     wrong, J = [], None
     if labels is not None:
         labels = np.array(labels, dtype=np.intp)
-        wrong += no_clusters(labels, k)
+        wrong += invalid_label_errors(labels, k)
     if by_tree:
         assert labels is not None
         (J,) = data.reduce(_at_labels, mu, beside=(labels,))
-    true = _labels_to_begin_with(data, mu, labels)
-    settled = settle(data, mu, true, strict=labels is None)
+    true = _initial_labels(data, mu, labels)
+    proven = prove_labels(data, mu, true, strict=labels is None)
     if ties is not None and np.size(ties):
         true[ties[0]] = ties[1]
-        settled = settle(data, mu, true)
-    seen, weight, _ = settled
+        proven = prove_labels(data, mu, true)
+    sums, weight, _ = proven
     own = labels if by_tree and labels is not None else true
-    J = seen.J if J is None else J
-    stored = of_stored_centers(data, mu)
+    J = sums.J if J is None else J
+    stored = storage_rounding(data, mu)
     points = distinct_points(data, mu, own) if stored >= J else None
     zero, used = points is not None, mu[weight > 0]
     share, cost = 0.0 if ours else 8 * (data.shape[1] + 8) * data.eps, 0.0
-    allowed = Allowed(share, tol * J + (stored if zero else 0.0))
+    tolerance = LabelTolerance(share, tol * J + (stored if zero else 0.0))
     if labels is not None and not by_tree:
-        off = excess(data, mu, np.arange(len(true)), labels, true, share)
-        wrong += other_centers(off, allowed, labels, true)
+        off = label_excess(data, mu, np.arange(len(true)), labels, true, share)
+        wrong += label_errors(off, tolerance, labels, true)
         cost = off.cost
     if predicted is not None:
-        wrong += other_answers(data, mu, own, predicted, allowed, by_tree)
+        wrong += prediction_errors(data, mu, own, predicted, tolerance, by_tree)
     lost = stored if zero else 0.0 if ours else lost_by_storing(J, stored)
-    wrong += other_sums(data, J, lost, inertia, restarts, rose, ours)
-    rounding = (data.depth + (data.shape[1] + 8) * (SPARSE if data.sparse else 1)) * UNIT * J
-    why, gain = None if zero else _not_shown(data, S, seen, J), 0.0
+    wrong += sum_errors(data, J, lost, inertia, restarts, rose, ours)
+    rounding = (
+        (data.depth + (data.shape[1] + 8) * (SPARSE_ROUNDING_FACTOR if data.sparse else 1))
+        * UNIT
+        * J
+    )
+    why, gain = None if zero else _why_unproven(data, S, sums, J), 0.0
     if why is not None:
         gain = float("inf")
     elif not zero:
-        gain = _gain(data, mu, true, settled, J, tol, ours)
+        gain = _gain(data, mu, true, proven, J, tol, ours)
         first = labels is None and ties is None
-        others = labels_of_nearest(data, mu, true, seen.ties, first)
-        if others is not None:  # a step gives these rows to the centre that is nearer after all
-            again = settle(data, mu, others)
+        others = labels_of_nearest(data, mu, true, sums.ties, first)
+        if others is not None:  # an exact step assigns these rows to another centre
+            again = prove_labels(data, mu, others)
             gain = max(gain, _gain(data, mu, others, again, J, tol, ours))
         if gain <= tol * J:
             gain += 4 * rounding * (1 + gain / J)  # J is rounded too
     spread = float(np.sqrt(J / S))
-    found = {
+    result = {
         "objective": J, "bound": None, "gap": float("inf"), "kind": "local", "wrong": wrong,
         "residual": gain / J if J > 0 else gain, "gain": gain, "clusters": k,
         "at_least": ours and why is None and gain > tol * J,  # the step may gain more
         "effective": len(used), "degenerate": points if points is not None and points < k else None,
         "restarts": agreement(restarts), "rose": rose, "by_tree": by_tree,
-        "movable": seen.movable, "move": None, "labels_cost": cost / J if J > 0 else 0.0,
-        "ties": np.stack([seen.ties[0], true[seen.ties[0]]]),
+        "movable": sums.movable, "move": None, "labels_cost": cost / J if J > 0 else 0.0,
+        "ties": np.stack([sums.ties[0], true[sums.ties[0]]]),
         "far": float(np.abs(mu).max()) / spread if spread > 0 else 0.0,
     }  # fmt: skip
     if why is not None:
-        return found | {"unproven": why}
+        return result | {"unproven": why}
     if not zero:
-        found |= _single_moves(data, true, settled, gain, J)
-        found["unrounded"] = float(seen.exact(weight)) / J
+        result |= _single_moves(data, true, proven, gain, J)
+        result["unrounded"] = float(sums.exact(weight)) / J
     if zero:
-        found |= {"bound": 0.0, "gap": J}
-    elif k == 1:  # there is one mean
-        excess_of_mean = float(seen.shift[0] @ seen.shift[0]) / S
-        found |= {
+        result |= {"bound": 0.0, "gap": J}
+    elif k == 1:  # the mean is the global optimum
+        excess_of_mean = float(sums.shift[0] @ sums.shift[0]) / S
+        result |= {
             "bound": max(0.0, J - excess_of_mean - 4 * rounding),
             "gap": excess_of_mean + 5 * rounding,
         }
     elif bound:
         value, why = spectral_bound(data, k, weight @ mu / S)
-        found |= {"spectral": value, "no_bound": why}
-        if value is not None and value >= USEFUL * J:
-            found |= {"bound": value, "gap": max(0.0, J - value) + rounding}
-    return found
+        result |= {"spectral": value, "no_bound": why}
+        if value is not None and value >= MIN_USEFUL_BOUND * J:
+            result |= {"bound": value, "gap": max(0.0, J - value) + rounding}
+    return result
 
 
-def _not_shown(data: RowData, S: float, seen: Seen, J: float) -> str | None:
-    """Why J and what steps do to it cannot be told from rounding; None if they can."""
-    if not VANISH * (S + data.shape[0]) * data.shape[1] < J:
+def _why_unproven(data: RowData, S: float, sums: AssignmentSums, J: float) -> str | None:
+    """Return why J and the gain of a step cannot be told from rounding, or None if they can."""
+    if not MIN_TERM * (S + data.shape[0]) * data.shape[1] < J:
         return (
-            f"the objective is {J:.3g}, and squares of differences so small vanish: multiply X by "
-            "a power of 10"
+            f"the objective is {J:.3g}, and squares of differences so small underflow: multiply X "
+            "by a power of 10"
         )
-    if seen.moved:
+    if sums.moved:
         return "rounding leaves open which centres are nearest"
     return None
 
 
 def _single_moves(
-    data: RowData, labels: np.ndarray, settled: Settled, gain: float, J: float
+    data: RowData, labels: np.ndarray, proven: ProvenAssignment, gain: float, J: float
 ) -> dict[str, Any]:
-    """Hartigan's test: the best move of one row, and the most that any move can gain.
+    """Hartigan's test: return the best move of one row, and the most that any move can gain.
 
-    The test is made at the centres μ. At the means, δ away at most, each distance differs by δ: of
-    a row that gains nothing at μ, the move gains at most σ·2δ(2d + 2δ) there. A row that holds
-    nearly all weight of its cluster is not tested: the weight of the others is lost in its own.
+    The test is made at the centres μ. At the means, at most δ away, each distance differs by at
+    most δ: a move that gains nothing at μ gains at most σ·2δ(2d + 2δ) there. A row that holds
+    nearly all weight of its cluster is not tested: the weight of the others is below rounding.
     """
-    seen, weight, _ = settled
-    way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
-    longest = float(np.sqrt((way * way).sum(axis=1).max()))
+    sums, weight, _ = proven
+    shift_to_mean = sums.shift / np.where(weight > 0, weight, 1.0)[:, None]
+    longest = float(np.sqrt((shift_to_mean * shift_to_mean).sum(axis=1).max()))
     s = np.ones(len(labels)) if data.s is None else data.s
     sigma = leaving(s, weight[labels])
-    some = sigma > 0
-    most, ratio = (float(x.max(initial=0.0)) for x in (sigma, sigma[some] / s[some]))
-    off = 48 * (data.shape[1] + 8) * UNIT * (SPARSE if data.sparse else 1)
+    tested = sigma > 0
+    most, ratio = (float(x.max(initial=0.0)) for x in (sigma, sigma[tested] / s[tested]))
+    off = 48 * (data.shape[1] + 8) * UNIT * (SPARSE_ROUNDING_FACTOR if data.sparse else 1)
     off += 0.0 if data.s is None else data.depth * UNIT * ratio
-    limit = 4 * longest * (float(np.sqrt(most * seen.apart.gain)) + most * longest)
-    limit += off * seen.apart.gain
+    limit = 4 * longest * (float(np.sqrt(most * sums.split_off.gain)) + most * longest)
+    limit += off * sums.split_off.gain
     others = np.bincount(labels[s > 0], minlength=len(weight)) > 1
     untested = int(np.count_nonzero((sigma == 0) & (s > 0) & others[labels]))
-    found: dict[str, Any] = {"moves_at_most": (seen.most + limit) / J, "untested": untested}
-    if seen.best.gain > max(gain, limit):
-        row, to = seen.best.row, seen.best.to
-        found["move"] = {"gain": seen.best.gain, "row": row, "from": int(labels[row]), "to": to}
-    return found
+    result: dict[str, Any] = {"moves_at_most": (sums.max_gain + limit) / J, "untested": untested}
+    if sums.best.gain > max(gain, limit):
+        row, to = sums.best.row, sums.best.to
+        result["move"] = {"gain": sums.best.gain, "row": row, "from": int(labels[row]), "to": to}
+    return result
 
 
-def _labels_to_begin_with(data: RowData, mu: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
-    """Those of the model, or nearest centres up to rounding where there are none or where many are
-    wrong: labels are put right one by one."""
+def _initial_labels(data: RowData, mu: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+    """Return the model's labels, or approximately nearest centres if there are none or many are
+    wrong, since wrong labels are corrected one by one."""
     n, k = data.shape[0], len(mu)
     true = np.zeros(n, dtype=np.intp) if labels is None else labels.copy()
-    if labels is None or (n * k > WORTH_A_LOOK and _many_are_wrong(data, mu, true)):
-        data.reduce(guess, mu, beside=(true,), times=k)
+    if labels is None or (n * k > MIN_PROBE_WORK and _mostly_wrong(data, mu, true)):
+        data.reduce(approximate_labels, mu, beside=(true,), times=k)
     return true
 
 
-def _many_are_wrong(data: RowData, mu: np.ndarray, labels: np.ndarray) -> bool:
-    i = np.unique((np.arange(ROWS) * 0.6180339887498949 % 1.0 * len(labels)).astype(np.intp))
-    seem = np.empty(len(i), dtype=np.intp)
-    guess(data.take(i)[0], None, None, seem, mu)
-    return bool(np.mean(seem != labels[i]) > 0.1)
+def _mostly_wrong(data: RowData, mu: np.ndarray, labels: np.ndarray) -> bool:
+    i = np.unique((np.arange(BLOCK_ROWS) * 0.6180339887498949 % 1.0 * len(labels)).astype(np.intp))
+    nearest_labels = np.empty(len(i), dtype=np.intp)
+    approximate_labels(data.take(i)[0], None, None, nearest_labels, mu)
+    return bool(np.mean(nearest_labels != labels[i]) > 0.1)
 
 
 def _at_labels(
     X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, mu: np.ndarray
 ) -> tuple[float]:
-    """Σ s ‖x − μ_label‖² of a block."""
+    """Return Σ s ‖x − μ_label‖² of a block."""
     total = 0.0
-    for start in range(0, len(labels), ROWS):
-        part = slice(start, start + ROWS)
+    for start in range(0, len(labels), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
         d2 = ((dense(X[part]) - mu[labels[part]]) ** 2).sum(axis=1)
         total += float(d2.sum() if s is None else np.dot(s[part], d2))
     return (total,)
@@ -268,87 +278,103 @@ def _gain(
     data: RowData,
     mu: np.ndarray,
     labels: np.ndarray,
-    settled: Settled,
+    proven: ProvenAssignment,
     J: float,
     tol: float,
     ours: bool,
 ) -> float:
-    """By how much one more Lloyd step lowers J: a limit from above if that is below tol·J; of a
-    model of ours, which has told that it was stopped, from below if that is above; else the fall.
+    """Return by how much one more Lloyd step lowers J.
 
-    The step to the means alone gains Σ_k n_k ‖μ_k − m_k‖². With δ the longest way of a centre,
-    ‖x − m‖ differs from ‖x − μ‖ by δ at most: rows that then change their centre gain at most
-    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J). Only rows with ‖x − μ_b‖ − ‖x − μ_a‖ ≤ δ_a + δ can change it: where
-    they are few, they alone are looked at.
+    This is an upper bound if that is below tol·J; for a model of certus, which reports itself that
+    it was stopped, a lower bound if that is above tol·J; otherwise the gain itself.
+
+    The step to the means alone gains Σ_k n_k ‖μ_k − m_k‖². With δ the largest movement of a centre,
+    ‖x − m‖ differs from ‖x − μ‖ by at most δ: rows that then change their centre gain at most
+    4δ Σ s‖x − μ‖ ≤ 4δ √(Σs·J). Only rows with ‖x − μ_b‖ − ‖x − μ_a‖ ≤ δ_a + δ can change it: if
+    these are few, only they are compared.
     """
-    seen, weight, known = settled
-    way = seen.shift / np.where(weight > 0, weight, 1.0)[:, None]
-    kind = np.float32 if data.eps > 2 * UNIT else float  # no centre can be where no number is
-    moved = (mu + way).astype(kind).astype(float) - mu
-    left = way - moved
-    of_means = max(0.0, float(weight @ ((way * way).sum(axis=1) - (left * left).sum(axis=1))))
-    of_means += J - seen.J  # where labels were not those of nearest centres
-    refilled = seen.apart.gain if (weight == 0).any() else 0.0
+    sums, weight, margins = proven
+    shift_to_mean = sums.shift / np.where(weight > 0, weight, 1.0)[:, None]
+    kind = np.float32 if data.eps > 2 * UNIT else float  # centres are stored in this type
+    moved = (mu + shift_to_mean).astype(kind).astype(float) - mu
+    unreached = shift_to_mean - moved
+    of_means = max(
+        0.0,
+        float(
+            weight
+            @ ((shift_to_mean * shift_to_mean).sum(axis=1) - (unreached * unreached).sum(axis=1))
+        ),
+    )
+    of_means += J - sums.J  # if labels were not the nearest centres
+    refilled = sums.split_off.gain if (weight == 0).any() else 0.0
     longest = float(np.sqrt((moved * moved).sum(axis=1).max()))
-    of_means += _lost_of_means(data, mu, labels, moved, float(weight.sum()), J)
+    of_means += _rounding_of_means(data, mu, labels, moved, float(weight.sum()), J)
     at_most = of_means + 4 * longest * float(np.sqrt(weight.sum()) * np.sqrt(J))
     if at_most <= tol * J and not refilled:
         return at_most
     if ours and of_means + refilled > tol * J:
         return of_means + refilled
-    if known is not None:
-        d2, far = known[:, 0], np.sqrt((moved * moved).sum(axis=1))[labels] + longest
-        limit = (2 * np.sqrt(d2) + far) * far + FORGOTTEN * d2
-        may_change = np.flatnonzero(known[:, 1] <= limit)
-        if len(may_change) * ONE_IN <= len(labels):
-            of_changes, off = _of_changes(data, mu + moved, labels, may_change)
-            if off <= NOTHING * tol * J:
+    if margins is not None:
+        d2, far = margins[:, 0], np.sqrt((moved * moved).sum(axis=1))[labels] + longest
+        limit = (2 * np.sqrt(d2) + far) * far + DIFFERENCE_ROUNDING * d2
+        may_change = np.flatnonzero(margins[:, 1] <= limit)
+        if len(may_change) * MIN_ROWS_PER_CHANGE <= len(labels):
+            of_changes, off = _gain_of_changes(data, mu + moved, labels, may_change)
+            if off <= MAX_ROUNDING_SHARE * tol * J:
                 return of_means + of_changes + off + refilled
-    after = settle(data, mu + moved, labels.copy()).seen.J
+    after = prove_labels(data, mu + moved, labels.copy()).sums.J
     return max(of_means, J - after) + refilled
 
 
-def _lost_of_means(
+def _rounding_of_means(
     data: RowData, mu: np.ndarray, labels: np.ndarray, moved: np.ndarray, S: float, J: float
 ) -> float:
-    """By how much rounding can have made Σ_k n_k (‖m_k − μ_k‖² − ‖m_k − m̂_k‖²) too small, with m̂_k
-    the number that is stored for the mean m_k. Σ s(x − μ_k) of cluster k is off by γ Σ s‖x − μ_k‖,
-    which counts twice the way μ_k → m̂_k; and m̂_k may be the next number instead."""
-    way = np.sqrt((moved * moved).sum(axis=1)) + 2 * data.eps * np.sqrt((mu * mu).sum(axis=1))
+    """Bound the rounding error of Σ_k n_k (‖m_k − μ_k‖² − ‖m_k − m̂_k‖²), m̂_k the stored mean.
+
+    Σ s(x − μ_k) of cluster k is off by γ Σ s‖x − μ_k‖, which enters with twice ‖m̂_k − μ_k‖; and m̂_k
+    may be the neighbouring float instead.
+    """
+    shift_to_mean = np.sqrt((moved * moved).sum(axis=1)) + 2 * data.eps * np.sqrt(
+        (mu * mu).sum(axis=1)
+    )
     share = 2 * gamma(data.depth + 16)
-    most = share * float(way.max()) * float(np.sqrt(S) * np.sqrt(J))  # Σ s‖x − μ‖ ≤ √(S·J)
+    most = (
+        share * float(shift_to_mean.max()) * float(np.sqrt(S) * np.sqrt(J))
+    )  # Σ s‖x − μ‖ ≤ √(S·J)
     if most <= UNIT * J:
         return most
     (far,) = data.reduce(_sums_of_distances, mu, beside=(labels,))
-    return share * float(far @ way)
+    return share * float(far @ shift_to_mean)
 
 
 def _sums_of_distances(
     X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, mu: np.ndarray
 ) -> tuple[Any]:
-    """Σ s ‖x − μ‖ over each cluster of a block."""
+    """Return Σ s ‖x − μ‖ over each cluster of a block."""
     total = np.zeros(len(mu))
-    for start in range(0, len(labels), ROWS):
-        part = slice(start, start + ROWS)
+    for start in range(0, len(labels), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
         far = np.sqrt(((dense(X[part]) - mu[labels[part]]) ** 2).sum(axis=1))
         total += np.bincount(labels[part], far if s is None else s[part] * far, len(mu))
     return (total,)
 
 
-def _of_changes(
+def _gain_of_changes(
     data: RowData, mu: np.ndarray, labels: np.ndarray, rows: np.ndarray
 ) -> tuple[float, float]:
-    """Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) of some rows, and by how much it may be off: by
-    ‖x − μ‖² = ‖u‖² − 2uᵀv + ‖v‖² about the centres' mean."""
+    """Return Σ s (‖x − μ_a‖² − min_b ‖x − μ_b‖²) over ``rows``, and a bound of its rounding error.
+
+    Computed by ‖x − μ‖² = ‖u‖² − 2uᵀv + ‖v‖² about the mean of the centres.
+    """
     total, off, o = 0.0, 0.0, mu.mean(axis=0)
     v = mu - o
     vv = (v * v).sum(axis=1)
-    for start in range(0, len(rows), ROWS):
-        some = rows[start : start + ROWS]
-        X, _, s = data.take(some)
-        u, s = dense(X) - o, np.ones(len(some)) if s is None else s
+    for start in range(0, len(rows), BLOCK_ROWS):
+        part = rows[start : start + BLOCK_ROWS]
+        X, _, s = data.take(part)
+        u, s = dense(X) - o, np.ones(len(part)) if s is None else s
         nearness = np.dot(u, 2 * v.T) - vv
-        total += float(s @ (nearness.max(axis=1) - nearness[np.arange(len(some)), labels[some]]))
+        total += float(s @ (nearness.max(axis=1) - nearness[np.arange(len(part)), labels[part]]))
         length = np.sqrt((u * u).sum(axis=1)) + np.sqrt(vv.max())
         off += 4 * (mu.shape[1] + 8) * UNIT * float(s @ (length * length))
     return total, off

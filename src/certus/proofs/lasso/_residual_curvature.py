@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.glm.duality import EVALUATION
+from certus.proofs.glm.duality import EVALUATION_ROUNDINGS
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 from certus.proofs.linalg.negligible_directions import LeftOutDirection
@@ -138,7 +138,7 @@ def _gradient_norm(data: RowData, model: ResidualModel, side: np.ndarray) -> Gra
         _residual_sums, model, at, shift, combine=_combine_residual_sums, square=True
     )
     r = len(sums.g)
-    rounding = gamma(data.depth + r + EVALUATION)
+    rounding = gamma(data.depth + r + EVALUATION_ROUNDINGS)
     value, error = float(sums.value), float(1.001 * sums.error + rounding * sums.value)
     d = np.sqrt(np.diagonal(sums.H))
     if not (np.isfinite(sums.H).all() and (d > 0).all()):

@@ -1,14 +1,14 @@
-"""A look at a merge: were the two clusters the nearest of those alive then?
+"""Whether the two clusters of a merge were the nearest of those alive.
 
     d(A, B) ≤ d(A, C), d(B, C)        for every cluster C that was alive
 
-That is enough where heights cannot fall (single, complete, average, weighted, ward: two clusters
-that are nearest to each other stay so, whatever is joined elsewhere). Of centroid and median the
-two must be the least pair of all, d(A, B) ≤ d(C, C'). Of single linkage the smaller of the two is
-enough: its least distance to any other row is an edge of the least spanning tree.
+This suffices if heights cannot fall (single, complete, average, weighted, ward: two clusters that
+are nearest to each other remain so, whatever is joined elsewhere). For centroid and median the two
+must be the nearest pair of all, d(A, B) ≤ d(C, C'). For single linkage the smaller of the two
+suffices: its least distance to any other row is an edge of the minimum spanning tree.
 
-``every_merge`` follows the tree from its leaves with all distances at hand; ``some_merges`` makes
-those that each look needs.
+``all_merges`` follows the tree from its leaves with all distances in memory; ``sampled_merges``
+computes those that each check needs.
 """
 
 from typing import NamedTuple
@@ -17,23 +17,24 @@ import numpy as np
 
 from certus.proofs.linkage._centers import Centers
 from certus.proofs.linkage._cluster_distances import (
-    EXTREME,
-    SQUARED,
+    EXTREME_REDUCTIONS,
+    SQUARED_METHODS,
     Members,
     joined_inner,
     share,
 )
-from certus.proofs.linkage._tree import MONOTONE, Hierarchy
+from certus.proofs.linkage._tree import MONOTONE_METHODS, Hierarchy
 
-OTHERS = 14  # clusters besides the two whose nearest is looked for, where the least pair is claimed
+# Clusters, besides A and B, whose nearest is computed in a sampled check of a nearest pair.
+EXTRA_CLUSTERS = 14
 
 
-class Look(NamedTuple):
-    """At merge t: d(A, B), and the least distance seen, between clusters c and c'."""
+class MergeCheck(NamedTuple):
+    """Result for one merge: its distance, and the least distance between clusters then alive."""
 
-    t: int
-    d: float
-    least: float
+    t: int  # the merge
+    d: float  # d(A, B)
+    least: float  # the least distance that was computed, between clusters c and c2
     c: int
     c2: int
 
@@ -41,8 +42,11 @@ class Look(NamedTuple):
 # --- all merges -----------------------------------------------------------------------------------
 
 
-class Alive:
-    """Distances of all clusters alive, in a matrix; a cluster has the place of its first leaf."""
+class ClusterDistances:
+    """Matrix of distances between all clusters alive; a cluster has the place of its first leaf.
+
+    This class takes the distances of a new cluster from its centre; subclasses update them.
+    """
 
     def __init__(self, link: Centers | Members):
         self.link, self.tree = link, link.tree
@@ -62,34 +66,34 @@ class Alive:
         self.at[i], self.alive[j] = self.tree.n + t, False
 
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
-        """From the centre of cluster n + t."""
+        """Return the distances of cluster n + t, computed from its centre."""
         new = np.full(self.tree.n, np.inf)
-        new[self.alive] = self.link.to(self.tree.n + t, self.at[self.alive])
+        new[self.alive] = self.link.distances_to(self.tree.n + t, self.at[self.alive])
         return new
 
 
-class FromMembers(Alive):
-    """Least, largest and mean distances of AB follow from those of A and B."""
+class MemberDistances(ClusterDistances):
+    """Matrix of least, largest or mean distances, in which those of AB follow from A and B."""
 
     link: Members
 
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
-        if self.link.method in EXTREME:
-            return np.asarray(EXTREME[self.link.method](self.D[i], self.D[j]))
+        if self.link.method in EXTREME_REDUCTIONS:
+            return np.asarray(EXTREME_REDUCTIONS[self.link.method](self.D[i], self.D[j]))
         alpha = share(self.tree.size[a], self.tree.size[b], self.link.method)
         return np.asarray(alpha * self.D[i] + (1 - alpha) * self.D[j])
 
 
-class FromSquares(FromMembers):
-    """So do mean squares; distances are these less what the clusters have inside."""
+class SquaredMemberDistances(MemberDistances):
+    """Matrix of mean squared distances; distances are these minus the scatter within clusters."""
 
     def __init__(self, link: Members):
         super().__init__(link)
         self.D *= self.D
 
     def row(self, place: int) -> np.ndarray:
-        return self.link._of(self.D[place], self.at[place], self.at)
+        return self.link._linkage_distance(self.D[place], self.at[place], self.at)
 
     def _joined(self, t: int, i: int, j: int) -> np.ndarray:
         a, b = self.tree.pairs[t]
@@ -99,38 +103,42 @@ class FromSquares(FromMembers):
         return super()._joined(t, i, j)
 
 
-def every_merge(link: Centers | Members, tree: Hierarchy, method: str) -> list[Look]:
-    """O(n²) distances, and as much memory."""
+def all_merges(link: Centers | Members, tree: Hierarchy, method: str) -> list[MergeCheck]:
+    """Check every merge, with O(n²) distances and memory."""
     if isinstance(link, Members):
-        now: Alive = (FromSquares if method in SQUARED else FromMembers)(link)
+        state: ClusterDistances = (
+            SquaredMemberDistances if method in SQUARED_METHODS else MemberDistances
+        )(link)
     else:
-        now = Alive(link)
-    nearest = None if method in MONOTONE else Nearest(now, tree.n)
-    looks = []
+        state = ClusterDistances(link)
+    nearest = None if method in MONOTONE_METHODS else NearestClusters(state, tree.n)
+    checks = []
     for t, (a, b) in enumerate(tree.pairs):
         i, j = int(tree.start[a]), int(tree.start[b])
-        rows = [(i, now.row(i)), (j, now.row(j))]
-        seen = [(float(row.min()), c, int(row.argmin())) for c, row in rows]
+        rows = [(i, state.row(i)), (j, state.row(j))]
+        candidates = [(float(row.min()), c, int(row.argmin())) for c, row in rows]
         if nearest is not None:
-            seen.append(nearest.least())
-        least, c, c2 = min(seen)
-        looks.append(Look(t, float(rows[0][1][j]), least, int(now.at[c]), int(now.at[c2])))
-        now.join(t, i, j)
+            candidates.append(nearest.least())
+        least, c, c2 = min(candidates)
+        checks.append(
+            MergeCheck(t, float(rows[0][1][j]), least, int(state.at[c]), int(state.at[c2]))
+        )
+        state.join(t, i, j)
         if nearest is not None:
-            nearest.join(now, i, j)
-    return looks
+            nearest.join(state, i, j)
+    return checks
 
 
-class Nearest:
-    """The nearest of every cluster, kept from merge to merge."""
+class NearestClusters:
+    """The nearest neighbour of every cluster, updated from merge to merge."""
 
-    def __init__(self, now: Alive, n: int):
+    def __init__(self, state: ClusterDistances, n: int):
         self.d, self.of = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
         for i in range(n):
-            self._look(now, i)
+            self._update(state, i)
 
-    def _look(self, now: Alive, i: int) -> None:
-        row = now.row(i)
+    def _update(self, state: ClusterDistances, i: int) -> None:
+        row = state.row(i)
         self.of[i] = row.argmin()
         self.d[i] = row[self.of[i]]
 
@@ -138,55 +146,55 @@ class Nearest:
         i = int(self.d.argmin())
         return float(self.d[i]), i, int(self.of[i])
 
-    def join(self, now: Alive, i: int, j: int) -> None:
+    def join(self, state: ClusterDistances, i: int, j: int) -> None:
         stale = ((self.of == i) | (self.of == j)) & np.isfinite(self.d)
         self.d[j], stale[i], stale[j] = np.inf, True, False
-        new = now.row(i)
+        new = state.row(i)
         nearer = new < self.d
         self.d[nearer], self.of[nearer] = new[nearer], i
         for k in np.flatnonzero(stale & ~nearer):
-            self._look(now, int(k))
+            self._update(state, int(k))
 
 
-# --- some -----------------------------------------------------------------------------------------
+# --- a sample -------------------------------------------------------------------------------------
 
 
-def chosen(cost: np.ndarray, method: str, most: int, budget: float) -> np.ndarray:
-    """Merges to look at: spread over all, in step with no pattern, as many as can be paid for."""
+def sample_merges(cost: np.ndarray, method: str, max_count: int, budget: float) -> np.ndarray:
+    """Choose merges to check: spread quasi-randomly over all, as many as the budget allows."""
     count, spent = len(cost), 0.0
-    taken: list[int] = []
-    cost = cost * (1.0 if method in MONOTONE else (2 + OTHERS) / 2)
+    sampled: list[int] = []
+    cost = cost * (1.0 if method in MONOTONE_METHODS else (2 + EXTRA_CLUSTERS) / 2)
     for t in dict.fromkeys(
-        (np.arange(4 * most) * 0.6180339887498949 % 1.0 * count).astype(int).tolist()
+        (np.arange(4 * max_count) * 0.6180339887498949 % 1.0 * count).astype(int).tolist()
     ):
-        if len(taken) < most and cost[t] <= (budget - spent) / 4:
+        if len(sampled) < max_count and cost[t] <= (budget - spent) / 4:
             spent += cost[t]
-            taken.append(t)
-    if not taken and count:
-        taken = [int(np.argmin(cost))]
-    return np.sort(np.array(taken, dtype=np.intp))
+            sampled.append(t)
+    if not sampled and count:
+        sampled = [int(np.argmin(cost))]
+    return np.sort(np.array(sampled, dtype=np.intp))
 
 
-def some_merges(
+def sampled_merges(
     link: Centers | Members, tree: Hierarchy, method: str, merges: np.ndarray
-) -> list[Look]:
-    return [_look_at(link, tree, method, int(t)) for t in merges]
+) -> list[MergeCheck]:
+    return [_check_merge(link, tree, method, int(t)) for t in merges]
 
 
-def _look_at(link: Centers | Members, tree: Hierarchy, method: str, t: int) -> Look:
+def _check_merge(link: Centers | Members, tree: Hierarchy, method: str, t: int) -> MergeCheck:
     alive = tree.alive(t)
     a, b = tree.pairs[t]
     if method == "single" and tree.size[b] < tree.size[a]:
         a, b = b, a
-    asked = [a] if method == "single" else [a, b]
-    if method not in MONOTONE:
-        places = (np.arange(OTHERS) * 0.6180339887498949 % 1.0 * len(alive)).astype(int)
-        asked += alive[np.unique(places)].tolist()
-    d, seen = np.inf, []
-    for c in asked:
-        row = link.to(c, alive)
+    queried = [a] if method == "single" else [a, b]
+    if method not in MONOTONE_METHODS:
+        places = (np.arange(EXTRA_CLUSTERS) * 0.6180339887498949 % 1.0 * len(alive)).astype(int)
+        queried += alive[np.unique(places)].tolist()
+    d, candidates = np.inf, []
+    for c in queried:
+        row = link.distances_to(c, alive)
         if c == a:
             d = float(row[alive == b][0])
         row[alive == c] = np.inf
-        seen.append((float(row.min()), int(c), int(alive[row.argmin()])))
-    return Look(t, d, *min(seen))
+        candidates.append((float(row.min()), int(c), int(alive[row.argmin()])))
+    return MergeCheck(t, d, *min(candidates))

@@ -1,24 +1,25 @@
-"""A tree of merges: is it one, in which order do its leaves stand, which clusters are alive when.
+"""The structure of a tree of merges: validity, order of the leaves, clusters alive at a merge.
 
     cluster n + t = a ∪ b, a, b < n + t, made by merge t        clusters below n are rows
 
-Rows in the order of the leaves make every cluster a slice: its members are order[start:start+size].
-Cluster c is alive at merge t if it was made before t and is joined at t or later.
+With rows in the order of the leaves, every cluster is a slice: its members are
+order[start:start+size]. Cluster c is alive at merge t if it was made before t and is joined at t or
+later.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-MONOTONE = ("single", "complete", "average", "weighted", "ward", "diana")
+MONOTONE_METHODS = ("single", "complete", "average", "weighted", "ward", "diana")
 
 
 class Hierarchy(NamedTuple):
-    """Of each cluster 0 … 2n − 2: the merge that joins it (n − 1: none), and where it stands."""
+    """The clusters 0 … 2n − 2 of a tree: their parents, sizes and places."""
 
     n: int
     pairs: np.ndarray  # (n − 1, 2)
-    parent: np.ndarray
+    parent: np.ndarray  # the merge that joins it; n − 1: none
     size: np.ndarray
     start: np.ndarray
     depth: np.ndarray  # joins above it
@@ -29,7 +30,7 @@ class Hierarchy(NamedTuple):
         return self.order[first : first + self.size[cluster]]
 
     def alive(self, t: int) -> Any:
-        """Clusters at merge t, by their place among the leaves."""
+        """Return the clusters alive at merge t, sorted by their place among the leaves."""
         alive = np.flatnonzero(self.parent[: self.n + t] >= t)
         return alive[np.argsort(self.start[alive])]
 
@@ -39,8 +40,8 @@ class Hierarchy(NamedTuple):
         return f"cluster {cluster} ({self.size[cluster]:,} rows)"
 
 
-def what_is_no_tree(merges: np.ndarray, n: int) -> list[str]:
-    """Why these are not n − 1 merges of n rows, each cluster joined once."""
+def tree_errors(merges: np.ndarray, n: int) -> list[str]:
+    """Report why these are not n − 1 merges of n rows with each cluster joined once."""
     if len(merges) != n - 1:
         return [f"there are {len(merges):,} merges, and {n:,} rows need {n - 1:,}"]
     made = n + np.arange(n - 1)[:, None]
@@ -76,28 +77,28 @@ def hierarchy(merges: np.ndarray, n: int) -> Hierarchy:
     return Hierarchy(n, pairs, parent, sizes, starts, depths, order)
 
 
-def wrong_sizes(tree: Hierarchy, claimed: np.ndarray) -> list[str]:
+def size_errors(tree: Hierarchy, claimed: np.ndarray) -> list[str]:
     true = tree.size[tree.n :]
     return [
-        f"merge {t} is said to make a cluster of {claimed[t]:g} rows, but it has {true[t]:,}"
+        f"merge {t} claims a cluster of {claimed[t]:g} rows, but it has {true[t]:,}"
         for t in np.flatnonzero(claimed != true)
     ]
 
 
-def wrong_heights(h: np.ndarray) -> list[str]:
-    """Those that are no heights at all."""
+def height_errors(h: np.ndarray) -> list[str]:
+    """Report heights that are negative or not finite."""
     return [f"merge {t} has the height {h[t]:g}" for t in np.flatnonzero(~(h >= 0) | np.isinf(h))]
 
 
-def wrong_order(tree: Hierarchy, h: np.ndarray, method: str, forgiven: np.ndarray) -> list[str]:
-    """Heights do not fall; of centroid and median only where the cluster just made is joined.
+def order_errors(tree: Hierarchy, h: np.ndarray, method: str, tolerance: np.ndarray) -> list[str]:
+    """Report heights that fall; for centroid and median unless the cluster just made is joined.
 
-    After the least pair was joined, all distances that were there are as large; only those to the
-    new cluster can be less.
+    After the nearest pair is joined, the remaining distances are not smaller; only those to the new
+    cluster can be.
     """
-    t = 1 + np.flatnonzero(h[1:] + forgiven[1:] < h[:-1])
+    t = 1 + np.flatnonzero(h[1:] + tolerance[1:] < h[:-1])
     why = f"heights of {method} linkage do not fall"
-    if method not in MONOTONE:
+    if method not in MONOTONE_METHODS:
         t = t[(tree.pairs[t] != (tree.n + t - 1)[:, None]).all(axis=1)]
         why = "the height falls, but the cluster just made is not joined"
     return [
@@ -105,14 +106,14 @@ def wrong_order(tree: Hierarchy, h: np.ndarray, method: str, forgiven: np.ndarra
     ]
 
 
-def inversions(tree: Hierarchy, h: np.ndarray, forgiven: np.ndarray) -> Any:
-    """Merges that lie below one of the two clusters they join."""
+def inversions(tree: Hierarchy, h: np.ndarray, tolerance: np.ndarray) -> Any:
+    """Return the merges that are lower than one of the two clusters they join."""
     below = np.concatenate([np.full(tree.n, -np.inf), h])[tree.pairs].max(axis=1)
-    return np.flatnonzero(h + forgiven < below)
+    return np.flatnonzero(h + tolerance < below)
 
 
 def highest_inside(tree: Hierarchy, h: np.ndarray) -> np.ndarray:
-    """The largest height within each merge's cluster, its own among them."""
+    """Return the largest height within each merge's cluster, its own included."""
     high = [0.0] * tree.n + h.tolist()
     for t, (a, b) in enumerate(tree.pairs.tolist()):
         high[tree.n + t] = max(high[tree.n + t], high[a], high[b])
@@ -125,44 +126,47 @@ def highest_inside(tree: Hierarchy, h: np.ndarray) -> np.ndarray:
 def cut(
     tree: Hierarchy, h: np.ndarray | None, n_clusters: int | None, threshold: float | None
 ) -> Any:
-    """The clusters of a cut: those before the last n_clusters − 1 merges, or the largest in which
-    no height reaches the threshold."""
+    """Return the clusters of a cut: those before the last n_clusters − 1 merges, or the largest in
+    which no height reaches the threshold."""
     if n_clusters is not None:
         return tree.alive(tree.n - n_clusters)
     assert h is not None
     inside = np.concatenate([np.full(tree.n, -np.inf), highest_inside(tree, h)])
     above = np.append(inside[tree.n :], np.inf)[tree.parent]
-    whole = np.flatnonzero((inside < threshold) & (above >= threshold))
-    return whole[np.argsort(tree.start[whole])]
+    clusters = np.flatnonzero((inside < threshold) & (above >= threshold))
+    return clusters[np.argsort(tree.start[clusters])]
 
 
-def wrong_labels(
+def label_errors(
     tree: Hierarchy,
     h: np.ndarray | None,
     labels: np.ndarray,
     n_clusters: int | None,
     threshold: float | None,
 ) -> list[str]:
-    """Rows that are not labelled as the cut has them; clusters may be numbered in any way."""
+    """Report rows whose labels differ from the cut; clusters may be numbered in any way."""
     if len(labels) != tree.n:
         return [f"there are {len(labels):,} labels, and {tree.n:,} rows"]
     if n_clusters is not None and not 1 <= n_clusters <= tree.n:
         return [f"{n_clusters} clusters are claimed of {tree.n:,} rows"]
-    whole = cut(tree, h, n_clusters, threshold)
-    how = f"the cut into {n_clusters}" if threshold is None else f"the cut at {threshold:g}"
+    clusters = cut(tree, h, n_clusters, threshold)
+    cut_name = f"the cut into {n_clusters}" if threshold is None else f"the cut at {threshold:g}"
     L = np.asarray(labels)[tree.order]
-    first = tree.start[whole]
-    of = np.repeat(np.arange(len(whole)), tree.size[whole])
+    first = tree.start[clusters]
+    of = np.repeat(np.arange(len(clusters)), tree.size[clusters])
     wrong = []
     for i in np.flatnonzero(L[first][of] != L):
         a, b = tree.order[i], tree.order[first[of[i]]]
         wrong.append(
-            f"row {a} is labelled {L[i]} and row {b} {L[first[of[i]]]}, but {how} has them together"
+            f"row {a} is labelled {L[i]} and row {b} {L[first[of[i]]]}, but {cut_name} has them "
+            "together"
         )
     seen: dict[Any, int] = {}
     for c, label in zip(first, L[first].tolist(), strict=True):
         if label in seen:
             a, b = tree.order[seen[label]], tree.order[c]
-            wrong.append(f"rows {a} and {b} are both labelled {label}, but {how} has them apart")
+            wrong.append(
+                f"rows {a} and {b} are both labelled {label}, but {cut_name} has them apart"
+            )
         seen.setdefault(label, c)
     return wrong

@@ -1,1 +1,1 @@
-"""Scores of a number of clusters, as they are defined."""
+"""Scores of a number of clusters, computed by their definitions."""

@@ -1,4 +1,4 @@
-"""The gap statistic: how much more compact clusters are than those of data without any.
+"""The gap statistic: how much more compact clusters are than those of unstructured data.
 
     W_k    = Σ_C Σ_{i ∈ C} s_i ‖x_i − m_C‖²,        m_C the weighted mean of cluster C
     Gap(k) = (1/B) Σ_b log W*_kb − log W_k,        s_k = sd_b(log W*_kb) · √(1 + 1/B)
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> float:
-    """W_k."""
+    """Return W_k."""
     X, labels = np.asarray(X, dtype=float), np.asarray(labels)
     s = np.ones(len(X)) if s is None else np.asarray(s, dtype=float)
     total = 0.0
@@ -24,14 +24,14 @@ def within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> fl
 
 
 def gaps(log_W: np.ndarray, references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(Gap, s_k), each (m,), from log W_k (m,) and log W*_kb (B, m)."""
+    """Return (Gap, s_k), each (m,), from log W_k (m,) and log W*_kb (B, m)."""
     B = len(references)
     gap = np.mean(references, axis=0) - np.asarray(log_W)
     return gap, np.std(references, axis=0) * np.sqrt(1 + 1 / B)
 
 
 def first_within_one_error(ks: np.ndarray, gap: np.ndarray, s: np.ndarray) -> int | None:
-    """k̂; None if the gap still rises at the last k."""
+    """Return k̂, or None if the gap still rises at the last k."""
     for t in range(len(ks) - 1):
         if gap[t] >= gap[t + 1] - s[t + 1]:
             return int(ks[t])
@@ -41,7 +41,7 @@ def first_within_one_error(ks: np.ndarray, gap: np.ndarray, s: np.ndarray) -> in
 def box(
     X: np.ndarray, s: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(mean, axes as rows, low, high): x = mean + zᵀ axes with low ≤ z ≤ high holds every row."""
+    """Return (mean, axes as rows, low, high): every row is mean + zᵀ axes with low ≤ z ≤ high."""
     X = np.asarray(X, dtype=float)
     s = np.ones(len(X)) if s is None else np.asarray(s, dtype=float)
     mean = X[0] + np.average(X - X[0], axis=0, weights=s)

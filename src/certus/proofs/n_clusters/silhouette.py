@@ -4,15 +4,15 @@
     a_i   = Σ_{j ∈ C(i)} s_j d_ij / (N_{C(i)} − min(1, s_i))
     b_i   = min_{C ≠ C(i)} Σ_{j ∈ C} s_j d_ij / N_C,        N_C = Σ_{j ∈ C} s_j
 
-d_ij = ‖x_i − x_j‖ (Rousseeuw 1987). A row is not compared with itself: of a row of weight 3, which
-is three rows, two remain.
+d_ij = ‖x_i − x_j‖ (Rousseeuw 1987). A row is not compared with itself: a row of weight 3 stands for
+three rows, of which two remain.
 """
 
 import numpy as np
 
 
 def silhouettes(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> np.ndarray:
-    """sil (n,), of at least two clusters."""
+    """Return the silhouettes (n,) of at least two clusters."""
     X, labels = np.asarray(X, dtype=float), np.asarray(labels)
     s = np.ones(len(X)) if s is None else np.asarray(s, dtype=float)
     clusters = [labels == c for c in np.unique(labels)]
@@ -28,5 +28,5 @@ def silhouettes(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) 
 
 
 def mean_silhouette(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> float:
-    """Σ s_i sil_i / Σ s_i."""
+    """Return Σ s_i sil_i / Σ s_i."""
     return float(np.average(silhouettes(X, labels, s), weights=s))

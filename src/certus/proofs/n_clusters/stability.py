@@ -1,18 +1,18 @@
 """Stability: do two halves of the data find the same clusters?
 
-    stability(k) = mean over splits of ARI(labels of all rows by the one half, by the other)
+    stability(k) = mean over splits of ARI(labels of all rows by one half, by the other)
     ARI = (A − E) / (½(P + Q) − E),        E = P·Q / T
 
 P, Q, A are the sums of s_i s_j over pairs of rows that share a cluster by the first labels, by the
-second and by both, T over all pairs. E is A by chance, so that ARI is 0 by chance and 1 where both
-labellings are the same but for names (Hubert & Arabie 1985).
+second and by both, T over all pairs. E is A by chance, so that ARI is 0 by chance and 1 if both
+labellings are the same up to names (Hubert & Arabie 1985).
 """
 
 import numpy as np
 
 
 def adjusted_rand(first: np.ndarray, second: np.ndarray, s: np.ndarray | None = None) -> float:
-    """ARI, pair by pair; 1 if both say nothing: one cluster, or a cluster for each row."""
+    """Return the ARI, summed pair by pair; 1 if both have one cluster, or one for each row."""
     first, second = np.asarray(first), np.asarray(second)
     s = np.ones(len(first)) if s is None else np.asarray(s, dtype=float)
     P = Q = A = T = 0.0

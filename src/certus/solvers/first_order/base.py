@@ -12,24 +12,24 @@ import numpy as np
 
 from ...data.types import Seed
 from ..glm.coordinates import Coordinates
-from ..glm.passes import scale_of
+from ..glm.passes import curvature_scale
 from ..linalg.gram import NonFiniteError
 from ..loop import State
 from ..problem import Problem
-from .proximal_gradient import Point, bound_at, first_step, point_at
-from .repr_as_called import AsTyped
+from .proximal_gradient import LossEvaluation, bound_at, evaluate_loss, initial_step
+from .repr_as_called import ReprAsCalled
 
-MOST = 1e250  # of F: beyond, its parts cannot be evaluated any more
+MAX_OBJECTIVE = 1e250  # larger F: the terms of F and of its gradient overflow
 ZERO, RANDOM = STARTS = ("zero", "random")
 
 
-class Here(NamedTuple):
-    """A point θ = (w, b), one row below the other, with F and ∇Q there."""
+class Evaluation(NamedTuple):
+    """F and ∇Q at a point θ = (w, b), stacked by rows."""
 
     theta: np.ndarray  # (p + 1, K)
     F: float
     gradient: np.ndarray  # (p + 1, K)
-    point: Point
+    point: LossEvaluation
 
     @property
     def w(self) -> np.ndarray:
@@ -46,52 +46,61 @@ class Here(NamedTuple):
         return float(np.sum(self.gradient * V))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # a step may be too long: the caller looks at F
-def look(problem: Problem, at: Coordinates, theta: np.ndarray) -> Here:
-    """One pass over X."""
+@np.errstate(over="ignore", invalid="ignore")  # a step may be too long: the caller checks F
+def evaluate(problem: Problem, at: Coordinates, theta: np.ndarray) -> Evaluation:
+    """Evaluate F and ∇Q at θ, in one pass over X."""
     S = problem.rows.S
     w, b = theta[:-1], theta[-1]
-    point = point_at(problem, at, *at.inside(w, b))
+    point = evaluate_loss(problem, at, *at.to_internal(w, b))
     g = point.g + np.multiply.outer(at.c, point.g_b) + problem.l2 * w
     F = point.f + problem.penalty.value(w)
-    return Here(theta, F, np.vstack([g, point.g_b]) / S, point)
+    return Evaluation(theta, F, np.vstack([g, point.g_b]) / S, point)
 
 
-def first_look(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[Coordinates, Here]:
-    """At the start, where F must be a number."""
-    at, _, _ = first_step(problem)
-    here = look(problem, at, np.vstack([w, b]))
-    if not np.isfinite(here.F):
+def evaluate_start(
+    problem: Problem, w: np.ndarray, b: np.ndarray
+) -> tuple[Coordinates, Evaluation]:
+    """Return the coordinates and the evaluation at the start; raise if F is not finite there."""
+    at, _, _ = initial_step(problem)
+    current = evaluate(problem, at, np.vstack([w, b]))
+    if not np.isfinite(current.F):
         raise NonFiniteError
-    return at, here
+    return at, current
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # far away nothing may be known
-def state_of(problem: Problem, at: Coordinates, here: Here, passes: float, more: object) -> State:
-    """With the duality bound; without a penalty, with what a Newton step by the diagonal gains."""
-    bound = bound_at(problem, here.point, here.F)
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a bound that overflows is None
+def state_of(
+    problem: Problem, at: Coordinates, current: Evaluation, passes: float, solver_state: object
+) -> State:
+    """Return the solver's state; its excess comes from the duality bound.
+
+    Where there is no bound, the excess is estimated by the decrease of a diagonal Newton step.
+    """
+    bound = bound_at(problem, current.point, current.F)
     if bound is None or not np.isfinite(bound):
         bound = None
-        kappa = scale_of(problem, here.point.d)
+        kappa = curvature_scale(problem, current.point.d)
         d = np.multiply.outer(at.variance, kappa)
-        gain = np.divide(here.point.g**2, d, out=np.zeros_like(d), where=d > 0)
-        excess = float(gain.sum() + np.sum(here.point.g_b**2 / kappa))
+        gain = np.divide(current.point.g**2, d, out=np.zeros_like(d), where=d > 0)
+        excess = float(gain.sum() + np.sum(current.point.g_b**2 / kappa))
     else:
-        excess = max(here.F - bound, 0.0)
-    return State(here.w, here.b, here.F, excess, bound, passes=passes, solver_state=more)
+        excess = max(current.F - bound, 0.0)
+    return State(
+        current.w, current.b, current.F, excess, bound, passes=passes, solver_state=solver_state
+    )
 
 
 def diverged(state: State, passes: float) -> State:
-    """F cannot be evaluated any more: the last place where it could is kept."""
+    """Mark the last finite state as stalled, once F can no longer be evaluated."""
     state.stalled, state.passes = True, passes
     state.message = "F grew without limit: give a smaller step"
     return state
 
 
-class FromZero(AsTyped):
-    """Where methods that take X as it is begin, and when they may stop besides by the gap.
+class FirstOrderSolver(ReprAsCalled):
+    """Base of the methods that take X as it is: the parameters ``start`` and ``change``.
 
-    The two are parameters of every such method: ``start`` and ``change``.
+    ``start`` chooses the first iterate; ``change`` is a stopping rule beside the duality gap.
     """
 
     start: str
@@ -106,7 +115,7 @@ class FromZero(AsTyped):
         self.start, self.change, self.random_state = start, change, random_state
 
     def begin(self, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-        """(w, b): 0, or drawn from N(0, 1)."""
+        """Return the first iterate (w, b): 0, or drawn from N(0, 1)."""
         shape = problem.rows.shape[1] + 1, problem.outputs
         theta = np.zeros(shape)
         if self.start == RANDOM:
@@ -114,8 +123,8 @@ class FromZero(AsTyped):
         b = theta[-1] if problem.fit_intercept else np.zeros(problem.outputs)
         return theta[:-1], b
 
-    def enough(self, state: State, before: np.ndarray, after: np.ndarray) -> State:
-        """Stop where no coefficient has changed by as much as ``change``."""
+    def stop_if_unchanged(self, state: State, before: np.ndarray, after: np.ndarray) -> State:
+        """Mark the state as stalled if no coefficient changed by ``change`` or more."""
         if self.change is not None and float(np.abs(after - before).max()) < self.change:
             state.stalled = True
             state.message = f"No coefficient changed by as much as change={self.change!r}: lower it"

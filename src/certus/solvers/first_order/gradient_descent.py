@@ -12,34 +12,44 @@ import numpy as np
 
 from ...data.types import Seed
 from ..glm.coordinates import Coordinates
-from ..loop import NO_LOWER, State
+from ..loop import NO_DESCENT_MESSAGE, State
 from ..problem import Problem
-from .base import MOST, FromZero, Here, diverged, first_look, look, state_of
-from .step_rules import Line, StepRule, Trial, largest_curvature, step_rule
+from .base import (
+    MAX_OBJECTIVE,
+    Evaluation,
+    FirstOrderSolver,
+    diverged,
+    evaluate,
+    evaluate_start,
+    state_of,
+)
+from .step_rules import Line, StepRule, Trial, largest_curvature, make_step_rule
 
 
-class _More(NamedTuple):
+class GradientDescentState(NamedTuple):
     at: Coordinates
-    here: Here
-    last: float  # the last step
+    current: Evaluation
+    last: float  # length of the last step
 
 
-class GradientDescent(FromZero):
-    """O(n·p·K) operations a pass, one pass a step (a search: one for each trial); O(n·K + p·K)
+class GradientDescent(FirstOrderSolver):
+    """Gradient descent on X as it is.
+
+    O(n·p·K) operations a pass, one pass a step (with a search: one for each trial); O(n·K + p·K)
     memory.
 
     Parameters
     ----------
     step : float, {"lipschitz", "backtracking", "wolfe"} or step rule, default="lipschitz"
-        α, or how it is found: ``Fixed``, ``Lipschitz``, ``Backtracking``, ``Wolfe``. Steps are of
-        the mean F/S, whatever the number of rows.
+        α, or the rule that chooses it: ``Fixed``, ``Lipschitz``, ``Backtracking``, ``Wolfe``. A
+        step is taken on the mean F/S, so α does not depend on the number of rows.
     start : {"zero", "random"}, default="zero"
-        w and b at first: 0, or drawn from N(0, 1).
+        First iterate: w = 0 and b = 0, or both drawn from N(0, 1).
     change : float, optional
-        Stop also where no coefficient changes by as much in a step. The certificate says how good
-        that was.
+        Also stop once no coefficient changes by this much in a step. The certificate says how good
+        the result is.
     random_state : int, default=0
-        Of the random start.
+        Seed of the random start.
 
     Examples
     --------
@@ -64,33 +74,37 @@ class GradientDescent(FromZero):
         change: float | None = None,
         random_state: Seed = 0,
     ):
-        self.step_rule: StepRule = step_rule(step)
+        self.step_rule: StepRule = make_step_rule(step)
         self.set_start(start, change, random_state)
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
-        at, here = first_look(problem, w, b)
+        at, current = evaluate_start(problem, w, b)
         passes = 1.0 if self.step_rule.searches else 0.0
-        return state_of(problem, at, here, passes, _More(at, here, 1.0))
+        return state_of(problem, at, current, passes, GradientDescentState(at, current, 1.0))
 
     def step(self, problem: Problem, state: State) -> State:
-        at, here, last = state.solver_state
-        passes, V = state.passes or 0.0, -here.gradient
+        at, current, last = state.solver_state
+        passes, V = state.passes or 0.0, -current.gradient
 
         def trial(t: float) -> Trial:
             nonlocal passes
             passes += 1
-            there = look(problem, at, here.theta + t * V)
-            return Trial(there.F / problem.rows.S, there.along(V), there)
+            candidate = evaluate(problem, at, current.theta + t * V)
+            return Trial(candidate.F / problem.rows.S, candidate.along(V), candidate)
 
         line = Line(
-            here.F / problem.rows.S, here.along(V), last, trial, lambda: largest_curvature(problem)
+            current.F / problem.rows.S,
+            current.along(V),
+            last,
+            trial,
+            lambda: largest_curvature(problem),
         )
-        found = self.step_rule.find(line)
-        if found is None or line.slope == 0:
-            state.stalled, state.message, state.passes = True, NO_LOWER, passes
+        result = self.step_rule.find(line)
+        if result is None or line.slope == 0:
+            state.stalled, state.message, state.passes = True, NO_DESCENT_MESSAGE, passes
             return state
-        t, (_, _, there) = found
-        if not there.F < MOST:
+        t, (_, _, candidate) = result
+        if not candidate.F < MAX_OBJECTIVE:
             return diverged(state, passes)
-        new = state_of(problem, at, there, passes, _More(at, there, t))
-        return self.enough(new, here.theta, there.theta)
+        new = state_of(problem, at, candidate, passes, GradientDescentState(at, candidate, t))
+        return self.stop_if_unchanged(new, current.theta, candidate.theta)

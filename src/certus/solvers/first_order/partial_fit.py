@@ -1,8 +1,8 @@
-"""Stochastic gradient descent on rows that come in parts and do not stay.
+"""Stochastic gradient descent on rows that arrive in parts and are not stored.
 
-Every part is gone over once. F is that of all rows so far: S grows by the weight of each part, and
-the penalty's share l2/S of a step falls with it. The largest curvature of a row is that of all rows
-so far, and t counts the parts.
+One pass is made over each part. F is the objective of all rows so far: S grows by the weight of
+each part, so the penalty's share l2/S of a step falls. L is the largest curvature of any row so
+far, and t counts the parts.
 """
 
 from collections import deque
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..problem import Problem
-from .sgd import SGD, Going
+from .sgd import SGD, SGDProgress
 from .stochastic import Weights, row_curvature
 
 
 @dataclass
-class Stream:
-    """What is known of the rows so far."""
+class StreamState:
+    """Iterate and running totals of the rows so far."""
 
     theta: np.ndarray  # (p + 1, K)
     v: np.ndarray
@@ -30,7 +30,7 @@ class Stream:
     parts: int = 0
 
     @classmethod
-    def at(cls, solver: SGD, w: np.ndarray, b: np.ndarray) -> "Stream":
+    def at(cls, solver: SGD, w: np.ndarray, b: np.ndarray) -> "StreamState":
         theta = np.vstack([w, b])
         rng = np.random.default_rng(solver.random_state)
         return cls(theta, np.zeros_like(theta), rng, [])
@@ -40,8 +40,8 @@ class Stream:
             theta[-1] = 0.0
 
 
-def go_on(solver: SGD, problem: Problem, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
-    """One more part; the stream is changed. The answer (w, b)."""
+def fit_part(solver: SGD, problem: Problem, stream: StreamState) -> tuple[np.ndarray, np.ndarray]:
+    """Update ``stream`` in place by one pass over the next part, and return (w, b)."""
     sparse = problem.rows.sparse
     stream.weight += problem.rows.S
     lam = problem.l2 / stream.weight
@@ -51,7 +51,7 @@ def go_on(solver: SGD, problem: Problem, stream: Stream) -> tuple[np.ndarray, np
     alpha = solver.step_length
     if alpha is None:
         alpha = (1 - solver.momentum) / ((stream.curvature + lam) or 1.0)
-    going = Going(
+    going = SGDProgress(
         _weights(stream.theta, sparse),
         _weights(stream.v, sparse),
         stream.rng,
@@ -63,12 +63,12 @@ def go_on(solver: SGD, problem: Problem, stream: Stream) -> tuple[np.ndarray, np
     return answer[:-1], answer[-1]
 
 
-def go_on_with_each(
-    solver: SGD, problems: Sequence[Problem], streams: Sequence[Stream]
+def fit_part_of_each(
+    solver: SGD, problems: Sequence[Problem], streams: Sequence[StreamState]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Several problems on the same rows, each with its own stream: w (p, K), b (K,)."""
-    found: list[Any] = [go_on(solver, *one) for one in zip(problems, streams, strict=True)]
-    return np.hstack([w for w, _ in found]), np.concatenate([b for _, b in found])
+    """Fit one part of several problems on the same rows, and return w (p, K) and b (K,)."""
+    result: list[Any] = [fit_part(solver, *one) for one in zip(problems, streams, strict=True)]
+    return np.hstack([w for w, _ in result]), np.concatenate([b for _, b in result])
 
 
 def _weights(theta: np.ndarray, sparse: bool) -> Weights:

@@ -1,9 +1,11 @@
-"""A solver that a person passes shows itself as it was typed: ``SGD(0.1, average=10)``."""
+"""A ``repr`` that repeats the call: ``SGD(0.1, average=10)``."""
 
 from typing import Any, Self
 
 
-class AsTyped:
+class ReprAsCalled:
+    """Base class whose ``repr`` shows the arguments as they were passed."""
+
     _typed: tuple[str, ...]
 
     def __new__(cls, *given: Any, **named: Any) -> Self:

@@ -1,11 +1,11 @@
-"""SAGA (Defazio, Bach and Lacoste-Julien 2014), on X as it is: steps of one row, without noise.
+"""SAGA (Defazio, Bach and Lacoste-Julien 2014), on X as it is: variance-reduced stochastic steps.
 
     j drawn from 1 … n:   θ ← θ − γ(∇q_j(θ) − ∇q_j(φ_j) + (1/n) Σ_i ∇q_i(φ_i) + ∇pen(θ)/S)
                           φ_j ← θ
 
-φ_i is where row i was last seen; of linear models its gradient is one number times x_i. The
-direction's mean is ∇Q, and it vanishes at the optimum, so that γ need not fall: the excess falls
-by a factor each pass.
+φ_i is the iterate at which row i was last drawn; in a linear model its gradient is one number times
+x_i. The direction has mean ∇Q, and its variance vanishes at the optimum, so γ stays constant and
+the excess falls by a constant factor each pass.
 """
 
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from ...data.types import Seed
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
-from .base import FromZero, first_look, number_above_zero, state_of
+from .base import FirstOrderSolver, evaluate_start, number_above_zero, state_of
 from .prefetch import Window, over_windows
 from .stochastic import (
     RANDOM,
     Weights,
     checked_order,
-    drawn,
+    draw_order,
     loss_code,
     row_curvature,
     state_after_pass,
@@ -30,7 +30,7 @@ from .stochastic import (
 )
 
 
-class _More(NamedTuple):
+class SAGAState(NamedTuple):
     at: Coordinates
     theta: Weights
     mean: Weights  # (1/n) Σ ∇q_i(φ_i)
@@ -39,20 +39,23 @@ class _More(NamedTuple):
     gamma: float
 
 
-class SAGA(FromZero):
-    """O(n·p·K) operations a pass (sparse X: the entries times K), O(n·K + p·K) memory, and one more
-    pass for the objective and the gap. A step of the solver is a pass.
+class SAGA(FirstOrderSolver):
+    """SAGA on X as it is. A step of the solver is a pass over the rows.
+
+    O(n·p·K) operations a pass (sparse X: the entries times K), O(n·K + p·K) memory, and one more
+    pass for the objective and the gap.
 
     Parameters
     ----------
     step : float or "lipschitz", default="lipschitz"
         γ. "lipschitz": 1/(2L + min(2l2·n/S, L)) with L the largest curvature of a row's loss.
     order : {"random", "shuffle"}, default="random"
-        n draws from all rows each pass, for which the theory holds, or every row once.
+        Each pass draws n rows with replacement, as the convergence theory assumes, or takes every
+        row once.
     start, change
         As in ``GradientDescent``.
     random_state : int or None, default=0
-        Of the draws. The same number gives the same answer; None another one each time.
+        Seed of the draws. A number makes fits reproducible; None does not.
 
     Examples
     --------
@@ -83,11 +86,11 @@ class SAGA(FromZero):
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         loss_code(problem, self.name)
-        at, here = first_look(problem, w, b)
+        at, current = evaluate_start(problem, w, b)
         sparse = problem.rows.sparse
-        gradient = here.gradient.copy()
+        gradient = current.gradient.copy()
         gradient[:-1] -= problem.l2 / problem.rows.S * w  # the losses alone
-        more = _More(
+        solver_state = SAGAState(
             at,
             Weights(w, b, sparse),
             Weights(gradient[:-1], gradient[-1], sparse),
@@ -95,7 +98,7 @@ class SAGA(FromZero):
             np.random.default_rng(self.random_state),
             self.gamma(problem),
         )
-        return state_of(problem, at, here, 1.0, more)
+        return state_of(problem, at, current, 1.0, solver_state)
 
     def gamma(self, problem: Problem) -> float:
         largest, _, of_penalty = row_curvature(problem)
@@ -113,7 +116,7 @@ class SAGA(FromZero):
     def step(self, problem: Problem, state: State) -> State:
         from ...kernels.first_order.saga import descend
 
-        more: _More = state.solver_state
+        solver_state: SAGAState = state.solver_state
         before: np.ndarray = np.vstack([state.w, state.b])
         rows = with_mean_weight_one(problem.rows)
         lam, loss = problem.l2 / problem.rows.S, loss_code(problem, self.name)
@@ -121,21 +124,21 @@ class SAGA(FromZero):
 
         def work(window: Window) -> None:
             descend(
-                window.X, window.y, window.s, window.rows, more.gamma, loss, lam, free,
-                more.theta.pair, more.mean.pair, more.table,
+                window.X, window.y, window.s, window.rows, solver_state.gamma, loss, lam, free,
+                solver_state.theta.pair, solver_state.mean.pair, solver_state.table,
             )  # fmt: skip
 
-        over_windows(rows, drawn(more.rng, rows.shape[0], self.order), 1, work)
-        theta = more.theta.theta
+        over_windows(rows, draw_order(solver_state.rng, rows.shape[0], self.order), 1, work)
+        theta = solver_state.theta.theta
         passes = (state.passes or 0.0) + 1
         new = state_after_pass(
-            problem, more.at, theta, state, passes, more, self.change is not None
+            problem, solver_state.at, theta, state, passes, solver_state, self.change is not None
         )
-        return self.enough(new, before, theta)
+        return self.stop_if_unchanged(new, before, theta)
 
 
 def _slopes(problem: Problem, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """∂ℓ/∂z of all rows at (w, b), (n, K)."""
+    """Return ∂ℓ/∂z of all rows at (w, b), (n, K)."""
     out = np.empty((problem.rows.shape[0], problem.outputs))
     loss = problem.loss
 

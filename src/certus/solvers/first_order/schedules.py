@@ -1,4 +1,4 @@
-"""How steps become shorter with time, t in passes over the data.
+"""Step-length schedules: factors of α after t passes over the data.
 
 "constant"    1
 "geometric"   decay^⌊t⌋, a factor after each pass
@@ -29,11 +29,11 @@ def geometric(decay: float) -> Schedule:
     return lambda t: decay ** np.floor(t)
 
 
-NAMES = ("constant", "geometric", "1/t", "1/sqrt(t)")
+SCHEDULE_NAMES = ("constant", "geometric", "1/t", "1/sqrt(t)")
 
 
-def schedule_of(given: object, decay: float) -> Schedule:
-    """By its name, or a function of t (an array)."""
+def make_schedule(given: object, decay: float) -> Schedule:
+    """Return the schedule of that name, or the given function of t (an array)."""
     known = {
         "constant": constant, "geometric": geometric(decay), "1/t": inverse,
         "1/sqrt(t)": inverse_root,
@@ -43,6 +43,6 @@ def schedule_of(given: object, decay: float) -> Schedule:
     if callable(given):
         return given
     raise ValueError(
-        f"schedule={given!r}: give one of {', '.join(map(repr, NAMES))}, or a function of the "
-        "passes made so far"
+        f"schedule={given!r}: give one of {', '.join(map(repr, SCHEDULE_NAMES))}, or a function of "
+        "the passes made so far"
     )

@@ -1,4 +1,4 @@
-"""How long a step is: a number, 1/L, or what a search along the direction finds.
+"""Step lengths: a number, 1/L, or the result of a line search.
 
 Fixed          α
 Lipschitz      share/L,   L the largest curvature of Q = F/S
@@ -15,40 +15,40 @@ from ..problem import Problem
 from .base import number_above_zero, share_below_one
 from .stochastic import finite_squares
 
-TRIALS = 200  # doublings or halvings: columns of size 1e20 need some 130 before the first step
-ROUNDING = 1e-15  # of F: what a step promises must be above it
-FEW_COLUMNS = 512  # up to which the matrix of squares is formed
-LANCZOS = 1e-3  # relative error of the largest eigenvalue of more columns
-SAFE = 1.01
+MAX_TRIALS = 200  # doublings or halvings: columns of size 1e20 need some 130 before the first step
+OBJECTIVE_ROUNDING = 1e-15  # relative: a predicted decrease of F below this is rounding
+MAX_GRAM_COLUMNS = 512  # up to which XᵀSX is formed; beyond, Lanczos iterations find λ_max
+LANCZOS_TOL = 1e-3  # relative error of that eigenvalue
+LANCZOS_SAFETY_FACTOR = 1.01  # Lanczos approaches λ_max from below
 
 
 class Trial(NamedTuple):
-    """What was found at a distance t along the direction."""
+    """Evaluation at a distance t along the direction."""
 
     value: float
     slope: float  # along the direction
-    found: Any  # for who asked
+    result: Any  # the caller's own evaluation, passed through
 
 
 class Line(NamedTuple):
-    """A way to go, and where it begins."""
+    """A descent direction, with the function along it and its value and slope at t = 0."""
 
     value: float
     slope: float  # at 0; below 0
-    first: float  # t to be tried first
-    trial: Callable[[float], Trial]  # a pass over X
+    first: float  # the first t to try
+    trial: Callable[[float], Trial]  # costs one pass over X
     lipschitz: Callable[[], float] | None = None  # () → L
 
 
 class StepRule(Protocol):
-    searches: bool  # along a direction that must go down
+    searches: bool  # needs a descent direction
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
-        """The step and what is there; None where no step goes down."""
+        """Return the step length and its trial; None where no step lowers the objective."""
 
 
 class Fixed:
-    """t = alpha.
+    """A constant step, t = alpha.
 
     Parameters
     ----------
@@ -68,9 +68,10 @@ class Fixed:
 
 
 class Lipschitz:
-    """t = share/L with L the largest curvature of Q that there can be: for share ≤ 1 a step of
-    gradient descent never raises Q. One pass over X, O(n·p²), for up to 512 columns; beyond, some
-    tens of passes.
+    """The step t = share/L with L an upper bound of the curvature of Q.
+
+    For share ≤ 1 a step of gradient descent never raises Q. L takes one pass over X, O(n·p²), for
+    up to 512 columns; beyond, some tens of passes.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class Backtracking:
     falls : float, default=1e-4
         Share of what the slope promises that Q must fall by.
     shrink : float, default=0.5
-        What t is multiplied with until it does. The next search begins at t/shrink.
+        Factor by which t is multiplied until it does. The next search begins at t/shrink.
     """
 
     searches = True
@@ -110,10 +111,10 @@ class Backtracking:
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
         t = line.first / self.shrink
-        while -t * line.slope > ROUNDING * abs(line.value):
-            there = line.trial(t)
-            if there.value <= line.value + self.falls * t * line.slope:
-                return t, there
+        while -t * line.slope > OBJECTIVE_ROUNDING * abs(line.value):
+            candidate = line.trial(t)
+            if candidate.value <= line.value + self.falls * t * line.slope:
+                return t, candidate
             t *= self.shrink
         return None
 
@@ -129,7 +130,7 @@ class Wolfe:
     falls : float, default=1e-4
         Share of what the slope promises that Q must fall by.
     flatter : float, default=0.9
-        Share of the slope that may be left.
+        Share of the initial slope that may remain.
     """
 
     searches = True
@@ -144,16 +145,16 @@ class Wolfe:
 
     def find(self, line: Line) -> tuple[float, Trial] | None:
         low, high, t = 0.0, np.inf, line.first
-        for _ in range(TRIALS):
-            if -t * line.slope <= ROUNDING * abs(line.value):
+        for _ in range(MAX_TRIALS):
+            if -t * line.slope <= OBJECTIVE_ROUNDING * abs(line.value):
                 return None
-            there = line.trial(t)
-            if not there.value <= line.value + self.falls * t * line.slope:
+            candidate = line.trial(t)
+            if not candidate.value <= line.value + self.falls * t * line.slope:
                 high = t
-            elif there.slope < self.flatter * line.slope:
+            elif candidate.slope < self.flatter * line.slope:
                 low = t
             else:
-                return t, there
+                return t, candidate
             t = 2 * t if high == np.inf else (low + high) / 2
         return None
 
@@ -161,18 +162,18 @@ class Wolfe:
         return f"Wolfe({self.falls!r}, {self.flatter!r})"
 
 
-NAMES: dict[str, Any] = {"lipschitz": Lipschitz, "backtracking": Backtracking, "wolfe": Wolfe}
+STEP_RULES: dict[str, Any] = {"lipschitz": Lipschitz, "backtracking": Backtracking, "wolfe": Wolfe}
 
 
-def step_rule(given: object, known: tuple[str, ...] = tuple(NAMES)) -> StepRule:
-    """By its name, as a number or as the object itself."""
+def make_step_rule(given: object, known: tuple[str, ...] = tuple(STEP_RULES)) -> StepRule:
+    """Return the step rule that is given by name, as a number, or as an object."""
     rule: Any
     if isinstance(given, str) and given in known:
-        rule = NAMES[given]()
+        rule = STEP_RULES[given]()
         return rule
     if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
         return Fixed(float(given))
-    allowed = tuple(NAMES[name] for name in known)
+    allowed = tuple(STEP_RULES[name] for name in known)
     if isinstance(given, (Fixed, *allowed)):
         rule = given
         return rule
@@ -184,19 +185,19 @@ def step_rule(given: object, known: tuple[str, ...] = tuple(NAMES)) -> StepRule:
 
 
 def largest_curvature(problem: Problem) -> float:
-    """L ≥ the largest eigenvalue of ∇²Q: ℓ″·λ_max(Σ s x̂x̂ᵀ)/S + l2/S, x̂ = (x, 1)."""
+    """Return L ≥ the largest eigenvalue of ∇²Q: ℓ″·λ_max(Σ s x̂x̂ᵀ)/S + l2/S, x̂ = (x, 1)."""
     if "curvature" not in problem.cache:
         with np.errstate(over="ignore", invalid="ignore"):
             problem.cache["curvature"] = finite_squares(_largest_eigenvalue(problem))
-    found: float = problem.cache["curvature"]
+    result: float = problem.cache["curvature"]
     rows = problem.rows
-    return float(problem.loss.curvature_bound * found + problem.l2 / rows.S) or 1.0
+    return float(problem.loss.curvature_bound * result + problem.l2 / rows.S) or 1.0
 
 
 def _largest_eigenvalue(problem: Problem) -> float:
     rows, free = problem.rows, problem.fit_intercept
     p = rows.shape[1]
-    if p <= FEW_COLUMNS:
+    if p <= MAX_GRAM_COLUMNS:
         total, cross, S = rows.dense().reduce(_squares, square=True)
         M = np.block([[total, cross[:, None]], [cross[None], np.array([[S]])]])
         M = M if free else total
@@ -208,12 +209,12 @@ def _largest_eigenvalue(problem: Problem) -> float:
         return np.append(Xt, st if free else 0.0) / S
 
     operator = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
-    start = np.random.default_rng(0).normal(size=p + 1)  # at right angles to nothing
+    start = np.random.default_rng(0).normal(size=p + 1)  # orthogonal to no eigenvector
     image = times(start)
     if not image.any() or not np.isfinite(image).all():
         return float(np.abs(image).sum())  # 0, or not finite
-    (found,) = eigsh(operator, 1, v0=start, tol=LANCZOS, return_eigenvectors=False)
-    return SAFE * float(found)
+    (result,) = eigsh(operator, 1, v0=start, tol=LANCZOS_TOL, return_eigenvectors=False)
+    return LANCZOS_SAFETY_FACTOR * float(result)
 
 
 def _squares(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any, Any]:

@@ -1,8 +1,8 @@
-"""What methods of one row at a time share: losses by their codes, the curvature of a row, draws.
+"""Shared parts of the stochastic methods: loss codes, the curvature of a row, random orders.
 
     Q = F/S = (1/n) Σ_i q_i + (l2/2S)‖w‖²,   q_i = (n s_i/S) ℓ_i        S = Σ s
 
-A row drawn from all with the same chance has ∇q_i for its mean gradient.
+For a row i drawn uniformly, the mean of ∇q_i is the gradient of the losses in Q.
 """
 
 from typing import NamedTuple
@@ -13,50 +13,58 @@ from ...data.rows import Rows
 from ..glm.coordinates import Coordinates
 from ..loop import State
 from ..problem import Problem
-from .base import MOST, diverged, look, state_of
+from .base import MAX_OBJECTIVE, diverged, evaluate, state_of
 
-# as in kernels/_slopes.py, which cannot be imported without a compiler
-CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared_hinge": 3, "softmax": 4}
-LOOK_EVERY = 5  # passes over many sparse entries, where a look is a third of what a pass costs
-MANY_ENTRIES = 1 << 20
+# the codes of kernels/_slopes.py, which cannot be imported without Numba
+LOSS_CODES = {"squared": 0, "huber": 1, "logistic": 2, "squared_hinge": 3, "softmax": 4}
+# F is evaluated after every 5th pass where X has many sparse entries: there an evaluation costs a
+# third of a pass
+EVALUATION_INTERVAL_PASSES = 5
+MIN_ENTRIES_TO_SKIP_EVALUATION = 1 << 20
 SHUFFLE, RANDOM = ORDERS = ("shuffle", "random")
 
 
 def loss_code(problem: Problem, name: str) -> tuple[int, float]:
-    """What kernels know of a loss; a loss of the user's own they do not know."""
+    """Return the loss as the kernels take it, (code, δ); raise for a loss without a code."""
     loss = problem.loss
-    if loss.name not in CODES:
+    if loss.name not in LOSS_CODES:
         raise ValueError(
-            f"solver='{name}' takes the losses {', '.join(map(repr, CODES))}, and {loss!r} is none "
-            "of them: use solver='gd', 'agd' or 'nesterov'"
+            f"solver='{name}' takes the losses {', '.join(map(repr, LOSS_CODES))}, and {loss!r} is "
+            "none of them: use solver='gd', 'agd' or 'nesterov'"
         )
-    return CODES[loss.name], float(getattr(loss, "delta", 0.0))
+    return LOSS_CODES[loss.name], float(getattr(loss, "delta", 0.0))
 
 
 class RowCurvature(NamedTuple):
-    """Of q_i + (l2/2S)‖w‖²."""
+    """Curvature of the rows' terms q_i + (l2/2S)‖w‖²."""
 
     largest: float
     mean: float
     of_penalty: float  # l2/S
 
     def of_batch(self, size: int, n: int) -> float:
-        """How much the gradient of a batch's mean can change, on average over the batches, as far
-        as norms tell (Gower et al. 2019): largest for 1 row, mean for all."""
+        """Return a bound on the expected smoothness of a batch's mean (Gower et al. 2019).
+
+        It is ``largest`` for batches of one row and ``mean`` for all rows.
+        """
         if n == 1 or size >= n:
             return self.mean + self.of_penalty
-        alone = (n - size) / (size * (n - 1))
-        return alone * self.largest + (1 - alone) * self.mean + self.of_penalty
+        weight_of_largest = (n - size) / (size * (n - 1))
+        return (
+            weight_of_largest * self.largest + (1 - weight_of_largest) * self.mean + self.of_penalty
+        )
 
 
 def row_curvature(problem: Problem) -> RowCurvature:
-    """ℓ″·(n s_i/S)·(‖x_i‖² + 1): its largest and its mean. One pass over X."""
+    """Return the largest and the mean of ℓ″·(n s_i/S)·(‖x_i‖² + 1). One pass over X."""
     rows, loss = problem.rows, problem.loss
     if "row squares" not in problem.cache:
         with np.errstate(over="ignore"):
-            found = rows.reduce(_row_squares, float(problem.fit_intercept), combine=_larger_and_sum)
-        finite_squares(found[1])
-        problem.cache["row squares"] = found
+            result = rows.reduce(
+                _row_squares, float(problem.fit_intercept), combine=_larger_and_sum
+            )
+        finite_squares(result[1])
+        problem.cache["row squares"] = result
     largest, total = problem.cache["row squares"]
     n, S = rows.shape[0], rows.S
     scale = loss.curvature_bound / S
@@ -64,7 +72,7 @@ def row_curvature(problem: Problem) -> RowCurvature:
 
 
 def finite_squares(value: float) -> float:
-    """``value`` itself, of squares of X: without them there is no step."""
+    """Return ``value``, a sum of squares of X; raise if it overflowed, since steps need it."""
     if not np.isfinite(value):
         raise ValueError(
             "the squares of X overflow, and a step follows from them: scale the columns "
@@ -89,17 +97,17 @@ def _larger_and_sum(left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
 
 
 def with_mean_weight_one(rows: Rows) -> Rows:
-    """s_i n/S for s_i."""
+    """Return rows with weights s_i n/S."""
     if rows.s is None:
         return rows
     return rows.with_targets(rows.y, rows.s * (rows.shape[0] / rows.S))
 
 
-def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
-    """The rows of one pass: each once, or n draws from all."""
+def draw_order(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
+    """Return the row indices of one pass: each row once, or n draws with replacement."""
     if order != SHUFFLE:
         return rng.integers(n, size=n)
-    # rng.permutation(n) in half the bytes, where they do: shuffling is bound by memory
+    # as rng.permutation(n), but in 32 bits where these suffice: shuffling is bound by memory
     rows = np.arange(n, dtype=np.int32 if n < 1 << 31 else np.intp)
     rng.shuffle(rows)
     return rows
@@ -107,12 +115,21 @@ def drawn(rng: np.random.Generator, n: int, order: str) -> np.ndarray:
 
 def state_after_pass(
     problem: Problem, at: Coordinates, theta: np.ndarray, before: State, passes: float,
-    more: object, always: bool,
+    solver_state: object, always: bool,
 ) -> State:  # fmt: skip
-    """After a pass of single rows: F and a bound, or where a look costs about as much as the pass,
-    only now and then. ``always``: after each."""
-    many = problem.rows.sparse and problem.rows.X.entries >= MANY_ENTRIES
-    if many and passes % LOOK_EVERY and not (always or problem.last_step):
+    """Return the state after a stochastic pass, with F and a bound.
+
+    Where evaluating F costs a large share of a pass, it is done at intervals only. ``always``:
+    after every pass.
+    """
+    skip_evaluation = (
+        problem.rows.sparse and problem.rows.X.entries >= MIN_ENTRIES_TO_SKIP_EVALUATION
+    )
+    if (
+        skip_evaluation
+        and passes % EVALUATION_INTERVAL_PASSES
+        and not (always or problem.last_step)
+    ):
         w, b = theta[:-1], theta[-1]
         return State(
             w,
@@ -122,12 +139,12 @@ def state_after_pass(
             before.bound,
             evaluated=False,
             passes=passes,
-            solver_state=more,
+            solver_state=solver_state,
         )
-    here = look(problem, at, theta)
-    if not here.F < MOST:
+    current = evaluate(problem, at, theta)
+    if not current.F < MAX_OBJECTIVE:
         return diverged(before, passes)
-    return state_of(problem, at, here, passes, more)
+    return state_of(problem, at, current, passes, solver_state)
 
 
 def checked_order(order: object) -> str:
@@ -137,7 +154,7 @@ def checked_order(order: object) -> str:
 
 
 class Weights:
-    """w and b as kernels want them: (K, p) beside dense rows, (p, K) beside sparse ones."""
+    """w and b in the kernels' layout: W is (K, p) for dense rows and (p, K) for sparse ones."""
 
     def __init__(self, w: np.ndarray, b: np.ndarray, sparse: bool):
         self.sparse = sparse
@@ -150,10 +167,10 @@ class Weights:
 
     @property
     def theta(self) -> np.ndarray:
-        """(p + 1, K): a copy."""
+        """θ as a new array, (p + 1, K)."""
         return np.vstack([self.W if self.sparse else self.W.T, self.b])
 
     def like(self) -> "Weights":
-        """Zeros of the same shape."""
+        """Return zeros of the same shape."""
         zeros = np.zeros_like(self.theta)
         return Weights(zeros[:-1], zeros[-1], self.sparse)

@@ -1,1 +1,1 @@
-"""Solvers for smooth losses of linear models: Newton's method and what feeds it."""
+"""Solvers for smooth losses of linear models: Newton's method and its parts."""

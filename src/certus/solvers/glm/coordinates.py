@@ -1,10 +1,10 @@
-"""Columns as solvers see them: centred, and within reach of squares.
+"""Coordinates in which solvers work: columns centred, and scaled so that squares do not overflow.
 
     z = x̂ᵀu + β,   x̂ = (x − c)∘q,   w = q∘u,   b = β − cᵀw
 
-c is the columns' mean, so that the intercept hardly depends on u; q is a power of two where a
-column is so large or small that its squares would leave float64. Where columns are of ordinary size
-and not many deviations away from 0, the blocks stay as they are and c is a correction:
+c is the columns' mean, so that the intercept hardly depends on u; q is a power of two where the
+squares of a column would overflow or underflow in float64. Where columns are of ordinary size and
+not many deviations away from 0, blocks stay as they are and c is applied as a correction:
 
     Xu − cᵀu,   Xᵀg − c Σ g
 """
@@ -16,18 +16,20 @@ import numpy as np
 from ...data.rows import Rows
 from ..linalg.gram import NonFiniteError, power_of_two
 
-FAR = 1e3  # deviations from 0 beyond which the correction would lose digits that matter
+MAX_MEAN_TO_DEVIATION = 1e3  # beyond which the correction would lose significant digits
 
 
 class Coordinates(NamedTuple):
+    """The map between the user's (w, b) and the solver's (u, β)."""
+
     c: np.ndarray  # (p,)
     q: np.ndarray | None  # (p,)
     variance: np.ndarray  # (p,): of x̂; 0 for a constant column
-    shifted: bool  # blocks are shifted (and scaled) one by one; else c is a correction
+    shifted: bool  # blocks are shifted and scaled when read; else c is a correction
 
     @property
     def correction(self) -> np.ndarray | None:
-        """What is to be subtracted still from the columns of a block; None for nothing."""
+        """The shift that ``block`` did not subtract from the columns; None if there is none."""
         return None if self.shifted or not self.c.any() else self.c
 
     @property
@@ -35,7 +37,7 @@ class Coordinates(NamedTuple):
         return 1.0 if self.q is None else self.q
 
     def block(self, X: np.ndarray) -> Any:
-        """The block as products use it, in float64 where that is a copy anyway."""
+        """Return the block for products, in float64 where it must be copied anyway."""
         if not self.shifted:
             return X
         X = np.subtract(X, self.c, dtype=float)
@@ -43,27 +45,33 @@ class Coordinates(NamedTuple):
             X *= self.q
         return X
 
-    def inside(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(u, β) of (w, b)."""
+    def to_internal(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (u, β) of (w, b)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return (w.T / self.scale).T, b + self.c @ w
 
-    def outside(self, u: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(w, b) of (u, β)."""
+    def to_user(self, u: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (w, b) of (u, β)."""
         w = (u.T * self.scale).T
         return w, beta - self.c @ w
 
 
-def coordinates_of_some(rows: Rows, fit_intercept: bool, count: int = 256) -> Coordinates:
-    """From a few rows: enough where a factorisation sees to the rest. Not for sparse rows."""
+def sampled_coordinates(rows: Rows, fit_intercept: bool, count: int = 256) -> Coordinates:
+    """Return the coordinates of a sample of dense rows.
+
+    They suffice where a factorisation takes care of what they leave.
+    """
     X, y, s = rows.sample_block(count)
     if s is not None and s.any():
-        X, y, s = X[s > 0], y, s[s > 0]  # a row that does not count must not say where data lie
+        X, y, s = X[s > 0], y, s[s > 0]  # rows of weight 0 must not influence the mean
     return coordinates(Rows(X, y, s, threads=1), fit_intercept)
 
 
 def coordinates(rows: Rows, fit_intercept: bool) -> Coordinates:
-    """One pass over X. Raises NonFiniteError where the columns' sums are not finite."""
+    """Return the coordinates of all rows, in one pass over X (two if columns lie far from 0).
+
+    Raises NonFiniteError where the columns' sums are not finite.
+    """
     p = rows.shape[1]
     zero = np.zeros(p)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -82,8 +90,8 @@ def coordinates(rows: Rows, fit_intercept: bool) -> Coordinates:
                 raise NonFiniteError
             return Coordinates(zero, q, sxx / S, q is not None and not rows.sparse)
         c = mean if q is None else mean / q
-        far = mean**2 > FAR**2 * np.maximum(variance, 0.0)
-        if far.any() and not rows.sparse:  # sums about 0 have lost digits: once more, about c
+        far = mean**2 > MAX_MEAN_TO_DEVIATION**2 * np.maximum(variance, 0.0)
+        if far.any() and not rows.sparse:  # sums about 0 have lost digits: repeat them about c
             S, sx, sxx, _ = _moments(rows, c, q)
             variance = sxx / S - (sx / S) ** 2
             size = np.abs(mean) * np.finfo(float).eps * 4
@@ -94,11 +102,11 @@ def coordinates(rows: Rows, fit_intercept: bool) -> Coordinates:
 
 
 def _moments(rows: Rows, c: np.ndarray, q: np.ndarray | None) -> tuple[Any, Any, Any, Any]:
-    *sums, largest = rows.reduce(_moments_of_block, c, q, combine=_combine)
+    *sums, largest = rows.reduce(_block_moments, c, q, combine=_combine)
     return sums[0], sums[1], sums[2], largest
 
 
-def _moments_of_block(
+def _block_moments(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, c: np.ndarray, q: np.ndarray | None
 ) -> tuple[Any, ...]:
     n, p = X.shape

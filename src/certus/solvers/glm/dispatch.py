@@ -1,4 +1,4 @@
-"""From class indices and class weights to a problem, and from a problem to the solver that fits it.
+"""Build the problem of a classifier, and choose and run the solver that suits it.
 
 F(w, b) = Σ_i (C s_i c_{y_i}) ℓ(y_i, x_iᵀw + b) + l1‖w‖₁ + l2/2‖w‖²
 """
@@ -16,20 +16,20 @@ from ..progress import OnStep, ignore
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .sampled_newton import SampledNewton, worth_sampling
-from .weightless import not_all_there, of_those_with_weight
+from .weightless import has_weightless_class, minimise_over_weighted_classes
 
-FEW_COLUMNS = 600  # up to which a Hessian each step is cheaper than products with it
-SMALL_WORK = 2e9  # n·(pK)² up to which it is in any case
-FEW_UNKNOWNS = 1000  # pK up to which the Hessian of a sample of the rows is factored
-WORTH_SAMPLING = 1 << 20  # elements of X above which some of the rows come first
-SMALL_SYSTEM = 300  # pK of a Hessian that is factored for its small work alone
-FEW_ELEMENTS = 1 << 20  # of X, times classes: some steps more take milliseconds
-# times less than what is asked: with the excess at 1e-6 coefficients had 3 digits, where
-# scikit-learn's of the same name and tol have 5
-AS_OTHERS = 1e-4
-ACCURATE = 1e-8  # times less than what is asked, where another step costs next to nothing
-# a certificate that misses its mark by a little asks the solver for more
-TIGHTER = (1.0, 1e-3, 1e-6)
+MAX_HESSIAN_COLUMNS = 600  # up to which factoring the Hessian is cheaper than products with it
+SMALL_HESSIAN_WORK = 2e9  # n·(pK)² up to which it is cheaper in any case …
+MAX_SMALL_UNKNOWNS = 300  # … provided that pK is at most this
+MAX_SAMPLED_UNKNOWNS = 1000  # pK up to which the Hessian of a sample of the rows is factored
+MIN_SAMPLING_ELEMENTS = 1 << 20  # elements of X from which a sample of the rows is solved first
+SMALL_PROBLEM_ELEMENTS = 1 << 20  # n·p·K up to which a few more steps take milliseconds
+# factor of tol: with the excess at 1e-6 coefficients had 3 correct digits, where scikit-learn's
+# solver of the same name has 5 at the same tol
+NEWTON_CG_TOL_FACTOR = 1e-4
+NEWTON_TOL_FACTOR = 1e-8  # factor of tol where another step costs next to nothing
+# factors of tol for refits, where the certificate just misses its tolerance
+RETRY_TOL_FACTORS = (1.0, 1e-3, 1e-6)
 
 
 def classification(
@@ -41,7 +41,10 @@ def classification(
     C: float = 1.0,
     class_weight: np.ndarray | None = None,
 ) -> Problem:
-    """``rows``: y (n, 1) the index of a row's class, s the sample weights."""
+    """Return the problem of one loss over all classes.
+
+    ``rows``: y (n, 1) holds class indices, s the sample weights.
+    """
     assert rows.y is not None
     k = rows.y[:, 0]
     s = rows.s
@@ -55,7 +58,7 @@ def classification(
     return Problem(weighted, loss, penalty, fit_intercept, n_classes if loss.several else 1)
 
 
-def against_the_rest(
+def one_vs_rest(
     rows: Rows,
     loss: Loss,
     penalty: Penalty,
@@ -63,28 +66,28 @@ def against_the_rest(
     n_classes: int,
     class_weight: np.ndarray | None = None,
 ) -> list[Problem]:
-    """A problem for each class, y = 1 for its rows and −1 for the rest, whose class weight is 1."""
+    """Return a problem for each class: y = 1 for its rows, −1 for all others, whose weight is 1."""
     assert rows.y is not None
     problems = []
     for k in range(n_classes):
-        own = rows.y[:, 0] == k
+        in_class = rows.y[:, 0] == k
         s = rows.s
         if class_weight is not None:
-            c = np.where(own, class_weight[k], 1.0)
+            c = np.where(in_class, class_weight[k], 1.0)
             s = c if s is None else s * c
-        y = np.where(own, 1.0, -1.0)[:, None]
+        y = np.where(in_class, 1.0, -1.0)[:, None]
         problems.append(Problem(rows.with_targets(y, s), loss, penalty, fit_intercept))
     return problems
 
 
-def coordinate_descent_takes(problem: Problem) -> bool:
-    """Else a penalty is known by its prox alone."""
+def supports_coordinate_descent(problem: Problem) -> bool:
+    """Return whether the penalty is an L1 or elastic net without sign constraint."""
     return not (np.isnan(problem.l1) or np.isnan(problem.l2) or problem.positive)
 
 
 def choose(problem: Problem, name: str = "auto") -> Solver:
-    """The solver by its name, or the fastest for the problem's shape and penalty."""
-    if not coordinate_descent_takes(problem):
+    """Return the solver of that name, or the fastest for the problem's shape and penalty."""
+    if not supports_coordinate_descent(problem):
         return ProximalGradient()
     if problem.l1 > 0:
         from ..lasso.coordinate_descent import CoordinateDescent
@@ -100,11 +103,16 @@ def choose(problem: Problem, name: str = "auto") -> Solver:
         return LBFGS()
     work = float(n) * unknowns**2
     plain = problem.loss.name in ("logistic", "softmax") and not problem.rows.sparse
-    if plain and n * p >= WORTH_SAMPLING and unknowns <= FEW_UNKNOWNS and worth_sampling(problem):
+    if (
+        plain
+        and n * p >= MIN_SAMPLING_ELEMENTS
+        and unknowns <= MAX_SAMPLED_UNKNOWNS
+        and worth_sampling(problem)
+    ):
         return SampledNewton()
-    small = unknowns <= SMALL_SYSTEM and work <= SMALL_WORK
+    small = unknowns <= MAX_SMALL_UNKNOWNS and work <= SMALL_HESSIAN_WORK
     dense = not problem.rows.sparse or problem.rows.X.density > 0.1
-    if small or (dense and problem.outputs == 1 and p <= FEW_COLUMNS and n > p):
+    if small or (dense and problem.outputs == 1 and p <= MAX_HESSIAN_COLUMNS and n > p):
         return Newton()
     return NewtonCG()
 
@@ -118,14 +126,16 @@ def solve(
     on_step: OnStep = ignore,
     before: int = 0,
 ) -> Fit:
-    """Minimise; of K scores, those whose sum over the classes is 0 where nothing decides."""
+    """Minimise F. Where K scores are determined up to a constant, they are made to sum to 0."""
     n, p = problem.rows.shape
-    if isinstance(solver, Newton) and float(n) * (p * problem.outputs) ** 2 <= SMALL_WORK:
-        tol *= ACCURATE  # for the sake of the coefficients' digits: convergence is quadratic
-    elif isinstance(solver, NewtonCG) and n * p * problem.outputs <= FEW_ELEMENTS:
-        tol *= AS_OTHERS
-    if not_all_there(problem):
-        return of_those_with_weight(problem, solver, start, tol, max_iter, on_step, before)
+    if isinstance(solver, Newton) and float(n) * (p * problem.outputs) ** 2 <= SMALL_HESSIAN_WORK:
+        tol *= NEWTON_TOL_FACTOR  # quadratic convergence: more digits of the coefficients for free
+    elif isinstance(solver, NewtonCG) and n * p * problem.outputs <= SMALL_PROBLEM_ELEMENTS:
+        tol *= NEWTON_CG_TOL_FACTOR
+    if has_weightless_class(problem):
+        return minimise_over_weighted_classes(
+            problem, solver, start, tol, max_iter, on_step, before
+        )
     fit = minimise(problem, solver, start, tol, max_iter, on_step, before)
     if not problem.loss.several:
         return fit

@@ -3,12 +3,12 @@ r"""Newton's method for the proportional-odds model.
     F(w, c) = −Σ s log P(y | x) + α/2 ‖w‖²,   P(y ≤ k | x) = σ(c_k − xᵀw)
     −log P = log(1 + e^{−(c_y − z)}) + log(1 + e^{c_{y−1} − z}) − log(1 − e^{−(c_y − c_{y−1})})
 
-F is convex and ∞ where thresholds do not rise, so that Newton steps, halved until F falls, stay
-where they do. Columns are centred and within reach of squares inside (``coordinates.py``):
-z − c_k does not change. One pass a step.
+F is convex, and ∞ where thresholds do not increase, so that Newton steps, halved until F falls,
+remain feasible. Columns are centred and scaled against overflow (``coordinates.py``), which leaves
+z − c_k unchanged. Each step is one pass.
 
-Columns that nearly repeat others, and columns that outnumber the rows, give way to combinations
-that are orthogonal (``linalg/orthogonal.py``): the optimum lies among the combinations of rows.
+Columns that nearly repeat others, or outnumber the rows, are replaced by orthogonal combinations
+(``linalg/orthogonal.py``): the optimal w is a combination of the rows.
 """
 
 from functools import partial
@@ -24,21 +24,25 @@ from ..loop import Fit
 from ..progress import OnStep, Step, ignore
 from .coordinates import Coordinates, coordinates
 
-NAME = "newton"
-DEPENDENT = 1e10  # condition of the scaled Hessian from which its inverse has few digits left
-HALVINGS = 60
-ROUNDING = 1e-14  # of F: a decrease below this cannot be seen
-ACCURATE = 1e-8  # times less than what is asked: the last steps are cheap, convergence is quadratic
+SOLVER_NAME = "newton"
+MAX_CONDITION = 1e10  # of the scaled Hessian; beyond it its inverse has few correct digits
+MAX_STEP_HALVINGS = 60  # a factor of 1e-18
+OBJECTIVE_ROUNDING = 1e-14  # relative: a decrease of F below this cannot be seen
+GOAL_FACTOR = 1e-8  # of the goal: convergence is quadratic, so the last steps are cheap
 
 
-class Sums(NamedTuple):
+class OrdinalSums(NamedTuple):
+    """Losses, gradient and Hessian, summed over rows."""
+
     f: float
-    right: int  # rows on the right side of both their thresholds, or of weight 0
+    n_correct: int  # rows between both their thresholds, or of weight 0
     g: np.ndarray  # (p + K − 1,)
     H: np.ndarray
 
 
-class Point(NamedTuple):
+class OrdinalPoint(NamedTuple):
+    """F at θ, and the Newton step from there."""
+
     theta: np.ndarray  # (u, c)
     F: float
     step: np.ndarray
@@ -47,117 +51,124 @@ class Point(NamedTuple):
     condition: float  # of the scaled Hessian
 
 
-class Proportional(NamedTuple):
-    """The problem in coordinates: those of columns that are centred, or of combinations of them."""
+class OrdinalProblem(NamedTuple):
+    """The problem in centred columns, or in orthogonal combinations of them."""
 
-    rows: Rows  # of x, or of the combinations z
+    rows: Rows  # of x, or of the combinations
     at: Coordinates
-    mass: np.ndarray  # Σ s of each class
+    class_weights: np.ndarray  # Σ s of each class
     l2: np.ndarray  # (p,), or (r, r) of combinations
     basis: Orthogonal | None = None
-    given: Rows | None = None  # of x, where ``rows`` are of combinations
+    user_rows: Rows | None = None  # rows of x, where ``rows`` holds combinations
 
-    def inside(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """θ of w (p, 1) and b = −c (K − 1,)."""
-        if self.basis is None or self.given is None:
-            u, beta = self.at.inside(w, b)
+    def to_internal(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return θ of w (p, 1) and b = −c (K − 1,)."""
+        if self.basis is None or self.user_rows is None:
+            u, beta = self.at.to_internal(w, b)
             return np.concatenate([u[:, 0], -beta])
-        eta = self.basis.inside(w[:, 0])
-        level = self.basis.mean @ eta - self.basis.mean_score(self.given, w[:, 0])
+        eta = self.basis.to_internal(w[:, 0])
+        level = self.basis.mean @ eta - self.basis.mean_score(self.user_rows, w[:, 0])
         return np.concatenate([eta, level - b])
 
-    def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def to_user(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = len(self.l2)
-        if self.basis is None or self.given is None:
-            return self.at.outside(theta[:p, None], -theta[p:])
-        w = self.basis.outside(theta[:p])
-        level = self.basis.mean @ theta[:p] - self.basis.mean_score(self.given, w)
+        if self.basis is None or self.user_rows is None:
+            return self.at.to_user(theta[:p, None], -theta[p:])
+        w = self.basis.to_user(theta[:p])
+        level = self.basis.mean @ theta[:p] - self.basis.mean_score(self.user_rows, w)
         return w[:, None], level - theta[p:]
 
-    def quadratic(self, u: np.ndarray) -> np.ndarray:
-        """The gradient of the penalty ½uᵀΛu."""
+    def penalty_gradient(self, u: np.ndarray) -> np.ndarray:
+        """Return the gradient of the penalty ½uᵀΛu."""
         return self.l2 * u if self.l2.ndim == 1 else self.l2 @ u
 
 
-def problem_of(rows: Rows, n_classes: int, alpha: float = 0.0) -> Proportional:
-    """The problem of y (n, 1), 0 … K − 1, in coordinates in which sums keep their digits."""
+def ordinal_problem(rows: Rows, n_classes: int, alpha: float = 0.0) -> OrdinalProblem:
+    """Return the problem of y (n, 1) in 0 … K − 1, in well-conditioned coordinates."""
     rows = rows.dense()
     assert rows.y is not None
-    mass = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, n_classes).astype(float)
+    class_weights = np.bincount(rows.y[:, 0].astype(np.intp), rows.s, n_classes).astype(float)
     n, p = rows.shape
     if p < n:
         at = coordinates(rows, True)
         l2 = alpha * np.broadcast_to(at.scale, (p,)) ** 2
-        problem = Proportional(rows, at, mass, l2)
-        point = _point(problem, _nothing(problem))
+        problem = OrdinalProblem(rows, at, class_weights, l2)
+        point = _point(problem, _null_theta(problem))
         if not np.isfinite(point.F):
             raise NonFiniteError
-        if point.condition < DEPENDENT:
+        if point.condition < MAX_CONDITION:
             return problem
     basis = orthogonal(rows, True, alpha)
     T = basis.in_users_units
     r = T.shape[1]
-    as_they_are = Coordinates(np.zeros(r), None, np.ones(r), False)
+    identity = Coordinates(np.zeros(r), None, np.ones(r), False)
     l2 = alpha * (T.T @ T)
-    return Proportional(basis.rows(rows), as_they_are, mass, l2, basis, rows)
+    return OrdinalProblem(basis.rows(rows), identity, class_weights, l2, basis, rows)
 
 
-def _nothing(problem: Proportional) -> np.ndarray:
-    """θ of the thresholds alone."""
-    below, mass = np.cumsum(problem.mass)[:-1], problem.mass
-    return np.concatenate([np.zeros(len(problem.l2)), np.log(below / (mass.sum() - below))])
+def _null_theta(problem: OrdinalProblem) -> np.ndarray:
+    """Return θ of the null model: w = 0 and the thresholds of the class shares."""
+    below, class_weights = np.cumsum(problem.class_weights)[:-1], problem.class_weights
+    return np.concatenate(
+        [np.zeros(len(problem.l2)), np.log(below / (class_weights.sum() - below))]
+    )
 
 
 def minimise(
-    problem: Proportional, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
+    problem: OrdinalProblem, start: tuple[np.ndarray, np.ndarray] | None, tol: float, max_iter: int,
     on_step: OnStep = ignore, before: int = 0,
 ) -> Fit:  # fmt: skip
-    """Minimise F. ``b`` of the answer is −c. ``before``: steps already made.
+    """Minimise F. ``Fit.b`` is −c. ``before``: steps already made.
 
     O(n·m² + m³) operations a step and O(m²) memory a thread, m = min(n, p).
     """
-    point = _point(problem, _nothing(problem))
+    point = _point(problem, _null_theta(problem))
     if not np.isfinite(point.F):
         raise NonFiniteError
     if start is not None:
-        there = _point(problem, problem.inside(*start))
-        point = there if there.F < point.F else point
-    f0 = float(-problem.mass @ np.log(problem.mass / problem.mass.sum()))
+        candidate = _point(problem, problem.to_internal(*start))
+        point = candidate if candidate.F < point.F else point
+    f0 = float(-problem.class_weights @ np.log(problem.class_weights / problem.class_weights.sum()))
     return _minimise(problem, point, tol * f0, max_iter, on_step, before)
 
 
 def _minimise(
-    problem: Proportional, point: Point, goal: float, max_iter: int, on_step: OnStep, before: int
+    problem: OrdinalProblem,
+    point: OrdinalPoint,
+    goal: float,
+    max_iter: int,
+    on_step: OnStep,
+    before: int,
 ) -> Fit:
     iteration = before
     while True:
-        here = partial(_fit, problem, point, goal, iteration)
-        told = iteration > before or before == 0
-        if told and on_step(Step(iteration, point.F, None, here)):
-            return here()
-        if point.decrement <= goal * ACCURATE or point.separated:
-            return here()
+        current_fit = partial(_fit, problem, point, goal, iteration)
+        is_new = iteration > before or before == 0
+        if is_new and on_step(Step(iteration, point.F, None, current_fit)):
+            return current_fit()
+        if point.decrement <= goal * GOAL_FACTOR or point.separated:
+            return current_fit()
         if iteration >= max_iter:
-            return here()._replace(stopped_at=max_iter)
-        better = _shorter(problem, point)
-        # what F no longer shows, the gradient does
-        unseen = point.decrement <= ROUNDING * abs(point.F)
-        if better is None or (unseen and not better.decrement < point.decrement):
-            return here()
+            return current_fit()._replace(stopped_at=max_iter)
+        better = _line_search(problem, point)
+        # where rounding hides the decrease of F, the gradient decides
+        below_rounding = point.decrement <= OBJECTIVE_ROUNDING * abs(point.F)
+        if better is None or (below_rounding and not better.decrement < point.decrement):
+            return current_fit()
         point, iteration = better, iteration + 1
 
 
-def _fit(problem: Proportional, point: Point, goal: float, iteration: int) -> Fit:
+def _fit(problem: OrdinalProblem, point: OrdinalPoint, goal: float, iteration: int) -> Fit:
     converged = point.decrement <= goal / 4 and not point.separated
-    w, b = problem.outside(point.theta)
+    w, b = problem.to_user(point.theta)
     aliases = None if problem.basis is None else problem.basis.aliases
-    return Fit(w, b, NAME, iteration, None, converged, aliases is not None, aliases=aliases)
+    return Fit(w, b, SOLVER_NAME, iteration, None, converged, aliases is not None, aliases=aliases)
 
 
-def _shorter(problem: Proportional, point: Point) -> Point | None:
-    """The first of the steps 1, ½, ¼, … that lowers F."""
-    t, noise = 1.0, ROUNDING * abs(point.F)
-    for _ in range(HALVINGS):
+def _line_search(problem: OrdinalProblem, point: OrdinalPoint) -> OrdinalPoint | None:
+    """Return the point after the first of the steps 1, ½, ¼, … that lowers F enough."""
+    t, noise = 1.0, OBJECTIVE_ROUNDING * abs(point.F)
+    for _ in range(MAX_STEP_HALVINGS):
         new = _point(problem, point.theta + t * point.step)
         if new.F - noise <= point.F - 2e-4 * t * point.decrement:
             return new
@@ -165,43 +176,46 @@ def _shorter(problem: Proportional, point: Point) -> Point | None:
     return None
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite is no step
-def _point(problem: Proportional, theta: np.ndarray) -> Point:
+@np.errstate(over="ignore", invalid="ignore")  # points that are not finite are refused
+def _point(problem: OrdinalProblem, theta: np.ndarray) -> OrdinalPoint:
+    """Return F and the Newton step at θ; F = ∞ where θ is infeasible."""
     rows, p = problem.rows, len(problem.l2)
     u, c = theta[:p], theta[p:]
-    nowhere = Point(theta, np.inf, theta, np.inf, False, np.inf)
+    infeasible = OrdinalPoint(theta, np.inf, theta, np.inf, False, np.inf)
     if not (np.diff(c) > 0).all():
-        return nowhere
-    sums: Sums = rows.reduce(_sums, problem.at, u, c, block_rows=gram_block_rows(rows), square=True)
-    value, slope, bend = _between(np.diff(c), problem.mass[1:-1])
+        return infeasible
+    sums: OrdinalSums = rows.reduce(
+        _sums, problem.at, u, c, block_rows=gram_block_rows(rows), square=True
+    )
+    value, slope, curvature = _gap_term(np.diff(c), problem.class_weights[1:-1])
     g, H = sums.g.copy(), sums.H.copy()
-    pull = problem.quadratic(u)
-    F = float(sums.f + value + pull @ u / 2)
-    g[:p] += pull
+    ridge = problem.penalty_gradient(u)
+    F = float(sums.f + value + ridge @ u / 2)
+    g[:p] += ridge
     H[:p, :p] += np.diag(problem.l2) if problem.l2.ndim == 1 else problem.l2
     for k in range(len(c) - 1):
         pair = slice(p + k, p + k + 2)
         g[pair] += slope[k] * np.array([-1.0, 1.0])
-        H[pair, pair] += bend[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        H[pair, pair] += curvature[k] * np.array([[1.0, -1.0], [-1.0, 1.0]])
     if not (np.isfinite(F) and np.isfinite(H).all()):
-        return nowhere
+        return infeasible
     step, condition = _newton_step(H, g)
-    separated = not problem.l2.any() and int(sums.right) == rows.shape[0]
-    return Point(theta, F, step, -float(g @ step) / 2, separated, condition)
+    separated = not problem.l2.any() and int(sums.n_correct) == rows.shape[0]
+    return OrdinalPoint(theta, F, step, -float(g @ step) / 2, separated, condition)
 
 
-def _between(d: np.ndarray, n: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """−n log(1 − e^{−d}) and its two derivatives in d."""
+def _gap_term(d: np.ndarray, n: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return −n log(1 − e^{−d}) and its first two derivatives in d."""
     e = -np.expm1(-d)  # 1 − e^{−d}
     return float(-n @ np.log(e)), -n * np.exp(-d) / e, n * np.exp(-d) / e**2
 
 
 def _newton_step(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
-    """−H⁺g on columns scaled to a diagonal of 1; and the condition of these."""
+    """Return −H⁺g, computed on columns scaled to a diagonal of 1, and their condition number."""
     diagonal = np.diagonal(H)
     d = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
     A = H / d / d[:, None]
-    A.flat[:: len(d) + 1] = 1.0  # also where nothing varies: there g is 0
+    A.flat[:: len(d) + 1] = 1.0  # also for constant columns, where g is 0
     R, condition = factor(A.copy())
     if condition < 1 / (16 * len(A) * np.finfo(float).eps):
         x = cholesky_solve(R, (g / d)[:, None])[:, 0]
@@ -219,35 +233,35 @@ def _sums(
     at: Coordinates,
     u: np.ndarray,
     c: np.ndarray,
-) -> Sums:
-    """The two logistic terms of each row, with derivatives."""
+) -> OrdinalSums:
+    """Return the sums of the two logistic terms of each row, with derivatives."""
     X, y = at.block(X), y[:, 0].astype(np.intp)
     shift = at.correction
     A = np.asarray(X, dtype=float) if shift is None else np.subtract(X, shift, dtype=float)
     z = np.dot(A, u)
     p, K = len(u), len(c) + 1
     weight = np.ones(len(z)) if s is None else s
-    # thresholds above and below; ∞ where there is none
+    # signed distances beyond the upper and the lower threshold; −∞ where there is none
     ends = np.concatenate([[-np.inf], c, [np.inf]])
     above, below = z - ends[y + 1], ends[y] - z
-    right = (above < 0) & (below < 0) | (weight == 0)
+    is_correct = (above < 0) & (below < 0) | (weight == 0)
     f = weight @ (np.logaddexp(0.0, above) + np.logaddexp(0.0, below))
-    (i, h), (j, k) = _slope_and_bend(above), _slope_and_bend(below)
+    (i, h), (j, k) = _softplus_derivatives(above), _softplus_derivatives(below)
     i, h, j, k = (weight * part for part in (i, h, j, k))
     g, H = np.empty(p + K - 1), np.zeros((p + K - 1, p + K - 1))
     g[:p] = np.dot(i - j, A)
     g[p:] = np.bincount(y, -i, K)[:-1] + np.bincount(y, j, K)[1:]
     H[:p, :p] = np.dot(A.T, (h + k)[:, None] * A)
-    each = np.zeros((len(z), K + 1))  # a column for each threshold, the ends too
-    each[np.arange(len(z)), y + 1] = h
-    each[np.arange(len(z)), y] = k
-    H[:p, p:] = -np.dot(A.T, each[:, 1:-1])
+    by_threshold = np.zeros((len(z), K + 1))  # a column for each threshold, including ±∞
+    by_threshold[np.arange(len(z)), y + 1] = h
+    by_threshold[np.arange(len(z)), y] = k
+    H[:p, p:] = -np.dot(A.T, by_threshold[:, 1:-1])
     H[p:, :p] = H[:p, p:].T
-    H[np.arange(p, p + K - 1), np.arange(p, p + K - 1)] = each[:, 1:-1].sum(axis=0)
-    return Sums(f, right.sum(), g, H)
+    H[np.arange(p, p + K - 1), np.arange(p, p + K - 1)] = by_threshold[:, 1:-1].sum(axis=0)
+    return OrdinalSums(f, is_correct.sum(), g, H)
 
 
-def _slope_and_bend(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of log(1 + e^m)."""
+def _softplus_derivatives(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first two derivatives of log(1 + e^m)."""
     e = np.exp(-np.abs(m))
     return np.where(m > 0, 1.0, e) / (1 + e), e / (1 + e) ** 2

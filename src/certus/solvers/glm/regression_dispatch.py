@@ -1,4 +1,4 @@
-"""From targets to problems, one for each, and from a problem to the solver that fits it.
+"""Build one problem for each target of a regression, and choose its solver.
 
 F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + pen(w)
 """
@@ -18,16 +18,16 @@ from ..problem import Problem
 from ..progress import OnStep, Step
 from . import dispatch
 
-FAR_TARGETS = 1e3  # deviations from 0, beyond which y is taken about its mean
+MAX_TARGET_MEAN_TO_DEVIATION = 1e3  # beyond which y is centred
 
 
-def targets(
+def target_problems(
     rows: Rows, loss: Loss, penalty: Penalty, fit_intercept: bool, centre: bool = False
 ) -> list[Problem]:
-    """What a solver finds out about X, it finds out once for all.
+    """Return a problem for each target; they share one cache of what solvers compute from X.
 
-    ``centre``: targets far from 0 are taken about their mean, where the intercept makes up for it:
-    the digits of F would be theirs.
+    ``centre``: centre targets far from 0 where there is an intercept, since F would lose its
+    digits to their mean.
     """
     assert rows.y is not None
     cache: dict[str, Any] = {}
@@ -36,7 +36,7 @@ def targets(
         shift = 0.0
         if centre and fit_intercept and loss.name in ("squared", "huber"):
             mean = float(np.average(y[:, 0], weights=rows.s))
-            shift = mean if abs(mean) > FAR_TARGETS * float(y.std()) else 0.0
+            shift = mean if abs(mean) > MAX_TARGET_MEAN_TO_DEVIATION * float(y.std()) else 0.0
         y = y - shift if shift else y
         one = rows.with_targets(y, rows.s)
         problems.append(Problem(one, loss, penalty, fit_intercept, 1, shift, cache=cache))
@@ -44,27 +44,30 @@ def targets(
 
 
 def choose(problem: Problem) -> Solver:
-    """Smooth: Newton's method, by factors or by conjugate gradients as the shape asks for. An L1
-    part: coordinate descent. w ≥ 0 alone: an active set. Anything else: proximal gradient, without
-    momentum where the penalty is not convex, and after reweighted squares where Huber's loss has
-    targets far beyond δ."""
+    """Return the solver that suits the loss, the penalty and the shape.
+
+    Smooth problems: Newton's method with a factored Hessian or by conjugate gradients. An L1 part:
+    coordinate descent. Only w ≥ 0: an active set. Anything else: proximal gradient, without
+    momentum where the penalty is not convex, and started by reweighted least squares where Huber's
+    loss has targets far beyond δ.
+    """
     if WorkingSets.fits(problem):
         return WorkingSets()
     if NonNegativeSquares.fits(problem):
         return NonNegativeSquares()
     if not getattr(problem.penalty, "convex", True):
         return ProximalGradient(accelerated=False)
-    found = dispatch.choose(problem)
-    if isinstance(found, ProximalGradient) and ReweightedSquares.fits(problem):
+    solver = dispatch.choose(problem)
+    if isinstance(solver, ProximalGradient) and ReweightedSquares.fits(problem):
         return ReweightedSquares()
-    return found
+    return solver
 
 
-class Together:
-    """The fits of all targets as one: what is done, what is being done, and b alone for the rest.
-    Its b holds what was taken away from the targets.
+class MultiTargetFit:
+    """Combined fit of all targets: finished ones, the current one, null models for the others.
 
-    As ``on_step`` of each target's solver it tells ``on_step`` of the whole.
+    Its b includes the shifts of the targets. It is the ``on_step`` of each target's solver, and
+    calls the ``on_step`` of the whole fit.
     """
 
     def __init__(self, problems: list[Problem], on_step: OnStep):
@@ -80,21 +83,21 @@ class Together:
         self.objectives[k], self.bounds[k] = step.objective, step.bound
         self.passes[k] = step.passes
         if k > 0 and step.iteration == 0:
-            return False  # the whole has begun already
+            return False  # iteration 0 of the whole fit has been reported already
         done = sum(fit.n_iter for at, fit in enumerate(self.fits) if at != k)
         bounds = [bound for bound in self.bounds if bound is not None]
         passes = [count for count in self.passes if count is not None]
-        whole = Step(
+        combined = Step(
             done + step.iteration,
             sum(self.objectives),
             sum(bounds) if len(bounds) == len(self.bounds) else None,
             lambda: self.fit(step.parameters()),
             sum(passes) if len(passes) == len(self.passes) else None,
         )
-        return self.on_step(whole)
+        return self.on_step(combined)
 
     def fit(self, current: Fit | None = None) -> Fit:
-        """``current``: in place of the target that is being fitted."""
+        """Return the combined fit, with ``current`` for the target that is being fitted."""
         fits = list(self.fits)
         if current is not None:
             fits[self.k] = current

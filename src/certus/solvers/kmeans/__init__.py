@@ -1,7 +1,7 @@
-"""k-means: Lloyd's iteration by exact bounds, and starts."""
+"""k-means: Lloyd's iteration with exact bounds, and its starting centres."""
 
 from .assigner import nearest_centers
-from .fit import Fit
+from .fit import KMeansFit
 from .lloyd import lloyd
 
-__all__ = ["Fit", "lloyd", "nearest_centers"]
+__all__ = ["KMeansFit", "lloyd", "nearest_centers"]

@@ -1,51 +1,51 @@
-"""Which way of assigning rows suits them, and one assignment."""
+"""The interface of assigners, the choice among them, and a single assignment."""
 
 from typing import Protocol
 
 import numpy as np
 
 from ...data.rows import Rows
-from .bounds import Bounds, Change, Own
-from .differences import Differences, far_apart
+from .bounds import AssignmentChange, Bounds, OwnDistances
+from .differences import Differences, exceeds_float32_range
 from .sparse import SparseAssigner
 
 
 class Assigner(Protocol):
-    """Rows with labels that follow moving centres."""
+    """Labels of all rows, kept up to date while the centres move."""
 
-    keeps_sums: bool  # move_to reports what the sums of the clusters lost and gained
+    tracks_sums: bool  # whether move_to reports the change of the clusters' sums
     labels: np.ndarray  # the nearest centre of each row
     C: np.ndarray | None  # centres; None before the first move
     c: np.ndarray  # the origin that sums are taken about
 
-    def move_to(self, C: np.ndarray) -> Change:
-        """Bring every label up to date with the centres C."""
+    def move_to(self, C: np.ndarray) -> AssignmentChange:
+        """Update every label for the centres C (k, p)."""
         ...
 
-    def own(self) -> Own:
-        """Measure all rows against their own centres."""
+    def distances_to_own_center(self) -> OwnDistances:
+        """Measure every row against the centre of its label."""
         ...
 
-    def forget(self, i: int) -> None:
-        """Row i was given another label: what is known of its distances no longer holds."""
+    def invalidate(self, i: int) -> None:
+        """Discard the bounds of row i, whose label was changed from outside."""
         ...
 
 
 def assigner(rows: Rows, k: int, once: bool = False) -> Assigner:
-    """The assigner that suits the rows; ``once``: bounds for further steps are not wanted."""
+    """Choose the assigner by the kind of rows; ``once``: no further step will need bounds."""
     if rows.sparse:
         return SparseAssigner(rows, k)
-    if far_apart(rows):
+    if exceeds_float32_range(rows):
         return Differences(rows, k)
     return Bounds(rows, k, 1 if once else None)
 
 
 def nearest_centers(rows: Rows, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, squared distances): the first of the nearest centres, by differences in float64.
+    """Return (labels, squared distances) of the nearest centres; of equally near ones the first.
 
-    O(n·k·p), mostly in float32; memory for a few numbers a row.
+    Distances are differences in float64. O(n·k·p), mostly in float32; a few numbers a row.
     """
     C = np.ascontiguousarray(centers, dtype=float)
     engine = assigner(rows, len(C), once=True)
     engine.move_to(C)
-    return engine.labels, engine.own().d2
+    return engine.labels, engine.distances_to_own_center().d2

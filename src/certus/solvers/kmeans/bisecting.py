@@ -2,9 +2,9 @@
 
     split C:  min over μ₀, μ₁ of Σ_{i∈C} s_i min(‖x_i − μ₀‖², ‖x_i − μ₁‖²)   by Lloyd's steps
 
-A row's cluster is found by going down the tree, at every split to the nearer of two centres. The
-objective falls with every split, and the splits before it stay as they are: the tree is not a local
-optimum of all k centres at once.
+A row's cluster is found by descending the tree, at every split to the nearer of two centres. The
+objective falls with every split, but earlier splits are never revised: the k centres together are
+usually not a local optimum.
 """
 
 from collections.abc import Callable
@@ -16,39 +16,41 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..progress import OnStep, Step, ignore
-from . import Fit, lloyd, nearest_centers
+from . import KMeansFit, lloyd, nearest_centers
 from .distinct_rows import two_points
 
-NOT_YET = 1 << 62  # a split that is under way
+PENDING_SPLIT = 1 << 62  # index of a split that is not yet complete: above every other
 
-Draw = Callable[[Rows], np.ndarray]  # rows of a cluster → start (2, p)
+DrawStart = Callable[[Rows], np.ndarray]  # rows of a cluster → start (2, p)
 
 
-class Tree(NamedTuple):
-    """Splits in the order they were made, one at least; leaves count from left to right."""
+class SplitTree(NamedTuple):
+    """The splits, at least one, in the order they were made; leaves are numbered left to right."""
 
-    pairs: np.ndarray  # (splits, 2, p) float64: the centres that a row goes to the nearer of
+    pairs: np.ndarray  # (splits, 2, p) float64: a row goes to the nearer of these two centres
     children: np.ndarray  # (splits, 2): another split, or −1 − leaf
 
 
 class Split(NamedTuple):
-    """One split, as it was made."""
+    """One split of a cluster in two."""
 
-    fit: Fit  # the best of its starts
-    objectives: np.ndarray  # of all its starts
+    fit: KMeansFit  # the best of its starts
+    objectives: np.ndarray  # J of every start
 
 
-OnSplit = Callable[[Rows, Split | None], None]  # None: an empty twin was made
+OnSplit = Callable[[Rows, Split | None], None]  # None: an indivisible leaf got an empty twin
 
 
 class Bisection(NamedTuple):
-    tree: Tree
+    """The tree of splits, with labels and centres of its leaves."""
+
+    tree: SplitTree
     centers: np.ndarray  # (leaves, p), values rounded to X's dtype
     labels: np.ndarray  # (n,) int32
     objective: float  # Σ s d² to the centre of each row's own leaf
-    effective: int  # leaves that own rows
-    unfinished: int  # splits that max_iter ended
-    inertias: np.ndarray  # (splits,) Σ s d² of each cluster that was split, before it was
+    effective: int  # leaves with at least one row of positive weight
+    unfinished: int  # splits that were ended by max_iter
+    inertias: np.ndarray  # (splits,) Σ s d² of each cluster before it was split
 
 
 Grown = Callable[[], Bisection]
@@ -60,23 +62,23 @@ class _Node:
     i: np.ndarray  # the rows of a leaf
     inertia: float
     weight: float
-    split: int = NOT_YET
+    split: int = PENDING_SPLIT
     children: "list[_Node]" = field(default_factory=list)
-    divisible: bool = field(init=False)  # has it two distinct points, as far as is known?
+    divisible: bool = field(init=False)  # False once all its rows are known to be equal
 
     def __post_init__(self) -> None:
         self.divisible = len(self.i) > 1
 
     def leaves(self, splits: float = np.inf) -> "list[_Node]":
-        """From left to right, as they were after so many splits of the tree."""
-        found, left_to_see = [], [self]
-        while left_to_see:
-            node = left_to_see.pop()
+        """Return the leaves, left to right, as they were after the given number of splits."""
+        leaves_found, stack = [], [self]
+        while stack:
+            node = stack.pop()
             if node.children and node.split < splits:
-                left_to_see += reversed(node.children)
+                stack += reversed(node.children)
             else:
-                found.append(node)
-        return found
+                leaves_found.append(node)
+        return leaves_found
 
     def rows(self) -> np.ndarray:
         return np.concatenate([leaf.i for leaf in self.leaves()])
@@ -91,7 +93,7 @@ SCORES: dict[str, Callable[[_Node], float]] = {
 def bisect(
     rows: Rows,
     k: int,
-    draw: Draw,
+    draw: DrawStart,
     *,
     strategy: str = "biggest_inertia",
     n_init: int = 1,
@@ -100,26 +102,26 @@ def bisect(
     on_step: OnStep = ignore,
     on_split: OnSplit = lambda rows, split: None,
 ) -> Bisection:
-    """Split k − 1 times the leaf with the largest score.
+    """Split the leaf with the largest score, k − 1 times.
 
-    A leaf of equal points cannot be split: where no other is left, it gets an empty twin, so that
-    there are k centres in any case. ``on_split`` sees every split with the rows that it split;
-    the parameters of a step are a function that gives the ``Bisection``.
+    A leaf of equal points cannot be split: if no other is left, it gets an empty twin, so that
+    there are always k centres. ``on_split`` is called with the rows of every split and its result;
+    the parameters of a step are a function that returns the ``Bisection``.
     """
-    whole = _whole(rows)
+    root = _root_node(rows)
     nodes: list[_Node] = []  # those that were split
     unfinished = 0
 
-    def so_far() -> Grown:  # a listener asks after every split, and seldom for more than this
-        return partial(_finish, rows, whole, nodes[:], unfinished)
+    def so_far() -> Grown:  # lazy: callbacks run after every split, and few need the whole tree
+        return partial(_finish, rows, root, nodes[:], unfinished)
 
-    if on_step(Step(0, whole.inertia, None, so_far)):
+    if on_step(Step(0, root.inertia, None, so_far)):
         return so_far()()
     for t in range(1, k):
         while True:
-            leaf = _next(whole, SCORES[strategy])
+            leaf = _next_leaf(root, SCORES[strategy])
             if not leaf.divisible:
-                _twin(leaf)
+                _add_empty_twin(leaf)
                 on_split(rows, None)
                 break
             part = rows if len(leaf.i) == rows.shape[0] else rows.take(leaf.i)
@@ -132,28 +134,28 @@ def bisect(
             leaf.divisible = False
         leaf.split = len(nodes)
         nodes.append(leaf)
-        J = sum(leaf.inertia for leaf in whole.leaves())
+        J = sum(leaf.inertia for leaf in root.leaves())
         if on_step(Step(t, J, None, so_far)):
             break
     return so_far()()
 
 
-def _whole(rows: Rows) -> _Node:
+def _root_node(rows: Rows) -> _Node:
     n = rows.shape[0]
     first, _, _ = rows.take(np.array([0])).block(0, 1)
     start = (first.toarray() if rows.sparse else first).astype(float)
-    fit = lloyd(rows, start, max_iter=1)  # of one centre, the mean
+    fit = lloyd(rows, start, max_iter=1)  # with one centre, one step reaches the mean
     return _Node(fit.centers[0], np.arange(n), fit.objective, rows.S)
 
 
-def _next(whole: _Node, score: Callable[[_Node], float]) -> _Node:
-    """The first leaf with the largest score, of those that can be split if there are any."""
-    leaves = whole.leaves()
+def _next_leaf(root: _Node, score: Callable[[_Node], float]) -> _Node:
+    """Return the first leaf with the largest score, among divisible ones if there are any."""
+    leaves = root.leaves()
     divisible = [leaf for leaf in leaves if leaf.divisible]
     return max(divisible or leaves, key=score)
 
 
-def _split(part: Rows, draw: Draw, n_init: int, max_iter: int, tol: float) -> Split:
+def _split(part: Rows, draw: DrawStart, n_init: int, max_iter: int, tol: float) -> Split:
     fits = [lloyd(part, draw(part), max_iter=max_iter, tol=tol) for _ in range(n_init)]
     objectives = np.array([fit.objective for fit in fits])
     return Split(fits[int(objectives.argmin())], objectives)
@@ -163,26 +165,26 @@ def _divide(leaf: _Node, part: Rows, split: Split) -> None:
     labels, d2 = nearest_centers(part, split.fit.centers)
     inertia = np.bincount(labels, d2 if part.s is None else part.s * d2, minlength=2)
     weight = np.bincount(labels, part.s, minlength=2)
-    # all at once: an interrupt finds them all, or none
+    # assigned in one statement, so that an interrupt never leaves a single child
     leaf.children = [
         _Node(split.fit.centers[side], leaf.i[labels == side], inertia[side], weight[side])
         for side in range(2)
     ]
-    leaf.i = leaf.i[:0]  # its children hold them
+    leaf.i = leaf.i[:0]  # the children hold the rows
 
 
-def _twin(leaf: _Node) -> None:
-    """Split a leaf into itself and nothing: at equal distances a row goes left."""
-    nothing = leaf.i[:0]
-    itself = _Node(leaf.center, leaf.i, leaf.inertia, leaf.weight)
-    itself.divisible = False
-    leaf.children = [itself, _Node(leaf.center, nothing, 0.0, 0.0)]
-    leaf.i = nothing
+def _add_empty_twin(leaf: _Node) -> None:
+    """Split a leaf into itself and an empty one: at equal distances a row goes left."""
+    no_rows = leaf.i[:0]
+    occupied = _Node(leaf.center, leaf.i, leaf.inertia, leaf.weight)
+    occupied.divisible = False
+    leaf.children = [occupied, _Node(leaf.center, no_rows, 0.0, 0.0)]
+    leaf.i = no_rows
 
 
-def _finish(rows: Rows, whole: _Node, nodes: list[_Node], unfinished: int) -> Bisection:
-    """The tree as it was after the splits of ``nodes``."""
-    leaves = whole.leaves(len(nodes))
+def _finish(rows: Rows, root: _Node, nodes: list[_Node], unfinished: int) -> Bisection:
+    """Return the tree as it was after the splits of ``nodes``."""
+    leaves = root.leaves(len(nodes))
     number = {id(leaf): label for label, leaf in enumerate(leaves)}
     labels = np.empty(rows.shape[0], dtype=np.int32)
     for label, leaf in enumerate(leaves):
@@ -194,7 +196,7 @@ def _finish(rows: Rows, whole: _Node, nodes: list[_Node], unfinished: int) -> Bi
             pairs[t, side] = child.center
             children[t, side] = -1 - number[id(child)] if id(child) in number else child.split
     return Bisection(
-        Tree(pairs, children),
+        SplitTree(pairs, children),
         np.array([leaf.center for leaf in leaves]),
         labels,
         float(sum(leaf.inertia for leaf in leaves)),
@@ -204,19 +206,19 @@ def _finish(rows: Rows, whole: _Node, nodes: list[_Node], unfinished: int) -> Bi
     )
 
 
-def go_down(rows: Rows, tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, d²): the leaf of every row, and the squared distance to its centre."""
+def descend(rows: Rows, tree: SplitTree) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leaf of every row, and the squared distance to its centre."""
     n = rows.shape[0]
     labels, d2 = np.zeros(n, dtype=np.int32), np.empty(n)
-    waiting = [(0, np.arange(n))]
-    while waiting:
-        split, i = waiting.pop()
+    stack = [(0, np.arange(n))]
+    while stack:
+        split, i = stack.pop()
         part = rows if len(i) == n else rows.take(i)
         sides, d2[i] = nearest_centers(part, tree.pairs[split])
         for side in range(2):
-            child, its = int(tree.children[split, side]), i[sides == side]
+            child, members = int(tree.children[split, side]), i[sides == side]
             if child < 0:
-                labels[its] = -1 - child
-            elif len(its):
-                waiting.append((child, its))
+                labels[members] = -1 - child
+            elif len(members):
+                stack.append((child, members))
     return labels, d2

@@ -9,83 +9,88 @@ import numpy as np
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter, run_on_threads
 from ..neighbors.lists import even_slices
-from .fit import stored
-from .groups import cells_of, groups_of, half_way
+from .fit import center_dtype
+from .groups import cells_of, groups_of, half_distance_to_nearest
 
-LOOP, BLAS, BY_ROWS = range(3)  # kernels/kmeans/assignment.py
-UNIT = 2.0**-24
-SAMPLE = 1024  # rows that say where the data lie
-BLOCK, BLOCK_BYTES = 8192, 1 << 23  # rows of a task, about
-WALK_COLUMNS, WALK_CENTRES = 3, 16  # few of the former, many of the latter: neighbours suffice
-NEIGHBOURS, PART = 12, 32  # of a centre, kept, times columns; centres of a task
-SOME = 8  # a part of the groups, one in so many: their centres are compared without the others
-TIGHTEN, REST = 0.8, 4  # of the rows: if more are compared in the end, they are at once for a while
-TOGETHER = 64  # rows of a block and centre, where they walk
-MANY_BLOCKS = 32  # at most: each has sums of its own
-FEW_COLUMNS, FEW_CENTRES = (
-    16,
-    24,
-)  # up to which loops are faster than BLAS; kernels/kmeans/assignment.py
-
-
-class Change(NamedTuple):
-    """What one look at the rows found: Σ s(x − c) and Σ s of those that came, less those that went,
-    a centre each; how many moved, were compared with all centres, were not proven by bounds
-    alone; at first Σ s‖z‖²."""
-
-    sums: np.ndarray
-    mass: np.ndarray
-    moved: int
-    evaluated: int
-    unproven: int
-    total: float
+# How a kernel forms the products of rows and centres; as in kernels/kmeans/assignment.py.
+LOOP, BLAS, BY_ROWS = range(3)
+FLOAT32_UNIT = 2.0**-24  # unit roundoff of float32
+SAMPLE_ROWS = 1024  # rows from which origin and scale are estimated
+BLOCK_ROWS, BLOCK_BYTES = 8192, 1 << 23  # size of a block, about: it should stay in cache
+# With few columns and many centres it suffices to compare a row with the neighbours of its centre.
+MAX_WALK_COLUMNS, MIN_WALK_CENTERS = 3, 16
+NEIGHBORS_PER_COLUMN = 12  # length of a centre's list of neighbours, times the number of columns
+CENTERS_PER_TASK = 32  # centres whose neighbours one task computes
+PARTIAL_SCAN_DIVISOR = 8  # if at most t/8 groups may hold a nearer centre, only these are compared
+# If more than this share of the rows that the bounds left open must be compared with all centres
+# anyway, measuring the distance to their own centre first is skipped for a few steps.
+MAX_TIGHTENED_SHARE, TIGHTENING_PAUSE = 0.8, 4
+WALK_ROWS_PER_CENTER = 64  # rows of a block for each centre, since rows of one label walk together
+MAX_BLOCKS = 32  # each block has its own (k, p) sums
+MAX_LOOP_COLUMNS = 16  # up to here loops are faster than BLAS; kernels/kmeans/assignment.py
+MAX_BY_ROWS_CENTERS = 24  # up to here reading each row once is faster than BLAS
 
 
-class Own(NamedTuple):
-    """Of rows and the centres they are nearest to."""
+class AssignmentChange(NamedTuple):
+    """How labels and the sums of clusters changed in one assignment of all rows."""
+
+    sums: np.ndarray  # (k, p): Σ s(x − c) over the rows that joined, minus those that left
+    mass: np.ndarray  # (k,): Σ s likewise
+    moved: int  # rows whose label changed
+    evaluated: int  # rows that were compared with all centres
+    unproven: int  # rows whose label the bounds alone did not prove
+    total: float  # Σ s‖z‖² in the first assignment, else 0
+
+
+class OwnDistances(NamedTuple):
+    """Squared distances d² of rows to the centres of their labels."""
 
     objective: float  # Σ s d²
     d2: np.ndarray  # (n,)
-    rest: np.ndarray  # (k, p): Σ s(x − μ), which is 0 at a mean
+    residual_sums: np.ndarray  # (k, p): Σ s(x − μ), which is 0 at a mean
 
 
-class _Centres(NamedTuple):
-    F: np.ndarray
-    square: np.ndarray
+class _CenterArrays(NamedTuple):
+    """The centres m = (μ − c)·scale as the kernels take them, padded and sorted by group."""
+
+    F: np.ndarray  # −2m in float32
+    square: np.ndarray  # ‖m‖² in float32, infinite for padding
     group: np.ndarray
-    order: np.ndarray
-    e1: float
+    order: np.ndarray  # the centre in each line
+    e1: float  # float32 products are off by at most e₁‖z‖ + e₂
     e2: float
 
 
 class Bounds:
-    """Labels of dense rows by exact bounds: O(n·k·p) at first, then what the bounds do not prove.
+    """Assigner of dense rows with exact bounds: O(n·k·p) at first, then only rows left unproven.
 
     Memory for n·(t + 2) numbers of four bytes, t ≤ max(1, p/8) groups of centres.
     """
 
-    keeps_sums = True
+    tracks_sums = True
 
     def __init__(self, rows: Rows, k: int, t: int | None = None):
         (n, p), self.rows, self.k = rows.shape, rows, k
-        self.c, self.scale = about(rows)
-        self.walks = p <= WALK_COLUMNS and k >= WALK_CENTRES and t is None
+        self.c, self.scale = origin_and_scale(rows)
+        self.walks = p <= MAX_WALK_COLUMNS and k >= MIN_WALK_CENTERS and t is None
         self.t = t or (1 if self.walks else number_of_groups(k, p))
         self.labels = np.zeros(n, dtype=np.int32)
         self.u = np.empty(n, dtype=np.float32)
         self.L = np.empty((n, self.t), dtype=np.float32)
-        few = p <= FEW_COLUMNS and self.t == 1
-        self.how = LOOP if few else BY_ROWS if k <= FEW_CENTRES else BLAS
+        short_rows = p <= MAX_LOOP_COLUMNS and self.t == 1
+        self.product_method = LOOP if short_rows else BY_ROWS if k <= MAX_BY_ROWS_CENTERS else BLAS
         self.C: np.ndarray | None = None
-        self.block = block_rows(n, k, 1 if self.how == BY_ROWS else p)  # each row is read once
+        self.block = block_rows(
+            n, k, 1 if self.product_method == BY_ROWS else p
+        )  # each row is read once
         if self.walks:  # rows of one label walk together
-            self.block = max(self.block, min(TOGETHER * k, -(-n // 4)))
+            self.block = max(self.block, min(WALK_ROWS_PER_CENTER * k, -(-n // 4)))
         self.largest = max(b - a for a, b in rows.edges(self.block))
-        self.tighten, self.rest = False, 0  # steps without it
+        self.tighten, self.pause = False, 0  # measure u before comparing?; steps until it may
         self._local = threading.local()
 
-    def move_to(self, C: np.ndarray) -> Change:
-        """Every row to its nearest of the centres C (k, p)."""
+    def move_to(self, C: np.ndarray) -> AssignmentChange:
+        """Assign every row to the nearest of the centres C (k, p)."""
         first, before = self.C is None, self.C
         self.C = np.array(C, dtype=float, order="C")
         if self.walks:
@@ -98,45 +103,56 @@ class Bounds:
             moves: Any = ()
         else:
             moves = self._moves(self._drift(before))
-        centres = self._centres()
-        with blas_limiter if self.how == BLAS else nullcontext():
-            change: Change = self.rows.reduce(
-                self._block, centres, first, moves,
+        centers = self._center_arrays()
+        with blas_limiter if self.product_method == BLAS else nullcontext():
+            change: AssignmentChange = self.rows.reduce(
+                self._block, centers, first, moves,
                 beside=(self.labels, self.u, self.L), block_rows=self.block, times=self.k,
             )  # fmt: skip
-        # where nearly all rows are compared in the end, their own centre need not come first
-        if self.tighten and change.evaluated > TIGHTEN * change.unproven:
-            self.rest = REST
-        self.rest -= 1
-        # few centres: to read a long row costs more than to compare it with all of them
-        self.tighten = self.rest < 0 and self.how != BY_ROWS
+        # where nearly all open rows are compared with all centres anyway, tightening does not pay
+        if self.tighten and change.evaluated > MAX_TIGHTENED_SHARE * change.unproven:
+            self.pause = TIGHTENING_PAUSE
+        self.pause -= 1
+        # with few centres, reading a long row costs more than comparing it with all of them
+        self.tighten = self.pause < 0 and self.product_method != BY_ROWS
         return change._replace(total=change.total / self.scale**2)
 
     def _drift(self, before: Any) -> np.ndarray:
+        """Upper bound of how far each centre moved, in float32 and scaled units."""
         return rounded_up(np.sqrt((((self.C - before) * self.scale) ** 2).sum(axis=1)))
 
     def _moves(self, drift: np.ndarray) -> tuple[Any, ...]:
-        """How far each centre and each group went, half of the way to the next centre, and what to
-        try before a row is compared with all."""
+        """Return the kernel's arguments about movement: drift of each centre and of each group,
+        half the distance to the nearest other centre, whether to tighten, and up to how many
+        groups a partial scan is tried."""
         drifts = np.zeros(self.t, dtype=np.float32)
         np.maximum.at(drifts, self.group, drift)
         half = np.zeros(self.k, dtype=np.float32)
         if self.k**2 <= len(self.u):
-            half = half_way((self.C - self.c) * self.scale)
-        return drift, drifts, half, self.tighten, self.t // SOME if self.how == BLAS else 0
+            half = half_distance_to_nearest((self.C - self.c) * self.scale)
+        return (
+            drift,
+            drifts,
+            half,
+            self.tighten,
+            self.t // PARTIAL_SCAN_DIVISOR if self.product_method == BLAS else 0,
+        )
 
-    def _walk(self, drift: np.ndarray | None) -> Change:
-        """Few columns: among the neighbours of the centre that a row was nearest to, or, at first
-        (no ``drift``), of the one nearest to the middle of its cell."""
+    def _walk(self, drift: np.ndarray | None) -> AssignmentChange:
+        """Assign rows of few columns by walking along the neighbours of their previous centre.
+
+        In the first step (``drift`` is None) they start from the centre nearest to the middle of
+        their grid cell.
+        """
         from ...kernels.kmeans.walk import cells, neighbours, walk
 
         assert self.C is not None
         k, C, first = self.k, self.C, drift is None
         cuts, middle = cells_of(C) if first else (None, None)
         drift = np.zeros(k, dtype=np.float32) if drift is None else drift
-        m = min(k - 1, NEIGHBOURS * len(self.c))
+        m = min(k - 1, NEIGHBORS_PER_COLUMN * len(self.c))
         near, gap = np.zeros((k, m), dtype=np.int32), np.empty((k, m))
-        parts = even_slices(k, PART)
+        parts = even_slices(k, CENTERS_PER_TASK)
         run_on_threads(
             lambda i: neighbours(C, self.scale, parts[i].start, parts[i].stop, near, gap),
             len(parts), self.rows.threads,
@@ -150,31 +166,31 @@ class Bounds:
             labels: np.ndarray,
             u: np.ndarray,
             L: np.ndarray,
-        ) -> Change:
+        ) -> AssignmentChange:
             sums, mass = np.zeros((k, len(self.c))), np.zeros(k)
             X, l = np.ascontiguousarray(X), L[:, 0]
             if first:
                 cells(X, cuts, middle, labels)
                 u[:], l[:] = np.inf, 0
-            found = walk(
+            counts = walk(
                 X, np.empty(0) if s is None else s, self.c, self.scale, C, near, gap, drifts, first,
                 (u, l, labels), sums, mass,
             )  # fmt: skip
-            return Change(sums, mass, *found)
+            return AssignmentChange(sums, mass, *counts)
 
-        change: Change = self.rows.reduce(
+        change: AssignmentChange = self.rows.reduce(
             block, beside=(self.labels, self.u, self.L), block_rows=self.block, times=8
         )
         return change._replace(total=change.total / self.scale**2)
 
-    def _centres(self) -> "_Centres":
-        """What kernels want of them: −2m and ‖m‖² in float32, filled up, group after group."""
+    def _center_arrays(self) -> "_CenterArrays":
+        """Return the centres in the layout of the kernels."""
         assert self.C is not None
         k, p = self.C.shape
         m = (self.C[self.order] - self.c) * self.scale
-        # a multiple of four, by rows of five; with BLAS four are read at a time, from anywhere
-        together = 5 if self.how == BY_ROWS else 4
-        lines = -(-(k + 3 if self.how == BLAS else k) // together) * together
+        # kernels read four lines at a time (five in BY_ROWS); with BLAS from any line on
+        together = 5 if self.product_method == BY_ROWS else 4
+        lines = -(-(k + 3 if self.product_method == BLAS else k) // together) * together
         F = np.zeros((lines, -(-p // 8) * 8), dtype=np.float32)
         with np.errstate(over="ignore"):
             F[:k, :p] = -2 * m
@@ -184,8 +200,11 @@ class Bounds:
         group, order = np.full(len(F), self.t - 1), np.zeros(len(F), dtype=np.intp)
         group[:k], order[:k] = self.group[self.order], self.order
         far = float(np.sqrt(length.max()))
-        e1, e2 = 1.02 * UNIT * (2 * p + 8) * far, 1.02 * UNIT * (p + 4) * far**2 + 1e-37 * p
-        return _Centres(F, square, group, order, e1, e2)
+        e1, e2 = (
+            1.02 * FLOAT32_UNIT * (2 * p + 8) * far,
+            1.02 * FLOAT32_UNIT * (p + 4) * far**2 + 1e-37 * p,
+        )
+        return _CenterArrays(F, square, group, order, e1, e2)
 
     def _block(
         self,
@@ -195,35 +214,35 @@ class Bounds:
         labels: np.ndarray,
         u: np.ndarray,
         L: np.ndarray,
-        centres: "_Centres",
+        centers: "_CenterArrays",
         first: bool,
         moves: np.ndarray,
-    ) -> Change:
+    ) -> AssignmentChange:
         from ...kernels.kmeans._scratch import Scratch
         from ...kernels.kmeans.assignment import assign
         from ...kernels.kmeans.bounds import prove
 
-        n, (F, square, group, order, e1, e2) = len(u), centres
+        n, (F, square, group, order, e1, e2) = len(u), centers
         if not hasattr(self._local, "scratch"):
             k, p = F.shape
-            self._local.scratch = Scratch(self.largest, k, p, self.t, self.how)
+            self._local.scratch = Scratch(self.largest, k, p, self.t, self.product_method)
         scratch = self._local.scratch
         X, s = np.ascontiguousarray(X), np.empty(0) if s is None else s
         sums, mass = np.zeros((self.k, len(self.c))), np.zeros(self.k)
-        state = u, L.reshape(self.t, n), labels  # a block's bounds, group by group
+        state = u, L.reshape(self.t, n), labels  # within a block, bounds are stored by group
         at = self.c, self.scale, self.C
         moved, left, unproven = 0, n, n
         if first:
             scratch.rows[:n] = np.arange(n)
         else:
-            those = *at, F, square, group, order, self.edges, self.place, e1, e2
-            moved, left, unproven = prove(X, s, those, moves, state, scratch, sums, mass)
-        with_how = *at, self.how, F, square, group, order, e1, e2
-        more, total = assign(X, s, with_how, first, state, scratch.rows, left, scratch, sums, mass)
-        return Change(sums, mass, moved + more, left, unproven, total)
+            center_args = *at, F, square, group, order, self.edges, self.place, e1, e2
+            moved, left, unproven = prove(X, s, center_args, moves, state, scratch, sums, mass)
+        settings = *at, self.product_method, F, square, group, order, e1, e2
+        more, total = assign(X, s, settings, first, state, scratch.rows, left, scratch, sums, mass)
+        return AssignmentChange(sums, mass, moved + more, left, unproven, total)
 
-    def own(self) -> Own:
-        """Distances of rows to their own centres."""
+    def distances_to_own_center(self) -> OwnDistances:
+        """Measure every row against the centre of its label."""
         from ...kernels.kmeans.means import own_distances
 
         C = self.C
@@ -233,15 +252,21 @@ class Bounds:
         def block(
             X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, labels: np.ndarray, d2: np.ndarray
         ) -> tuple[float, np.ndarray]:
-            X, s, rest = np.ascontiguousarray(X), np.empty(0) if s is None else s, np.zeros(C.shape)
-            return own_distances(X, s, C, self.scale, labels, d2, rest), rest
+            X, s, residual_sums = (
+                np.ascontiguousarray(X),
+                np.empty(0) if s is None else s,
+                np.zeros(C.shape),
+            )
+            return own_distances(X, s, C, self.scale, labels, d2, residual_sums), residual_sums
 
-        total, rest = self.rows.reduce(block, beside=(self.labels, d2), block_rows=self.block)
+        total, residual_sums = self.rows.reduce(
+            block, beside=(self.labels, d2), block_rows=self.block
+        )
         d2 /= self.scale**2
-        return Own(float(total / self.scale**2), d2, rest / self.scale)
+        return OwnDistances(float(total / self.scale**2), d2, residual_sums / self.scale)
 
-    def forget(self, i: int) -> None:
-        """Row i was given another label: nothing is known of its distances."""
+    def invalidate(self, i: int) -> None:
+        """Discard the bounds of row i, whose label was changed from outside."""
         for a, b in self.rows.edges(self.block):
             if a <= i < b:
                 self.L[a:b].reshape(self.t, b - a)[:, i - a] = 0.0
@@ -249,26 +274,38 @@ class Bounds:
 
 
 def number_of_groups(k: int, p: int) -> int:
-    """Bounds cost 4 bytes a group and row, X 8 bytes a column and row; where loops compare, one
-    for all others costs the least."""
-    return 1 if p <= FEW_COLUMNS else min(k, p // 8, max(8, k // 32))
+    """Choose the number of groups of centres.
+
+    Bounds take 4 bytes for each group and row, X 8 bytes for each column and row. With few columns
+    all centres are compared by a loop, and a single group is cheapest.
+    """
+    return 1 if p <= MAX_LOOP_COLUMNS else min(k, p // 8, max(8, k // 32))
 
 
-def about(rows: Rows) -> tuple[np.ndarray, float]:
-    """c, as X is stored, and a power of two: (x − c)·scale of most rows is near 0, and about 1 in
-    size."""
-    X = np.asarray(rows.sample_block(SAMPLE)[0], dtype=float)
-    c = X.mean(axis=0).astype(stored(rows)).astype(float)
-    size, most = float(np.abs(X - c).max(initial=0.0)), 120 if stored(rows) == np.float32 else 500
+def origin_and_scale(rows: Rows) -> tuple[np.ndarray, float]:
+    """Return (c, scale) such that (x − c)·scale is of size about 1 for most rows.
+
+    c is a value of the dtype of X, scale a power of two.
+    """
+    X = np.asarray(rows.sample_block(SAMPLE_ROWS)[0], dtype=float)
+    c = X.mean(axis=0).astype(center_dtype(rows)).astype(float)
+    size, most = (
+        float(np.abs(X - c).max(initial=0.0)),
+        120 if center_dtype(rows) == np.float32 else 500,
+    )
     return c, 2.0 ** -float(np.clip(np.floor(np.log2(size)), -most, most)) if size > 0 else 1.0
 
 
 def block_rows(n: int, k: int, p: int) -> int:
-    """Each block has sums of its own, k of them: blocks are a few times as long. What is looked at
-    twice should still be in the cache."""
-    fits = max(1024, min(BLOCK, BLOCK_BYTES // (8 * p)))
-    return max(fits if n > 2 * fits else 1024, 4 * k, -(-n // MANY_BLOCKS))
+    """Return the number of rows of a block.
+
+    Each block has its own sums of k clusters, so it holds several times k rows; but what is read
+    twice should still be in cache.
+    """
+    fits = max(1024, min(BLOCK_ROWS, BLOCK_BYTES // (8 * p)))
+    return max(fits if n > 2 * fits else 1024, 4 * k, -(-n // MAX_BLOCKS))
 
 
 def rounded_up(x: np.ndarray) -> np.ndarray:
+    """Round to float32, never below x."""
     return np.nextafter((x * (1 + 1e-6)).astype(np.float32), np.float32(np.inf))

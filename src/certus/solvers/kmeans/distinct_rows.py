@@ -1,4 +1,4 @@
-"""Do rows that count differ at all? By comparison: the rounding of sums of squares is not 0."""
+"""Whether rows of positive weight differ, decided by comparison: rounded sums are not exactly 0."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -8,23 +8,23 @@ from ...data.rows import Rows
 
 
 def two_points(part: Rows) -> bool:
-    """Do two rows that count differ?"""
+    """Whether the rows of positive weight hold at least two distinct points."""
     first = 0 if part.s is None else int(np.argmax(part.s > 0))
     x, _, _ = part.block(first, first + 1)
-    found: bool = part.reduce(_differ, x, combine=_either)[0]
-    return found
+    differs: bool = part.reduce(_differ, x, combine=_either)[0]
+    return differs
 
 
 def cluster_differs(rows: Rows, labels: np.ndarray, label: int, i: int) -> bool:
-    """Does a row of one cluster, of those that count, differ from row i?"""
+    """Whether any row of positive weight in cluster ``label`` differs from row i."""
     x, _, _ = rows.take(np.array([i])).block(0, 1)
 
     def block(X: np.ndarray, _y: np.ndarray, s: np.ndarray | None, its: np.ndarray) -> tuple[bool]:
         members = np.flatnonzero(its == label)
         return _differ(X[members], None, None if s is None else s[members], x)
 
-    found: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
-    return found
+    differs: bool = rows.reduce(block, beside=(labels,), combine=_either)[0]
+    return differs
 
 
 def _either(a: tuple[bool], b: tuple[bool]) -> tuple[bool]:

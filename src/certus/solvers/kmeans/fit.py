@@ -1,4 +1,4 @@
-"""What a fit of k-means is."""
+"""The result of one k-means run, and what all k-means solvers share."""
 
 from typing import Any, NamedTuple
 
@@ -6,25 +6,28 @@ import numpy as np
 
 from ...data.rows import Rows
 
-GAIN = 2.5e-7  # of J in a step: less is what a certificate calls a local optimum
+# Share of J below which the gain of a step counts as none; a certificate accepts up to 1e-6.
+MIN_RELATIVE_GAIN = 2.5e-7
 
 
-class Fit(NamedTuple):
-    centers: np.ndarray  # (k, p), in float64, rounded to what X is
-    labels: np.ndarray  # (n,) int32: the nearest of these
-    objective: float  # Σ s d²
+class KMeansFit(NamedTuple):
+    """Centres and labels at the end of one run of Lloyd's iteration."""
+
+    centers: np.ndarray  # (k, p) float64, with values rounded to the dtype of X
+    labels: np.ndarray  # (n,) int32: the nearest centre of each row
+    objective: float  # J = Σ s d²
     n_iter: int
     converged: bool
-    refilled: int  # clusters that were empty on the way
-    effective: int  # clusters that own rows
-    rose: float  # the most that J rose in a step, as a share of Σ s‖z‖²: rounding
+    refilled: int  # clusters that were found empty and given a row
+    effective: int  # clusters with at least one row of positive weight
+    rose: float  # largest increase of J in a step, as a share of Σ s‖z‖²; rounding only
 
 
-def stored(rows: Rows) -> Any:
-    """What centres are stored in."""
+def center_dtype(rows: Rows) -> Any:
+    """Return the dtype in which centres are stored: float32 if X is, else float64."""
     return np.float32 if rows.X.dtype == np.float32 else np.float64
 
 
-def owners(rows: Rows, labels: np.ndarray) -> int:
-    """Clusters that own rows; a row of weight 0 is none."""
+def count_nonempty(rows: Rows, labels: np.ndarray) -> int:
+    """Count the clusters with at least one row of positive weight."""
     return int(np.count_nonzero(np.bincount(labels if rows.s is None else labels[rows.s > 0])))

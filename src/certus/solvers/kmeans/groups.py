@@ -1,16 +1,17 @@
-"""Centres among themselves: groups that move alike, and half of the way to the next one."""
+"""Geometry of the centres: groups of near ones, distances between them, a grid of cells."""
 
 import numpy as np
 
-CELLS, TOGETHER = 4, 256  # of a centre, about; looked up together
-ROUNDS = 5
-UNIT = 2.0**-53
+CELLS_PER_CENTER = 4  # about; first labels need only be good guesses
+CELLS_PER_TILE = 256  # cells whose nearest centres are computed in one product
+LLOYD_ROUNDS = 5  # of the grouping, which need not be optimal
+UNIT = 2.0**-53  # unit roundoff of float64
 
 
 def groups_of(C: np.ndarray, t: int) -> np.ndarray:
-    """The group of each of k centres: by t of them, evenly chosen, and a few steps of Lloyd.
+    """Return the group (of t) of each of the k centres, by a few Lloyd steps on the centres.
 
-    O(k·t·p). Any grouping is right; one of near centres is better.
+    O(k·t·p). Any grouping gives the same labels; groups of near centres give tighter bounds.
     """
     k = len(C)
     if t >= k:
@@ -21,7 +22,7 @@ def groups_of(C: np.ndarray, t: int) -> np.ndarray:
     size = np.abs(Z).max(initial=0.0)
     Z = Z / size if size > 0 else Z
     means = Z[(np.arange(t) * k) // t]
-    for _ in range(ROUNDS):
+    for _ in range(LLOYD_ROUNDS):
         d = (means**2).sum(axis=1) - 2 * np.dot(Z, means.T)
         group = d.argmin(axis=1)
         for g in range(t):
@@ -30,8 +31,8 @@ def groups_of(C: np.ndarray, t: int) -> np.ndarray:
     return np.asarray(group, dtype=np.intp)
 
 
-def half_way(m: np.ndarray) -> np.ndarray:
-    """½ min_b ‖m_a − m_b‖ in float32, never too long: less what products may be off by."""
+def half_distance_to_nearest(m: np.ndarray) -> np.ndarray:
+    """Return a lower bound of ½ min_b ‖m_a − m_b‖ for each centre a, in float32."""
     length = np.einsum("ij,ij->i", m, m)
     D = length[:, None] + length - 2 * np.dot(m, m.T)
     np.fill_diagonal(D, np.inf)
@@ -41,10 +42,10 @@ def half_way(m: np.ndarray) -> np.ndarray:
 
 
 def cells_of(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(cuts (p, m), label of each cell): cells between quantiles of the centres, labels nearest to
-    their middles."""
+    """Return (cuts (p, m), labels): a grid of cells cut at quantiles of the centres, and for each
+    cell the centre nearest to its middle."""
     k, p = C.shape
-    parts = 2 ** max(1, round(np.log2(CELLS * k) / p))
+    parts = 2 ** max(1, round(np.log2(CELLS_PER_CENTER * k) / p))
     share = np.arange(1, 2 * parts) / (2 * parts)
     at = np.quantile(C, share, axis=0).T  # middles, and the cuts between them
     o = C.mean(axis=0)
@@ -57,6 +58,8 @@ def cells_of(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     z[:, :p] = np.stack([axis.ravel(order="F") for axis in axes], axis=1)
     v[:, p] = -0.5 * (v[:, :p] ** 2).sum(axis=1)
     label = np.empty(len(z), dtype=np.int32)
-    for start in range(0, len(z), TOGETHER):
-        label[start : start + TOGETHER] = np.dot(z[start : start + TOGETHER], v.T).argmax(axis=1)
+    for start in range(0, len(z), CELLS_PER_TILE):
+        label[start : start + CELLS_PER_TILE] = np.dot(
+            z[start : start + CELLS_PER_TILE], v.T
+        ).argmax(axis=1)
     return np.ascontiguousarray(at[:, 1::2]), label

@@ -1,12 +1,12 @@
-"""Mini-batches: every centre is the running mean of the rows that came to it.
+"""Mini-batches: every centre is the running mean of the rows assigned to it so far.
 
-    c_i = argmin_k ‖x_i − μ_k‖²                          of the rows i of a batch
+    c_i = argmin_k ‖x_i − μ_k‖²                          for the rows i of a batch
     n_k ← n_k + Σ_{c_i = k} s_i
     μ_k ← μ_k + (1/n_k) Σ_{c_i = k} s_i (x_i − μ_k)
 
 (Sculley, Web-scale k-means clustering, 2010: a step of 1/n_k for every row.) The mean is written as
-a shift, which loses nothing far from the origin. The steps shrink as n_k grows, so J is approached
-and no fixed point reached.
+a shift, which is accurate far from the origin. Steps shrink as n_k grows, so a fixed point is
+approached but not reached.
 """
 
 from collections.abc import Callable
@@ -22,31 +22,31 @@ from ...data.rows import Rows
 from ..progress import OnStep, Step, ignore
 from . import nearest_centers
 
-LOOK_AFTER = 10  # rows a centre, on average, between two looks for centres to draw anew
+REASSIGNMENT_ROWS_PER_CENTER = 10  # rows, times k, between two searches for centres to reassign
 
-Draw = Callable[[Rows, Any], np.ndarray]  # rows, random state → start (k, p)
+DrawStart = Callable[[Rows, Any], np.ndarray]  # rows, random state → start (k, p)
 
 
 @dataclass
-class Running:
-    """Centres, and the weight of the rows that each is the mean of. ``step`` changes both."""
+class MiniBatchState:
+    """The centres, and the weight of the rows each is the mean of; ``step`` updates it in place."""
 
     centers: np.ndarray  # (k, p) float64
     counts: np.ndarray  # (k,) float64
     steps: int = 0
-    unlooked: int = 0  # rows since centres with few rows were last looked for
+    rows_since_reassignment: int = 0
 
-    def copy(self) -> "Running":
+    def copy(self) -> "MiniBatchState":
         return replace(self, centers=self.centers.copy(), counts=self.counts.copy())
 
 
-class Assigned(NamedTuple):
-    """Centres as they are kept, and what all rows make of them."""
+class FinalAssignment(NamedTuple):
+    """Centres as they are stored, and the assignment of all rows to them."""
 
-    centers: np.ndarray  # (k, p) float64, values rounded to the dtype that keeps them
+    centers: np.ndarray  # (k, p) float64, with values rounded to the stored dtype
     labels: np.ndarray  # (n,) int32
     objective: float
-    effective: int  # clusters that own rows
+    effective: int  # clusters with at least one row of positive weight
 
 
 def minibatch(
@@ -60,34 +60,34 @@ def minibatch(
     max_no_improvement: int | None = 10,
     reassignment_ratio: float = 0.01,
     on_step: OnStep = ignore,
-) -> Running:
-    """Steps on batches that are drawn with replacement, each row as often as its weight says.
+) -> MiniBatchState:
+    """Run steps on batches drawn with replacement, rows in proportion to their weights.
 
-    Stops where the smoothed objective has not fallen for ``max_no_improvement`` batches, where the
-    centres moved by at most ``tol`` times the mean variance of the columns (a sum of squares), or
+    Stops when the smoothed objective has not fallen for ``max_no_improvement`` batches, when the
+    squared movement of the centres is at most ``tol`` times the mean variance of the columns, or
     after ``max_steps``.
     """
-    running = begin(start)
-    least_move = tol * _mean_variance(rows) if tol > 0 else 0.0
-    smoothed, draw = _Smoothed(batch_size, rows.shape[0], max_no_improvement), _drawing(rows)
+    state = begin(start)
+    min_shift = tol * _mean_column_variance(rows) if tol > 0 else 0.0
+    smoothed, draw = _Smoothed(batch_size, rows.shape[0], max_no_improvement), _sampler(rows)
     for t in range(1, max_steps + 1):
-        before = running.centers.copy() if least_move > 0 else None
+        before = state.centers.copy() if min_shift > 0 else None
         batch = draw(random_state, batch_size)
-        J = step(batch, running, random_state, reassignment_ratio)
-        if t == 1:  # that of the start
+        J = step(batch, state, random_state, reassignment_ratio)
+        if t == 1:  # this J is that of the start
             continue
-        waited = smoothed.hear(J / batch_size)
-        if on_step(Step(t, smoothed.mean * rows.S, None, running.copy)):
+        stalled = smoothed.update(J / batch_size)
+        if on_step(Step(t, smoothed.mean * rows.S, None, state.copy)):
             break
-        if before is not None and np.sum((running.centers - before) ** 2) <= least_move:
+        if before is not None and np.sum((state.centers - before) ** 2) <= min_shift:
             break
-        if waited:
+        if stalled:
             break
-    return running
+    return state
 
 
-def _mean_variance(rows: Rows) -> float:
-    """(1/p) Σ_j (1/S) Σ_i s_i (x_ij − x̄_j)², by differences to a row."""
+def _mean_column_variance(rows: Rows) -> float:
+    """Return (1/p) Σ_j (1/S) Σ_i s_i (x_ij − x̄_j)², computed about the first row."""
     x, _, _ = rows.dense().block(0, 1)
     z2, z = rows.reduce(_sparse_squares if rows.sparse else _squares, x[0].astype(float))
     return max(0.0, float(np.mean(z2 / rows.S - (z / rows.S) ** 2)))
@@ -104,28 +104,33 @@ def _sparse_squares(X: SparseMatrix, _: object, s: np.ndarray | None, __: np.nda
     return X.multiply(X).T @ s, X.T @ s
 
 
-def begin(start: np.ndarray) -> Running:
-    """No row has come yet: the first that do replace the start."""
-    return Running(np.array(start, dtype=float), np.zeros(len(start)))
+def begin(start: np.ndarray) -> MiniBatchState:
+    """Return the state before the first batch: with counts of 0, its rows replace the start."""
+    return MiniBatchState(np.array(start, dtype=float), np.zeros(len(start)))
 
 
 def step(
-    batch: Rows, running: Running, random_state: np.random.RandomState, reassignment_ratio: float
+    batch: Rows,
+    state: MiniBatchState,
+    random_state: np.random.RandomState,
+    reassignment_ratio: float,
 ) -> float:
-    """Move the centres by one batch. Returns Σ s d² of the batch before they moved."""
-    labels, d2 = nearest_centers(batch, running.centers)
+    """Move the centres by one batch, and return its Σ s d² before the move."""
+    labels, d2 = nearest_centers(batch, state.centers)
     shifts = _sparse_shifts if batch.sparse else _shifts
-    moved, weight = batch.reduce(shifts, running.centers, beside=(labels,))
-    running.counts += weight
-    came = weight > 0
-    running.centers[came] += moved[came] / running.counts[came, None]
-    running.steps += 1
-    running.unlooked += batch.shape[0]
-    J, k = _weighted(batch, d2), len(running.counts)
-    due = (running.counts == 0).any() or running.unlooked >= LOOK_AFTER * k
-    if due and J > 0:  # where every row lies on its centre, no other place is better
-        running.unlooked = 0
-        _draw_anew(batch, running, random_state, reassignment_ratio)
+    moved, weight = batch.reduce(shifts, state.centers, beside=(labels,))
+    state.counts += weight
+    has_rows = weight > 0
+    state.centers[has_rows] += moved[has_rows] / state.counts[has_rows, None]
+    state.steps += 1
+    state.rows_since_reassignment += batch.shape[0]
+    J, k = _weighted(batch, d2), len(state.counts)
+    due = (
+        state.counts == 0
+    ).any() or state.rows_since_reassignment >= REASSIGNMENT_ROWS_PER_CENTER * k
+    if due and J > 0:  # if every row lies on its centre, no other place is better
+        state.rows_since_reassignment = 0
+        _reassign(batch, state, random_state, reassignment_ratio)
     return J
 
 
@@ -136,7 +141,7 @@ def _weighted(rows: Rows, d2: np.ndarray) -> float:
 def _shifts(
     X: np.ndarray, _: object, s: np.ndarray | None, labels: np.ndarray, centers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Σ s(x − μ) and Σ s of every cluster."""
+    """Return Σ s(x − μ) and Σ s of every cluster."""
     moved = np.zeros(centers.shape)
     order = np.argsort(labels, kind="stable")
     sorted_labels = labels[order]
@@ -157,97 +162,103 @@ def _sparse_shifts(
     return (belongs.T @ X).toarray() - weight[:, None] * centers, weight
 
 
-def _draw_anew(
-    batch: Rows, running: Running, random_state: np.random.RandomState, ratio: float
+def _reassign(
+    batch: Rows, state: MiniBatchState, random_state: np.random.RandomState, ratio: float
 ) -> None:
-    """Centres with less than ``ratio`` of the largest weight become rows of the batch."""
-    n_k = running.counts
-    few = n_k < ratio * n_k.max()
-    few[n_k.argmax()] = False  # one stays, whatever the ratio
+    """Move centres with less than ``ratio`` of the largest weight to random rows of the batch."""
+    n_k = state.counts
+    is_light = n_k < ratio * n_k.max()
+    is_light[n_k.argmax()] = False  # one stays, whatever the ratio
     rows = np.arange(batch.shape[0]) if batch.s is None else np.flatnonzero(batch.s)
-    few[np.argsort(n_k, kind="stable")[len(rows) // 2 :]] = False
-    if few.any():
-        chosen = rows[random_state.choice(len(rows), size=int(few.sum()), replace=False)]
+    is_light[np.argsort(n_k, kind="stable")[len(rows) // 2 :]] = False
+    if is_light.any():
+        chosen = rows[random_state.choice(len(rows), size=int(is_light.sum()), replace=False)]
         X, _, _ = batch.take(chosen).block(0, len(chosen))
-        running.centers[few] = X.toarray() if batch.sparse else X
-        n_k[few] = n_k[~few].min()  # not 0: they would be drawn anew at once
+        state.centers[is_light] = X.toarray() if batch.sparse else X
+        n_k[is_light] = n_k[~is_light].min()  # not 0: they would be reassigned again at once
 
 
 class _Smoothed:
-    """An exponentially weighted mean of the batches' objective, and how long it has not fallen."""
+    """Exponentially weighted mean of the batches' objective, and for how long it has not fallen."""
 
     def __init__(self, batch_size: int, n: int, patience: int | None):
         self.share = min(1.0, 2.0 * batch_size / (n + 1))
         self.patience = patience
         self.mean = self.least = np.inf
-        self.waited = 0
+        self.stalled = 0
 
-    def hear(self, J: float) -> bool:
-        """One more batch; True: it is time to stop."""
+    def update(self, J: float) -> bool:
+        """Add one batch, and return whether to stop."""
         first = self.mean == np.inf
         self.mean = J if first else (1 - self.share) * self.mean + self.share * J
-        self.waited = 0 if self.mean < self.least else self.waited + 1
+        self.stalled = 0 if self.mean < self.least else self.stalled + 1
         self.least = min(self.least, self.mean)
-        return self.patience is not None and self.waited >= self.patience
+        return self.patience is not None and self.stalled >= self.patience
 
 
-def _drawing(rows: Rows) -> Callable[[Any, int], Rows]:
-    """draw(random_state, count): rows with replacement, in proportion to their weights."""
+def _sampler(rows: Rows) -> Callable[[Any, int], Rows]:
+    """Return ``draw(random_state, count)``: rows with replacement, in proportion to weight."""
     n = rows.shape[0]
     if rows.s is None:
         return lambda random_state, count: take(
             rows, (random_state.random_sample(count) * n).astype(np.intp)
         )
-    up_to = np.cumsum(rows.s)
-    up_to /= up_to[-1]
-    alone = rows.with_targets(None)  # a row's weight is in how often it is drawn
+    cumulative = np.cumsum(rows.s)
+    cumulative /= cumulative[-1]
+    unweighted = rows.with_targets(None)  # the weight of a row is how often it is drawn
 
     def draw(random_state: np.random.RandomState, count: int) -> Rows:
-        return take(alone, up_to.searchsorted(random_state.random_sample(count), side="right"))
+        return take(
+            unweighted, cumulative.searchsorted(random_state.random_sample(count), side="right")
+        )
 
     return draw
 
 
 def take(rows: Rows, i: np.ndarray) -> Rows:
-    """Rows by their numbers, which may repeat."""
+    """Return rows by their numbers, which may repeat."""
     if rows.sparse:
-        rows.X.indptr  # noqa: B018  of columns, rows are made now: those know no repetition
+        rows.X.indptr  # noqa: B018  converts columns to rows: columns cannot repeat a row
     return rows.take(i)
 
 
 def best_start(
-    rows: Rows, draw: Draw, tries: int, size: int, random_state: np.random.RandomState
+    rows: Rows, draw: DrawStart, tries: int, size: int, random_state: np.random.RandomState
 ) -> np.ndarray:
-    """Of ``tries`` starts, each drawn from ``size`` random rows, the best on ``size`` others."""
+    """Return the best of ``tries`` starts, each drawn from ``size`` rows and judged on others."""
     n = rows.shape[0]
     counted = np.arange(n) if rows.s is None else np.flatnonzero(rows.s)
 
-    def some() -> Rows:
+    def random_subset() -> Rows:
         return take(rows, counted[random_state.randint(0, len(counted), size)])
 
-    judges = some()
-    found = [draw(rows if size >= n else some(), random_state) for _ in range(tries)]
+    validation_rows = random_subset()
+    starts = [draw(rows if size >= n else random_subset(), random_state) for _ in range(tries)]
     if tries == 1:
-        return found[0]
-    objectives = [_weighted(judges, nearest_centers(judges, start)[1]) for start in found]
-    return found[int(np.argmin(objectives))]
+        return starts[0]
+    objectives = [
+        _weighted(validation_rows, nearest_centers(validation_rows, start)[1]) for start in starts
+    ]
+    return starts[int(np.argmin(objectives))]
 
 
-def assign(rows: Rows, running: Running, dtype: DTypeLike, refill: bool = False) -> Assigned:
-    """Every row to its nearest centre, these rounded to the dtype that keeps them.
+def assign(
+    rows: Rows, state: MiniBatchState, dtype: DTypeLike, refill: bool = False
+) -> FinalAssignment:
+    """Assign every row to its nearest centre, after rounding the centres to the stored dtype.
 
-    ``refill``: a cluster without rows takes the row farthest from its centre, while one lies on no
-    centre; this changes ``running``.
+    ``refill``: as long as some row does not lie on its centre, an empty cluster takes the row
+    farthest from its centre; this changes ``state``.
     """
     while True:
-        centers = running.centers.astype(dtype).astype(float)
+        centers = state.centers.astype(dtype).astype(float)
         labels, d2 = nearest_centers(rows, centers)
         empty = np.bincount(labels, rows.s, minlength=len(centers)) == 0
         counted = d2 if rows.s is None else d2 * (rows.s > 0)
         far = int(counted.argmax())
         if not (refill and empty.any() and counted[far] > 0):
-            return Assigned(centers, labels, _weighted(rows, d2), int(np.sum(~empty)))
+            return FinalAssignment(centers, labels, _weighted(rows, d2), int(np.sum(~empty)))
         x, _, s = rows.take(np.array([far])).block(0, 1)
         k = int(empty.argmax())
-        running.centers[k] = x.toarray()[0] if rows.sparse else x[0]
-        running.counts[k] = 1.0 if s is None else s[0]
+        state.centers[k] = x.toarray()[0] if rows.sparse else x[0]
+        state.counts[k] = 1.0 if s is None else s[0]

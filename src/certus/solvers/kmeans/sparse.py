@@ -1,9 +1,9 @@
-"""Labels of sparse rows: products of what is there with all centres, in float64.
+"""Labels of sparse rows: products of their entries with all centres, in float64.
 
     ‖x − μ‖² = ‖μ‖² − 2xᵀμ + ‖x‖²,   off by at most E = 2⁻⁵³((2m + 8)‖x‖M + (p + 4)M²)
 
-of a row with m entries, M = max‖μ‖. Where the two least are not 2E apart, differences decide, and
-of equal ones the first centre.
+for a row with m entries, M = max‖μ‖. Where the two smallest are not 2E apart, differences decide;
+of equally near centres the first is taken.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ from scipy.sparse import csr_array
 
 from ...data.csr import SparseMatrix
 from ...data.rows import Rows
-from .bounds import Change, Own, block_rows
+from .bounds import AssignmentChange, OwnDistances, block_rows
 
-UNIT = 2.0**-53
-TILE = 1 << 20  # distances of a tile
-AT_A_TIME = 64  # rows that are filled up with zeros
+UNIT = 2.0**-53  # unit roundoff of float64
+TILE_DISTANCES = 1 << 20  # distances of a tile: 8 MB a thread
+DENSE_ROWS = 64  # rows that are made dense at a time
 
 
 class SparseAssigner:
-    """O(entries·k) a step, and memory for a tile a thread."""
+    """Assigner of sparse rows: O(entries·k) a step, and memory for one tile a thread."""
 
-    keeps_sums = True
+    tracks_sums = True
 
     def __init__(self, rows: Rows, k: int):
         (n, p), self.rows, self.k = rows.shape, rows, k
@@ -30,11 +30,11 @@ class SparseAssigner:
         self.C: np.ndarray | None = None
         self.block = block_rows(n, k, 1)
 
-    def move_to(self, C: np.ndarray) -> Change:
+    def move_to(self, C: np.ndarray) -> AssignmentChange:
         first, self.C = self.C is None, np.array(C, dtype=float, order="C")
         columns = np.asfortranarray(-2 * self.C.T)
         square = np.einsum("ij,ij->i", self.C, self.C)
-        change: Change = self.rows.reduce(
+        change: AssignmentChange = self.rows.reduce(
             self._block, columns, square, first,
             beside=(self.labels,), block_rows=self.block, times=self.k,
         )  # fmt: skip
@@ -49,9 +49,13 @@ class SparseAssigner:
         columns: np.ndarray,
         square: np.ndarray,
         first: bool,
-    ) -> Change:
+    ) -> AssignmentChange:
         X = csr_array(given, dtype=float)
-        n, step, now = X.shape[0], max(16, TILE // self.k), np.empty(len(labels), dtype=np.int32)
+        n, step, now = (
+            X.shape[0],
+            max(16, TILE_DISTANCES // self.k),
+            np.empty(len(labels), dtype=np.int32),
+        )
         lengths = np.sqrt(X.multiply(X).sum(axis=1))
         far = np.sqrt(square.max())
         E = (
@@ -78,9 +82,9 @@ class SparseAssigner:
         labels[:] = now
         weights = np.ones(n) if s is None else s
         total = float((weights * lengths**2).sum()) if first else 0.0
-        return Change(came, mass, len(moved), n, n, total)
+        return AssignmentChange(came, mass, len(moved), n, n, total)
 
-    def own(self) -> Own:
+    def distances_to_own_center(self) -> OwnDistances:
         C, d2 = self.C, np.empty(len(self.labels))
         assert C is not None
 
@@ -91,24 +95,26 @@ class SparseAssigner:
             labels: np.ndarray,
             d2: np.ndarray,
         ) -> tuple[float, np.ndarray]:
-            X, rest = csr_array(given, dtype=float), np.zeros(C.shape)
+            X, residual_sums = csr_array(given, dtype=float), np.zeros(C.shape)
             weights = np.ones(len(d2)) if s is None else s
-            for first in range(0, X.shape[0], AT_A_TIME):
-                part = slice(first, first + AT_A_TIME)
+            for first in range(0, X.shape[0], DENSE_ROWS):
+                part = slice(first, first + DENSE_ROWS)
                 D = X[part].toarray() - C[labels[part]]
                 d2[part] = np.einsum("ij,ij->i", D, D)
-                np.add.at(rest, labels[part], weights[part, None] * D)
-            return float(weights @ d2), rest
+                np.add.at(residual_sums, labels[part], weights[part, None] * D)
+            return float(weights @ d2), residual_sums
 
-        total, rest = self.rows.reduce(block, beside=(self.labels, d2), block_rows=self.block)
-        return Own(float(total), d2, rest)
+        total, residual_sums = self.rows.reduce(
+            block, beside=(self.labels, d2), block_rows=self.block
+        )
+        return OwnDistances(float(total), d2, residual_sums)
 
-    def forget(self, i: int) -> None:
-        """Nothing is kept."""
+    def invalidate(self, i: int) -> None:
+        """Do nothing: this assigner holds no bounds."""
 
 
 def _masses(w: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """Σ s of each label, (k,) of floats: bincount counts in integers where there are no rows."""
+    """Σ s of each label, (k,), as floats: bincount of no rows would return integers."""
     return np.bincount(labels, w, k).astype(float)
 
 

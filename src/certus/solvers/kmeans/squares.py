@@ -1,7 +1,7 @@
-"""Can squares of differences between these rows be held in float64? One cheap look at X.
+"""Whether float64 can represent the squares of differences between the rows; one cheap pass.
 
-Σ x² is finite and not tiny        ⇒  squares of differences are held
-otherwise the range of X decides:     p·S·(max − min)² must be finite, and (max − min)² not lost
+Σ x² is finite and not tiny        ⇒  it can
+otherwise the range of X decides:     p·S·(max − min)² must not overflow, nor (max − min)² underflow
 """
 
 import numpy as np
@@ -9,19 +9,19 @@ import numpy as np
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
 
-LEAST = 1e-140  # differences up to which squares lose digits to underflow
+MIN_DIFFERENCE = 1e-140  # squares of smaller differences lose digits to underflow
 
 
 class SquaresError(ValueError):
-    """Squares of differences between these rows overflow or vanish."""
+    """Squares of differences between the rows overflow or underflow."""
 
 
-def squares_are_held(rows: Rows) -> bool:
-    """False: X is not finite. Raises ``SquaresError``, with the remedy, where squares are not."""
+def squares_are_representable(rows: Rows) -> bool:
+    """Return False if X is not finite; raise ``SquaresError`` if squares overflow or underflow."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         with blas_limiter:
             (total,) = rows.reduce(_squares)
-        if np.isfinite(total) and total > LEAST**2:
+        if np.isfinite(total) and total > MIN_DIFFERENCE**2:
             return True
         low, high = rows.reduce(_range, combine=_wider)
         width = np.float64(2 * (high / 2 - low / 2).max())  # infinite, where it overflows
@@ -33,10 +33,10 @@ def squares_are_held(rows: Rows) -> bool:
             f"X reaches {max(-low.min(), high.max()):.3g}, and squares of its differences "
             "overflow: divide it by a power of 10"
         )
-    if 0 < width < LEAST:
+    if 0 < width < MIN_DIFFERENCE:
         raise SquaresError(
-            f"the values of X differ by {width:.3g} at most, and squares of that vanish: multiply "
-            "it by a power of 10"
+            f"the values of X differ by {width:.3g} at most, and squares of that underflow: "
+            "multiply it by a power of 10"
         )
     return True
 

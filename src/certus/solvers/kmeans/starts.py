@@ -1,11 +1,11 @@
-r"""Where Lloyd's iteration starts.
+r"""Starting centres of Lloyd's iteration.
 
-*k-means++* (greedy): rows are drawn with probability s_i d_i / Σ s d, d_i the least squared
-distance to the centres chosen so far; of a few drawn at once that one becomes a centre which
-leaves the least potential Σ s min(d, ‖x − y‖²). One look at the rows a centre.
+*k-means++* (greedy): rows are drawn with probability s_i d_i / Σ s d, where d_i is the squared
+distance to the nearest centre so far; of the few drawn at once, the one that leaves the smallest
+potential Σ s min(d, ‖x − y‖²) becomes a centre. One pass over the rows for each centre.
 
 *k-means‖*: a few rounds, each drawing about 2k rows at once with probability 2k·s_i d_i / Σ s d;
-k-means++ among those, weighted by the rows that are nearest to them.
+then k-means++ among the drawn rows, each weighted by the rows that are nearest to it.
 """
 
 import numpy as np
@@ -13,22 +13,23 @@ from scipy.sparse import issparse
 
 from ...data.rows import Rows
 from .assigner import nearest_centers
-from .bounds import about
+from .bounds import origin_and_scale
 from .candidates import Candidates
 from .lloyd import lloyd
 from .small import is_small
 
-ROUNDS = 5  # of k-means‖
-DRAWN = 2  # times k, in a round
-POLISH = 10  # steps of Lloyd among the drawn
+PARALLEL_ROUNDS = 5  # rounds of k-means‖
+OVERSAMPLING = 2  # rows drawn in a round of k-means‖, as a multiple of k
+POLISH_STEPS = 10  # Lloyd steps among the rows that k-means‖ has drawn
 
 
 def plus_plus(
     rows: Rows, k: int, random_state: np.random.RandomState, trials: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(centers, their rows). ``trials``: rows drawn at once, 2 + ⌊log k⌋ if None.
+    """Draw k centres by k-means++, and return them with their row numbers.
 
-    O(n·k·trials·p), and memory for 12 bytes a row. Draws as scikit-learn does.
+    ``trials``: candidates drawn at once, 2 + ⌊log k⌋ if None. O(n·k·trials·p), and 12 bytes of
+    memory a row. The random numbers are used as in scikit-learn.
     """
     trials = trials or 2 + int(np.log(k))
     chosen = np.empty(k, dtype=np.intp)
@@ -39,27 +40,28 @@ def plus_plus(
         uniform = random_state.uniform(size=(k - 1, trials))
         s = np.empty(0) if rows.s is None else rows.s
         X = np.ascontiguousarray(rows.X)
-        small_plus_plus(X, s, about(rows)[1], uniform, chosen)
+        small_plus_plus(X, s, origin_and_scale(rows)[1], uniform, chosen)
         return X[chosen].astype(float), chosen
-    of = Candidates(rows, k)
-    of.take_first(those(rows, chosen[:1]))
+    candidates = Candidates(rows, k)
+    candidates.take_first(gather_rows(rows, chosen[:1]))
     for number in range(1, k):
-        drawn = of.draw(random_state.uniform(size=trials))
-        Y = those(rows, drawn)
-        chosen[number] = drawn[of.take_best(number, Y)]
-    return of.centers, chosen
+        drawn = candidates.draw(random_state.uniform(size=trials))
+        Y = gather_rows(rows, drawn)
+        chosen[number] = drawn[candidates.take_best(number, Y)]
+    return candidates.centers, chosen
 
 
 def first_row(rows: Rows, random_state: np.random.RandomState) -> int:
-    at, n = random_state.random_sample(), rows.shape[0]
+    """Draw one row with probability proportional to its weight."""
+    u, n = random_state.random_sample(), rows.shape[0]
     if rows.s is None:
-        return min(int(at * n), n - 1)
+        return min(int(u * n), n - 1)
     cumulated = np.cumsum(rows.s)
-    return int(min(np.searchsorted(cumulated, at * cumulated[-1], side="right"), n - 1))
+    return int(min(np.searchsorted(cumulated, u * cumulated[-1], side="right"), n - 1))
 
 
-def those(rows: Rows, i: np.ndarray) -> np.ndarray:
-    """Rows by their numbers, as floats."""
+def gather_rows(rows: Rows, i: np.ndarray) -> np.ndarray:
+    """Return the rows i as a dense float64 array."""
     X, _, _ = rows.take(i).block(0, len(i))
     return np.asarray(X.toarray() if issparse(X) else X, dtype=float)
 
@@ -67,40 +69,40 @@ def those(rows: Rows, i: np.ndarray) -> np.ndarray:
 def random_rows(
     rows: Rows, k: int, random_state: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """k distinct rows, with probabilities as their weights. Draws as scikit-learn does."""
+    """Draw k distinct rows by weight, and return them with their numbers; as in scikit-learn."""
     n = rows.shape[0]
     s = np.ones(n) if rows.s is None else rows.s
     p = s / s.sum()
     chosen = random_state.choice(n, size=k, replace=False, p=p)
-    return those(rows, chosen), chosen
+    return gather_rows(rows, chosen), chosen
 
 
 def parallel(
-    rows: Rows, k: int, random_state: np.random.RandomState, rounds: int = ROUNDS
+    rows: Rows, k: int, random_state: np.random.RandomState, rounds: int = PARALLEL_ROUNDS
 ) -> np.ndarray:
-    """k-means‖: O(rounds·n·k·p), by products of matrices; for large n and k."""
+    """Return k centres by k-means‖: O(rounds·n·k·p) in matrix products, for large n and k."""
     n = rows.shape[0]
     s = np.ones(n) if rows.s is None else rows.s
     drawn = np.array([first_row(rows, random_state)])
-    label, d2 = nearest_centers(rows, those(rows, drawn))
+    label, d2 = nearest_centers(rows, gather_rows(rows, drawn))
     for _ in range(rounds):
-        share = DRAWN * k * s * d2
+        chance = OVERSAMPLING * k * s * d2
         total = float((s * d2).sum())
         if not total > 0:
             break
-        new = np.flatnonzero(random_state.random_sample(n) * total < share)
+        new = np.flatnonzero(random_state.random_sample(n) * total < chance)
         if not len(new):
             continue
-        at, nearer = nearest_centers(rows, those(rows, new))
-        better = nearer < d2
-        label[better], d2[better] = len(drawn) + at[better], nearer[better]
+        nearest_new, d2_new = nearest_centers(rows, gather_rows(rows, new))
+        better = d2_new < d2
+        label[better], d2[better] = len(drawn) + nearest_new[better], d2_new[better]
         drawn = np.concatenate([drawn, new])
     mass = np.bincount(label, s, len(drawn))
     drawn, mass = drawn[mass > 0], mass[mass > 0]
-    some = Rows(those(rows, drawn), s=mass, threads=rows.threads)
+    drawn_rows = Rows(gather_rows(rows, drawn), s=mass, threads=rows.threads)
     if len(drawn) < k:  # few distinct rows: fill up at random
         others = np.setdiff1d(np.arange(n), drawn)
-        more = random_state.choice(others, size=k - len(drawn), replace=False)
-        return np.vstack([some.X, those(rows, more)])
-    centers, _ = plus_plus(some, k, random_state)
-    return lloyd(some, centers, max_iter=POLISH).centers
+        extra = random_state.choice(others, size=k - len(drawn), replace=False)
+        return np.vstack([drawn_rows.X, gather_rows(rows, extra)])
+    centers, _ = plus_plus(drawn_rows, k, random_state)
+    return lloyd(drawn_rows, centers, max_iter=POLISH_STEPS).centers

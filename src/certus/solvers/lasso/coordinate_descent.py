@@ -17,10 +17,10 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...runtime.pool import blas_limiter
-from ..first_order.repr_as_called import AsTyped
-from ..glm.exact_step import exact_step_of_scores
+from ..first_order.repr_as_called import ReprAsCalled
+from ..glm.exact_step import exact_step_from_scores
 from ..linalg.sparse_columns import by_columns
-from ..loop import NO_LOWER, State
+from ..loop import NO_DESCENT_MESSAGE, State
 from ..problem import Problem
 from .active_columns import (
     ColumnClassPairs,
@@ -65,7 +65,7 @@ OBJECTIVE_ROUNDING = 4e-15  # relative to F: a smaller predicted decrease is rou
 DEVIATION_SAMPLE_ROWS = 16  # for estimates of the columns' spread, which only rank columns
 
 
-class CoordinateDescent(AsTyped):
+class CoordinateDescent(ReprAsCalled):
     """L1 and elastic-net penalties by proximal Newton steps on working sets of coefficients.
 
     O(n·p + n·|set|²) operations per step, and memory for a copy of the columns in the set. With few
@@ -111,7 +111,7 @@ class CoordinateDescent(AsTyped):
             new = _state_at(problem, point, g, solver_state.size, solver_state.bound)
             decreased = state.objective - new.objective > OBJECTIVE_ROUNDING * abs(state.objective)
             if not decreased and new.excess > state.excess / 2:
-                new.stalled, new.message = is_complete, NO_LOWER if is_complete else ""
+                new.stalled, new.message = is_complete, NO_DESCENT_MESSAGE if is_complete else ""
                 new.solver_state.size = 2 * size
             slow = state.objective - new.objective <= STALLED_DECREASE * abs(state.objective)
             if slow and new.excess > 0.9 * state.excess:
@@ -354,7 +354,7 @@ def _line_search(
         made = problem.cache["newton steps"] = problem.cache.get("newton steps", 0) + 1
         # rows with an artificial curvature hold the model back, the more the larger their weight
         if made > STEPS_BEFORE_ADAPTING:
-            r = exact_step_of_scores(problem, point.w, delta, point.z, t)
+            r = exact_step_from_scores(problem, point.w, delta, point.z, t)
             _adapt_least_curvature(problem, r)
     for _ in range(MAX_STEP_HALVINGS):
         new = _Iterate.at(problem, point.w + r * delta, point.b + r * beta, point.z + r * t)

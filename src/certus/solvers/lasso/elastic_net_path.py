@@ -12,7 +12,7 @@ from ...data.rows import Rows
 from ...runtime.pool import give_up_if_stopped
 from ..linalg import sparse_columns
 from ..linalg.gram import Gram, gram
-from ..loop import SAFETY
+from ..loop import GOAL_SAFETY_FACTOR
 from ..progress import OnStep, ignore
 from .coordinate_penalty import CoordinatePenalty
 from .elastic_net import ElasticNetResult, solve
@@ -38,7 +38,7 @@ class Regression(NamedTuple):
     def goal(self, tol: float) -> float:
         """Excess to reach; smaller where the rows are no longer needed and digits cost nothing."""
         accurate = ACCURATE_TOL_FACTOR if self.columns.accurate else 1.0
-        return accurate * tol * self.null / SAFETY
+        return accurate * tol * self.null / GOAL_SAFETY_FACTOR
 
     def first_fit(self, penalty: CoordinatePenalty, tol: float) -> ElasticNetResult | None:
         """Return a fit that did not evaluate all columns, where that is likely to be enough."""

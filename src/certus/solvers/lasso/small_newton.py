@@ -16,10 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..glm.coordinates import Coordinates, coordinates, coordinates_of_some
-from ..glm.newton import Sums, second_order
+from ..glm.coordinates import Coordinates, coordinates, sampled_coordinates
+from ..glm.newton import NewtonSums, second_order
 from ..linalg.gram import NonFiniteError
-from ..loop import NO_LOWER, State, minimise
+from ..loop import NO_DESCENT_MESSAGE, State, minimise
 from ..problem import Problem
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .quadratic_model import QuadraticModel
@@ -41,15 +41,15 @@ class SmallNewton:
         if rows.shape[0] * rows.shape[1] >= MIN_SAMPLED_ELEMENTS and not w.any():
             w, b = _first_guess(problem, w, b)
         if "small newton coordinates" not in problem.cache:
-            at = coordinates_of_some(rows, problem.fit_intercept)
+            at = sampled_coordinates(rows, problem.fit_intercept)
             problem.cache["small newton coordinates"] = at
         at = problem.cache["small newton coordinates"]
-        state = _state(problem, at, *at.inside(w, b))
+        state = _state(problem, at, *at.to_internal(w, b))
         if not np.isfinite(state.objective):  # rows outside the sample are larger
             at = problem.cache["small newton coordinates"] = coordinates(
                 rows, problem.fit_intercept
             )
-            state = _state(problem, at, *at.inside(w, b))
+            state = _state(problem, at, *at.to_internal(w, b))
             if not np.isfinite(state.objective):
                 raise NonFiniteError
         return state
@@ -64,7 +64,7 @@ class SmallNewton:
         v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), MODEL_RTOL)
         delta, move = (v - u0).reshape(K, p).T, model.intercepts(v - u0)
         penalty = problem.penalty
-        new_w, _ = at.outside(u + delta, beta)
+        new_w, _ = at.to_user(u + delta, beta)
         predicted = float(np.sum(sums.g[:-1] * delta) + sums.g[-1] @ move)
         predicted += penalty.value(new_w) - penalty.value(state.w)
         rounding = OBJECTIVE_ROUNDING * abs(state.objective)
@@ -75,12 +75,12 @@ class SmallNewton:
                 break
             r /= 2 if np.isfinite(new.objective) else 16
         if state.objective - new.objective <= rounding and new.excess > state.excess / 2:
-            state.stalled, state.message = True, NO_LOWER
+            state.stalled, state.message = True, NO_DESCENT_MESSAGE
             return state
         return new
 
 
-def _by_class(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _by_class(sums: NewtonSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """H of (class, column) pairs followed by the intercepts, and the slopes of both."""
     K, _, m, _ = sums.H.shape
     p = m - 1
@@ -96,7 +96,7 @@ def _by_class(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -> State:
     with np.errstate(over="ignore", invalid="ignore"):
         sums = second_order(problem, at, u, beta)
-        w, b = at.outside(u, beta)
+        w, b = at.to_user(u, beta)
         objective = float(sums.f) + problem.penalty.value(w)
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)

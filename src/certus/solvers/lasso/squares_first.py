@@ -20,7 +20,12 @@ import numpy as np
 
 from ...data.csr import Block
 from ...penalties import Penalty
-from ..first_order.proximal_gradient import ProximalGradient, first_state, larger, point_at
+from ..first_order.proximal_gradient import (
+    ProximalGradient,
+    evaluate_loss,
+    initial_state,
+    larger_bound,
+)
 from ..least_squares.least_squares import solve
 from ..linalg.gram import Gram, NonFiniteError, gram
 from ..loop import State
@@ -112,11 +117,11 @@ class ReweightedSquares(ProximalGradient):
         w = penalised_squares(sums, problem.penalty, state.w)
         b = sums.mean_y - sums.mean @ w if problem.fit_intercept else np.zeros(1)
         at = state.solver_state.at
-        now = point_at(problem, at, *at.inside(w, b))
+        now = evaluate_loss(problem, at, *at.to_internal(w, b))
         if not np.isfinite(now.f):
             return None
-        new = first_state(problem, now, w, b)
-        bound = larger(state.bound, new.bound)
+        new = initial_state(problem, now, w, b)
+        bound = larger_bound(state.bound, new.bound)
         if bound is not None:
             new.bound = min(bound, new.objective)
             new.excess = new.objective - new.bound

@@ -21,7 +21,14 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
 
 from ...data.rows import Rows
-from ..glm.linear_problem import CONSTANT, Scaled, Solution, largest_rank_noise, rank_noise, scaled
+from ..glm.linear_problem import (
+    CONSTANT_COLUMN_ROUNDING_UNITS,
+    Scaled,
+    Solution,
+    largest_rank_noise,
+    rank_noise,
+    scaled,
+)
 from ..linalg.aliases import find_aliases
 from ..linalg.cholesky import MIN_REFINED_CONDITION, cholesky_solve, factor
 from ..linalg.gram import Gram, NonFiniteError, gram, power_of_two
@@ -305,7 +312,7 @@ def all_rows_scaled(rows: Rows, fit_intercept: bool) -> tuple[Scaled, np.ndarray
     A -= mean
     A *= root
     norm = np.sqrt((A * A).sum(axis=0))
-    norm[norm <= CONSTANT * np.finfo(float).eps * size] = 0.0
+    norm[norm <= CONSTANT_COLUMN_ROUNDING_UNITS * np.finfo(float).eps * size] = 0.0
     A[:, norm == 0] = 0.0
     z = root * (y - mean_y)
     empty = np.empty((0, 0))

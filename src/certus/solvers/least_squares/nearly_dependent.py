@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
-from ..glm.linear_problem import Aliases, Scaled, eps_of, rank_noise
+from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
 
 LEFT_OUT_ROUNDINGS = 4.0  # ‖Xd‖/(eps·‖|X||d|‖) up to which a direction is left out
 DOUBTFUL_NOISE_FACTOR = 4.0  # directions of singular values below 4 times their noise are tested
@@ -134,7 +134,7 @@ def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
         (mean,) = rows.reduce(_mean_block, D_all)
         constant = constant - (mean / problem.sums.S).astype(float)
     square, size = rows.reduce(_effect_block, np.vstack([D, constant]))
-    limit = LEFT_OUT_ROUNDINGS * eps_of(rows) * np.sqrt(size)
+    limit = LEFT_OUT_ROUNDINGS * data_eps(rows) * np.sqrt(size)
     negligible: np.ndarray = np.sqrt(square).astype(float) <= limit
     return negligible
 

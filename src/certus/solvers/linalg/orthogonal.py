@@ -70,7 +70,7 @@ class Orthogonal(NamedTuple):
             )  # fmt: skip
         return Rows(_LazyRows(rows, self), rows.y, rows.s, threads=rows.threads)
 
-    def inside(self, w: np.ndarray) -> np.ndarray:
+    def to_internal(self, w: np.ndarray) -> np.ndarray:
         """η of w (p,), by least squares."""
         p = len(self.exponent)
         size = np.where(self.norm > 0, self.norm, 0.0)
@@ -89,7 +89,7 @@ class Orthogonal(NamedTuple):
         total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.cancelling.any())
         return float(total / count)
 
-    def outside(self, eta: np.ndarray) -> np.ndarray:
+    def to_user(self, eta: np.ndarray) -> np.ndarray:
         """w (p,) of η, of least norm along the directions left out."""
         w = np.ldexp(self.T[: len(self.exponent)] @ eta, -self.exponent)
         L = self.left_out

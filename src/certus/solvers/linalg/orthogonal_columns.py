@@ -54,13 +54,13 @@ class OrthogonalColumns:
             Z[part, self.wide] = np.dot(X[part].astype(np.longdouble) - c, T)
         return Z
 
-    def inside(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def to_internal(self, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(η, β) of the (w, b) nearest to the given one."""
         length = np.linalg.norm(self.T, axis=0)
         eta = np.linalg.lstsq(self.T / length, w, rcond=None)[0]
         return (eta.T / length).T, b + self.c @ w
 
-    def outside(self, eta: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def to_user(self, eta: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(w, b) of (η, β); b is computed from the rounded w."""
         w = np.dot(self.T.astype(np.longdouble), eta).astype(float)
         b = beta - self.c.astype(np.longdouble) @ w

@@ -1,8 +1,8 @@
-"""Agglomerative trees: seven linkages, each by the algorithm that is right for it."""
+"""Agglomerative trees: seven linkages, each with the algorithm that suits it."""
 
 from .fit import (
+    CENTER_METHODS,
     METHODS,
-    OF_CENTERS,
     agglomerate,
     agglomerate_distances,
     bytes_needed,
@@ -10,8 +10,8 @@ from .fit import (
 )
 
 __all__ = [
+    "CENTER_METHODS",
     "METHODS",
-    "OF_CENTERS",
     "agglomerate",
     "agglomerate_distances",
     "bytes_needed",

@@ -1,4 +1,4 @@
-"""Square matrices of distances, and the linkages on them that are not reducible."""
+"""Square matrices of distances, and centroid and median linkage on them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,22 +10,22 @@ from ...runtime.pool import give_up_if_stopped, run_on_threads
 from .merging import Merges
 
 CODES = {"centroid": 0, "median": 1}
-ROWS = 64  # of a task
-SIDE = 512  # of a block that is transposed, or compared in one go
+TASK_ROWS = 64  # rows of one task
+BLOCK_SIDE = 512  # rows and columns of a block that is copied, transposed or compared at a time
 
 
-def rows_of(D: np.ndarray) -> int:
-    """n of a square matrix, or of a condensed one with n(n − 1)/2 numbers."""
+def number_of_rows(D: np.ndarray) -> int:
+    """Return n of a square matrix, or of a condensed one with n(n − 1)/2 numbers."""
     return len(D) if D.ndim == 2 else round((1 + (1 + 8 * len(D)) ** 0.5) / 2)
 
 
 def square(D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int) -> np.ndarray:
-    """A square copy in that type; squares: of d²."""
-    n = rows_of(D)
+    """Return a square copy of the given dtype, squared elementwise if ``squares``."""
+    n = number_of_rows(D)
     S = np.empty((n, n), dtype=dtype)
 
     def copy(k: int) -> None:
-        rows = slice(k * SIDE, min((k + 1) * SIDE, n))
+        rows = slice(k * BLOCK_SIDE, min((k + 1) * BLOCK_SIDE, n))
         if D.ndim == 2:
             S[rows] = D[rows]
         else:
@@ -36,7 +36,7 @@ def square(D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int) -> np.n
             np.square(S[rows], out=S[rows])
         give_up_if_stopped()
 
-    blocks = -(-n // SIDE)
+    blocks = -(-n // BLOCK_SIDE)
     run_on_threads(copy, blocks, threads)
     if D.ndim == 1:
         run_on_threads(lambda k: _mirror(S, k), blocks, threads)
@@ -44,11 +44,11 @@ def square(D: np.ndarray, dtype: DTypeLike, squares: bool, threads: int) -> np.n
 
 
 def _mirror(S: np.ndarray, k: int) -> None:
-    """Block k of columns above the diagonal, below it."""
+    """Copy block k of the upper triangle below the diagonal."""
     n = len(S)
-    columns = slice(k * SIDE, min((k + 1) * SIDE, n))
-    for start in range(columns.start, n, SIDE):
-        rows = slice(start, min(start + SIDE, n))
+    columns = slice(k * BLOCK_SIDE, min((k + 1) * BLOCK_SIDE, n))
+    for start in range(columns.start, n, BLOCK_SIDE):
+        rows = slice(start, min(start + BLOCK_SIDE, n))
         block = S[columns, rows].T
         if start == columns.start:
             block = np.tril(block) + np.tril(block, -1).T
@@ -58,24 +58,24 @@ def _mirror(S: np.ndarray, k: int) -> None:
 def compared(
     rows: np.ndarray, distance: Any, dtype: DTypeLike, squares: bool, threads: int
 ) -> np.ndarray:
-    """All distances of the rows, as ``distance.read`` gave them."""
+    """Return all distances between the rows, which are as ``distance.read`` gave them."""
     if dtype == np.float64:
         D: np.ndarray = distance.compare(rows, rows, threads)
         if squares:
             np.square(D, out=D)
         return D
     D = np.empty((len(rows), len(rows)), dtype=dtype)
-    for start in range(0, len(rows), SIDE):
-        part = slice(start, start + SIDE)
+    for start in range(0, len(rows), BLOCK_SIDE):
+        part = slice(start, start + BLOCK_SIDE)
         d = distance.compare(rows[part], rows, threads)
         D[part] = np.square(d, out=d) if squares else d
     return D
 
 
 def least_pairs(D: np.ndarray, method: str, steps: int, threads: int) -> Iterator[Merges]:
-    """Pairs of clusters' numbers and squared heights, in the order of merging.
+    """Yield pairs of cluster numbers and squared heights, in the order of merging.
 
-    D, of squared distances, is used up. O(n²) time where few slots search again, O(n³) at worst.
+    D, of squared distances, is overwritten. O(n²) time if few slots search again, O(n³) at worst.
     """
     from ...kernels.linkage import matrix as kernel
 
@@ -83,8 +83,8 @@ def least_pairs(D: np.ndarray, method: str, steps: int, threads: int) -> Iterato
     least, nn, size = np.empty(n), np.empty(n, dtype=np.intp), np.ones(n)
     number, outdated = np.arange(n), np.zeros(n, dtype=bool)
     run_on_threads(
-        lambda i: kernel.search(D, i * ROWS, min((i + 1) * ROWS, n), least, nn),
-        -(-n // ROWS),
+        lambda i: kernel.search(D, i * TASK_ROWS, min((i + 1) * TASK_ROWS, n), least, nn),
+        -(-n // TASK_ROWS),
         threads,
     )
     for made in range(0, n - 1, steps):

@@ -1,4 +1,4 @@
-"""Merges as a tree in SciPy's layout: two clusters (smaller number first), height, rows in both."""
+"""Merges in SciPy's layout: two clusters (smaller number first), height, number of rows."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,31 +9,31 @@ from ..progress import OnStep, Step
 Merges = tuple[np.ndarray, np.ndarray]  # pairs (count, 2) and heights (count,) of some merges
 
 
-def by_height(n: int, found: np.ndarray) -> np.ndarray:
-    """The tree of merges that are known by one row of either side, in order of height.
+def sort_by_height(n: int, merges: np.ndarray) -> np.ndarray:
+    """Return merges that are given by one row of either side, numbered and sorted by height.
 
-    Of equal heights that which came first stays first, so that no cluster is merged before it is
-    made: heights must not fall from a cluster to one that holds it.
+    The sort is stable, so that no cluster is merged before it is made; a cluster must not be higher
+    than one that contains it.
     """
     from ...kernels.linkage.trees import number
 
-    merges = found[np.argsort(found[:, 2], kind="stable")]
+    merges = merges[np.argsort(merges[:, 2], kind="stable")]
     number(n, merges)
     return merges
 
 
-def as_they_came(n: int, found: np.ndarray) -> np.ndarray:
-    """The tree of merges that are known by the numbers of clusters, in their order."""
+def in_merge_order(n: int, merges: np.ndarray) -> np.ndarray:
+    """Return merges that are given by cluster numbers, in their order, with sizes filled in."""
     from ...kernels.linkage.trees import sizes
 
-    sizes(n, found)
-    return found
+    sizes(n, merges)
+    return merges
 
 
-def gathered(
+def collect_merges(
     parts: Iterable[Merges], tree: Callable[[int, np.ndarray], np.ndarray], n: int, on_step: OnStep
 ) -> np.ndarray:
-    """The tree of all parts, or of those until a listener said stop.
+    """Return the tree of all parts, or of those before ``on_step`` returned True.
 
     The objective of a step is the largest height so far.
     """
@@ -44,8 +44,8 @@ def gathered(
         return tree(n, merges[:done])
 
     for pairs, heights in parts:
-        some = merges[done : done + len(pairs)]
-        some[:, :2], some[:, 2] = pairs, heights
+        part = merges[done : done + len(pairs)]
+        part[:, :2], part[:, 2] = pairs, heights
         done += len(pairs)
         highest = max(highest, float(heights.max()))
         if on_step(Step(done, highest, None, so_far)):

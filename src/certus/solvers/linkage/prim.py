@@ -1,9 +1,9 @@
 """Single linkage: the edges of a minimum spanning tree, by Prim's algorithm.
 
-    from any row, the nearest row outside the tree joins it, n − 1 times
+    start from any row; n − 1 times, the row nearest to the tree joins it
 
 Invariant: best[t] is row t's least distance to the tree. Sorted by length, the edges are the
-merges: a path in a minimum spanning tree has the least largest step of all paths (SLINK's heights).
+merges: of all paths between two rows, the one in the tree has the smallest longest edge.
 
 O(n²p) time; O(n·p) memory, half of X for the panels in float32.
 """
@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .matrix import rows_of
+from .matrix import number_of_rows
 from .merging import Merges
 from .panels import LANES, error_of, panels_of, scale_of, too_coarse
 
 
 def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
-    """(pairs of rows, squared lengths) of ``steps`` edges at a time."""
+    """Yield (pairs of rows, squared lengths), ``steps`` edges at a time."""
     from ...kernels.linkage import vectors as kernel
 
     n, p = X.shape
@@ -39,18 +39,18 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
     limit = np.full(len(best), -1.0, dtype=dtype)
     limit[:m] = np.inf
     e, kappa = error_of(of, p, dtype)
-    seen, last, searches = np.zeros(2, dtype=np.intp), 0, 0
+    counts, last, searches = np.zeros(2, dtype=np.intp), 0, 0
     while m > 0:
         count = min(steps, m)
         edges, heights = np.empty((count, 2), dtype=np.intp), np.empty(count)
         last = kernel.prim(
             X, panels, scale, e, kappa, m, last, count, best, limit, link, row, least, edges,
-            heights, seen,
+            heights, counts,
         )  # fmt: skip
         m -= count
         searches += count
         yield edges, heights
-        if dtype == np.float32 and too_coarse(seen, searches):
+        if dtype == np.float32 and too_coarse(counts, searches):
             dtype, panels = np.float64, panels[:0]
             e, kappa = error_of(of, p, dtype)
             panels = panels_of(outside, m, p, chunks, dtype)
@@ -59,10 +59,13 @@ def edges_of_rows(X: np.ndarray, steps: int) -> Iterator[Merges]:
 
 
 def edges_of_distances(D: np.ndarray, steps: int) -> Iterator[Merges]:
-    """The same of distances, square or condensed, which are only read: O(n²) time, O(n) memory."""
+    """Yield (pairs of rows, lengths) for given distances, square or condensed.
+
+    D is only read: O(n²) time, O(n) memory.
+    """
     from ...kernels.linkage import matrix as kernel
 
-    n = rows_of(D)
+    n = number_of_rows(D)
     best, link, mask = np.full(n, np.inf), np.zeros(n, dtype=np.intp), np.zeros(n)
     mask[0], last, left = np.inf, 0, n - 1
     while left > 0:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...kernels import compiled_or
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 
 # nats a row in a step: a smaller gain is what a certificate calls a local optimum
 MIN_GAIN_PER_ROW = 2.5e-7
@@ -100,7 +100,7 @@ def em(
         evaluation = family.evaluate(theta, beta)
         F = evaluation.F + family.log_prior(theta)
         trace.append(F)
-        stop = on_step(Step(n_iter, F, None, always(theta)))
+        stop = on_step(Step(n_iter, F, None, constant_parameters(theta)))
         if n_iter > 0:
             converged = abs(F - trace[-2]) <= min(tol, gain) * family.mass
         if stop or converged or n_iter >= max_iter or not np.isfinite(F):

@@ -1,1 +1,1 @@
-"""Fast scores of a number of clusters."""
+"""Fast computation of the scores of a number of clusters."""

@@ -1,4 +1,4 @@
-"""What the gap statistic needs: scatter within clusters, and data without any.
+"""Parts of the gap statistic: scatter within clusters, and samples without structure.
 
     W  = Σ_C Σ_{i ∈ C} s_i ‖x_i − m_C‖²
     x* = mean + Σ_l z_l v_l,        z_l uniform in [low_l, high_l]
@@ -14,7 +14,7 @@ from ...runtime.pool import blas_limiter
 
 
 def within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> float:
-    """W, cluster by cluster; distances from a row of the cluster keep their digits anywhere."""
+    """Return W, computed about a row of each cluster, which is accurate far from the origin."""
     order = np.argsort(labels, kind="stable")
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
     each = np.diff(starts, append=len(X))
@@ -28,7 +28,7 @@ def within(X: np.ndarray, labels: np.ndarray, s: np.ndarray | None = None) -> fl
 
 
 class Box(NamedTuple):
-    """The least box along principal axes that holds all rows."""
+    """The smallest box along principal axes that contains all rows."""
 
     mean: np.ndarray  # (p,)
     axes: np.ndarray  # (r, p), orthonormal rows
@@ -51,7 +51,7 @@ class Box(NamedTuple):
         return cls(mean, axes, z.min(axis=0), z.max(axis=0))
 
     def draw(self, n: int, rng: np.random.RandomState) -> np.ndarray:
-        """n rows, uniform in the box."""
+        """Draw n rows uniformly in the box."""
         z = self.low + (self.high - self.low) * rng.random_sample((n, len(self.low)))
         drawn: np.ndarray = self.mean + np.dot(z, self.axes)
         return drawn

@@ -1,18 +1,18 @@
-"""Silhouettes of several clusterings by one look at all distances, in tiles.
+"""Silhouettes of several clusterings in one pass over all distances, in tiles.
 
     sil_i = (b_i − a_i) / max(a_i, b_i)        a_i, b_i: mean distances to the own cluster, the next
 
-Sums of distances from a row to clusters are the product of a tile of distances with the clusters'
-indicators, of all clusterings at once. Never n × n numbers.
+Sums of distances from a row to clusters are the product of a tile of distances with the indicators
+of the clusters, for all clusterings at once. The n × n matrix is never stored.
 
-A mean silhouette has an error not only by the rows that are averaged: each row is also one of those
-that the others are compared with. What row j does to the others by its weight,
+The error of a mean silhouette comes not only from the rows that are averaged: each row is also one
+that the others are compared with. The influence of row j on the others through its weight,
 
-    pull_j = Σ_i s_i ∂sil_i/∂s_j        ∂a_i/∂s_j = (d_ij − a_i)/N_a for j in the own cluster of i,
-                                        ∂b_i/∂s_j = (d_ij − b_i)/N_b for j in the next one,
+    c_j = Σ_i s_i ∂sil_i/∂s_j        ∂a_i/∂s_j = (d_ij − a_i)/N_a for j in the own cluster of i,
+                                     ∂b_i/∂s_j = (d_ij − b_i)/N_b for j in the next one,
 
-is the product of the same tile, transposed. (As if rows were independent, 95 % intervals held the
-mean of 77 % of 300 samples.)
+is the product of the same tile, transposed. (If rows were treated as independent, 95 % intervals
+covered the mean in 77 % of 300 samples.)
 """
 
 from collections.abc import Callable
@@ -24,9 +24,9 @@ from ...distances import Euclidean
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, give_up_if_stopped, run_on_threads
 
-DISTANCES = 1 << 20  # that a thread holds: 8 MB
-FEW, MANY = 16, 256  # rows whose distances they are
-TILE = 4096  # rows that they are compared with, at a time
+THREAD_DISTANCES = 1 << 20  # distances that a thread holds: 8 MB
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 16, 256  # rows whose silhouettes are one task
+TILE_ROWS = 4096  # rows that these are compared with at a time
 
 
 def silhouettes(
@@ -36,11 +36,11 @@ def silhouettes(
     rows: np.ndarray | None = None,
     threads: int | None = None,
 ) -> np.ndarray:
-    """(m, clusterings) of the m ``rows`` (None: all) among all rows of X.
+    """Return silhouettes (m, clusterings) of the m ``rows`` (None: all) among all rows of X.
 
     ``labels`` (n, clusterings): 0 … k − 1, each with its own k. O(m·n·(p + Σk)) operations.
     """
-    return _Looking(X, labels, s, rows).run(threads, lambda *_: None)
+    return _SilhouetteScan(X, labels, s, rows).run(threads, lambda *_: None)
 
 
 def mean_silhouettes(
@@ -50,10 +50,10 @@ def mean_silhouettes(
     rows: np.ndarray | None = None,
     threads: int | None = None,
 ) -> np.ndarray:
-    """The mean of each clustering, over the ``rows``."""
-    look = _Looking(X, labels, s, rows)
-    weight = look.weight[look.rows]
-    means: np.ndarray = np.dot(weight, look.run(threads, lambda *_: None)) / weight.sum()
+    """Return the mean silhouette of each clustering over the ``rows``."""
+    scan = _SilhouetteScan(X, labels, s, rows)
+    weight = scan.weight[scan.rows]
+    means: np.ndarray = np.dot(weight, scan.run(threads, lambda *_: None)) / weight.sum()
     return means
 
 
@@ -64,34 +64,36 @@ def means_and_errors(
     rows: np.ndarray | None = None,
     threads: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(means, standard errors) of each clustering, over the ``rows``.
+    """Return (means, standard errors) of each clustering over the ``rows``.
 
     se² = n/(n − 1) Σ_j (s_j ∂mean/∂s_j)², the clusters held fixed.
     """
-    look = _Looking(X, labels, s, rows)
+    scan = _SilhouetteScan(X, labels, s, rows)
     parts: dict[int, np.ndarray] = {}
-    sil = look.run(threads, lambda t, D, near: parts.update({t: look.pull(D, near)}))
-    weight = look.weight[look.rows]
-    S, n = weight.sum(), len(look.X)
+    sil = scan.run(threads, lambda t, D, block: parts.update({t: scan.cross_influence(D, block)}))
+    weight = scan.weight[scan.rows]
+    S, n = weight.sum(), len(scan.X)
     mean = np.dot(weight, sil) / S
-    influence = look.weight[:, None] * sum(parts[t] for t in range(len(parts)))
-    influence[look.rows] += weight[:, None] * (sil - mean)
+    influence = scan.weight[:, None] * sum(parts[t] for t in range(len(parts)))
+    influence[scan.rows] += weight[:, None] * (sil - mean)
     return mean, np.sqrt(n / max(1, n - 1) * (influence**2).sum(axis=0)) / S
 
 
-class _Near(NamedTuple):
-    """Of some rows: who they are, and for each clustering what their silhouettes are made of."""
+class _BlockSilhouettes(NamedTuple):
+    """A block of rows, and the parts of their silhouettes for each clustering."""
 
     rows: np.ndarray  # (q,)
     own: np.ndarray  # (q, clusterings): columns of the indicators
     next: np.ndarray
-    known: np.ndarray  # not alone, one of several clusters, and not all of them one point
-    a: np.ndarray  # 0 where not known
+    known: np.ndarray  # False for single rows, a single cluster, or clusters that are one point
+    a: np.ndarray  # 0 if not known
     b: np.ndarray
-    N_a: np.ndarray  # the weight that a is a mean over; 1 where not known
+    N_a: np.ndarray  # the weight that a is a mean over; 1 if not known
 
 
-class _Looking:
+class _SilhouetteScan:
+    """One pass over the distances between ``rows`` and all rows of X."""
+
     def __init__(
         self, X: np.ndarray, labels: np.ndarray, s: np.ndarray | None, rows: np.ndarray | None
     ):
@@ -102,31 +104,31 @@ class _Looking:
         self.sizes = labels.max(axis=0) + 1
         self.first = np.cumsum(self.sizes) - self.sizes
         self.column = labels + self.first  # of the indicators
-        each = np.repeat(self.weight, self.clusterings)
-        self.N = np.bincount(self.column.ravel(), each, int(self.sizes.sum()))
+        repeated_weights = np.repeat(self.weight, self.clusterings)
+        self.N = np.bincount(self.column.ravel(), repeated_weights, int(self.sizes.sum()))
 
     def run(
-        self, threads: int | None, also: Callable[[int, np.ndarray, "_Near"], None]
+        self, threads: int | None, on_block: Callable[[int, np.ndarray, "_BlockSilhouettes"], None]
     ) -> np.ndarray:
-        """Silhouettes; ``also(t, D, near)`` sees the distances of the t-th block of rows."""
+        """Return silhouettes; ``on_block(t, D, block)`` gets the distances of the t-th block."""
         n = len(self.X)
-        size = max(FEW, min(MANY, DISTANCES // n))
+        size = max(MIN_BLOCK_ROWS, min(MAX_BLOCK_ROWS, THREAD_DISTANCES // n))
         sil = np.empty((len(self.rows), self.clusterings))
         distance = Euclidean()
 
         def task(t: int) -> None:
             part = slice(t * size, (t + 1) * size)
-            asked = self.rows[part]
-            D, sums = np.empty((len(asked), n)), np.zeros((len(asked), len(self.N)))
+            block_rows = self.rows[part]
+            D, sums = np.empty((len(block_rows), n)), np.zeros((len(block_rows), len(self.N)))
             for tile in self._tiles():
                 give_up_if_stopped()
-                D[:, tile] = distance.compare(self.X[asked], self.X[tile], 1)
+                D[:, tile] = distance.compare(self.X[block_rows], self.X[tile], 1)
                 member = np.zeros((tile.stop - tile.start, len(self.N)))
                 np.put_along_axis(member, self.column[tile], self.weight[tile, None], axis=1)
                 sums += np.dot(D[:, tile], member)
-            near = self._near(asked, sums)
-            sil[part] = _silhouettes(near)
-            also(t, D, near)
+            block = self._of_block(block_rows, sums)
+            sil[part] = _silhouettes(block)
+            on_block(t, D, block)
 
         with blas_limiter:  # the bits of a product depend on how many threads share it
             run_on_threads(task, -(-len(self.rows) // size), effective_threads(threads))
@@ -134,53 +136,56 @@ class _Looking:
 
     def _tiles(self) -> list[slice]:
         n = len(self.X)
-        return [slice(a, min(n, a + TILE)) for a in range(0, n, TILE)]
+        return [slice(a, min(n, a + TILE_ROWS)) for a in range(0, n, TILE_ROWS)]
 
-    def _near(self, asked: np.ndarray, sums: np.ndarray) -> _Near:
-        """``sums`` (q, columns): of distances to the rows of each cluster."""
-        own, following = self.column[asked], np.empty((len(asked), self.clusterings), dtype=np.intp)
+    def _of_block(self, block_rows: np.ndarray, sums: np.ndarray) -> _BlockSilhouettes:
+        """Return the parts of silhouettes from ``sums`` (q, columns) of distances to clusters."""
+        own, next_column = (
+            self.column[block_rows],
+            np.empty((len(block_rows), self.clusterings), dtype=np.intp),
+        )
         # a row is not compared with itself
-        N_a = self.N[own] - np.minimum(1.0, self.weight[asked])[:, None]
+        N_a = self.N[own] - np.minimum(1.0, self.weight[block_rows])[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             a = np.take_along_axis(sums, own, axis=1) / N_a
             mean = np.where(self.N > 0, sums / self.N, np.inf)
         np.put_along_axis(mean, own, np.inf, axis=1)
         for c, (start, k) in enumerate(zip(self.first, self.sizes, strict=True)):
-            following[:, c] = start + mean[:, start : start + k].argmin(axis=1)
-        b = np.take_along_axis(mean, following, axis=1)
+            next_column[:, c] = start + mean[:, start : start + k].argmin(axis=1)
+        b = np.take_along_axis(mean, next_column, axis=1)
         known = (N_a > 0) & np.isfinite(b)
         known &= np.maximum(a, b, out=np.zeros_like(a), where=known) > 0
         a, b, N_a = (
             np.where(known, values, default) for values, default in ((a, 0.0), (b, 0.0), (N_a, 1.0))
         )
-        return _Near(asked, own, following, known, a, b, N_a)
+        return _BlockSilhouettes(block_rows, own, next_column, known, a, b, N_a)
 
-    def pull(self, D: np.ndarray, near: _Near) -> np.ndarray:
-        """(n, clusterings): Σ_i s_i ∂sil_i/∂s_j over some rows i."""
-        s = self.weight[near.rows, None]
-        by_a, by_b = _slopes(near)
-        on_a, on_b = s * by_a / near.N_a, s * by_b / self.N[near.next]
-        G = np.zeros((len(D), len(self.N)))  # what a distance to a row of each cluster does
-        np.put_along_axis(G, near.own, on_a, axis=1)
-        np.put_along_axis(G, near.next, on_b, axis=1)
-        level = np.zeros(len(self.N))  # Σ_i of the means that distances are measured from
-        np.add.at(level, near.own, on_a * near.a)
-        np.add.at(level, near.next, on_b * near.b)
-        pull = np.empty((len(self.X), self.clusterings))
+    def cross_influence(self, D: np.ndarray, block: _BlockSilhouettes) -> np.ndarray:
+        """Return c_j = Σ_i s_i ∂sil_i/∂s_j over the rows i of a block, (n, clusterings)."""
+        s = self.weight[block.rows, None]
+        by_a, by_b = _slopes(block)
+        on_a, on_b = s * by_a / block.N_a, s * by_b / self.N[block.next]
+        G = np.zeros((len(D), len(self.N)))  # derivative by the distance to a row of each cluster
+        np.put_along_axis(G, block.own, on_a, axis=1)
+        np.put_along_axis(G, block.next, on_b, axis=1)
+        offset = np.zeros(len(self.N))  # Σ_i of the means that distances are measured from
+        np.add.at(offset, block.own, on_a * block.a)
+        np.add.at(offset, block.next, on_b * block.b)
+        cross_influence = np.empty((len(self.X), self.clusterings))
         for tile in self._tiles():
             every = np.dot(D[:, tile].T, G)
-            pull[tile] = np.take_along_axis(every, self.column[tile], axis=1)
-        return pull - level[self.column]
+            cross_influence[tile] = np.take_along_axis(every, self.column[tile], axis=1)
+        return cross_influence - offset[self.column]
 
 
-def _silhouettes(near: _Near) -> np.ndarray:
-    most = np.maximum(near.a, near.b)
-    return np.divide(near.b - near.a, most, out=np.zeros_like(most), where=near.known)
+def _silhouettes(block: _BlockSilhouettes) -> np.ndarray:
+    most = np.maximum(block.a, block.b)
+    return np.divide(block.b - block.a, most, out=np.zeros_like(most), where=block.known)
 
 
-def _slopes(near: _Near) -> tuple[np.ndarray, np.ndarray]:
-    """∂sil/∂a, ∂sil/∂b of sil = 1 − a/b where a < b, b/a − 1 elsewhere; 0 where not known."""
-    a, b = near.a, near.b
+def _slopes(block: _BlockSilhouettes) -> tuple[np.ndarray, np.ndarray]:
+    """Return ∂sil/∂a and ∂sil/∂b of sil = 1 − a/b if a < b, else b/a − 1; 0 if not known."""
+    a, b = block.a, block.b
     with np.errstate(divide="ignore", invalid="ignore"):
         by_a, by_b = np.where(a < b, -1 / b, -b / a**2), np.where(a < b, a / b**2, 1 / a)
-    return np.where(near.known, by_a, 0.0), np.where(near.known, by_b, 0.0)
+    return np.where(block.known, by_a, 0.0), np.where(block.known, by_b, 0.0)

@@ -7,7 +7,7 @@ until F changes by less than ``tol`` times Σa. A step is taken whether F rises 
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import Fit
 from .problem import Problem
 
@@ -29,7 +29,7 @@ def yang(
     while True:
         value = problem.value_and_slope(w * w)
         evaluations += 1
-        stop = on_step(Step(n_iter, value.F, None, always(w * w)))
+        stop = on_step(Step(n_iter, value.F, None, constant_parameters(w * w)))
         if np.isfinite(last):
             fell = max(fell, (last - value.F) / scale)
         converged = abs(value.F - last) < tol * scale

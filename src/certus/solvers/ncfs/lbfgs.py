@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..progress import OnStep, Step, always, ignore
+from ..progress import OnStep, Step, constant_parameters, ignore
 from .fit import Fit, violation
 from .lbfgs_run import CUTS, Walk, stride, walk
 from .newton import MOST_COLUMNS, newton
@@ -82,7 +82,7 @@ class _Run:
         self.n_iter, self.evaluations, self.fell = 0, 0, 0.0
         self.look()
         self.last = self.value.F
-        self._tell(self.last, always(W))
+        self._tell(self.last, constant_parameters(W))
 
     def look(self) -> None:
         """At all columns."""
@@ -118,7 +118,7 @@ class _Run:
         self.left -= 1
         self.fell = max(self.fell, (self.last - F) / (float(self.problem.a.sum()) or 1.0))
         self.last = F
-        self._tell(F, always(self._spread(free, w)))
+        self._tell(F, constant_parameters(self._spread(free, w)))
         return self.stopped or self.left <= 0
 
     def _spread(self, free: np.ndarray, w: np.ndarray) -> np.ndarray:

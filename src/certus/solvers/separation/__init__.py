@@ -1,1 +1,1 @@
-"""Linear programs that tell whether classes are separated, and by what."""
+"""Linear programs that decide whether classes are separated, and find a separating direction."""

@@ -1,23 +1,23 @@
-r"""Can the classes be told apart by a linear score? Then unpenalised logistic fits have no optimum.
+r"""Linear separability of classes: where it holds, unpenalised logistic fits have no optimum.
 
     m_ik = (u_{y_i} − u_k)ᵀx_i + c_{y_i} − c_k ≥ 0   for all rows i and k ≠ y_i,   some m_ik > 0
 
-Along such a (u, c) the likelihood never stops to rise. Complete: all m_ik > 0; quasi-complete: some
+Along such a (u, c) the likelihood rises without limit. Complete: all m_ik > 0; quasi-complete: some
 are 0. Two classes: u_0 = c_0 = 0, and (u, c) = (u_1, c_1).
 
-``by_one_column`` finds it in one feature, which people understand; ``separating_direction`` finds
-any, from cheap to dear: the margins of coefficients that a solver reached; the scores that
-interpolate the labels where columns outnumber rows; then, with θ = (u, c) of columns scaled to
-[−1, 1] and m_ik = a_ikᵀθ, two linear programs:
+``separating_column`` looks for a single feature, which is easiest to understand.
+``separating_direction`` finds any direction, trying the cheapest methods first: the margins of the
+solver's coefficients; scores that interpolate the labels where columns outnumber rows; then, with
+θ = (u, c) of columns scaled to [−1, 1] and m_ik = a_ikᵀθ, two linear programs:
 
     max t       a_ikᵀθ ≥ t,  |θ| ≤ 1       t > 0: complete
     max gᵀθ     a_ikᵀθ ≥ 0,  |θ| ≤ 1       g = Σ_ik a_ik;  > 0: quasi-complete, 0: not separable
 
-on few rows first, to which those that the answer violates are added: fewer rows allow more, so 0 is
-final. 0 to rounding is, too: the program's dual λ ≥ 0 leaves r = g + Σ λ_ik a_ik ≈ 0, and changing
-the positive factors 1 + λ_ik by less than 1 makes r vanish if r is in the span of the few rows and
-‖r‖ below their least singular value. Σ (1 + λ_ik) m_ik = 0 then holds for every θ, and no m ≥ 0 but
-m = 0 fulfils it.
+on few rows first, to which the rows that the solution violates are added: fewer constraints allow
+more, so a value of 0 is final. So is 0 up to rounding: the program's dual λ ≥ 0 leaves
+r = g + Σ λ_ik a_ik ≈ 0, and changing the positive factors 1 + λ_ik by less than 1 makes r vanish if
+r is in the span of the few rows and ‖r‖ is below their least singular value. Σ (1 + λ_ik) m_ik = 0
+then holds for every θ, and m = 0 is the only m ≥ 0 that satisfies it.
 """
 
 from fractions import Fraction
@@ -29,19 +29,22 @@ from scipy.sparse import coo_array, hstack
 
 from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows, as_floats, spread
-from .single_column import OneColumn, by_one_column, dense_block, ranges
+from .single_column import SeparatingColumn, class_ranges, dense_block, separating_column
 
-__all__ = ["OneColumn", "Separation", "by_one_column", "separating_direction"]
+__all__ = ["SeparatingColumn", "Separation", "separating_column", "separating_direction"]
 
-ENTRIES = 1 << 18  # of the program's matrix: half as many take HiGHS 3 s, six times as many 90 s
-FEW_ROWS = 2048  # up to which labels are interpolated where columns outnumber rows
-ROUNDS = 40  # of adding violated rows; 3 to 10 are usual
-ZERO = 1e-9  # of a margin, in scaled columns: HiGHS holds constraints to 1e-10
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-SIMPLE = 1000  # largest denominator of coefficients that are taken for ratios
+# of a program's matrix: half as many entries take HiGHS 3 s, six times as many 90 s
+MAX_PROGRAM_ENTRIES = 1 << 18
+MAX_INTERPOLATED_ROWS = 2048  # up to which labels are interpolated where columns outnumber rows
+MAX_ROUNDS = 40  # of adding violated rows; 3 to 10 are usual
+MARGIN_TOL = 1e-9  # in scaled columns: HiGHS satisfies constraints to 1e-10
+HIGHS_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+MAX_DENOMINATOR = 1000  # of coefficients that are taken for rational
 
 
 class Separation(NamedTuple):
+    """Kind of separation, how it was decided, and a direction if there is one."""
+
     kind: str  # "complete", "quasi-complete", "not separable" or "unknown"
     why: str
     u: np.ndarray | None = None  # (p, 1) or (p, n_classes), in the user's units
@@ -54,72 +57,77 @@ def separating_direction(
     fit_intercept: bool = True,
     hint: Any = None,
 ) -> Separation:
-    """A direction (u, c), or the proof that there is none; "unknown" where that is too dear.
+    """Return a direction (u, c), or that there is none; "unknown" where deciding is too expensive.
 
-    ``hint``: (w, b) that a solver reached. Where it went on for long they separate what can be
-    separated; else the rows that they get wrong are those that matter.
+    ``hint``: (w, b) of a solver. After many steps they separate separable classes; otherwise the
+    rows that they misclassify are the first constraints.
     """
-    view = _View.of(rows, n_classes, fit_intercept)
+    scaled = _ScaledRows.of(rows, n_classes, fit_intercept)
     worst = np.empty(0, dtype=np.intp)
     if hint is not None:
         w, b = np.asarray(hint[0], dtype=float), np.asarray(hint[1], dtype=float)
         m, _ = _margins(rows, w, b)
         if m.min() > 0:
             return Separation("complete", "the solver's coefficients separate", w, b)
-        worst = view.worst(m, np.inf)
-    if len(view.present) <= min(rows.shape[1], FEW_ROWS):
-        theta = _interpolated(view)
-        if view.margins(theta)[0].min() > ZERO:
-            return view.found("complete", "the scores interpolate the labels", theta)
-    found = _by_programs(view, np.union1d(view.first(), worst))
-    if found.kind == "quasi-complete" and n_classes > 2:
-        return _one_class_apart(rows, n_classes, fit_intercept) or found
-    return found
+        worst = scaled.worst(m, np.inf)
+    if len(scaled.present) <= min(rows.shape[1], MAX_INTERPOLATED_ROWS):
+        theta = _interpolated(scaled)
+        if scaled.margins(theta)[0].min() > MARGIN_TOL:
+            return scaled.separation("complete", "the scores interpolate the labels", theta)
+    result = _solve_programs(scaled, np.union1d(scaled.initial_rows(), worst))
+    if result.kind == "quasi-complete" and n_classes > 2:
+        return _one_class_separated(rows, n_classes, fit_intercept) or result
+    return result
 
 
-def _one_class_apart(rows: Rows, n_classes: int, fit_intercept: bool) -> Separation | None:
-    """A class that lies apart from all others, which may overlap: their scores are alike to the
-    bit, whereas a program's corner has rows on its planes that rounding puts on the wrong side."""
+def _one_class_separated(rows: Rows, n_classes: int, fit_intercept: bool) -> Separation | None:
+    """Return a direction that separates one class from all others, which may overlap.
+
+    The others have exactly equal scores, whereas rounding puts rows on the planes of a program's
+    vertex on the wrong side.
+    """
     assert rows.y is not None
     for k in range(n_classes):
         against_rest = rows.with_targets((rows.y == k).astype(float), rows.s)
         two = separating_direction(against_rest, 2, fit_intercept)
         if two.kind == "complete" and two.u is not None and two.c is not None:
-            own = np.eye(n_classes)[k]
-            return Separation("quasi-complete", two.why, two.u * own, two.c * own)
+            in_class = np.eye(n_classes)[k]
+            return Separation("quasi-complete", two.why, two.u * in_class, two.c * in_class)
     return None
 
 
-def _by_programs(view: "_View", chosen: np.ndarray) -> Separation:
-    g = view.sum_of_all()
-    complete = True  # of the two programs, the one that is being solved
-    for _ in range(ROUNDS):
+def _solve_programs(scaled: "_ScaledRows", chosen: np.ndarray) -> Separation:
+    g = scaled.sum_of_all()
+    complete = True  # which of the two programs is being solved
+    for _ in range(MAX_ROUNDS):
         why = f"linear program of {len(chosen):,} rows"
-        if view.entries(len(chosen)) > ENTRIES:
-            return Separation("unknown", f"a {why} and {view.unknowns:,} unknowns is too large")
-        A = view.constraints(chosen)
-        theta, value = _most_even(A) if complete else _greatest(A, g)
+        if scaled.entries(len(chosen)) > MAX_PROGRAM_ENTRIES:
+            return Separation("unknown", f"a {why} and {scaled.unknowns:,} unknowns is too large")
+        A = scaled.constraints(chosen)
+        theta, value = _max_margin_program(A) if complete else _max_sum_program(A, g)
         if theta is None:
             break
-        if complete and value <= ZERO:
+        if complete and value <= MARGIN_TOL:
             complete = False
             continue
-        if not complete and _is_nothing(value, A, g, len(view.present)):
+        if not complete and _sum_is_zero(value, A, g, len(scaled.present)):
             return Separation("not separable", why)
-        least, most = view.margins(theta)
-        if complete and least.min() > ZERO:
-            return view.found("complete", why, theta)
-        if not complete and least.min() >= -ZERO and most.max() > 1e3 * ZERO:
-            return view.found("quasi-complete", why, theta)
-        violated = np.setdiff1d(view.worst(least, ZERO if complete else -ZERO), chosen)
+        least, largest = scaled.margins(theta)
+        if complete and least.min() > MARGIN_TOL:
+            return scaled.separation("complete", why, theta)
+        if not complete and least.min() >= -MARGIN_TOL and largest.max() > 1e3 * MARGIN_TOL:
+            return scaled.separation("quasi-complete", why, theta)
+        violated = np.setdiff1d(
+            scaled.worst(least, MARGIN_TOL if complete else -MARGIN_TOL), chosen
+        )
         if not len(violated):
             break
         chosen = np.union1d(chosen, violated)
     return Separation("unknown", "the linear programs came to no end")
 
 
-def _most_even(A: SparseMatrix) -> tuple[np.ndarray | None, float]:
-    """max t, Aθ ≥ t, |θ| ≤ 1."""
+def _max_margin_program(A: SparseMatrix) -> tuple[np.ndarray | None, float]:
+    """Solve max t, Aθ ≥ t, |θ| ≤ 1."""
     m, d = A.shape
     left = hstack([-A, np.ones((m, 1))], format="csr")
     cost = np.zeros(d + 1)
@@ -128,8 +136,8 @@ def _most_even(A: SparseMatrix) -> tuple[np.ndarray | None, float]:
     return None if theta is None else theta[:-1], value
 
 
-def _greatest(A: SparseMatrix, g: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """max gᵀθ, Aθ ≥ 0, |θ| ≤ 1."""
+def _max_sum_program(A: SparseMatrix, g: np.ndarray) -> tuple[np.ndarray | None, float]:
+    """Solve max gᵀθ, Aθ ≥ 0, |θ| ≤ 1."""
     size = float(np.abs(g).max(initial=0.0)) or 1.0
     theta, value = _program(-g / size, -A, (-1.0, 1.0))
     return theta, value * size
@@ -138,16 +146,16 @@ def _greatest(A: SparseMatrix, g: np.ndarray) -> tuple[np.ndarray | None, float]
 def _program(
     cost: np.ndarray, left: SparseMatrix, bounds: tuple[float, float] | list[tuple[float, float]]
 ) -> tuple[np.ndarray | None, float]:
-    """(θ, −costᵀθ) of the least cost with left·θ ≤ 0."""
+    """Return (θ, −costᵀθ) of the least cost with left·θ ≤ 0."""
     from scipy.optimize import linprog
 
     right = np.zeros(left.shape[0])
-    found = linprog(cost, left, right, bounds=bounds, method="highs", options=TOLERANCES)
-    return (found.x, -found.fun) if found.success else (None, 0.0)
+    program = linprog(cost, left, right, bounds=bounds, method="highs", options=HIGHS_OPTIONS)
+    return (program.x, -program.fun) if program.success else (None, 0.0)
 
 
-def _is_nothing(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
-    """Can positive factors be changed so that r, of norm ``value``, vanishes?"""
+def _sum_is_zero(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
+    """Return whether changing the positive factors can make r, of norm ``value``, vanish."""
     _, sigma, Vt = np.linalg.svd(A.toarray(), full_matrices=False)
     rounding = 64 * np.finfo(float).eps
     kept = sigma > rounding * max(A.shape) * sigma[0]
@@ -157,22 +165,22 @@ def _is_nothing(value: float, A: SparseMatrix, g: np.ndarray, n: int) -> bool:
     return bool(outside <= rounding * n and value < least / 2)
 
 
-def _interpolated(view: "_View") -> np.ndarray:
-    """θ of least norm with scores 1 for a row's own class and 0 for the others (−1 for two)."""
-    Z = view.rows_of(view.present)
-    y = view.y[view.present]
-    own = (y[:, None] == np.arange(1, view.n_classes)).astype(float)
-    target = 2 * own - 1 if view.n_classes == 2 else own - (y == 0)[:, None]
+def _interpolated(scaled: "_ScaledRows") -> np.ndarray:
+    """Return θ of least norm with score 1 for a row's class and 0 (two classes: −1) for others."""
+    Z = scaled.rows_of(scaled.present)
+    y = scaled.y[scaled.present]
+    in_class = (y[:, None] == np.arange(1, scaled.n_classes)).astype(float)
+    target = 2 * in_class - 1 if scaled.n_classes == 2 else in_class - (y == 0)[:, None]
     return np.linalg.lstsq(Z, target, rcond=None)[0].T.ravel()
 
 
 # --- rows as constraints --------------------------------------------------------------------------
 
 
-class _View:
-    """Columns (x − centre)/scale within [−1, 1], then a 1 for the intercept; θ class after class.
+class _ScaledRows:
+    """Columns (x − centre)/scale in [−1, 1], and a 1 for the intercept; θ is stacked by class.
 
-    Class 0 has θ_0 = 0. Sparse columns, and all without an intercept, keep their origin.
+    Class 0 has θ_0 = 0. Columns are not centred if X is sparse or there is no intercept.
     """
 
     def __init__(
@@ -186,11 +194,11 @@ class _View:
         self.present = np.flatnonzero(self.counted)
         self.width = len(centre) + fit_intercept
         self.unknowns = self.width * (n_classes - 1)
-        self.few = max(64, 2 * self.unknowns)
+        self.n_initial = max(64, 2 * self.unknowns)
 
     @classmethod
-    def of(cls, rows: Rows, n_classes: int, fit_intercept: bool) -> "_View":
-        low, high = ranges(rows, n_classes)
+    def of(cls, rows: Rows, n_classes: int, fit_intercept: bool) -> "_ScaledRows":
+        low, high = class_ranges(rows, n_classes)
         low, high = low.min(axis=0), high.max(axis=0)
         centre = np.zeros(len(low))
         if fit_intercept and not rows.sparse:
@@ -198,17 +206,19 @@ class _View:
         scale = np.maximum(high - centre, centre - low)
         return cls(rows, n_classes, fit_intercept, centre, np.where(scale > 0, scale, 1.0))
 
-    def first(self) -> np.ndarray:
-        """A few rows of every class, evenly spread."""
-        share = -(-self.few // self.n_classes)
+    def initial_rows(self) -> np.ndarray:
+        """Return a few rows of every class, evenly spread."""
+        share = -(-self.n_initial // self.n_classes)
         chosen = []
         for k in range(self.n_classes):
-            own = np.flatnonzero((self.y == k) & self.counted)
-            chosen.append(own if len(own) <= share else own[spread(len(own), share)])
+            in_class = np.flatnonzero((self.y == k) & self.counted)
+            chosen.append(
+                in_class if len(in_class) <= share else in_class[spread(len(in_class), share)]
+            )
         return np.sort(np.concatenate(chosen))
 
     def worst(self, m: np.ndarray, below: float) -> np.ndarray:
-        """Rows of the least margins, as many as there are unknowns at most."""
+        """Return the rows of the smallest margins below ``below``, at most one per unknown."""
         at = np.flatnonzero(m < below)
         count = max(64, self.unknowns)
         if len(at) > count:
@@ -216,7 +226,7 @@ class _View:
         return self.present[at]
 
     def entries(self, rows: int) -> int:
-        """Of the constraints of so many rows."""
+        """Return the number of matrix entries of the constraints of that many rows."""
         return rows * self.unknowns * (1 if self.n_classes == 2 else 2)
 
     def rows_of(self, index: np.ndarray) -> np.ndarray:
@@ -224,20 +234,20 @@ class _View:
         return np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
 
     def constraints(self, index: np.ndarray) -> Any:
-        """a_ik of these rows, k ≠ y_i: z_i in block y_i, −z_i in block k, block 0 left out."""
+        """Return a_ik of these rows, k ≠ y_i: z_i in block y_i, −z_i in block k; no block 0."""
         Z, y = self.rows_of(index), self.y[index]
         row, k = np.nonzero(y[:, None] != np.arange(self.n_classes))
         entries, at, where = [], [], []
         for block, sign in ((y[row], 1.0), (k, -1.0)):
-            some = np.flatnonzero(block)
-            entries.append(sign * Z[row[some]])
-            at.append(np.broadcast_to(some[:, None], entries[-1].shape))
-            where.append((block[some] - 1)[:, None] * self.width + np.arange(self.width))
+            nonzero = np.flatnonzero(block)
+            entries.append(sign * Z[row[nonzero]])
+            at.append(np.broadcast_to(nonzero[:, None], entries[-1].shape))
+            where.append((block[nonzero] - 1)[:, None] * self.width + np.arange(self.width))
         flat = [np.concatenate([part.ravel() for part in parts]) for parts in (entries, at, where)]
         return coo_array((flat[0], (flat[1], flat[2])), shape=(len(row), self.unknowns)).tocsr()
 
     def sum_of_all(self) -> np.ndarray:
-        """g = Σ_ik a_ik: block k has Σ_i (K·[y_i = k] − 1) z_i."""
+        """Return g = Σ_ik a_ik: block k is Σ_i (K·[y_i = k] − 1) z_i."""
         sums, counts = self.rows.reduce(_class_sums, self.centre, self.n_classes)
         z = sums / self.scale
         if self.fit_intercept:
@@ -246,7 +256,7 @@ class _View:
         return g
 
     def about_centre(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(u, c) of x − centre, in the user's units."""
+        """Return (u, c) for x − centre, in the user's units."""
         blocks = theta.reshape(self.n_classes - 1, self.width)
         u = (blocks[:, : len(self.centre)] / self.scale).T
         c = blocks[:, -1] if self.fit_intercept else np.zeros(u.shape[1])
@@ -255,10 +265,10 @@ class _View:
         return u, c
 
     def margins(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """min_k and max_k of m_ik."""
+        """Return min_k and max_k of m_ik."""
         return _margins(self.rows, *self.about_centre(theta), self.centre)
 
-    def found(self, kind: str, why: str, theta: np.ndarray) -> Separation:
+    def separation(self, kind: str, why: str, theta: np.ndarray) -> Separation:
         u, c = self.about_centre(theta)
         c = c - self.centre @ u
         if kind == "quasi-complete":
@@ -266,7 +276,7 @@ class _View:
         return Separation(kind, why, u, c)
 
     def _simplified(self, u: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Whole numbers instead of u where they do, so that rows on the plane are there exactly."""
+        """Return integer u where these separate too, so that rows lie exactly on the planes."""
         whole = _whole_numbers(u)
         if whole is None:
             return u, c
@@ -277,12 +287,15 @@ class _View:
             c_whole = c_whole[1:] if self.n_classes == 2 else c_whole
         if not np.isfinite(c_whole).all():
             return u, c
-        least, most = _margins(self.rows, whole, c_whole)
-        return (whole, c_whole) if least.min() >= 0 and most.max() > 0 else (u, c)
+        least, largest = _margins(self.rows, whole, c_whole)
+        return (whole, c_whole) if least.min() >= 0 and largest.max() > 0 else (u, c)
 
 
 def _intercepts(M: np.ndarray) -> np.ndarray:
-    """In the midst of c_y − c_k ≥ M_yk, c_0 = 0: between the least and the largest, by paths."""
+    """Return c in the middle of its feasible range, c_y − c_k ≥ M_yk with c_0 = 0.
+
+    The ends of the range are longest paths, by Bellman and Ford.
+    """
     low, high = np.full(len(M), -np.inf), np.full(len(M), np.inf)
     low[0] = high[0] = 0.0
     with np.errstate(invalid="ignore"):  # a class without rows has no bounds
@@ -294,10 +307,12 @@ def _intercepts(M: np.ndarray) -> np.ndarray:
 
 def _whole_numbers(u: np.ndarray) -> np.ndarray | None:
     largest = np.abs(u).max()
-    ratios = [Fraction(v).limit_denominator(SIMPLE) for v in (u / largest).ravel().tolist()]
+    ratios = [
+        Fraction(v).limit_denominator(MAX_DENOMINATOR) for v in (u / largest).ravel().tolist()
+    ]
     common = lcm(*(r.denominator for r in ratios))
-    near = np.array([float(r) for r in ratios]).reshape(u.shape)
-    if common > 2**20 or np.abs(near - u / largest).max() > ZERO:
+    approximation = np.array([float(r) for r in ratios]).reshape(u.shape)
+    if common > 2**20 or np.abs(approximation - u / largest).max() > MARGIN_TOL:
         return None
     return np.array([float(r * common) for r in ratios]).reshape(u.shape)
 
@@ -308,7 +323,7 @@ def _whole_numbers(u: np.ndarray) -> np.ndarray | None:
 def _margins(
     rows: Rows, u: np.ndarray, c: np.ndarray, centre: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """min_k and max_k of m_ik of the rows of weight above 0."""
+    """Return min_k and max_k of m_ik of the rows of positive weight."""
     out = np.empty((rows.shape[0], 2))
     rows.map(_block_margins, out, u, c, centre)
     m = out if rows.s is None else out[rows.s > 0]
@@ -331,34 +346,34 @@ def _block_margins(
         return np.hstack([m, m])
     k = y[:, :1].astype(np.intp)
     m = np.take_along_axis(z, k, axis=1) - z
-    most = m.max(axis=1)
+    largest = m.max(axis=1)
     np.put_along_axis(m, k, np.inf, axis=1)
-    return np.column_stack([m.min(axis=1), most])
+    return np.column_stack([m.min(axis=1), largest])
 
 
 def _class_sums(
     X: Block, y: np.ndarray, s: np.ndarray | None, centre: np.ndarray | float, n_classes: int
 ) -> tuple[Any, Any]:
-    own = (y == np.arange(n_classes)).astype(float)
+    in_class = (y == np.arange(n_classes)).astype(float)
     if s is not None:
-        own *= (s > 0)[:, None]
+        in_class *= (s > 0)[:, None]
     if np.any(centre):
         X = np.subtract(np.asarray(X), centre, dtype=float)
-    return (X.T @ own).T, own.sum(axis=0)
+    return (X.T @ in_class).T, in_class.sum(axis=0)
 
 
 def _largest(
     X: Block, y: np.ndarray, s: np.ndarray | None, u: np.ndarray, n_classes: int
 ) -> tuple[Any]:
-    """M_yk, the largest (u_k − u_y)ᵀx of class y."""
+    """Return M_yk, the largest (u_k − u_y)ᵀx in class y."""
     z = X @ u
     if n_classes == 2:
         z = np.column_stack([np.zeros(len(z)), z])
     M = np.full((n_classes, n_classes), -np.inf)
     for k in range(n_classes):
-        own = y[:, 0] == k if s is None else (y[:, 0] == k) & (s > 0)
-        if own.any():
-            M[k] = (z[own] - z[own, k][:, None]).max(axis=0)
+        in_class = y[:, 0] == k if s is None else (y[:, 0] == k) & (s > 0)
+        if in_class.any():
+            M[k] = (z[in_class] - z[in_class, k][:, None]).max(axis=0)
     np.fill_diagonal(M, -np.inf)
     return (M,)
 

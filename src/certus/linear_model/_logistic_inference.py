@@ -12,7 +12,7 @@ from ..exceptions import InferenceError
 from ..inference import LogisticInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, infer_logistic
+from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 

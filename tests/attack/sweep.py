@@ -110,7 +110,8 @@ def _run(name: str, kind: str, n: int, p: int, limit: float) -> tuple[str, bool,
         process.join()
 
 
-def _cases(how: argparse.Namespace) -> Iterator[tuple[str, str, int, int]]:
+def cases(how: argparse.Namespace) -> Iterator[tuple[str, str, int, int]]:
+    """Estimator, kind of columns and shape of every fit that is asked for."""
     for n, p in SHAPES if how.shape is None else [SHAPES[how.shape]]:
         for kind in KINDS if how.kind is None else [how.kind]:
             for name in [how.only] if how.only else estimators():
@@ -127,7 +128,7 @@ def main() -> int:
     )
     how = parser.parse_args()
     late = 0
-    for name, kind, n, p in _cases(how):
+    for name, kind, n, p in cases(how):
         status, good, cpu = outcome(name, kind, n, p, how.limit)
         late += status.startswith("over ")
         mark = " " if good else "*"

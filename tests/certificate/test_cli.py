@@ -178,10 +178,10 @@ def wrong_pairs(X, _y, merges, **_):
     return wrong
 
 
-def wrong_neighbours(X, _y, asked, start, distances, k, **_):
+def wrong_neighbours(X, _y, query_pairs, start, distances, k, **_):
     """Queries whose stated distances are not the least there are."""
     stated = np.array([distances[a:b] for a, b in pairwise(start)])
-    rows = X[asked[:, 0]]
+    rows = X[query_pairs[:, 0]]
     true = np.sqrt(((rows[:, None] - X[None]) ** 2).sum(axis=2))
     return np.sum(~np.isclose(stated, np.sort(true, axis=1)[:, :k], rtol=1e-9).all(axis=1))
 

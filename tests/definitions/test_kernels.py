@@ -38,9 +38,9 @@ def gram(kernel, X):
     return np.array(list(kernel.rows(X)), dtype=float)
 
 
-@pytest.mark.parametrize(("kernel", "name", "how"), NAMED, ids=lambda v: str(v)[:30])
-def test_kernels_are_those_of_scikit_learn(kernel, name, how):
-    K = pairwise_kernels(X, metric=name, **how)
+@pytest.mark.parametrize(("kernel", "name", "options"), NAMED, ids=lambda v: str(v)[:30])
+def test_kernels_are_those_of_scikit_learn(kernel, name, options):
+    K = pairwise_kernels(X, metric=name, **options)
     np.testing.assert_allclose(gram(kernel, X), K, rtol=1e-12, atol=1e-13)
 
 

@@ -50,9 +50,9 @@ def primal(K, y, omega, C, beta, b):
     return total + sum(beta[i] * K[i, j] * beta[j] for i in range(n) for j in range(n)) / 2
 
 
-def check(X, y, s, beta, b, **how):
-    how = {"C": 5.0, "kernel": RBF(0.5), **how}
-    return lssvm.check(X, y[:, None], s, beta=beta[:, None], b=np.array([b]), **how)
+def check(X, y, s, beta, b, **options):
+    options = {"C": 5.0, "kernel": RBF(0.5), **options}
+    return lssvm.check(X, y[:, None], s, beta=beta[:, None], b=np.array([b]), **options)
 
 
 # --- objective and bound --------------------------------------------------------------------------
@@ -165,14 +165,14 @@ def test_each_column_must_hold_whatever_the_others_measure():
     Y, K = np.column_stack([1e6 * y, np.cos(y)]), gram(X)
     fits = [solve(K, column, np.ones(20), 5.0) for column in Y.T]
     beta, b = (np.stack(part, axis=-1) for part in zip(*fits, strict=True))
-    how = {"C": 5.0, "kernel": RBF(0.5)}
-    claim = lssvm.check(X, Y, np.ones(20), beta=beta, b=b, **how)
+    options = {"C": 5.0, "kernel": RBF(0.5)}
+    claim = lssvm.check(X, Y, np.ones(20), beta=beta, b=b, **options)
     parts = [check(X, c, np.ones(20), *fit) for c, fit in zip(Y.T, fits, strict=True)]
     assert claim.holds
     assert claim.objective == pytest.approx(sum(part.objective for part in parts))
     assert claim.scale == pytest.approx(sum(part.scale for part in parts))
     beta[:, 1] *= 1.01
-    assert not lssvm.check(X, Y, np.ones(20), beta=beta, b=b, **how).holds
+    assert not lssvm.check(X, Y, np.ones(20), beta=beta, b=b, **options).holds
 
 
 # --- targets --------------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ def test_sign_columns_have_one_column_for_each_class_and_weigh_rows_by_their_cla
 
 @INDEFINITE
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("how", FITS.values(), ids=FITS)
-def test_classifiers_are_certified_by_the_page_where_the_proof_certifies_them(how, classes):
+@pytest.mark.parametrize("options", FITS.values(), ids=FITS)
+def test_classifiers_are_certified_by_the_page_where_the_proof_certifies_them(options, classes):
     X, y = blobs(1, classes=classes)
     for s in (None, weights(len(X))):
-        assert assert_agrees(LSSVC(**how).fit(X, y, s).certificate_, X, y, s).holds
+        assert assert_agrees(LSSVC(**options).fit(X, y, s).certificate_, X, y, s).holds
 
 
 @pytest.mark.parametrize("density", ["global", "per_class"])
@@ -239,13 +239,13 @@ def test_a_function_and_a_matrix_are_kernels_too():
 
 
 @INDEFINITE
-@pytest.mark.parametrize("how", FITS.values(), ids=FITS)
-def test_edits_of_one_per_cent_and_swapped_labels_are_refused_by_both(how):
+@pytest.mark.parametrize("options", FITS.values(), ids=FITS)
+def test_edits_of_one_per_cent_and_swapped_labels_are_refused_by_both(options):
     X, y = blobs(3)
-    model = LSSVC(**how).fit(X, y)
+    model = LSSVC(**options).fit(X, y)
     c, beta = model.certificate_, model.dual_coef_
     largest = np.where(np.abs(beta) == np.abs(beta).max(), 1.01 * beta, beta)
-    small = how.get("C") == 1e-4  # β is 0 but for 1e-4 of f₀: an edit is within the tolerance
+    small = options.get("C") == 1e-4  # β is 0 but for 1e-4 of f₀: an edit is within the tolerance
     for edited in () if small else (1.01 * beta, largest):
         model.dual_coef_ = edited
         assert not assert_agrees(certus.verify(model, X, y), X, y).holds

@@ -25,25 +25,26 @@ def claims(certificate, y=None, s=None, **other):
 def answers(Q, k):
     D = np.linalg.norm(X[None] - X[Q][:, None], axis=2)
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
-    asked, start = np.column_stack([Q, Q]), np.arange(len(Q) + 1) * k
-    return asked, start, np.take_along_axis(D, indices, 1).ravel(), indices.ravel()
+    query_pairs, start = np.column_stack([Q, Q]), np.arange(len(Q) + 1) * k
+    return query_pairs, start, np.take_along_axis(D, indices, 1).ravel(), indices.ravel()
 
 
-def checked(asked, start, distances, indices, **how):
+def checked(query_pairs, start, distances, indices, **options):
     return check(
-        X, None, how.pop("s", np.ones(len(X))), asked=asked, start=start, distances=distances,
-        indices=indices, distance=Euclidean(), **how,
+        X, None, options.pop("s", np.ones(len(X))), query_pairs=query_pairs, start=start,
+        distances=distances,
+        indices=indices, distance=Euclidean(), **options,
     )  # fmt: skip
 
 
 def test_a_sort_of_all_distances_is_accepted_and_every_other_row_is_not():
-    asked, start, d, i = answers(np.array([0, 7, 33]), 4)
-    assert checked(asked, start, d, i, k=4).holds
+    query_pairs, start, d, i = answers(np.array([0, 7, 33]), 4)
+    assert checked(query_pairs, start, d, i, k=4).holds
     for row in range(len(X)):
         if row not in i[:4]:
             other, far = i.copy(), d.copy()
             other[3], far[3] = row, np.linalg.norm(X[row] - X[0])
-            claim = checked(asked, start, far, other, k=4)
+            claim = checked(query_pairs, start, far, other, k=4)
             assert claim.miss == 1
             assert not claim.holds
 
@@ -61,34 +62,34 @@ def test_a_sort_of_all_distances_is_accepted_and_every_other_row_is_not():
     ],
 )  # fmt: skip
 def test_what_is_stated_wrongly_is_refused(edit):
-    asked, start, d, i = answers(np.array([5]), 4)
-    assert checked(asked, start, d, i, k=4).holds
-    assert not checked(asked, start, *edit(d, i), k=4).holds
+    query_pairs, start, d, i = answers(np.array([5]), 4)
+    assert checked(query_pairs, start, d, i, k=4).holds
+    assert not checked(query_pairs, start, *edit(d, i), k=4).holds
 
 
 def test_fewer_than_k_rows_and_no_queries_at_all_are_refused():
-    asked, start, d, i = answers(np.array([5]), 4)
-    assert not checked(asked, start, d, i, k=5).holds
-    assert not checked(asked[:0], start[:1], d[:0], i[:0], k=4).holds
+    query_pairs, start, d, i = answers(np.array([5]), 4)
+    assert not checked(query_pairs, start, d, i, k=5).holds
+    assert not checked(query_pairs[:0], start[:1], d[:0], i[:0], k=4).holds
 
 
 def test_a_row_of_weight_0_is_absent():
-    asked, start, d, i = answers(np.array([5]), 4)
+    query_pairs, start, d, i = answers(np.array([5]), 4)
     s = np.ones(len(X))
     s[i[2]] = 0
-    assert not checked(asked, start, d, i, k=4, s=s).holds
+    assert not checked(query_pairs, start, d, i, k=4, s=s).holds
     _, _, d5, i5 = answers(np.array([5]), 5)
-    assert checked(asked, start, np.delete(d5, 2), np.delete(i5, 2), k=4, s=s).holds
+    assert checked(query_pairs, start, np.delete(d5, 2), np.delete(i5, 2), k=4, s=s).holds
 
 
 def test_all_rows_within_a_radius_and_no_others():
     D = np.linalg.norm(X - X[5], axis=1)
     i = np.flatnonzero(D <= 1)
-    asked = np.array([[5, 5]])
-    assert checked(asked, [0, len(i)], D[i], i, radius=1.0).holds
-    assert not checked(asked, [0, len(i) - 1], D[i[1:]], i[1:], radius=1.0).holds
-    assert not checked(asked, [0, len(i)], D[i], i, radius=0.9).holds
-    assert not checked(asked, [0, len(i)], D[i], i, radius=1.2).holds
+    query_pairs = np.array([[5, 5]])
+    assert checked(query_pairs, [0, len(i)], D[i], i, radius=1.0).holds
+    assert not checked(query_pairs, [0, len(i) - 1], D[i[1:]], i[1:], radius=1.0).holds
+    assert not checked(query_pairs, [0, len(i)], D[i], i, radius=0.9).holds
+    assert not checked(query_pairs, [0, len(i)], D[i], i, radius=1.2).holds
 
 
 MODELS = [

@@ -1,4 +1,4 @@
-"""Derivatives of distances with respect to feature weights: what central differences say."""
+"""Derivatives of distances with respect to feature weights, against central differences."""
 
 import numpy as np
 import pytest
@@ -29,8 +29,8 @@ def by_differences(cls, A, B, C, w, step=1e-5):
 @pytest.mark.parametrize(("n", "m"), [(37, 29), (130, 65)])
 def test_the_derivative_is_what_central_differences_say(cls, n, m):
     A, B, C, w = problem(n, m)
-    found = cls(w=w).weight_vjp(A, B, C)
-    assert_allclose(found, by_differences(cls, A, B, C, w), rtol=1e-6, atol=1e-6)
+    result = cls(w=w).weight_vjp(A, B, C)
+    assert_allclose(result, by_differences(cls, A, B, C, w), rtol=1e-6, atol=1e-6)
 
 
 @each
@@ -101,7 +101,7 @@ def test_refusals():
         Cosine().weight_vjp(A, B, C)
     with pytest.raises(ValueError, match="37 × 29 pairs"):
         Manhattan().weight_vjp(A, B, C.T)
-    with pytest.raises(ValueError, match="w is for 2 columns, the rows have 6"):
+    with pytest.raises(ValueError, match="w is for 2 columns, but the rows have 6"):
         Manhattan(w=[1.0, 2.0]).weight_vjp(A, B, C)
     with pytest.raises(ValueError, match="2 weights other than 0"):
         PhiS(w=[1.0, 0.0, 0.0])

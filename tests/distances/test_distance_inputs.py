@@ -61,7 +61,7 @@ def test_shapes_that_do_not_match():
         pairwise_distances(np.ones((4, 0)))
     with pytest.raises(ValueError, match="row by row"):
         get_distance("euclidean").paired(np.ones((4, 2)), np.ones((3, 2)))
-    with pytest.raises(ValueError, match="w is for 3 columns, the rows have 2"):
+    with pytest.raises(ValueError, match="w is for 3 columns, but the rows have 2"):
         pairwise_distances(np.ones((4, 2)), metric="l1", w=[1, 2, 3])
 
 
@@ -120,7 +120,7 @@ def test_any_layout_frame_or_sparse_matrix_is_the_same_rows():
 def test_sparse_rows_are_made_dense_block_by_block(name, monkeypatch):
     from certus.distances import sparse
 
-    monkeypatch.setattr(sparse, "DENSE", 64 * 5)
+    monkeypatch.setattr(sparse, "MAX_BLOCK_ELEMENTS", 64 * 5)
     X = np.where(rng.random((150, 5)) < 0.5, 0.0, rng.integers(1, 5, size=(150, 5)))
     if name == "jaccard":
         X = (X != 0).astype(float)
@@ -157,15 +157,15 @@ def test_rows_without_a_direction_are_at_0_from_each_other_and_at_1_from_the_res
     assert_array_equal(D[3:, 3:], 0)
     assert_allclose(D[3:, :3], 1, rtol=1e-14)
     assert np.isfinite(D).all()
-    ((code, rows, said),) = distance.flags(X)
+    ((code, rows, message),) = distance.flags(X)
     assert_array_equal(rows, [3, 4])
     assert code == ("zero row" if distance.name == "cosine" else "constant row")
-    assert "rows 3, 4" in said
+    assert "rows 3, 4" in message
     assert distance.flags(X[:3]) == []
 
 
 def test_hamming_warns_of_numbers_that_are_not_whole():
-    with pytest.warns(UserWarning, match=r"row 0, column 0 holds 0.3, which is not whole"):
+    with pytest.warns(UserWarning, match=r"row 0, column 0 contains 0.3, which is not whole"):
         D = Hamming().pairwise([[0.1 + 0.2]], [[0.3]])
     assert_array_equal(D, 1)
     assert Hamming().flags([[1.0], [2.0]]) == []
@@ -280,9 +280,9 @@ def test_functions_of_blocks_and_of_rows_give_the_same():
 @pytest.mark.parametrize("p", [1, 2, 3, 5, 7])
 def test_a_product_of_two_rows_is_not_taken_for_one_of_blocks(p):
     A = rng.normal(size=(6, p))
-    found = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
-    assert_allclose(found, 1 - A @ A.T)
-    with pytest.raises(TypeError, match="function of yours"):
+    result = pairwise_distances(A, metric=lambda a, b: 1 - np.dot(a, b))
+    assert_allclose(result, 1 - A @ A.T)
+    with pytest.raises(TypeError, match="user's function"):
         UserDistance(np.dot).parameters()
 
 
@@ -298,9 +298,9 @@ def test_functions_that_return_something_else():
     def unknown(a, b):
         return np.full((len(a), len(b)), np.nan)
 
-    with pytest.raises(ValueError, match="unknown is not a number for rows 0 and 0"):
+    with pytest.raises(ValueError, match="unknown is NaN for rows 0 and 0"):
         pairwise_distances(A, metric=unknown)
-    with pytest.raises(TypeError, match="no function"):
+    with pytest.raises(TypeError, match="not a function"):
         UserDistance(3)
     with pytest.raises(ValueError, match="metric=3"):
         get_distance(3)

@@ -25,7 +25,7 @@ def test_blocks_and_kernels_mean_the_same_kinds():
     for name in ("ABSOLUTE", "SQUARED", "WEIGHTED_SQUARED", "MAXIMUM", "POWER", "MISMATCH",
                  "CANBERRA", "PRODUCT"):  # fmt: skip
         assert getattr(blocks, name) == getattr(kernels, name)
-    assert blocks.ROWS == kernels.LANES
+    assert blocks.BLOCK_ROWS == kernels.LANES
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,18 +51,18 @@ def test_powers(p):
 def test_pulls_are_the_sums_they_stand_for():
     A, B, C = rng.normal(size=(5, 7)), rng.normal(size=(70, 7)), rng.normal(size=(5, 70))
     size = np.abs(A[:, None] - B)
-    assert_allclose(blocks.absolute_pull(A, B, C), (C[..., None] * size).sum((0, 1)), rtol=1e-11)
+    assert_allclose(blocks.absolute_vjp(A, B, C), (C[..., None] * size).sum((0, 1)), rtol=1e-11)
     for sign in (-1, 1):
         square = (A[:, None] + sign * B) ** 2
         assert_allclose(
-            blocks.squared_pull(A, B, C, sign, 2), (C[..., None] * square).sum((0, 1)), rtol=1e-11
+            blocks.squared_vjp(A, B, C, sign, 2), (C[..., None] * square).sum((0, 1)), rtol=1e-11
         )
 
 
 def test_one_signature_each():
     kernels.warm()
     counts = _compile.n_signatures()
-    for name in ("_all_pairs", "_shared", "_absolute_pull"):
+    for name in ("_all_pairs", "_shared", "_absolute_vjp"):
         assert counts[f"certus.kernels.distances.{name}"] == 1
 
 
@@ -79,4 +79,4 @@ def test_what_does_not_match_is_refused_before_memory_is_touched():
     with pytest.raises(ValueError, match="numbers"):
         kernels.shared_features(A, panels, w, np.ones(3), np.zeros(2), *np.empty((2, 3, 5)))
     with pytest.raises(ValueError, match="do not match"):
-        kernels.absolute_pull(A, panels, np.ones((3, 5)))
+        kernels.absolute_vjp(A, panels, np.ones((3, 5)))

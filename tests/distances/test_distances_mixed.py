@@ -49,9 +49,9 @@ def test_complete_rows_have_the_plain_distance():
 
 def test_rows_that_nobody_can_be_compared_with_are_flagged():
     A = np.array([[np.nan, np.nan, np.nan], [1.0, 2.0, np.nan], [1.0, 2.0, 3.0]])
-    ((code, rows, said),) = NanEuclidean().flags(A)
+    ((code, rows, message),) = NanEuclidean().flags(A)
     assert (code, rows.tolist()) == ("too few known", [0])
-    assert said == "1 row with fewer than 1 known feature (row 0) cannot be compared"
+    assert message == "1 row with fewer than 1 known feature (row 0) cannot be compared"
     assert NanEuclidean(min_overlap=3).flags(A)[0][1].tolist() == [0, 1]
     assert Gower().flags(A)[0][1].tolist() == [0]
 
@@ -166,14 +166,14 @@ def test_gower_does_not_depend_on_shifts_and_units():
     assert D.max() <= 1
 
 
-@pytest.mark.parametrize(("given", "said"), [
+@pytest.mark.parametrize(("given", "message"), [
     ({"categorical": "all"}, "categorical='all'"), ({"categorical": [7]}, "no column 7"),
-    ({"categorical": ["name"]}, "no column 'name'"), ({"categorical": None}, "holds 'a'"),
+    ({"categorical": ["name"]}, "no column 'name'"), ({"categorical": None}, "contains 'a'"),
     ({"ranges": [1.0]}, "ranges is for 1 column"), ({"ranges": [-1.0, 0]}, r"ranges\[0\]"),
     ({"w": [1.0]}, "w is for 1 column"),
 ])  # fmt: skip
-def test_gower_refuses_in_words(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_gower_refuses_in_words(given, message):
+    with pytest.raises(ValueError, match=message):
         Gower(**given).pairwise(np.array([[1.0, "a"], [2.0, "b"]], dtype=object))
 
 

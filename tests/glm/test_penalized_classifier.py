@@ -314,7 +314,7 @@ def test_probabilities_are_there_only_where_scores_are_log_odds():
     assert hasattr(PenalizedClassifier(Softmax()).fit(X, y), "predict_log_proba")
     with pytest.raises(AttributeError) as caught:
         PenalizedClassifier("huber").predict_proba
-    assert "no log odds" in str(caught.value.__cause__)
+    assert "not log-odds" in str(caught.value.__cause__)
     with pytest.raises(AttributeError) as caught:
         PenalizedClassifier("logistic").fit(X, y).predict_proba
     assert "use loss='softmax'" in str(caught.value.__cause__)

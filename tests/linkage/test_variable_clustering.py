@@ -115,6 +115,18 @@ def test_constant_columns_are_named_and_stand_apart():
         assert np.isfinite(mean.fit_transform(frame)).all()
 
 
+def test_the_columns_of_a_microarray_are_clustered_and_certified():
+    """72 raw rows and many columns: the tree of 1,500 columns is SciPy's."""
+    rng = np.random.default_rng(0)
+    X = 10.0 ** rng.uniform(0, 4, 1500) * (rng.normal(size=(72, 1500)) + rng.uniform(0, 5, 1500))
+    model = VariableClustering(20).fit(X)
+    D = 1 - np.abs(np.corrcoef(X.T))
+    np.fill_diagonal(D, 0)
+    theirs = hierarchy.linkage(squareform(D, checks=False), "average")
+    np.testing.assert_allclose(model.tree_.heights, theirs[:, 2], rtol=1e-9)
+    assert model.certificate_.certified
+
+
 def test_the_cut_is_by_number_or_threshold():
     model = VariableClustering(None, distance_threshold=0.5).fit(table())
     assert model.n_clusters_ == 3

@@ -1,4 +1,4 @@
-"""Machines whose rows count by density: IDLSSVM-CIL, dual and primal, and DSVM-CIL."""
+"""Machines with rows weighted by density: IDLSSVM-CIL, dual and primal, and DSVM-CIL."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def test_dual_is_the_documents_system_with_the_corrections():
 def test_primal_is_ridge_regression_on_kernels_and_a_constant(seed, epsilon):
     X, k = blobs(seed, shift=1.0)
     y, s = np.where(k == 1, 1.0, -1.0), weights(seed, len(X))
-    how = {"formulation": "primal", "epsilon": epsilon, "gamma": 0.4}
-    model = DensityWeightedLSSVC(3.0, **how).fit(X, k, s)
+    options = {"formulation": "primal", "epsilon": epsilon, "gamma": 0.4}
+    model = DensityWeightedLSSVC(3.0, **options).fit(X, k, s)
     omega = density_weights(X) ** 2 * s * model.class_weight_[k]
     G = np.column_stack([rbf_kernel(X, gamma=0.4), np.ones(len(X))])
     delta = 1 / 3.0 + epsilon
@@ -67,9 +67,9 @@ def test_primal_is_ridge_regression_on_kernels_and_a_constant(seed, epsilon):
 
 def test_epsilon_only_changes_C():
     X, y = blobs(5)
-    how = {"formulation": "primal", "gamma": 0.4}
-    capped = DensityWeightedLSSVC(1e4, epsilon=0.1, **how).fit(X, y)
-    plain = DensityWeightedLSSVC(1 / (1e-4 + 0.1), **how).fit(X, y)
+    options = {"formulation": "primal", "gamma": 0.4}
+    capped = DensityWeightedLSSVC(1e4, epsilon=0.1, **options).fit(X, y)
+    plain = DensityWeightedLSSVC(1 / (1e-4 + 0.1), **options).fit(X, y)
     np.testing.assert_allclose(capped.dual_coef_, plain.dual_coef_, rtol=1e-8)
 
 
@@ -106,10 +106,10 @@ def test_it_is_scikit_learns_svc_with_these_weights(seed):
 def test_pairs_vote_as_scikit_learns_do(shape, ties):
     X, y = blobs(7, n=160, classes=4, shift=0.8)
     ties = ties and shape == "ovr"
-    how = {"decision_function_shape": shape, "break_ties": ties}
-    model = DensityWeightedSVC(class_weight=None, **how).fit(X, y)
+    options = {"decision_function_shape": shape, "break_ties": ties}
+    model = DensityWeightedSVC(class_weight=None, **options).fit(X, y)
     d = density_weights(X)
-    theirs = SVC(gamma=model.gamma_, tol=1e-9, **how).fit(X[d > 0], y[d > 0], d[d > 0])
+    theirs = SVC(gamma=model.gamma_, tol=1e-9, **options).fit(X[d > 0], y[d > 0], d[d > 0])
     new = blobs(8, n=300, classes=4, shift=0.8)[0]
     np.testing.assert_allclose(
         model.decision_function(new), theirs.decision_function(new), atol=1e-3
@@ -133,12 +133,12 @@ def test_no_other_alpha_has_a_larger_dual():
     y = np.where(k == 1, 1.0, -1.0)
     model = DensityWeightedSVC(2.0, gamma=0.5, class_weight=None).fit(X, k)
     most, Q = 2.0 * density_weights(X), np.outer(y, y) * rbf_kernel(X, gamma=0.5)
-    found = minimize(
+    result = minimize(
         lambda a: 0.5 * a @ Q @ a - a.sum(), np.zeros(25), jac=lambda a: Q @ a - 1,
         bounds=[(0, c) for c in most], constraints=LinearConstraint(y[None], 0, 0),
         method="SLSQP", options={"maxiter": 1000, "ftol": 1e-12},
     )  # fmt: skip
-    assert model.objective_ == pytest.approx(-found.fun, rel=1e-5)
+    assert model.objective_ == pytest.approx(-result.fun, rel=1e-5)
 
 
 def test_libsvm_stopped_early_is_not_called_optimal():

@@ -45,7 +45,7 @@ def test_units_origin_and_order_of_rows_change_nothing():
 
 @pytest.mark.parametrize("X", [np.ones((7, 2)), np.arange(6.0)[:, None], 0.1 * np.eye(5)], ids=str)
 def test_where_no_row_is_denser_all_weigh_one(X):
-    """Equal rows; a line; corners that are as far from each other."""
+    """Equal rows, a line, and equidistant corners."""
     np.testing.assert_array_equal(density_weights(X, 1), 1.0)
 
 
@@ -72,15 +72,19 @@ def test_frames_float32_and_lists_are_taken():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         (lambda X: density_weights(X, 0), ValueError, "k=0: give a whole number above 0"),
-        (lambda X: density_weights(X, 60), ValueError, "k=60: 60 rows have no 60 others each: gi"),
-        (lambda X: density_weights(X[:1], 1), ValueError, "1 row has no 1 others each"),
+        (lambda X: density_weights(X, 60), ValueError, "k=60 is too large for 60 rows: give at"),
+        (
+            lambda X: density_weights(X[:1], 1),
+            ValueError,
+            "k=1 is too large for 1 row: give at most 0",
+        ),
         (
             lambda X: density_weights(X, 5, y=["a"] * 57 + ["b"] * 3),
             ValueError,
-            "k=5: 3 rows of class 'b' have no 5 others of class 'b': give k at most 2, or take",
+            "k=5 is too large for 3 rows of class 'b': give at most 2, or use",
         ),
         (lambda X: density_weights(X, y=[1, 2]), ValueError, "inconsistent|2"),
         (lambda X: density_weights(csr_array(X)), TypeError, "Sparse data was passed, but density"),
@@ -88,9 +92,9 @@ def test_frames_float32_and_lists_are_taken():
         (lambda X: density_weights(X, metric="euclid"), ValueError, r"Did you mean 'euclidean'\?"),
     ],
 )
-def test_what_has_no_density_is_refused(call, error, said):
+def test_what_has_no_density_is_refused(call, error, message):
     X, _ = blobs(5, shift=3.0)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         call(X)
 
 

@@ -21,10 +21,14 @@ from tests.lssvm.svm_cases import blobs
 Cs, GAMMAS = [0.1, 1.0, 50.0], [0.02, 0.5]
 
 
-def refits(X, y, C, gamma, **how):
+def refits(X, y, C, gamma, **options):
     """Scores of each row by the model fitted without it."""
     return cross_val_predict(
-        LSSVC(C, gamma=gamma, loo=False, **how), X, y, cv=LeaveOneOut(), method="decision_function"
+        LSSVC(C, gamma=gamma, loo=False, **options),
+        X,
+        y,
+        cv=LeaveOneOut(),
+        method="decision_function",
     )
 
 
@@ -49,17 +53,17 @@ def test_each_score_is_what_its_name_says(scoring, classes):
     s = weights(2, len(X))
     model = LSSVCCV(Cs, GAMMAS, scoring=scoring).fit(X, y, s)
     f = model.loo_scores_
-    said = (f > 0) * 1 if classes == 2 else f.argmax(axis=1)
+    message = (f > 0) * 1 if classes == 2 else f.argmax(axis=1)
     if scoring == "log":
         P = np.exp(f - f.max()) if classes == 3 else 1 / (1 + np.exp(-f))
         if classes == 3:
             P = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
         expected = -log_loss(y, P, sample_weight=s)
     elif scoring == "geometric_mean":
-        expected = np.prod(recall_score(y, said, average=None, sample_weight=s)) ** (1 / classes)
+        expected = np.prod(recall_score(y, message, average=None, sample_weight=s)) ** (1 / classes)
     else:
         own = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score}[scoring]
-        expected = own(y, said, sample_weight=s)
+        expected = own(y, message, sample_weight=s)
     assert model.best_score_ == pytest.approx(expected, rel=1e-9)
 
 
@@ -92,7 +96,7 @@ def test_the_grid_by_default_is_around_scale():
 
 
 @pytest.mark.parametrize(
-    ("how", "gammas"),
+    ("options", "gammas"),
     [
         ({"gammas": "auto"}, [1 / 3]),
         ({"gammas": [3.0, 0.1, 3.0]}, [0.1, 3.0]),
@@ -101,9 +105,9 @@ def test_the_grid_by_default_is_around_scale():
         ({"kernel": lambda A, B: A @ B.T}, [1.0]),
     ],
 )
-def test_what_is_tried_is_ascending_and_each_once(how, gammas):
+def test_what_is_tried_is_ascending_and_each_once(options, gammas):
     X, y = blobs(4)
-    model = LSSVCCV(Cs=[5, 1, 5], **how).fit(X, y)
+    model = LSSVCCV(Cs=[5, 1, 5], **options).fit(X, y)
     np.testing.assert_allclose(model.gammas_, gammas)
     np.testing.assert_array_equal(model.Cs_, [1.0, 5.0])
 
@@ -133,7 +137,7 @@ def test_rows_of_weight_zero_are_scored_by_nobody():
 
 def test_no_score_anywhere_is_an_error():
     X, y = blobs(8)
-    with pytest.raises(ValueError, match="the scorer gave NaN for each"):
+    with pytest.raises(ValueError, match="the scorer returned NaN for each"):
         LSSVCCV(Cs, GAMMAS, scoring=lambda y, f: np.nan).fit(X, y)
 
 
@@ -148,7 +152,7 @@ def test_the_table_has_the_best_C_for_each_gamma_and_says_what_to_try():
     np.testing.assert_allclose(table["mse"], model.scores_.max(axis=1))
     assert list(table[""]).count("taken") == 1
     assert "The best C is the" in str(table)  # of two, one is at an end
-    assert "the largest of 6: on new rows expect a little less" in str(table).replace("\n  ", " ")
+    assert "the largest of 6: expect slightly less on new rows" in str(table).replace("\n  ", " ")
 
 
 @pytest.mark.parametrize("gammas", [[0.1], [0.1, 1.0]])

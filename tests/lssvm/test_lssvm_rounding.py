@@ -39,5 +39,5 @@ def test_a_slack_that_excuses_everything_is_no_check(monkeypatch):
     X, y = beside_a_column_at_1e9()
     model = LSSVR().fit(X[:, :2], y)
     assert model.certificate_._finding.facts.loo is not None
-    monkeypatch.setattr(_claims, "LOST_BY_SOLVING", 1.0)
+    monkeypatch.setattr(_claims, "SOLVE_ERROR_PER_CONDITION", 1.0)
     assert LSSVR().fit(X[:, :2], y).certificate_._finding.facts.loo is None

@@ -29,7 +29,7 @@ C = 5.0
 
 
 def rows(n=40, p=3, seed=0):
-    """Two targets, and two rows of weight 0."""
+    """Return rows with two targets and two rows of weight 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     Y = np.column_stack([np.sign(X[:, 0]), X[:, 1] ** 2 + rng.normal(size=n)])
@@ -39,7 +39,7 @@ def rows(n=40, p=3, seed=0):
 
 
 def gram(A, B, kernel):
-    """By the equations."""
+    """Kernel matrix by its equations."""
     if callable(kernel.name):
         return kernel.name(A, B)
     return {
@@ -75,29 +75,29 @@ def test_the_kernels_are_named_as_the_equations_are():
 @pytest.mark.parametrize("compiled_from", [0, 1 << 40])
 @pytest.mark.parametrize("shape", [(1, 1), (4, 5), (128, 512)])
 def test_tiles_of_any_size_give_the_same_kernel(monkeypatch, compiled_from, shape):
-    monkeypatch.setattr(tiles, "COMPILED_FROM", compiled_from)
-    monkeypatch.setattr(tiles.Pairs, "rows", shape[0])
-    monkeypatch.setattr(tiles.Pairs, "columns", shape[1])
+    monkeypatch.setattr(tiles, "MIN_COMPILED_PAIRS", compiled_from)
+    monkeypatch.setattr(tiles.KernelTiles, "rows", shape[0])
+    monkeypatch.setattr(tiles.KernelTiles, "columns", shape[1])
     X, Y, omega = rows(33)
     for kernel in KERNELS.values():
         K = gram(X, X, kernel)
         np.testing.assert_allclose(kernel.gram(X, X), K, rtol=1e-13, atol=1e-15)
         fit, (beta, b) = solve(X, Y, omega, C, kernel), by_numpy(K, Y, omega)
         np.testing.assert_allclose(fit.beta, beta, rtol=1e-9, atol=1e-10)
-        found = predict(X[:9], X, beta, b, kernel)
-        np.testing.assert_allclose(found, K[:9] @ beta + b, rtol=1e-10, atol=1e-11)
+        result = predict(X[:9], X, beta, b, kernel)
+        np.testing.assert_allclose(result, K[:9] @ beta + b, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("compiled_from", [0, 1 << 40])
 def test_rbf_of_far_rows_loses_no_digits(monkeypatch, compiled_from):
-    monkeypatch.setattr(tiles, "COMPILED_FROM", compiled_from)
+    monkeypatch.setattr(tiles, "MIN_COMPILED_PAIRS", compiled_from)
     X = np.random.default_rng(0).integers(-8, 9, (50, 4)) / 4  # exact after any shift
     kernel = Kernel("rbf", 0.5)
     np.testing.assert_allclose(kernel.gram(X + 1e8, X + 1e8), gram(X, X, kernel), rtol=1e-12)
 
 
 def test_rbf_of_near_rows_among_far_ones_is_right():
-    """Squares of 1e10 do not tell rows 1e-3 apart; differences do."""
+    """Squares of 1e10 do not resolve rows 1e-3 apart; differences do."""
     X = np.array([[0.0], [1e-3], [1e5], [1e5 + 0.5]])
     kernel = Kernel("rbf", 1.0)
     np.testing.assert_allclose(kernel.gram(X, X), gram(X, X, kernel), rtol=1e-13, atol=1e-300)
@@ -240,8 +240,8 @@ def test_the_condition_is_no_less_than_the_truth():
         for strength in (1e-3, 1.0, 1e4, 1e10):
             r = np.sqrt(omega)
             H = r * gram(X, X, kernel) * r[:, None] + np.eye(len(X)) / strength
-            found = solve(X, Y, omega, strength, kernel, fit_intercept=False).condition
-            assert found >= 0.3 * np.linalg.cond(H)  # an estimate, where it is one
+            result = solve(X, Y, omega, strength, kernel, fit_intercept=False).condition
+            assert result >= 0.3 * np.linalg.cond(H)  # an estimate, where it is one
 
 
 # --- kernels that are not positive semidefinite ---------------------------------------------------
@@ -268,7 +268,7 @@ def test_an_rbf_kernel_is_not_called_indefinite_when_C_is_huge():
 
 def test_a_singular_system_is_refused_with_what_to_do():
     K = -np.eye(3)
-    with pytest.raises(ValueError, match=r"−1/C one of its eigenvalues.*change C"):
+    with pytest.raises(ValueError, match=r"−1/C is one of its eigenvalues.*change C"):
         solve(K, np.ones((3, 1)), np.ones(3), 1.0, Kernel("precomputed"))
 
 
@@ -344,10 +344,10 @@ def test_the_primal_form_has_the_same_bits_on_any_number_of_threads():
 # --- grids ----------------------------------------------------------------------------------------
 
 WAYS = {
-    "tridiagonal": {"FEW": 1},
-    "compiled": {"FEW": 1},
-    "eigenvectors": {"FEW": 1, "SAFE": 1e9},
-    "Cholesky, many rows": {"FEW": 1, "LARGE": 1},
+    "tridiagonal": {"MIN_REDUCTION_CS": 1},
+    "compiled": {"MIN_REDUCTION_CS": 1},
+    "eigenvectors": {"MIN_REDUCTION_CS": 1, "MIN_RIDGE_TO_TRACE": 1e9},
+    "Cholesky, many rows": {"MIN_REDUCTION_CS": 1, "MAX_REDUCTION_ROWS": 1},
     "Cholesky, few C": {},
 }
 
@@ -361,15 +361,15 @@ def test_a_grid_holds_the_left_out_values_of_every_fit(monkeypatch, way, fit_int
     for name, value in WAYS[way].items():
         monkeypatch.setattr(module, name, value)
     reduced = importlib.import_module("certus.solvers.lssvm.tridiagonal")
-    monkeypatch.setattr(reduced, "COMPILED_FROM", 0 if way == "compiled" else 1 << 40)
+    monkeypatch.setattr(reduced, "MIN_COMPILED_PAIRS", 0 if way == "compiled" else 1 << 40)
     X, Y, omega = rows(150)
     Cs = [1e-2, 1.0, 1e3]
-    found = grid_of(X, Y, omega, Cs, list(KERNELS.values()), fit_intercept)
-    assert found.shape == (len(KERNELS), 3, *Y.shape)
+    result = grid_of(X, Y, omega, Cs, list(KERNELS.values()), fit_intercept)
+    assert result.shape == (len(KERNELS), 3, *Y.shape)
     for k, kernel in enumerate(KERNELS.values()):
         for c, strength in enumerate(Cs):
             fit = solve(X, Y, omega, strength, kernel, fit_intercept, left_out=True)
-            np.testing.assert_allclose(found[k, c], fit.left_out, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(result[k, c], fit.left_out, rtol=1e-6, atol=1e-6)
 
 
 def test_a_grid_gives_what_its_score_says():
@@ -382,12 +382,12 @@ def test_a_grid_gives_what_its_score_says():
 
 
 def test_a_grid_of_one_row_has_no_left_out_value():
-    found = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0] * 5, [KERNELS["rbf"]])
-    assert np.isnan(found).all()
+    result = grid(np.zeros((1, 2)), np.ones((1, 1)), np.ones(1), [1.0] * 5, [KERNELS["rbf"]])
+    assert np.isnan(result).all()
 
 
 def test_a_huge_C_in_a_grid_is_solved_without_negative_eigenvalues():
     X, Y, omega = rows(60)
     X[5:15] = X[4]
-    found = grid(X, Y, omega, [1.0, 1e1, 1e2, 1e3, 1e18], [KERNELS["rbf"]])
-    assert np.isfinite(found).all()
+    result = grid(X, Y, omega, [1.0, 1e1, 1e2, 1e3, 1e18], [KERNELS["rbf"]])
+    assert np.isfinite(result).all()

@@ -1,4 +1,4 @@
-"""LSSVC and LSSVR: the system they solve, rows left out, and others that solve the same."""
+"""LSSVC and LSSVR: their linear system, leave-one-out, and equivalent models of others."""
 
 import numpy as np
 import pytest
@@ -22,13 +22,13 @@ KERNELS = [
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
 
 
-def gram(A, B, how):
-    own = {name: value for name, value in how.items() if name != "kernel"}
-    return pairwise_kernels(A, B, metric=how["kernel"], **own)
+def gram(A, B, options):
+    own = {name: value for name, value in options.items() if name != "kernel"}
+    return pairwise_kernels(A, B, metric=options["kernel"], **own)
 
 
 def optimum(K, y, C, omega, intercept=True):
-    """β, b and P of ½βᵀKβ + C/2 Σ ω(y − Kβ − b)², by the equations as they are printed."""
+    """β, b and P of ½βᵀKβ + C/2 Σ ω(y − Kβ − b)², by the published equations."""
     n = len(K)
     with np.errstate(divide="ignore"):
         kept = omega > 0
@@ -180,11 +180,11 @@ def test_scores_of_rows_left_out_are_those_of_refits(kernel, intercept):
     X, y = blobs(6, n=25, classes=3, shift=1.0)
     s = weights(6, len(X))
     s[:2] = 0.0
-    how = {"fit_intercept": intercept, **kernel}
-    model = LSSVC(4.0, **how).fit(X, y, s)
+    options = {"fit_intercept": intercept, **kernel}
+    model = LSSVC(4.0, **options).fit(X, y, s)
     for i in range(len(X)):
         without = np.where(np.arange(len(X)) == i, 0.0, s)
-        refit = LSSVC(4.0, loo=False, **how).fit(X, y, without)
+        refit = LSSVC(4.0, loo=False, **options).fit(X, y, without)
         np.testing.assert_allclose(
             model.loo_scores_[i], refit.decision_function(X[i : i + 1])[0], atol=1e-8
         )
@@ -229,7 +229,7 @@ def test_what_is_left_out_is_computed_where_it_is_asked_for():
 
 @pytest.fixture(scope="module")
 def iris():
-    """Versicolor against virginica, to [0, 1]."""
+    """Versicolor against virginica, scaled to [0, 1]."""
     X, y = load_iris(return_X_y=True)
     return MinMaxScaler().fit_transform(X[50:]), y[50:] == 1
 

@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of the kernel machines."""
+"""scikit-learn's expectations of an estimator, for the kernel machines."""
 
 import copy
 import inspect
@@ -34,9 +34,9 @@ NOT_ITS_ROWS = "it predicts for a kernel of too few columns, which is said befor
 NO_KERNEL = "it is given a matrix that is not symmetric, which no kernel is"
 
 
-def data(cls, seed=1, **how):
-    """With targets of its kind."""
-    return curve(seed, **how) if cls is LSSVR else blobs(seed, **how)
+def data(cls, seed=1, **options):
+    """Return data with targets of the right kind."""
+    return curve(seed, **options) if cls is LSSVR else blobs(seed, **options)
 
 
 def known_to_fail(model):
@@ -134,8 +134,8 @@ def test_shapes_are_scikit_learns(cls, classes):
         assert model.dual_coef_.shape == (q, len(X))
         assert model.intercept_.shape == (q,)
         assert model.loo_scores_.shape == scores.shape
-        said = scores > 0 if classes == 2 else scores.argmax(axis=1)
-        np.testing.assert_array_equal(model.predict(X), model.classes_[said * 1])
+        message = scores > 0 if classes == 2 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[message * 1])
 
 
 @pytest.mark.parametrize("targets", [None, 1, 2])
@@ -183,9 +183,9 @@ def test_a_fit_changes_neither_parameters_nor_data_and_keeps_its_own_rows(cls):
     assert repr(model.get_params()) == before[0]
     for now, then in zip((X, y, s), before[1:], strict=True):
         np.testing.assert_array_equal(now, then)
-    said = model.predict(X)
+    message = model.predict(X)
     X[:], y[:] = 0.0, y[0]
-    np.testing.assert_array_equal(model.predict(before[1]), said)
+    np.testing.assert_array_equal(model.predict(before[1]), message)
 
 
 @each_class

@@ -1,4 +1,4 @@
-"""What kernel machines do with data that are odd, and with parameters that mean nothing."""
+"""Kernel machines on degenerate data and with invalid parameters."""
 
 import re
 
@@ -22,15 +22,15 @@ DENSITY = pytest.mark.parametrize(
 )
 
 
-def data(cls, seed=1, **how):
-    return curve(seed, **how) if cls is LSSVR else blobs(seed, **how)
+def data(cls, seed=1, **options):
+    return curve(seed, **options) if cls is LSSVR else blobs(seed, **options)
 
 
 # --- parameters -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("cls", "parameters", "said"),
+    ("cls", "parameters", "message"),
     [
         (LSSVC, {"C": 0}, "C=0: give a finite number above 0"),
         (LSSVC, {"C": -1.0}, "C=-1.0: give a finite number above 0"),
@@ -72,29 +72,29 @@ def data(cls, seed=1, **how):
         (DensityWeightedSVC, {"decision_function_shape": "ova"}, r"Did you mean 'ov[ro]'\?"),
     ],
 )
-def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters, said):
+def test_a_parameter_that_has_no_meaning_is_named_with_its_value(cls, parameters, message):
     X, y = data(cls)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         cls(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "said"),
+    ("kernel", "message"),
     [
         (lambda A, B: A @ A.T, "shape"),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN"),
-        (lambda A, B: A[:, :1] - B[:, :1].T, r"kernel '<lambda>' is not symmetric: it has"),
+        (lambda A, B: A[:, :1] - B[:, :1].T, r"kernel '<lambda>' is not symmetric: it is"),
     ],
 )
-def test_a_function_that_is_no_kernel_is_named(kernel, said):
+def test_a_function_that_is_no_kernel_is_named(kernel, message):
     X, y = blobs(1)
-    if said == "shape":
+    if message == "shape":
         model = LSSVC(kernel=lambda A, B: A @ B.T).fit(X, y)
         model.kernel = kernel
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             model.predict(X[:7])
     else:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             LSSVC(kernel=kernel).fit(X, y)
 
 
@@ -104,7 +104,7 @@ def test_a_matrix_that_is_no_kernel_is_named():
         LSSVC(kernel="precomputed").fit(X, y)
     K = X @ X.T
     K[3, 5] += 1.0
-    with pytest.raises(ValueError, match="the precomputed kernel is not symmetric: it has"):
+    with pytest.raises(ValueError, match="the precomputed kernel is not symmetric: it is"):
         LSSVC(kernel="precomputed").fit(K, y)
     model = LSSVC(kernel="precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="60 features"):
@@ -237,7 +237,7 @@ def test_a_row_without_weight_takes_no_part_but_its_class_remains(cls):
 @pytest.mark.parametrize("cls", [LSSVC, LSSVR, DensityWeightedLSSVC, DensityWeightedSVC])
 def test_a_gamma_that_is_far_too_large_or_small_is_warned_of(cls):
     X, y = data(cls)
-    with pytest.warns(DegenerateWarning, match=r"gamma=1e9 is so large that rows know no other"):
+    with pytest.warns(DegenerateWarning, match="gamma=1e9 is so large that rows have no"):
         model = cls(gamma=1e9).fit(X, y)
     far = model.predict(X + 1.0)
     assert len(np.unique(far)) == 1
@@ -250,14 +250,14 @@ def test_a_large_C_has_its_condition_stated_and_what_is_lost_is_said():
     model = LSSVC(1e6).fit(X, y)
     assert model.certificate_.certified
     assert model.condition_ > 1e6
-    with pytest.warns(NotCertifiedWarning, match=r"condition is up to \de.*use a smaller C"):
+    with pytest.warns(NotCertifiedWarning, match=r"system is up to \de.*use a smaller C"):
         LSSVC(1e14).fit(np.repeat(X, 2, axis=0) + 1e-9, np.append(y, 1 - y))
 
 
 def test_a_certified_fit_whose_objective_is_half_rounding_says_so():
-    """The gap is 1e-16 of what the intercept alone leaves, which grows with C, and half of P."""
+    """The gap is 1e-16 of the loss of the intercept alone, which grows with C, but half of P."""
     X, y = blobs(1)
-    with pytest.warns(DegenerateWarning, match=r"condition is up to \de.*use a smaller C"):
+    with pytest.warns(DegenerateWarning, match=r"system is up to \de.*use a smaller C"):
         model = LSSVC(1e16, gamma=20.0).fit(X, y)
     assert model.certificate_.certified
     assert model.certificate_.gap > 1e-4 * model.objective_
@@ -284,8 +284,8 @@ def test_an_indefinite_kernel_is_named_and_nothing_is_called_optimal(cls):
 @DENSITY
 def test_more_neighbours_than_rows_are_refused(cls):
     X, y = blobs(1, n=10)
-    said = "n_neighbors=10: 10 rows have no 10 others each: give n_neighbors at most 9"
-    with pytest.raises(ValueError, match=said):
+    message = "n_neighbors=10 is too large for 10 rows: give at most 9"
+    with pytest.raises(ValueError, match=message):
         cls(n_neighbors=10).fit(X, y)
     cls(n_neighbors=9).fit(X, y)
 
@@ -294,9 +294,7 @@ def test_more_neighbours_than_rows_are_refused(cls):
 def test_a_class_too_small_for_its_own_density_is_named(cls):
     X, y = blobs(1, n=40)
     y = np.where(np.arange(40) < 3, "rare", "usual")
-    with pytest.raises(
-        ValueError, match=r"3 rows of class 'rare' have no 5 others of class 'rare'"
-    ):
+    with pytest.raises(ValueError, match=r"n_neighbors=5 is too large for 3 rows of class 'rare'"):
         cls(density="per_class").fit(X, y)
     assert cls(density="per_class", n_neighbors=2).fit(X, y).certificate_.certified
 
@@ -307,7 +305,7 @@ def test_a_class_that_density_leaves_nothing_of_is_told():
     X[0] = 50.0  # the sparsest row of all, and the only one of its class
     with pytest.warns(DegenerateWarning, match=r"All 1 row of class 'rare' have density weight 0"):
         DensityWeightedLSSVC().fit(X, y)
-    with pytest.raises(ValueError, match=r"density weight 0 and count for nothing: use another"):
+    with pytest.raises(ValueError, match=r"density weight 0 and no influence: use another"):
         DensityWeightedSVC().fit(X, y)
 
 

@@ -32,9 +32,9 @@ def tol(cls):
     return NEAR.get(cls, 1e-8)
 
 
-def on_a_grid(seed, **how):
+def on_a_grid(seed, **options):
     """Rows on multiples of 1/64: shifts and scales by powers of 2 are exact."""
-    X, y = blobs(seed, **how)
+    X, y = blobs(seed, **options)
     return np.rint(64 * X) / 64, y
 
 
@@ -91,9 +91,9 @@ def test_two_classes_exchanged_change_the_sign(cls, seed):
 def test_weight_two_equals_a_repeated_row_and_weight_zero_none(kernel, class_weight, seed):
     X, y = blobs(seed, n=40, classes=3, shift=1.0)
     s = np.random.default_rng(seed).integers(0, 4, size=len(X))
-    how = {"kernel": kernel, "class_weight": class_weight, "coef0": 1.0, "degree": 2}
-    weighted = LSSVC(**how).fit(X, y, s)
-    repeated = LSSVC(**how).fit(np.repeat(X, s, axis=0), np.repeat(y, s))
+    options = {"kernel": kernel, "class_weight": class_weight, "coef0": 1.0, "degree": 2}
+    weighted = LSSVC(**options).fit(X, y, s)
+    repeated = LSSVC(**options).fit(np.repeat(X, s, axis=0), np.repeat(y, s))
     assert weighted.gamma_ == pytest.approx(repeated.gamma_)
     f = repeated.decision_function(X)
     np.testing.assert_allclose(weighted.decision_function(X), f, atol=1e-7)

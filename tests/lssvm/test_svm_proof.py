@@ -1,4 +1,4 @@
-"""Definitions of kernel machines: gaps are true distances, and what is not the optimum shows."""
+"""Definitions of kernel machines: gaps are true distances, and a non-optimal model fails."""
 
 import mpmath as mp
 import numpy as np
@@ -51,8 +51,8 @@ def exact_kernel(x, z, kernel, gamma=1.0, degree=3, coef0=0.0):
     }[kernel]()
 
 
-def exact_gram(X, kernel, **how):
-    return mp.matrix([[exact_kernel(x, z, kernel, **how) for z in X] for x in X])
+def exact_gram(X, kernel, **options):
+    return mp.matrix([[exact_kernel(x, z, kernel, **options) for z in X] for x in X])
 
 
 def solved(K, y, omega, C, fit_intercept=True):
@@ -67,9 +67,9 @@ def solved(K, y, omega, C, fit_intercept=True):
     return beta, z[0] if fit_intercept else np.zeros(y.shape[1])
 
 
-def exact_least(X, y, omega, C, kernel, **how):
-    """The minimum of P, to 40 digits."""
-    n, K = len(X), exact_gram(X, kernel, **how)
+def exact_least(X, y, omega, C, kernel, **options):
+    """Minimum of P to 40 digits."""
+    n, K = len(X), exact_gram(X, kernel, **options)
     A, target = mp.zeros(n + 1), mp.zeros(n + 1, 1)
     for i in range(n):
         A[0, i + 1] = A[i + 1, 0] = 1
@@ -133,13 +133,13 @@ def test_products_by_tiles_are_those_of_the_whole_matrix_within_their_bound(kern
     X = rows(n=n)[0]
     B = np.random.default_rng(1).normal(size=(n, 2)) * 10.0 ** np.arange(n)[:, None] ** 0.1
     K = kernels.Kernel.of(X, kernel, **{"gamma": 1.0, **KERNELS[kernel]})
-    found, bound = K.times(data(X, B), B), K.products_error(B)
-    assert found == pytest.approx(kernels.gram(X, X, kernel, **KERNELS[kernel]) @ B, rel=1e-9)
+    result, bound = K.times(data(X, B), B), K.products_error(B)
+    assert result == pytest.approx(kernels.gram(X, X, kernel, **KERNELS[kernel]) @ B, rel=1e-9)
     for i in (0, n // 2, n - 1):
         line = [exact_kernel(X[i], z, kernel, **KERNELS[kernel]) for z in X]
         true = [mp.fdot(line, [mp.mpf(v) for v in B[:, t].tolist()]) for t in (0, 1)]
         for t in (0, 1):
-            assert abs(found[i, t] - true[t]) <= bound[i, t] + 2.0**-53 * abs(found[i, t])
+            assert abs(result[i, t] - true[t]) <= bound[i, t] + 2.0**-53 * abs(result[i, t])
             assert bound[i, t] < 1e-9 * np.abs(B).sum() * float(K.h.max()) ** 2
 
 
@@ -209,12 +209,12 @@ def test_rows_that_all_reach_as_far_have_density_one():
 # --- least squares --------------------------------------------------------------------------------
 
 
-def least_squares(seed=0, kernel="rbf", C=3.0, columns=1, fit_intercept=True, n=12, **how):
+def least_squares(seed=0, kernel="rbf", C=3.0, columns=1, fit_intercept=True, n=12, **options):
     X, y, omega = rows(seed, n=n, columns=columns)
-    how = {"gamma": 1.0, **KERNELS[kernel], **how}
-    beta, b = solved(kernels.gram(X, X, kernel, **how), y, omega, C, fit_intercept)
+    options = {"gamma": 1.0, **KERNELS[kernel], **options}
+    beta, b = solved(kernels.gram(X, X, kernel, **options), y, omega, C, fit_intercept)
     return (X, y, omega), {
-        "beta": beta, "b": b, "C": C, "kernel": kernel, "fit_intercept": fit_intercept, **how,
+        "beta": beta, "b": b, "C": C, "kernel": kernel, "fit_intercept": fit_intercept, **options,
     }  # fmt: skip
 
 
@@ -223,12 +223,12 @@ def least_squares(seed=0, kernel="rbf", C=3.0, columns=1, fit_intercept=True, n=
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_the_solution_of_the_system_is_optimal(kernel, columns, fit_intercept):
     rows_of, fit = least_squares(1, kernel, columns=columns, fit_intercept=fit_intercept)
-    found = lssvm.check(data(*rows_of), **fit)
-    assert found["kind"] == "global"
-    assert found["residual"] < 1e-18
-    assert found["bound"] <= found["objective"] <= found["bound"] + 1.001 * found["gap"]
-    assert found["gap"] < 1e-10 * found["objective"]
-    assert found["objective"] == pytest.approx(0.5 * (fit["beta"] * rows_of[1]).sum(), rel=1e-12)
+    result = lssvm.check(data(*rows_of), **fit)
+    assert result["kind"] == "global"
+    assert result["residual"] < 1e-18
+    assert result["bound"] <= result["objective"] <= result["bound"] + 1.001 * result["gap"]
+    assert result["gap"] < 1e-10 * result["objective"]
+    assert result["objective"] == pytest.approx(0.5 * (fit["beta"] * rows_of[1]).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -246,12 +246,12 @@ def test_the_gap_is_the_primal_less_the_dual_value(seed):
         - 0.5 * (beta * (K @ beta)).sum()
         - (beta**2 / (2 * C * omega[:, None])).sum()
     )
-    found = lssvm.check(data(X, y, omega), **{**fit, "beta": beta, "b": b})
-    assert found["objective"] == pytest.approx(primal, rel=1e-12)
-    assert found["gap"] == pytest.approx(primal - dual, rel=1e-9)
-    assert found["bound"] == pytest.approx(dual, rel=1e-9)
+    result = lssvm.check(data(X, y, omega), **{**fit, "beta": beta, "b": b})
+    assert result["objective"] == pytest.approx(primal, rel=1e-12)
+    assert result["gap"] == pytest.approx(primal - dual, rel=1e-9)
+    assert result["bound"] == pytest.approx(dual, rel=1e-9)
     alone = omega @ (y[:, 0] - np.average(y[:, 0], weights=omega)) ** 2
-    assert found["residual"] == pytest.approx((primal - dual) / (C / 2 * alone), rel=1e-9)
+    assert result["residual"] == pytest.approx((primal - dual) / (C / 2 * alone), rel=1e-9)
 
 
 @pytest.mark.parametrize("kernel", DEFINITE)
@@ -262,17 +262,17 @@ def test_the_gap_and_the_coefficients_bound_the_exact_optimum(kernel, size, C):
     rng = np.random.default_rng(0)
     beta = fit["beta"] * (1 + size * rng.normal(size=y.shape))
     b = fit["b"] + size
-    found = lssvm.check(data(X, y, omega), **{**fit, "beta": beta, "b": b})
-    how = {name: fit[name] for name in KERNELS[kernel]}
-    least, best = exact_least(X, y, omega, C, kernel, **how)
-    K = exact_gram(X, kernel, **how)
+    result = lssvm.check(data(X, y, omega), **{**fit, "beta": beta, "b": b})
+    options = {name: fit[name] for name in KERNELS[kernel]}
+    least, best = exact_least(X, y, omega, C, kernel, **options)
+    K = exact_gram(X, kernel, **options)
     here = exact_value(K, y, omega, C, [mp.mpf(v) for v in beta[:, 0].tolist()], mp.mpf(b[0]))
-    assert least >= found["bound"]
-    assert here - least <= found["gap"]
-    assert here - least <= mp.mpf(found["residual"]) * mp.mpf(found["null_objective"])
-    assert abs(here - mp.mpf(found["objective"])) <= found["gap"]
+    assert least >= result["bound"]
+    assert here - least <= result["gap"]
+    assert here - least <= mp.mpf(result["residual"]) * mp.mpf(result["null_objective"])
+    assert abs(here - mp.mpf(result["objective"])) <= result["gap"]
     off = max(abs(mp.mpf(float(beta[i, 0])) - best[i]) for i in range(len(X)))
-    assert off <= found["coef_error"]
+    assert off <= result["coef_error"]
 
 
 def of_weights(fit, K, y, omega):
@@ -313,14 +313,14 @@ def test_what_is_not_the_optimum_shows(mutant):
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_and_excluded_intercepts_are_infeasible(bad):
     rows_of, fit = least_squares()
-    found = lssvm.check(data(*rows_of), **{**fit, "b": np.array([bad])})
-    assert (found["residual"], found["infeasible"]) == (
+    result = lssvm.check(data(*rows_of), **{**fit, "b": np.array([bad])})
+    assert (result["residual"], result["infeasible"]) == (
         np.inf,
         "a coefficient is not a finite number",
     )
-    found = lssvm.check(data(*rows_of), **{**fit, "fit_intercept": False})
-    assert "there is an intercept" in found["infeasible"]
-    assert found["residual"] == np.inf
+    result = lssvm.check(data(*rows_of), **{**fit, "fit_intercept": False})
+    assert "there is an intercept" in result["infeasible"]
+    assert result["residual"] == np.inf
 
 
 def test_a_row_of_weight_zero_has_no_coefficient():
@@ -328,9 +328,9 @@ def test_a_row_of_weight_zero_has_no_coefficient():
     omega[5] = 0.0
     beta, b = solved(kernels.gram(X, X, "rbf", 0.4), y, omega, 3.0)
     fit = {"beta": beta, "b": b, "C": 3.0, "gamma": 0.4}
-    found = lssvm.check(data(X, y, omega), **fit)
-    assert found["residual"] < 1e-18
-    assert found["left_out_rows"] == 1
+    result = lssvm.check(data(X, y, omega), **fit)
+    assert result["residual"] < 1e-18
+    assert result["left_out_rows"] == 1
     fit["beta"] = beta + 0.1 * (np.arange(12) == 5)[:, None]
     assert lssvm.check(data(X, y, omega), **fit)["residual"] > 1e-4
 
@@ -349,12 +349,12 @@ def test_classes_and_density_multiply_the_loss_of_a_row():
 
 def test_without_a_definite_kernel_nothing_is_called_optimal():
     rows_of, fit = least_squares(5, "sigmoid", n=20)
-    found = lssvm.check(data(*rows_of), **fit)
-    assert (found["kind"], found["bound"], found["gap"]) == ("stationary", None, np.inf)
-    assert found["residual"] < 1e-15
+    result = lssvm.check(data(*rows_of), **fit)
+    assert (result["kind"], result["bound"], result["gap"]) == ("stationary", None, np.inf)
+    assert result["residual"] < 1e-15
     X = rows_of[0]
     K = kernels.gram(X, X, "sigmoid", 0.3, 3, 0.2)
-    assert found["least_eigenvalue"] == pytest.approx(np.linalg.eigvalsh(K)[0], rel=1e-6)
+    assert result["least_eigenvalue"] == pytest.approx(np.linalg.eigvalsh(K)[0], rel=1e-6)
     assert lssvm.check(data(*rows_of), **{**fit, "b": fit["b"] + 0.1})["residual"] > 1e-5
 
 
@@ -380,12 +380,12 @@ def test_rows_left_out_are_those_of_fits_without_them(kernel, fit_intercept):
     K, C = kernels.gram(X, X, kernel, **KERNELS[kernel]), np.array([2.0, 5.0])
     fits = [solved(K, y[:, [t]], omega, C[t], fit_intercept) for t in (0, 1)]
     f = np.hstack([K @ beta + b for beta, b in fits])
-    found, effective, _ = left_out(K, y, omega, C, f, fit_intercept)
+    result, effective, _ = left_out(K, y, omega, C, f, fit_intercept)
     for i in range(15):
         for t in (0, 1):
             without = np.where(np.arange(15) == i, 0.0, omega)
             beta, b = solved(K, y[:, [t]], without, C[t], fit_intercept)
-            assert found[i, t] == pytest.approx((K[i] @ beta + b)[0], rel=1e-8, abs=1e-10)
+            assert result[i, t] == pytest.approx((K[i] @ beta + b)[0], rel=1e-8, abs=1e-10)
     for t in (0, 1):  # f = Sy, so that a unit vector for y shows a column of S
         trace = 0.0
         for i in range(15):
@@ -401,12 +401,14 @@ def test_summaries_of_rows_left_out_are_scikit_learns():
     codes, f = rng.integers(0, 3, 40), rng.normal(size=(40, 3))
     s, omega = rng.uniform(0.1, 2, 40), rng.uniform(0.1, 2, 40)
     y = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
-    said = f.argmax(axis=1)
-    assert accuracy(f, y, s) == pytest.approx(metrics.accuracy_score(codes, said, sample_weight=s))
+    message = f.argmax(axis=1)
+    assert accuracy(f, y, s) == pytest.approx(
+        metrics.accuracy_score(codes, message, sample_weight=s)
+    )
     target = rng.normal(size=(40, 3))
     true = metrics.r2_score(target, f, sample_weight=s)
     assert r_squared(f, target, s) == pytest.approx(true)
-    balanced = metrics.balanced_accuracy_score(codes, said, sample_weight=s)
+    balanced = metrics.balanced_accuracy_score(codes, message, sample_weight=s)
     assert score("balanced_accuracy", f, y, s, omega) == pytest.approx(balanced)
     p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
     log = metrics.log_loss(codes, p, sample_weight=omega)
@@ -435,9 +437,9 @@ def primal(seed=0, kernel="rbf", C=3.0, epsilon=0.1):
 @each_kernel
 def test_the_normal_equations_are_optimal_for_every_kernel(kernel):
     rows_of, fit = primal(1, kernel)
-    found = lssvm_primal.check(data(*rows_of), **fit)
-    assert (found["kind"], found["infeasible"]) == ("global", None)
-    assert found["residual"] < 1e-15
+    result = lssvm_primal.check(data(*rows_of), **fit)
+    assert (result["kind"], result["infeasible"]) == ("global", None)
+    assert result["residual"] < 1e-15
 
 
 @pytest.mark.parametrize("size", [1e-8, 1e-3, 1.0])
@@ -446,16 +448,16 @@ def test_the_bound_of_the_primal_is_never_above_its_optimum(size):
     best = lssvm_primal.check(data(X, y, omega), **fit)
     rng = np.random.default_rng(0)
     beta = fit["beta"] + size * rng.normal(size=fit["beta"].shape)
-    found = lssvm_primal.check(data(X, y, omega), **{**fit, "beta": beta})
+    result = lssvm_primal.check(data(X, y, omega), **{**fit, "beta": beta})
     f = kernels.gram(X, X, "rbf", 0.4) @ beta + fit["b"]
     lam = 1 / fit["C"] + fit["epsilon"]
     value = (
         lam / 2 * ((beta**2).sum() + fit["b"][0] ** 2) + (omega[:, None] * (y - f) ** 2).sum() / 2
     )
-    assert found["objective"] == pytest.approx(value, rel=1e-12)
-    assert found["bound"] <= best["objective"] + best["gap"]
-    assert value - best["objective"] <= found["gap"]
-    assert np.abs(beta - fit["beta"]).max() <= found["coef_error"]
+    assert result["objective"] == pytest.approx(value, rel=1e-12)
+    assert result["bound"] <= best["objective"] + best["gap"]
+    assert value - best["objective"] <= result["gap"]
+    assert np.abs(beta - fit["beta"]).max() <= result["coef_error"]
 
 
 def test_the_intercept_of_the_primal_has_a_slope_of_its_own():
@@ -463,9 +465,9 @@ def test_the_intercept_of_the_primal_has_a_slope_of_its_own():
     fit = {"beta": np.zeros((3, 1)), "C": 1.0, "kernel": "linear"}
     X = np.zeros((3, 2))
     assert lssvm_primal.check(data(X, y), b=[0.25], **fit)["residual"] < 1e-25  # Σy/(1 + n)
-    found = lssvm_primal.check(data(X, y), b=[0.5], **fit)
-    assert found["gap"] >= 4 * 0.25**2 / 2
-    assert found["coef_error"] >= 0.25
+    result = lssvm_primal.check(data(X, y), b=[0.5], **fit)
+    assert result["gap"] >= 4 * 0.25**2 / 2
+    assert result["coef_error"] >= 0.25
 
 
 @pytest.mark.parametrize(
@@ -479,12 +481,12 @@ def test_another_primal_problem_is_not_optimal(wrong):
 # --- C-SVC ----------------------------------------------------------------------------------------
 
 
-def machine(seed=0, n=30, C=2.0, tol=1e-10, **how):
+def machine(seed=0, n=30, C=2.0, tol=1e-10, **options):
     from sklearn.svm import SVC
 
     X, y, s = rows(seed, n=n)
     codes = (y[:, 0] > 0).astype(int)
-    model = SVC(C=C, gamma=0.4, tol=tol, **how).fit(X, codes, sample_weight=s)
+    model = SVC(C=C, gamma=0.4, tol=tol, **options).fit(X, codes, sample_weight=s)
     beta = np.zeros((n, 1))
     beta[model.support_, 0] = model.dual_coef_[0]
     fit = {"beta": beta, "b": model.intercept_, "C": C, "gamma": 0.4, "pairs": [(1, 0)]}
@@ -499,26 +501,26 @@ def test_the_gap_of_a_machine_is_the_primal_less_the_dual_value():
     m = y * (K @ beta + b)
     value = 0.5 * (beta * (K @ beta)).sum() + fit["C"] * (s[:, None] * np.maximum(1 - m, 0)).sum()
     dual = np.abs(beta).sum() - 0.5 * (beta * (K @ beta)).sum()
-    found = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": b})
-    assert found["objective"] == pytest.approx(value, rel=1e-12)
-    assert found["gap"] == pytest.approx(value - dual, rel=1e-9)
+    result = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": b})
+    assert result["objective"] == pytest.approx(value, rel=1e-12)
+    assert result["gap"] == pytest.approx(value - dual, rel=1e-9)
     alone = 2 * fit["C"] * min(s[codes[:, 0] == 0].sum(), s[codes[:, 0] == 1].sum())
-    assert found["residual"] == pytest.approx((value - dual) / alone, rel=1e-9)
+    assert result["residual"] == pytest.approx((value - dual) / alone, rel=1e-9)
 
 
 def test_two_points_have_the_margin_between_them():
     X, codes = np.array([[-1.0], [1.0]]), np.array([[0.0], [1.0]])
     fit = {"beta": np.array([[-0.5], [0.5]]), "b": np.zeros(1), "pairs": [(1, 0)], "C": 10.0}
-    found = svc.check(data(X, codes), kernel="linear", **fit)
-    assert found["objective"] == 0.5  # w = 1
-    assert found["gap"] < 1e-12
+    result = svc.check(data(X, codes), kernel="linear", **fit)
+    assert result["objective"] == 0.5  # w = 1
+    assert result["gap"] < 1e-12
     half = svc.check(data(X, codes), kernel="linear", **{**fit, "C": 0.25})
     assert half["residual"] > 0.1  # ½ is not allowed there
     # the best w for b = 3: all conditions hold but Σβ = 0
     beta, b = np.array([[-4.0], [0.0]]), np.array([3.0])
-    found = svc.check(data(X, codes), kernel="linear", **{**fit, "beta": beta, "b": b})
-    assert found["objective"] == 8.0
-    assert found["bound"] <= 0.5
+    result = svc.check(data(X, codes), kernel="linear", **{**fit, "beta": beta, "b": b})
+    assert result["objective"] == 8.0
+    assert result["bound"] <= 0.5
 
 
 def test_no_other_machine_is_below_the_bound():
@@ -530,12 +532,12 @@ def test_no_other_machine_is_below_the_bound():
         for _ in range(20):
             beta = fit["beta"] + size * rng.normal(size=(30, 1))
             b = fit["b"] + size * rng.normal()
-            found = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": b})
+            result = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": b})
             m = y * (K @ beta + b)
             loss = fit["C"] * (s[:, None] * np.maximum(1 - m, 0)).sum()
             values.append(0.5 * (beta * (K @ beta)).sum() + loss)
-            bounds.append(found["bound"])
-            assert values[-1] - found["gap"] <= min(values) + 1e-12
+            bounds.append(result["bound"])
+            assert values[-1] - result["gap"] <= min(values) + 1e-12
     assert max(bounds) <= min(values)
 
 
@@ -545,9 +547,9 @@ def test_coefficients_of_one_class_alone_prove_no_more_than_is_true(side, b):
     (X, codes, s), fit = machine(2)
     best = svc.check(data(X, codes, s), **fit)
     beta = np.where(codes == side, fit["beta"], 0.0)
-    found = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": np.array([b])})
-    assert found["bound"] <= best["objective"]
-    assert found["objective"] - best["objective"] <= found["gap"]
+    result = svc.check(data(X, codes, s), **{**fit, "beta": beta, "b": np.array([b])})
+    assert result["bound"] <= best["objective"]
+    assert result["objective"] - best["objective"] <= result["gap"]
 
 
 @pytest.mark.parametrize(

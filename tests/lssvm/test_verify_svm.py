@@ -1,4 +1,4 @@
-"""``certus.verify`` on kernel machines: what holds is accepted, and what was changed is refused."""
+"""``certus.verify`` on kernel machines: correct models are accepted, edited ones are refused."""
 
 import os
 import re
@@ -140,10 +140,10 @@ def test_a_kernel_that_is_not_definite_is_stationary_and_never_optimal():
     c = certus.verify(model, *TWO)
     assert (c.status, c.kind, c.bound, c.gap) == ("stationary", "stationary", None, np.inf)
     assert c._finding.facts.least_eigenvalue < 0
-    for said in (repr(c), c.explain(), c.note(), c._repr_html_()):
-        assert "inimises" not in said
-        assert "inimised ½" not in said
-        assert not re.search(r"\boptimal\b", said)
+    for message in (repr(c), c.explain(), c.note(), c._repr_html_()):
+        assert "inimises" not in message
+        assert "inimised ½" not in message
+        assert not re.search(r"\boptimal\b", message)
     assert "Kernel         not positive semidefinite (an eigenvalue is below 0, none below" in (
         c.explain()
     )
@@ -195,30 +195,30 @@ def test_every_fitted_attribute_that_is_edited_by_one_percent_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "attribute", "said"),
+    ("name", "attribute", "message"),
     [
         ("two classes", "objective_", "objective_ is "),
         ("two classes", "gamma_", "gamma_ is "),
         ("two classes", "effective_parameters_", "effective_parameters_ is "),
         ("two classes", "loo_accuracy_", "loo_accuracy_ is "),
-        ("three classes", "loo_scores_", "a fit without it says"),
+        ("three classes", "loo_scores_", "a fit without it gives"),
         ("values", "loo_r2_", "loo_r2_ is "),
         ("balanced", "class_weight_", "class_weight='balanced' makes it"),
         ("density", "density_weights_", "density_weights_ of row"),
         ("chosen", "best_score_", "best_score_ is "),
-        ("chosen", "scores_", "C_ and gamma_ score|rows left out say|best_score_ is"),
+        ("chosen", "scores_", "C_ and gamma_ score|rows left out give|best_score_ is"),
         ("chosen", "C_", "not on the grid"),
-        ("values", "X_fit_", "of X_fit_ is another"),
+        ("values", "X_fit_", "of X_fit_ is not the row given"),
         ("machine", "support_vectors_", "support_vectors_ are not the rows|other coefficients"),
     ],
 )
-def test_what_is_contradicted_is_named(name, attribute, said):
+def test_what_is_contradicted_is_named(name, attribute, message):
     model, X, y = fitted(name)
     value = getattr(model, attribute)
     setattr(model, attribute, value * 1.01)
     c = certus.verify(model, X, y)
     assert not c.certified
-    assert re.search(said, c.explain()), c.explain()
+    assert re.search(message, c.explain()), c.explain()
 
 
 @pytest.mark.parametrize("name", ["two classes", "values", "density", "primal", "machine"])
@@ -269,11 +269,11 @@ MACHINES = {
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_scikit_learns_machine_is_optimal_once_its_tolerance_is_small(name, classes, weighted):
-    how, kernel = MACHINES[name]
+    options, kernel = MACHINES[name]
     X, y = (X3[50:], Y3[50:]) if classes == 2 else (X3, Y3)
     X = X if kernel is None else kernel(X)
     s = weights(1, len(y)) if weighted else None
-    model = SVC(tol=1e-10, **how).fit(X, y, sample_weight=s)
+    model = SVC(tol=1e-10, **options).fit(X, y, sample_weight=s)
     c = certus.verify(model, X, y, s)
     assert (c.status, c.model) == ("optimal", "sklearn.svm.SVC"), c.explain()
     dual = model.dual_coef_.copy()
@@ -325,7 +325,7 @@ def test_the_default_tolerance_is_named_as_the_cause():
 
 
 def test_rows_of_weight_zero_move_the_numbers_of_scikit_learns_support():
-    """Without them libsvm counts anew, and a kernel that is given is then read for other rows."""
+    """libsvm renumbers the other rows, so that a precomputed kernel is read for the wrong ones."""
     s = np.ones(100)
     s[:9] = 0.0
     X, y = TWO
@@ -374,13 +374,13 @@ RIDGES = {
 @pytest.mark.parametrize("targets", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_scikit_learns_kernel_ridge_is_optimal(name, targets, weighted):
-    how, kernel = RIDGES[name]
+    options, kernel = RIDGES[name]
     X, y = VALUES if targets == 1 else SEVERAL
     X = X if kernel is None else kernel(X)
     s = weight_of(y) if weighted else None
     if targets == 2:
-        how = {**how, "alpha": [0.5, 2.0]}
-    model = KernelRidge(**how).fit(X, y, sample_weight=s)
+        options = {**options, "alpha": [0.5, 2.0]}
+    model = KernelRidge(**options).fit(X, y, sample_weight=s)
     c = certus.verify(model, X, y, s)
     assert (c.status, c.model) == ("optimal", "sklearn.kernel_ridge.KernelRidge"), c.explain()
     model.dual_coef_ = 1.01 * model.dual_coef_
@@ -401,7 +401,7 @@ def test_what_has_no_penalty_or_no_known_kernel_is_not_audited():
         certus.verify(model, X, y)
     model = KernelRidge(kernel="rbf").fit(X, y)
     model.X_fit_ = model.X_fit_ + 0.1
-    assert "row 0 of X_fit_ is another" in certus.verify(model, X, y).explain()
+    assert "row 0 of X_fit_ is not the row given" in certus.verify(model, X, y).explain()
 
 
 def test_kernel_ridge_and_lssvr_without_intercept_are_one_problem():
@@ -437,12 +437,12 @@ def test_the_words_of_an_optimum():
         "[OK] OPTIMAL   LSSVC, 150 rows × 4 columns\n"
         "Minimised      ½‖w‖² + ½ Σ (yᵢ − wᵀφ(xᵢ) − b)², K = exp(−0.5‖x − z‖²)\n"
     )
-    for said in (
+    for message in (
         "(dual bound)", "of what the intercept alone leaves", "Coefficients   none is more than",
         "effective", "Left out       each row by a fit without it: accuracy 0.9",
         "certus.proofs.lssvm.lssvm, from the data; the solver was not asked",
     ):  # fmt: skip
-        assert said in text
+        assert message in text
     assert "minimises ½‖w‖²" in c.note()
     assert "<strong>✔ Optimal</strong>" in c._repr_html_()
 
@@ -476,14 +476,14 @@ def test_every_word_can_be_printed(name, monkeypatch):
     assert not bad.certified
     monkeypatch.setattr("certus.text.format.sys.stdout", Terminal())
     for c in (good, bad):
-        for said in (repr(c), c.explain(), c.note()):
-            said.encode("ascii")
-            assert "?" not in said
+        for message in (repr(c), c.explain(), c.note()):
+            message.encode("ascii")
+            assert "?" not in message
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """check.py where only NumPy can be imported."""
+    """Run check.py where only NumPy can be imported."""
     folder = tmp_path_factory.mktemp("absent")
     for name in ("certus", "scipy", "sklearn", "numba", "pandas"):
         (folder / f"{name}.py").write_text(f"raise ImportError('there is no {name} here')")

@@ -1,4 +1,4 @@
-"""Corrected priors: odds × π(1 − ρ)/((1 − π)ρ), decisions as they were, for any classifier."""
+"""Corrected priors: odds × π(1 − ρ)/((1 − π)ρ), decisions unchanged, for any classifier."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ BALANCED = [
 
 
 def resampled(X, y, seed=0):
-    """As many rows of each class."""
+    """Resample to equally many rows of each class."""
     rng = np.random.default_rng(seed)
     few = np.flatnonzero(y == "yes")
     many = rng.choice(np.flatnonzero(y == "no"), size=len(few), replace=False)
@@ -45,7 +45,7 @@ def resampled(X, y, seed=0):
 
 
 def within_sampling_error(p, y, errors=3.5):
-    """Is the mean of p the share of 'yes', as far as so many rows can tell?"""
+    """Return whether the mean of p is the share of 'yes' up to sampling error."""
     return abs(np.sum((y == "yes") - p)) <= errors * np.sqrt(np.sum(p * (1 - p)))
 
 
@@ -141,7 +141,7 @@ def test_the_prevalence_it_was_trained_on_changes_nothing():
 
 
 def test_normal_classes_are_corrected_exactly():
-    """Where densities are known: P(1 | x) = π f₁/(π f₁ + (1 − π) f₀), whatever ρ was."""
+    """Where densities are known: P(1 | x) = π f₁/(π f₁ + (1 − π) f₀) for any ρ."""
     x = np.linspace(-3, 3, 13)[:, None]
 
     class Known(GaussianNB):
@@ -336,15 +336,15 @@ def refused():
     forest = RandomForestClassifier(3, random_state=0).fit(X, y)
     bagged = BaggingClassifier(LogisticRegression(class_weight="balanced"), 3).fit(X, y)
     return {
-        "what was the model trained on": lambda: correct_prior(plain, 0.1),
+        "shares of classes that the model was trained on": lambda: correct_prior(plain, 0.1),
         "not both": lambda: correct_prior(plain, 0.1, trained_prevalence=0.5, y=y),
         "prevalence=0: give shares above 0": lambda: correct_prior(plain, 0, y=y),
         "prevalence=1.5: give shares": lambda: correct_prior(plain, 1.5, y=y),
         "prevalence=nan: give shares": lambda: correct_prior(plain, np.nan, y=y),
         "prevalence='x': give the share of 'yes'": lambda: correct_prior(plain, "x", y=y),
         "prevalence=True: give the share": lambda: correct_prior(plain, True, y=y),
-        "is one share, and the classes are 'a', 'b', 'c'": lambda: correct_prior(three, 0.1, y=y),
-        "adds up to 0.8": lambda: correct_prior(plain, {"no": 0.7, "yes": 0.1}, y=y),
+        "is one share, but the classes are 'a', 'b', 'c'": lambda: correct_prior(three, 0.1, y=y),
+        "sums to 0.8": lambda: correct_prior(plain, {"no": 0.7, "yes": 0.1}, y=y),
         "shares of 'maybe'": lambda: correct_prior(plain, {"maybe": 0.1}, y=y),
         "one share for each of": lambda: correct_prior(plain, [0.1, 0.2, 0.7], y=y),
         "a shift from X is for two": lambda: correct_prior(three, [0.2, 0.3, 0.5], X=X),
@@ -356,10 +356,10 @@ def refused():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", refused())
-def test_what_cannot_be_corrected_is_named(said):
-    with pytest.raises(ValueError, match=said):
-        refused()[said]()
+@pytest.mark.parametrize("message", refused())
+def test_what_cannot_be_corrected_is_named(message):
+    with pytest.raises(ValueError, match=message):
+        refused()[message]()
 
 
 def test_one_of_two_shares_is_enough():
@@ -371,7 +371,7 @@ def test_one_of_two_shares_is_enough():
 
 def test_models_without_probabilities_or_fit_are_refused_with_a_remedy():
     X, y = rare(7, 300)
-    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba: give it one by"):
+    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba: add it with"):
         correct_prior(RidgeClassifier().fit(X, y), 0.1, y=y)
     with pytest.raises(NotFittedError):
         correct_prior(LogisticRegression(), 0.1)

@@ -31,13 +31,13 @@ def answers(seed, n=60, K=2):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [False, True], ["a", "b"]], ids=str)
 def test_sensitivity_and_specificity_count_the_rows_of_each_class(seed, labels):
-    k, said = answers(seed)
-    y, pred = np.array(labels)[k], np.array(labels)[said]
-    how = {"pos_label": "b"} if "b" in labels else {}
-    found = [sum((k == c) & (said == c)) / sum(k == c) for c in (1, 0)]
-    assert sensitivity_score(y, pred, **how) == pytest.approx(found[0])
-    assert specificity_score(y, pred, **how) == pytest.approx(found[1])
-    assert geometric_mean_score(y, pred) == pytest.approx(np.sqrt(found[0] * found[1]))
+    k, message = answers(seed)
+    y, pred = np.array(labels)[k], np.array(labels)[message]
+    options = {"pos_label": "b"} if "b" in labels else {}
+    result = [sum((k == c) & (message == c)) / sum(k == c) for c in (1, 0)]
+    assert sensitivity_score(y, pred, **options) == pytest.approx(result[0])
+    assert specificity_score(y, pred, **options) == pytest.approx(result[1])
+    assert geometric_mean_score(y, pred) == pytest.approx(np.sqrt(result[0] * result[1]))
 
 
 def test_the_specificity_of_a_class_is_the_recall_of_all_others_together():
@@ -85,36 +85,36 @@ def test_weight_two_equals_a_repeated_row(weight):
 
 
 @pytest.mark.parametrize(
-    ("score", "y", "said"),
+    ("score", "y", "message"),
     [
         (sensitivity_score, [0, 0], "sensitivity: none of 2 rows is positive: NaN"),
         (specificity_score, [1, 1], "specificity: none of 2 rows is negative: NaN"),
-        (geometric_mean_score, [1, 1], "G-mean: y holds one class, 1; the other has no recall"),
+        (geometric_mean_score, [1, 1], "G-mean: y has only the class 1; the other has no recall"),
     ],
 )
-def test_what_is_zero_over_zero_is_nan_with_the_reason(score, y, said):
-    with pytest.warns(UndefinedMetricWarning, match=said):
+def test_what_is_zero_over_zero_is_nan_with_the_reason(score, y, message):
+    with pytest.warns(UndefinedMetricWarning, match=message):
         assert np.isnan(score(y, [0, 1]))
 
 
 def test_a_class_without_weight_or_rows_has_no_recall():
-    with pytest.warns(UndefinedMetricWarning, match="y holds one class, 0"):
+    with pytest.warns(UndefinedMetricWarning, match="y has only the class 0"):
         geometric_mean_score([0, 1], [0, 1], sample_weight=[1, 0])
     with pytest.warns(UndefinedMetricWarning, match="class 2 has no rows"):
         geometric_mean_score([0, 1], [0, 1], labels=[0, 1, 2])
 
 
 def test_labels_of_which_none_is_positive_by_itself_ask_for_one():
-    with pytest.raises(ValueError, match="y holds 'no', 'yes': say which is the positive class"):
+    with pytest.raises(ValueError, match="y contains 'no', 'yes': say which is the positive class"):
         sensitivity_score(["no", "yes"], ["no", "no"])
-    with pytest.raises(ValueError, match="pos_label='yess' is not in y, which holds 'no', 'yes'"):
+    with pytest.raises(ValueError, match="'yess' is not in y, which contains 'no', 'yes'"):
         sensitivity_score(["no", "yes"], ["no", "no"], pos_label="yess")
-    with pytest.raises(ValueError, match="y holds 1, 2: say which"):
+    with pytest.raises(ValueError, match="y contains 1, 2: say which"):
         specificity_score([1, 2], [1, 1])
 
 
 def test_labels_of_another_kind_or_number_are_refused():
-    with pytest.raises(ValueError, match="y holds 0, 1, the predictions '0', '1'"):
+    with pytest.raises(ValueError, match="y contains 0, 1, the predictions '0', '1'"):
         specificity_score([0, 1], ["0", "1"])
     with pytest.raises(ValueError, match="y has 2 rows, the predictions have 3"):
         sensitivity_score([0, 1], [0, 1, 1])
@@ -123,7 +123,7 @@ def test_labels_of_another_kind_or_number_are_refused():
             score([], [])
         with pytest.raises(ValueError, match="y has 2 rows, the predictions have 1"):
             score([0, 1], [0])
-        with pytest.raises(ValueError, match="y holds 0, 1, the predictions 'a', 'b'"):
+        with pytest.raises(ValueError, match="y contains 0, 1, the predictions 'a', 'b'"):
             score([0, 1], ["a", "b"])
 
 
@@ -143,18 +143,18 @@ def test_they_are_scorers_of_searches_and_folds():
 def test_the_parts_add_up_to_the_brier_score(bins, weighted):
     y, p = probable(0)
     s = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
-    found = brier_decomposition(y, p, bins=bins, sample_weight=s)
-    parts = found.reliability - found.resolution + found.uncertainty + found.remainder
-    assert found.brier == pytest.approx(parts, abs=1e-14)
-    assert found.brier == pytest.approx(brier_score_loss(y, p, sample_weight=s), abs=1e-14)
-    assert found.weight.sum() == pytest.approx(1.0)
+    result = brier_decomposition(y, p, bins=bins, sample_weight=s)
+    parts = result.reliability - result.resolution + result.uncertainty + result.remainder
+    assert result.brier == pytest.approx(parts, abs=1e-14)
+    assert result.brier == pytest.approx(brier_score_loss(y, p, sample_weight=s), abs=1e-14)
+    assert result.weight.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_parts_are_sums_over_bins(seed):
     y, p = probable(seed, 100)
-    found = brier_decomposition(y, p, bins=4)
-    b = np.array([np.searchsorted(found.edges[1:-1], q) for q in p])
+    result = brier_decomposition(y, p, bins=4)
+    b = np.array([np.searchsorted(result.edges[1:-1], q) for q in p])
     assert np.bincount(b).tolist() == [25] * 4, "bins of equally many rows"
     reliability = resolution = remainder = 0.0
     for c in range(4):
@@ -162,10 +162,10 @@ def test_the_parts_are_sums_over_bins(seed):
         reliability += len(P) / 100 * (P.mean() - Y.mean()) ** 2
         resolution += len(P) / 100 * (Y.mean() - y.mean()) ** 2
         remainder += len(P) / 100 * (P.var() - 2 * np.mean((P - P.mean()) * (Y - Y.mean())))
-    assert found.reliability == pytest.approx(reliability)
-    assert found.resolution == pytest.approx(resolution)
-    assert found.remainder == pytest.approx(remainder)
-    assert found.uncertainty == pytest.approx(y.mean() * (1 - y.mean()))
+    assert result.reliability == pytest.approx(reliability)
+    assert result.resolution == pytest.approx(resolution)
+    assert result.remainder == pytest.approx(remainder)
+    assert result.uncertainty == pytest.approx(y.mean() * (1 - y.mean()))
 
 
 def test_few_distinct_probabilities_are_their_own_bins_and_leave_nothing():
@@ -173,57 +173,57 @@ def test_few_distinct_probabilities_are_their_own_bins_and_leave_nothing():
     p = rng.choice([0.0, 0.2, 1.0], size=90)
     y = (rng.uniform(size=90) < p).astype(int)
     for bins in (3, 10, None):
-        found = brier_decomposition(y, p, bins=bins)
-        np.testing.assert_allclose(found.mean_predicted, [0.0, 0.2, 1.0], atol=1e-15)
-        assert found.remainder == pytest.approx(0.0, abs=1e-16)
+        result = brier_decomposition(y, p, bins=bins)
+        np.testing.assert_allclose(result.mean_predicted, [0.0, 0.2, 1.0], atol=1e-15)
+        assert result.remainder == pytest.approx(0.0, abs=1e-16)
 
 
 def test_probabilities_of_a_distinct_bin_each_are_all_resolution():
     y, p = probable(4)
-    found = brier_decomposition(y, p, bins=None)
-    assert found.resolution == pytest.approx(found.uncertainty)
-    assert found.reliability == pytest.approx(found.brier)
+    result = brier_decomposition(y, p, bins=None)
+    assert result.resolution == pytest.approx(result.uncertainty)
+    assert result.reliability == pytest.approx(result.brier)
 
 
 def test_the_share_itself_is_reliable_and_resolves_nothing():
     y, _ = probable(5)
-    found = brier_decomposition(y, np.full(len(y), y.mean()))
-    assert (found.reliability, found.resolution) == pytest.approx((0, 0), abs=1e-28)
-    assert found.brier == pytest.approx(found.uncertainty)
+    result = brier_decomposition(y, np.full(len(y), y.mean()))
+    assert (result.reliability, result.resolution) == pytest.approx((0, 0), abs=1e-28)
+    assert result.brier == pytest.approx(result.uncertainty)
 
 
 def test_equal_probabilities_are_never_parted():
     y, p = probable(6)
-    found = brier_decomposition(y, np.r_[np.full(150, 0.3), p[150:]], bins=10)
-    inside = (found.edges[:-1] < 0.3) & (found.edges[1:] >= 0.3)
+    result = brier_decomposition(y, np.r_[np.full(150, 0.3), p[150:]], bins=10)
+    inside = (result.edges[:-1] < 0.3) & (result.edges[1:] >= 0.3)
     assert inside.sum() == 1
-    assert found.weight[inside] >= 0.75
+    assert result.weight[inside] >= 0.75
 
 
 def test_rows_of_one_class_have_no_uncertainty():
-    found = brier_decomposition([0, 0, 0], [0.1, 0.2, 0.3])
-    assert (found.uncertainty, found.resolution) == (0, 0)
-    assert found.brier == pytest.approx(0.14 / 3)
+    result = brier_decomposition([0, 0, 0], [0.1, 0.2, 0.3])
+    assert (result.uncertainty, result.resolution) == (0, 0)
+    assert result.brier == pytest.approx(0.14 / 3)
 
 
 def test_the_decomposition_is_told_and_tabulated():
-    found = brier_decomposition(["n", "y", "n", "y"], [0.0, 1.0, 0.5, 0.5], pos_label="y")
-    assert repr(found) == (
+    result = brier_decomposition(["n", "y", "n", "y"], [0.0, 1.0, 0.5, 0.5], pos_label="y")
+    assert repr(result) == (
         "BrierResult(0.125 = reliability 0 − resolution 0.125 + uncertainty 0.25 + remainder 0)"
     )
-    assert found.table()["observed"].tolist() == [0.0, 0.5, 1.0]
+    assert result.table()["observed"].tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("p", "said"),
+    ("p", "message"),
     [
-        ([0.1, 1.2], "row 1 has 1.2, which is no probability"),
-        ([0.1, np.nan], "row 1 has nan, which is no probability"),
+        ([0.1, 1.2], "row 1 has 1.2, which is not a probability"),
+        ([0.1, np.nan], "row 1 has nan, which is not a probability"),
         ([0.1], r"y has 2 rows, y_prob has shape \(1,\)"),
     ],
 )
-def test_what_is_no_probability_is_named(p, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_probability_is_named(p, message):
+    with pytest.raises(ValueError, match=message):
         brier_decomposition([0, 1], p)
 
 

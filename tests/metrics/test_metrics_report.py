@@ -1,4 +1,4 @@
-"""The report's values are scikit-learn's, its intervals cover, and what is undefined is said."""
+"""The report's values are scikit-learn's, its intervals cover, undefined values are explained."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from sklearn import metrics
 
 from certus.metrics import _intervals, geometric_mean_score, imbalance_report
 from certus.metrics._intervals import bootstrap, exact, quantiles, resamples
-from certus.metrics._measures import COUNTED, Ranking, confusion, counted, losses, measured
+from certus.metrics._measures import COUNT_MEASURES, Ranking, confusion, counted, losses, measured
 from tests.metrics.metrics_cases import probable, scored
 
 ALL = (
@@ -85,9 +85,9 @@ def test_areas_are_what_they_are_by_all_pairs_and_all_thresholds(ties):
             pairs += w[i] * w[j] * ((scores[i] > scores[j]) + (scores[i] == scores[j]) / 2)
     area = before = 0.0
     for t in sorted(set(scores), reverse=True):
-        found = w @ (y * (scores >= t))
-        area += (found - before) / (w @ y) * (found / (w @ (scores >= t)) if found else 0)
-        before = found
+        result = w @ (y * (scores >= t))
+        area += (result - before) / (w @ y) * (result / (w @ (scores >= t)) if result else 0)
+        before = result
     ranking, W = Ranking(y, scores), w[None].astype(float)
     areas = ranking.areas(W[:, ranking.positive], W[:, ranking.negative])
     assert areas["roc_auc"][0] == pytest.approx(pairs / total)
@@ -101,7 +101,7 @@ def test_counts_of_tables_are_the_measures_of_rows():
         if 0 < y.sum() < 12:
             ours = counted(*confusion(y, d, np.ones(12)))
             rows = measured(y, d.astype(int), np.ones(12))
-            for name in COUNTED:
+            for name in COUNT_MEASURES:
                 np.testing.assert_allclose(ours[name], rows[name], atol=1e-12, err_msg=name)
 
 
@@ -136,7 +136,7 @@ def test_all_kinds_of_predictions_give_one_report():
     scores = imbalance_report(y, np.log(p / (1 - p)))
     assert (labels.kind, labels.threshold) == ("labels", None)
     assert (scores.kind, scores.threshold) == ("scores", 0.0)
-    for name in COUNTED:
+    for name in COUNT_MEASURES:
         assert labels[name] == scores[name] == reports[0][name]
     assert scores["roc_auc"] == reports[0]["roc_auc"]
     assert np.isnan(labels["roc_auc"])
@@ -224,10 +224,10 @@ def of_scikit_learn_baseline(y, d, p):
 
 @pytest.mark.parametrize(("k", "m"), [(0, 9), (3, 9), (9, 9), (70, 80)])
 def test_exact_shares_are_clopper_pearsons(k, m):
-    found = exact(k, m - k, 2, 30, 0.9)["sensitivity"]
+    result = exact(k, m - k, 2, 30, 0.9)["sensitivity"]
     low = 0.0 if k == 0 else beta.ppf(0.05, k, m - k + 1)
     high = 1.0 if k == m else beta.ppf(0.95, k + 1, m - k)
-    np.testing.assert_allclose(found, (low, high), atol=1e-9)
+    np.testing.assert_allclose(result, (low, high), atol=1e-9)
 
 
 def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
@@ -237,7 +237,7 @@ def test_the_exact_interval_of_f_is_that_of_the_share_it_is_made_of():
 
 
 def test_two_shares_have_together_the_confidence_of_one():
-    """Each at √0.9: both hold with 0.9."""
+    """With confidence √0.9 each, both hold with 0.9."""
     a, c = (beta.ppf(1 - (1 - np.sqrt(0.9)) / 2, k + 1, m - k) for k, m in ((7, 10), (40, 45)))
     assert exact(7, 3, 5, 40, 0.9)["g_mean"][1] == pytest.approx(np.sqrt(a * c), abs=1e-9)
 
@@ -264,7 +264,7 @@ def test_what_gets_its_interval_from_two_corners_rises_with_both_shares():
 
 
 def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4):
-    """How often intervals hold what infinitely many rows of the same shares would give."""
+    """How often intervals contain the value of infinitely many rows with the same shares."""
     a, c = norm.sf(threshold - 1), norm.cdf(threshold)  # N(1, 1) against N(0, 1)
     truth = counted(n_positive * a, n_positive * (1 - a), n_negative * (1 - c), n_negative * c)
     truth["roc_auc"] = norm.cdf(1 / np.sqrt(2))
@@ -272,9 +272,9 @@ def coverage(intervals, names, *, n_positive, n_negative, repeats, threshold=0.4
     held = dict.fromkeys(names, 0)
     for seed in range(repeats):
         scores = np.random.default_rng(seed).normal(size=len(y)) + y
-        found = intervals(y, scores > threshold, scores, seed)
+        result = intervals(y, scores > threshold, scores, seed)
         for name in names:
-            held[name] += found[name][0] <= truth[name] <= found[name][1]
+            held[name] += result[name][0] <= truth[name] <= result[name][1]
     return {name: count / repeats for name, count in held.items()}
 
 
@@ -289,8 +289,8 @@ def by_resamples(y, d, scores, seed):
 
 def test_exact_intervals_cover_at_least_as_often_as_they_say():
     names = ("sensitivity", "specificity", "g_mean", "balanced_accuracy", "mcc")
-    found = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
-    for name, share in found.items():
+    result = coverage(exactly, names, n_positive=15, n_negative=120, repeats=400)
+    for name, share in result.items():
         assert share >= 0.935, name  # 0.95 less what 400 repeats can miss
 
 
@@ -309,13 +309,13 @@ def test_exact_intervals_of_rows_drawn_at_random_cover_as_often_as_they_say(name
 
 def test_bootstrap_intervals_cover_about_as_often_as_they_say():
     names = ("sensitivity", "specificity", "f1", "g_mean", "balanced_accuracy", "mcc", "roc_auc")
-    found = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
-    for name, share in found.items():
+    result = coverage(by_resamples, names, n_positive=40, n_negative=200, repeats=200)
+    for name, share in result.items():
         assert 0.88 <= share <= 0.995, (name, share)
 
 
 def test_bootstrap_intervals_of_losses_cover_about_as_often_as_they_say():
-    """Classes drawn with p: strata keep the share that was drawn, so truth is at that share."""
+    """Classes are drawn with p; strata keep the drawn share, so the truth is at that share."""
     rng = np.random.default_rng(0)
     grid = np.linspace(0.005, 0.995, 100)
     held = {"brier": 0, "log_loss": 0}
@@ -347,7 +347,7 @@ def test_resamples_keep_the_size_of_each_class():
 def test_the_same_seed_gives_the_same_intervals_whatever_the_block(monkeypatch):
     y, p = probable(4, 60)
     first = imbalance_report(y, p, random_state=7)
-    monkeypatch.setattr(_intervals, "ELEMENTS", 500)
+    monkeypatch.setattr(_intervals, "MAX_RESAMPLE_ELEMENTS", 500)
     again = imbalance_report(y, p, random_state=np.random.default_rng(7))
     np.testing.assert_equal(first.intervals, again.intervals)
     old = [imbalance_report(y, p, random_state=np.random.RandomState(7)) for _ in range(2)]
@@ -358,9 +358,9 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_block(monkeypatch):
 
 def test_higher_confidence_is_wider():
     y, p = probable(5)
-    for how in ("bootstrap", "exact"):
+    for options in ("bootstrap", "exact"):
         narrow, wide = (
-            imbalance_report(y, p, 0.2, interval=how, confidence=c, random_state=0).intervals
+            imbalance_report(y, p, 0.2, interval=options, confidence=c, random_state=0).intervals
             for c in (0.8, 0.99)
         )
         for name in narrow:
@@ -391,7 +391,7 @@ def test_weights_of_an_empty_cell_leave_no_interval():
     y = np.repeat([0, 1], [30, 6])
     report = imbalance_report(y, y, sample_weight=np.arange(36) + 1.0, n_resamples=20)
     assert np.isnan(report.intervals["sensitivity"]).all()
-    assert any("no resample fills it" in note for note in report.notes)
+    assert any("which no resample can fill" in note for note in report.notes)
 
 
 def test_exact_intervals_refuse_weights():
@@ -425,7 +425,7 @@ def test_no_predicted_positive_has_no_precision_and_the_report_says_so():
     report = imbalance_report([0, 0, 0, 1], [0, 0, 0, 0], n_resamples=5)
     assert np.isnan(report["precision"])
     assert (report["f1"], report["mcc"], report["g_mean"]) == (0, 0, 0)
-    assert "No row is answered 1: precision is 0/0, MCC is 0 by convention." in report.notes
+    assert "No row is predicted 1: precision is 0/0, MCC is 0 by convention." in report.notes
 
 
 def test_resamples_without_a_predicted_positive_are_counted():
@@ -463,7 +463,7 @@ def test_few_rows_of_a_class_are_said():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: imbalance_report([0, 1], [0.1, 0.2, 0.3]), "y has 2 rows, y_pred has shape"),
         (lambda: imbalance_report([0, 1], [0.1, np.nan]), "y_pred has 1 missing value"),
@@ -479,8 +479,8 @@ def test_few_rows_of_a_class_are_said():
         (lambda: imbalance_report(["a", "b"], ["a", "a"]), "say which is the positive class"),
     ],
 )
-def test_what_cannot_be_reported_is_named(call, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_reported_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 

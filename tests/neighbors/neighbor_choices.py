@@ -1,4 +1,4 @@
-"""Nearest neighbours in plain NumPy, one row at a time: what choices of k are compared with."""
+"""Nearest neighbours in plain NumPy, one row at a time: the reference for choices of k."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ DISTANCES = {
 
 
 def nearest(X, q, k, metric="euclidean"):
-    """(distances, rows): ties go to the smallest index."""
+    """Return (distances, rows); ties go to the smallest index."""
     d = DISTANCES[metric](q, X)
     rows = np.lexsort((np.arange(len(X)), d))[:k]
     return d[rows], rows
@@ -27,7 +27,7 @@ def votes(weights, d, s):
 
 
 def vote(X, y, s, q, k, weights, metric="euclidean"):
-    """(class or None, shares of the classes): of equal votes, the class with the nearer voter."""
+    """Return (class or None, shares of the classes); ties go to the class with the nearer voter."""
     d, rows = nearest(X, q, k, metric)
     v = votes(weights, d, s[rows])
     classes = np.unique(y)
@@ -49,23 +49,23 @@ def mean(X, y, s, q, k, weights, metric="euclidean"):
 
 
 def loss(scoring, X, y, s, q, truth, k, weights="uniform", metric="euclidean"):
-    """Of one prediction, by a fit on X, y, s."""
+    """Loss of one prediction by a fit on X, y, s."""
     if scoring in ("squared_error", "absolute_error"):
         error = mean(X, y, s, q, k, weights, metric) - truth
         return np.mean(np.abs(error) if scoring == "absolute_error" else error**2)
-    said, shares = vote(X, y, s, q, k, weights, metric)
+    predicted, shares = vote(X, y, s, q, k, weights, metric)
     if scoring == "brier":
         other = 0.0 if truth in shares else 1.0
         return other + sum((p - (c == truth)) ** 2 for c, p in shares.items())
-    return float(said != truth)
+    return float(predicted != truth)
 
 
-def left_out_losses(scoring, X, y, splits, ks, s=None, **how):
-    """[(m, len(ks)) for each (train, test)], by a fit and a prediction each."""
+def left_out_losses(scoring, X, y, splits, ks, s=None, **options):
+    """Return (m, len(ks)) losses for each (train, test), by separate fits and predictions."""
     s = np.ones(len(X)) if s is None else s
     return [
         np.array(
-            [[loss(scoring, X[tr], y[tr], s[tr], X[i], y[i], k, **how) for k in ks] for i in te]
+            [[loss(scoring, X[tr], y[tr], s[tr], X[i], y[i], k, **options) for k in ks] for i in te]
         )
         for tr, te in splits
     ]
@@ -76,7 +76,7 @@ def one_at_a_time(n):
 
 
 def blobs(seed, n=40, p=3, classes=3, grid=False):
-    """Overlapping classes; ``grid``: on few points, with many ties and copies."""
+    """Return overlapping classes; ``grid``: on few points, with many ties and copies."""
     rng = np.random.default_rng(seed)
     y = rng.integers(classes, size=n)
     y[:classes] = np.arange(classes)

@@ -1,4 +1,4 @@
-"""The Cover–Hart bracket: its algebra, its chance, and that it holds a known Bayes error."""
+"""The Cover–Hart bracket: its algebra, its coverage, and that it contains a known Bayes error."""
 
 from fractions import Fraction
 
@@ -85,18 +85,18 @@ def test_the_design_effect_is_the_sum_over_pairs_that_share_a_row(seed):
     X, y = rng.normal(size=(40, 2)), rng.integers(2, size=40)
     d = ((X[:, None] - X) ** 2).sum(axis=2) + np.diag(np.full(40, np.inf))
     nearest = d.argmin(axis=1)
-    asked = np.sort(rng.permutation(40)[: 40 if seed % 2 else 25])
-    known = np.where(np.isin(np.arange(40), asked), nearest, -1)
-    wrong = y[nearest[asked]] != y[asked]
+    queries = np.sort(rng.permutation(40)[: 40 if seed % 2 else 25])
+    known = np.where(np.isin(np.arange(40), queries), nearest, -1)
+    wrong = y[nearest[queries]] != y[queries]
     r = wrong - wrong.mean()
     total = sum(
         r[a] * r[b]
-        for a, i in enumerate(asked)
-        for b, j in enumerate(asked)
+        for a, i in enumerate(queries)
+        for b, j in enumerate(queries)
         if {i, nearest[i]} & {j, nearest[j]}
     )
-    least = 1 + np.mean([known[nearest[i]] == i for i in asked])
-    assert design_effect(asked, known, wrong) == pytest.approx(max(least, total / (r @ r)))
+    least = 1 + np.mean([known[nearest[i]] == i for i in queries])
+    assert design_effect(queries, known, wrong) == pytest.approx(max(least, total / (r @ r)))
 
 
 def two_intervals(rng, n, classes=2, flip=0.2):
@@ -111,7 +111,8 @@ def two_intervals(rng, n, classes=2, flip=0.2):
 def test_the_bracket_holds_the_bayes_error_of_many_samples(classes, flip):
     """R* = flip; one column and 800 rows are near enough to infinitely many.
 
-    Noise alone is the worst case: R* is at the lower limit. Rows taken as independent held 85 %.
+    Noise alone is the worst case: R* is at the lower limit. Treating rows as independent, coverage
+    was 85 %.
     """
     held = []
     for seed in range(60):
@@ -127,10 +128,10 @@ def test_a_sample_asks_fewer_rows_among_all():
     some = [bayes_error_bracket(X, y, sample=100, random_state=seed) for seed in range(60)]
     assert {(b.n, b.rows) for b in some} == {(100, 500)}
     assert "of 100 rows sampled from 500" in some[0].text
-    found = np.array([b.R for b in some])
+    result = np.array([b.R for b in some])
     # without replacement: the mean of 60 samples is within 4 of its standard errors
     error = np.sqrt(all_rows.R * (1 - all_rows.R) / 100 * (400 / 499) / 60)
-    assert abs(found.mean() - all_rows.R) < 4 * error
+    assert abs(result.mean() - all_rows.R) < 4 * error
     again = bayes_error_bracket(X, y, sample=100, random_state=3)
     assert again == some[3]
     assert bayes_error_bracket(X, y, sample=500) == all_rows

@@ -29,9 +29,9 @@ KS = [1, 2, 3, 4, 7, 12, 20]
 SEEDS = range(4)
 
 
-def by_hand(X, y, scoring="error", ks=KS, **how):
-    """(n, len(ks)): rows left out one at a time."""
-    return np.concatenate(left_out_losses(scoring, X, y, one_at_a_time(len(X)), ks, **how))
+def by_hand(X, y, scoring="error", ks=KS, **options):
+    """Return losses (n, len(ks)) of rows left out one at a time."""
+    return np.concatenate(left_out_losses(scoring, X, y, one_at_a_time(len(X)), ks, **options))
 
 
 # --- leave-one-out --------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_distances_can_be_given():
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     for method in ("loo", 4, "bootstrap"):
         given = choose_k(D, y, KS, metric="precomputed", method=method, random_state=0)
-        found = choose_k(X, y, KS, method=method, random_state=0)
-        np.testing.assert_array_equal(given.error, found.error)
+        result = choose_k(X, y, KS, method=method, random_state=0)
+        np.testing.assert_array_equal(given.error, result.error)
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -126,7 +126,7 @@ def test_balanced_error_is_the_mean_of_the_classes_errors():
 
 
 def test_many_copies_of_a_row_are_its_neighbours_and_it_is_not():
-    """More rows at distance 0 than neighbours are asked for, most with a smaller index."""
+    """More rows are at distance 0 than neighbours are requested, most with a smaller index."""
     X = np.concatenate([np.zeros((6, 1)), np.ones((6, 1))])
     y = np.array([0, 0, 0, 1, 1, 1] * 2)
     choice = choose_k(X, y, [1, 2, 5])
@@ -173,8 +173,12 @@ def test_the_estimators_say_the_same(seed, weights):
         losses = np.zeros((30, len(ks)))
         for (train, test), (c, k) in itertools.product(one_at_a_time(30), enumerate(ks)):
             model = cls(k, weights=weights).fit(X[train], target[train], sample_weight=s[train])
-            said = model.predict(X[test])[0]
-            wrong = said != target[test[0]] if cls is KNeighborsClassifier else said - t[test[0]]
+            predicted = model.predict(X[test])[0]
+            wrong = (
+                predicted != target[test[0]]
+                if cls is KNeighborsClassifier
+                else predicted - t[test[0]]
+            )
             losses[test[0], c] = abs(float(wrong))
         choice = choose_k(X, target, ks, weights=weights, scoring=scoring, sample_weight=s)
         np.testing.assert_allclose(choice.error, np.average(losses, axis=0, weights=s), rtol=1e-13)
@@ -267,10 +271,10 @@ def test_the_bootstrap_is_that_of_fits_on_the_draws(seed, weights, task):
 
 def test_rows_whose_neighbours_were_not_drawn_look_farther(monkeypatch):
     X, y = blobs(2, n=40, grid=True)
-    asked = {"method": "bootstrap", "n_resamples": 10, "random_state": 3}
-    truth = choose_k(X, y, KS, **asked)
+    options = {"method": "bootstrap", "n_resamples": 10, "random_state": 3}
+    truth = choose_k(X, y, KS, **options)
     monkeypatch.setattr(_left_out, "probable_length", lambda k, n: k)  # too few for nearly all
-    np.testing.assert_array_equal(choose_k(X, y, KS, **asked).error, truth.error)
+    np.testing.assert_array_equal(choose_k(X, y, KS, **options).error, truth.error)
 
 
 @pytest.mark.parametrize("scoring", ["error", "brier", "squared_error"])
@@ -278,10 +282,10 @@ def test_rows_whose_neighbours_were_not_drawn_look_farther(monkeypatch):
 def test_same_bits_on_any_number_of_threads(method, scoring):
     X, y = blobs(4, n=80)
     y = X.sum(axis=1) if scoring == "squared_error" else y
-    asked = {"method": method, "random_state": 0, "n_resamples": 20, "weights": "distance"}
-    one = choose_k(X, y, KS, scoring=scoring, threads=1, **asked)
+    options = {"method": method, "random_state": 0, "n_resamples": 20, "weights": "distance"}
+    one = choose_k(X, y, KS, scoring=scoring, threads=1, **options)
     for threads in (2, 5):
-        other = choose_k(X, y, KS, scoring=scoring, threads=threads, **asked)
+        other = choose_k(X, y, KS, scoring=scoring, threads=threads, **options)
         np.testing.assert_array_equal(one.error, other.error)
         np.testing.assert_array_equal(one.standard_error, other.standard_error)
 
@@ -289,23 +293,23 @@ def test_same_bits_on_any_number_of_threads(method, scoring):
 @pytest.mark.parametrize("method", ["loo", "bootstrap", 3])
 def test_blocks_of_rows_change_nothing_but_rounding(method, monkeypatch):
     X, y = blobs(4, n=50)
-    asked = {"method": method, "random_state": 0, "n_resamples": 10}
-    whole = choose_k(X, y, KS, **asked)
+    options = {"method": method, "random_state": 0, "n_resamples": 10}
+    whole = choose_k(X, y, KS, **options)
     by_blocks = _left_out.blocks
     monkeypatch.setattr(_left_out, "blocks", lambda rows, a_row: by_blocks(rows, 1, 7))
-    parts = choose_k(X, y, KS, **asked)
+    parts = choose_k(X, y, KS, **options)
     np.testing.assert_allclose(parts.error, whole.error, rtol=1e-13)
     np.testing.assert_allclose(parts.standard_error, whole.standard_error, rtol=1e-9)
 
 
 def test_a_seed_a_generator_and_a_random_state_are_taken():
     X, y = blobs(4)
-    asked = {"method": "bootstrap", "n_resamples": 5}
-    twice = [choose_k(X, y, KS, random_state=7, **asked).error for _ in range(2)]
+    options = {"method": "bootstrap", "n_resamples": 5}
+    twice = [choose_k(X, y, KS, random_state=7, **options).error for _ in range(2)]
     np.testing.assert_array_equal(*twice)
     for make in (np.random.default_rng, np.random.RandomState):
-        found = [choose_k(X, y, KS, random_state=make(1), **asked).error for _ in range(2)]
-        np.testing.assert_array_equal(*found)
+        result = [choose_k(X, y, KS, random_state=make(1), **options).error for _ in range(2)]
+        np.testing.assert_array_equal(*result)
 
 
 # --- the choice -----------------------------------------------------------------------------------
@@ -363,20 +367,20 @@ def test_the_standard_error_is_that_of_a_mean_over_rows():
 
 @pytest.mark.parametrize("method", ["loo", "bootstrap"])
 def test_intervals_hold_the_mean_error_of_such_fits(method):
-    """Rows left out one at a time share neighbours; as independent rows they held 80 to 90 %."""
+    """Left-out rows share neighbours; treated as independent, coverage was 80 to 90 %."""
     ks, rng = [1, 5, 15], np.random.default_rng(0)
-    found = [
+    result = [
         choose_k(*_two_normals(rng, 80), ks, method=method, n_resamples=20, random_state=0)
         for _ in range(150)
     ]
-    mean = np.mean([choice.error for choice in found], axis=0)
-    low, high = np.array([choice.intervals for choice in found]).transpose(2, 0, 1)
+    mean = np.mean([choice.error for choice in result], axis=0)
+    low, high = np.array([choice.intervals for choice in result]).transpose(2, 0, 1)
     held = ((low <= mean) & (mean <= high)).mean(axis=0)
     assert (held >= 0.91).all(), held
-    spread = np.std([choice.error for choice in found], axis=0)
-    told = np.mean([choice.standard_error for choice in found], axis=0)
-    assert (told >= 0.9 * spread).all(), told / spread
-    assert (told <= 1.7 * spread).all(), told / spread
+    spread = np.std([choice.error for choice in result], axis=0)
+    stated = np.mean([choice.standard_error for choice in result], axis=0)
+    assert (stated >= 0.9 * spread).all(), stated / spread
+    assert (stated <= 1.7 * spread).all(), stated / spread
 
 
 def _two_normals(rng, n):
@@ -425,8 +429,8 @@ def test_copies_are_counted():
 def test_noise_is_called_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), np.array(["yes", "no"])[rng.integers(2, size=200)]
-    said = choose_k(X, y, [1, 5, 15]).advice
-    assert said.startswith(
+    advice = choose_k(X, y, [1, 5, 15]).advice
+    assert advice.startswith(
         f"No evidence that neighbours help: always {str(max(y, key=list(y).count))!r}"
     )
     assert "No evidence" in choose_k(X, rng.normal(size=200), [1, 5]).advice
@@ -435,9 +439,9 @@ def test_noise_is_called_noise():
 
 def test_the_end_of_the_range_and_the_least_of_many_are_said():
     X, y = load_iris(return_X_y=True)
-    said = choose_k(X, y, range(1, 12)).advice
-    assert "The largest k tried, 11, is within one standard error" in said
-    assert "is the smallest of 11" in said
+    advice = choose_k(X, y, range(1, 12)).advice
+    assert "The largest k tried, 11, is within one standard error" in advice
+    assert "is the smallest of 11" in advice
     assert "least of" not in choose_k(X, y, [5]).advice
     assert (
         "In 95 % of 20 resamples the best k lay between"
@@ -487,7 +491,7 @@ def test_frames_and_lists_are_read():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"ks": [0, 1]}, "ks contains 0: at least 1"),
         ({"ks": [1, 40]}, "ks contains 40, but there are only 39 possible neighbours"),
@@ -515,9 +519,9 @@ def test_frames_and_lists_are_read():
     ],
     ids=without_address,
 )
-def test_what_cannot_be_is_refused_in_words(given, said):
+def test_what_cannot_be_is_refused_in_words(given, message):
     X, y = blobs(0)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         choose_k(X, **{"y": y, "ks": KS, **given})
 
 
@@ -539,13 +543,13 @@ def test_data_that_cannot_be_are_refused_in_words():
 
 @pytest.mark.parametrize(("method", "of"), [("loo", 1), ("bootstrap", 20), (5, 5)])
 def test_progress_is_told_to_the_end(method, of):
-    told = []
+    calls = []
     X, y = blobs(0)
-    choose_k(X, y, KS, method=method, n_resamples=20, on_progress=lambda *a: told.append(a))
-    done = [a for a, _ in told]
+    choose_k(X, y, KS, method=method, n_resamples=20, on_progress=lambda *a: calls.append(a))
+    done = [a for a, _ in calls]
     assert done == sorted(set(done))
-    assert told[-1] == (of, of)
-    assert {total for _, total in told} == {of}
+    assert calls[-1] == (of, of)
+    assert {total for _, total in calls} == {of}
 
 
 def test_ctrl_c_says_how_far_it_was():

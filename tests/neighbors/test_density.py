@@ -20,7 +20,7 @@ P = {"manhattan": 1, "euclidean": 2, "chebyshev": math.inf}
 
 
 def exact_volume(p, d):
-    """(rational, power of π) of the unit ball."""
+    """Volume of the unit ball as (rational, power of π)."""
     if p == 1:
         return Fraction(2**d, math.factorial(d)), 0
     if p == math.inf:
@@ -62,36 +62,36 @@ def test_volumes_in_many_dimensions_do_not_vanish():
 def test_a_density_is_a_count_over_rows_and_volume(seed, metric):
     X, y = blobs(seed, n=50)
     Q = np.random.default_rng(seed).normal(size=(9, 3))
-    found = density(X, Q, k=6, y=y, metric=metric)
+    result = density(X, Q, k=6, y=y, metric=metric)
     for i, q in enumerate(Q):
         d, rows = nearest(X, q, 6, metric)
         volume = math.exp(log_ball_volume(d[-1], 3, P[metric]))
-        assert found.radius[i] == pytest.approx(d[-1], rel=1e-14)
-        assert math.exp(found.log_density[i]) == pytest.approx(6 / (50 * volume), rel=1e-12)
+        assert result.radius[i] == pytest.approx(d[-1], rel=1e-14)
+        assert math.exp(result.log_density[i]) == pytest.approx(6 / (50 * volume), rel=1e-12)
         for c in range(3):
             counted = (y[rows] == c).sum()
-            assert found.class_counts[i, c] == counted
+            assert result.class_counts[i, c] == counted
             truth = counted / ((y == c).sum() * volume)
-            assert math.exp(found.log_class_density[i, c]) == pytest.approx(truth, rel=1e-12)
+            assert math.exp(result.log_class_density[i, c]) == pytest.approx(truth, rel=1e-12)
 
 
 def test_at_the_rows_themselves_each_is_left_out():
     X, y = blobs(1, n=30)
-    found = density(X, k=4, y=y)
-    assert found.n == 29
+    result = density(X, k=4, y=y)
+    assert result.n == 29
     for i in range(30):
         rest = np.delete(np.arange(30), i)
         one = density(X[rest], X[i : i + 1], k=4, y=y[rest])
-        assert found.log_density[i] == pytest.approx(one.log_density[0], rel=1e-13)
-        np.testing.assert_allclose(found.log_class_density[i], one.log_class_density[0])
+        assert result.log_density[i] == pytest.approx(one.log_density[0], rel=1e-13)
+        np.testing.assert_allclose(result.log_class_density[i], one.log_class_density[0])
 
 
 def test_class_densities_and_shares_are_the_votes_by_bayes_rule():
     X, y = blobs(2, n=80)
-    found = density(X, X[:10] + 0.1, k=7, y=y)
+    result = density(X, X[:10] + 0.1, k=7, y=y)
     prior = np.bincount(y) / len(y)
-    posterior = prior * np.exp(found.log_class_density - found.log_density[:, None])
-    np.testing.assert_allclose(posterior, found.class_counts / 7, rtol=1e-12)
+    posterior = prior * np.exp(result.log_class_density - result.log_density[:, None])
+    np.testing.assert_allclose(posterior, result.class_counts / 7, rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", P)
@@ -99,12 +99,12 @@ def test_class_densities_and_shares_are_the_votes_by_bayes_rule():
 def test_a_uniform_density_is_found(p, metric):
     """K/(N·V) is too high by K/(K − 1) on average; N·V = Beta(K, N − K + 1) in distribution."""
     rng = np.random.default_rng(p)
-    found = []
+    result = []
     for _ in range(40):
         X = rng.uniform(-0.5, 0.5, size=(600, p))
-        found.append(math.exp(density(X, np.zeros((1, p)), k=20, metric=metric).log_density[0]))
+        result.append(math.exp(density(X, np.zeros((1, p)), k=20, metric=metric).log_density[0]))
     # one estimate has a standard error of about 1/√20
-    assert np.mean(found) == pytest.approx(20 / 19, abs=4 / math.sqrt(20 * 40))
+    assert np.mean(result) == pytest.approx(20 / 19, abs=4 / math.sqrt(20 * 40))
 
 
 def test_shift_and_scale():
@@ -131,21 +131,21 @@ def test_copies_have_an_infinite_density_and_are_named():
     with pytest.warns(
         DegenerateWarning, match=r"3 of 6 points coincide with 2 or more rows \(point 0, 1, 2\)"
     ):
-        found = density(X, k=2, y=list("aabbbb"))
-    np.testing.assert_array_equal(found.infinite, [0, 1, 2])
-    assert np.isposinf(found.log_density[:3]).all()
-    assert np.isfinite(found.log_density[3:]).all()
-    assert found.log_class_density[2].tolist() == [math.inf, -math.inf]
-    assert "infinite at 3" in repr(found)
+        result = density(X, k=2, y=list("aabbbb"))
+    np.testing.assert_array_equal(result.infinite, [0, 1, 2])
+    assert np.isposinf(result.log_density[:3]).all()
+    assert np.isfinite(result.log_density[3:]).all()
+    assert result.log_class_density[2].tolist() == [math.inf, -math.inf]
+    assert "infinite at 3" in repr(result)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(density(X, k=3).log_density).all()
 
 
 def test_a_class_of_one_row_has_no_density_without_it():
-    found = density([[0.0], [1.0], [2.0]], k=1, y=["a", "b", "b"])
-    assert np.isnan(found.log_class_density[0, 0])
-    assert np.isfinite(found.log_class_density[0, 1])
+    result = density([[0.0], [1.0], [2.0]], k=1, y=["a", "b", "b"])
+    assert np.isnan(result.log_class_density[0, 0])
+    assert np.isfinite(result.log_class_density[0, 1])
 
 
 def test_k_is_about_the_root_of_the_rows():
@@ -163,7 +163,7 @@ def test_same_bits_on_any_number_of_threads():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"k": 5}, "k=5, but there are only 3 possible neighbours"),
         ({"k": 0}, "k=0: give a whole number"),
@@ -177,6 +177,6 @@ def test_same_bits_on_any_number_of_threads():
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused_in_words(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_refused_in_words(given, message):
+    with pytest.raises(ValueError, match=message):
         density([[0.0], [1.0], [2.0], [3.0]], **given)

@@ -1,4 +1,4 @@
-"""What neighbours say together: votes, shares, means, ties, weights, and who abstains."""
+"""Predictions of neighbours: votes, shares, means, ties, weights and abstention."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ RADIUS = 1.1
 
 
 def object_safe(weights):
-    """scikit-learn hands an array of arrays to a function, of neighbours within a radius."""
+    """For neighbours within a radius, scikit-learn passes an array of arrays to the function."""
     if not callable(weights):
         return weights
 
@@ -82,9 +82,9 @@ def test_k_nearest_regressors_agree_with_scikit_learns(weights, k, y):
 @each_weights
 @pytest.mark.parametrize("label", [0, "most_frequent"])
 def test_radius_classifiers_agree_with_scikit_learns_but_for_ties(weights, label):
-    how = {"radius": RADIUS, "outlier_label": label}
-    ours = RadiusNeighborsClassifier(weights=weights, **how).fit(X, CLASS)
-    theirs = peers.RadiusNeighborsClassifier(weights=object_safe(weights), **how).fit(X, CLASS)
+    options = {"radius": RADIUS, "outlier_label": label}
+    ours = RadiusNeighborsClassifier(weights=weights, **options).fit(X, CLASS)
+    theirs = peers.RadiusNeighborsClassifier(weights=object_safe(weights), **options).fit(X, CLASS)
     far = np.vstack([Q, [[99.0, 0, 0]]])
     P = theirs.predict_proba(far)
     np.testing.assert_allclose(ours.predict_proba(far), P, rtol=1e-11, atol=1e-14)
@@ -107,14 +107,14 @@ def test_radius_regressors_agree_with_scikit_learns(weights):
 @pytest.mark.parametrize("form", ["array", "sparse"])
 def test_several_outputs_are_voted_on_one_by_one(cls, form):
     y = np.column_stack([CLASS > 0, CLASS == 2]).astype(int)
-    how = {"radius": 2.5, "outlier_label": 0} if cls is RadiusNeighborsClassifier else {}
-    ours = cls(**how).fit(X, sp.csr_array(y) if form == "sparse" else y)
-    theirs = getattr(peers, cls.__name__)(**how).fit(X, y)
+    options = {"radius": 2.5, "outlier_label": 0} if cls is RadiusNeighborsClassifier else {}
+    ours = cls(**options).fit(X, sp.csr_array(y) if form == "sparse" else y)
+    theirs = getattr(peers, cls.__name__)(**options).fit(X, y)
     assert ours.outputs_2d_
     assert len(ours.classes_) == 2
     for a, b in zip(ours.predict_proba(Q), theirs.predict_proba(Q), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-14)
-    np.testing.assert_array_equal(ours.predict(Q)[:, 0], cls(**how).fit(X, y[:, 0]).predict(Q))
+    np.testing.assert_array_equal(ours.predict(Q)[:, 0], cls(**options).fit(X, y[:, 0]).predict(Q))
     assert ours.score(Q, ours.predict(Q)) == 1.0
 
 
@@ -175,13 +175,13 @@ def test_inverse_distances_neither_overflow_nor_vanish(size):
 @pytest.mark.parametrize("radius", [False, True])
 def test_rows_at_distance_zero_decide_alone(weights, radius):
     rows = np.array([[0.0], [0.0], [1e-9], [1.0]])
-    how = {"weights": weights}
+    options = {"weights": weights}
     classify = RadiusNeighborsClassifier if radius else KNeighborsClassifier
     regress = RadiusNeighborsRegressor if radius else KNeighborsRegressor
     size = (2.0,) if radius else (4,)
-    P = classify(*size, **how).fit(rows, [0, 1, 2, 2]).predict_proba([[0.0]])
+    P = classify(*size, **options).fit(rows, [0, 1, 2, 2]).predict_proba([[0.0]])
     np.testing.assert_array_equal(P, [[0.5, 0.5, 0]])
-    assert regress(*size, **how).fit(rows, [1.0, 3, 50, 70]).predict([[0.0]]) == [2.0]
+    assert regress(*size, **options).fit(rows, [1.0, 3, 50, 70]).predict([[0.0]]) == [2.0]
 
 
 def test_sample_weights_multiply_votes_and_not_k():
@@ -203,13 +203,13 @@ def test_sample_weights_multiply_votes_and_not_k():
 def test_within_a_radius_weight_two_is_the_row_twice_and_weight_zero_none(weights):
     s = rng.integers(0, 4, len(X))
     twice = np.repeat(np.arange(len(X)), s)
-    how = {"radius": RADIUS, "weights": weights, "abstain": "prior"}
-    a = RadiusNeighborsClassifier(**how).fit(X, CLASS, sample_weight=s)
-    b = RadiusNeighborsClassifier(**how).fit(X[twice], CLASS[twice])
+    options = {"radius": RADIUS, "weights": weights, "abstain": "prior"}
+    a = RadiusNeighborsClassifier(**options).fit(X, CLASS, sample_weight=s)
+    b = RadiusNeighborsClassifier(**options).fit(X[twice], CLASS[twice])
     np.testing.assert_allclose(a.predict_proba(Q), b.predict_proba(Q), atol=1e-13)
     np.testing.assert_array_equal(a.predict(Q), b.predict(Q))
-    a = RadiusNeighborsRegressor(**how).fit(X, NUMBER, sample_weight=s)
-    b = RadiusNeighborsRegressor(**how).fit(X[twice], NUMBER[twice])
+    a = RadiusNeighborsRegressor(**options).fit(X, NUMBER, sample_weight=s)
+    b = RadiusNeighborsRegressor(**options).fit(X[twice], NUMBER[twice])
     np.testing.assert_allclose(a.predict(Q), b.predict(Q), atol=1e-12)
 
 
@@ -264,26 +264,26 @@ def test_where_nobody_votes_the_rows_are_named():
 
 @pytest.mark.parametrize("radius", [False, True])
 def test_a_classifier_may_answer_with_the_prior_or_a_label(radius):
-    cls, how = (
+    cls, options = (
         (RadiusNeighborsClassifier, {"radius": RADIUS})
         if radius
         else (KNeighborsClassifier, {"weights": zero})
     )
     s = np.ones(len(X))
     s[CLASS == 2] = 9
-    model = cls(abstain="prior", **how).fit(X, CLASS, s)
+    model = cls(abstain="prior", **options).fit(X, CLASS, s)
     prior = np.bincount(CLASS, s) / s.sum()
     np.testing.assert_allclose(model.predict_proba(FAR)[1:], [prior, prior])
     assert model.predict(FAR)[1:].tolist() == [2, 2]
-    model = cls(abstain=1, **how).fit(X, CLASS)
+    model = cls(abstain=1, **options).fit(X, CLASS)
     np.testing.assert_array_equal(model.predict_proba(FAR)[1:], [[0, 1, 0]] * 2)
     assert model.predict(FAR)[1:].tolist() == [1, 1]
-    model = cls(abstain="nothing near, so nothing said", **how).fit(X, TEXT)
+    model = cls(abstain="nothing near, so nothing said", **options).fit(X, TEXT)
     assert model.predict(FAR)[1:].tolist() == ["nothing near, so nothing said"] * 2
     with pytest.warns(UserWarning, match="not in training classes.*rows 1, 2"):
         P = model.predict_proba(FAR)
     np.testing.assert_array_equal(P[1:], 0)
-    several = cls(abstain=[1, 0], **how).fit(X, np.column_stack([CLASS, CLASS > 0]))
+    several = cls(abstain=[1, 0], **options).fit(X, np.column_stack([CLASS, CLASS > 0]))
     assert several.predict(FAR)[1:].tolist() == [[1, 0]] * 2
 
 
@@ -304,22 +304,24 @@ def test_labels_that_cannot_be_said_are_refused():
 
 @pytest.mark.parametrize("radius", [False, True])
 def test_a_regressor_says_nan_with_a_warning_the_mean_or_a_number(radius):
-    cls, how = (
+    cls, options = (
         (RadiusNeighborsRegressor, {"radius": RADIUS})
         if radius
         else (KNeighborsRegressor, {"weights": zero})
     )
     whole = np.arange(len(X))  # scikit-learn's radius regressor makes NaN of these a whole number
     with pytest.warns(DegenerateWarning, match="no neighbors .*predicting NaN: rows 1, 2"):
-        said = cls(**how).fit(X, whole).predict(FAR)
-    assert np.isnan(said).tolist() == [False, True, True]
+        predicted = cls(**options).fit(X, whole).predict(FAR)
+    assert np.isnan(predicted).tolist() == [False, True, True]
     s = np.linspace(0, 1, len(X))
-    said = cls(abstain="prior", **how).fit(X, NUMBER, s).predict(FAR)
-    np.testing.assert_allclose(said[1:], np.average(NUMBER, weights=s))
-    said = cls(abstain=-1, **how).fit(X, np.column_stack([NUMBER, NUMBER])).predict(FAR)
-    np.testing.assert_array_equal(said[1:], -1)
-    said = cls(abstain=[1, 2], **how).fit(X, np.column_stack([NUMBER, NUMBER])).predict(FAR)
-    np.testing.assert_array_equal(said[1:], [[1, 2]] * 2)
+    predicted = cls(abstain="prior", **options).fit(X, NUMBER, s).predict(FAR)
+    np.testing.assert_allclose(predicted[1:], np.average(NUMBER, weights=s))
+    predicted = cls(abstain=-1, **options).fit(X, np.column_stack([NUMBER, NUMBER])).predict(FAR)
+    np.testing.assert_array_equal(predicted[1:], -1)
+    predicted = (
+        cls(abstain=[1, 2], **options).fit(X, np.column_stack([NUMBER, NUMBER])).predict(FAR)
+    )
+    np.testing.assert_array_equal(predicted[1:], [[1, 2]] * 2)
 
 
 def test_a_query_that_cannot_be_compared_abstains():
@@ -350,12 +352,12 @@ MODELS = [
     (RadiusNeighborsRegressor, {"radius": 1.3, "abstain": "prior", "weights": "distance"}),
 ]
 each_model = pytest.mark.parametrize(
-    ("cls", "how"), MODELS, ids=[f"{cls.__name__}-{len(how)}" for cls, how in MODELS]
+    ("cls", "options"), MODELS, ids=[f"{cls.__name__}-{len(options)}" for cls, options in MODELS]
 )
 
 
-def answers(cls, how, rows, y, queries, **fit):
-    model = cls(**how).fit(rows, y, **fit)
+def answers(cls, options, rows, y, queries, **fit):
+    model = cls(**options).fit(rows, y, **fit)
     ask = getattr(model, "predict_proba", model.predict)
     return ask(queries), ask(None), model.predict(queries)
 
@@ -371,34 +373,34 @@ def answers(cls, how, rows, y, queries, **fit):
     ],
     ids=["shift", "columns permuted", "mirror", "float32"],
 )
-def test_laws_of_columns(cls, how, change):
+def test_laws_of_columns(cls, options, change):
     # multiples of 1/64 are exact after every change
     rows, queries = np.round(X * 64) / 64, np.round(Q * 64) / 64 + 1 / 128
     y = CLASS if "Class" in cls.__name__ else NUMBER
     for a, b in zip(
-        answers(cls, how, rows, y, queries),
-        answers(cls, how, change(rows), y, change(queries)),
+        answers(cls, options, rows, y, queries),
+        answers(cls, options, change(rows), y, change(queries)),
         strict=True,
     ):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 @each_model
-def test_joint_scaling_of_rows_and_radius_changes_nothing(cls, how):
+def test_joint_scaling_of_rows_and_radius_changes_nothing(cls, options):
     y = CLASS if "Class" in cls.__name__ else NUMBER
-    more = {**how, "radius": how["radius"] * 1024} if "radius" in how else how
+    more = {**options, "radius": options["radius"] * 1024} if "radius" in options else options
     for a, b in zip(
-        answers(cls, how, X, y, Q), answers(cls, more, X * 1024, y, Q * 1024), strict=True
+        answers(cls, options, X, y, Q), answers(cls, more, X * 1024, y, Q * 1024), strict=True
     ):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 @each_model
-def test_the_order_of_rows_does_not_matter_where_no_distances_are_equal(cls, how):
+def test_the_order_of_rows_does_not_matter_where_no_distances_are_equal(cls, options):
     y = CLASS if "Class" in cls.__name__ else NUMBER
     order = np.random.default_rng(0).permutation(len(X))
-    a = answers(cls, how, X, y, Q, sample_weight=np.arange(1.0, 161))
-    b = answers(cls, how, X[order], y[order], Q, sample_weight=np.arange(1.0, 161)[order])
+    a = answers(cls, options, X, y, Q, sample_weight=np.arange(1.0, 161))
+    b = answers(cls, options, X[order], y[order], Q, sample_weight=np.arange(1.0, 161)[order])
     np.testing.assert_allclose(a[0], b[0], atol=1e-12)
     np.testing.assert_allclose(a[1][order], b[1], atol=1e-12)
 
@@ -413,11 +415,11 @@ def test_means_shift_and_scale_with_y_and_stay_among_the_targets(cls):
 
 
 @each_model
-def test_scaling_all_weights_changes_nothing(cls, how):
+def test_scaling_all_weights_changes_nothing(cls, options):
     y = CLASS if "Class" in cls.__name__ else NUMBER
     s = rng.random(len(X))
-    a = answers(cls, how, X, y, Q, sample_weight=s)
-    b = answers(cls, how, X, y, Q, sample_weight=1024 * s)
+    a = answers(cls, options, X, y, Q, sample_weight=s)
+    b = answers(cls, options, X, y, Q, sample_weight=1024 * s)
     for u, v in zip(a, b, strict=True):
         np.testing.assert_allclose(u, v, rtol=1e-14)
 

@@ -1,4 +1,4 @@
-"""Lists of the best, the k-d tree's boxes, and arguments that do not fit."""
+"""Lists of the nearest, boxes of the k-d tree, and arguments of wrong shape."""
 
 import os
 import subprocess
@@ -90,10 +90,10 @@ BOUNDS = """
 def test_kernels_stay_inside_their_arrays(tmp_path):
     package = str(Path(_compile.__file__).parents[2])
     environment = {"PYTHONPATH": package, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": tmp_path}
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(BOUNDS)],
         env={**os.environ, **{k: str(v) for k, v in environment.items()}},
         capture_output=True,
         text=True,
     )
-    assert found.stdout.strip() == "inside", found.stderr
+    assert result.stdout.strip() == "inside", result.stderr

@@ -18,9 +18,9 @@ def draw(n=1500, p=5, m=120, seed=0):
     return rng.standard_normal((n, p)), rng.standard_normal((m, p))
 
 
-def made(metric, X, **how):
+def made(metric, X, **options):
     distance = get_distance(metric, **METRICS.get(metric, {})).prepare(X)
-    return distance, DenseIndex(X, distance, **how)
+    return distance, DenseIndex(X, distance, **options)
 
 
 def expected(D, k):
@@ -37,9 +37,9 @@ def test_neighbours_by_every_metric_and_algorithm(metric, algorithm):
         X, Q = np.rint(X), np.rint(Q)
     distance, rows = made(metric, X, algorithm=algorithm)
     D = distance.pairwise(Q, X)
-    found, numbers = rows.kneighbors(Q, 7)
+    result, numbers = rows.kneighbors(Q, 7)
     near, order = expected(D, 7)
-    np.testing.assert_allclose(found, near, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(result, near, rtol=1e-9, atol=1e-12)
     if metric != "hamming":  # ties
         assert (numbers == order).mean() > 0.999
     else:
@@ -52,12 +52,12 @@ def test_rows_within_a_radius_by_every_way(metric):
     distance, rows = made(metric, X)
     D = distance.pairwise(Q, X)
     r = float(np.quantile(D, 0.02))
-    found = rows.radius(Q, r)
+    result = rows.radius(Q, r)
     for i in range(len(Q)):
-        own = slice(found.edges[i], found.edges[i + 1])
+        own = slice(result.edges[i], result.edges[i + 1])
         near = np.flatnonzero(D[i] <= r)
-        assert len(np.setxor1d(found.rows[own], near)) <= (np.abs(D[i] - r) < 1e-12).sum()
-        np.testing.assert_allclose(found.values[own], D[i, found.rows[own]], atol=1e-12)
+        assert len(np.setxor1d(result.rows[own], near)) <= (np.abs(D[i] - r) < 1e-12).sum()
+        np.testing.assert_allclose(result.values[own], D[i, result.rows[own]], atol=1e-12)
 
 
 def test_a_radius_that_is_a_distance_includes_it():
@@ -73,12 +73,12 @@ def test_rows_are_not_their_own_neighbours():
     X[200:203] = X[7]
     for algorithm in ("kd_tree", "brute"):
         _, rows = made("euclidean", X, algorithm=algorithm)
-        found, numbers = rows.kneighbors(None, 4)
+        result, numbers = rows.kneighbors(None, 4)
         assert not (numbers == np.arange(400)[:, None]).any()
         D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
         np.fill_diagonal(D, np.inf)
         near, order = expected(D, 4)
-        np.testing.assert_allclose(found, near, atol=1e-12)
+        np.testing.assert_allclose(result, near, atol=1e-12)
         np.testing.assert_array_equal(numbers[[7, 200, 201, 202]], order[[7, 200, 201, 202]])
         within = rows.radius(None, 0.0)
         assert within.rows.tolist() == [200, 201, 202, 7, 201, 202, 7, 200, 202, 7, 200, 201]
@@ -112,9 +112,9 @@ def test_float32_rows_stay_float32():
     X, Q = draw(2000, 3)
     distance, rows = made("euclidean", X.astype(np.float32))
     assert rows.Z.dtype == np.float32
-    found, _ = rows.kneighbors(Q, 3)
+    result, _ = rows.kneighbors(Q, 3)
     near, _ = expected(distance.pairwise(Q, X.astype(np.float32).astype(float)), 3)
-    np.testing.assert_allclose(found, near, rtol=1e-12)
+    np.testing.assert_allclose(result, near, rtol=1e-12)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -133,9 +133,9 @@ def test_powers_that_overflow_or_vanish_do_not_matter(metric, size):
     _, plain = made(metric, X)
     _, rows = made(metric, X * size)
     near, order = plain.kneighbors(Q, 4)
-    found, numbers = rows.kneighbors(Q * size, 4)
+    result, numbers = rows.kneighbors(Q * size, 4)
     np.testing.assert_array_equal(numbers, order)
-    np.testing.assert_allclose(found, near * size, rtol=1e-9)
+    np.testing.assert_allclose(result, near * size, rtol=1e-9)
     far, _ = plain.kneighbors(Q[:2] * 1e200, 4)
     assert np.isfinite(far).all()
 
@@ -143,18 +143,18 @@ def test_powers_that_overflow_or_vanish_do_not_matter(metric, size):
 def test_a_large_power():
     X, Q = draw(600, 4, 10)
     distance = get_distance("minkowski", p=60)
-    found, numbers = DenseIndex(X, distance).kneighbors(Q, 3)
+    result, numbers = DenseIndex(X, distance).kneighbors(Q, 3)
     near, order = expected(distance.pairwise(Q, X), 3)
     np.testing.assert_array_equal(numbers, order)
-    np.testing.assert_allclose(found, near, rtol=1e-9)
+    np.testing.assert_allclose(result, near, rtol=1e-9)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "kd_tree", "brute"])
 def test_rows_that_a_distance_cannot_tell_apart(algorithm):
-    """Constant columns have no spread, so nothing is left of them by Mahalanobis."""
+    """Constant columns have no spread, so Mahalanobis ignores them."""
     X = np.ones((1500, 2))
     _, rows = made("mahalanobis", X, algorithm=algorithm)
-    found, numbers = rows.kneighbors(X[:20], 3)
-    np.testing.assert_array_equal(found, 0.0)
+    result, numbers = rows.kneighbors(X[:20], 3)
+    np.testing.assert_array_equal(result, 0.0)
     np.testing.assert_array_equal(numbers, np.tile(np.arange(3), (20, 1)))
     assert len(rows.radius(X[:2], 0.0).rows) == 3000

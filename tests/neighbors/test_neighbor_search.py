@@ -1,4 +1,4 @@
-"""Every way of searching for the nearest rows, against all differences in plain NumPy."""
+"""Every search engine against all differences in plain NumPy."""
 
 from fractions import Fraction
 
@@ -63,9 +63,9 @@ def test_the_nearest_rows_are_found(name, kind, shape):
         "differences": lambda: Differences(X, code, power, 2),
         "products": lambda: Products(X, 2),
     }[name]()
-    found, expected = engine.nearest(Q, k), brute(X, Q, k, sum_of)
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-13)
-    same = found.rows == expected.rows
+    result, expected = engine.nearest(Q, k), brute(X, Q, k, sum_of)
+    np.testing.assert_allclose(result.values, expected.values, rtol=1e-13)
+    same = result.rows == expected.rows
     # a fused multiplication rounds once less, which can part what NumPy finds equal
     assert same.all() if kind in ("whole", "repeated", "constant") else same.mean() > 0.99
 
@@ -77,22 +77,22 @@ def test_every_sum_of_differences(name, kind):
     code, power, sum_of = SUMS[name]
     expected = brute(X, Q, 6, sum_of)
     for engine in (Tree(X, code, power, 1), Differences(X, code, power, 3)):
-        found = engine.nearest(Q, 6)
-        np.testing.assert_allclose(found.values, expected.values, rtol=1e-13)
+        result = engine.nearest(Q, 6)
+        np.testing.assert_allclose(result.values, expected.values, rtol=1e-13)
         if kind != "plain":
-            np.testing.assert_array_equal(found.rows, expected.rows)
+            np.testing.assert_array_equal(result.rows, expected.rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_ways_give_the_same_bits(kind):
     X, Q = draw(kind, 2000, 6, 50)
-    found = [
+    result = [
         engine.nearest(Q, 8)
         for engine in (Tree(X, 0, 2, 1), Tree(X, 0, 2, 3), Differences(X, 0, 2, 2), Products(X, 2))
     ]
-    for other in found[1:]:
-        np.testing.assert_array_equal(other.values, found[0].values)
-        np.testing.assert_array_equal(other.rows, found[0].rows)
+    for other in result[1:]:
+        np.testing.assert_array_equal(other.values, result[0].values)
+        np.testing.assert_array_equal(other.rows, result[0].rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,11 +101,11 @@ def test_all_rows_within_a_radius_are_found(kind):
     r = float(np.median(Differences(X, 0, 2, 1).nearest(Q, 15).values[:, -1]))
     expected = [np.flatnonzero(row) for row in [((X - q) ** 2).sum(axis=1) <= r for q in Q]]
     for engine in (Tree(X, 0, 2, 2), Differences(X, 0, 2, 2), Products(X, 2)):
-        found = engine.within(Q, r)
-        rows = [found.rows[a:b] for a, b in zip(found.edges[:-1], found.edges[1:], strict=True)]
+        result = engine.within(Q, r)
+        rows = [result.rows[a:b] for a, b in zip(result.edges[:-1], result.edges[1:], strict=True)]
         wrong = [i for i in range(len(Q)) if not np.array_equal(rows[i], expected[i])]
         assert len(wrong) <= (kind in ("plain", "float32", "far", "scaled"))  # at r exactly
-        assert (found.values <= r).all()
+        assert (result.values <= r).all()
 
 
 def test_half_steps_around_two_far_places_are_told_apart():
@@ -113,13 +113,13 @@ def test_half_steps_around_two_far_places_are_told_apart():
     grid = np.arange(0, 40) * 0.5
     X = np.concatenate([grid - 1e8, grid + 1e8])[:, None]
     X = np.hstack([X, X[::-1]])
-    found = Products(np.tile(X, (30, 1)), 2).nearest(X[:5], 60)
+    result = Products(np.tile(X, (30, 1)), 2).nearest(X[:5], 60)
     for q in range(5):
         true = [
             sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(x, X[q], strict=True)) for x in X
         ]
         expected = sorted(float(value) for value in np.repeat(true, 30))[:60]
-        np.testing.assert_allclose(found.values[q], expected, rtol=1e-14)
+        np.testing.assert_allclose(result.values[q], expected, rtol=1e-14)
 
 
 def test_float32_products_that_prove_too_little_are_followed_by_others(monkeypatch):
@@ -132,10 +132,10 @@ def test_float32_products_that_prove_too_little_are_followed_by_others(monkeypat
     monkeypatch.setattr(
         products._Search, "group", lambda self, i: used.append(self.dtype) or group(self, i)
     )
-    found = Products(X, 1).nearest(Q, 5)
+    result = Products(X, 1).nearest(Q, 5)
     assert {np.dtype(np.float32), np.dtype(np.float64)} == set(used)
     expected = Differences(X, 0, 2, 1).nearest(Q, 5)
-    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(result.rows, expected.rows)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -162,9 +162,9 @@ def test_products_are_off_by_less_than_the_bound(dtype, seed):
 def test_tiles_of_any_distance(threads):
     X, Q = draw("whole", 900, 4, 30)
     engine = Tiles(X, lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2), threads)
-    found, expected = engine.nearest(Q, 9), brute(X, Q, 9, SUMS["absolute"][2])
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.values, expected.values)
+    result, expected = engine.nearest(Q, 9), brute(X, Q, 9, SUMS["absolute"][2])
+    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.values, expected.values)
     near, other = engine.within(Q, 4.0), Tree(X, 1, 1.0, 1).within(Q, 4.0)
     for a, b in zip(near, other, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -173,9 +173,9 @@ def test_tiles_of_any_distance(threads):
 def test_what_cannot_be_compared_is_no_neighbour():
     X, Q = np.array([[0.0], [np.nan], [2.0]]), np.array([[-1.0], [np.nan]])
     engine = Tiles(X, lambda A, B: np.abs(A - B.T), 1)
-    found = engine.nearest(Q, 3)
-    np.testing.assert_array_equal(found.rows, [[0, 2, -1], [-1, -1, -1]])
-    np.testing.assert_array_equal(found.values, [[1, 3, np.inf], [np.inf] * 3])
+    result = engine.nearest(Q, 3)
+    np.testing.assert_array_equal(result.rows, [[0, 2, -1], [-1, -1, -1]])
+    np.testing.assert_array_equal(result.values, [[1, 3, np.inf], [np.inf] * 3])
     assert engine.within(Q, 9.0).edges.tolist() == [0, 2, 2]
 
 
@@ -184,6 +184,6 @@ def test_queries_in_groups_of_any_size(monkeypatch):
     expected = Products(X, 1).nearest(Q, 5)
     monkeypatch.setattr(differences, "MAX_LANES", 5)
     monkeypatch.setattr(products, "TILE_ROWS", 100)
-    found = Products(X, 1).nearest(Q, 5)
-    np.testing.assert_array_equal(found.values, expected.values)
-    np.testing.assert_array_equal(found.rows, expected.rows)
+    result = Products(X, 1).nearest(Q, 5)
+    np.testing.assert_array_equal(result.values, expected.values)
+    np.testing.assert_array_equal(result.rows, expected.rows)

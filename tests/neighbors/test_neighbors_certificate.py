@@ -20,14 +20,14 @@ from certus.certificate import certify, unproven
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError, CertificateError
 from certus.proofs.neighbors import neighbors
-from certus.proofs.neighbors._votes import shares_of, totals
+from certus.proofs.neighbors._votes import totals, vote_weights
 
 X, y = load_iris(return_X_y=True)  # with rows that are equal
 names = np.array(["setosa", "versicolor", "virginica"])[y]
 
 
 class KNeighborsClassifier(peers.KNeighborsClassifier):
-    """Ties and votes as certus has them."""
+    """A stand-in with the ties and votes of certus."""
 
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y)
@@ -43,7 +43,7 @@ class KNeighborsClassifier(peers.KNeighborsClassifier):
 
     def _totals(self, X):
         d, i = self.kneighbors(X)
-        votes = [shares_of(a, self.s_[b], self.weights) for a, b in zip(d, i, strict=True)]
+        votes = [vote_weights(a, self.s_[b], self.weights) for a, b in zip(d, i, strict=True)]
         C = len(self.classes_)
         return d, i, np.array([totals(self._y[b], v, C) for b, v in zip(i, votes, strict=True)])
 
@@ -53,12 +53,12 @@ class KNeighborsClassifier(peers.KNeighborsClassifier):
 
     def predict(self, X):
         d, i, T = self._totals(X)
-        said = []
+        predicted = []
         for t in range(len(T)):
             level = np.flatnonzero(T[t] == T[t].max())
             voters = [d[t][(self._y[i[t]] == c) & (self.s_[i[t]] > 0)].min() for c in level]
-            said.append(level[int(np.argmin(voters))])
-        return self.classes_[said]
+            predicted.append(level[int(np.argmin(voters))])
+        return self.classes_[predicted]
 
 
 KNeighborsClassifier.__module__ = "certus.neighbors"
@@ -76,8 +76,8 @@ class NearestNeighbors(peers.NearestNeighbors):
 NearestNeighbors.__module__ = "certus.neighbors"
 
 
-def classifier(**how):
-    return KNeighborsClassifier(**how).fit(X, names)
+def classifier(**options):
+    return KNeighborsClassifier(**options).fit(X, names)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_weights_multiply_votes(rng):
     assert "fitted with sample_weight" in c.notes[-1]
     model.s_ = np.ones(150)
     wrong = certus.verify(model, X, names, s)._finding.contradictions
-    assert any("the probability of" in said for said in wrong)
+    assert any("the probability of" in message for message in wrong)
 
 
 def test_a_tie_of_votes_goes_to_the_nearest_voter():
@@ -194,7 +194,7 @@ def test_a_tie_of_votes_goes_to_the_nearest_voter():
     # of row 0 the two nearest are itself, a "b", and row 1, an "a"
     model.predict = lambda Q: np.where(np.ravel(Q) == 0, "a", "b")
     wrong = certus.verify(model, rows, ["b", "a", "a", "b"])._finding.contradictions
-    assert "row 0: 'a' is predicted, but of as many votes the nearest is for 'b'" in wrong
+    assert "row 0: 'a' is predicted, but of equally many votes the nearest is for 'b'" in wrong
 
 
 def test_rounding_alone_is_forgiven():
@@ -219,9 +219,12 @@ def test_another_order_of_ties_is_an_error_of_certus():
         d, i = right(Q, k)
         return d, i + 1
 
-    for kneighbors, said in ((swapped, "the first row comes first"), (later, "was not: of equal")):
+    for kneighbors, message in (
+        (swapped, "the first row comes first"),
+        (later, "was not: of equal"),
+    ):
         model.kneighbors = kneighbors
-        assert said in certus.verify(model, rows)._finding.contradictions[0]
+        assert message in certus.verify(model, rows)._finding.contradictions[0]
 
 
 def test_a_certificate_can_be_pickled_and_does_not_follow_the_model():
@@ -243,20 +246,20 @@ def test_what_a_reader_refuses_a_fit_hears_of():
 def test_the_same_bits_on_any_number_of_threads(rng):
     rows = rng.normal(size=(60_000, 4))
     model = peers.NearestNeighbors(algorithm="kd_tree").fit(rows)
-    found = []
+    result = []
     for threads in (1, 3):
         with certus.config_context(threads=threads):
-            found.append(certus.verify(model, rows))
-    assert found[0].residual == found[1].residual
-    assert found[0].certified
-    assert found[1].certified
+            result.append(certus.verify(model, rows))
+    assert result[0].residual == result[1].residual
+    assert result[0].certified
+    assert result[1].certified
 
 
 # --- those of certus.neighbors --------------------------------------------------------------------
 
 
 def fits():
-    """(model, X, y) of each class, with metrics and kinds of rows."""
+    """Return (model, X, y) of each class, with metrics and kinds of rows."""
     ours = pytest.importorskip("certus.neighbors")
     holes = X.copy()
     holes[::7, 1] = np.nan
@@ -326,14 +329,14 @@ def test_a_script_recomputes_the_answers_where_certus_is_not(name, tmp_path):
     np.save(tmp_path / "X.npy", rows)
     np.save(tmp_path / "y.npy", target)
     files = ["X.npy"] if c.parameters["votes"] is None else ["X.npy", "y.npy"]
-    found = run(tmp_path, *files)
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert "0 answers are wrong\nthe claim holds\n" in found.stdout
-    assert not found.stderr
+    result = run(tmp_path, *files)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "0 answers are wrong\nthe claim holds\n" in result.stdout
+    assert not result.stderr
     np.save(tmp_path / files[-1], np.load(tmp_path / files[-1])[::-1])
-    found = run(tmp_path, *files)
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "THE CLAIM DOES NOT HOLD" in found.stdout
+    result = run(tmp_path, *files)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "THE CLAIM DOES NOT HOLD" in result.stdout
     np.save(tmp_path / "X.npy", rows[:-1])
     assert run(tmp_path, *files).returncode == 2
     assert run(tmp_path).returncode == 2
@@ -343,10 +346,10 @@ def test_a_script_reads_sparse_rows_and_a_certificate_of_certus(tmp_path):
     save_npz(tmp_path / "X.npz", csr_array(X))
     model = peers.NearestNeighbors(algorithm="brute").fit(csr_array(X))
     certus.verify(model, csr_array(X)).export(tmp_path / "check.py")
-    found = run(tmp_path, "X.npz")
-    assert found.returncode == 0, found.stdout + found.stderr
+    result = run(tmp_path, "X.npz")
+    assert result.returncode == 0, result.stdout + result.stderr
     classifier().certificate_.export(tmp_path / "check.py")
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", names)
-    found = run(tmp_path, "X.npy", "y.npy")
-    assert found.returncode == 0, found.stdout + found.stderr
+    result = run(tmp_path, "X.npy", "y.npy")
+    assert result.returncode == 0, result.stdout + result.stderr

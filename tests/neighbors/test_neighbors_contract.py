@@ -1,4 +1,4 @@
-"""What scikit-learn's world expects of an estimator, of the estimators of neighbours."""
+"""scikit-learn's expectations of an estimator, for the neighbour estimators."""
 
 import copy
 import inspect
@@ -41,18 +41,18 @@ TIES = "of equal shares the check wants the first class; ours is the one whose v
 def known_to_fail(model):
     k_nearest = (neighbors.KNeighborsClassifier, neighbors.KNeighborsRegressor)
     several = isinstance(model, k_nearest) and model.n_neighbors > 1
-    found = dict(NOT_REPETITION) if several else {}
+    result = dict(NOT_REPETITION) if several else {}
     if (
         is_classifier(model)
         and model.weights == "uniform"
         and model.get_params().get("n_neighbors") != 1
     ):
-        found["check_classifiers_train"] = TIES
-    return found
+        result["check_classifiers_train"] = TIES
+    return result
 
 
 def make(cls, **parameters):
-    """With something to say everywhere."""
+    """Return a model that predicts something for every row."""
     if cls is neighbors.RadiusNeighborsClassifier:
         parameters = {"radius": 3.0, "outlier_label": "most_frequent", **parameters}
     if cls is neighbors.RadiusNeighborsRegressor:
@@ -231,13 +231,13 @@ def test_a_search_over_k_and_metrics_agrees_with_scikit_learn():
         "kneighborsregressor__p": [1, 2],
         "kneighborsregressor__weights": ["uniform", "distance"],
     }
-    found = [
+    result = [
         GridSearchCV(make_pipeline(StandardScaler(), library.KNeighborsRegressor()), grid, cv=3)
         .fit(X, y)
         .cv_results_["mean_test_score"]
         for library in (neighbors, peers)
     ]
-    np.testing.assert_allclose(*found, rtol=1e-9)
+    np.testing.assert_allclose(*result, rtol=1e-9)
 
 
 def test_folds_cut_rows_and_columns_of_given_distances():

@@ -1,4 +1,4 @@
-"""What cannot be searched is refused in words: the row, the column, the remedy."""
+"""Invalid input raises errors that name the row, the column and the remedy."""
 
 import warnings
 
@@ -161,12 +161,12 @@ def test_given_distances_are_checked():
     D = np.abs(X[:, None] - X).sum(axis=2)
     with pytest.raises(ValueError, match=r"must be square\. Input is a 30x3 matrix"):
         NearestNeighbors(metric="precomputed").fit(np.abs(X))
-    for value, said in ((-1.0, "-1"), (np.nan, "NaN"), (np.inf, "infinity")):
+    for value, message in ((-1.0, "-1"), (np.nan, "NaN"), (np.inf, "infinity")):
         bad = D.copy()
         bad[2, 5] = value
-        with pytest.raises(ValueError, match=f"distance of row 2 to row 5 is {said}"):
+        with pytest.raises(ValueError, match=f"distance of row 2 to row 5 is {message}"):
             NearestNeighbors(metric="precomputed").fit(bad)
-        with pytest.raises(ValueError, match=f"distance of row 2 to row 5 is {said}"):
+        with pytest.raises(ValueError, match=f"distance of row 2 to row 5 is {message}"):
             NearestNeighbors(metric="precomputed").fit(sp.csr_array(bad))
     model = NearestNeighbors(metric="precomputed").fit(D)
     with pytest.raises(ValueError, match="30 features"):
@@ -188,11 +188,11 @@ def test_labels_are_checked(cls):
         cls().fit(X, Y[:-1])
     with pytest.raises(ValueError, match="mixes text and numbers"):
         cls().fit(X, ["a", 1] * 15)
-    with pytest.warns(DataConversionWarning, match="column-vector y") as told:
+    with pytest.warns(DataConversionWarning, match="column-vector y") as warned:
         cls(10.0).fit(X, Y[:, None]) if cls is RadiusNeighborsClassifier else cls().fit(
             X, Y[:, None]
         )
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
         cls().fit(X, np.arange(30))
 
@@ -229,7 +229,7 @@ def test_one_class_is_predicted_everywhere():
 
 
 def test_warnings_point_at_the_callers_line():
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         RadiusNeighborsRegressor(0.0).fit(X, Y).predict(X + 9)
         model = RadiusNeighborsClassifier(0.0, outlier_label=9).fit(X, Y)
@@ -237,8 +237,8 @@ def test_warnings_point_at_the_callers_line():
         NearestNeighbors(metric_params={"p": 3}).fit(X)
         NearestNeighbors(p=0.5).fit(X)
         KNeighborsClassifier().fit(X, np.arange(30))
-    assert len(told) == 5
-    assert {one.filename for one in told} == {__file__}
+    assert len(warned) == 5
+    assert {one.filename for one in warned} == {__file__}
 
 
 def test_a_function_of_sparse_rows_is_served():

@@ -15,14 +15,14 @@ from certus.data.rows import Rows
 from certus.proofs.distances import METRICS
 from certus.proofs.neighbors import _row_distances, neighbors
 from certus.proofs.neighbors._row_distances import distance, rows_within
-from certus.proofs.neighbors._votes import shares_of, totals
+from certus.proofs.neighbors._votes import totals, vote_weights
 
 POWERS = ("euclidean", "manhattan", "chebyshev")
 each_power = pytest.mark.parametrize("metric", POWERS)
 
 
 def by_fractions(X, q):
-    """Squared distances, exact."""
+    """Exact squared distances."""
     return [
         sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(x, q, strict=True)) for x in X.tolist()
     ]
@@ -81,7 +81,7 @@ def test_a_distance_of_one_row_to_many_is_that_of_pairs(metric, rng):
 
 
 def everything(X, Q, reach, metric, params):
-    """(q, i) of all pairs within reach, by the plain distance."""
+    """Return (q, i) of all pairs within reach, by the plain distance."""
     D = np.stack([distance(X, q[None], metric, params) for q in Q])
     return {(q, i) for q, i in np.argwhere(reach[:, None] >= D).tolist()}
 
@@ -91,18 +91,18 @@ def everything(X, Q, reach, metric, params):
 @pytest.mark.parametrize("slice_", [64, 2**17])
 @pytest.mark.parametrize("metric", [*POWERS, "minkowski", "cosine"])
 def test_the_pass_finds_every_row_within_reach(metric, slice_, share, columns, rng, monkeypatch):
-    monkeypatch.setattr(_row_distances, "AT_A_TIME", slice_)
+    monkeypatch.setattr(_row_distances, "BLOCK_DISTANCES", slice_)
     params = {"p": 1.5} if metric == "minkowski" else {}
     X = rng.normal(size=(500, columns)) + 100.0
     X[100:110] = X[:10]
     Q = X[:7]
     D = distance(X, Q[:1], metric, params)
     reach = np.quantile(D, min(share, 1.0)) * np.linspace(0.5, max(1.0, share), 7)
-    found = rows_within(X, None, None, Q, reach, metric, params)
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(X, None, None, Q, reach, metric, params)
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         X, Q, reach, metric, params
     )
-    assert found.rows == 500
+    assert result.rows == 500
 
 
 @each_power
@@ -111,11 +111,11 @@ def test_sparse_rows_and_single_precision_are_passed_alike(metric, rng):
     Q, reach = X[:5], np.full(5, 2.5)
     expected = everything(X, Q, reach, metric, {})
     for block in (csr_array(X), CSR(csr_array(X))[0:300]):
-        found = rows_within(block, None, None, Q, reach, metric, {})
-        assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == expected
+        result = rows_within(block, None, None, Q, reach, metric, {})
+        assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == expected
     single = X.astype(np.float32)
-    found = rows_within(single, None, None, Q, reach, metric, {})
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(single, None, None, Q, reach, metric, {})
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         single, Q, reach, metric, {}
     )
 
@@ -124,8 +124,8 @@ def test_sparse_rows_and_single_precision_are_passed_alike(metric, rng):
 def test_the_pass_sees_rows_whose_squares_are_out_of_range(size, rng):
     X = rng.normal(size=(50, 3)) * size
     Q, reach = X[:2], np.full(2, size)
-    found = rows_within(X, None, None, Q, reach, "euclidean", {})
-    assert set(zip(found.q.tolist(), found.i.tolist(), strict=True)) == everything(
+    result = rows_within(X, None, None, Q, reach, "euclidean", {})
+    assert set(zip(result.q.tolist(), result.i.tolist(), strict=True)) == everything(
         X, Q, reach, "euclidean", {}
     )
 
@@ -133,12 +133,12 @@ def test_the_pass_sees_rows_whose_squares_are_out_of_range(size, rng):
 # --- answers --------------------------------------------------------------------------------------
 
 
-def claim(X, asked, k=3, metric="euclidean", **params):
-    """What a model that is right answers."""
-    rows = np.asarray(asked)
+def claim(X, query_rows, k=3, metric="euclidean", **params):
+    """The answers of a correct model."""
+    rows = np.asarray(query_rows)
     d, i = neighbors.nearest(X, X[rows], k, metric, **params)
     return {
-        "asked": np.column_stack([rows, rows]), "start": np.arange(len(rows) + 1) * k,
+        "query_pairs": np.column_stack([rows, rows]), "start": np.arange(len(rows) + 1) * k,
         "distances": d.ravel(), "indices": i.ravel(), "k": k, "metric": metric,
         "metric_params": params, "ours": True,
     }  # fmt: skip
@@ -186,9 +186,9 @@ def test_a_row_that_was_missed_is_named(rng):
     near, far = answer["indices"][2], neighbors.nearest(X, X[[17]], 5)[1][0, 4]
     answer["indices"] = np.array([*answer["indices"][[0, 1, 3]], far])
     answer["distances"] = distance(X[answer["indices"]], X[17][None], "euclidean", {})
-    (said,) = wrong(X, answer)
-    assert said.startswith(f"row 17: row {near} at ")
-    assert f"was missed; row {far} was named at" in said
+    (message,) = wrong(X, answer)
+    assert message.startswith(f"row 17: row {near} at ")
+    assert f"was missed; row {far} was named at" in message
 
 
 @pytest.mark.parametrize(("ours", "forgiven"), [(True, 1e-12), (False, 1e-5)])
@@ -196,23 +196,23 @@ def test_a_wrong_distance_is_named(ours, forgiven, rng):
     X = rng.normal(size=(60, 2))
     answer = claim(X, [3, 17]) | {"ours": ours}
     answer["distances"][4] *= 1 + forgiven
-    (said,) = wrong(X, answer)
-    assert said.startswith(f"row 17: row {answer['indices'][4]} is said to be at ")
+    (message,) = wrong(X, answer)
+    assert message.startswith(f"row 17: row {answer['indices'][4]} is stated to be at ")
     answer["distances"][4] /= (1 + forgiven) * (1 - forgiven / 1e4)
     assert wrong(X, answer) == []
 
 
 def test_what_is_no_number_and_what_is_no_row_are_wrong(rng):
     X = rng.normal(size=(60, 2))
-    for name, value, said in (
-        ("distances", np.nan, "said to be at inf"),
-        ("distances", np.inf, "said to be at inf"),
+    for name, value, message in (
+        ("distances", np.nan, "stated to be at inf"),
+        ("distances", np.inf, "stated to be at inf"),
         ("indices", 60, "row 60 is named, but there are 60"),
         ("indices", -1, "row -1 is named"),
     ):
         answer = claim(X, [3])
         answer[name][1] = value
-        assert said in wrong(X, answer)[0]
+        assert message in wrong(X, answer)[0]
     answer = claim(X, [3])
     answer["indices"][2], answer["distances"][2] = answer["indices"][1], answer["distances"][1]
     assert "is named twice" in wrong(X, answer)[0]
@@ -223,7 +223,7 @@ def test_the_wrong_order_is_wrong(rng):
     answer = claim(X, [3])
     for name in ("indices", "distances"):
         answer[name] = answer[name][[0, 2, 1]]
-    assert "stand in the wrong order: the farther first" in wrong(X, answer)[0]
+    assert "are in the wrong order: the farther first" in wrong(X, answer)[0]
     assert "the wrong order" in wrong(X, answer | {"ours": False})[0]
 
 
@@ -243,8 +243,8 @@ def test_a_row_passed_over_for_a_later_equal_one_is_named(kept):
     answer = claim(TIED, [0])
     answer["indices"] = np.array([0, kept, 3])
     passed, named = 3 - kept, 3 if kept == 1 else 2
-    (said,) = wrong(TIED, answer)
-    assert f"row {named} was named and row {passed}, at the same distance 1, was not" in said
+    (message,) = wrong(TIED, answer)
+    assert f"row {named} was named and row {passed}, at the same distance 1, was not" in message
     assert wrong(TIED, answer | {"ours": False}) == []
 
 
@@ -258,7 +258,7 @@ def test_rows_that_cannot_be_compared_are_infinitely_far():
     answer["distances"][2] = np.nan
     assert wrong(X, answer) == []
     answer["distances"][1] = np.nan
-    assert wrong(X, answer) == [f"row 0: row 2 is said to be at inf, but it is at {2**0.5:.6g}"]
+    assert wrong(X, answer) == [f"row 0: row 2 is stated to be at inf, but it is at {2**0.5:.6g}"]
     answer["indices"][1] = -1
     assert wrong(X, answer)[0].startswith("row 0: row 2 at 1.41421 was missed; row -1 was named")
 
@@ -270,14 +270,18 @@ def test_blocks_of_any_size_find_the_same(rows, rng, monkeypatch):
     answer["distances"] = answer["distances"] * 2
     answer["indices"][5] = 17
     monkeypatch.setattr(Data, "_block_rows", lambda *_: rows)
-    assert [said.split(":")[0] for said in wrong(X, answer)] == ["row 5", "row 400", "row 999"]
+    assert [message.split(":")[0] for message in wrong(X, answer)] == [
+        "row 5",
+        "row 400",
+        "row 999",
+    ]
 
 
 def test_a_point_halfway_between_two_rows_can_be_asked_for(rng):
     X = rng.normal(size=(50, 2))
     q = X[3] + (X[8] - X[3]) / 2
     d, i = neighbors.nearest(X, q[None], 3)
-    answer = claim(X, [3]) | {"distances": d[0], "indices": i[0], "asked": np.array([[3, 8]])}
+    answer = claim(X, [3]) | {"distances": d[0], "indices": i[0], "query_pairs": np.array([[3, 8]])}
     assert wrong(X, answer) == []
     answer["distances"] = d[0] * 1.1
     assert wrong(X, answer)[0].startswith("the point halfway between rows 3 and 8: ")
@@ -286,12 +290,13 @@ def test_a_point_halfway_between_two_rows_can_be_asked_for(rng):
 # --- within a radius ------------------------------------------------------------------------------
 
 
-def within_claim(X, asked, r):
-    rows = np.asarray(asked)
+def within_claim(X, query_rows, r):
+    rows = np.asarray(query_rows)
     d, i = neighbors.within(X, X[rows], r)
     start = np.concatenate([[0], np.cumsum([len(part) for part in i])])
     return {
-        "asked": np.column_stack([rows, rows]), "start": start, "distances": np.concatenate(d),
+        "query_pairs": np.column_stack([rows, rows]), "start": start,
+        "distances": np.concatenate(d),
         "indices": np.concatenate(i), "radius": r, "ours": True,
     }  # fmt: skip
 
@@ -302,9 +307,9 @@ def test_rows_within_a_radius_are_all_and_no_others(rng):
     assert wrong(X, answer) == []
     fewer = {k: answer[k][1:] for k in ("indices", "distances")}
     fewer["start"] = answer["start"] - [0, 1]
-    said = wrong(X, answer | fewer)[0]
-    assert f"row {answer['indices'][0]} at " in said
-    assert "was missed; the radius is 0.8" in said
+    message = wrong(X, answer | fewer)[0]
+    assert f"row {answer['indices'][0]} at " in message
+    assert "was missed; the radius is 0.8" in message
     i = np.setdiff1d(np.arange(60), answer["indices"])[:1]
     more = {
         "indices": np.append(answer["indices"], i), "start": answer["start"] + [0, 1],
@@ -312,16 +317,21 @@ def test_rows_within_a_radius_are_all_and_no_others(rng):
     }  # fmt: skip
     assert "is outside the radius 0.8" in wrong(X, answer | more)[0]
     back = {k: answer[k][::-1] for k in ("indices", "distances")}
-    assert "rows within a radius stand in their order" in wrong(X, answer | back)[0]
+    assert "rows within a radius are in ascending order" in wrong(X, answer | back)[0]
     assert wrong(X, answer | back | {"ours": False}) == []
 
 
 def test_nobody_within_a_radius_is_an_answer():
     X = np.array([[0.0], [2.0]])
-    asked = {"asked": np.array([[0, 1]]), "start": np.array([0, 0]), "radius": 0.5, "ours": True}
+    answer = {
+        "query_pairs": np.array([[0, 1]]),
+        "start": np.array([0, 0]),
+        "radius": 0.5,
+        "ours": True,
+    }
     none = {"distances": np.empty(0), "indices": np.empty(0, dtype=int)}
-    assert wrong(X, asked | none) == []
-    assert "row 0 at 1 was missed" in wrong(X, asked | none | {"radius": 1.5})[0]
+    assert wrong(X, answer | none) == []
+    assert "row 0 at 1 was missed" in wrong(X, answer | none | {"radius": 1.5})[0]
 
 
 # --- votes ----------------------------------------------------------------------------------------
@@ -329,13 +339,13 @@ def test_nobody_within_a_radius_is_an_answer():
 
 def test_votes_are_one_each_or_one_over_the_distance():
     d, one = np.array([1.0, 2.0, 4.0]), np.ones(3)
-    assert shares_of(d, one, "uniform").tolist() == [1, 1, 1]
-    assert shares_of(d, one, "distance").tolist() == [1, 0.5, 0.25]
-    assert shares_of(d - 1, one, "distance").tolist() == [1, 0, 0]
-    assert shares_of(d, np.array([0.0, 2.0, 1.0]), "distance").tolist() == [0, 2, 0.5]
-    assert shares_of(d, one, np.array([3.0, np.inf, 1.0])).tolist() == [0, 1, 0]
-    assert shares_of(np.array([1.0, np.inf, 2.0]), one, "uniform").tolist() == [1, 0, 1]
-    assert shares_of(d * 1e-320, one, "distance") == pytest.approx([1, 0.5, 0.25], rel=1e-3)
+    assert vote_weights(d, one, "uniform").tolist() == [1, 1, 1]
+    assert vote_weights(d, one, "distance").tolist() == [1, 0.5, 0.25]
+    assert vote_weights(d - 1, one, "distance").tolist() == [1, 0, 0]
+    assert vote_weights(d, np.array([0.0, 2.0, 1.0]), "distance").tolist() == [0, 2, 0.5]
+    assert vote_weights(d, one, np.array([3.0, np.inf, 1.0])).tolist() == [0, 1, 0]
+    assert vote_weights(np.array([1.0, np.inf, 2.0]), one, "uniform").tolist() == [1, 0, 1]
+    assert vote_weights(d * 1e-320, one, "distance") == pytest.approx([1, 0.5, 0.25], rel=1e-3)
     assert totals([0, 2, 2], [1.0, 0.5, 0.25], 4).tolist() == [1, 0, 0.75, 0]
 
 

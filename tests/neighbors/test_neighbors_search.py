@@ -59,7 +59,7 @@ each_metric = pytest.mark.parametrize(
 
 
 def same_neighbours(ours, theirs, rtol=1e-9, atol=1e-9):
-    """Distances agree; rows too, but where distances are equal."""
+    """Assert that distances agree, and rows except where distances are equal."""
     (d, i), (e, j) = ours, theirs
     np.testing.assert_allclose(d, e, rtol=rtol, atol=atol)
     for row in range(len(d)):
@@ -90,14 +90,14 @@ def test_every_metric_keeps_the_order_of_distance_and_row(metric, params, rows, 
     p = None if params and "p" in params else 2
     model = NearestNeighbors(metric=metric, metric_params=params, p=p).fit(rows)
     d, i = model.kneighbors(queries, len(rows))
-    for far, found in zip(d, i, strict=True):
-        there = found >= 0  # what cannot be compared is −1, at infinity, and comes last
+    for far, result in zip(d, i, strict=True):
+        there = result >= 0  # what cannot be compared is −1, at infinity, and comes last
         assert np.isinf(far[~there]).all()
-        assert sorted(found[there]) == sorted(set(found[there]))
+        assert sorted(result[there]) == sorted(set(result[there]))
         assert len(rows) - there.sum() <= (20 if metric == "nan_euclidean" else 0)
         later = np.diff(far[there])
         assert not (later < 0).any()
-        assert (np.diff(found[there])[later == 0] > 0).all()
+        assert (np.diff(result[there])[later == 0] > 0).all()
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "ball_tree", "kd_tree", "brute"])
@@ -151,11 +151,11 @@ def test_a_row_exactly_on_the_radius_is_in_and_a_radius_of_zero_finds_copies():
 @pytest.mark.parametrize("include_self", [True, False, "auto"])
 @pytest.mark.parametrize("interface", ["spmatrix", "sparray"])
 def test_graphs_are_scikit_learns(mode, include_self, interface):
-    how = {"mode": mode, "include_self": include_self, "metric": "manhattan"}
+    options = {"mode": mode, "include_self": include_self, "metric": "manhattan"}
     with config_context(sparse_interface=interface):
         for name, size in (("kneighbors_graph", 4), ("radius_neighbors_graph", 1.7)):
-            ours = getattr(neighbors, name)(X, size, **how)
-            theirs = getattr(peers, name)(X, size, **how)
+            ours = getattr(neighbors, name)(X, size, **options)
+            theirs = getattr(peers, name)(X, size, **options)
             assert type(ours) is type(theirs)
             assert ours.shape == theirs.shape
             assert ours.nnz == theirs.nnz
@@ -182,7 +182,7 @@ def test_graphs_of_a_fitted_model_are_those_of_its_rows():
 
 
 def brute(rows, queries, k, own=False):
-    """By definition: differences, sorted by (distance, row)."""
+    """Neighbours by definition: differences, sorted by (distance, row)."""
     D = np.sqrt(((queries[:, None] - rows) ** 2).sum(axis=2))
     order = [
         [j for _, j in sorted((d, j) for j, d in enumerate(line) if not own or j != i)][:k]
@@ -231,13 +231,13 @@ def test_whole_numbers_are_not_subtracted_in_their_own_type(dtype):
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "canberra"])
 def test_same_bits_on_any_number_of_threads(metric):
     rows = np.random.default_rng(1).normal(size=(2000, 6))
-    found = []
+    result = []
     for threads in (1, 2, 5):
         with certus_config(threads=threads):
             model = NearestNeighbors(metric=metric, radius=0.4).fit(rows)
-            found.append((*model.kneighbors(None), *model.radius_neighbors(rows[:50])))
-    for other in found[1:]:
-        for a, b in zip(found[0], other, strict=True):
+            result.append((*model.kneighbors(None), *model.radius_neighbors(rows[:50])))
+    for other in result[1:]:
+        for a, b in zip(result[0], other, strict=True):
             for u, v in zip(a, b, strict=True):
                 np.testing.assert_array_equal(u, v)
 
@@ -374,7 +374,7 @@ def people(n=60, seed=0):
 
 
 def gower(a, b, ranges):
-    """By definition, of two rows."""
+    """Gower's distance of two rows by definition."""
     terms = [
         abs(a[l] - b[l]) / ranges[l] if l in ranges else float(a[l] != b[l])
         for l in a.index
@@ -480,10 +480,10 @@ def test_a_distance_with_weights_may_be_given_as_an_object():
 @pytest.mark.parametrize(("metric", "row"), [("cosine", np.zeros(5)), ("correlation", np.ones(5))])
 def test_rows_for_which_a_metric_says_little_are_told_once(metric, row):
     rows = np.vstack([X[:20], row])
-    with pytest.warns(DegenerateWarning, match="row 20") as told:
+    with pytest.warns(DegenerateWarning, match="row 20") as warned:
         model = NearestNeighbors(metric=metric).fit(rows)
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
     d, i = model.kneighbors(rows[20:])
     assert np.isfinite(d).all()
     assert i[0, 0] == 20

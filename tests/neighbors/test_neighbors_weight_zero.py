@@ -1,4 +1,4 @@
-"""A row of weight 0 is absent: nobody's neighbour, whatever is asked of the model."""
+"""A row of weight 0 is absent: it is never a neighbour, in any method of the model."""
 
 import pickle
 
@@ -37,7 +37,7 @@ def data(rng):
     return X, y, s, np.flatnonzero(s > 0)
 
 
-def asked(model, Q=None):
+def neighbors_of(model, Q=None):
     if hasattr(model, "kneighbors"):
         return model.kneighbors(Q)
     return model.radius_neighbors(Q)
@@ -50,8 +50,8 @@ def test_weight_zero_is_the_fit_without_the_row(model, data, rng):
     left_out = clone(model).fit(X[there], y[there], s[there])
     with_all = model.fit(X, y, s)
     assert_array_equal(with_all.predict(Q), left_out.predict(Q))
-    d, rows = asked(with_all, Q)
-    wanted_d, wanted = asked(left_out, Q)
+    d, rows = neighbors_of(with_all, Q)
+    wanted_d, wanted = neighbors_of(left_out, Q)
     for i in range(len(Q)):
         assert_array_equal(rows[i], there[wanted[i]])
         assert_allclose(d[i], wanted_d[i], rtol=1e-13)
@@ -62,16 +62,16 @@ def test_weight_zero_is_the_fit_without_the_row(model, data, rng):
 @pytest.mark.parametrize("model", [m for m in MODELS if not callable(m.metric)])
 def test_rows_of_the_fit_ask_for_the_others_that_are_present(model, data):
     X, y, s, there = data
-    d, rows = asked(model.fit(X, y, s))
+    d, rows = neighbors_of(model.fit(X, y, s))
     for i in range(len(X)):
         assert i not in rows[i]
         assert np.isin(rows[i], there).all()
-    wanted_d, wanted = asked(clone(model).fit(X[there], y[there]))
+    wanted_d, wanted = neighbors_of(clone(model).fit(X[there], y[there]))
     for i, row in enumerate(there):
         assert_array_equal(rows[row], there[wanted[i]])
         assert_allclose(d[row], wanted_d[i], rtol=1e-13)
     absent = np.flatnonzero(s == 0)
-    wanted_d, wanted = asked(model, X[absent])
+    wanted_d, wanted = neighbors_of(model, X[absent])
     for i, row in enumerate(absent):
         assert_array_equal(rows[row], wanted[i])
 
@@ -132,9 +132,9 @@ def test_an_absent_row_that_is_named_is_noticed(data):
     model = KNeighborsClassifier(3).fit(X, y, s)
     everybody = KNeighborsClassifier(3).fit(X, y)
     model._index, model._present = everybody._index, None
-    found = certus.verify(model, X, y, sample_weight=s)
-    assert not found.certified
-    assert "has weight 0" in str(found)
+    result = certus.verify(model, X, y, sample_weight=s)
+    assert not result.certified
+    assert "has weight 0" in str(result)
 
 
 def test_more_neighbours_than_rows_that_are_present(data):

@@ -12,7 +12,7 @@ PLAIN = np.dtype(np.float32)
 
 
 def draw(n, m, p=300, seed=0, rank=20, noise=0.1):
-    """Near a plane of ``rank`` dimensions."""
+    """Draw rows and queries near a plane of ``rank`` dimensions."""
     rng = np.random.default_rng(seed)
     axes = rng.standard_normal((rank, p))
     X = rng.standard_normal((n + m, rank)) @ axes + noise * rng.standard_normal((n + m, p))
@@ -23,12 +23,12 @@ def spy(monkeypatch):
     used = []
     group = principal_bounds.PrincipalSearch.group
 
-    def told(self, i):
+    def recorded(self, i):
         answer = group(self, i)
         used.append((len(i), int(answer[2].sum())))
         return answer
 
-    monkeypatch.setattr(principal_bounds.PrincipalSearch, "group", told)
+    monkeypatch.setattr(principal_bounds.PrincipalSearch, "group", recorded)
     return used
 
 
@@ -39,18 +39,18 @@ def test_answers_are_those_of_all_differences(noise, monkeypatch):
     monkeypatch.setattr(principal_bounds, "MAX_CANDIDATES", 200)
     X, Q = draw(4200, 300, noise=noise)
     used = spy(monkeypatch)
-    found = Products(X, 2).nearest(Q, 6)
+    result = Products(X, 2).nearest(Q, 6)
     expected = Differences(X, 0, 2.0, 2).nearest(Q, 6)
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.values, expected.values)
-    asked, proven = (sum(part[i] for part in used) for i in (0, 1))
-    assert asked > 0
-    assert (proven > 0.9 * asked) == (noise < 1)  # where the rest hides much, others take over
+    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.values, expected.values)
+    queries, proven = (sum(part[i] for part in used) for i in (0, 1))
+    assert queries > 0
+    assert (proven > 0.9 * queries) == (noise < 1)  # where the rest hides much, others take over
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_is_one(seed):
-    """Far queries and rows far from the origin included."""
+    """Includes distant queries and rows far from the origin."""
     X, Q = draw(500, 40, p=260, seed=seed, noise=10.0 ** np.random.default_rng(seed).uniform(-6, 1))
     X, Q = X + 100.0, Q * 50.0 ** (seed % 3) + 100.0
     engine = Products(X, 1)
@@ -76,14 +76,14 @@ def test_few_queries_or_columns_do_not_pay_for_axes(monkeypatch):
 
 @pytest.mark.parametrize("shift", [0.0, 1e4])
 def test_ties_and_repeated_rows_are_collected(shift, monkeypatch):
-    """Rows that repeat have equal bounds: all of them must be seen for the smallest to be named."""
+    """Rows that repeat have equal bounds: all of them must be collected to find the smallest."""
     monkeypatch.setattr(principal_bounds, "MIN_QUERIES", 100)
     X, Q = draw(2100, 300, noise=0.01, seed=3)
     X, Q = np.vstack([X, X]) + shift, Q + shift
-    found = Products(X, 2).nearest(Q, 5)
+    result = Products(X, 2).nearest(Q, 5)
     expected = Differences(X, 0, 2.0, 2).nearest(Q, 5)
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.values, expected.values)
 
 
 def test_collecting_counts_what_does_not_fit():

@@ -53,17 +53,17 @@ def target_of(model):
     return t if "Regressor" in type(model).__name__ else y
 
 
-def fitted(name, X=X, **how):
-    model = copy.deepcopy(MODELS[name]).set_params(**how)
+def fitted(name, X=X, **options):
+    model = copy.deepcopy(MODELS[name]).set_params(**options)
     return model.fit(X, target_of(model))
 
 
-def verified(model, X=X, y=None, **how):
-    return certus.verify(model, X, target_of(model) if y is None else y, **how)
+def verified(model, X=X, y=None, **options):
+    return certus.verify(model, X, target_of(model) if y is None else y, **options)
 
 
-def accepted(model, *args, **how):
-    c = verified(model, *args, **how)
+def accepted(model, *args, **options):
+    c = verified(model, *args, **options)
     assert c.status == "exact", c._finding.contradictions
     assert c.certified
     assert c.kind == "exact"
@@ -71,8 +71,8 @@ def accepted(model, *args, **how):
     return c
 
 
-def refused(model, *args, **how):
-    c = verified(model, *args, **how)
+def refused(model, *args, **options):
+    c = verified(model, *args, **options)
     assert c.status == "contradicted"
     assert not c.certified
     return list(c._finding.contradictions)
@@ -88,7 +88,7 @@ def test_models_that_are_right_are_accepted(name, algorithm):
     c = accepted(model)
     assert c.model == f"sklearn.neighbors.{type(model).__name__}"
     assert c.residual <= 1e-7
-    assert len(c.parameters["asked"]) == 16
+    assert len(c.parameters["query_pairs"]) == 16
 
 
 @each_algorithm
@@ -219,10 +219,10 @@ def test_labels_of_text_and_pipelines_and_searches():
     assert "GridSearchCV → Pipeline" in c.notes[0]
     model = pipeline.fit(X, names)[-1]
     model._y = 1 - model._y % 2
-    said = refused(model, pipeline[0].transform(X), names)
+    message = refused(model, pipeline[0].transform(X), names)
     assert any(
-        "'setosa' is predicted, but its neighbours vote for" in text for text in said
-    ) or any("is predicted, but its neighbours vote for 'setosa'" in text for text in said)
+        "'setosa' is predicted, but its neighbours vote for" in text for text in message
+    ) or any("is predicted, but its neighbours vote for 'setosa'" in text for text in message)
 
 
 def test_many_equal_rows_in_any_order_are_right(rng):
@@ -247,7 +247,7 @@ def test_trees_are_right_far_from_the_origin(algorithm, shift):
 def test_brute_force_far_from_the_origin_is_refused_with_a_counterexample():
     rows = (np.arange(5) * 0.5 + 1e8)[:, None]
     model = peers.NearestNeighbors(n_neighbors=2, algorithm="brute").fit(rows)
-    assert refused(model, rows)[0] == "row 0: row 1 is said to be at 0, but it is at 0.5"
+    assert refused(model, rows)[0] == "row 0: row 1 is stated to be at 0, but it is at 0.5"
     words = verified(model, rows).explain()
     assert "5e+07 times as far from the origin as from each other" in words
     assert "use certus.neighbors.NearestNeighbors" in words
@@ -268,11 +268,11 @@ def test_one_row_edited_in_the_tree_is_named():
     np.asarray(model._tree.get_arrays()[0])[17, 2] = 2.5
     if np.asarray(model._tree.data)[17, 2] != 2.5:
         pytest.skip("this scikit-learn hands out copies")
-    assert any("row 17 of the tree has 2.5 in column 2" in said for said in refused(model))
+    assert any("row 17 of the tree has 2.5 in column 2" in message for message in refused(model))
 
 
 class Permuted(peers.NearestNeighbors):
-    """Names the right distances and the wrong rows."""
+    """A model that returns the right distances but the wrong rows."""
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         d, i = super().kneighbors(X, n_neighbors)
@@ -282,11 +282,11 @@ class Permuted(peers.NearestNeighbors):
 def test_permuted_rows_are_refused():
     wrong = refused(Permuted().fit(X))
     assert len(wrong) == 16
-    assert wrong[0].startswith("row 0: row 1 is said to be at 0, but it is at ")
+    assert wrong[0].startswith("row 0: row 1 is stated to be at 0, but it is at ")
 
 
 class Second(peers.KNeighborsClassifier):
-    """Leaves out the nearest but one."""
+    """A model that leaves out the second nearest."""
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -315,7 +315,7 @@ def test_wrong_votes_are_refused(name, algorithm):
 
 
 class Loud(peers.KNeighborsClassifier):
-    """Right about classes, wrong about how sure."""
+    """A model with right classes but wrong probabilities."""
 
     def predict_proba(self, X):
         P = super().predict_proba(X) ** 2
@@ -324,7 +324,7 @@ class Loud(peers.KNeighborsClassifier):
 
 def test_wrong_probabilities_are_refused():
     wrong = refused(Loud(n_neighbors=25).fit(X, y))
-    assert all("the probability of " in said for said in wrong)
+    assert all("the probability of " in message for message in wrong)
     assert wrong
 
 
@@ -341,10 +341,10 @@ def test_other_weights_than_are_said_are_refused():
     model = fitted("classes by distance")
     plain = fitted("classes", n_neighbors=9)
     model.predict_proba = plain.predict_proba
-    assert any("the probability of" in said for said in refused(model))
+    assert any("the probability of" in message for message in refused(model))
     model = fitted("numbers by distance")
     model.predict = fitted("numbers").predict
-    assert any("halfway between" in said for said in refused(model))
+    assert any("halfway between" in message for message in refused(model))
 
 
 # --- what cannot be checked -----------------------------------------------------------------------
@@ -397,4 +397,4 @@ def test_how_many_rows_are_asked_for_depends_on_their_size():
 def test_a_radius_that_holds_everything_is_asked_for_less_often(rng):
     rows = rng.normal(size=(30_000, 1))
     model = peers.RadiusNeighborsRegressor(100.0).fit(rows, rows[:, 0])
-    assert len(accepted(model, rows, rows[:, 0]).parameters["asked"]) == 3
+    assert len(accepted(model, rows, rows[:, 0]).parameters["query_pairs"]) == 3

@@ -168,7 +168,7 @@ def test_of_a_grid_the_model_of_the_best_pair_is_kept(interrupted, classes, Cs, 
     model = LSSVCCV(Cs=Cs, gammas=4)
     scoring = "certus.solvers.lssvm.grid"
     said = interrupted(
-        model, classes, scoring, "without_its_row" if Cs == 6 else "solve", 8, threads
+        model, classes, scoring, "left_out_scores" if Cs == 6 else "solve", 8, threads
     )
     assert f"of {4 * Cs} pairs of C and gamma; the model of the best so far was kept" in said
     is_stopped(model, X, "the best so far was kept")
@@ -188,7 +188,7 @@ def test_before_the_first_pair_of_a_grid_nothing_is_kept(interrupted, classes):
     model = LSSVCCV(Cs=6, gammas=2)
     before = dict(vars(model))
     where = "certus.solvers.lssvm.grid"
-    assert interrupted(model, classes, where, "without_its_row", 0) == ""
+    assert interrupted(model, classes, where, "left_out_scores", 0) == ""
     assert vars(model) == before
 
 
@@ -231,7 +231,7 @@ def test_an_old_model_is_replaced_whole(interrupted, classes):
     X, y = classes
     model = LSSVCCV(Cs=6, gammas=2).fit(X, y)
     before = model.certificate_
-    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid", "without_its_row", 3)
+    interrupted(model, (X[::2], y[::2]), "certus.solvers.lssvm.grid", "left_out_scores", 3)
     assert model.certificate_ is not before
     assert model.certificate_.shape == (45, 4)
     assert len(model.X_fit_) == 45

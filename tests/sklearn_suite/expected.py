@@ -23,6 +23,8 @@ REASONS = {
     "connectivity": "documented: AgglomerativeClustering takes no connectivity",
     "ties": "documented: equally near rows, classes with equally many votes, order of labels",
     "kept": "documented: defaults, and what weights of neighbours mean",
+    "asked": "documented: a fit asks the model for predictions, which its certificate checks",
+    "class": "documented: RANSACRegressor asks for min_samples, but of its own LinearRegression",
     "words": "an error or a warning is there, in other words",
     "private": "private functions, classes and attributes of scikit-learn",
     "fitted": "the reference values are those of scikit-learn's own, less exact fit",
@@ -31,6 +33,7 @@ REASONS = {
 RIDGE = "linear_model/tests/test_ridge.py::"
 DESCENT = "linear_model/tests/test_coordinate_descent.py::"
 LOGISTIC = "linear_model/tests/test_logistic.py::"
+RANSAC = "linear_model/tests/test_ransac.py::"
 SAG = "linear_model/tests/test_sag.py::"
 KMEANS = "cluster/tests/test_k_means.py::"
 TREES = "cluster/tests/test_hierarchical.py::"
@@ -131,6 +134,17 @@ EXPECTED: dict[str, list[str]] = {
     "kept": [
         MIXTURE + "test_regularisation",
         CHECKS + "KNeighbors*check_sample_weight_equivalence*]",
+    ],
+    "asked": [
+        "metrics/tests/test_score_objects.py::test_multimetric_scorer_calls_method_once_classifier_no_decision",
+    ],
+    "class": [
+        RANSAC + "test_ransac_no_valid_data",
+        RANSAC + "test_ransac_no_valid_model",
+        RANSAC + "test_ransac_exceed_max_skips",
+        RANSAC + "test_ransac_warn_exceed_max_skips",
+        RANSAC + "test_ransac_min_n_samples",
+        RANSAC + "test_perfect_horizontal_line",
     ],
     "words": [
         RIDGE + "test_ridgecv_alphas_zero",

@@ -25,6 +25,7 @@ OWN = [
 OTHERS = [
     "tests/test_common.py",
     "tests/test_base.py",
+    "tests/test_calibration.py",
     "tests/test_multiclass.py",
     "tests/test_multioutput.py",
     "tests/test_pipeline.py",
@@ -38,6 +39,17 @@ OTHERS = [
     "feature_selection/tests/test_from_model.py",
     "feature_selection/tests/test_rfe.py",
     "feature_selection/tests/test_sequential.py",
+    "frozen/tests/test_frozen.py",
+    "inspection/tests/test_partial_dependence.py",
+    "inspection/tests/test_permutation_importance.py",
+    "linear_model/tests/test_least_angle.py",
+    "linear_model/tests/test_ransac.py",
+    "metrics/tests/test_score_objects.py",
+    "model_selection/tests/test_classification_threshold.py",
+    "model_selection/tests/test_search.py",
+    "model_selection/tests/test_successive_halving.py",
+    "model_selection/tests/test_validation.py",
+    "semi_supervised/tests/test_self_training.py",
 ]
 
 ALL = OWN + OTHERS

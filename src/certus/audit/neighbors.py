@@ -148,7 +148,7 @@ def _reading(
         "definition": "neighbors",
         "formula": f"the {wanted} by {told(metric, params)}",
         "parameters": {
-            "asked": asked, "start": start, "distances": d, "indices": i, **how,
+            "query_pairs": asked, "start": start, "distances": d, "indices": i, **how,
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
@@ -165,7 +165,7 @@ def _votes(
     d: np.ndarray,
 ) -> dict[str, Any]:
     some = np.diff(start) > 0  # of no neighbours at all there is nothing to predict
-    claim: dict[str, Any] = {"weights": _weights(model, start, d), "asked": some}
+    claim: dict[str, Any] = {"weights": _weights(model, start, d), "has_prediction": some}
     Q = _queries(rows, asked[some])
     said = _columns(ask.predict(Q))
     if not is_classifier(model):

@@ -68,7 +68,7 @@ class Parameters(TypedDict, total=False):
     density: tuple[int, bool] | None
     epsilon: float | None
     # neighbours
-    asked: np.ndarray
+    query_pairs: np.ndarray
     start: np.ndarray
     distances: np.ndarray
     indices: np.ndarray

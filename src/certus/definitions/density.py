@@ -1,13 +1,13 @@
-r"""Density by the k-th nearest row: is it what the rows say?
+r"""Density from the k-th nearest row: whether the stated values follow from the rows.
 
     p̂(z) = k/(N·V(r)),      p̂_c(z) = k_c/(N_c·V(r)),      V(r) = (2r)^d Γ(1 + 1/p)^d / Γ(1 + d/p)
 
 r is the distance ‖z − x‖_p from z to its k-th nearest of N rows, V the volume of a ball of that
-radius in d columns, k_c and N_c the rows of class c among the k nearest and among all. At a row of
-the data, that row is left out: N = n − 1. Every row counts once.
+radius in d columns, k_c and N_c the numbers of rows of class c among the k nearest and among all.
+At a row of the data, that row is left out: N = n − 1. Every row counts once.
 
-The claim is exact: the miss is the largest difference of a logarithm from what is stated. A row
-whose distance is r, up to 1e-12, may be one of the k or not: k_c is refused (a miss of ∞) unless it
+The claim is exact: the miss is the largest difference of a logarithm from the stated one. A row
+whose distance is r, up to 1e-12, may be one of the k or not: k_c is wrong (a miss of ∞) unless it
 lies between the number of rows nearer than r and that of those within r, and Σ k_c = k.
 
 Memory: two arrays as large as X.
@@ -23,7 +23,7 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, k, log_density, counts=None, log_class=None, Q=None, p=2.0, tol=1e-6):
     """Check log p̂ (m,), k_c (m, K) and log p̂_c (m, K) at the rows of Q (m, d), by default of X.
 
-    y (n,): numbers of classes 0 … K − 1, where counts and log_class are given. s is not used.
+    y (n,): class indices 0 … K − 1, if counts and log_class are given. s is not used.
     """
     Z = X if Q is None else Q
     log_p, log_pc, miss = np.empty(len(Z)), np.full(np.shape(log_class), nan), 0.0
@@ -53,7 +53,7 @@ def log_volume(r, d, p):
 
 
 def difference(stated, true):
-    """The largest of |stated − true|; ∞ and NaN differ from all but themselves."""
+    """Return the largest |stated − true|; ∞ and NaN equal only themselves."""
     same = (stated == true) | (np.isnan(stated) & np.isnan(true))
     far = np.abs(np.where(same, 0.0, stated) - np.where(same, 0.0, true))
     return float(np.where(np.isnan(far), inf, far).max())

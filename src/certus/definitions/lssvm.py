@@ -1,10 +1,10 @@
-r"""Least-squares support vector machines and kernel ridge: how far (β, b) is from the optimum.
+r"""Least-squares support vector machines and kernel ridge: distance of (β, b) from the optimum.
 
     P(w, b) = ½‖w‖² + C/2 Σ_i ω_i e_i²        e_i = y_i − wᵀφ(x_i) − b,   w = Σ_j β_j φ(x_j)
 
 K_ij = φ(x_i)ᵀφ(x_j). ω_i is the weight of row i times that of its class and, in a density-weighted
-machine, times d_i². y is any number, or ±1 for classes. Each column of y is a problem by itself;
-P is their sum. Kernel ridge has no intercept, and C = 1/α.
+machine, times d_i². y is any number, or ±1 for classes. Each column of y is a separate problem; P
+is their sum. Kernel ridge has no intercept, and C = 1/α.
 
 *Dual bound.* Let K have no negative eigenvalue. For every β' that is 0 where ω_i = 0, and has
 Σβ' = 0 (without an intercept: any sum),
@@ -15,14 +15,14 @@ The difference is a sum of squares. With δ = β − β',
 
     P(w, b) − D(β') = Σ_i Cω_i/2 (e_i − β'_i/(Cω_i))² + ½ δᵀKδ.
 
-At the optimum it is 0 for β' = β, so that β is used, made feasible.
+At the optimum it is 0 for β' = β; therefore β' is β, made feasible.
 
-*Other kernels.* Where K has negative eigenvalues, P has no minimum. The same sum says how far the
-equations e_i = β_i/(Cω_i), Σβ = 0 are missed: "stationary". Eigenvalues that are negative by
-rounding only are lifted to 0 by K + τI, and the claim is about that kernel.
+*Other kernels.* Where K has negative eigenvalues, P has no minimum. The same sum measures the
+violation of the equations e_i = β_i/(Cω_i), Σβ = 0: "stationary". Eigenvalues that are negative by
+rounding only are raised to 0 by K + τI, and the claim is about that kernel.
 
-The scale is Σf₀, or less where a column misses its own f₀ by more than tol: each must hold.
-Memory: three arrays as large as X, and of kernels that are not definite by what they are, K.
+The scale is Σf₀, or less where a column exceeds tol relative to its own f₀: each must hold.
+Memory: three arrays as large as X, and K for kernels that are not definite by definition.
 """
 
 from math import fsum, inf, nan
@@ -65,12 +65,12 @@ def sums(A):
 
 
 def diagonal_shift(kernel, X):
-    """(Has K + τI no negative eigenvalue?, τ), with τ as large as rounding at most, else 0."""
+    """Return whether K + τI has no negative eigenvalue for a τ within rounding, and τ (else 0)."""
     if kernel.is_definite():
         return True, 0.0
     K = np.array(list(kernel.rows(X)))
     if not np.abs(K - K.T).max() <= 1e-10 * np.abs(K).max():
-        return False, nan  # not symmetric: refused
+        return False, nan  # not symmetric: the check fails
     single = np.array_equal(K, K.astype(np.float32))  # given in single precision
     rounding = 4 * np.abs(K).sum(axis=1).max() * (2.0**-23 if single else len(K) * 2.0**-52)
     tau = max(-np.linalg.eigvalsh(K)[0], 0.0)

@@ -1,6 +1,6 @@
-"""Columns of numbers and columns of categories, from arrays and data frames.
+"""Numeric and categorical columns of arrays and data frames.
 
-table → columns:  numbers as float64, missing NaN;  categories as objects, missing None or NaN
+Numbers are float64 with NaN for missing, categories objects with None or NaN for missing.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,8 @@ Categorical = str | Iterable[object] | None  # names, numbers or a mask of colum
 
 
 class Table(NamedTuple):
+    """Columns of mixed data."""
+
     columns: list[np.ndarray]
     categorical: np.ndarray  # a mask
 
@@ -25,7 +27,7 @@ class Table(NamedTuple):
 
 
 def as_table(X: object, categorical: Categorical = "auto") -> Table:
-    """Columns of X; ``categorical`` as in ``Gower``."""
+    """Return the columns of X; ``categorical`` as in ``Gower``."""
     if library(X) is not None and len(getattr(X, "shape", ())) == 2:
         values, names, text = _of_frame(X)
     else:
@@ -54,19 +56,19 @@ def _of_frame(X: Any) -> tuple[list[np.ndarray], list[str] | None, np.ndarray]:
 def _of_array(X: object) -> tuple[list[np.ndarray], None, np.ndarray]:
     table = X.toarray() if hasattr(X, "toarray") else X
     if not isinstance(table, np.ndarray):
-        as_numbers = np.asarray(table, dtype=object)
+        objects = np.asarray(table, dtype=object)
         try:
-            table = as_numbers.astype(np.float64)
+            table = objects.astype(np.float64)
         except (TypeError, ValueError):
-            table = as_numbers
+            table = objects
     if table.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {table.ndim}D array instead: X holds rows; reshape one row "
-            "with x.reshape(1, -1)"
+            f"Expected 2D array, got {table.ndim}D array instead: X contains rows; reshape one "
+            "row with x.reshape(1, -1)"
         )
     columns = [table[:, l] for l in range(table.shape[1])]
-    plain = table.dtype.kind in "fiub"
-    text = [not plain and any(_no_number(v) for v in column) for column in columns]
+    is_numeric = table.dtype.kind in "fiub"
+    text = [not is_numeric and any(_no_number(v) for v in column) for column in columns]
     return columns, None, np.array(text, dtype=bool)
 
 
@@ -113,7 +115,7 @@ def _objects(column: np.ndarray) -> np.ndarray:
 
 
 def _numbers(column: np.ndarray, l: int, names: list[str] | None) -> np.ndarray:
-    called = name_of(l, names)
+    column_name = name_of(l, names)
     if column.dtype.kind == "O":
         column = np.array([np.nan if v is None else v for v in column], dtype=object)
     try:
@@ -121,12 +123,12 @@ def _numbers(column: np.ndarray, l: int, names: list[str] | None) -> np.ndarray:
     except (TypeError, ValueError) as error:
         first = next((v for v in column if isinstance(v, str)), column[0])
         raise ValueError(
-            f"{called} holds {first!r}, which is no number: list it in categorical=…"
+            f"{column_name} contains {first!r}, which is not a number: list it in categorical=…"
         ) from error
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
         raise ValueError(
-            f"{called} has {count(len(infinite), 'infinite value')} (first: row {infinite[0]}): "
-            "replace them by finite numbers or drop the rows"
+            f"{column_name} has {count(len(infinite), 'infinite value')} (first: row "
+            f"{infinite[0]}): replace them by finite numbers or drop the rows"
         )
     return numbers

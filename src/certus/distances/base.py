@@ -1,4 +1,4 @@
-"""What a distance is: a small object that compares rows, alone or all with all."""
+"""The base class of distances: objects that compare rows pair by pair or all with all."""
 
 import copy
 from typing import Any, Self
@@ -14,9 +14,9 @@ Flag = tuple[str, np.ndarray, str]
 class Distance:
     """A distance d(a, b) between rows.
 
-    Subclass it and give ``name`` and ``compare``; what else is here has defaults. Objects are
-    not changed after they are made: ``prepare`` returns a copy. A search calls ``prepare`` once,
-    ``read`` once for each side, and ``compare`` for each block.
+    A subclass defines ``name`` and ``compare``; everything else has defaults. Objects are
+    immutable: ``prepare`` returns a copy. A search calls ``prepare`` once, ``read`` once for each
+    side, and ``compare`` for each block.
 
     Attributes
     ----------
@@ -25,15 +25,15 @@ class Distance:
     formula : str
         d(a, b), Δ = a − b.
     embedded_metric : "manhattan", "euclidean", "sqeuclidean", "chebyshev", "minkowski" or None
-        The plain, unweighted distance of ``embed``-ed rows that equals this one; None: no such.
+        The unweighted distance of ``embed``-ed rows that equals this one; None if there is none.
     embedded_p : float or None
         Its order: 1, 2 (also for "sqeuclidean"), infinity, or another p.
     euclidean_like : "euclidean", "sqeuclidean" or None
-        The same, where it is ‖·‖ or ‖·‖².
+        ``embedded_metric`` where it is ‖·‖ or ‖·‖², else None.
     missing : bool
-        Are NaN in the rows allowed?
+        Whether NaN in the rows is allowed.
     note : str or None
-        What ``prepare`` had to decide, in words.
+        Choices that ``prepare`` made for the rows, in words.
     """
 
     name: str = ""
@@ -48,32 +48,32 @@ class Distance:
         return self.embedded_metric if self.embedded_p == 2 else None
 
     def prepare(self, X: object) -> "Distance":
-        """A distance that has learnt what it needs from the rows of a fit; here, nothing."""
+        """Return a copy with what is estimated from the rows of a fit; by default ``self``."""
         return self
 
     def read(self, X: object) -> np.ndarray:
-        """X checked, as the numbers that ``compare`` takes; float64 in C order."""
+        """Return X, validated, as the numbers that ``compare`` takes; float64 in C order."""
         return as_rows(X, missing=self.missing)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-        """d(A_i, B_j) of all pairs of rows that ``read`` returned; nothing is checked again."""
+        """Return d(A_i, B_j) of all pairs of rows from ``read``, without further validation."""
         raise NotImplementedError
 
     def embed(self, X: np.ndarray) -> np.ndarray:
-        """Rows whose plain ``embedded_metric`` is this distance; float64 in C order."""
+        """Return rows whose ``embedded_metric`` is this distance; float64 in C order."""
         return self.read(X)
 
     def pairwise(
         self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
     ) -> np.ndarray:
-        """d(A_i, B_j) of all pairs, (n, m); B None: of the rows of A among themselves."""
+        """Return d(A_i, B_j) of all pairs, (n, m); B None: between the rows of A."""
         if is_sparse(A) or is_sparse(B):
             return sparse_pairs(self, A, B, threads)
         rows, others = two_sides(A, B, missing=self.missing)
         return self.compare(rows, others, threads)
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """d(A_i, B_i), row by row, (n,)."""
+        """Return d(A_i, B_i) row by row, (n,)."""
         rows, others = two_sides(A, B, missing=self.missing)
         if len(rows) != len(others):
             raise ValueError(f"A has {len(rows):,} rows, B has {len(others):,}: they are compared "
@@ -83,38 +83,39 @@ class Distance:
     def weight_vjp(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
     ) -> np.ndarray:
-        """Σ_ij C_ij ∂d(A_i, B_j)/∂w, (p,), for distances with feature weights w."""
+        """Return Σ_ij C_ij ∂d(A_i, B_j)/∂w, (p,), for distances with feature weights w."""
         raise TypeError(f"{type(self).__name__} has no derivative with respect to feature weights; "
                         "Manhattan, Euclidean, SquaredEuclidean and PhiS have")  # fmt: skip
 
     def parameters(self) -> dict[str, Any]:
-        """What ``paired(A, B, name, **parameters)`` of ``certus.proofs.distances`` needs."""
+        """Return the parameters of ``certus.proofs.distances.paired(A, B, name, …)``."""
         return {name: value for name, value in self._given().items() if value is not None}
 
     def flags(self, X: object) -> list[Flag]:
-        """Rows for which the distance says little: (code, their numbers, a sentence) each."""
+        """Return rows with degenerate distances, as tuples (code, row numbers, a sentence)."""
         return []
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        one_by_one = [
+        distances = [
             self.compare(A[[i]], B[[i]], 1)[0, 0] for i in range(len(A))
         ]  # fmt: skip
-        return np.array(one_by_one, dtype=np.float64)
+        return np.array(distances, dtype=np.float64)
 
-    def _with(self, **found: object) -> Self:
-        """A copy with other attributes."""
+    def _with(self, **attributes: object) -> Self:
+        """Return a copy with other attributes."""
         other = copy.copy(self)
-        vars(other).update(found)
+        vars(other).update(attributes)
         return other
 
     def _given(self) -> dict[str, Any]:
-        """What the constructor was given."""
-        own = vars(self).items()
-        return {name: value for name, value in own if name != "note" and not name.startswith("_")}
+        """Return the arguments of the constructor."""
+        given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        given.pop("note", None)
+        return given
 
     def __repr__(self) -> str:
-        shown = [f"{k}={_short(v)}" for k, v in self._given().items() if v is not None]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        arguments = [f"{k}={_short(v)}" for k, v in self._given().items() if v is not None]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -1,8 +1,8 @@
-"""Distances of rows of true and false, from how often they agree.
+"""Distances between boolean rows, from the counts of agreeing and differing features.
 
     tt = Σ w·1[a and b],  tf = Σ w·1[a and not b],  ft, ff alike;   d = formula(tt, tf, ft, ff)
 
-Products of matrices count them for all pairs; without weights one is enough.
+Products of matrices count them for all pairs; without weights one product is enough.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from .shares import _Share
 
 
 class Boolean(_Share):
-    """A distance between rows of true and false, by scikit-learn's name.
+    """A distance between boolean rows, by scikit-learn's name.
 
     =============== =====================================
     dice            (tf + ft) / (2tt + tf + ft)
@@ -29,7 +29,7 @@ class Boolean(_Share):
     =============== =====================================
 
     tt counts the features that are true in both rows, tf those true in a alone, and so on; 0/0 is
-    0. What is not 0 is true; other numbers than 0 and 1 get a warning.
+    0. Nonzero values are true; numbers other than 0 and 1 cause a warning.
 
     Parameters
     ----------
@@ -65,22 +65,24 @@ class Boolean(_Share):
     ) -> np.ndarray:
         rows, others = two_sides(A, B)
         if not (_is_boolean(rows) and (rows is others or _is_boolean(others))):
-            said = f"Data was converted to boolean for metric {self.name}"
-            warn_user(said, DataConversionWarning)
+            message = f"Data was converted to boolean for metric {self.name}"
+            warn_user(message, DataConversionWarning)
         return self.compare(rows, others, threads)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         w = self._weights(A.shape[1])
         a, b = (A != 0).astype(float), (B != 0).astype(float)
 
-        def both(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        def count_pairs(x: np.ndarray, z: np.ndarray) -> np.ndarray:
             return blocks.sums_of_pairs(blocks.PRODUCT, x * w, z, threads=threads)
 
-        tt = both(a, b)
-        if self.w is None:  # counts are exact, so the rest follows
+        tt = count_pairs(a, b)
+        if self.w is None:  # counts are exact, so the other three follow
             tf, ft = a.sum(axis=1)[:, None] - tt, b.sum(axis=1)[None, :] - tt
             return self._from(tt, tf, ft, len(w) - tt - tf - ft)
-        return self._from(tt, both(a, 1 - b), both(1 - a, b), both(1 - a, 1 - b))
+        return self._from(
+            tt, count_pairs(a, 1 - b), count_pairs(1 - a, b), count_pairs(1 - a, 1 - b)
+        )
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         w = self._weights(A.shape[1])
@@ -96,7 +98,7 @@ def _is_boolean(X: np.ndarray) -> bool:
     return bool(((X == 0) | (X == 1)).all())
 
 
-# tf + ft in brackets: the same bits for (a, b) and (b, a)
+# tf + ft in parentheses: the same bits for (a, b) and (b, a)
 FORMULAS = {
     "dice": lambda tt, tf, ft, ff: (tf + ft, 2 * tt + (tf + ft)),
     "jaccard": lambda tt, tf, ft, ff: (tf + ft, tt + (tf + ft)),

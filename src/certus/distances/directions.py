@@ -2,9 +2,10 @@
 
     1 − cos(a, b) = ½ ‖a/‖a‖ − b/‖b‖‖²
 
-so that each is the squared Euclidean distance of rows of length 1/√2, exact for small angles. A row
-without a direction (zeros; for the correlations: a constant) gets one of its own, at a right angle
-to all others: its distance to another such row is 0, to every other row 1. ``flags`` names them.
+so that each is the squared Euclidean distance of rows of length 1/√2, accurate for small angles. A
+row without a direction (zeros; for the correlations: a constant) is given an extra direction
+orthogonal to all others: its distance to another such row is 0, to every other row 1. ``flags``
+names such rows.
 """
 
 import numpy as np
@@ -12,9 +13,9 @@ import numpy as np
 from ..text.format import count, listed
 from .base import Distance, Flag
 from .minkowski import squared_differences
-from .reading import as_rows, not_negative_weights, require_columns
+from .reading import as_rows, nonnegative_weights, require_columns
 
-HALF = np.sqrt(0.5)
+SQRT_HALF = np.sqrt(0.5)
 
 
 class Cosine(Distance):
@@ -39,14 +40,16 @@ class Cosine(Distance):
     formula = "1 − cos(a, b)"
     embedded_metric = "sqeuclidean"
     embedded_p = 2.0
-    lost = ("zero row", "{} of zeros ({}): {} at cosine distance 1 from every row that has a "
-            "direction")  # fmt: skip
+    no_direction = (
+        "zero row",
+        "{} of zeros ({}): {} at cosine distance 1 from every row that has a direction",
+    )
 
     def __init__(self, w: object = None):
-        self.w = None if w is None else not_negative_weights(w)
+        self.w = None if w is None else nonnegative_weights(w)
 
     def embed(self, X: np.ndarray) -> np.ndarray:
-        """Rows of length 1/√2 in p + 1 coordinates; the last is for rows without a direction."""
+        """Return rows of length 1/√2 with p + 1 columns, the last for rows without a direction."""
         return self._embedded(as_rows(X))
 
     def _embedded(self, rows: np.ndarray) -> np.ndarray:
@@ -54,11 +57,11 @@ class Cosine(Distance):
         n, p = vectors.shape
         out = np.zeros((n, p + 1))
         most = np.max(np.abs(vectors), axis=1, initial=0.0)
-        lost = most == 0
-        unit = np.divide(vectors, most[:, None], out=out[:, :p], where=~lost[:, None])
+        no_direction = most == 0
+        unit = np.divide(vectors, most[:, None], out=out[:, :p], where=~no_direction[:, None])
         length = np.sqrt(np.einsum("ij,ij->i", unit, unit))
-        unit *= np.divide(HALF, length, out=np.zeros(n), where=~lost)[:, None]
-        out[lost, p] = HALF
+        unit *= np.divide(SQRT_HALF, length, out=np.zeros(n), where=~no_direction)[:, None]
+        out[no_direction, p] = SQRT_HALF
         return out
 
     def _vectors(self, rows: np.ndarray) -> np.ndarray:
@@ -76,14 +79,14 @@ class Cosine(Distance):
         return ((self._embedded(A) - self._embedded(B)) ** 2).sum(axis=1)
 
     def flags(self, X: object) -> list[Flag]:
-        """The rows that have no direction."""
+        """Return the rows that have no direction."""
         rows = np.flatnonzero(~self._vectors(as_rows(X)).any(axis=1))
         if not len(rows):
             return []
-        code, said = self.lost
+        code, template = self.no_direction
         which = f"{'row' if len(rows) == 1 else 'rows'} {listed([str(i) for i in rows], 5)}"
         are = "it is" if len(rows) == 1 else "they are"
-        return [(code, rows, said.format(count(len(rows), "row"), which, are))]
+        return [(code, rows, template.format(count(len(rows), "row"), which, are))]
 
 
 class Correlation(Cosine):
@@ -106,8 +109,10 @@ class Correlation(Cosine):
 
     name = "correlation"
     formula = "1 − corr(a, b)"
-    lost = ("constant row", "{} constant ({}): {} at correlation distance 1 from every row that "
-            "varies")  # fmt: skip
+    no_direction = (
+        "constant row",
+        "{} constant ({}): {} at correlation distance 1 from every row that varies",
+    )
 
     def _vectors(self, rows: np.ndarray) -> np.ndarray:
         if self.w is not None:

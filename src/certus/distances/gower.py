@@ -1,4 +1,4 @@
-"""Gower's distance: numbers, categories and missing values in one row.
+"""Gower's distance between rows of numbers, categories and missing values.
 
 d(a, b) = Σ_l w_l d_l / Σ_l w_l,   over the features l that are known in both rows,
 d_l = |a_l − b_l| / range_l  for numbers,   1[a_l ≠ b_l]  for categories
@@ -12,7 +12,7 @@ from . import blocks
 from ._tables import Categorical, Table, as_table
 from .base import Distance, Flag
 from .missing import checked_overlap, least_overlap, too_few
-from .reading import not_negative_weights, require_columns
+from .reading import nonnegative_weights, require_columns
 
 
 class Gower(Distance):
@@ -26,15 +26,15 @@ class Gower(Distance):
     Parameters
     ----------
     categorical : "auto", None, mask, column numbers or names, default="auto"
-        Which columns hold categories. "auto": in data frames the columns of text, categories and
-        booleans; in object arrays those with a value that is no number.
+        Which columns are categorical. "auto": in data frames the columns of text, categories and
+        booleans; in object arrays those with a value that is not a number.
     ranges : array-like of shape (n_features,), optional
-        max − min of each column (those of categories are not used). None: of the rows of the fit.
+        max − min of each column (ignored for categories). None: of the rows of the fit.
     w : array-like of shape (n_features,), optional
-        Feature weights, not negative. None: all 1.
+        Nonnegative feature weights. None: all 1.
     min_overlap : int or float, default=1
-        How many features two rows must share, or below 1 the least share of them, for a distance
-        that is not NaN.
+        How many features two rows must share, or if below 1 the smallest share of them, for a
+        distance that is not NaN.
 
     Examples
     --------
@@ -63,20 +63,20 @@ class Gower(Distance):
     ):
         self.categorical = categorical
         self.ranges = None if ranges is None else np.array(ranges, dtype=np.float64)
-        self.w = None if w is None else not_negative_weights(w)
+        self.w = None if w is None else nonnegative_weights(w)
         self.min_overlap = checked_overlap(min_overlap)
 
     def prepare(self, X: object) -> "Gower":
-        """A copy with the categories and the ranges of the rows of a fit."""
-        return self._learn([as_table(X, self.categorical)])
+        """Return a copy with the categories and ranges of the rows of a fit."""
+        return self._prepare_tables([as_table(X, self.categorical)])
 
     def parameters(self) -> dict[str, Any]:
         if self._ranges is None:
-            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+            raise ValueError("Gower has no ranges and categories yet: prepare(X) it")
         given = {"w": self.w, "min_overlap": self.min_overlap}
         return {"ranges": self._ranges, "categorical": vars(self)["_categorical"], **given}
 
-    def _learn(self, tables: list[Table]) -> "Gower":
+    def _prepare_tables(self, tables: list[Table]) -> "Gower":
         first = tables[0]
         p = first.width
         if self.w is not None:
@@ -85,30 +85,30 @@ class Gower(Distance):
         ranges = np.zeros(p)
         for l in range(p):
             if first.categorical[l]:
-                # in order of appearance: only whether codes are equal matters
-                seen = dict.fromkeys(v for t in tables for v in t.columns[l] if not _unknown(v))
-                categories[l] = {value: code for code, value in enumerate(seen)}
+                # in order of appearance, since codes are only tested for equality
+                values = dict.fromkeys(v for t in tables for v in t.columns[l] if not _unknown(v))
+                categories[l] = {value: code for code, value in enumerate(values)}
             else:
                 known = np.concatenate([t.columns[l][~np.isnan(t.columns[l])] for t in tables])
                 ranges[l] = np.ptp(known) if len(known) else 0.0
         if self.ranges is not None:
             require_columns(len(self.ranges), p, "ranges")
             numeric = ~first.categorical
-            good = np.isfinite(self.ranges) & (self.ranges >= 0)
-            if not good[numeric].all():
-                j = int(np.flatnonzero(numeric & ~good)[0])
+            valid = np.isfinite(self.ranges) & (self.ranges >= 0)
+            if not valid[numeric].all():
+                j = int(np.flatnonzero(numeric & ~valid)[0])
                 raise ValueError(f"ranges[{j}] is {self.ranges[j]}: give max − min of the column")
             ranges = np.where(numeric, self.ranges, 0.0)
-        # a column that does not vary differs or does not, as a category
+        # a column that does not vary in the fit is treated as a category
         kinds = (first.categorical | (ranges == 0)).astype(np.intp)
         return self._with(
             _categories=categories, _ranges=ranges, _kinds=kinds, _categorical=first.categorical
         )
 
     def read(self, X: object) -> np.ndarray:
-        """Numbers as they are, categories as codes (new ones above those of the fit)."""
+        """Return numbers unchanged and categories as codes (new ones above those of the fit)."""
         if self._categories is None:
-            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+            raise ValueError("Gower has no ranges and categories yet: prepare(X) it")
         table = as_table(X, vars(self)["_categorical"])
         return self._coded(table, self._categories)
 
@@ -129,52 +129,58 @@ class Gower(Distance):
     def pairwise(
         self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
     ) -> np.ndarray:
-        """d(A_i, B_j) of all pairs; ranges are those of A and B together where none are known."""
-        ready, a, b = self._both(A, B)
-        return ready.compare(a, b, threads)
+        """Return d(A_i, B_j) of all pairs; before ``prepare``, ranges are those of A and B."""
+        prepared, a, b = self._coded_sides(A, B)
+        return prepared.compare(a, b, threads)
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """d(A_i, B_i), row by row, (n,)."""
-        ready, a, b = self._both(A, B)
+        """Return d(A_i, B_i) row by row, (n,)."""
+        prepared, a, b = self._coded_sides(A, B)
         if len(a) != len(b):
-            raise ValueError(f"A has {len(a):,} rows, B has {len(b):,}: give as many of both")
-        each = [ready.compare(a[[i]], b[[i]], 1)[0, 0] for i in range(len(a))]
+            raise ValueError(
+                f"A has {len(a):,} rows, B has {len(b):,}: they are compared row by row"
+            )
+        each = [prepared.compare(a[[i]], b[[i]], 1)[0, 0] for i in range(len(a))]
         return np.array(each, dtype=np.float64)
 
-    def _both(self, A: np.ndarray, B: np.ndarray | None) -> tuple["Gower", np.ndarray, np.ndarray]:
+    def _coded_sides(
+        self, A: np.ndarray, B: np.ndarray | None
+    ) -> tuple["Gower", np.ndarray, np.ndarray]:
         which = self.categorical if self._kinds is None else vars(self)["_categorical"]
         a = as_table(A, which)
         if B is None or B is A:
-            ready = self if self._kinds is not None else self._learn([a])
-            assert ready._categories is not None
-            rows = ready._coded(a, ready._categories)
-            return ready, rows, rows
+            prepared = self if self._kinds is not None else self._prepare_tables([a])
+            assert prepared._categories is not None
+            rows = prepared._coded(a, prepared._categories)
+            return prepared, rows, rows
         b = as_table(B, which)
         require_columns(a.width, b.width, "X")
-        if (a.categorical != b.categorical).any():  # a column is of categories if either says so
+        if (
+            a.categorical != b.categorical
+        ).any():  # a column is categorical if it is in either side
             both = a.categorical | b.categorical
             a, b = as_table(A, both), as_table(B, both)
-        ready = self if self._kinds is not None else self._learn([a, b])
-        # values that neither the fit nor the other side knows still differ from each other
-        learnt = self._learn([a, b])._categories
-        assert learnt is not None
-        known = {l: dict(codes) for l, codes in (ready._categories or {}).items()}
-        for l, values in learnt.items():
+        prepared = self if self._kinds is not None else self._prepare_tables([a, b])
+        # categories that are new to the fit get codes too, so that they differ from each other
+        in_either = self._prepare_tables([a, b])._categories
+        assert in_either is not None
+        codes_known = {l: dict(codes) for l, codes in (prepared._categories or {}).items()}
+        for l, values in in_either.items():
             for value in values:
-                known.setdefault(l, {}).setdefault(value, len(known[l]))
-        return ready, ready._coded(a, known), ready._coded(b, known)
+                codes_known.setdefault(l, {}).setdefault(value, len(codes_known[l]))
+        return prepared, prepared._coded(a, codes_known), prepared._coded(b, codes_known)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         if self._ranges is None or self._kinds is None:
-            raise ValueError("Gower knows no ranges and categories yet: prepare(X) it")
+            raise ValueError("Gower has no ranges and categories yet: prepare(X) it")
         p = A.shape[1]
         w = np.ones(p) if self.w is None else self.w
         scale = np.divide(1.0, self._ranges, out=np.ones(p), where=self._ranges > 0)
         least = least_overlap(self.min_overlap, p)
 
         def mean(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
-            few = weight < (least if self.w is None else np.finfo(float).tiny)
-            total /= np.where(few, np.nan, weight)
+            undefined = weight < (least if self.w is None else np.finfo(float).tiny)
+            total /= np.where(undefined, np.nan, weight)
             return total
 
         D = blocks.shared_features(A, B, w, scale, self._kinds, mean, threads)
@@ -187,12 +193,12 @@ class Gower(Distance):
         return D
 
     def flags(self, X: object) -> list[Flag]:
-        """Rows with too few known features to be compared with any other."""
+        """Return rows with too few known features to be compared with any other."""
         table = as_table(X, self.categorical)
-        known = np.zeros(len(table.columns[0]) if table.width else 0, dtype=int)
+        n_known = np.zeros(len(table.columns[0]) if table.width else 0, dtype=int)
         for column in table.columns:
-            known += np.array([not _unknown(v) for v in column], dtype=int)
-        return too_few(known, least_overlap(self.min_overlap, table.width))
+            n_known += np.array([not _unknown(v) for v in column], dtype=int)
+        return too_few(n_known, least_overlap(self.min_overlap, table.width))
 
 
 def _unknown(value: object) -> bool:

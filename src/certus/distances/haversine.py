@@ -1,4 +1,4 @@
-"""The angle between two places on a sphere."""
+"""The angle between two points on a sphere."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Haversine(Distance):
     """
 
     name = "haversine"
-    formula = "the angle between two places"
+    formula = "the angle between two points"
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         _require_places(A)

@@ -1,8 +1,8 @@
-"""Distances in units of the data's own spread: standardised Euclid and Mahalanobis.
+"""Distances in units of the spread of the data: standardised Euclidean and Mahalanobis.
 
     d(a, b) = √(Δᵀ V⁻¹ Δ) = ‖L⁻¹a − L⁻¹b‖,   V = L Lᵀ
 
-V is given, or estimated from the rows of the fit; an estimate that cannot be inverted is shrunk.
+V is given, or estimated from the rows of the fit; a singular estimate is shrunk.
 """
 
 from typing import Any
@@ -16,45 +16,45 @@ from .minkowski import squared_differences
 from .reading import as_rows, require_columns, two_sides
 
 
-class _InUnits(Distance):
-    """‖R(a − c) − R(b − c)‖ for a matrix or a diagonal R; c keeps digits far from the origin."""
+class _Whitened(Distance):
+    """‖R(a − c) − R(b − c)‖ for a matrix or a diagonal R; c avoids cancellation far from 0."""
 
     embedded_metric = "euclidean"
     embedded_p = 2.0
     _R: np.ndarray | None = None
-    _centre: np.ndarray | None = None
+    _center: np.ndarray | None = None
 
     def embed(self, X: np.ndarray) -> np.ndarray:
-        """R(x − c): R from ``prepare`` or the constructor, c the mean of the rows of the fit."""
+        """Return R(x − c), with R from ``prepare`` or the constructor, c the mean of the fit."""
         rows = as_rows(X)
-        return self._embedded(rows, self._centre)
+        return self._embedded(rows, self._center)
 
     def _embedded(
-        self, rows: np.ndarray, centre: np.ndarray | None, threads: int | None = None
+        self, rows: np.ndarray, center: np.ndarray | None, threads: int | None = None
     ) -> np.ndarray:
         if self._R is None:
             raise ValueError(f"{type(self).__name__} has no V yet: give V=…, or prepare(X) it")
         require_columns(self._R.shape[-1], rows.shape[1], "V")
-        rows = rows if centre is None else rows - centre
+        rows = rows if center is None else rows - center
         if self._R.ndim == 1:
             return rows * self._R
-        # equal rows must give equal bits wherever they stand, which a product by BLAS does not
+        # equal rows must give equal bits at any position, which BLAS does not guarantee
         R = np.ascontiguousarray(self._R)
         return blocks.sums_of_pairs(blocks.PRODUCT, rows, R, threads=threads)
 
     def pairwise(
         self, A: np.ndarray, B: np.ndarray | None = None, *, threads: int | None = None
     ) -> np.ndarray:
-        """d(A_i, B_j) of all pairs; V is estimated from A and B together where there is none."""
+        """Return d(A_i, B_j) of all pairs; without V, it is estimated from A and B together."""
         rows, others = two_sides(A, B)
-        return self._ready(rows, others).compare(rows, others, threads)
+        return self._prepared(rows, others).compare(rows, others, threads)
 
     def paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """d(A_i, B_i), row by row; V is estimated from A and B together where there is none."""
+        """Return d(A_i, B_i) row by row; without V, it is estimated from A and B together."""
         rows, others = two_sides(A, B)
-        return Distance.paired(self._ready(rows, others), rows, others)
+        return Distance.paired(self._prepared(rows, others), rows, others)
 
-    def _ready(self, A: np.ndarray, B: np.ndarray) -> "Distance":
+    def _prepared(self, A: np.ndarray, B: np.ndarray) -> "Distance":
         if self._R is not None:
             return self
         return self.prepare(A if A is B else np.concatenate([A, B]))
@@ -62,10 +62,10 @@ class _InUnits(Distance):
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
         if not len(A) or not len(B):
             return np.empty((len(A), len(B)))
-        centre = A.mean(axis=0) if self._centre is None else self._centre
-        same = A is B
-        A = self._embedded(A, centre, threads)
-        B = A if same else self._embedded(B, centre, threads)
+        center = A.mean(axis=0) if self._center is None else self._center
+        symmetric = A is B
+        A = self._embedded(A, center, threads)
+        B = A if symmetric else self._embedded(B, center, threads)
         D = squared_differences(A, B, None, threads)
         return np.sqrt(D, out=D)
 
@@ -73,7 +73,7 @@ class _InUnits(Distance):
         return np.sqrt((self._embedded(A - B, None) ** 2).sum(axis=1))
 
 
-class StandardizedEuclidean(_InUnits):
+class StandardizedEuclidean(_Whitened):
     """d(a, b) = √Σ_l (a_l − b_l)²/V_l, each feature in units of its standard deviation.
 
     Parameters
@@ -104,34 +104,34 @@ class StandardizedEuclidean(_InUnits):
         if self._R is None:
             raise ValueError("StandardizedEuclidean has no V yet: give V=…, or prepare(X) it")
         with np.errstate(divide="ignore"):
-            return {"V": self._R**-2.0}  # infinite for a feature that is left out
+            return {"V": self._R**-2.0}  # infinite for a feature that does not vary
 
     def prepare(self, X: object) -> "StandardizedEuclidean":
-        """A copy with the variances, and the mean, of the rows of a fit."""
+        """Return a copy with the variances and the mean of the rows of a fit."""
         rows = as_rows(X)
-        centre = rows.mean(axis=0)
+        center = rows.mean(axis=0)
         if self._R is not None:
             require_columns(len(self._R), rows.shape[1], "V")
-            return self._with(_centre=centre)
+            return self._with(_center=center)
         if len(rows) < 2:
             raise ValueError("variances need two rows or more, X has one: give V=…")
-        Z = _about_the_mean(rows, centre)
+        Z = _centered(rows, center)
         V = (Z**2).sum(axis=0) / (len(rows) - 1)
-        still = (rows == rows[0]).all(axis=0)
-        V[still] = 0.0
+        is_constant = (rows == rows[0]).all(axis=0)
+        V[is_constant] = 0.0
         R = np.divide(1.0, np.sqrt(V), out=np.zeros_like(V), where=V > 0)
-        return self._with(_V=V, _R=R, _centre=centre, note=left_out(np.flatnonzero(still)))
+        return self._with(_V=V, _R=R, _center=center, note=left_out(np.flatnonzero(is_constant)))
 
 
-class Mahalanobis(_InUnits):
+class Mahalanobis(_Whitened):
     """d(a, b) = √((a − b)ᵀ V⁻¹ (a − b)), V the covariance matrix of the features.
 
     Parameters
     ----------
     V : array-like of shape (n_features, n_features), optional
-        The covariance matrix. One that cannot be inverted is shrunk towards its diagonal.
+        The covariance matrix. A singular one is shrunk towards its diagonal.
     VI : array-like of shape (n_features, n_features), optional
-        Its inverse, instead. With neither, V is estimated from the rows of the fit (divided by
+        Its inverse, instead of V. With neither, V is estimated from the rows of the fit (divided by
         n − 1), and shrunk after Ledoit and Wolf (2004) on standardised columns where it is
         singular or there are no more rows than features; ``note`` says so.
 
@@ -151,14 +151,14 @@ class Mahalanobis(_InUnits):
         self.V = None if V is None else _square(V, "V")
         self.VI = None if VI is None else _square(VI, "VI")
         if self.V is not None:
-            self._use(estimate(self.V))
+            self._set_estimate(estimate(self.V))
         elif self.VI is not None:
             self._R = factor_of_inverse(self.VI)
 
-    def _use(self, found: Estimate) -> None:
-        self._R, self._V = found.R, found.V
-        if found.note:
-            self.note = found.note
+    def _set_estimate(self, estimated: Estimate) -> None:
+        self._R, self._V = estimated.R, estimated.V
+        if estimated.note:
+            self.note = estimated.note
 
     def _given(self) -> dict[str, Any]:
         return {"V": self.V, "VI": self.VI}
@@ -173,30 +173,30 @@ class Mahalanobis(_InUnits):
 
     @property
     def covariance(self) -> np.ndarray | None:
-        """V as it is used: given, estimated or shrunk; None before it is known, or with VI."""
+        """V as used: given, estimated or shrunk; None before ``prepare``, or with VI."""
         return vars(self).get("_V")
 
     def prepare(self, X: object) -> "Mahalanobis":
-        """A copy with the covariance matrix, and the mean, of the rows of a fit."""
+        """Return a copy with the covariance matrix and the mean of the rows of a fit."""
         rows = as_rows(X)
-        centre = rows.mean(axis=0)
+        center = rows.mean(axis=0)
         if self._R is not None:
             require_columns(self._R.shape[1], rows.shape[1], "V")
-            return self._with(_centre=centre)
+            return self._with(_center=center)
         if len(rows) < 2:
             raise ValueError("a covariance matrix needs two rows or more, X has one: give V=…")
-        Z = _about_the_mean(rows, centre)
-        still = (rows == rows[0]).all(axis=0)
-        Z[:, still] = 0.0
+        Z = _centered(rows, center)
+        is_constant = (rows == rows[0]).all(axis=0)
+        Z[:, is_constant] = 0.0
         V = np.dot(Z.T, Z) / (len(rows) - 1)
-        other: Mahalanobis = self._with(_centre=centre)
-        other._use(estimate(V, Z))
+        other: Mahalanobis = self._with(_center=center)
+        other._set_estimate(estimate(V, Z))
         return other
 
 
-def _about_the_mean(rows: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    Z = rows - centre
-    Z -= Z.mean(axis=0)  # what the mean lost to rounding, far from the origin
+def _centered(rows: np.ndarray, center: np.ndarray) -> np.ndarray:
+    Z = rows - center
+    Z -= Z.mean(axis=0)  # the rounding error of the mean, far from the origin
     return Z
 
 
@@ -204,4 +204,4 @@ def _square(given: object, what: str) -> np.ndarray:
     V = np.array(given, dtype=np.float64)
     if V.ndim != 2 or V.shape[0] != V.shape[1] or not np.isfinite(V).all():
         raise ValueError(f"{what} has shape {V.shape}: give a square matrix of finite numbers")
-    return (V + V.T) / 2  # Δᵀ V Δ sees no more of it
+    return (V + V.T) / 2  # the symmetric part: Δᵀ V Δ does not depend on the rest

@@ -1,4 +1,4 @@
-"""Minkowski's distances: sums of powers of |Δ|, with feature weights."""
+"""Minkowski distances: sums of powers of |Δ|, with feature weights."""
 
 import numbers
 from typing import Any
@@ -7,23 +7,27 @@ import numpy as np
 
 from . import blocks
 from .base import Distance
-from .reading import feature_weights, not_negative_weights, require_columns, two_sides
+from .reading import feature_weights, nonnegative_weights, require_columns, two_sides
 
-UNIT = 2.0**500  # above it, and below its inverse, squares are scaled first
+MAX_UNSCALED = 2.0**500  # rows beyond it, or all below its inverse, are scaled before squaring
 
 
-def _root(block: np.ndarray) -> None:
+def _take_root(block: np.ndarray) -> None:
     np.sqrt(block, out=block)
 
 
 def power_of_two(A: np.ndarray, B: np.ndarray) -> float:
-    """2^k by which rows so large or so small that squares overflow are divided; otherwise 1."""
-    most = max((float(np.abs(X).max()) for X in (A, B) if X.size), default=1.0)
-    return 1.0 if most == 0 or 1 / UNIT < most < UNIT else float(2.0 ** np.floor(np.log2(most)))
+    """Return 2^k to divide rows by whose squares would overflow or underflow; otherwise 1."""
+    largest = max((float(np.abs(X).max()) for X in (A, B) if X.size), default=1.0)
+    return (
+        1.0
+        if largest == 0 or 1 / MAX_UNSCALED < largest < MAX_UNSCALED
+        else float(2.0 ** np.floor(np.log2(largest)))
+    )
 
 
 class _Weighted(Distance):
-    """A distance in which w_l² multiplies what feature l adds."""
+    """A distance in which w_l² multiplies the term of feature l."""
 
     def __init__(self, w: object = None):
         self.w = None if w is None else feature_weights(w)
@@ -55,7 +59,7 @@ class Manhattan(_Weighted):
     ----------
     w : array-like of shape (n_features,), optional
         Feature weights; their squares multiply, as in neighbourhood component feature selection.
-        None: all 1. (Weights that multiply as they are: ``Minkowski(1, w=…)``.)
+        None: all 1. (Unsquared weights: ``Minkowski(1, w=…)``.)
 
     Examples
     --------
@@ -88,9 +92,9 @@ class Manhattan(_Weighted):
     def weight_vjp(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
     ) -> np.ndarray:
-        """Σ_ij C_ij · 2 w_l |Δ_l|."""
+        """Return Σ_ij C_ij · 2 w_l |Δ_l|."""
         rows, others, C, w = self._for_vjp(A, B, C)
-        return 2 * w * blocks.absolute_pull(rows, others, C, threads)
+        return 2 * w * blocks.absolute_vjp(rows, others, C, threads)
 
 
 class SquaredEuclidean(_Weighted):
@@ -130,21 +134,21 @@ class SquaredEuclidean(_Weighted):
     def weight_vjp(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
     ) -> np.ndarray:
-        """Σ_ij C_ij · 2 w_l Δ_l², by one product of matrices."""
+        """Return Σ_ij C_ij · 2 w_l Δ_l², by one product of matrices."""
         rows, others, C, w = self._for_vjp(A, B, C)
-        return 2 * w * _squared_pull(rows, others, C, threads)
+        return 2 * w * _squared_vjp(rows, others, C, threads)
 
 
 class Euclidean(SquaredEuclidean):
     """d(a, b) = √Σ_l w_l² (a_l − b_l)²; also called "l2".
 
-    Computed from differences: right at any distance from the origin.
+    Computed from differences, hence accurate at any distance from the origin.
 
     Parameters
     ----------
     w : array-like of shape (n_features,), optional
-        Feature weights; their squares multiply under the root. None: all 1. (Weights that
-        multiply as they are: ``Minkowski(2, w=…)``.)
+        Feature weights; their squares multiply under the root. None: all 1. (Unsquared weights:
+        ``Minkowski(2, w=…)``.)
 
     Examples
     --------
@@ -164,7 +168,7 @@ class Euclidean(SquaredEuclidean):
             same = A is B
             A = A / unit
             B = A if same else B / unit
-        D = squared_differences(A, B, self._squares(A.shape[1]), threads, _root)
+        D = squared_differences(A, B, self._squares(A.shape[1]), threads, _take_root)
         return D if unit == 1 else D * unit
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -174,11 +178,11 @@ class Euclidean(SquaredEuclidean):
     def weight_vjp(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
     ) -> np.ndarray:
-        """Σ_ij C_ij · w_l Δ_l² / d_ij; 0 where d_ij = 0."""
+        """Return Σ_ij C_ij · w_l Δ_l² / d_ij; 0 where d_ij = 0."""
         rows, others, C, w = self._for_vjp(A, B, C)
         D = self.compare(rows, others, threads)
-        over = np.divide(C, D, out=np.zeros_like(D), where=D > 0)
-        return w * _squared_pull(rows, others, over, threads)
+        ratio = np.divide(C, D, out=np.zeros_like(D), where=D > 0)
+        return w * _squared_vjp(rows, others, ratio, threads)
 
 
 def squared_differences(
@@ -188,16 +192,16 @@ def squared_differences(
     threads: int | None,
     finish: blocks.Finish | None = None,
 ) -> np.ndarray:
-    """Σ_l W_l (a_l − b_l)² of all pairs."""
+    """Return Σ_l W_l (a_l − b_l)² of all pairs."""
     kind = blocks.SQUARED if W is None else blocks.WEIGHTED_SQUARED
     return blocks.sums_of_pairs(kind, A, B, W, finish=finish, threads=threads)
 
 
-def _squared_pull(A: np.ndarray, B: np.ndarray, C: np.ndarray, threads: int | None) -> np.ndarray:
+def _squared_vjp(A: np.ndarray, B: np.ndarray, C: np.ndarray, threads: int | None) -> np.ndarray:
     if not len(A) or not len(B):
         return np.zeros(A.shape[1])
-    centre = A.mean(axis=0)  # differences stay, and squares do not swallow them
-    return blocks.squared_pull(A - centre, B - centre, C, -1, threads)
+    center = A.mean(axis=0)  # the squares must not absorb the differences
+    return blocks.squared_vjp(A - center, B - center, C, -1, threads)
 
 
 class Minkowski(Distance):
@@ -206,9 +210,9 @@ class Minkowski(Distance):
     Parameters
     ----------
     p : float, default=2
-        1 is Manhattan, 2 Euclid, infinity Chebyshev. Below 1 it is no distance, and refused.
+        1 is Manhattan, 2 Euclidean, infinity Chebyshev. Below 1 it is not a metric, and an error.
     w : array-like of shape (n_features,), optional
-        Feature weights, not negative. They multiply as they are, as in SciPy and scikit-learn.
+        Nonnegative feature weights. They multiply unsquared, as in SciPy and scikit-learn.
 
     Examples
     --------
@@ -223,9 +227,9 @@ class Minkowski(Distance):
 
     def __init__(self, p: float = 2, w: object = None):
         if isinstance(p, bool) or not isinstance(p, numbers.Real) or not p >= 1:
-            raise ValueError(f"p={p!r}: give a number from 1 up; below 1 it is no distance")
+            raise ValueError(f"p={p!r}: give a number of at least 1; below 1 it is not a metric")
         self.p: float = float(p)
-        self.w: np.ndarray | None = None if w is None else not_negative_weights(w)
+        self.w: np.ndarray | None = None if w is None else nonnegative_weights(w)
 
     @property
     def embedded_p(self) -> float:  # type: ignore[override]
@@ -236,7 +240,7 @@ class Minkowski(Distance):
         return "euclidean" if self.p == 2 else None
 
     def _factors(self, p: int) -> np.ndarray | None:
-        """What multiplies |Δ_l| itself: w^(1/p)."""
+        """Return w^(1/p), which multiplies |Δ_l| before the power."""
         if self.w is None:
             return None
         require_columns(len(self.w), p, "w")
@@ -256,19 +260,19 @@ class Minkowski(Distance):
         if self.p == 2:
             unit = power_of_two(A, B)
             if unit == 1:
-                return squared_differences(A, B, self.w, threads, _root)
+                return squared_differences(A, B, self.w, threads, _take_root)
 
         def root(block: np.ndarray) -> None:
             np.power(block, 1 / self.p, out=block)
 
         with np.errstate(over="ignore", under="ignore"):
             D = blocks.sums_of_pairs(blocks.POWER, A, B, self.w, self.p, root, threads)
-        # powers of very small and very large differences vanish or overflow: those again, scaled
+        # powers of very small or large differences underflow or overflow: recompute them scaled
         low, high = 1e-290 ** (1 / self.p), 1e300 ** (1 / self.p)
-        doubtful = ~((low < D) & (high > D))
-        if doubtful.any():
-            for i in np.flatnonzero(doubtful.any(axis=1)):
-                j = np.flatnonzero(doubtful[i])
+        out_of_range = ~((low < D) & (high > D))
+        if out_of_range.any():
+            for i in np.flatnonzero(out_of_range.any(axis=1)):
+                j = np.flatnonzero(out_of_range[i])
                 D[i, j] = self._scaled(A[i], B[j])
         return D
 
@@ -276,11 +280,11 @@ class Minkowski(Distance):
         factors = self._factors(B.shape[1])
         size = np.abs(A - B)
         size = size if factors is None else size * factors
-        most = np.max(size, axis=1, keepdims=True, initial=0.0)
+        largest = np.max(size, axis=1, keepdims=True, initial=0.0)
         if np.isinf(self.p):
-            return most[:, 0]
-        shares = np.divide(size, most, out=np.zeros_like(size), where=most > 0)
-        return most[:, 0] * (shares**self.p).sum(axis=1) ** (1 / self.p)
+            return largest[:, 0]
+        shares = np.divide(size, largest, out=np.zeros_like(size), where=largest > 0)
+        return largest[:, 0] * (shares**self.p).sum(axis=1) ** (1 / self.p)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return self._scaled(A, B)
@@ -292,7 +296,7 @@ class Chebyshev(Minkowski):
     Parameters
     ----------
     w : array-like of shape (n_features,), optional
-        Features of weight 0 are left out; other weights do not matter, as in SciPy.
+        Features of weight 0 are left out; other weights have no effect, as in SciPy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Euclid over the features that both rows have."""
+"""Euclidean distance over the features that are known in both rows."""
 
 import numbers
 
@@ -8,7 +8,7 @@ from . import blocks
 from .base import Distance, Flag
 from .reading import as_rows
 
-SQUARE = 2  # a column's kind, beside numbers (0) and categories (1)
+SQUARED_COLUMN = 2  # kind of a column in the kernel, beside numbers (0) and categories (1)
 
 
 class NanEuclidean(Distance):
@@ -17,9 +17,9 @@ class NanEuclidean(Distance):
     Parameters
     ----------
     min_overlap : int or float, default=1
-        How many features two rows must share, or below 1 the least share of p; otherwise the
-        distance is NaN, and neighbours are not found there. A distance from one feature of twenty
-        is mostly luck.
+        How many features two rows must share, or if below 1 the smallest share of p; otherwise the
+        distance is NaN, and the rows are not neighbours. A distance from one feature of twenty is
+        mostly chance.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class NanEuclidean(Distance):
             square[m < least] = np.nan
             return np.sqrt(square, out=square)
 
-        ones, kinds = np.ones(p), np.full(p, SQUARE)
+        ones, kinds = np.ones(p), np.full(p, SQUARED_COLUMN)
         return blocks.shared_features(A, B, ones, ones, kinds, finish, threads)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -59,22 +59,23 @@ class NanEuclidean(Distance):
         return np.where(m < least_overlap(self.min_overlap, p), np.nan, np.sqrt(square))
 
     def flags(self, X: object) -> list[Flag]:
-        """Rows with too few known features to be compared with any other."""
+        """Return rows with too few known features to be compared with any other."""
         rows = as_rows(X, missing=True)
         known = (~np.isnan(rows)).sum(axis=1)
         return too_few(known, least_overlap(self.min_overlap, rows.shape[1]))
 
 
 def too_few(known: np.ndarray, least: float) -> list[Flag]:
+    """Return a flag for the rows with fewer than ``least`` known features."""
     from ..text.format import count, listed
 
-    few = np.flatnonzero(known < least)
-    if not len(few):
+    rows = np.flatnonzero(known < least)
+    if not len(rows):
         return []
-    which = f"{'row' if len(few) == 1 else 'rows'} {listed([str(i) for i in few], 5)}"
+    which = f"{'row' if len(rows) == 1 else 'rows'} {listed([str(i) for i in rows], 5)}"
     needed = count(int(np.ceil(least)), "known feature")
-    said = f"{count(len(few), 'row')} with fewer than {needed} ({which}) cannot be compared"
-    return [("too few known", few, said)]
+    message = f"{count(len(rows), 'row')} with fewer than {needed} ({which}) cannot be compared"
+    return [("too few known", rows, message)]
 
 
 def checked_overlap(min_overlap: float) -> float:
@@ -87,5 +88,5 @@ def checked_overlap(min_overlap: float) -> float:
 
 
 def least_overlap(min_overlap: float, p: int) -> float:
-    """How many of p features must be known in both rows."""
+    """Return how many of p features must be known in both rows."""
     return max(1.0, min_overlap * p if min_overlap < 1 else min_overlap)

@@ -1,4 +1,4 @@
-"""Φ_s: how much the difference of two rows varies, against their sum.
+"""Φ_s: the variance of the difference of two rows relative to that of their sum.
 
     Φ_s(a, b) = S_δ / S_u,   S_v = Σ_l w_l² (v_l − μ_v)²,   δ = a − b,   u = a + b
 
@@ -48,13 +48,13 @@ class PhiS(_Weighted):
     def _spreads(
         self, A: np.ndarray, B: np.ndarray, W: np.ndarray, threads: int | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """S_δ and S_u of centred rows, all pairs."""
+        """Return S_δ and S_u of all pairs of centred rows."""
         return squared_differences(A, B, W, threads), squared_differences(A, -B, W, threads)
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-        W, same = self._weights(A.shape[1]), A is B
+        W, symmetric = self._weights(A.shape[1]), A is B
         A = self._centred(A, W)
-        above, below = self._spreads(A, A if same else self._centred(B, W), W, threads)
+        above, below = self._spreads(A, A if symmetric else self._centred(B, W), W, threads)
         return _ratio(above, below)
 
     def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -65,16 +65,16 @@ class PhiS(_Weighted):
     def weight_vjp(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, *, threads: int | None = None
     ) -> np.ndarray:
-        """Σ_ij C_ij (2w_l/S_u) [(δ_l − μ_δ)² − Φ_s (u_l − μ_u)²]; 0 where Φ_s is infinite."""
+        """Return Σ_ij C_ij (2w_l/S_u) [(δ_l − μ_δ)² − Φ_s (u_l − μ_u)²], 0 where Φ_s = ∞."""
         rows, others, C, w = self._for_vjp(A, B, C)
         W = self._weights(rows.shape[1])
         rows, others = self._centred(rows, W), self._centred(others, W)
         above, below = self._spreads(rows, others, W, threads)
-        over = np.divide(C, below, out=np.zeros_like(below), where=below > 0)
-        turned = np.divide(over * above, below, out=np.zeros_like(below), where=below > 0)
-        apart = blocks.squared_pull(rows, others, over, -1, threads)
-        together = blocks.squared_pull(rows, others, turned, +1, threads)
-        return 2 * w * (apart - together)
+        ratio = np.divide(C, below, out=np.zeros_like(below), where=below > 0)
+        scaled = np.divide(ratio * above, below, out=np.zeros_like(below), where=below > 0)
+        from_differences = blocks.squared_vjp(rows, others, ratio, -1, threads)
+        from_sums = blocks.squared_vjp(rows, others, scaled, +1, threads)
+        return 2 * w * (from_differences - from_sums)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

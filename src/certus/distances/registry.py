@@ -1,4 +1,4 @@
-"""Distances by name, and all pairs in one call."""
+"""Distances by name, and the distances of all pairs of rows."""
 
 import difflib
 import inspect
@@ -35,7 +35,7 @@ CLASSES: dict[str, Callable[..., Distance]] = {
 
 
 def names() -> list[str]:
-    """Every metric that ``get_distance`` knows by name, without aliases.
+    """Return the names of all metrics that ``get_distance`` takes, without aliases.
 
     Examples
     --------
@@ -47,15 +47,15 @@ def names() -> list[str]:
 
 
 def get_distance(metric: object = "euclidean", **metric_params: object) -> Distance:
-    """The distance of a name, a function, or a distance as it is.
+    """Return the distance of a name or a function; a Distance is returned unchanged.
 
     Parameters
     ----------
     metric : str, callable or Distance
         scikit-learn's name or alias of a metric, "gower", "phi_s" or "spearman"; a function of two
-        blocks of rows that returns all their distances (or, slowly, of two rows); or a Distance.
+        blocks of rows that returns all their distances (or, slower, of two rows); or a Distance.
     **metric_params
-        What its constructor takes: ``p``, ``w``, ``V``, ``VI``, …
+        Arguments of its constructor: ``p``, ``w``, ``V``, ``VI``, …
 
     Returns
     -------
@@ -80,28 +80,31 @@ def get_distance(metric: object = "euclidean", **metric_params: object) -> Dista
     if not isinstance(name, str) or name not in names():
         raise ValueError(_unknown(metric))
     if name in FORMULAS:
-        return _made(lambda **params: Boolean(name, **params), Boolean, name, metric_params)
-    return _made(CLASSES[name], CLASSES[name], name, metric_params)
+        return _construct(lambda **params: Boolean(name, **params), Boolean, name, metric_params)
+    return _construct(CLASSES[name], CLASSES[name], name, metric_params)
 
 
-def _made(
-    make: Callable[..., Distance], signed: Callable[..., Any], name: str, params: dict[str, Any]
+def _construct(
+    make: Callable[..., Distance],
+    signature_of: Callable[..., Any],
+    name: str,
+    params: dict[str, Any],
 ) -> Distance:
-    takes = [k for k in inspect.signature(signed).parameters if k != "name"]
+    takes = [k for k in inspect.signature(signature_of).parameters if k != "name"]
     extra = [k for k in params if k not in takes]
     if extra:
-        known = f"it takes {', '.join(takes)}" if takes else "it takes no parameters"
-        raise TypeError(f"metric {name!r} got {', '.join(map(repr, extra))}: {known}")
+        accepted = f"it takes {', '.join(takes)}" if takes else "it takes no parameters"
+        raise TypeError(f"metric {name!r} got {', '.join(map(repr, extra))}: {accepted}")
     return make(**params)
 
 
 def _unknown(metric: object) -> str:
-    every = [*names(), *ALIASES]
-    close = difflib.get_close_matches(str(metric), every, 1)
+    all_names = [*names(), *ALIASES]
+    close = difflib.get_close_matches(str(metric), all_names, 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return (
-        f"metric={metric!r}: give one of {', '.join(map(repr, sorted(every)))}, a Distance, or a "
-        f"function of two blocks of rows.{hint}"
+        f"metric={metric!r}: give one of {', '.join(map(repr, sorted(all_names)))}, a Distance, or "
+        f"a function of two blocks of rows.{hint}"
     )
 
 
@@ -114,24 +117,24 @@ def pairwise_distances(
     threads: int | None = None,
     **params: object,
 ) -> np.ndarray:
-    """d(x_i, y_j) of all pairs of rows.
+    """Return d(x_i, y_j) of all pairs of rows.
 
-    Exact far from the origin: computed from differences, not from ‖x‖² + ‖y‖² − 2xᵀy. The same
-    bits on any number of threads.
+    Accurate far from the origin: computed from differences, not from ‖x‖² + ‖y‖² − 2xᵀy. The result
+    is the same bit for bit on any number of threads.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, p)
     Y : array-like or data frame of shape (m, p), optional
-        None: the rows of X among themselves.
+        None: distances between the rows of X.
     metric : str, callable or Distance, default="euclidean"
         See ``get_distance``.
     w : array-like of shape (p,), optional
         Feature weights, for metrics that take them.
     threads : int, optional
-        At most so many; None: as ``certus.set_config`` says.
+        Maximal number of threads; None: as set by ``certus.set_config``.
     **params
-        More parameters of the metric.
+        Further parameters of the metric.
 
     Returns
     -------

@@ -1,18 +1,18 @@
-"""Distances that are shares: of features that differ, or of the sizes of what is compared."""
+"""Distances that are ratios: Hamming, Canberra and Bray–Curtis."""
 
 import numpy as np
 
 from ..runtime.user_frame import warn_user
 from . import blocks
 from .base import Distance, Flag
-from .reading import as_rows, not_negative_weights, require_columns
+from .reading import as_rows, nonnegative_weights, require_columns
 
 
 class _Share(Distance):
-    """A distance with weights w that multiply as they are (SciPy's meaning)."""
+    """A distance with unsquared feature weights w, as in SciPy."""
 
     def __init__(self, w: object = None):
-        self.w = None if w is None else not_negative_weights(w)
+        self.w = None if w is None else nonnegative_weights(w)
 
     def _weights(self, p: int) -> np.ndarray:
         if self.w is None:
@@ -24,8 +24,8 @@ class _Share(Distance):
 class Hamming(_Share):
     """d(a, b) = the share of features in which a_l ≠ b_l; also called "matching".
 
-    For codes and whole numbers. Floats compare by their bits (0.1 + 0.2 is not 0.3): X with
-    numbers that are not whole gets a warning.
+    For codes and whole numbers. Floats are compared exactly (0.1 + 0.2 is not 0.3): numbers that
+    are not whole cause a warning.
 
     Parameters
     ----------
@@ -47,25 +47,24 @@ class Hamming(_Share):
     ) -> np.ndarray:
         for X in (A, B):
             if X is not None:
-                for _, _, said in self.flags(X):
-                    warn_user(said, UserWarning)
+                for _, _, message in self.flags(X):
+                    warn_user(message, UserWarning)
                     break
         return super().pairwise(A, B, threads=threads)
 
     def flags(self, X: object) -> list[Flag]:
-        """Rows with numbers that are not whole."""
+        """Return rows with numbers that are not whole."""
         rows = as_rows(X)
-        odd = np.flatnonzero((rows != np.floor(rows)).any(axis=1))
-        if not len(odd):
+        fractional = np.flatnonzero((rows != np.floor(rows)).any(axis=1))
+        if not len(fractional):
             return []
-        i = int(odd[0])
+        i = int(fractional[0])
         j = int(np.flatnonzero(rows[i] != np.floor(rows[i]))[0])
         return [(
             "not whole",
-            odd,
-            f"hamming asks whether numbers are equal to the last bit, and row {i}, column {j} "
-            f"holds {rows[i, j]:g}, which is not whole (0.1 + 0.2 is not 0.3): round X, or use "
-            "metric=\"manhattan\"",
+            fractional,
+            f"hamming compares numbers exactly, and row {i}, column {j} contains {rows[i, j]:g}, "
+            "which is not whole (0.1 + 0.2 is not 0.3): round X, or use metric=\"manhattan\"",
         )]  # fmt: skip
 
     def compare(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:

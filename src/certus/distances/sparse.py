@@ -1,4 +1,4 @@
-"""All pairs of sparse rows: dense blocks of both sides, never all of either at once."""
+"""Distances between sparse rows, through dense blocks of both sides."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,19 +9,19 @@ from .reading import MISSING_REMEDY, as_rows, is_sparse
 if TYPE_CHECKING:
     from .base import Distance
 
-DENSE = 1 << 22  # numbers of a dense block: 32 MB
+MAX_BLOCK_ELEMENTS = 1 << 22  # of a dense block: 32 MB
 
 
 def sparse_pairs(
     distance: "Distance", A: np.ndarray, B: np.ndarray | None, threads: int | None
 ) -> np.ndarray:
-    """d(A_i, B_j) where A, B or both are sparse."""
+    """Return d(A_i, B_j) of all pairs where A, B or both are sparse."""
     A = _by_rows(A, distance.missing, "X")
     B = A if B is None else _by_rows(B, distance.missing, "Y")
     if A.shape[1] != B.shape[1]:
-        raise ValueError(f"X has {A.shape[1]:,} columns, Y has {B.shape[1]:,}: a distance is "
+        raise ValueError(f"X has {A.shape[1]:,} columns, Y has {B.shape[1]:,}: distances are "
                          "between rows of the same columns")  # fmt: skip
-    n, m, size = A.shape[0], B.shape[0], max(64, DENSE // max(1, A.shape[1]))
+    n, m, size = A.shape[0], B.shape[0], max(64, MAX_BLOCK_ELEMENTS // max(1, A.shape[1]))
     D = np.empty((n, m))
     for i in range(0, n, size):
         a = _dense(A[i : i + size])
@@ -39,12 +39,12 @@ def _by_rows(X: object, missing: bool, what: str) -> Any:
     bad = unknown | np.isinf(X.data)
     if bad.any():
         k = int(np.flatnonzero(bad)[0])
-        row, short = int(np.searchsorted(X.indptr, k, side="right")) - 1, "infinity"
+        row, value = int(np.searchsorted(X.indptr, k, side="right")) - 1, "infinity"
         remedy = "replace it by a finite number or drop the row"
         if unknown[k]:
-            short, remedy = "NaN", MISSING_REMEDY
+            value, remedy = "NaN", MISSING_REMEDY
         raise ValueError(
-            f"Input {what} contains {short}: row {row}, column {X.indices[k]} (and "
+            f"Input {what} contains {value}: row {row}, column {X.indices[k]} (and "
             f"{np.count_nonzero(bad) - 1:,} more values): {remedy}"
         )
     return X

@@ -211,7 +211,7 @@ def _shared(A, panels, w, scale, categorical, sums, seen, D, S):
 
 
 @kernel
-def _absolute_pull(A, panels, C, g):
+def _absolute_vjp(A, panels, C, g):
     """g_l += Σ_ij C_ij |a_il − b_jl|, for the rows of A and the panels of B."""
     n, features = A.shape
     for block in range(panels.shape[0]):
@@ -263,7 +263,7 @@ def shared_features(A, panels, w, scale, categorical, D, S) -> None:
     _compiled_shared()(A, panels, w, scale, categorical, sums, seen, D, S)
 
 
-def absolute_pull(A, panels, C) -> np.ndarray:
+def absolute_vjp(A, panels, C) -> np.ndarray:
     """Σ_ij C_ij |a_il − b_jl| for every feature l; C (n, panels·LANES), 0 beyond the rows of B."""
     if C.shape != (len(A), len(panels) * LANES) or A.shape[1] != panels.shape[1]:
         raise ValueError(f"A {A.shape}, panels {panels.shape}, C {C.shape} do not match")
@@ -309,7 +309,7 @@ def _compiled_shared():
 @cache
 def _compiled_pull():
     (_, matrix, panels), _ = _types()
-    return _absolute_pull.compile(types.void(matrix, panels, matrix, types.float64[::1]))
+    return _absolute_vjp.compile(types.void(matrix, panels, matrix, types.float64[::1]))
 
 
 def warm() -> None:

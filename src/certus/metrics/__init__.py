@@ -1,6 +1,6 @@
-"""Measures for classes of unequal size, with intervals; honest probabilities and thresholds.
+"""Measures for imbalanced classes, with intervals; corrected probabilities and thresholds.
 
-What scikit-learn has (``recall_score``, ``roc_auc_score``, …) is not here again.
+Measures that scikit-learn has (``recall_score``, ``roc_auc_score``, …) are not repeated.
 """
 
 from .brier import BrierResult, brier_decomposition

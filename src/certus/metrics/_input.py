@@ -1,4 +1,4 @@
-"""Labels and predictions of two classes, or of one class against the rest, as numbers.
+"""Validation of labels and predictions of two classes, or of one class against the rest.
 
 y_i = 1 ⇔ the label of row i is pos_label
 """
@@ -13,11 +13,11 @@ from ..data.validation import as_numbers, one_of
 from ..text.format import count
 
 KINDS = ("labels", "probabilities", "scores")
-ONES = ({0, 1}, {-1, 1})  # classes of which 1 is the positive one without a word
+BINARY_CLASSES = ({0, 1}, {-1, 1})  # where 1 is the positive class by default
 
 
 class Truth(NamedTuple):
-    """y (n,) of 0 and 1, the positive label, the other one (None: several); labels = classes[k]."""
+    """True labels as y (n,) of 0 and 1; ``neg_label`` None: several; labels = classes[k]."""
 
     y: np.ndarray
     pos_label: object
@@ -39,6 +39,7 @@ class Truth(NamedTuple):
 
 
 def read_truth(y_true: object, pos_label: object = None) -> Truth:
+    """Return the true labels, with 1 for the positive class."""
     classes, k = encode(read_rows(y_true))
     labels = classes.tolist()
     pos = _positive(labels, classes, pos_label)
@@ -47,7 +48,7 @@ def read_truth(y_true: object, pos_label: object = None) -> Truth:
 
 
 def read_rows(y_true: object) -> np.ndarray:
-    """Labels, one a row and at least one."""
+    """Return the labels, at least one."""
     n = len(np.asarray(y_true))
     if n == 0:
         raise ValueError("y has no rows: give at least one")
@@ -55,40 +56,50 @@ def read_rows(y_true: object) -> np.ndarray:
 
 
 def read_answers(y_pred: object, y: np.ndarray) -> np.ndarray:
-    """Predicted labels, as many as y has and of its kind."""
+    """Return the predicted labels, as many as in y and of the same type."""
     n, m = len(y), len(np.asarray(y_pred))
     if m != n:
         raise ValueError(f"y has {count(n, 'row')}, the predictions have {m:,}")
-    said = read_labels(y_pred, n)[0]
-    known, given = (np.unique(labels) for labels in (y, said))
-    if len({isinstance(label, str) for label in (*known.tolist(), *given.tolist())}) > 1:
-        raise ValueError(f"y holds {named(known)}, the predictions {named(given)}")
-    return said
+    predicted = read_labels(y_pred, n)[0]
+    true_labels, predicted_labels = (np.unique(labels) for labels in (y, predicted))
+    if (
+        len(
+            {
+                isinstance(label, str)
+                for label in (*true_labels.tolist(), *predicted_labels.tolist())
+            }
+        )
+        > 1
+    ):
+        raise ValueError(
+            f"y contains {named(true_labels)}, the predictions {named(predicted_labels)}"
+        )
+    return predicted
 
 
 def _positive(labels: list[Any], classes: np.ndarray, pos_label: object) -> Any:
     if pos_label is None:
-        if any(set(labels) <= ones for ones in ONES):
+        if any(set(labels) <= ones for ones in BINARY_CLASSES):
             return type(labels[0])(1)
         raise ValueError(
-            f"y holds {named(classes)}: say which is the positive class, e.g. "
+            f"y contains {named(classes)}: say which is the positive class, e.g. "
             f"pos_label={labels[-1]!r}"
         )
     pos_label = pos_label.item() if isinstance(pos_label, np.generic) else pos_label
-    if pos_label in labels or len(labels) == 1:  # of one class alone, the other cannot be known
+    if pos_label in labels or len(labels) == 1:  # with one class, the other is unknown
         return pos_label
-    raise ValueError(f"pos_label={pos_label!r} is not in y, which holds {named(classes)}")
+    raise ValueError(f"pos_label={pos_label!r} is not in y, which contains {named(classes)}")
 
 
 def _other(labels: list[Any], pos: object) -> Any:
     others = [label for label in labels if label != pos]
-    if not others:  # none to be seen: 0 beside 1, and nothing can be said of text
+    if not others:  # unknown, except that 0 goes with 1
         return 0 if pos == 1 else None
     return others[0] if len(others) == 1 else None
 
 
 class Predictions(NamedTuple):
-    """kind; d (n,) True where positive is answered; p (n,) probabilities or scores, or None."""
+    """Predictions: d (n,) True where positive; p (n,) probabilities or scores, None for labels."""
 
     kind: str
     d: np.ndarray
@@ -99,7 +110,7 @@ class Predictions(NamedTuple):
 def read_predictions(
     y_pred: object, truth: Truth, kind: str, threshold: float | None
 ) -> Predictions:
-    """Labels as they are; of probabilities and scores, those above the threshold are positive."""
+    """Return labels unchanged; probabilities and scores are positive above the threshold."""
     one_of("kind", kind, ("auto", *KINDS))
     table = _as_array(y_pred)
     values = _column(table, truth)
@@ -109,7 +120,7 @@ def read_predictions(
     if kind == "labels":
         if threshold is not None:
             raise ValueError(
-                f"threshold={threshold!r}, and the predictions are labels: leave it out, or give "
+                f"threshold={threshold!r}, but the predictions are labels: omit it, or give "
                 "probabilities or scores"
             )
         return Predictions(kind, read_positive(values, truth), None, None)
@@ -127,22 +138,23 @@ def read_predictions(
 
 
 def read_positive(y_pred: object, truth: Truth) -> np.ndarray:
-    """True where the predicted label is the positive one."""
+    """Return a mask that is True where the predicted label is the positive one."""
     classes, k = encode(read_answers(y_pred, truth.labels))
     return np.array([label == truth.pos_label for label in classes.tolist()])[k]
 
 
 def require_probabilities(p: np.ndarray) -> None:
+    """Raise unless all values are between 0 and 1."""
     outside = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(outside):
         raise ValueError(
-            f"row {outside[0]} has {p[outside[0]]:g}, which is no probability "
-            f"({count(len(outside), 'row')} outside of 0 to 1): give predict_proba's"
+            f"row {outside[0]} has {p[outside[0]]:g}, which is not a probability "
+            f"({count(len(outside), 'row')} outside 0 to 1): give those of predict_proba"
         )
 
 
 def _as_array(y_pred: object) -> np.ndarray:
-    """Fractions that come as objects, of nullable columns, are numbers."""
+    """Return an array; floats of object dtype, from nullable columns, become numbers."""
     values = np.asarray(y_pred)
     if values.dtype.kind == "O" and {type(v) for v in values.ravel().tolist()} == {float}:
         return values.astype(float)
@@ -150,7 +162,7 @@ def _as_array(y_pred: object) -> np.ndarray:
 
 
 def _column(values: np.ndarray, truth: Truth) -> np.ndarray:
-    """(n,): of predict_proba's (n, K), the column of the positive class."""
+    """Return (n,) values; from (n, K) of predict_proba, the column of the positive class."""
     n, K = len(truth.y), len(truth.classes)
     if values.ndim not in (1, 2) or len(values) != n:
         raise ValueError(
@@ -163,20 +175,23 @@ def _column(values: np.ndarray, truth: Truth) -> np.ndarray:
         return values[:, 0]
     if values.shape[1] != K:
         raise ValueError(
-            f"y_pred has {count(values.shape[1], 'column')}, y holds {named(truth.classes)}: "
-            f"give the column of {truth.positive} alone"
+            f"y_pred has {count(values.shape[1], 'column')}, y contains {named(truth.classes)}: "
+            f"give only the column of {truth.positive}"
         )
     return values[:, truth.classes.tolist().index(truth.pos_label)]
 
 
 def _kind(values: np.ndarray, truth: Truth) -> str:
-    """Text, True and False, and numbers of y's own kind that are classes are labels."""
+    """Return the kind of predictions.
+
+    Labels are text, booleans, and numbers of y's type that are all classes.
+    """
     if values.dtype.kind in "USOb":
         return "labels"
-    known = {*truth.classes.tolist(), truth.pos_label}
-    if known <= {-1, 0, 1}:
-        known |= {0} if -1 not in known else {-1}
+    true_labels = {*truth.classes.tolist(), truth.pos_label}
+    if true_labels <= {-1, 0, 1}:
+        true_labels |= {0} if -1 not in true_labels else {-1}
     whole = values.dtype.kind in "iu" or truth.classes.dtype.kind == "f"
-    if whole and set(np.unique(values).tolist()) <= known:
+    if whole and set(np.unique(values).tolist()) <= true_labels:
         return "labels"
     return "probabilities" if ((values >= 0) & (values <= 1)).all() else "scores"

@@ -1,17 +1,17 @@
-"""Intervals of measures: exact ones of counts, and the stratified bootstrap.
+"""Intervals of measures: exact ones for counts, and the stratified bootstrap.
 
 Exact, for k of m rows (Clopper & Pearson 1934): all shares q with P(≤ k) and P(≥ k) above α/2.
-Rows are independent, so given the class sizes TP and TN are two independent counts; each gets the
-interval of confidence √(1 − α), and what rises with both sensitivity and specificity lies between
-its values at the two lower and at the two upper ends with confidence 1 − α at least. MCC is one:
+Rows are independent, so given the class sizes TP and TN are two independent counts. Each gets an
+interval of confidence √(1 − α); a measure that increases with both sensitivity and specificity then
+lies between its values at the lower and at the upper ends with confidence 1 − α or more. MCC does:
 
     MCC = (a − b)√(π(1 − π)/(q(1 − q))),  a = sensitivity, b = 1 − specificity, q = πa + (1 − π)b,
     ∂MCC/∂a ∝ q(1 − q) − (a − b)π(½ − q) > 0   since q ≥ π(a − b) and 1 − q ≥ π(b − a)
 
-F = 2J/(1 + J) with J = TP/(TP + FP + FN), a share as well.
+F = 2J/(1 + J) with J = TP/(TP + FP + FN), also a share.
 
-Bootstrap: rows are drawn with replacement within each class, and the interval goes from the α/2 to
-the 1 − α/2 quantile.
+Bootstrap: rows are drawn with replacement within each class; the interval is from the α/2 to the
+1 − α/2 quantile.
 """
 
 import numbers
@@ -23,20 +23,20 @@ from ..data.types import Seed
 from ..text.proportions import clopper_pearson
 from ._measures import Ranking, counted, losses
 
-ELEMENTS = 1 << 20  # of resamples held at once, 8 MiB
+MAX_RESAMPLE_ELEMENTS = 1 << 20  # held at once: 8 MiB
 Interval = tuple[float, float]
 
 
-def share(k: int, m: int, confidence: float) -> Interval:
-    """Of k of m rows."""
+def share_interval(k: int, m: int, confidence: float) -> Interval:
+    """Return the Clopper–Pearson interval of the share k/m."""
     low, high = clopper_pearson(k, m, confidence)
     return float(low), float(high)
 
 
 def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, Interval]:
-    """Of the counted measures; no entry where there is none."""
-    low, high = share(tp + tn, tp + fn + fp + tn, confidence)
-    found = {"error_rate": (1 - high, 1 - low), "accuracy": (low, high)}
+    """Return the intervals of the counted measures that have one."""
+    low, high = share_interval(tp + tn, tp + fn + fp + tn, confidence)
+    intervals = {"error_rate": (1 - high, 1 - low), "accuracy": (low, high)}
     for name, k, m in (
         ("sensitivity", tp, tp + fn),
         ("specificity", tn, tn + fp),
@@ -44,33 +44,33 @@ def exact(tp: int, fn: int, fp: int, tn: int, confidence: float) -> dict[str, In
         ("f1", tp, tp + fp + fn),
     ):
         if m:
-            found[name] = share(k, m, confidence)
-    if "f1" in found:
-        J = found["f1"]
-        found["f1"] = (2 * J[0] / (1 + J[0]), 2 * J[1] / (1 + J[1]))
+            intervals[name] = share_interval(k, m, confidence)
+    if "f1" in intervals:
+        J = intervals["f1"]
+        intervals["f1"] = (2 * J[0] / (1 + J[0]), 2 * J[1] / (1 + J[1]))
     if not (tp + fn and tn + fp):
-        return found
-    a = share(tp, tp + fn, confidence**0.5)
-    c = share(tn, tn + fp, confidence**0.5)
+        return intervals
+    a = share_interval(tp, tp + fn, confidence**0.5)
+    c = share_interval(tn, tn + fp, confidence**0.5)
     P, N = tp + fn, tn + fp
     ends = [counted(P * x, P * (1 - x), N * (1 - z), N * z) for x, z in zip(a, c, strict=True)]
     for name in ("g_mean", "balanced_accuracy", "mcc"):
-        found[name] = (float(ends[0][name]), float(ends[1][name]))
-    return found
+        intervals[name] = (float(ends[0][name]), float(ends[1][name]))
+    return intervals
 
 
 def exact_ranking(area: float, P: int, N: int, confidence: float) -> Interval:
-    """Of a ROC area of 1 or 0: min(P, N) pairs that share no row all agree, k of k."""
+    """Return the interval of a ROC area of 1 or 0, where k = min(P, N) disjoint pairs all agree."""
     k = min(P, N)
-    return share(k if area == 1 else 0, k, confidence)
+    return share_interval(k if area == 1 else 0, k, confidence)
 
 
 def resamples(sizes: tuple[int, int], B: int, random_state: Seed) -> Iterator[list[np.ndarray]]:
-    """Blocks of (b, m), one for each class of m rows: how often a row is among m that are drawn."""
+    """Yield blocks of resamples: for each class of m rows, counts (b, m) of m draws."""
     rng = _generator(random_state)
-    # a stream for each class: the draws do not depend on the size of blocks
+    # one stream for each class, so that draws do not depend on the size of blocks
     streams = [np.random.default_rng(rng.integers(1 << 62, size=2)) for _ in sizes]
-    step = max(1, ELEMENTS // sum(sizes))
+    step = max(1, MAX_RESAMPLE_ELEMENTS // sum(sizes))
     for first in range(0, B, step):
         b = min(step, B - first)
         block = []
@@ -85,7 +85,7 @@ def bootstrap(
     y: np.ndarray, d: np.ndarray, p: np.ndarray | None, s: np.ndarray | None, *,
     probabilities: bool, B: int, random_state: Seed,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """(B,) values of each measure; both classes have rows."""
+    """Return (B,) values of each measure; both classes have rows."""
     ranking = None if p is None else Ranking(y, p)
     strata = (
         [np.flatnonzero(y == k) for k in (1, 0)]
@@ -113,13 +113,14 @@ def bootstrap(
 
 
 def quantiles(values: np.ndarray, confidence: float) -> Interval:
+    """Return the central interval of the values."""
     tail = (1 - confidence) / 2
     low, high = np.nanquantile(values, [tail, 1 - tail])
     return float(low), float(high)
 
 
 def _generator(random_state: Seed) -> np.random.Generator:
-    """A Generator from what scikit-learn's ``check_random_state`` takes, and from a Generator."""
+    """Return a Generator from any seed of ``check_random_state``, or from a Generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 32, size=4, dtype=np.uint32))
     if isinstance(random_state, numbers.Integral):

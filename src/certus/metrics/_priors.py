@@ -1,4 +1,4 @@
-"""Shares of classes as people give them: π_k > 0, Σ π_k = 1."""
+"""Validation of shares of classes: π_k > 0, Σ π_k = 1."""
 
 import numbers
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ import numpy as np
 
 from ..data.labels import named
 
-ROUNDED = 1e-6  # shares that people type add up to 1 to so much
+SUM_TOLERANCE = 1e-6  # of Σ π_k − 1: shares that users type are rounded
 
 
 def read_prior(name: str, value: object, classes: np.ndarray) -> np.ndarray:
-    """(K,), from the share of the second of two classes, a dict by label, or one for each class."""
+    """Return (K,) shares from that of the second of two classes, a dict by label, or a sequence."""
     K = len(classes)
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         if K != 2:
             raise ValueError(
-                f"{name}={value!r} is one share, and the classes are {named(classes)}: give a dict "
+                f"{name}={value!r} is one share, but the classes are {named(classes)}: give a dict "
                 "with a share for each"
             )
         shares = np.array([1.0 - float(value), float(value)])
@@ -27,8 +27,8 @@ def read_prior(name: str, value: object, classes: np.ndarray) -> np.ndarray:
         shares = _from_sequence(name, value, classes)
     if not (np.isfinite(shares).all() and (shares > 0).all() and (shares < 1).all()):
         raise ValueError(f"{name}={value!r}: give shares above 0 and below 1")
-    if abs(shares.sum() - 1) > ROUNDED:
-        raise ValueError(f"{name}={value!r} adds up to {shares.sum():.6g}: shares must to 1")
+    if abs(shares.sum() - 1) > SUM_TOLERANCE:
+        raise ValueError(f"{name}={value!r} sums to {shares.sum():.6g}: shares must sum to 1")
     return shares / shares.sum()
 
 
@@ -38,7 +38,7 @@ def _from_mapping(name: str, value: Mapping[Any, Any], classes: np.ndarray) -> n
     missing = [label for label in labels if label not in value]
     if unknown or (missing and not len(missing) == 1 == len(labels) - 1):
         raise ValueError(
-            f"{name} has shares of {', '.join(map(repr, value))}, and the classes are "
+            f"{name} has shares of {', '.join(map(repr, value))}, but the classes are "
             f"{named(classes)}"
         )
     given = {label: float(share) for label, share in value.items()}

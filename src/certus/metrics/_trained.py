@@ -1,4 +1,4 @@
-"""The shares ρ of classes that a fitted model believes in, class weights counted.
+"""The shares ρ of classes that a fitted model was trained on, class weights included.
 
     ρ_k = c_k S_k/Σ_j c_j S_j,  S_k the weight of class k's rows, c_k its class weight
 
@@ -20,41 +20,45 @@ from ..data.validation import weights
 from ..text.format import count
 from ._priors import read_prior
 
-THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
-EQUAL = ("balanced", "balanced_subsample")  # class weights that make all shares 1/K, whatever y
+THRESHOLD_CLASSES = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+BALANCED_WEIGHTS = (
+    "balanced",
+    "balanced_subsample",
+)  # class weights that make all shares 1/K for any y
 
 
 class FittedClassifier(Protocol):
-    """A fitted classifier of any library, alone or inside others."""
+    """A fitted classifier of any library, possibly wrapped in others."""
 
     classes_: np.ndarray
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row."""
+        """Return the class of each row."""
         ...
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class."""
+        """Return the probability of each class."""
         ...
 
 
-def trained_on(model: FittedClassifier, y: object, sample_weight: object) -> np.ndarray:
-    """ρ from the model's parameters and the labels that it was fitted on."""
+def trained_shares(model: FittedClassifier, y: object, sample_weight: object) -> np.ndarray:
+    """Return ρ from the model's parameters and the labels that it was fitted on."""
     classes = np.asarray(model.classes_)
-    last, around = _inside(model)
+    last, wrappers = _unwrapped(model)
     for name in ("priors", "class_prior"):  # of naive Bayes and discriminants
         stated = getattr(last, name, None)
         if stated is not None:
             return read_prior(name, stated, classes)
     c = getattr(last, "class_weight", None)
-    if isinstance(c, str) and c in EQUAL:
+    if isinstance(c, str) and c in BALANCED_WEIGHTS:
         return np.full(len(classes), 1 / len(classes))
     if y is None:
         raise ValueError(
-            "what was the model trained on? Give trained_prevalence=, or y= the labels that it was "
-            "fitted on, or X= rows of the population"
+            "the shares of classes that the model was trained on are unknown: give "
+            "trained_prevalence=, or y= the labels that it was fitted on, or X= rows of the "
+            "population"
         )
-    _require_plain(last, around)
+    _require_plain(last, wrappers)
     shares = shares_of(y, classes, sample_weight)
     if c is not None:
         k = encode_as(read_labels(y, len(np.asarray(y)))[0], classes)
@@ -62,38 +66,38 @@ def trained_on(model: FittedClassifier, y: object, sample_weight: object) -> np.
     return shares / shares.sum()
 
 
-def _inside(model: Any) -> tuple[Any, list[Any]]:
-    """The classifier inside pipelines, searches and thresholds; and all that is around it."""
-    around: list[Any] = []
+def _unwrapped(model: Any) -> tuple[Any, list[Any]]:
+    """Return the classifier inside pipelines, searches and thresholds, and its wrappers."""
+    wrappers: list[Any] = []
     while True:
-        around.append(model)
+        wrappers.append(model)
         if isinstance(model, Pipeline):
-            around += [step for _, step in model.steps[:-1]]
+            wrappers += [step for _, step in model.steps[:-1]]
             model = model.steps[-1][1]
         elif getattr(model, "best_estimator_", None) is not None:
             model = model.best_estimator_
         elif isinstance(model, FrozenEstimator):
             model = model.estimator
-        elif isinstance(model, THRESHOLDED):
+        elif isinstance(model, THRESHOLD_CLASSES):
             model = model.estimator_
         else:
-            return model, around[:-1]
+            return model, wrappers[:-1]
 
 
 def decides_at_half(model: object) -> bool:
-    """Has the model no other threshold than ½?"""
-    return not any(isinstance(wrapper, THRESHOLDED) for wrapper in _inside(model)[1])
+    """Return whether the model has no threshold other than ½."""
+    return not any(isinstance(wrapper, THRESHOLD_CLASSES) for wrapper in _unwrapped(model)[1])
 
 
-def _require_plain(last: Any, around: list[Any]) -> None:
-    """Refuse where the shares in y are not those that the model saw."""
-    sampler = next((w for w in around if callable(getattr(w, "fit_resample", None))), None)
+def _require_plain(last: Any, wrappers: list[Any]) -> None:
+    """Raise where the shares in y are not those that the model was trained on."""
+    sampler = next((w for w in wrappers if callable(getattr(w, "fit_resample", None))), None)
     if sampler is not None:
         raise ValueError(
             f"{type(sampler).__name__} resamples y before the model sees it: give "
             "trained_prevalence=, e.g. 0.5 if it makes classes equal"
         )
-    if isinstance(last, CalibratedClassifierCV):  # calibrated to y, whatever is inside
+    if isinstance(last, CalibratedClassifierCV):  # calibrated to y, for any inner model
         return
     for name, value in last.get_params().items():
         if name.endswith("__class_weight") and value is not None:
@@ -104,7 +108,7 @@ def _require_plain(last: Any, around: list[Any]) -> None:
 
 
 def shares_of(y: object, classes: np.ndarray, sample_weight: object) -> np.ndarray:
-    """S_k/Σ_j S_j."""
+    """Return S_k/Σ_j S_j."""
     n = len(np.asarray(y))
     k = encode_as(read_labels(y, n)[0], classes)
     total = np.bincount(k, weights=weights(sample_weight, n), minlength=len(classes))
@@ -114,14 +118,14 @@ def shares_of(y: object, classes: np.ndarray, sample_weight: object) -> np.ndarr
     return total / total.sum()
 
 
-def measured_on(
+def shift_shares(
     model: FittedClassifier, pi: np.ndarray, X: object, y: object, sample_weight: object
 ) -> np.ndarray:
-    """ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
+    """Return ρ with which the mean probability of rows is π: a root of Σ s σ(z + shift)/Σs − π."""
     classes = np.asarray(model.classes_)
     if len(classes) != 2:
         raise ValueError(
-            f"the classes are {named(classes)}, and a shift from X is for two: give "
+            f"the classes are {named(classes)}, but a shift from X needs two: give "
             "trained_prevalence=, or y= alone"
         )
     p = np.asarray(model.predict_proba(X), dtype=float)
@@ -140,7 +144,7 @@ def measured_on(
             f"of 0 or 1, which no shift changes: the mean cannot be {pi[1]:g}. Calibrate first "
             "(sklearn.calibration)"
         )
-    reach = np.abs(z[np.isfinite(z)]).max() + abs(logit(pi[1])) + 40.0  # σ is 0 or 1 beyond
-    shift = brentq(lambda t: float(s @ expit(z + t)) - pi[1], -reach, reach, xtol=1e-14)
+    bracket = np.abs(z[np.isfinite(z)]).max() + abs(logit(pi[1])) + 40.0  # beyond, σ is 0 or 1
+    shift = brentq(lambda t: float(s @ expit(z + t)) - pi[1], -bracket, bracket, xtol=1e-14)
     rho = float(expit(logit(pi[1]) - shift))
     return np.array([1 - rho, rho])

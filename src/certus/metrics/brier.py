@@ -1,11 +1,11 @@
-"""What a Brier score is made of (Murphy 1973), with what binning leaves (Stephenson 2008).
+"""Decomposition of the Brier score (Murphy 1973), with the remainder of binning (Stephenson 2008).
 
     Σ sᵢ(pᵢ − yᵢ)²/S = reliability − resolution + uncertainty + remainder
 
-    reliability  Σ_b S_b(p̄_b − ȳ_b)²/S         how far p is from what happens; 0 is best
-    resolution   Σ_b S_b(ȳ_b − ȳ)²/S           how far bins are from the mean; more is better
-    uncertainty  ȳ(1 − ȳ)                      of the rows themselves; no model changes it
-    remainder    Σ_b S_b(var_b p − 2 cov_b(p, y))/S    0 where a bin holds one value of p
+    reliability  Σ_b S_b(p̄_b − ȳ_b)²/S         distance of p from observed shares; 0 is best
+    resolution   Σ_b S_b(ȳ_b − ȳ)²/S           distance of bins from the mean; higher is better
+    uncertainty  ȳ(1 − ȳ)                      a property of the rows; the same for every model
+    remainder    Σ_b S_b(var_b p − 2 cov_b(p, y))/S    0 if each bin has one value of p
 
 S_b is the weight of bin b, bars are weighted means.
 """
@@ -31,11 +31,11 @@ class BrierResult:
     brier : float
         Σ s(p − y)²/Σs.
     reliability, resolution, uncertainty, remainder : float
-        Its parts; ``remainder`` is that of binning.
+        Its parts; ``remainder`` is due to binning.
     mean_predicted, observed, weight : (bins,) arrays
-        Of each bin: mean probability, share of positives, share of the rows' weight.
+        For each bin: mean probability, share of positives, share of the rows' weight.
     edges : (bins + 1,) array
-        A bin holds the p in (edge, next edge], the first its lower edge too.
+        A bin contains the p in (edge, next edge], the first also its lower edge.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class BrierResult:
     edges: np.ndarray = field(compare=False)
 
     def table(self) -> Table:
-        """A line for each bin: mean probability, what happened, share of the rows."""
+        """Return a table with a row for each bin: mean probability, observed share, weight."""
         return Table(
             {
                 "bin": [str(b + 1) for b in range(len(self.weight))],
@@ -83,7 +83,7 @@ def brier_decomposition(
     y_true: object, y_prob: object, *, bins: int | None = 10, pos_label: object = None,
     sample_weight: object = None,
 ) -> BrierResult:  # fmt: skip
-    """Brier score = reliability − resolution + uncertainty (+ remainder of binning).
+    """Decompose the Brier score: reliability − resolution + uncertainty (+ remainder of binning).
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def brier_decomposition(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class.
     bins : int or None
-        Bins with about as many rows each; equal p are never parted. None: one for each distinct
-        p, with remainder 0. So it is too where there are no more distinct p than bins.
+        Bins with about equally many rows; equal p are in the same bin. None, or where there are no
+        more distinct p than bins: one bin for each distinct p, with remainder 0.
     pos_label : label, optional
         The positive class; 1 where the classes are 0 and 1, −1 and 1, or False and True.
     sample_weight : array-like of shape (n_samples,), optional
@@ -104,15 +104,15 @@ def brier_decomposition(
 
     Notes
     -----
-    Reliability and resolution of few rows a bin are both too large by about the same: chance moves
-    what is observed away from p, and bins away from each other.
+    With few rows in a bin, reliability and resolution are too large by about the same amount:
+    chance moves observed shares away from p, and bins away from each other.
 
     Examples
     --------
     >>> from certus.metrics import brier_decomposition
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
-    >>> found = brier_decomposition(y, [0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9])
-    >>> round(found.reliability, 4), round(found.resolution, 4), found.uncertainty
+    >>> parts = brier_decomposition(y, [0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9])
+    >>> round(parts.reliability, 4), round(parts.resolution, 4), parts.uncertainty
     (0.0225, 0.0625, 0.25)
     """
     truth = read_truth(y_true, pos_label)
@@ -126,27 +126,27 @@ def brier_decomposition(
 
 
 def decompose(y: np.ndarray, p: np.ndarray, s: np.ndarray, bins: int | None) -> BrierResult:
-    """The same of y = 0 and 1."""
-    some = s > 0
-    y, p, s = y[some], p[some], s[some] / s[some].sum()
+    """Decompose the Brier score of y = 0 and 1."""
+    has_weight = s > 0
+    y, p, s = y[has_weight], p[has_weight], s[has_weight] / s[has_weight].sum()
     edges = _edges(p, bins)
     b = np.searchsorted(edges[1:-1], p, side="left")  # (edge, next edge]
     S = np.bincount(b, weights=s, minlength=len(edges) - 1)
     p_mean, y_mean = (np.bincount(b, weights=s * v, minlength=len(S)) / S for v in (p, y))
     overall = float(s @ y)
-    off, about = p - p_mean[b], y - y_mean[b]
+    p_deviation, y_deviation = p - p_mean[b], y - y_mean[b]
     return BrierResult(
         brier=float(s @ (p - y) ** 2),
         reliability=float(S @ (p_mean - y_mean) ** 2),
         resolution=float(S @ (y_mean - overall) ** 2),
         uncertainty=overall * (1 - overall),
-        remainder=float(s @ (off * (off - 2 * about))),
+        remainder=float(s @ (p_deviation * (p_deviation - 2 * y_deviation))),
         mean_predicted=p_mean, observed=y_mean, weight=S, edges=edges,
     )  # fmt: skip
 
 
 def _edges(p: np.ndarray, bins: int | None) -> np.ndarray:
-    """Every bin holds a row."""
+    """Return the edges of bins, none of which is empty."""
     distinct = np.unique(p)
     if bins is None or len(distinct) <= positive_whole("bins", bins):
         inner = distinct[:-1]

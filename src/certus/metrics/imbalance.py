@@ -1,7 +1,7 @@
-"""Everything that one set of predictions says, at one threshold, with intervals and a baseline.
+"""All measures of one set of predictions at one threshold, with intervals and a baseline.
 
-A model that always answers the larger class has accuracy 1 − π, π the share of the smaller one. So
-each measure stands beside the value that this answer has.
+A model that always predicts the larger class has accuracy 1 − π, π the share of the smaller one.
+Therefore each measure is shown beside its value for that prediction.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..text.format import number
 from ._input import read_predictions, read_truth
 from ._interval_choice import choose_intervals
 from ._measures import confusion
-from ._values import curves, doubt_probabilities, majority, values_of
+from ._values import curves, majority, note_miscalibration, values_of
 from .report import ImbalanceResult
 
 
@@ -22,7 +22,7 @@ def imbalance_report(
     interval: str = "bootstrap", n_resamples: int = 1000, bins: int | None = 10,
     random_state: Seed = None,
 ) -> ImbalanceResult:  # fmt: skip
-    """All measures of predictions of two classes, or of one class against the rest.
+    """Report all measures of predictions of two classes, or of one class against the rest.
 
     Parameters
     ----------
@@ -30,26 +30,26 @@ def imbalance_report(
         Labels.
     y_pred : array-like of shape (n_samples,) or (n_samples, n_classes)
         Labels, probabilities of the positive class (or all columns of ``predict_proba``, in the
-        order of the sorted classes of y), or any scores that are larger for positives.
+        order of the sorted classes of y), or any scores that are higher for positives.
     threshold : float, optional
-        Rows above it are answered positive: 0.5 for probabilities and 0 for scores by default.
+        Rows above it are predicted positive: by default 0.5 for probabilities and 0 for scores.
     kind : {"auto", "labels", "probabilities", "scores"}
-        What ``y_pred`` is. "auto": text and whole numbers that are classes are labels, numbers
+        Kind of ``y_pred``. "auto": text and whole numbers that are classes are labels, numbers
         from 0 to 1 probabilities, all others scores.
     pos_label : label, optional
         The positive class; 1 where the classes are 0 and 1, −1 and 1, or False and True.
     sample_weight : array-like of shape (n_samples,), optional
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     interval : {"bootstrap", "exact"}
         "bootstrap": rows drawn with replacement within each class. "exact": Clopper–Pearson for
-        shares of rows, and what follows from them for F, G-mean, balanced accuracy and MCC; the
-        areas, Brier score and log loss have none and keep the bootstrap. Where a cell of the
-        confusion table is empty, no resample can fill it, and counts get exact intervals anyway.
+        shares of rows, from which those of F, G-mean, balanced accuracy and MCC follow; the areas,
+        Brier score and log loss have none and use the bootstrap. Where a cell of the confusion
+        table is empty, no resample can fill it, and counts get exact intervals anyway.
     n_resamples : int
-        Of the bootstrap.
+        Number of bootstrap resamples.
     bins : int or None
-        Of the Brier score's decomposition, as in ``brier_decomposition``.
+        Bins of the decomposition of the Brier score, as in ``brier_decomposition``.
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -72,34 +72,34 @@ def imbalance_report(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence!r}: give a share between 0 and 1, such as 0.95")
     truth = read_truth(y_true, pos_label)
-    said = read_predictions(y_pred, truth, kind, threshold)
+    predictions = read_predictions(y_pred, truth, kind, threshold)
     s = weights(sample_weight, len(truth.y))
     if interval == "exact" and s is not None:
         raise ValueError(
-            "exact intervals count rows, and sample_weight says that rows count differently: use "
+            "exact intervals count rows, but with sample_weight rows count differently: use "
             "interval='bootstrap'"
         )
     notes: list[str] = []
-    s_or_1 = np.ones(len(truth.y)) if s is None else s
-    values, parts = values_of(truth, said, s_or_1, bins, notes)
-    found, by = choose_intervals(
-        truth, said, s, values, notes, how=interval, confidence=confidence, B=B,
+    row_weights = np.ones(len(truth.y)) if s is None else s
+    values, parts = values_of(truth, predictions, row_weights, bins, notes)
+    intervals, methods = choose_intervals(
+        truth, predictions, s, values, notes, interval=interval, confidence=confidence, B=B,
         random_state=random_state,
     )  # fmt: skip
-    doubt_probabilities(truth, said, s_or_1, notes)
-    tp, fn, fp, tn = confusion(truth.y, said.d, s_or_1)
+    note_miscalibration(truth, predictions, row_weights, notes)
+    tp, fn, fp, tn = confusion(truth.y, predictions.d, row_weights)
     n, n_positive = len(truth.y), int(truth.y.sum())
-    baseline = majority(truth, said, s_or_1)
+    baseline = majority(truth, predictions, row_weights)
     notes.append(
         f"Majority: always {truth.positive if tp + fn > fp + tn else truth.negative}"
-        + ("" if parts is None else f", with p = {number((tp + fn) / s_or_1.sum(), 4)}")
+        + ("" if parts is None else f", with p = {number((tp + fn) / row_weights.sum(), 4)}")
         + "."
     )
     return ImbalanceResult(
-        values=values, intervals=found, intervals_by=by, baseline=baseline,
+        values=values, intervals=intervals, intervals_by=methods, baseline=baseline,
         confusion=np.array([[tn, fp], [fn, tp]]), n=n, n_positive=n_positive,
-        n_negative=n - n_positive, prevalence=float((tp + fn) / s_or_1.sum()),
-        threshold=said.threshold, kind=said.kind, pos_label=truth.pos_label,
+        n_negative=n - n_positive, prevalence=float((tp + fn) / row_weights.sum()),
+        threshold=predictions.threshold, kind=predictions.kind, pos_label=truth.pos_label,
         positive=truth.positive, negative=truth.negative, confidence=float(confidence),
-        decomposition=parts, curves=curves(truth, said, s_or_1), notes=tuple(notes),
+        decomposition=parts, curves=curves(truth, predictions, row_weights), notes=tuple(notes),
     )  # fmt: skip

@@ -1,11 +1,11 @@
-"""Honest probabilities after class weights or resampling.
+"""Correction of probabilities after class weights or resampling.
 
-A model that was trained where class k has the share ρ_k, and is used where it has the share π_k:
+For a model trained where class k has the share ρ_k, and used where it has the share π_k:
 
     P(k | x) ∝ P_model(k | x)·π_k/ρ_k,      two classes: odds = odds_model·π(1 − ρ)/((1 − π)ρ)
 
 Class weights c make ρ_k = c_k S_k/Σ_j c_j S_j, S_k the weight of class k's rows: with "balanced"
-ρ_k = 1/K. The order of rows stays as it was, and what the model calls ½ is now the threshold
+ρ_k = 1/K. The order of rows does not change, and the model's ½ becomes the threshold
 
     t/(1 − t) = π(1 − ρ)/((1 − π)ρ),      with balanced weights t = π.
 """
@@ -20,26 +20,26 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ._priors import read_prior
-from ._trained import FittedClassifier, decides_at_half, measured_on, shares_of, trained_on
+from ._trained import FittedClassifier, decides_at_half, shares_of, shift_shares, trained_shares
 
 
 class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier whose probabilities are those of a population with given shares of classes.
+    """A classifier with probabilities corrected to the shares of classes in a population.
 
-    P(k | x) ∝ P_model(k | x)·π_k/ρ_k, with π_k the share of class k in the population and ρ_k that
-    in what the model was trained on, class weights counted. ``predict`` is the model's own: class
-    weights and resampling go on to decide, and ``threshold_`` states where. For a model that is
-    fitted already there is ``correct_prior``.
+    P(k | x) ∝ P_model(k | x)·π_k/ρ_k, with π_k the share of class k in the population and ρ_k its
+    share in the training data, class weights included. ``predict`` is the model's own: class
+    weights and resampling still determine it, and ``threshold_`` is the threshold that they imply.
+    For a model that is already fitted, use ``correct_prior``.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``
-        Fitted by ``fit``, its ``class_weight`` (or that of the last step of a pipeline) is read.
+        Fitted by ``fit``; its ``class_weight`` (or that of the last step of a pipeline) is read.
     prevalence : float, dict, sequence or None
-        π: of two classes the share of the second of ``classes_``; else a share for each label (a
+        π: for two classes the share of the second of ``classes_``; else a share for each label (a
         dict) or for each of ``classes_``. None: the shares in y.
     trained_prevalence : float, dict, sequence or None
-        ρ, in the same way. None: the shares in y, times the class weights.
+        ρ, in the same form. None: the shares in y, times the class weights.
 
     Attributes
     ----------
@@ -49,8 +49,9 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     prevalence_, trained_prevalence_ : (K,) arrays
         π and ρ.
     threshold_ : float or None
-        The probability of the second class that the model calls ½, above which it answers that
-        class. None for more than two classes, and for models with a threshold of their own.
+        The corrected probability of the second class that corresponds to the model's ½, above which
+        it predicts that class. None for more than two classes, and for models with their own
+        threshold.
     n_features_in_ : int
     feature_names_in_ : (p,) array of str
 
@@ -87,11 +88,11 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags  # X is for the model alone
+        tags.input_tags = get_tags(self.estimator).input_tags  # X is passed to the model only
         return tags
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> "PriorCorrectedClassifier":
-        """Fit the model, and find the shares that were not given.
+        """Fit the model, and compute the shares that were not given.
 
         Parameters
         ----------
@@ -103,13 +104,13 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         -------
         self
         """
-        how = {} if sample_weight is None else {"sample_weight": sample_weight}
-        model = clone(self.estimator).fit(X, y, **how)
+        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
+        model = clone(self.estimator).fit(X, y, **fit_params)
         _require_probabilities(model)
         classes = np.asarray(model.classes_)
         rho = self.trained_prevalence
         if rho is None:
-            rho = trained_on(model, y, sample_weight)
+            rho = trained_shares(model, y, sample_weight)
         pi = self.prevalence
         if pi is None:
             pi = shares_of(y, classes, sample_weight)
@@ -130,19 +131,19 @@ class PriorCorrectedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         return self
 
     def predict_proba(self, X: object) -> np.ndarray:
-        """P(k | x) in the population, (n_samples, n_classes)."""
+        """Return P(k | x) in the population, (n_samples, n_classes)."""
         check_is_fitted(self)
         P = np.asarray(self.estimator_.predict_proba(X), dtype=float)
         P = P * (self.prevalence_ / self.trained_prevalence_)
         return P / P.sum(axis=1, keepdims=True)
 
     def predict_log_proba(self, X: object) -> np.ndarray:
-        """log P(k | x)."""
+        """Return log P(k | x)."""
         with np.errstate(divide="ignore"):  # log 0 is −inf
             return np.log(self.predict_proba(X))
 
     def predict(self, X: object) -> np.ndarray:
-        """The model's own decision."""
+        """Predict as the model does."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
@@ -151,36 +152,36 @@ def correct_prior(
     model: FittedClassifier, prevalence: object, *, trained_prevalence: object = None,
     X: object = None, y: object = None, sample_weight: object = None,
 ) -> PriorCorrectedClassifier:  # fmt: skip
-    """A fitted classifier with the probabilities of a population; decisions stay as they were.
+    """Correct the probabilities of a fitted classifier; its predicted classes do not change.
 
-    What the model was trained on is known from one of
+    The shares in the training data come from one of
 
     - ``trained_prevalence``: the share itself, 0.5 after resampling to equal classes;
     - ``y``: the labels that the model was fitted on (those after resampling), whose shares are
       multiplied by the model's ``class_weight``;
-    - ``X``: rows drawn from the population, no labels needed; the shift is the one with which their
-      mean probability is the prevalence. With ``y`` too, rows of any shares, that are weighted
-      to have the population's. Two classes only; take rows that the model was not fitted on;
+    - ``X``: rows drawn from the population, without labels; the shift is the one with which their
+      mean probability is the prevalence. With ``y`` too, rows with any shares, which are weighted
+      to those of the population. Two classes only; use rows that the model was not fitted on;
     - nothing, where the model has ``class_weight="balanced"``: all shares were equal.
 
     Parameters
     ----------
     model : fitted classifier with ``predict_proba``
-        Of certus or not; also a pipeline or a search.
+        Any such model, also a pipeline or a search.
     prevalence : float, dict or sequence
-        π: of two classes the share of the second of ``classes_``; else a share for each label (a
+        π: for two classes the share of the second of ``classes_``; else a share for each label (a
         dict) or for each of ``classes_``.
     trained_prevalence : float, dict or sequence, optional
-        ρ, in the same way.
+        ρ, in the same form.
     X, y : optional
         As above.
     sample_weight : array-like of shape (n_samples,), optional
-        Of X, y.
+        Weights of the rows of X and y.
 
     Returns
     -------
     PriorCorrectedClassifier
-        Fitted. A clone of it keeps the model and the shift, whatever it is fitted on.
+        Fitted. A clone of it keeps the model and the shift when it is fitted.
 
     Examples
     --------
@@ -202,12 +203,12 @@ def correct_prior(
     pi = read_prior("prevalence", prevalence, classes)
     if trained_prevalence is not None:
         if X is not None or y is not None:
-            raise ValueError("give trained_prevalence, or rows to find it from, not both")
+            raise ValueError("give trained_prevalence, or rows to compute it from, not both")
         rho = read_prior("trained_prevalence", trained_prevalence, classes)
     elif X is not None:
-        rho = measured_on(model, pi, X, y, sample_weight)
+        rho = shift_shares(model, pi, X, y, sample_weight)
     else:
-        rho = trained_on(model, y, sample_weight)
+        rho = trained_shares(model, y, sample_weight)
     shares = [dict(zip(classes.tolist(), share.tolist(), strict=True)) for share in (pi, rho)]
     corrected = PriorCorrectedClassifier(FrozenEstimator(model), *shares)
     return corrected._set(corrected.estimator, pi, rho)
@@ -220,7 +221,7 @@ def _shift(pi: np.ndarray, rho: np.ndarray) -> float:
 def _require_probabilities(model: object) -> None:
     if not callable(getattr(model, "predict_proba", None)):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba: give it one by "
-            "sklearn.calibration.CalibratedClassifierCV, whose probabilities are those of the rows "
-            "that it is fitted on"
+            f"{type(model).__name__} has no predict_proba: add it with "
+            "sklearn.calibration.CalibratedClassifierCV, which calibrates to the rows that it is "
+            "fitted on"
         )

@@ -1,4 +1,4 @@
-"""A report on predictions of unequal classes: measures with intervals, beside the majority."""
+"""The report on predictions of imbalanced classes: measures, intervals and a baseline."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import numpy as np
 
 from ..text.format import count, number, printable
 from ..text.table import Table
-from ._measures import AREAS, COUNTED, MEASURES
+from ._measures import AREA_MEASURES, COUNT_MEASURES, MEASURES
 from .brier import BrierResult
 
 if TYPE_CHECKING:
@@ -16,48 +16,48 @@ if TYPE_CHECKING:
     from ..plotting import ImbalanceDisplay
 
 
-SHORT = ("g_mean", "sensitivity", "specificity", "roc_auc")  # of a repr
+REPR_MEASURES = ("g_mean", "sensitivity", "specificity", "roc_auc")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ImbalanceResult:
     """Measures of one set of predictions at one threshold.
 
-    Made by ``certus.metrics.imbalance_report``. ``report["g_mean"]`` is a value; printed, it is
-    its table.
+    Made by ``certus.metrics.imbalance_report``. ``report["g_mean"]`` is a value; ``print(report)``
+    shows the table.
 
     Attributes
     ----------
     values : dict
         error_rate, accuracy, sensitivity, specificity, precision, f1, g_mean, balanced_accuracy,
         mcc, roc_auc, pr_auc (average precision), brier, reliability, resolution, uncertainty and
-        log_loss. NaN for what is not defined; ``notes`` says why.
+        log_loss. NaN where a measure is not defined; ``notes`` says why.
     intervals : dict
-        (low, high) of each; NaN where there is none.
+        (low, high) for each measure; NaN where there is none.
     intervals_by : dict
         "bootstrap", "exact" or "".
     baseline : dict
-        The same measures of always answering the larger class, with its share as probability.
+        The same measures when always predicting the larger class, with its share as probability.
     confusion : (2, 2) array
-        Rows: negative, positive; columns: answered negative, answered positive.
+        Rows: negative, positive; columns: predicted negative, predicted positive.
     n, n_positive, n_negative : int
-        Rows.
+        Numbers of rows.
     prevalence : float
         The share of positives, by weight.
     threshold : float or None
-        Above it a row is answered positive; None for labels.
+        Above it a row is predicted positive; None for labels.
     kind : str
-        What the predictions are: "labels", "probabilities" or "scores".
+        Kind of the predictions: "labels", "probabilities" or "scores".
     pos_label : label
     positive, negative : str
-        The classes, as they are written.
+        The classes as text.
     confidence : float
     decomposition : BrierResult or None
-        Of probabilities.
+        Decomposition of the Brier score, for probabilities.
     curves : dict
-        "roc": (false alarms, sensitivity); "pr": (recall, precision), of all thresholds.
+        "roc": (false alarms, sensitivity); "pr": (recall, precision), over all thresholds.
     notes : tuple of str
-        What is not defined and why, and what to know.
+        Which measures are not defined and why, and other remarks.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class ImbalanceResult:
         return self.values[measure]
 
     def table(self) -> Table:
-        """A line for each measure: value, interval, and the same of the majority's answer."""
+        """Return a table with a row for each measure: value, interval, and that of the majority."""
         names = [name for name in MEASURES if self._has(name)]
         low, high = np.array([self.intervals[name] for name in names]).T
         level = f"{number(100 * self.confidence)} % low"
@@ -110,9 +110,9 @@ class ImbalanceResult:
         )
 
     def _has(self, name: str) -> bool:
-        if name in AREAS:
+        if name in AREA_MEASURES:
             return self.kind != "labels"
-        return name in COUNTED or self.kind == "probabilities"
+        return name in COUNT_MEASURES or self.kind == "probabilities"
 
     def _title(self) -> str:
         at = (
@@ -126,7 +126,7 @@ class ImbalanceResult:
         )
 
     def plot(self, ax: "Axes | None" = None) -> "ImbalanceDisplay":
-        """Draw: a ``certus.plotting.ImbalanceDisplay``."""
+        """Draw measures and curves: a ``certus.plotting.ImbalanceDisplay``."""
         from ..plotting import ImbalanceDisplay
 
         return ImbalanceDisplay(self).plot(ax)
@@ -138,10 +138,14 @@ class ImbalanceResult:
         return str(self.table())
 
     def __repr__(self) -> str:
-        told = [self._told(name) for name in SHORT if self.values[name] == self.values[name]]
-        return printable(f"ImbalanceResult({'; '.join([*told, self._title()])})")
+        parts = [
+            self._measure_text(name)
+            for name in REPR_MEASURES
+            if self.values[name] == self.values[name]
+        ]
+        return printable(f"ImbalanceResult({'; '.join([*parts, self._title()])})")
 
-    def _told(self, name: str) -> str:
+    def _measure_text(self, name: str) -> str:
         low, high = self.intervals[name]
-        spread = f" ({number(low, 3)}–{number(high, 3)})" if low == low else ""
-        return f"{MEASURES[name]} {number(self.values[name], 3)}{spread}"
+        interval = f" ({number(low, 3)}–{number(high, 3)})" if low == low else ""
+        return f"{MEASURES[name]} {number(self.values[name], 3)}{interval}"

@@ -1,9 +1,9 @@
-"""Shares of rows that are answered rightly, class by class.
+"""Shares of correctly predicted rows, by class.
 
     sensitivity = TP/(TP + FN),  specificity = TN/(TN + FP),  G = (Π_k recall_k)^(1/K)
 
-recall_k is the share of class k's rows that are answered k. For two classes
-G = √(sensitivity · specificity): 0 for a model that never finds one of the classes.
+recall_k is the share of class k's rows that are predicted as k. For two classes
+G = √(sensitivity · specificity): 0 for a model that never predicts one of them correctly.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from ._input import read_answers, read_positive, read_rows, read_truth
 def sensitivity_score(
     y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
-    """TP/(TP + FN), the share of positive rows that are found: scikit-learn's ``recall_score``.
+    """Return TP/(TP + FN), the share of positive rows found: scikit-learn's ``recall_score``.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ def sensitivity_score(
     >>> sensitivity_score(["yes", "yes", "no"], ["yes", "no", "yes"], pos_label="yes")
     0.5
     """
-    return _found(y_true, y_pred, pos_label, sample_weight, 1)
+    return _recall(y_true, y_pred, pos_label, sample_weight, 1)
 
 
 def specificity_score(
     y_true: object, y_pred: object, *, pos_label: object = None, sample_weight: object = None
 ) -> float:
-    """TN/(TN + FP), the share of negative rows that raise no alarm.
+    """Return TN/(TN + FP), the share of negative rows that raise no alarm.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels. Of more than two classes, all but the positive one are negative.
+        Labels. With more than two classes, all but the positive one are negative.
     pos_label : label, optional
         The positive class; 1 where the classes are 0 and 1, −1 and 1, or False and True.
     sample_weight : array-like of shape (n_samples,), optional
@@ -71,7 +71,7 @@ def specificity_score(
     >>> specificity_score([0, 0, 0, 0, 1], [0, 0, 0, 1, 1])
     0.75
     """
-    return _found(y_true, y_pred, pos_label, sample_weight, 0)
+    return _recall(y_true, y_pred, pos_label, sample_weight, 0)
 
 
 def geometric_mean_score(
@@ -81,23 +81,24 @@ def geometric_mean_score(
     labels: Sequence[Any] | None = None,
     sample_weight: object = None,
 ) -> float:
-    """(Π_k recall_k)^(1/K), over the K classes in y; √(sensitivity·specificity) for two.
+    """Return (Π_k recall_k)^(1/K) over the K classes in y; √(sensitivity·specificity) for two.
 
-    Which class is positive does not matter. Not √(precision·recall), which some call G-mean too.
+    It does not matter which class is positive. This is not √(precision·recall), which is sometimes
+    called G-mean too.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         Labels.
     labels : sequence, optional
-        The classes to take; by default those in ``y_true``.
+        The classes; by default those in ``y_true``.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
     -------
     float
-        NaN, with an ``UndefinedMetricWarning``, where y holds one class, or a class of ``labels``
-        has no rows.
+        NaN, with an ``UndefinedMetricWarning``, where y has only one class, or a class of
+        ``labels`` has no rows.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def geometric_mean_score(
     0.0
     """
     y = read_rows(y_true)
-    n, said = len(y), read_answers(y_pred, y)
+    n, predicted = len(y), read_answers(y_pred, y)
     s = weights(sample_weight, n)
     if labels is not None:
         classes = np.asarray(labels)
@@ -117,26 +118,30 @@ def geometric_mean_score(
         classes = classes[np.bincount(k, weights=s, minlength=len(classes)) > 0]
         if len(classes) < 2:
             return _undefined(
-                f"G-mean: y holds one class, {classes.tolist()[0]!r}; the other has no recall"
+                f"G-mean: y has only the class {classes.tolist()[0]!r}; the other has no recall"
             )
     for label in classes.tolist():
         if not (np.ones(n) if s is None else s)[y == label].any():
             return _undefined(f"G-mean: class {label!r} has no rows, so it has no recall")
-    recall = recall_score(y, said, labels=classes, average=None, sample_weight=s, zero_division=0)
-    with np.errstate(divide="ignore"):  # log 0 is −inf: one class never found makes G 0
+    recall = recall_score(
+        y, predicted, labels=classes, average=None, sample_weight=s, zero_division=0
+    )
+    with np.errstate(divide="ignore"):  # log 0 = −inf gives G = 0
         return float(np.exp(np.mean(np.log(recall))))
 
 
-def _found(
-    y_true: object, y_pred: object, pos_label: object, sample_weight: object, of: int
+def _recall(
+    y_true: object, y_pred: object, pos_label: object, sample_weight: object, target_class: int
 ) -> float:
     truth = read_truth(y_true, pos_label)
     n = len(truth.y)
-    s, said = weights(sample_weight, n), read_positive(y_pred, truth)
-    if not (np.ones(n) if s is None else s)[truth.y == of].any():
-        name, kind = ("sensitivity", "positive") if of else ("specificity", "negative")
+    s, predicted = weights(sample_weight, n), read_positive(y_pred, truth)
+    if not (np.ones(n) if s is None else s)[truth.y == target_class].any():
+        name, kind = ("sensitivity", "positive") if target_class else ("specificity", "negative")
         return _undefined(f"{name}: none of {count(n, 'row')} is {kind}")
-    return float(recall_score(truth.y == 1, said, pos_label=bool(of), sample_weight=s))
+    return float(
+        recall_score(truth.y == 1, predicted, pos_label=bool(target_class), sample_weight=s)
+    )
 
 
 def _undefined(why: str) -> float:

@@ -1,6 +1,6 @@
-"""From which probability on it is cheaper to answer "positive".
+"""The probability above which it is cheaper to predict "positive".
 
-answer positive  ⇔  (1 − p)·cost_fp < p·cost_fn  ⇔  p > cost_fp/(cost_fp + cost_fn)
+predict positive  ⇔  (1 − p)·cost_fp < p·cost_fn  ⇔  p > cost_fp/(cost_fp + cost_fn)
 """
 
 import math
@@ -8,22 +8,22 @@ import numbers
 
 
 def threshold_for(cost_fp: float, cost_fn: float) -> float:
-    """The threshold on an honest probability that makes the expected cost least.
+    """Return the threshold on a calibrated probability that minimises the expected cost.
 
-    A right answer is taken to cost nothing. The threshold is as good as the probabilities: after
-    class weights or resampling, ``correct_prior`` first.
+    A correct prediction is assumed to cost nothing. The threshold is only as good as the
+    probabilities: after class weights or resampling, use ``correct_prior`` first.
 
     Parameters
     ----------
     cost_fp : float
-        Of a false alarm: the row was negative.
+        The cost of a false alarm: the row is negative.
     cost_fn : float
-        Of a miss: the row was positive.
+        The cost of a miss: the row is positive.
 
     Returns
     -------
     float
-        cost_fp/(cost_fp + cost_fn): answer "positive" where p is above it.
+        cost_fp/(cost_fp + cost_fn): predict "positive" where p is above it.
 
     Examples
     --------
@@ -34,7 +34,9 @@ def threshold_for(cost_fp: float, cost_fn: float) -> float:
     fp, fn = _cost("cost_fp", cost_fp), _cost("cost_fn", cost_fn)
     largest = max(fp, fn)
     if largest == 0:
-        raise ValueError("both costs are 0, and no threshold is better than another: give one")
+        raise ValueError(
+            "both costs are 0, so all thresholds are equally good: give a cost above 0"
+        )
     fp, fn = fp / largest, fn / largest  # the sum of two huge costs overflows
     return fp / (fp + fn)
 

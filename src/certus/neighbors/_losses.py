@@ -17,8 +17,8 @@ from ..data.validation import one_of
 from ._votes import VOTE_ROUNDING, NeighborLists, votes
 
 Weights = str | Callable[[np.ndarray], Any] | None
-CLASSIFICATION = ("error", "balanced_error", "brier")
-REGRESSION = ("squared_error", "absolute_error")
+CLASSIFICATION_SCORINGS = ("error", "balanced_error", "brier")
+REGRESSION_SCORINGS = ("squared_error", "absolute_error")
 
 
 def checked_weights(weights: object) -> Weights:

@@ -38,7 +38,7 @@ class NeighborLists(NamedTuple):
 
     @property
     def query(self) -> np.ndarray:
-        """(t,): the query that each entry belongs to."""
+        """The query that each entry belongs to, (t,)."""
         return np.repeat(np.arange(self.m), np.diff(self.start))
 
     def by_distance(self) -> "NeighborLists":

@@ -29,7 +29,13 @@ from ._averages import (
 from ._k_result import KResult, advice_on, best_and_smoothest, losses_without_neighbours
 from ._left_out import LeftOutProblem, bootstrap, folds, leave_one_out
 from ._left_out_neighbors import checked_threads, dummy_estimator, read_points, resamples
-from ._losses import CLASSIFICATION, REGRESSION, ClassLosses, ValueLosses, checked_weights
+from ._losses import (
+    CLASSIFICATION_SCORINGS,
+    REGRESSION_SCORINGS,
+    ClassLosses,
+    ValueLosses,
+    checked_weights,
+)
 
 MIN_DEFAULT_LARGEST_K, MAX_DEFAULT_LARGEST_K = 20, 100  # limits of the largest k tried by default
 
@@ -117,7 +123,7 @@ def choose_k(
     if s is not None and not s.all():
         X, y, s, method = _without_absent(X, y, s, method, metric, task)
     n = len(X)
-    possible = REGRESSION if labels is None else CLASSIFICATION
+    possible = REGRESSION_SCORINGS if labels is None else CLASSIFICATION_SCORINGS
     scoring = one_of("scoring", scoring or possible[0], possible)
     weights, confidence = checked_weights(weights), check_share("confidence", confidence)
     resampling = _Resampling.from_method(

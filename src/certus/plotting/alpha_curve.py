@@ -1,4 +1,4 @@
-"""How the score on rows left out, and the number of columns, change with λ."""
+"""Plot of the cross-validated score and the number of selected columns against λ."""
 
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 
 class AlphaCurveDisplay:
-    """Mean score ± one standard error against λ, with the best λ, the one taken, and columns.
+    """Plot of mean score ± one standard error against λ, with the best and the chosen λ.
 
     Parameters
     ----------
     alphas : (A,) array
         λ, the strongest first.
     mean, error : (A,) arrays
-        Of the folds' scores: mean and standard error.
+        Mean and standard error of the folds' scores.
     n_selected : (A, folds) array of int
-        How many columns each fold selected.
+        Number of columns that each fold selected.
     best, chosen : int
-        Which λ has the best mean, and which was taken.
+        Indices of the λ with the best mean, and of the one chosen.
     score : str
-        What the score is called.
+        Name of the score.
     baseline : float
         The mean score without columns.
 
     Attributes
     ----------
     ax_, columns_ax_ : matplotlib Axes
-        Of scores, and of numbers of columns on the right.
+        Axes of the scores, and of the numbers of columns, on the right.
     figure_ : Figure
     line_, columns_ : Line2D
         Mean scores; mean numbers of columns.
     band_ : PolyCollection
         ± one standard error.
     best_, chosen_ : Line2D
-        Markers; one where both are the same λ.
+        Markers; the same one if both are the same λ.
     limit_, baseline_ : Line2D
-        The best mean less one standard error; the score without columns.
+        The best mean minus one standard error; the score without columns.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class AlphaCurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; a new figure of 600 × 400 px if not given.
+            Axes to draw in; if not given, a new figure of 600 × 400 px.
 
         Returns
         -------
@@ -96,8 +96,8 @@ class AlphaCurveDisplay:
                 alphas, mean - error, mean + error, color=COLOURS[3], alpha=0.25, linewidth=0,
                 label="± one std error",
             )  # fmt: skip
-            look = curve(0, len(alphas)) | {"markevery": 1}
-            (self.line_,) = ax.plot(alphas, mean, label="mean of folds", **look)
+            line_style = curve(0, len(alphas)) | {"markevery": 1}
+            (self.line_,) = ax.plot(alphas, mean, label="mean of folds", **line_style)
             limit = float(mean[self.best] - error[self.best])
             self.limit_ = ax.axhline(limit, label="best − one std error", **_thin(2))
             self.baseline_ = ax.axhline(self.baseline, label="without columns", **_thin(5))
@@ -105,7 +105,7 @@ class AlphaCurveDisplay:
             self.chosen_ = self._mark(self.chosen, "best and taken" if one else "taken", 1)
             self.best_ = self.chosen_ if one else self._mark(self.best, "best", 4)
             ax.set(xlabel="penalty, λ", ylabel=f"{self.score} on rows left out", xscale="log")
-            self._keep_the_baseline_from_flattening_the_rest()
+            self._exclude_distant_baseline()
             handles = [*ax.get_legend_handles_labels()[0], self.columns_]
             ax.legend(
                 handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2
@@ -114,9 +114,11 @@ class AlphaCurveDisplay:
 
     def _draw_columns(self, plt: ModuleType) -> "Axes":
         ax = self.ax_.twinx()
-        look = curve(6) | {"linewidth": 1.2, "drawstyle": "steps-mid"}
+        line_style = curve(6) | {"linewidth": 1.2, "drawstyle": "steps-mid"}
         counts = self.n_selected.mean(axis=1)
-        (self.columns_,) = ax.plot(self.alphas, counts, label="columns, mean of folds", **look)
+        (self.columns_,) = ax.plot(
+            self.alphas, counts, label="columns, mean of folds", **line_style
+        )
         ax.set(ylabel="columns selected")
         if counts.max() > 200 and counts[counts > 0].min(initial=1) < 0.05 * counts.max():
             ax.set_yscale("symlog", linthresh=1)
@@ -125,19 +127,19 @@ class AlphaCurveDisplay:
             ax.yaxis.set_major_locator(plt.MaxNLocator(integer=True, nbins=6))
         ax.grid(visible=False)
         ax.spines["right"].set_visible(True)
-        # scores lie above the columns' line
+        # draw the scores above the line of columns
         self.ax_.set_zorder(ax.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         return ax
 
     def _mark(self, a: int, name: str, i: int) -> "Line2D":
-        look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+        line_style = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
         label = f"{name}: λ = {number(float(self.alphas[a]), 3)}"
-        (marker,) = self.ax_.plot([self.alphas[a]], [self.mean[a]], label=label, **look)
+        (marker,) = self.ax_.plot([self.alphas[a]], [self.mean[a]], label=label, **line_style)
         return marker
 
-    def _keep_the_baseline_from_flattening_the_rest(self) -> None:
-        """A baseline far below is left out of the picture, and its label says so."""
+    def _exclude_distant_baseline(self) -> None:
+        """Leave a baseline far below the scores outside the axes, and say so in its label."""
         low, high = np.nanmin(self.mean - self.error), np.nanmax(self.mean + self.error)
         if self.baseline < low - (high - low) and high > low:
             self.ax_.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))

@@ -1,4 +1,4 @@
-"""Measures of unequal classes with their intervals, and the curves of all thresholds."""
+"""Plot of measures for imbalanced classes with their intervals, and curves over thresholds."""
 
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ..metrics.report import ImbalanceResult
 
-# those between 0 and 1 of which more is better, MCC reaching below
-DRAWN = {
+# measures from 0 (MCC: −1) to 1 where higher is better
+MEASURE_LABELS = {
     "accuracy": "accuracy",
     "sensitivity": "sensitivity",
     "specificity": "specificity",
@@ -28,11 +28,11 @@ DRAWN = {
     "roc_auc": "ROC area",
     "pr_auc": "PR area",
 }
-SIZES = {1: (6.0, 4.0), 3: (11.0, 4.0), 4: (9.0, 7.5)}  # inches, by the number of panels
+FIGURE_SIZES = {1: (6.0, 4.0), 3: (11.0, 4.0), 4: (9.0, 7.5)}  # inches, by the number of panels
 
 
 class ImbalanceDisplay:
-    """Measures beside the majority's; ROC, precision and recall, calibration where there are any.
+    """Plot of measures beside the majority baseline, with ROC, PR and calibration curves.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class ImbalanceDisplay:
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
-        Of the measures.
+        Axes of the measures.
     axes_ : dict of Axes
-        "measures"; of scores also "roc" and "pr"; of probabilities also "calibration".
+        "measures"; for scores also "roc" and "pr"; for probabilities also "calibration".
     shown_ : list of str
-        The measures that are drawn, from the top down.
+        The measures shown, from top to bottom.
     points_, baseline_ : Line2D
-        Their values, and those of always answering the larger class.
+        Their values, and those when always predicting the larger class.
     bars_ : LineCollection
         Intervals.
 
@@ -79,7 +79,7 @@ class ImbalanceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where the measures go, and no other panel; a new figure with all panels if not given.
+            Axes for the measures only; if not given, a new figure with all panels.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class ImbalanceDisplay:
         with style() as plt:
             if ax is None:
                 rows = 2 if len(panels) == 4 else 1
-                size = SIZES.get(len(panels), SIZES[3])
+                size = FIGURE_SIZES.get(len(panels), FIGURE_SIZES[3])
                 self.figure_, grid = plt.subplots(
                     rows, len(panels) // rows, figsize=size, squeeze=False
                 )
@@ -107,11 +107,11 @@ class ImbalanceDisplay:
 
     def _draw_measures(self, ax: "Axes") -> None:
         report = self.report
-        self.shown_ = [name for name in DRAWN if not np.isnan(report.values[name])]
+        self.shown_ = [name for name in MEASURE_LABELS if not np.isnan(report.values[name])]
         at = np.arange(len(self.shown_))
         values, base = (
-            np.array([kept[name] for name in self.shown_])
-            for kept in (report.values, report.baseline)
+            np.array([measures[name] for name in self.shown_])
+            for measures in (report.values, report.baseline)
         )
         low, high = np.array([report.intervals[name] for name in self.shown_]).reshape(-1, 2).T
         self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=3)
@@ -122,7 +122,7 @@ class ImbalanceDisplay:
             base, at, linestyle="none", marker="|", markersize=11, markeredgewidth=1.8,
             color=COLOURS[1], label="always the larger class",
         )  # fmt: skip
-        ax.set_yticks(at, [DRAWN[name] for name in self.shown_])
+        ax.set_yticks(at, [MEASURE_LABELS[name] for name in self.shown_])
         ax.set_ylim(len(at) - 0.5, -0.5)
         left = np.nanmin(np.r_[0.0, low, values])
         ax.set_xlim(1.05 * left - 0.03, 1.03)
@@ -155,19 +155,19 @@ class ImbalanceDisplay:
     def _draw_calibration(self, ax: "Axes") -> None:
         parts = self.report.decomposition
         assert parts is not None
-        ax.plot([0, 1], [0, 1], label="honest", **(curve(1) | {"linewidth": 1.0}))
-        look = curve(0, 1) | {"markevery": 1}
-        ax.plot(parts.mean_predicted, parts.observed, label="mean of a bin", **look)
+        ax.plot([0, 1], [0, 1], label="calibrated", **(curve(1) | {"linewidth": 1.0}))
+        line_style = curve(0, 1) | {"markevery": 1}
+        ax.plot(parts.mean_predicted, parts.observed, label="mean of a bin", **line_style)
         title = f"Brier score {number(parts.brier, 3)}, reliability {number(parts.reliability, 2)}"
-        ax.set(xlabel="probability given", ylabel="share that happened", title=title)
+        ax.set(xlabel="predicted probability", ylabel="observed share", title=title)
         ax.legend(loc="best")
 
     def _mark(self, ax: "Axes", x: float, y: float) -> None:
         assert self.report.threshold is not None
-        look = curve(2, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
-        ax.plot([x], [y], label=f"above {number(self.report.threshold, 3)}", **look)
+        marker_style = curve(2, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+        ax.plot([x], [y], label=f"above {number(self.report.threshold, 3)}", **marker_style)
 
     def _area(self, name: str) -> str:
         low, high = self.report.intervals[name]
         spread = "" if np.isnan(low) else f" ({number(low, 3)}–{number(high, 3)})"
-        return f"{DRAWN[name]} {number(self.report[name], 3)}{spread}"
+        return f"{MEASURE_LABELS[name]} {number(self.report[name], 3)}{spread}"

@@ -1,4 +1,4 @@
-"""How the error on rows left out changes with the number of neighbours."""
+"""Plot of the error on left-out rows against the number of neighbours."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from ..neighbors._k_result import KResult
 
-LABEL = {
+SCORING_LABELS = {
     "error": "wrong answers, %",
     "balanced_error": "wrong answers, mean over classes, %",
     "brier": "Brier score",
     "squared_error": "squared error",
     "absolute_error": "absolute error",
 }
-MANY = 10  # times as many neighbours as at the start: k on a logarithmic axis
+MIN_LOG_RATIO = 10  # of the largest to the smallest k; above, the axis of k is logarithmic
 
 
 class KCurveDisplay:
-    """Error against k, with its intervals, the best k and the smoothest that is as good.
+    """Plot of the error against k, with intervals, the best k and the largest that is as good.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class KCurveDisplay:
     best_, smoothest_ : Line2D
         Markers at ``best`` and ``one_standard_error``.
     limit_, baseline_ : Line2D
-        The least error plus one standard error; the error without neighbours.
+        The smallest error plus one standard error; the error without neighbours.
 
     Examples
     --------
@@ -72,14 +72,14 @@ class KCurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; a new figure of 600 × 400 px if not given.
+            Axes to draw in; if not given, a new figure of 600 × 400 px.
 
         Returns
         -------
         self
         """
         choice = self.choice
-        scale = 100 if LABEL[choice.scoring].endswith("%") else 1
+        scale = 100 if SCORING_LABELS[choice.scoring].endswith("%") else 1
         ks, error = choice.ks, scale * choice.error
         intervals = scale * choice.intervals
         least = choice.at(choice.best)
@@ -91,8 +91,8 @@ class KCurveDisplay:
                 ks, intervals[:, 0], intervals[:, 1], color=COLOURS[3], alpha=0.25, linewidth=0,
                 label=f"{number(100 * choice.confidence)} % interval",
             )  # fmt: skip
-            few = len(ks) if len(ks) <= 40 else 0  # each k is marked where there is room
-            (self.line_,) = ax.plot(ks, error, label="error", **curve(0, few))
+            n_markers = len(ks) if len(ks) <= 40 else 0  # mark each k where there is room
+            (self.line_,) = ax.plot(ks, error, label="error", **curve(0, n_markers))
             self.line_.set_markevery(1)
             self.limit_ = ax.axhline(limit, label="least + one std error", **_thin(2))
             self.baseline_ = ax.axhline(
@@ -100,21 +100,21 @@ class KCurveDisplay:
             )
             self.best_ = self._mark(choice.best, scale, "best", 1)
             self.smoothest_ = self._mark(choice.one_standard_error, scale, "largest that close", 4)
-            ax.set(xlabel="neighbours, k", ylabel=LABEL[choice.scoring])
-            if ks[-1] > MANY * max(ks[0], 10):
+            ax.set(xlabel="neighbours, k", ylabel=SCORING_LABELS[choice.scoring])
+            if ks[-1] > MIN_LOG_RATIO * max(ks[0], 10):
                 ax.set_xscale("log")
                 ax.xaxis.set_major_formatter("{x:g}")
             else:
                 ax.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-            _keep_the_baseline_from_flattening_the_rest(ax, intervals, scale * choice.baseline)
-            # above the axes: the curve can be anywhere in them
+            _exclude_distant_baseline(ax, intervals, scale * choice.baseline)
+            # above the axes, since the curve can be anywhere in them
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         return self
 
     def _mark(self, k: int, scale: int, name: str, i: int) -> "Line2D":
-        look = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+        line_style = curve(i, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
         (marker,) = self.ax_.plot(
-            [k], [scale * self.choice.at(k)["error"]], label=f"{name}: k = {k}", **look
+            [k], [scale * self.choice.at(k)["error"]], label=f"{name}: k = {k}", **line_style
         )
         return marker
 
@@ -123,10 +123,8 @@ def _thin(i: int) -> dict[str, Any]:
     return curve(i) | {"linewidth": 1.0}
 
 
-def _keep_the_baseline_from_flattening_the_rest(
-    ax: "Axes", intervals: np.ndarray, baseline: float
-) -> None:
-    """A baseline far above is left out of the picture, and its label says so."""
+def _exclude_distant_baseline(ax: "Axes", intervals: np.ndarray, baseline: float) -> None:
+    """Leave a baseline far above the errors outside the axes, and say so in its label."""
     shown = intervals[np.isfinite(intervals)]
     low, high = (shown.min(), shown.max()) if len(shown) else (0.0, baseline)
     if baseline > high + (high - low) and high > low:

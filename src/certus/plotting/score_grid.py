@@ -1,4 +1,4 @@
-"""How the score on rows left out changes with C and γ."""
+"""Plot of the leave-one-out score against C and γ."""
 
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class ScoreGridDisplay:
-    """Scores against C and γ as shades, with the best pair; against C alone, as a curve.
+    """Heat map of scores against C and γ, with the best pair; with a single γ, a curve.
 
     Parameters
     ----------
     Cs, gammas : arrays
-        What was tried, ascending.
+        Values tried, ascending.
     scores : (n_gammas, n_Cs) array
-        More is better.
+        Higher is better.
     best : (int, int)
-        Where the best is: row of γ, column of C.
+        Row of γ and column of C of the best score.
     score : str
-        What the score is called.
+        Name of the score.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ScoreGridDisplay:
     scores_ : QuadMesh or Line2D
         The scores; a line where one γ was tried.
     best_ : Line2D
-        The marker.
+        Marker of the best score.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class ScoreGridDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; a new figure of 600 × 400 px if not given.
+            Axes to draw in; if not given, a new figure of 600 × 400 px.
 
         Returns
         -------
         self
         """
         g, c = self.best
-        told = f"{self.score} of rows left out"
+        score_label = f"{self.score} of rows left out"
         with style() as plt:
             self.figure_, self.ax_ = plt.subplots() if ax is None else (ax.figure, ax)
             ax = self.ax_
@@ -80,28 +80,28 @@ class ScoreGridDisplay:
                 f"best: {number(float(self.scores[g, c]), 3)} at C = {number(float(self.Cs[c]), 3)}"
             )
             if len(self.gammas) == 1:
-                look = curve(0, len(self.Cs)) | {"markevery": 1}
-                (self.scores_,) = ax.plot(self.Cs, self.scores[0], **look)
+                line_style = curve(0, len(self.Cs)) | {"markevery": 1}
+                (self.scores_,) = ax.plot(self.Cs, self.scores[0], **line_style)
                 height = self.scores[0, c]
-                ax.set(xlabel="C", ylabel=told, xscale="log")
+                ax.set(xlabel="C", ylabel=score_label, xscale="log")
             else:
                 label += f", γ = {number(float(self.gammas[g]), 3)}"
                 self.scores_ = ax.pcolormesh(
                     edges(self.Cs), edges(self.gammas), self.scores, cmap="cividis"
                 )
-                self.figure_.colorbar(self.scores_, ax=ax, label=told)
+                self.figure_.colorbar(self.scores_, ax=ax, label=score_label)
                 height = self.gammas[g]
                 ax.set(xlabel="C", ylabel="γ", xscale="log", yscale="log")
                 ax.grid(visible=False)
-            look = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
-            look |= {"markeredgecolor": "white", "color": COLOURS[1]}
-            (self.best_,) = ax.plot([self.Cs[c]], [height], label=label, **look)
+            line_style = curve(1, 1) | {"linestyle": "none", "markersize": 9, "zorder": 3}
+            line_style |= {"markeredgecolor": "white", "color": COLOURS[1]}
+            (self.best_,) = ax.plot([self.Cs[c]], [height], label=label, **line_style)
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
         return self
 
 
 def edges(values: np.ndarray) -> np.ndarray:
-    """Of cells around ascending values, halfway in log."""
+    """Return the edges of cells around ascending values, halfway between them in log scale."""
     logs = np.log(values)
     if len(logs) == 1:
         return np.asarray(values * np.array([0.5, 2.0]))

@@ -1,13 +1,13 @@
-"""Distances of rows, literally from their definitions.
+"""Distances between rows, computed by their definitions.
 
     d(a, b) = √Σ (a_l − b_l)²,   Σ |a_l − b_l|,   1 − cos(a, b),   …
 
 Always by differences of the rows, never by ‖a‖² + ‖b‖² − 2aᵀb, which is 0 for rows .5 apart at 1e8.
 Features are on the last axis, and A and B are broadcast: one row against many is `paired(a, B)`.
 
-Conventions for undefined cases: for cosine, a row of zeros is at distance 0 from another one and 1
-from all others; for correlation and spearman, so is a constant row; 0/0 = 0 in the boolean metrics,
-braycurtis and canberra; NaN if too few features are known in both rows.
+Conventions for undefined cases. Cosine: a row of zeros is at 0 from another one and at 1 from all
+other rows; correlation and spearman: so is a constant row; 0/0 = 0 in boolean distances, braycurtis
+and canberra; NaN where too few features are known in both rows.
 """
 
 from typing import Any
@@ -18,14 +18,14 @@ from certus.proofs.types import FunctionTo
 
 
 def paired(A: np.ndarray, B: np.ndarray, metric: str = "euclidean", **params: Any) -> np.ndarray:
-    """d(A_i, B_i); the metric has scikit-learn's name, or is "gower", "phi_s" or "spearman".
+    """Return d(A_i, B_i) for scikit-learn's name of a metric, "gower", "phi_s" or "spearman".
 
-    Feature weights `w`: the factor of |Δ_l| in manhattan (l1, cityblock), and of Δ_l² in euclidean
-    (l2), sqeuclidean and phi_s, is w_l²; in the other metrics it is w_l, as in SciPy.
+    Feature weights `w`: w_l² multiplies |Δ_l| in manhattan (l1, cityblock) and Δ_l² in euclidean
+    (l2), sqeuclidean and phi_s; in the other metrics w_l itself does, as in SciPy.
     """
     name = ALIASES.get(metric, metric)
     if name not in METRICS:
-        raise ValueError(f"metric={metric!r} is not defined; the metrics are {sorted(METRICS)}")
+        raise ValueError(f"metric={metric!r} has no definition here; available: {sorted(METRICS)}")
     if name != "gower":
         A, B = (np.asarray(a, dtype=np.float64) for a in (A, B))
     return METRICS[name](A, B, **params)
@@ -39,47 +39,47 @@ def _weights(w: np.ndarray | None, A: np.ndarray) -> np.ndarray:
 
 
 def manhattan(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Σ w²|Δ|."""
+    """Return Σ w²|Δ|."""
     return (_weights(w, A) ** 2 * np.abs(A - B)).sum(axis=-1)
 
 
 def sqeuclidean(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Σ w²Δ²."""
+    """Return Σ w²Δ²."""
     return ((_weights(w, A) * (A - B)) ** 2).sum(axis=-1)
 
 
 def euclidean(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """√Σ w²Δ²."""
+    """Return √Σ w²Δ²."""
     return _norm(_weights(w, A) * (A - B))
 
 
 def chebyshev(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """max |Δ| over the features with w > 0."""
+    """Return max |Δ| over the features with w > 0."""
     return np.max(np.abs(A - B) * (_weights(w, A) > 0), axis=-1)
 
 
 def minkowski(
     A: np.ndarray, B: np.ndarray, p: float = 2, w: np.ndarray | None = None
 ) -> np.ndarray:
-    """(Σ w|Δ|^p)^(1/p), p ≥ 1."""
+    """Return (Σ w|Δ|^p)^(1/p), p ≥ 1."""
     if np.isinf(p):
         return chebyshev(A, B, w)
     if not p >= 1:
-        raise ValueError(f"p={p!r}: below 1 this is not a distance")
+        raise ValueError(f"p={p!r}: below 1 it is not a metric")
     size = _weights(w, A) ** (1 / p) * np.abs(A - B)
-    most = _largest(size)  # so that no power overflows
+    most = _largest(size)  # scaled so that no power overflows
     return most[..., 0] * ((size / most) ** p).sum(axis=-1) ** (1 / p)
 
 
 def seuclidean(A: np.ndarray, B: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """√Σ Δ²/V."""
+    """Return √Σ Δ²/V."""
     return _norm((A - B) / np.sqrt(np.asarray(V, dtype=np.float64)))
 
 
 def mahalanobis(
     A: np.ndarray, B: np.ndarray, V: np.ndarray | None = None, VI: np.ndarray | None = None
 ) -> np.ndarray:
-    """√(Δᵀ V⁻¹ Δ), or with VI for V⁻¹."""
+    """Return √(Δᵀ V⁻¹ Δ), with VI for V⁻¹ if given."""
     D = A - B
     if VI is None:
         rows = np.atleast_2d(D)
@@ -91,13 +91,13 @@ def mahalanobis(
 
 
 def _largest(D: np.ndarray) -> np.ndarray:
-    """Largest |D| of each row; 1 if all are 0."""
+    """Return the largest |D| of each row, 1 where all are 0."""
     most = np.max(np.abs(D), axis=-1, keepdims=True)
     return np.where(most == 0, 1.0, most)
 
 
 def _norm(D: np.ndarray) -> np.ndarray:
-    """‖D‖, without overflow of squares."""
+    """Return ‖D‖, also where squares would overflow."""
     most = _largest(D)
     return most[..., 0] * np.sqrt(((D / most) ** 2).sum(axis=-1))
 
@@ -106,24 +106,24 @@ def _norm(D: np.ndarray) -> np.ndarray:
 
 
 def cosine(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """1 − cos(a, b) = ½‖a/‖a‖ − b/‖b‖‖², exact for small angles."""
+    """Return 1 − cos(a, b) = ½‖a/‖a‖ − b/‖b‖‖², accurate for small angles."""
     root = np.sqrt(_weights(w, A))
     return _between_directions(root * A, root * B)
 
 
 def correlation(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """1 − Pearson's correlation of the two rows: the cosine of the centred rows."""
+    """Return 1 − Pearson's correlation of the two rows: the cosine of the centred rows."""
     w = _weights(w, A)
     return _between_directions(_centred(A, w), _centred(B, w))
 
 
 def spearman(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """1 − Spearman's correlation, which is Pearson's of the midranks."""
+    """Return 1 − Spearman's correlation: the correlation of the midranks."""
     return correlation(midranks(A), midranks(B))
 
 
 def midranks(A: np.ndarray) -> np.ndarray:
-    """Ranks from 1 within each row; equal values have the mean of their ranks."""
+    """Return ranks from 1 within each row; equal values get the mean of their ranks."""
     A = np.asarray(A, dtype=np.float64)
     rows = A.reshape(-1, A.shape[-1])
     ranks = np.empty(rows.shape)
@@ -135,7 +135,7 @@ def midranks(A: np.ndarray) -> np.ndarray:
 
 
 def _centred(A: np.ndarray, w: np.ndarray) -> np.ndarray:
-    # a constant row becomes exactly 0, whatever its mean rounds to
+    # a constant row becomes exactly 0, however its mean rounds
     first = A[..., :1]
     shifted = A - first
     mean = (w * shifted).sum(axis=-1, keepdims=True) / w.sum()
@@ -148,7 +148,7 @@ def _between_directions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def between_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """1 − cos of rows of length 1, or of length 0 if a row has no direction."""
+    """Return 1 − cos of rows of length 1, or 0 where a row has no direction."""
     half = 0.5 * ((a - b) ** 2).sum(axis=-1)
     none_a, none_b = (~np.any(x, axis=-1) for x in (a, b))
     return np.where(none_a & none_b, 0.0, np.where(none_a | none_b, 1.0, half))
@@ -157,7 +157,7 @@ def between_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def units(
     A: np.ndarray, metric: str, w: np.ndarray | None = None, **_: object
 ) -> np.ndarray | None:
-    """Rows u with d(a, b) = ``between_units``(u_a, u_b); None for other metrics."""
+    """Return rows u with d(a, b) = ``between_units``(u_a, u_b); None for other metrics."""
     if metric not in ("cosine", "correlation", "spearman"):
         return None
     w = _weights(w, A)
@@ -173,11 +173,11 @@ def _unit(A: np.ndarray) -> np.ndarray:
 
 
 def phi_s(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Var_w(a − b) / Var_w(a + b) with weights w²; 0/0 = 0, x/0 = ∞."""
+    """Return Var_w(a − b) / Var_w(a + b) with weights w²; 0/0 = 0, x/0 = ∞."""
     W = _weights(w, A) ** 2
 
     def spread(v: np.ndarray) -> np.ndarray:
-        # rounding of the mean must not make a constant v vary
+        # the rounding of the mean must not make a constant v vary
         v = v - v[..., :1]
         return (W * (v - (W * v).sum(axis=-1, keepdims=True) / W.sum()) ** 2).sum(axis=-1)
 
@@ -190,31 +190,31 @@ def phi_s(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarr
 
 
 def hamming(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Proportion of features that differ."""
+    """Return the share of features that differ."""
     w = _weights(w, A)
     return (w * (A != B)).sum(axis=-1) / w.sum()
 
 
 def canberra(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Σ w|Δ| / (|a| + |b|)."""
+    """Return Σ w|Δ| / (|a| + |b|)."""
     return (_weights(w, A) * _share(np.abs(A - B), np.abs(A) + np.abs(B))).sum(axis=-1)
 
 
 def braycurtis(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Σ w|a − b| / Σ w|a + b|."""
+    """Return Σ w|a − b| / Σ w|a + b|."""
     w = _weights(w, A)
     return _share((w * np.abs(A - B)).sum(axis=-1), (w * np.abs(A + B)).sum(axis=-1))
 
 
 def _share(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """above/below; 0/0 = 0."""
+    """Return above/below; 0/0 = 0."""
     below = np.asarray(below)
     with np.errstate(divide="ignore"):
         return np.where(np.asarray(above) == 0, 0.0, above / np.where(above == 0, 1.0, below))
 
 
 def _boolean(formula: FunctionTo[np.ndarray]) -> FunctionTo[np.ndarray]:
-    """Metric from the counts of features: both true (tt), one true (tf, ft), neither (ff)."""
+    """Return a metric of the counts: both true (tt), one of them (tf, ft), neither (ff)."""
 
     def distance(A: np.ndarray, B: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
         w, a, b = _weights(w, A), A != 0, B != 0
@@ -228,7 +228,7 @@ def _boolean(formula: FunctionTo[np.ndarray]) -> FunctionTo[np.ndarray]:
 
 
 def nan_euclidean(A: np.ndarray, B: np.ndarray, min_overlap: float = 1) -> np.ndarray:
-    """√(p/m · Σ Δ²) over the m features of p that are known in both rows."""
+    """Return √(p/m · Σ Δ²) over the m of p features that are known in both rows."""
     D, p = A - B, np.shape(A)[-1]
     known = ~np.isnan(D)
     m = known.sum(axis=-1)
@@ -239,7 +239,7 @@ def nan_euclidean(A: np.ndarray, B: np.ndarray, min_overlap: float = 1) -> np.nd
 
 
 def least_overlap(min_overlap: float, p: int) -> float:
-    """Number of features that must be known in both rows: a count, or a proportion if below 1."""
+    """Return how many of p features must be known in both rows: a count, or a share if below 1."""
     return max(1.0, min_overlap * p if min_overlap < 1 else min_overlap)
 
 
@@ -251,8 +251,9 @@ def gower(
     w: np.ndarray | None = None,
     min_overlap: float = 1,
 ) -> np.ndarray:
-    """Weighted mean, over features known in both rows, of |Δ|/range, or of 1[a ≠ b] for categorical
-    features (a mask). Different values of a feature of range 0 differ by 1."""
+    """Return the w-weighted mean of |Δ|/range, or 1[a ≠ b] for categorical features (a mask), over
+    the features known in both rows. Features of range 0 differ by 0 or, for rows other than those
+    that gave the range, by 1."""
     A, B = np.asarray(A), np.asarray(B)
     p = A.shape[-1]
     categorical = np.zeros(p, dtype=bool) if categorical is None else np.asarray(categorical)
@@ -281,7 +282,7 @@ def _missing(a: np.ndarray) -> np.ndarray:
 
 
 def haversine(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Angle between points (latitude, longitude), in radians; on earth times 6,371 km."""
+    """Return the angle between (latitude, longitude) in radians; times 6,371 km on earth."""
     half = np.sin((A - B) / 2) ** 2
     inside = half[..., 0] + np.cos(A[..., 0]) * np.cos(B[..., 0]) * half[..., 1]
     return 2 * np.arcsin(np.sqrt(np.minimum(inside, 1.0)))

@@ -1,4 +1,4 @@
-r"""What the kernel machines share: data in, one kernel, scores of new rows, the certificate told.
+r"""Base of the kernel machines: validated rows, one kernel, scores of new rows.
 
 f(x) = Σ_j β_j K(x_j, x) + b
 """
@@ -19,7 +19,7 @@ from ._kernels import KernelOrName, kernel_of, require_kernel_matrix
 
 
 class KernelMachine(CertifiedEstimator):
-    """A kernel and its rows."""
+    """Base class of models with a kernel between the rows of their fit."""
 
     C: float
     kernel: KernelOrName
@@ -40,44 +40,44 @@ class KernelMachine(CertifiedEstimator):
     # --- rows ---
 
     def _dense(self, X: np.ndarray | CSR | LazyRows) -> np.ndarray:
-        """X as a dense array of floats: its own where it had to be made, else the person's."""
+        """Return X as a dense array of floats; no copy where it is one already."""
         if isinstance(X, CSR):
             raise TypeError(
                 f"Sparse data was passed, but {type(self).__name__} needs dense rows: use "
                 "X.toarray(), or kernel='precomputed' with a kernel of "
                 "sklearn.metrics.pairwise, which takes sparse X"
             )
-        dense = X if isinstance(X, np.ndarray) else X[: X.shape[0]]  # lazy rows are made
+        dense = X if isinstance(X, np.ndarray) else X[: X.shape[0]]  # reads lazy rows
         return dense if dense.dtype in (np.float32, np.float64) else dense.astype(float)
 
     def _finite(self, X: np.ndarray) -> np.ndarray:
         require_finite(X, vars(self).get("feature_names_in_"))
         return X
 
-    def _look_at(self, rows: Rows) -> Rows:
-        """Rows of the fit: dense, finite, and a kernel matrix where they are one."""
+    def _validate_rows(self, rows: Rows) -> Rows:
+        """Return the rows of a fit, dense and finite; with a precomputed kernel also symmetric."""
         X = self._finite(self._dense(rows.X))
         require_kernel_matrix(self, X)
         return Rows(X, rows.y, rows.s, threads=rows.threads)
 
-    def _keep(self, X: np.ndarray) -> None:
-        """The model's own copy of its rows."""
+    def _store_rows(self, X: np.ndarray) -> None:
+        """Store a copy of the rows."""
         self._forget("X_fit_")
         if not self._precomputed:
             self.X_fit_ = np.array(X, order="C")
 
     def _scores(self, X: object) -> np.ndarray:
-        """f of new rows, (m, q)."""
+        """Return f of new rows, (m, q)."""
         new = self._finite(self._dense(data_for_predict(self, X)))
         rows = new if self._precomputed else self.X_fit_
         kernel = kernel_of(self, float(self.gamma_))
         return predict(new, rows, self.dual_coef_.T, self.intercept_, kernel)
 
-    # --- what people are told ---
+    # --- messages ---
 
-    def _say(self, told: str) -> None:
+    def _print(self, message: str) -> None:
         if self.verbose:
-            print(printable(f"{type(self).__name__}: {told}"))
+            print(printable(f"{type(self).__name__}: {message}"))
 
     # --- for scikit-learn ---
 

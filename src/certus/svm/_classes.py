@@ -1,6 +1,6 @@
-r"""What the least-squares classifiers share: classes as signs, weights of rows, labels of scores.
+r"""Base of the least-squares classifiers: classes as signs, weights of rows, predicted labels.
 
-y_ik = 1 if row i is of class k, else −1: a column for each class; of two classes the second's
+y_ik = 1 if row i is of class k, else −1: a column for each class; with two classes, for the second
 
 ω_i = d_i² s_i c_i:  density (if any), weight of the row, weight of its class
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
-    """Scores of classes by least squares."""
+    """Base class of classifiers with scores by least squares."""
 
     class_weight: ClassWeight
     classes_: np.ndarray
@@ -31,7 +31,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
     def _weights(
         self, rows: Rows, classes: np.ndarray, density: np.ndarray | None = None
     ) -> np.ndarray:
-        """ω; sets classes_ and class_weight_."""
+        """Return ω; sets classes_ and class_weight_."""
         k = codes(rows)
         self.classes_, self.class_weight_ = classes, weights_of_classes(self, classes, rows)
         omega = self.class_weight_[k]
@@ -42,21 +42,23 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
     def _fit_classes(
         self, rows: Rows, omega: np.ndarray, C: float, kernel: Kernel, left_out: bool
     ) -> list[str]:
-        """Solve and certify; what is odd. ``left_out``: also scores of each row left out?"""
+        """Solve, certify and return remarks. ``left_out``: also compute leave-one-out scores."""
         k = codes(rows)
-        fit = self._learn(rows, signs(k, len(self.classes_)), omega, C, kernel, left_out)
+        fit = self._solve_and_set(rows, signs(k, len(self.classes_)), omega, C, kernel, left_out)
         self._set_accuracy(rows)
         return self._certify(rows, fit, kernel)
 
     def _set_accuracy(self, rows: Rows) -> None:
         f, k = self.loo_scores_, codes(rows)
-        right = None if f is None else chosen(f) == k
-        self.loo_accuracy_ = None if right is None else float(np.average(right, weights=rows.s))
+        is_correct = None if f is None else predicted_codes(f) == k
+        self.loo_accuracy_ = (
+            None if is_correct is None else float(np.average(is_correct, weights=rows.s))
+        )
 
     # --- new rows ---
 
     def decision_function(self, X: object) -> np.ndarray:
-        """f(x) = Σ β_j K(x_j, x) + b, in float64.
+        """Return f(x) = Σ β_j K(x_j, x) + b in float64.
 
         Parameters
         ----------
@@ -72,7 +74,7 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
         return f[:, 0] if f.shape[1] == 1 else f
 
     def predict(self, X: object) -> np.ndarray:
-        """The class of the largest score.
+        """Predict the class with the largest score.
 
         Parameters
         ----------
@@ -83,28 +85,29 @@ class LeastSquaresClassifier(ClassifierMixin, LeastSquares):
         -------
         ndarray of shape (n_samples,)
         """
-        which = chosen(self.decision_function(X))
+        which = predicted_codes(self.decision_function(X))
         return self.classes_[which]
 
 
 def codes(rows: Rows) -> np.ndarray:
-    """(n,): the index of each row's class."""
+    """Return the index of each row's class, (n,)."""
     assert rows.y is not None
     return rows.y[:, 0].astype(np.intp)
 
 
 def signs(k: np.ndarray, K: int) -> np.ndarray:
-    """(n, q) of 1 and −1, q = 1 for two classes."""
+    """Return classes k of K as signs ±1, (n, q), q = 1 for two classes."""
     return np.where(k[:, None] == np.arange(1 if K == 2 else 0, K), 1.0, -1.0)
 
 
-def chosen(f: np.ndarray) -> np.ndarray:
-    """The index of the class that scores say; of equal ones the first."""
+def predicted_codes(f: np.ndarray) -> np.ndarray:
+    """Return the index of the predicted class; ties go to the first."""
     return (f > 0).astype(np.intp) if f.ndim == 1 else np.asarray(f.argmax(axis=1))
 
 
 def weights_of_classes(
     model: "LeastSquaresClassifier | DensityWeightedSVC", classes: np.ndarray, rows: Rows
 ) -> np.ndarray:
+    """Return the weight c of each class."""
     c = class_weights(model.class_weight, classes, codes(rows), rows.s)
     return np.ones(len(classes)) if c is None else c

@@ -1,4 +1,4 @@
-"""Density weights of a model's rows."""
+"""Density weights of the rows of a model."""
 
 from typing import TYPE_CHECKING
 
@@ -7,29 +7,30 @@ import numpy as np
 from ..data.rows import Rows
 from ..data.validation import one_of, positive_whole
 from ._classes import codes
-from .density_weights import of_rows
+from .density_weights import weights_of_rows
 
 if TYPE_CHECKING:
     from .density_lssvc import DensityWeightedLSSVC
     from .density_svc import DensityWeightedSVC
 
-WHERE = ("global", "per_class")
+DENSITY_MODES = ("global", "per_class")
 
 
 def density_of(
     model: "DensityWeightedLSSVC | DensityWeightedSVC", rows: Rows, classes: np.ndarray
 ) -> np.ndarray:
-    """d of each row, among all rows or those of its class."""
+    """Return the density weight d of each row, among all rows or those of its class."""
     labels = (classes, codes(rows)) if model.density == "per_class" else None
-    return of_rows(rows.X, model.n_neighbors, labels, name="n_neighbors")
+    return weights_of_rows(rows.X, model.n_neighbors, labels, name="n_neighbors")
 
 
 def check_density(model: "DensityWeightedLSSVC | DensityWeightedSVC") -> None:
-    one_of("density", model.density, WHERE)
+    """Check the density parameters of a model."""
+    one_of("density", model.density, DENSITY_MODES)
     positive_whole("n_neighbors", model.n_neighbors)
     if isinstance(model.kernel, str) and model.kernel == "precomputed":
         raise ValueError(
-            f"kernel='precomputed': {type(model).__name__} measures distances between rows, and a "
-            "kernel matrix has none; give rows and kernel as a function, or use "
+            f"kernel='precomputed': {type(model).__name__} needs distances between rows, which a "
+            "kernel matrix does not contain; give rows and kernel as a function, or use "
             "LSSVC(kernel='precomputed') with sample_weight=density_weights(X)**2"
         )

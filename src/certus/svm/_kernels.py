@@ -1,10 +1,10 @@
-r"""Kernels as people ask for them, and as the solver takes them.
+r"""Validation of kernel parameters, and their conversion for the solver.
 
     rbf exp(−γ‖x − z‖²)      linear xᵀz      poly (γxᵀz + c)^d      sigmoid tanh(γxᵀz + c)
 
-γ: "scale" is 1/(p·Var X), "auto" 1/p, as in scikit-learn. Var is that of all entries of X, each row
-counted by its sample weight, so that weight 2 is the row twice. Or the matrix itself
-("precomputed"), or a function of two sets of rows.
+γ: "scale" is 1/(p·Var X), "auto" 1/p, as in scikit-learn. Var is the variance of all entries of X,
+rows counted by their sample weights, so that a weight of 2 is the row twice. Besides, the kernel
+matrix itself ("precomputed"), or a function of two sets of rows.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 KernelOrName = str | Callable[..., np.ndarray]
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
-WITH_GAMMA = ("rbf", "poly", "sigmoid")
-TRIED = 64  # rows on which a function is looked at before the fit
-SYMMETRY = 1e-8  # of the largest entry: what rounding may tell K_ij from K_ji by
+KERNELS_WITH_GAMMA = ("rbf", "poly", "sigmoid")
+TRIAL_ROWS = 64  # on which a user's function is tested before the fit
+SYMMETRY_TOLERANCE = 1e-8  # of |K_ij − K_ji|, relative to the largest entry
 
 
 def check_kernel(model: "KernelMachine") -> None:
-    """The parameters of a kernel, but for γ."""
+    """Check the parameters of a kernel except γ."""
     if not callable(model.kernel):
         one_of("kernel", model.kernel, KERNELS)
     degree, coef0 = model.degree, model.coef0
@@ -42,18 +42,19 @@ def check_kernel(model: "KernelMachine") -> None:
 
 
 def check_gamma(gamma: float | str, name: str = "gamma") -> None:
-    said = "give 'scale', 'auto' or a finite number above 0"
+    """Check γ."""
+    remedy = "give 'scale', 'auto' or a finite number above 0"
     if isinstance(gamma, str):
         one_of(name, gamma, ("scale", "auto"))
     elif not is_finite(gamma):
-        raise ValueError(f"{name}={gamma!r}: {said}")
+        raise ValueError(f"{name}={gamma!r}: {remedy}")
     elif gamma <= 0:
-        raise ValueError(f"{name}={gamma!r} makes all rows alike, or far ones nearer: {said}")
+        raise ValueError(f"{name}={gamma!r} makes all rows alike, or distant ones closer: {remedy}")
 
 
 def gamma_of(gamma: float | str, kernel: KernelOrName, rows: Rows) -> float:
-    """γ as a number; 1 where the kernel has none."""
-    if callable(kernel) or kernel not in WITH_GAMMA:
+    """Return γ as a number; 1 where the kernel has none."""
+    if callable(kernel) or kernel not in KERNELS_WITH_GAMMA:
         return 1.0
     p = rows.shape[1]
     if not isinstance(gamma, str):
@@ -74,7 +75,7 @@ def _variance(rows: Rows) -> float:
 
 
 def kernel_of(model: "KernelMachine", gamma: float) -> Kernel:
-    """What the solver is given."""
+    """Return the kernel of a model for the solver."""
     return Kernel(model.kernel, gamma, int(model.degree), float(model.coef0))
 
 
@@ -83,10 +84,10 @@ def name_of(kernel: KernelOrName) -> str:
 
 
 def require_kernel_matrix(model: "KernelMachine", X: np.ndarray) -> None:
-    """X of the fit is a kernel matrix, or a function gives one: square and symmetric."""
+    """Raise unless a precomputed matrix, or a user's function, is square and symmetric."""
     if callable(model.kernel):
-        some = X[spread(len(X), min(TRIED, len(X)))]
-        K = kernel_of(model, 1.0).gram(some, some)
+        sample = X[spread(len(X), min(TRIAL_ROWS, len(X)))]
+        K = kernel_of(model, 1.0).gram(sample, sample)
         _require_symmetric(K, f"kernel {name_of(model.kernel)}")
     elif model.kernel == "precomputed":
         n, p = X.shape
@@ -101,9 +102,9 @@ def require_kernel_matrix(model: "KernelMachine", X: np.ndarray) -> None:
 
 def _require_symmetric(K: np.ndarray, what: str) -> None:
     difference = np.abs(K - K.T)
-    if difference.max(initial=0.0) > SYMMETRY * np.abs(K).max(initial=0.0):
+    if difference.max(initial=0.0) > SYMMETRY_TOLERANCE * np.abs(K).max(initial=0.0):
         i, j = np.unravel_index(int(difference.argmax()), K.shape)
         raise ValueError(
-            f"{what} is not symmetric: it has {K[i, j]:.6g} for rows {i} and {j}, and "
+            f"{what} is not symmetric: it is {K[i, j]:.6g} for rows {i} and {j}, but "
             f"{K[j, i]:.6g} for {j} and {i}"
         )

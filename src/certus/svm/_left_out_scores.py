@@ -1,12 +1,12 @@
-r"""How good scores f⁻ⁱ(x_i) of rows left out are, as one number of which more is better.
+r"""Measures of leave-one-out scores f⁻ⁱ(x_i); higher is better.
 
-    accuracy             Σ s [right]/Σ s
-    balanced_accuracy    the mean over classes of the share that is right
-    geometric_mean       its geometric mean
+    accuracy             Σ s [correct]/Σ s
+    balanced_accuracy    the mean over classes of the share that is correct
+    geometric_mean       the geometric mean of these shares
     mse                  −Σ ω (y − f)²/Σ ω, the mean over columns of y
-    log                  −Σ ω log(1 + e^(−yf))/Σ ω; of more classes −log softmax(f) of the right one
+    log                  −Σ ω log(1 + e^(−yf))/Σ ω; with more classes log softmax(f) of the true one
 
-s the weights of rows, ω = s·c with those of classes. Or a function of labels and scores.
+s are the weights of rows, ω = s·c with those of classes. Or a function of labels and scores.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from ..data.validation import one_of
-from ._classes import chosen
+from ._classes import predicted_codes
 
 Score = Callable[[np.ndarray], float]
 
@@ -28,18 +28,18 @@ def score_of(
     s: np.ndarray,
     omega: np.ndarray,
 ) -> Score:
-    """A function of f (n, q); k the indices of classes, y (n, q) their signs."""
+    """Return the measure as a function of f (n, q); k are class indices, y (n, q) their signs."""
     if callable(scoring):
         labels = classes[k]
         return lambda f: float(scoring(labels, flat(f)))
     one_of("scoring", scoring, SCORES)
-    of = SCORES[scoring]
-    return lambda f: of(flat(f), k, y, s, omega)
+    score_function = SCORES[scoring]
+    return lambda f: score_function(flat(f), k, y, s, omega)
 
 
 def name_of_score(scoring: object) -> str:
-    told = getattr(scoring, "__name__", "score") if callable(scoring) else scoring
-    return str(told).replace("_", " ")
+    name = getattr(scoring, "__name__", "score") if callable(scoring) else scoring
+    return str(name).replace("_", " ")
 
 
 def flat(f: np.ndarray) -> np.ndarray:
@@ -47,22 +47,22 @@ def flat(f: np.ndarray) -> np.ndarray:
 
 
 def _accuracy(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
-    return float(s @ (chosen(f) == k) / s.sum())
+    return float(s @ (predicted_codes(f) == k) / s.sum())
 
 
-def _shares(f: np.ndarray, k: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Of each class, the share by weight that is right."""
-    right = np.bincount(k, weights=s * (chosen(f) == k))
-    return right / np.bincount(k, weights=s)
+def _recalls(f: np.ndarray, k: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Return the weighted share of each class that is predicted correctly."""
+    is_correct = np.bincount(k, weights=s * (predicted_codes(f) == k))
+    return is_correct / np.bincount(k, weights=s)
 
 
 def _balanced(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
-    return float(_shares(f, k, s).mean())
+    return float(_recalls(f, k, s).mean())
 
 
 def _geometric(f: np.ndarray, k: np.ndarray, y: np.ndarray, s: np.ndarray, _: object) -> float:
-    shares = _shares(f, k, s)
-    return float(np.prod(shares) ** (1 / len(shares)))
+    recalls = _recalls(f, k, s)
+    return float(np.prod(recalls) ** (1 / len(recalls)))
 
 
 def _squared(

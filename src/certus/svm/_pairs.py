@@ -1,20 +1,22 @@
-r"""More than two classes, a machine for each pair: coefficients, scores and votes as libsvm's.
+r"""One machine for each pair of classes: coefficients, scores and votes in libsvm's layout.
 
-    pairs (i, j), i < j: f_ij > 0 votes for i, else for j.      Of two classes one pair, (1, 0).
+    pairs (i, j), i < j: f_ij > 0 votes for i, else for j.      Two classes: one pair, (1, 0).
 
-``dual_coef_`` holds for each support vector of class c one number for each other class o, in row o
-without c. One score for each class: its votes, and within (−⅓, ⅓) Σ ± f of its pairs.
+``dual_coef_`` contains for each support vector of class c one coefficient for each other class o,
+in row o, counted without c. The score of a class is its number of votes plus, within (−⅓, ⅓), a
+function of Σ ± f over its pairs.
 """
 
 import numpy as np
 
 
 def pairs_of(K: int) -> list[tuple[int, int]]:
+    """Return the pairs of K classes."""
     return [(1, 0)] if K == 2 else [(i, j) for i in range(K) for j in range(i + 1, K)]
 
 
-def _places(K: int) -> list[tuple[int, int, int]]:
-    """(pair, class, row of ``dual_coef_``)."""
+def _dual_coef_rows(K: int) -> list[tuple[int, int, int]]:
+    """Return (pair, class, row of ``dual_coef_``) for both classes of each pair."""
     return [
         (t, c, 0 if K == 2 else other - (other > c))
         for t, (i, j) in enumerate(pairs_of(K))
@@ -22,35 +24,35 @@ def _places(K: int) -> list[tuple[int, int, int]]:
     ]
 
 
-def by_pairs(dual_coef: np.ndarray, own: np.ndarray, K: int) -> np.ndarray:
-    """β (support vectors, pairs); ``own``: the class of each."""
-    beta = np.zeros((len(own), len(pairs_of(K))))
-    for t, c, row in _places(K):
-        at = own == c
-        beta[at, t] = dual_coef[row, at]
+def pairwise_beta(dual_coef: np.ndarray, class_of: np.ndarray, K: int) -> np.ndarray:
+    """Return β (support vectors, pairs) from ``dual_coef_``; ``class_of`` each vector."""
+    beta = np.zeros((len(class_of), len(pairs_of(K))))
+    for t, c, row in _dual_coef_rows(K):
+        members = class_of == c
+        beta[members, t] = dual_coef[row, members]
     return beta
 
 
-def as_dual_coef(beta: np.ndarray, own: np.ndarray, K: int) -> np.ndarray:
-    """The same, as ``dual_coef_``."""
-    dual_coef = np.zeros((max(1, K - 1), len(own)))
-    for t, c, row in _places(K):
-        at = own == c
-        dual_coef[row, at] = beta[at, t]
+def as_dual_coef(beta: np.ndarray, class_of: np.ndarray, K: int) -> np.ndarray:
+    """Return ``dual_coef_`` from β (support vectors, pairs)."""
+    dual_coef = np.zeros((max(1, K - 1), len(class_of)))
+    for t, c, row in _dual_coef_rows(K):
+        members = class_of == c
+        dual_coef[row, members] = beta[members, t]
     return dual_coef
 
 
 def votes(f: np.ndarray, K: int) -> np.ndarray:
-    """(m, K): how many pairs say each class."""
-    counted = np.zeros((len(f), K))
+    """Return the number of votes for each class, (m, K)."""
+    counts = np.zeros((len(f), K))
     for t, (i, j) in enumerate(pairs_of(K)):
-        counted[:, i] += f[:, t] > 0
-        counted[:, j] += f[:, t] <= 0
-    return counted
+        counts[:, i] += f[:, t] > 0
+        counts[:, j] += f[:, t] <= 0
+    return counts
 
 
-def one_for_each(f: np.ndarray, K: int) -> np.ndarray:
-    """(m, K): scores whose largest is the class of most votes, equal ones told apart by Σ ± f."""
+def ovr_scores(f: np.ndarray, K: int) -> np.ndarray:
+    """Return a score for each class, (m, K): its votes, with ties broken by Σ ± f."""
     sums = np.zeros((len(f), K))
     for t, (i, j) in enumerate(pairs_of(K)):
         sums[:, i] += f[:, t]

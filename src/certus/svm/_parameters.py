@@ -1,4 +1,4 @@
-"""Parameters that are numbers."""
+"""Validation of numeric parameters."""
 
 from numbers import Real
 
@@ -6,12 +6,13 @@ import numpy as np
 
 
 def is_finite(value: object) -> bool:
-    """Is it a real number, no truth value, and finite?"""
+    """Return whether a value is a finite real number, and not a bool."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     return bool(np.isfinite(float(value)))
 
 
 def check_C(C: float) -> None:
+    """Raise unless C is finite and positive."""
     if not is_finite(C) or C <= 0:
         raise ValueError(f"C={C!r}: give a finite number above 0")

@@ -1,4 +1,4 @@
-"""IDLSSVM-CIL: a least-squares SVM whose rows count by how densely they lie."""
+"""IDLSSVM-CIL: a least-squares SVM whose rows are weighted by local density."""
 
 from typing import Literal
 
@@ -26,40 +26,41 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         dual      ½‖w‖² + C/2 Σ ωᵢ (yᵢ − wᵀφ(xᵢ) − b)²,        ωᵢ = dᵢ²·sᵢ·c of its class
         primal    ½(1/C + ε)‖v‖² + ½ Σ ωᵢ (yᵢ − Σⱼ vⱼK(xⱼ, xᵢ) − vₙ₊₁)²
 
-    "dual" is LSSVC with these weights. "primal" is the estimator as it was published, another one:
-    it penalises the coefficients v of the kernels, the intercept vₙ₊₁ among them, instead of w.
-    Rows far from all others, the noise, count less. Of more classes each is told from all others.
+    "dual" is LSSVC with these weights. "primal" is a different estimator, the published one: it
+    penalises the coefficients v of the kernel functions, the intercept vₙ₊₁ included, instead of w.
+    Rows far from all others, presumably noise, have less weight. With more classes there is one
+    problem for each class against the rest.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a squared residual costs.
+        The cost of a squared residual.
     n_neighbors : int, default=5
-        k. The row itself is not counted.
+        k. The row itself does not count.
     density : {"global", "per_class"}, default="global"
-        Whether neighbours, and the largest r, are those of all rows or of the row's own class.
+        Whether neighbours, and the largest r, are those of all rows or of the row's class.
     formulation : {"dual", "primal"}, default="dual"
     epsilon : float, default=0.0
         ε of "primal". The effective C is 1/(1/C + ε): it cannot exceed 1/ε.
     kernel : {"rbf", "linear", "poly", "sigmoid"} or callable, default="rbf"
         K: exp(−γ‖x − z‖²), xᵀz, (γxᵀz + coef0)^degree, tanh(γxᵀz + coef0); or a function of two
-        sets of rows that gives all their pairs.
+        sets of rows that returns all their pairs.
     degree : int, default=3
-        Of "poly".
+        The degree of "poly".
     gamma : {"scale", "auto"} or float, default="scale"
         γ of "rbf", "poly" and "sigmoid", as in scikit-learn. The paper's exp(−r²/μ²) is γ = 1/μ².
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        The constant of "poly" and "sigmoid".
     fit_intercept : bool, default=True
-        False: b = 0. Of "primal" always True.
+        False: b = 0. Must be True for "primal".
     class_weight : dict, "balanced" or None, default="balanced"
         c multiplies the loss of the class's rows. Density alone works against a small class, whose
-        rows have fewer others around them; None is the paper's.
+        rows have fewer others around them; the paper uses None.
     loo : {"auto", True, False}, default="auto"
-        Whether to compute scores of rows left out, exactly, with ω held fixed; "auto": of up to
-        1,000 rows. Not of "primal", where a row left out would remain a kernel.
+        Whether to compute exact leave-one-out scores, with ω held fixed; "auto": with up to 1,000
+        rows. Not for "primal", where a left-out row would remain as a kernel function.
     verbose : int, default=0
-        Above 0, what is solved is printed.
+        Above 0, the problem and its objective are printed.
 
     Attributes
     ----------
@@ -69,35 +70,34 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
     class_weight_ : ndarray of shape (n_classes,)
         c.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        β, or v of "primal". Two classes: ``classes_[1]`` is y = 1.
+        β, or v for "primal". Two classes: ``classes_[1]`` is y = 1.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         b.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        The rows xⱼ, a copy.
+        A copy of the rows xⱼ.
     gamma_ : float
         γ; 1 where the kernel has none.
     objective_ : float
-        What was minimised; of more than two classes the sum over them.
+        The minimum; with more than two classes the sum over them.
     condition_ : float
-        Of the matrix that was factored: at most this.
+        Upper bound on the condition of the factored matrix.
     effective_parameters_ : float or None
         tr S, where f = Sy are the scores of the training rows.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes), or None
-        ``decision_function`` of each row, of the model fitted without it.
+        ``decision_function`` of each row by the model fitted without it.
     loo_accuracy_ : float or None
-        The share of rows, by ``sample_weight``, that are so predicted rightly.
+        The share of rows, by ``sample_weight``, that these scores predict correctly.
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data, density among it: *no other choice has a
-        smaller objective by more than the gap*.
+        Objective, bound and gap, recomputed from the data, densities included: *no other choice has
+        a smaller objective by more than the gap*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
 
     Notes
     -----
-    O(n²·p + n³/3) operations and one n × n matrix of memory ("primal": two). Density sees the rows
-    as they are, whatever they weigh: weight 2 is not the row twice, which would be its own
-    neighbour.
+    O(n²·p + n³/3) operations and one n × n matrix of memory ("primal": two). Sample weights do not
+    change the density: a weight of 2 is not the row twice, since a copy would be its neighbour.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "DensityWeightedLSSVC":
-        """Find the densities, then β and b.
+        """Compute the density weights, then solve for β and b.
 
         Parameters
         ----------
@@ -164,16 +164,16 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         """
         self._check_parameters()
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
-        rows = self._look_at(rows)
+        rows = self._validate_rows(rows)
         self.density_weights_ = d = density_of(self, rows, classes)
         omega = self._weights(rows, classes, d)
-        kernel, weak = self._kernel(rows), classes_without_weight(classes, codes(rows), d)
+        kernel, weight_remarks = self._kernel(rows), classes_without_weight(classes, codes(rows), d)
         if self.formulation == "dual":
             left_out = self._wants_left_out(omega)
-            odd = self._fit_classes(rows, omega, float(self.C), kernel, left_out)
+            remarks = self._fit_classes(rows, omega, float(self.C), kernel, left_out)
         else:
-            odd = self._fit_primal(rows, omega, kernel)
-        self._warn_of_certificate(remarks=[*weak, *odd])
+            remarks = self._fit_primal(rows, omega, kernel)
+        self._warn_of_certificate(remarks=[*weight_remarks, *remarks])
         return self
 
     def _check_parameters(self) -> None:
@@ -182,7 +182,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         one_of("formulation", self.formulation, ("dual", "primal"))
         epsilon = self.epsilon
         if not is_finite(epsilon) or epsilon < 0:
-            raise ValueError(f"epsilon={epsilon!r}: give a finite number that is not negative")
+            raise ValueError(f"epsilon={epsilon!r}: give a finite number of at least 0")
         if self.formulation == "primal" and not self.fit_intercept:
             raise ValueError(
                 "fit_intercept=False: formulation='primal' always has an intercept, which it "
@@ -198,7 +198,7 @@ class DensityWeightedLSSVC(LeastSquaresClassifier):
         y, C, epsilon = signs(codes(rows), len(self.classes_)), float(self.C), float(self.epsilon)
         memory_for_kernel(rows.shape[0], 2)
         self._monitor.begin()
-        self._say(f"{count(rows.shape[0], 'row')}, {count(y.shape[1], 'right-hand side')}")
+        self._print(f"{count(rows.shape[0], 'row')}, {count(y.shape[1], 'right-hand side')}")
         fit = solve_primal(rows.X, y, omega, C, epsilon, kernel)
         self._set(rows, fit, kernel)
         self._set_accuracy(rows)

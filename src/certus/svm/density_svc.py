@@ -1,4 +1,4 @@
-"""DSVM-CIL: scikit-learn's SVC whose rows count by how densely they lie, certified."""
+"""DSVM-CIL: scikit-learn's SVC with rows weighted by local density, certified."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ from ._classes import codes, weights_of_classes
 from ._density import check_density, density_of
 from ._kernels import KernelOrName, check_gamma, check_kernel, gamma_of, kernel_of
 from ._libsvm import by_interior_point, libsvm, objective, polished
-from ._messages import classes_without_weight, indefinite, odd_gamma
-from ._pairs import as_dual_coef, by_pairs, one_for_each, votes
+from ._messages import classes_without_weight, gamma_remarks, indefinite
+from ._pairs import as_dual_coef, ovr_scores, pairwise_beta, votes
 from ._parameters import check_C
 
 # libsvm ends when no slope violates its condition by more than tol, so the gap is below tol·Σ C_i;
-# times the share of the lightest class, since its weight is what the gap is measured by
-RETRY_TOLS = (1e-5, 1e-7, 1e-9)
-# a run of libsvm: 0.3 s of 1,000 rows, whose step takes 4e-6 s; 500 to 20,000 steps are usual
-LIBSVM_STEPS, LIBSVM_STEPS_A_ROW = 50_000, 20
-LONGER = 10  # the last run, where nothing else helps
-ARRIVED = 1e-3  # residual of an interior point that is one: kernel values of 1e8 leave 1e-5
+# multiplied by the share of the lightest class, since the gap is measured relative to its weight
+LIBSVM_TOLERANCES = (1e-5, 1e-7, 1e-9)
+# with 1,000 rows a step takes 4e-6 s and a run at most 0.3 s; 500 to 20,000 steps are usual
+MIN_LIBSVM_STEPS, LIBSVM_STEPS_PER_ROW = 50_000, 20
+LAST_RUN_FACTOR = 10  # more steps in the last run, if nothing else helped
+MAX_ROUNDING_RESIDUAL = 1e-3  # of a converged interior point; kernel values of 1e8 leave 1e-5
 
 
 class DensityWeightedSVC(ClassifierMixin, KernelMachine):
@@ -45,43 +45,44 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
         ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(wᵀφ(xᵢ) + b)),        Cᵢ = C·dᵢ·sᵢ·c of its class
 
-    Solved by scikit-learn's ``SVC`` (libsvm), as tightly as it takes for the duality gap, which is
-    recomputed from the data, to be 1e-6 of what the intercept alone leaves; where libsvm, whose
-    kernel is in float32, has no such digits, its answer is polished, and where it takes too many
-    steps, as on columns of large scale, an interior-point method takes over. Of more classes there
-    is such a machine for each pair of them, which vote.
+    Solved by scikit-learn's ``SVC`` (libsvm) with decreasing tolerance until the duality gap,
+    recomputed from the data, is 1e-6 of the loss of the intercept alone. Where libsvm, whose kernel
+    is in float32, is not accurate enough, its answer is refined; where it takes too many steps, as
+    with columns of large scale, an interior-point method is used. With more classes there is one
+    machine for each pair of classes, and the pairs vote.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a violation of the margin costs.
+        The cost of violating the margin.
     n_neighbors : int, default=5
-        k. The row itself is not counted.
+        k. The row itself does not count.
     density : {"global", "per_class"}, default="global"
-        Whether neighbours, and the largest r, are those of all rows or of the row's own class.
+        Whether neighbours, and the largest r, are those of all rows or of the row's class.
     kernel : {"rbf", "linear", "poly", "sigmoid"} or callable, default="rbf"
         K: exp(−γ‖x − z‖²), xᵀz, (γxᵀz + coef0)^degree, tanh(γxᵀz + coef0); or a function of two
-        sets of rows that gives all their pairs.
+        sets of rows that returns all their pairs.
     degree : int, default=3
-        Of "poly".
+        The degree of "poly".
     gamma : {"scale", "auto"} or float, default="scale"
         γ of "rbf", "poly" and "sigmoid", as in scikit-learn. The paper's exp(−r²/μ²) is γ = 1/μ².
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        The constant of "poly" and "sigmoid".
     class_weight : dict, "balanced" or None, default="balanced"
         c multiplies C. Density alone works against a small class, whose rows have fewer others
-        around them; None is the paper's.
+        around them; the paper uses None.
     tol : float, default=1e-3
-        libsvm's tolerance at most. It is made smaller until the fit is certified.
+        The largest tolerance of libsvm. It is reduced until the fit is certified.
     shrinking : bool, default=True
     cache_size : float, default=200
-        MB of kernel rows that libsvm keeps.
+        Size of libsvm's kernel cache in MB.
     max_iter : int, default=-1
-        Steps of one run of libsvm at most, for each pair of classes; −1: as many as are useful.
+        Maximal number of steps in one run of libsvm, for each pair of classes; −1: chosen by the
+        number of rows.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Of more than two classes: a column for each class, or for each pair.
+        With more than two classes: a column for each class, or for each pair.
     break_ties : bool, default=False
-        Of more than two classes, whether equal votes are decided by scores.
+        With more than two classes, whether scores decide between equal votes.
     verbose : int, default=0
         Above 0, a line is printed for each run of libsvm.
 
@@ -93,23 +94,23 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
     class_weight_ : ndarray of shape (n_classes,)
         c.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, fit_status_
-        As of scikit-learn's ``SVC``.
+        As in scikit-learn's ``SVC``.
     gamma_ : float
         γ; 1 where the kernel has none.
     objective_ : float
-        What was minimised; of more than two classes the sum over pairs.
+        The minimum; with more than two classes the sum over pairs.
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data, density among it: *no other w and b have
-        a smaller objective by more than the gap*.
+        Objective, bound and gap, recomputed from the data, densities included: *no other w and b
+        have a smaller objective by more than the gap*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
 
     Notes
     -----
-    Between O(n²·p) and O(n³·p) operations in libsvm, O(n²·p) for the certificate. Rows whose
-    density is 0 take no part. Density sees the rows as they are, whatever they weigh: weight 2 is
-    not the row twice, which would be its own neighbour.
+    Between O(n²·p) and O(n³·p) operations in libsvm, O(n²·p) for the certificate. Rows of density 0
+    are ignored. Sample weights do not change the density: a weight of 2 is not the row twice, since
+    a copy would be its neighbour.
 
     Examples
     --------
@@ -170,7 +171,7 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "DensityWeightedSVC":
-        """Find the densities, then the machine.
+        """Compute the density weights, then fit the machines.
 
         Parameters
         ----------
@@ -186,18 +187,18 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         """
         self._check_parameters()
         rows, classes = data_for_classification(self, X, y, sample_weight)
-        rows = self._look_at(rows)
+        rows = self._validate_rows(rows)
         self.density_weights_ = d = density_of(self, rows, classes)
-        for said in classes_without_weight(classes, codes(rows), d):
-            raise ValueError(said)
+        for message in classes_without_weight(classes, codes(rows), d):
+            raise ValueError(message)
         self.classes_, self.class_weight_ = classes, weights_of_classes(self, classes, rows)
         self.gamma_ = gamma_of(self.gamma, self.kernel, rows)
-        times = d * self.class_weight_[codes(rows)] * (1.0 if rows.s is None else rows.s)
-        self._solve(rows, times)
-        weak = odd_gamma(rows.X, kernel_of(self, self.gamma_))
+        row_weights = d * self.class_weight_[codes(rows)] * (1.0 if rows.s is None else rows.s)
+        self._solve(rows, row_weights)
+        remarks = gamma_remarks(rows.X, kernel_of(self, self.gamma_))
         if self.certificate_.kind == "stationary":
-            weak = [*indefinite(self, 0), *weak]
-        self._warn_of_certificate(remarks=weak)
+            remarks = [*indefinite(self, 0), *remarks]
+        self._warn_of_certificate(remarks=remarks)
         return self
 
     def _check_parameters(self) -> None:
@@ -210,84 +211,87 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         boolean("break_ties", self.break_ties)
         one_of("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
-    def _solve(self, rows: Rows, times: np.ndarray) -> None:
-        """Run libsvm, tighter each time, and polish its answer, until the certificate holds.
+    def _solve(self, rows: Rows, row_weights: np.ndarray) -> None:
+        """Run libsvm with decreasing tolerance, and refine its answer, until it is certified.
 
-        Where libsvm does not arrive in a bounded number of steps, an interior-point method takes
-        over, and if that fails too libsvm gets one more, longer run.
+        Where libsvm does not converge in a bounded number of steps, an interior-point method
+        follows, and if that fails too, one more, longer run of libsvm.
         """
-        # libsvm, too, drops rows of weight 0, but then numbers support_ without them
-        used = np.flatnonzero(times > 0)
+        # libsvm would drop rows of weight 0 too, but number support_ without them
+        used = np.flatnonzero(row_weights > 0)
         k, K = codes(rows), len(self.classes_)
         X, labels = rows.X[used], self.classes_[k[used]]
-        total = np.bincount(k, weights=times)
+        total = np.bincount(k, weights=row_weights)
         share = K * total.min() / total.sum()
-        most_steps = self._most_steps(len(used))
+        max_steps = self._max_steps(len(used))
 
         def run(tol: float, steps: int) -> tuple[bool, bool]:
-            """Is it certified, and did libsvm arrive?"""
-            svc = libsvm(self, tol, steps, X, labels, times[used])
+            """Return whether the fit is certified, and whether libsvm converged."""
+            svc = libsvm(self, tol, steps, X, labels, row_weights[used])
             self.n_iter_, self.fit_status_ = svc.n_iter_, svc.fit_status_
             beta = np.zeros((len(k), len(svc.intercept_)))
             support = used[svc.support_]
-            beta[support] = by_pairs(svc.dual_coef_, k[support], K)
-            done = self._improve(rows, times, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
+            beta[support] = pairwise_beta(svc.dual_coef_, k[support], K)
+            done = self._improve(rows, row_weights, beta, svc.intercept_, f"libsvm, tol {tol:.0e}")
             converged = svc.fit_status_ == 0 or steps == self.max_iter
-            # far from the optimum there is nothing to polish
-            return done or (converged and self._polish(rows, times)), svc.fit_status_ == 0
+            # refinement works near the optimum only
+            return done or (converged and self._polish(rows, row_weights)), svc.fit_status_ == 0
 
         self._monitor.iterations(
-            lambda found: self._attributes(rows, times, *found), lambda: certify(self, rows)
+            lambda solution: self._attributes(rows, row_weights, *solution),
+            lambda: certify(self, rows),
         )
-        for tol in RETRY_TOLS:
+        for tol in LIBSVM_TOLERANCES:
             tol = share * (min(tol, float(self.tol)) if self.tol > 0 else tol)
-            certified, converged = run(tol, most_steps)
+            certified, converged = run(tol, max_steps)
             if certified:
                 return
             if not converged:
                 break
         else:
             return
-        if most_steps == self.max_iter:  # the person's own limit
+        if max_steps == self.max_iter:  # the user's limit
             return
-        found = by_interior_point(self, rows, times, *self._dual())
-        if self._improve(rows, times, *found, "interior point") or self._polish(rows, times):
+        solution = by_interior_point(self, rows, row_weights, *self._dual())
+        if self._improve(rows, row_weights, *solution, "interior point") or self._polish(
+            rows, row_weights
+        ):
             return
-        if self.certificate_.residual < ARRIVED:  # what is left is rounding
+        if self.certificate_.residual < MAX_ROUNDING_RESIDUAL:  # only rounding is left
             return
-        longer = LONGER * most_steps
+        longer = LAST_RUN_FACTOR * max_steps
         run(tol, longer if self.max_iter < 0 else min(longer, self.max_iter))
 
-    def _most_steps(self, n: int) -> int:
-        most = max(LIBSVM_STEPS, LIBSVM_STEPS_A_ROW * n)
-        return most if self.max_iter < 0 else min(most, self.max_iter)
+    def _max_steps(self, n: int) -> int:
+        max_steps = max(MIN_LIBSVM_STEPS, LIBSVM_STEPS_PER_ROW * n)
+        return max_steps if self.max_iter < 0 else min(max_steps, self.max_iter)
 
-    def _polish(self, rows: Rows, times: np.ndarray) -> bool:
-        found = polished(self, rows, times, *self._dual())
-        return self._improve(rows, times, *found, "polished")
+    def _polish(self, rows: Rows, row_weights: np.ndarray) -> bool:
+        solution = polished(self, rows, row_weights, *self._dual())
+        return self._improve(rows, row_weights, *solution, "polished")
 
     def _dual(self) -> tuple[np.ndarray, np.ndarray]:
-        """β (n, pairs) and b of the attributes."""
+        """Return β (n, pairs) and b of the fitted attributes."""
         K = len(self.classes_)
         beta = np.zeros((len(self.density_weights_), len(self.intercept_)))
-        own = np.repeat(np.arange(K), self.n_support_)
-        beta[self.support_] = by_pairs(self.dual_coef_, own, K)
+        class_of = np.repeat(np.arange(K), self.n_support_)
+        beta[self.support_] = pairwise_beta(self.dual_coef_, class_of, K)
         return beta, self.intercept_
 
     def _improve(
-        self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray, how: str
+        self, rows: Rows, row_weights: np.ndarray, beta: np.ndarray, b: np.ndarray, method: str
     ) -> bool:
-        """Set attributes of β (n, pairs) and b, unless those that are set prove more.
+        """Set the attributes of β (n, pairs) and b if they have a smaller residual.
 
-        Is the model certified?
+        Return whether the model is certified, or the fit was stopped.
         """
         before = dict(vars(self)) if self._monitor.trace else None
-        self.__dict__.update(self._attributes(rows, times, beta, b))
+        self.__dict__.update(self._attributes(rows, row_weights, beta, b))
         step = len(self._monitor.trace)
         stop = self._monitor(Step(step, self.objective_, None, lambda: (beta, b)))
         self._set_certificate(certify(self, rows))
-        self._say(
-            f"{how}: {count(len(self.support_), 'support vector')}, objective "
+        self._print(
+            f"{method}: {count(len(self.support_), 'support vector')}, objective "
             f"{number(self.objective_, 10)}, residual {self.certificate_.residual:.0e}"
         )
         if before is not None and not (
@@ -299,25 +303,25 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         return stop or self.certificate_.certified
 
     def _attributes(
-        self, rows: Rows, times: np.ndarray, beta: np.ndarray, b: np.ndarray
+        self, rows: Rows, row_weights: np.ndarray, beta: np.ndarray, b: np.ndarray
     ) -> dict[str, Any]:
         k, K = codes(rows), len(self.classes_)
-        there = np.flatnonzero(beta.any(axis=1))
-        support = there[np.argsort(k[there], kind="stable")].astype(np.int32)
+        nonzero = np.flatnonzero(beta.any(axis=1))
+        support = nonzero[np.argsort(k[nonzero], kind="stable")].astype(np.int32)
         intercept = np.array(b, dtype=float)
         return {
             "support_": support,
-            "n_support_": np.bincount(k[there], minlength=K).astype(np.int32),
+            "n_support_": np.bincount(k[nonzero], minlength=K).astype(np.int32),
             "support_vectors_": rows.X[support].astype(float),
             "dual_coef_": as_dual_coef(beta[support], k[support], K),
             "intercept_": intercept,
-            "objective_": objective(self, rows, times, beta, intercept),
+            "objective_": objective(self, rows, row_weights, beta, intercept),
         }
 
     # --- new rows ---
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Scores, as scikit-learn's ``SVC`` gives them.
+        """Return the scores, as scikit-learn's ``SVC`` does.
 
         Parameters
         ----------
@@ -328,13 +332,13 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
             Two classes: above 0 is ``classes_[1]``.
         """
-        f, K = self._of_pairs(X), len(self.classes_)
+        f, K = self._pair_scores(X), len(self.classes_)
         if K == 2:
             return f[:, 0]
-        return f if self.decision_function_shape == "ovo" else one_for_each(f, K)
+        return f if self.decision_function_shape == "ovo" else ovr_scores(f, K)
 
     def predict(self, X: object) -> np.ndarray:
-        """The class that most pairs vote for; of equal ones the first, but for ``break_ties``.
+        """Predict the class that most pairs vote for; ties go to the first, or see ``break_ties``.
 
         Parameters
         ----------
@@ -344,14 +348,14 @@ class DensityWeightedSVC(ClassifierMixin, KernelMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        f, K = self._of_pairs(X), len(self.classes_)
-        which = (one_for_each if self.break_ties else votes)(f, K).argmax(axis=1)
+        f, K = self._pair_scores(X), len(self.classes_)
+        which = (ovr_scores if self.break_ties else votes)(f, K).argmax(axis=1)
         return self.classes_[which]
 
-    def _of_pairs(self, X: object) -> np.ndarray:
-        """f of new rows, (m, pairs)."""
+    def _pair_scores(self, X: object) -> np.ndarray:
+        """Return f of new rows, (m, pairs)."""
         X = self._finite(self._dense(data_for_predict(self, X)))
-        own = np.repeat(np.arange(len(self.classes_)), self.n_support_)
-        beta = by_pairs(self.dual_coef_, own, len(self.classes_))
+        class_of = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        beta = pairwise_beta(self.dual_coef_, class_of, len(self.classes_))
         kernel = kernel_of(self, self.gamma_)
         return predict(X, self.support_vectors_, beta, self.intercept_, kernel)

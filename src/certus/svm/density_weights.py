@@ -1,8 +1,8 @@
-r"""How densely the rows around a row lie, as a weight.
+r"""Weights of rows by the density of the rows around them.
 
     d_i = 1 − r_i / max_j r_j,     r_i the distance of row i to its k-th nearest other row
 
-0 ≤ d_i ≤ 1. The sparsest row has exactly 0. Where all r are equal, d = 1: none is denser.
+0 ≤ d_i ≤ 1. The row in the sparsest place has d = 0. Where all r are equal, d = 1 for all rows.
 """
 
 import numpy as np
@@ -16,29 +16,29 @@ from ..runtime.config import effective_threads
 from ..solvers.neighbors.index import DenseIndex
 from ..text.format import count
 
-SAME = 1e-12  # relative: distances that rounding alone tells apart
+EQUALITY_TOLERANCE = 1e-12  # relative: distances that differ by rounding only
 
 
 def density_weights(
     X: object, k: int = 5, *, y: object = None, metric: Metric = "euclidean"
 ) -> np.ndarray:
-    r"""Weights d_i = 1 − r_i/max r, r_i the distance of row i to its k-th nearest other row.
+    r"""Return d_i = 1 − r_i/max r, r_i the distance of row i to its k-th nearest other row.
 
-    Rows in crowded places weigh near 1, those far from all others near 0, and the sparsest row
-    weighs 0: it then counts for nothing. Where all r are equal, all weigh 1.
+    Rows in dense regions have weights near 1, those far from all others near 0; the row with the
+    largest r has weight 0, hence no influence. Where all r are equal, all weights are 1.
     ``DensityWeightedLSSVC`` multiplies each row's loss by d_i², ``DensityWeightedSVC`` by d_i.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_samples, n_features)
-        Distances are those of the columns as they are given: bring them to one scale first.
+        Columns are not scaled: bring them to a common scale first.
     k : int, default=5
-        Which neighbour; the row itself is not counted.
+        The number of the neighbour; the row itself does not count.
     y : array-like of shape (n_samples,), default=None
-        Where labels are given, neighbours and the largest r are those of the row's own class.
-        Without, a small class among a large one is sparse, and weighs little.
+        With labels, neighbours and the largest r are those of the row's class. Without, a small
+        class among a large one is sparse and gets small weights.
     metric : str or certus.distances.Distance, default="euclidean"
-        As ``certus.distances.get_distance`` takes it.
+        As in ``certus.distances.get_distance``.
 
     Returns
     -------
@@ -52,53 +52,52 @@ def density_weights(
     >>> density_weights([[0.0], [1.0], [2.0], [4.0]], k=1, y=["a", "a", "b", "b"])
     array([1., 1., 1., 1.])
     """
-    asker = type("density_weights", (BaseEstimator,), {"fit": None})()  # as messages name it
-    X = data_for_transform(asker, X, reset=True)
+    caller = type("density_weights", (BaseEstimator,), {"fit": None})()  # for messages
+    X = data_for_transform(caller, X, reset=True)
     if y is None:
-        return of_rows(X, k, None, metric)
+        return weights_of_rows(X, k, None, metric)
     classes, codes = encode(read_labels(y, len(X))[0])
-    return of_rows(X, k, (classes, codes), metric, "k")
+    return weights_of_rows(X, k, (classes, codes), metric, "k")
 
 
-def of_rows(
+def weights_of_rows(
     X: np.ndarray,
     k: object,
     labels: tuple[np.ndarray, np.ndarray] | None = None,
     metric: Metric = "euclidean",
     name: str = "k",
 ) -> np.ndarray:
-    """d of rows that have been looked at; ``labels``: (classes, index), for each class by itself.
-    ``name``: what k is called where people set it."""
+    """Return d of validated rows; with ``labels`` (classes, codes), within each class.
+
+    ``name``: the user's name of k, for messages.
+    """
     k = positive_whole(name, k)
     if labels is None:
         _require_others(k, len(X), name)
-        return _shares(X, k, metric)
+        return _relative_density(X, k, metric)
     d = np.empty(len(X))
     classes, codes = labels
     for c, label in enumerate(classes.tolist()):
-        own = np.flatnonzero(codes == c)
-        _require_others(k, len(own), name, f" of class {label!r}")
-        d[own] = _shares(X[own], k, metric)
+        members = np.flatnonzero(codes == c)
+        _require_others(k, len(members), name, f" of class {label!r}")
+        d[members] = _relative_density(X[members], k, metric)
     return d
 
 
 def _require_others(k: int, n: int, name: str, which: str = "") -> None:
     if k < n:
         return
-    least = f"{name}={k}: {count(n, 'row')}{which} {'has' if n == 1 else 'have'} "
+    start = f"{name}={k} is too large for {count(n, 'row')}{which}: give at most {max(n - 1, 0)}"
     if which:
-        raise ValueError(
-            f"{least}no {k} others{which}: give {name} at most {max(n - 1, 0)}, or take the "
-            "density of all rows (density='global', or no y)"
-        )
-    raise ValueError(f"{least}no {k} others each: give {name} at most {max(n - 1, 0)}")
+        raise ValueError(f"{start}, or use the density of all rows (density='global', or no y)")
+    raise ValueError(start)
 
 
-def _shares(X: np.ndarray, k: int, metric: object) -> np.ndarray:
+def _relative_density(X: np.ndarray, k: int, metric: object) -> np.ndarray:
     distance = get_distance(metric).prepare(X)
     distances, _ = DenseIndex(X, distance, threads=effective_threads()).kneighbors(None, k)
     r = distances[:, -1]
     largest = r.max()
-    if r.min() >= (1 - SAME) * largest:  # no row lies denser than another
+    if r.min() >= (1 - EQUALITY_TOLERANCE) * largest:  # all rows are equally dense
         return np.ones(len(X))
     return np.asarray(1.0 - r / largest)

@@ -39,9 +39,9 @@ class LinearSVC(LargestScore, LinearClassifier):
     class weights, g = ``intercept_scaling``. With penalty="l1" the penalty is ‖w‖₁ + |b|/g. More
     classes: one such problem for each, its rows against the rest.
 
-    A drop-in for scikit-learn's class. As there the intercept is penalised: b/g is the coefficient
-    of a constant column g. Penalty and coefficients are in your units, and columns of very
-    different scales are no obstacle.
+    A drop-in replacement for scikit-learn's class. As there, the intercept is penalised: b/g is the
+    coefficient of a constant column g. Penalty and coefficients are in the units of X, and columns
+    of very different scales are no obstacle.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ class LinearSVC(LargestScore, LinearClassifier):
         "l1" with the squared hinge only.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     dual : bool or "auto", default="auto"
-        Accepted for scikit-learn's sake, with every loss and penalty: ``solver_`` says what ran.
+        Accepted for compatibility, with every loss and penalty; ``solver_`` is the solver that ran.
     tol : float, default=1e-4
-        The residual (gap as a share of what the intercept alone leaves) that is asked for, and at
-        least 1e-6 in any case. Obeyed: a fit that misses it is not certified, and warns.
+        The requested residual (gap relative to the loss of the intercept alone), at most 1e-6 in
+        any case. A fit that misses it is not certified, and warns.
     C : float, default=1.0
         Inverse strength of the penalty.
     multi_class : {"ovr"}, default="ovr"
@@ -61,13 +61,13 @@ class LinearSVC(LargestScore, LinearClassifier):
     intercept_scaling : float, default=1
         g: the larger, the less the intercept is penalised.
     class_weight : dict or "balanced", default=None
-        Weights multiply the loss of a class's rows (of the rest they do not).
+        Weights multiply the loss of a class's rows, but not that of the rest.
     verbose : int, default=0
-        Above 0: a line for each iteration.
+        Above 0, a line is printed for each iteration.
     random_state : int, RandomState or None, default=None
-        Seeds the order of rows in solver "dual". None: the same order each time.
+        Seed of the order of rows in solver "dual". None: the same order each time.
     max_iter : int, default=1000
-        Iterations of the solver, for each class.
+        Maximal number of iterations for each class.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class LinearSVC(LargestScore, LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         With the hinge: β, yᵢβᵢ from 0 to Csᵢ, a point of the dual problem whose objective is the
-        certificate's bound. At the optimum w = Σ βᵢxᵢ; rows of β = 0 are no support vectors.
+        certificate's bound. At the optimum w = Σ βᵢxᵢ; rows with β = 0 are not support vectors.
     n_iter_ : int
-        The most that a class took.
+        The largest number of iterations of a class.
     solver_ : str
         "newton" (proximal Newton steps for the hinge), "newton-cg", "cd" (coordinate descent) or
         "dual" (coordinate steps and conjugate gradients in the dual).
@@ -147,24 +147,24 @@ class LinearSVC(LargestScore, LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind, two or more.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 is the same as the row twice.
 
         Returns
         -------
         self
         """
-        self._look_at_parameters()
+        self._check_parameters()
         rows, classes = data_for_classification(self, X, y, sample_weight, weightless=True)
         assert rows.y is not None
         weight = class_weights(self.class_weight, classes, rows.y[:, 0].astype(np.intp), rows.s)
         self.classes_ = classes
         self._forget("dual_coef_")
         solve = self._solve_hinge if self.loss == "hinge" else self._solve_squared
-        stopped_at, found, said = solve(rows, weight)
-        self._conclude(found, stopped_at, said)
+        stopped_at, certificate, message = solve(rows, weight)
+        self._conclude(certificate, stopped_at, message)
         return self
 
-    def _look_at_parameters(self) -> None:
+    def _check_parameters(self) -> None:
         one_of("penalty", self.penalty, ("l1", "l2"))
         one_of("loss", self.loss, ("hinge", "squared_hinge"))
         if self.dual != "auto":
@@ -172,12 +172,12 @@ class LinearSVC(LargestScore, LinearClassifier):
         boolean("fit_intercept", self.fit_intercept)
         for name in ("tol", "C", "intercept_scaling"):
             value = getattr(self, name)
-            good = isinstance(value, Real) and not isinstance(value, bool)
-            if not (good and 0 < float(value) < np.inf):
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            if not (is_number and 0 < float(value) < np.inf):
                 raise ValueError(f"{name}={value!r}: give a finite number above 0")
-        most = self.max_iter
-        if isinstance(most, bool) or not isinstance(most, Integral) or most < 0:
-            raise ValueError(f"max_iter={most!r}: give a whole number, 0 or above")
+        max_iter = self.max_iter
+        if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or max_iter < 0:
+            raise ValueError(f"max_iter={max_iter!r}: give a whole number, 0 or above")
         one_of("multi_class", self.multi_class, ("ovr", "crammer_singer"))
         if self.multi_class == "crammer_singer":
             raise ValueError(
@@ -192,7 +192,7 @@ class LinearSVC(LargestScore, LinearClassifier):
 
     @property
     def _constant(self) -> float:
-        """The column whose coefficient makes the intercept; 0: there is none."""
+        """Value of the constant column that carries the intercept; 0: no intercept."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     # --- squared hinge ---
@@ -200,25 +200,30 @@ class LinearSVC(LargestScore, LinearClassifier):
     def _solve_squared(
         self, rows: Rows, weight: np.ndarray | None
     ) -> tuple[int | None, Certificate, str]:
-        """max_iter if that ended the fit, the certificate, and why the solver stopped."""
+        """Return max_iter if it ended the fit, the certificate, and why the solver stopped."""
         K, C = len(self.classes_), float(self.C)
         penalty = ElasticNet(1.0, 1.0 if self.penalty == "l1" else 0.0)
         design = with_constant(rows, self._constant) if self._constant else rows
-        tol, most = float(self.tol), int(self.max_iter)
+        tol, max_iter = float(self.tol), int(self.max_iter)
         if K == 2:
             problem = classification(design, SquaredHinge(), penalty, False, K, C, weight)
-            fit, found = self._solve(problem, rows, choose(problem), tol, most)
+            fit, certificate = self._solve(problem, rows, choose(problem), tol, max_iter)
         else:
             s = np.full(rows.shape[0], C) if rows.s is None else C * rows.s
             design = design.with_targets(design.y, s)
             problems = one_vs_rest(design, SquaredHinge(), penalty, False, K, weight)
-            fit, found = self._solve_each(
-                problems, rows, choose, tol, most, lambda fits: self._attributes(combine_fits(fits))
+            fit, certificate = self._solve_each(
+                problems,
+                rows,
+                choose,
+                tol,
+                max_iter,
+                lambda fits: self._attributes(combine_fits(fits)),
             )
-        return fit.stopped_at, found, fit.message
+        return fit.stopped_at, certificate, fit.message
 
     def _attributes(self, fit: Fit | HingeFit) -> dict[str, Any]:
-        """Of a solver's parameters: those of the hinge carry their dual point."""
+        """Return the fitted attributes; for the hinge they include the dual point."""
         if isinstance(fit, HingeFit):
             return self._hinge_attributes([fit])
         if self._constant:  # the penalised intercept is the last coefficient
@@ -234,9 +239,9 @@ class LinearSVC(LargestScore, LinearClassifier):
         self, rows: Rows, weight: np.ndarray | None
     ) -> tuple[int | None, Certificate, str]:
         solver = dispatch.choose(rows)
-        side_by_side = len(self.classes_) > 2 and solver.on_one_thread
-        problems = self._hinge_problems(rows, weight, 1 if side_by_side else rows.threads)
-        tol, most = self._certificate_tol(float(self.tol)), int(self.max_iter)
+        in_parallel = len(self.classes_) > 2 and solver.on_one_thread
+        problems = self._hinge_problems(rows, weight, 1 if in_parallel else rows.threads)
+        tol, max_iter = self._certificate_tol(float(self.tol)), int(self.max_iter)
         so_far = ClassesSoFar(len(problems), lambda k: _start_of(problems[k]))
         if len(problems) > 1:
             self._monitor.begin(None)
@@ -246,47 +251,49 @@ class LinearSVC(LargestScore, LinearClassifier):
             )  # fmt: skip
         else:
             on_step: OnStep = self._monitor.iterations(
-                self._attributes, lambda: self._check(rows, tol), most
+                self._attributes, lambda: self._check(rows, tol), max_iter
             )
             if self.verbose > 0:
                 on_step = print_steps(on_step, type(self).__name__)
         fits: list[Any] = [None] * len(problems)
         for tighter in RETRY_TOL_FACTORS:
 
-            def one(k: int, tighter: float = tighter) -> None:
-                heard = so_far.listener(k) if len(problems) > 1 else on_step
-                fits[k] = dispatch.solve(problems[k], solver, fits[k], tol * tighter, most, heard)
+            def solve_class(k: int, tighter: float = tighter) -> None:
+                listener = so_far.listener(k) if len(problems) > 1 else on_step
+                fits[k] = dispatch.solve(
+                    problems[k], solver, fits[k], tol * tighter, max_iter, listener
+                )
                 so_far.done(k, fits[k])
 
             with SolverContext(self, rows):
                 solver.prepare(problems[0])
-                run_on_threads(one, len(problems), rows.threads if side_by_side else 1)
+                run_on_threads(solve_class, len(problems), rows.threads if in_parallel else 1)
             for name, value in self._hinge_attributes(fits).items():
                 setattr(self, name, value)
-            found = self._check(rows, tol)
-            more = all(fit.converged for fit in fits) and self._monitor.stopped is None
-            more = more and bool(np.isfinite(found.objective))  # else there is no way from here
-            if found.certified or not more:
+            certificate = self._check(rows, tol)
+            can_improve = all(fit.converged for fit in fits) and self._monitor.stopped is None
+            can_improve = can_improve and bool(np.isfinite(certificate.objective))
+            if certificate.certified or not can_improve:
                 break
         for _ in range(len(problems) if len(problems) > 1 else 0):
             self._monitor.part_done("class")
         stopped_at = next((fit.stopped_at for fit in fits if fit.stopped_at is not None), None)
-        return stopped_at, found, ""
+        return stopped_at, certificate, ""
 
     def _hinge_problems(
         self, rows: Rows, weight: np.ndarray | None, threads: int
     ) -> list[HingeProblem]:
         assert rows.y is not None
         code, K = rows.y[:, 0].astype(np.intp), len(self.classes_)
-        kept: dict[str, Any] = {}
+        cache: dict[str, Any] = {}
         s = float(self.C) * (np.ones(len(code)) if rows.s is None else rows.s)
         c = np.ones(K) if weight is None else weight
-        of_each, problems = Rows(rows.X, threads=threads), []
+        shared_rows, problems = Rows(rows.X, threads=threads), []
         for k in (1,) if K == 2 else range(K):
-            own = code == k
-            u = s * (c[code] if K == 2 else np.where(own, c[k], 1.0))
-            y = np.where(own, 1.0, -1.0)
-            problems.append(HingeProblem(of_each, y, u, self._constant, self._seed(), kept))
+            is_class = code == k
+            u = s * (c[code] if K == 2 else np.where(is_class, c[k], 1.0))
+            y = np.where(is_class, 1.0, -1.0)
+            problems.append(HingeProblem(shared_rows, y, u, self._constant, self._seed(), cache))
         return problems
 
     def _seed(self) -> int:
@@ -305,6 +312,6 @@ class LinearSVC(LargestScore, LinearClassifier):
 
 
 def _start_of(problem: HingeProblem) -> HingeFit:
-    """The fit of a class whose solver was not begun: w = 0, α = 0."""
+    """Return the fit of a class whose solver has not started: w = 0, α = 0."""
     w, alpha = np.zeros(problem.rows.shape[1]), np.zeros(len(problem.y))
     return HingeFit(w, np.zeros(1), alpha, problem.y, "", 0)

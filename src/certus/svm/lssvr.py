@@ -1,4 +1,4 @@
-"""The least-squares support vector machine for numbers: kernel ridge with an intercept."""
+"""The least-squares support vector machine for regression: kernel ridge with an intercept."""
 
 from typing import Literal
 
@@ -14,38 +14,38 @@ from ._least_squares import LeastSquares
 
 
 class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
-    r"""Least-squares support vector regression: numbers by one linear system.
+    r"""Least-squares support vector regression, fitted by one linear system.
 
     Minimise over w in the kernel's space and b
 
         ½‖w‖² + C/2 Σ sᵢ (yᵢ − wᵀφ(xᵢ) − b)²,        s the sample weights
 
     so that f(x) = wᵀφ(x) + b = Σ βⱼ K(xⱼ, x) + b with βᵢ = Csᵢeᵢ, eᵢ the residual, and Σβ = 0.
-    Kernel ridge regression with an intercept that is not penalised, and the mean of a Gaussian
+    This is kernel ridge regression with an unpenalised intercept, and the mean of a Gaussian
     process with noise 1/C and an unknown constant. Several targets share one factorisation.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a squared residual costs: 1/alpha of scikit-learn's ``KernelRidge``, which has no
+        The cost of a squared residual: 1/alpha of scikit-learn's ``KernelRidge``, which has no
         intercept.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         K: exp(−γ‖x − z‖²), xᵀz, (γxᵀz + coef0)^degree, tanh(γxᵀz + coef0); the matrix itself,
-        which is then given for X; or a function of two sets of rows that gives all their pairs.
+        which is then given as X; or a function of two sets of rows that returns all their pairs.
     degree : int, default=3
-        Of "poly".
+        The degree of "poly".
     gamma : {"scale", "auto"} or float, default="scale"
-        γ of "rbf", "poly" and "sigmoid": "scale" is 1/(n_features·Var X), rows counted by
+        γ of "rbf", "poly" and "sigmoid": "scale" is 1/(n_features·Var X), rows weighted by
         ``sample_weight``; "auto" 1/n_features. Where papers write exp(−r²/μ²), γ = 1/μ².
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        The constant of "poly" and "sigmoid".
     fit_intercept : bool, default=True
         False: b = 0.
     loo : {"auto", True, False}, default="auto"
-        Whether to compute predictions of rows left out, exactly, which costs about a fit more;
-        "auto": of up to 1,000 rows.
+        Whether to compute exact leave-one-out predictions, which costs about one more fit; "auto":
+        with up to 1,000 rows.
     verbose : int, default=0
-        Above 0, what is solved is printed.
+        Above 0, the problem and its objective are printed.
 
     Attributes
     ----------
@@ -54,20 +54,20 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
     intercept_ : ndarray of shape (n_targets,)
         b.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        The rows xⱼ, a copy. Not with kernel="precomputed".
+        A copy of the rows xⱼ. Not with kernel="precomputed".
     gamma_ : float
         γ; 1 where the kernel has none.
     objective_ : float
-        What was minimised, summed over targets.
+        The minimum, summed over targets.
     condition_ : float
-        Of the matrix that was factored, RKR + I/C with R = diag √s: at most this.
+        Upper bound on the condition of the factored matrix, RKR + I/C with R = diag √s.
     effective_parameters_ : float or None
-        tr S, where f = Sy are the fitted values: how many parameters the fit is worth, the
-        intercept among them.
+        tr S, where f = Sy are the fitted values: the effective number of parameters, the intercept
+        included.
     loo_scores_ : ndarray of shape (n_samples,) or (n_samples, n_targets), or None
         The prediction of each row by the model fitted without it.
     loo_r2_ : float or None
-        Their R², by ``sample_weight``; of several targets the mean.
+        Their R², by ``sample_weight``; the mean over several targets.
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         objective by more than the gap*. For an indefinite kernel, that the fit is a stationary
@@ -78,8 +78,8 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
 
     Notes
     -----
-    O(n²·p + n³/3) operations and one n × n matrix of memory; about twice both with ``loo``. A new
-    row costs O(n·p).
+    O(n²·p + n³/3) operations and one n × n matrix of memory; about twice both with ``loo``. A
+    prediction costs O(n·p).
 
     Examples
     --------
@@ -127,7 +127,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
             With kernel="precomputed" the kernel matrix.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            s. Weight 2 is the same as the row twice, weight 0 as no row.
+            s. A weight of 2 is the same as the row twice, a weight of 0 as no row.
 
         Returns
         -------
@@ -135,11 +135,13 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         """
         self._check_machine()
         rows, flat = data_for_fit(self, X, y, sample_weight)
-        rows = self._look_at(rows)
+        rows = self._validate_rows(rows)
         assert rows.y is not None
         omega = np.ones(rows.shape[0]) if rows.s is None else rows.s
         kernel = self._kernel(rows)
-        fit = self._learn(rows, rows.y, omega, float(self.C), kernel, self._wants_left_out(omega))
+        fit = self._solve_and_set(
+            rows, rows.y, omega, float(self.C), kernel, self._wants_left_out(omega)
+        )
         self._flat = flat
         self.loo_r2_ = self._left_out_r2(rows)
         if self.loo_scores_ is not None and not flat:
@@ -155,7 +157,7 @@ class LSSVR(MultiOutputMixin, RegressorMixin, LeastSquares):
         return float(r2_score(rows.y, f, sample_weight=rows.s))
 
     def predict(self, X: object) -> np.ndarray:
-        """f(x) = Σ β_j K(x_j, x) + b, in float64.
+        """Return f(x) = Σ β_j K(x_j, x) + b in float64.
 
         Parameters
         ----------

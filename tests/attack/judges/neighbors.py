@@ -19,7 +19,7 @@ def judge(c: Any, _model: Any, rows: Rows) -> list[Fault]:
     if not c.certified:
         return []
     P = c.parameters
-    asked = np.asarray(P["asked"])
+    asked = np.asarray(P["query_pairs"])
     kind = np.float32 if rows.eps > 1e-10 else np.float64  # queries are floats as the rows are
     a, b = (rows.X[side].astype(kind) for side in asked.T)
     with np.errstate(over="ignore"):

@@ -112,10 +112,10 @@ def chosen(start: Any = None, unit: float = 1.0, heft: float = 1.0) -> LSSVCCV:
 
 
 TILES = (
-    "certus.solvers.lssvm.tiles:BAND",
-    "certus.solvers.lssvm.kernel:ROWS",
-    "certus.solvers.lssvm.kernel:COLUMNS",
-    "certus.solvers.lssvm.inverse:WIDTH",
+    "certus.solvers.lssvm.tiles:BAND_ROWS",
+    "certus.solvers.lssvm.kernel:TILE_ROWS",
+    "certus.solvers.lssvm.kernel:TILE_COLUMNS",
+    "certus.solvers.lssvm.inverse:BLOCK_COLUMNS",
 )
 KERNEL_MACHINES = [
     Case("LSSVC", machine(LSSVC), classes, scores, rtol=1e-8, blocks=TILES),

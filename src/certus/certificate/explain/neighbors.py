@@ -65,7 +65,7 @@ def _query_text(c: "Certificate") -> str:
 
 
 def _sample_text(c: "Certificate") -> str:
-    pairs = c.parameters["asked"]
+    pairs = c.parameters["query_pairs"]
     points = int((pairs[:, 0] != pairs[:, 1]).sum())
     if not points:
         return count(len(pairs), "sampled row")

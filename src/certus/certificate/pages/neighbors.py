@@ -71,7 +71,7 @@ def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
     if distance is None:
         return
     arguments: dict[str, object] = {
-        "asked": p["asked"], "start": p["start"], "distances": p["distances"],
+        "query_pairs": p["query_pairs"], "start": p["start"], "distances": p["distances"],
         "indices": p["indices"], "distance": distance, "k": p.get("k"), "radius": p.get("radius"),
         "ours": p.get("ours", False),
     }  # fmt: skip

@@ -1,8 +1,8 @@
 """Distances: d(A, b) of each row of A (n, p) to one row b (p,), Δ = A − b.
 
 Rows are subtracted before anything is squared, so that rows far from the origin keep their digits.
-w holds weights of columns: w² multiplies in ``Manhattan``, ``Euclidean``, ``SquaredEuclidean`` and
-``PhiS``, w itself in the others. 0/0 is 0; NaN: the two rows cannot be compared.
+w are weights of columns: w² multiplies in ``Manhattan``, ``Euclidean``, ``SquaredEuclidean`` and
+``PhiS``, w itself in the others. 0/0 is 0; NaN: the two rows are not comparable.
 """
 
 from typing import Any, NamedTuple
@@ -91,7 +91,7 @@ class Cosine(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """1 − the correlation of two rows: ``Cosine`` of rows less their means."""
+    """1 − the correlation of two rows: ``Cosine`` of rows minus their means."""
 
     w: list[float] | float = 1.0
 
@@ -106,7 +106,7 @@ class Correlation(NamedTuple):
 
 
 class Spearman(NamedTuple):
-    """1 − the correlation of the ranks of two rows; equal values share the mean of theirs."""
+    """1 − the correlation of the ranks of two rows; equal values get the mean of their ranks."""
 
     def __call__(self, A, b):
         R = np.vstack([A, b])
@@ -206,7 +206,7 @@ class NanEuclidean(NamedTuple):
 
 
 class Haversine(NamedTuple):
-    """The angle between two places, each (latitude, longitude) in radians."""
+    """The angle between two points, each (latitude, longitude) in radians."""
 
     def __call__(self, A, b):
         half = np.sin((A - b) / 2) ** 2
@@ -215,14 +215,14 @@ class Haversine(NamedTuple):
 
 
 class Precomputed(NamedTuple):
-    """The row b holds its distances to all rows."""
+    """Precomputed: the row b contains its distances to all rows."""
 
     def __call__(self, A, b):
         return b
 
 
 class Absolute(NamedTuple):
-    """1 − |1 − d|: columns that mirror each other are near."""
+    """1 − |1 − d|: columns with correlation −1 are at distance 0."""
 
     distance: "Any"  # a term
 

@@ -1,7 +1,7 @@
-"""Kernels K(x, z), a row of K at a time.
+"""Kernels K(x, z), computed a row of K at a time.
 
-``is_definite``: K has no negative eigenvalue, whatever the rows are. γ = "scale" is 1/(p Var X),
-Var over all entries of X, and "auto" is 1/p, as in scikit-learn.
+``is_definite``: K has no negative eigenvalue for any rows. γ = "scale" is 1/(p Var X), Var over all
+entries of X, and "auto" is 1/p, as in scikit-learn.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Linear(NamedTuple):
-    """K(x, z) = xᵀz, in the widest floats there are."""
+    """K(x, z) = xᵀz, in the widest available floats."""
 
     def rows(self, X):
         X = X.astype(np.longdouble)
@@ -108,7 +108,7 @@ class Precomputed(NamedTuple):
 
 
 class FunctionKernel(NamedTuple):
-    """K(A, B) for all pairs of rows of A and of B, by a function of the user."""
+    """K(A, B) for all pairs of rows of A and B, by a user's function."""
 
     f: Callable[..., object]
 

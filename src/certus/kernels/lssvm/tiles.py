@@ -1,4 +1,4 @@
-"""Loops of kernel machines that NumPy does in several passes.
+"""Loops of kernel machines that would take NumPy several passes.
 
 T_ij ← exp(min(T_ij, 0))                             a tile of an RBF kernel
 Σ_k z_k²/d_k,  z_k = q_k − l_k z_{k−1}               diagonals of Q(LDLᵀ)⁻¹Qᵀ, for several L and D
@@ -12,7 +12,7 @@ from numba import types
 from certus.kernels._compile import kernel
 from certus.kernels._elementary import exp_below
 
-LANES = 128  # rows of Q at a time: their z for ten L stay near the core
+LANES = 128  # rows of Q at a time: their z for ten L stay in L1
 
 
 @kernel
@@ -51,18 +51,18 @@ def _compiled(function):
 
 
 def exp_of_nonpositive(T: np.ndarray) -> None:
-    """exp of T (float64, C order) in place; what rounding made positive is taken for 0."""
+    """Replace T (float64, C order) by exp(T); entries that rounding made positive count as 0."""
     _compiled(_exp_of_nonpositive)(T)
 
 
 def sums_along_tridiagonals(q: np.ndarray, l: np.ndarray, inverse_d: np.ndarray) -> np.ndarray:
-    """(c, n) for q (n, n) of rows q_k, l and 1/d (c, n); l_0 multiplies nothing."""
+    """Return the sums, (c, n), for the rows q_k of q (n, n) and l, 1/d (c, n); l_0 is unused."""
     sums = np.zeros((len(l), q.shape[1]))
     _compiled(_sums_along)(q, l, inverse_d, sums)
     return sums
 
 
 def warm() -> None:
-    """Compile, or load from disk."""
+    """Compile the kernels, or load them from disk."""
     _compiled(_exp_of_nonpositive)
     _compiled(_sums_along)

@@ -1,8 +1,8 @@
-r"""The primal least-squares machine, intercept penalised: how far a given v is from the optimum.
+r"""The primal least-squares machine with a penalised intercept: distance of v from the optimum.
 
     F(v) = λ/2 ‖v‖² + ½ Σ_i ω_i (y_i − (Gv)_i)²        G = [K 1],  λ = 1/C + ε,  v = (β, b)
 
-ω_i = s_i c_i d_i² as in ``lssvm.py``. F is strongly convex for every K, symmetric or not definite:
+ω_i = s_i c_i d_i² as in ``lssvm.py``. F is strongly convex for every K, definite or not:
 
     ∇F = λv − Gᵀ(ω∘e),   F(v) − F* ≤ ‖∇F‖²/(2λ),   ‖v − v*‖ ≤ ‖∇F‖/λ
 
@@ -20,7 +20,7 @@ from certus.proofs.lssvm.lssvm import weights_of
 from certus.proofs.types import TargetedRows
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing and is refused
+@np.errstate(over="ignore", invalid="ignore")  # an overflow fails the check
 def check(
     data: TargetedRows,
     *,
@@ -53,18 +53,22 @@ def check(
     Kb = K.times(data, beta)
     e = y - (Kb + b)
     e_error = K.products_error(beta) + 4 * UNIT * (np.abs(y) + np.abs(Kb) + np.abs(b))
-    pull = w * e
-    slope = lam * beta - K.times(data, pull)
-    slope_b = lam * b - pull.sum(axis=0)
-    lost = K.products_error(pull) + np.outer(K.h, K.h @ (w * e_error))
-    lost += 4 * UNIT * (np.abs(slope) + lam * np.abs(beta))
-    lost_b = (w * e_error + rounded(n + 4) * np.abs(pull)).sum(axis=0) + 4 * UNIT * lam * np.abs(b)
+    weighted_e = w * e
+    slope = lam * beta - K.times(data, weighted_e)
+    slope_b = lam * b - weighted_e.sum(axis=0)
+    slope_error = K.products_error(weighted_e) + np.outer(K.h, K.h @ (w * e_error))
+    slope_error += 4 * UNIT * (np.abs(slope) + lam * np.abs(beta))
+    slope_b_error = (w * e_error + rounded(n + 4) * np.abs(weighted_e)).sum(
+        axis=0
+    ) + 4 * UNIT * lam * np.abs(b)
     length = np.sqrt((slope**2).sum(axis=0) + slope_b**2)
-    length = (length + np.sqrt((lost**2).sum(axis=0) + lost_b**2)) * (1 + rounded(n + 8))
+    length = (length + np.sqrt((slope_error**2).sum(axis=0) + slope_b_error**2)) * (
+        1 + rounded(n + 8)
+    )
     excess = length**2 / (2 * lam)
     loss, size = (w * e**2).sum(axis=0) / 2, lam / 2 * ((beta**2).sum(axis=0) + b**2)
     error = (w * e_error * (np.abs(e) + e_error)).sum(axis=0) + rounded(n + 8) * (loss + size)
-    best = (w * y).sum(axis=0) / (lam + omega.sum())  # of a constant alone
+    best = (w * y).sum(axis=0) / (lam + omega.sum())  # the best constant
     null = lam / 2 * best**2 + (w * (y - best) ** 2).sum(axis=0) / 2
     infeasible = not (np.isfinite(beta).all() and np.isfinite(b).all())
     with np.errstate(divide="ignore"):

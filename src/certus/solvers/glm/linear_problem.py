@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.rows import Rows
-from ..linalg.gram import Gram
+from ..linalg.gram import Gram, NonFiniteError
 
 # a column is constant up to rounding where ‖x̃_j‖ is at most this times eps·‖x_j‖
 CONSTANT_COLUMN_ROUNDING_UNITS = 2.0
@@ -52,7 +52,11 @@ class Scaled(NamedTuple):
     @classmethod
     def of(cls, sums: Gram, norm: np.ndarray, centred: bool) -> "Scaled":
         scale = np.where(norm > 0, norm, 1.0)
-        return cls(sums, norm, scale, (1.0 if sums.q is None else sums.q) / scale, centred)
+        with np.errstate(over="ignore"):
+            unscale = (1.0 if sums.q is None else sums.q) / scale
+        if not np.isfinite(unscale).all():
+            raise NonFiniteError
+        return cls(sums, norm, scale, unscale, centred)
 
     @property
     def mean(self) -> np.ndarray:
@@ -61,11 +65,16 @@ class Scaled(NamedTuple):
 
     def penalty(self, alpha: float) -> np.ndarray:
         """Return the penalty of each scaled coefficient v_j."""
+        if alpha == 0:
+            return np.zeros_like(self.unscale)  # 0·∞ is not a number
         with np.errstate(over="ignore"):
             return np.minimum(alpha * self.unscale**2, 1e300)
 
     def solution(self, v: np.ndarray, solver: str, **fields: object) -> Solution:
-        w = self.unscale[:, None] * v
+        with np.errstate(over="ignore"):
+            w = self.unscale[:, None] * v
+        if not np.isfinite(w).all():  # columns are smaller than 1 over the largest float
+            raise NonFiniteError
         return Solution(w, self.sums.mean_y - self.mean @ w, solver, **fields)  # type: ignore[arg-type]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...data.rows import Rows
 from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
+from ..linalg.gram import NonFiniteError
 
 LEFT_OUT_ROUNDINGS = 4.0  # ‖Xd‖/(eps·‖|X||d|‖) up to which a direction is left out
 DOUBTFUL_NOISE_FACTOR = 4.0  # directions of singular values below 4 times their noise are tested
@@ -80,11 +81,15 @@ def _sharpened(
     """Doubtful singular vectors N without the components along the others that rounding has mixed
     in: N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
     N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
-    D = problem.unscale[:, None] * N
-    constant = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
-    (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, constant]), problem.mean)
-    h = problem.unscale[:, None] * h
-    return N - V @ ((V.T @ h) / s[:, None] ** 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        D = problem.unscale[:, None] * N
+        constant = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+        (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, constant]), problem.mean)
+        h = problem.unscale[:, None] * h
+        sharpened: np.ndarray = N - V @ ((V.T @ h) / s[:, None] ** 2)
+    if not np.isfinite(sharpened).all():
+        raise NonFiniteError
+    return sharpened
 
 
 def _transposed_times_effect(

@@ -26,8 +26,8 @@ class NonFiniteError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the squares of some columns overflow: divide columns with values above 1e150 by a "
-            "power of 10"
+            "the squares of some columns overflow or underflow: divide columns with values above "
+            "1e150, or multiply columns with values below 1e-150, by a power of 10"
         )
 
 

@@ -1,10 +1,10 @@
-"""Least-squares support vector machines: kernels by tiles, one factorisation for all targets."""
+"""Least-squares support vector machines: kernels in tiles, one factorisation for all targets."""
 
 from .dual import solve
-from .fit import Fit
-from .grid import Point, grid
+from .fit import LSSVMFit
+from .grid import GridPoint, grid
 from .kernel import Kernel
 from .primal import solve_primal
 from .tiles import predict
 
-__all__ = ["Fit", "Kernel", "Point", "grid", "predict", "solve", "solve_primal"]
+__all__ = ["GridPoint", "Kernel", "LSSVMFit", "grid", "predict", "solve", "solve_primal"]

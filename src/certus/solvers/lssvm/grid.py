@@ -2,7 +2,7 @@
 
     RKR = QTQᵀ, T tridiagonal:   H⁻¹ = Q (T + I/C)⁻¹ Qᵀ  for every C
 
-One reduction for each kernel gives η, ν and the diagonal of H⁻¹ of all C by n² operations each
+After one reduction for each kernel, η, ν and the diagonal of H⁻¹ take n² operations for each C
 (``tridiagonal.py``; leave-one-out in ``dual.py``).
 """
 
@@ -14,28 +14,36 @@ import numpy as np
 from ...data.memory import available_memory
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
-from .dual import leverage, moved_back, rows_kept, solve, split, without_its_row, without_origin
+from .dual import (
+    centered_if_linear,
+    left_out_scores,
+    leverage,
+    shift_intercept,
+    solve,
+    split_intercept,
+    used_rows,
+)
 from .kernel import Kernel
 from .tiles import predict, weighted_gram
 from .tridiagonal import Eigenvectors, Tridiagonal
 
 # At 500 to 3,000 rows a reduction took 3 to 5 times as long as a factorisation with leave-one-out.
-FEW = 5  # C below which each is solved for by itself
-LARGE = 4000  # … and rows above, as a reduction runs on one thread and waits for memory
-SAFE = 1e-12  # 1/C of the trace from which T + I/C is positive definite whatever rounding did
+MIN_REDUCTION_CS = 5  # with fewer values of C, one factorisation for each is faster
+MAX_REDUCTION_ROWS = 4000  # likewise above: a reduction runs on one thread and is memory-bound
+MIN_RIDGE_TO_TRACE = 1e-12  # 1/C over the trace; above, T + I/C is definite despite rounding
 
 Score = Callable[[np.ndarray], float]
 
 
-class Point(NamedTuple):
-    """One C of one kernel: f of every row when it is left out (n, q), and the fit of all rows."""
+class GridPoint(NamedTuple):
+    """The scores of left-out rows and the fit of all rows, for one kernel and one C."""
 
-    left_out: np.ndarray
+    left_out: np.ndarray  # (n, q): f of each row by the fit without it
     beta: np.ndarray  # (n, q)
     b: np.ndarray  # (q,)
 
 
-OnPoint = Callable[[int, int, float, Point], None]  # of kernel k and C c, with their score
+OnPoint = Callable[[int, int, float, GridPoint], None]  # index of kernel, of C, score, point
 
 
 def grid(
@@ -49,41 +57,46 @@ def grid(
     threads: int | None = None,
     on_point: OnPoint | None = None,
 ) -> np.ndarray:
-    """(kernels, Cs, n, q): f of every row when it is left out; with ``score``, (kernels, Cs) of
-    score((n, q)), which threads may call at once, as they may ``on_point``.
+    """Return f of each row by the fit without it, (kernels, Cs, n, q).
 
-    Memory: one n × n matrix for each thread (three for kernels that may be indefinite).
+    With ``score``, return (kernels, Cs) of score((n, q)) instead. Threads may call ``score`` and
+    ``on_point`` concurrently. Memory: one n × n matrix for each thread (three for kernels that may
+    be indefinite).
     """
-    y, kept = np.asarray(y, dtype=np.float64), omega > 0
-    if not kept.any():
+    y, used = np.asarray(y, dtype=np.float64), omega > 0
+    if not used.any():
         raise ValueError("all rows have weight 0: give at least one row a positive weight")
     shape = len(kernels), len(Cs)
-    found = np.empty(shape if score else (*shape, *y.shape))
+    results = np.empty(shape if score else (*shape, *y.shape))
     problem = X, y, omega
-    alone = kept.sum() > LARGE or len(Cs) < FEW
-    way = _one_by_one if alone else _together
+    separately = used.sum() > MAX_REDUCTION_ROWS or len(Cs) < MIN_REDUCTION_CS
+    method = _by_factorization if separately else _by_reduction
 
-    def one(k: int) -> None:
-        for c, point in enumerate(way(*problem, Cs, kernels[k], fit_intercept, threads)):
-            found[k, c] = score(point.left_out) if score else point.left_out
+    def evaluate(k: int) -> None:
+        for c, point in enumerate(method(*problem, Cs, kernels[k], fit_intercept, threads)):
+            results[k, c] = score(point.left_out) if score else point.left_out
             if score and on_point:
-                on_point(k, c, float(found[k, c]), point)
+                on_point(k, c, float(results[k, c]), point)
 
     with blas_limiter:
-        at_once = 1 if alone else _at_once(len(y), kernels, threads or effective_threads())
-        run_on_threads(one, len(kernels), at_once)
-    return found
+        concurrent = (
+            1
+            if separately
+            else _concurrent_kernels(len(y), kernels, threads or effective_threads())
+        )
+        run_on_threads(evaluate, len(kernels), concurrent)
+    return results
 
 
-def _at_once(n: int, kernels: Sequence[Kernel], threads: int) -> int:
-    """Kernels for which there is memory; one if a user's function is among them."""
+def _concurrent_kernels(n: int, kernels: Sequence[Kernel], threads: int) -> int:
+    """Return how many kernels fit into memory at once; 1 if one is a user's function."""
     if any(callable(kernel.name) for kernel in kernels):
         return 1
     free = available_memory() or 0
     return max(1, min(threads, free // max(1, 3 * 8 * n * n)))
 
 
-def _one_by_one(
+def _by_factorization(
     X: np.ndarray,
     y: np.ndarray,
     omega: np.ndarray,
@@ -95,10 +108,10 @@ def _one_by_one(
     for C in Cs:
         fit = solve(X, y, omega, C, kernel, fit_intercept, True, threads)
         assert fit.left_out is not None
-        yield Point(fit.left_out, fit.beta, fit.b)
+        yield GridPoint(fit.left_out, fit.beta, fit.b)
 
 
-def _together(
+def _by_reduction(
     X: np.ndarray,
     y: np.ndarray,
     omega: np.ndarray,
@@ -107,23 +120,25 @@ def _together(
     fit_intercept: bool,
     threads: int | None,
 ) -> Any:
-    kept = omega > 0
-    r, Y = np.sqrt(omega[kept]), y[kept]
-    rows, origin = without_origin(rows_kept(X, kernel, kept), kernel, fit_intercept)
+    used = omega > 0
+    r, Y = np.sqrt(omega[used]), y[used]
+    rows, origin = centered_if_linear(used_rows(X, kernel, used), kernel, fit_intercept)
     diagonal = kernel.diagonal(rows)
     A = weighted_gram(kernel.between(rows, rows), diagonal, r, 0.0, 1)
-    safe = kernel.semidefinite and len(r) > 1 and 1 / max(Cs) > SAFE * (diagonal @ r**2)
-    reduced = Tridiagonal(A) if safe else Eigenvectors(A, kernel.semidefinite)
+    is_definite = (
+        kernel.semidefinite and len(r) > 1 and 1 / max(Cs) > MIN_RIDGE_TO_TRACE * (diagonal @ r**2)
+    )
+    reduced = Tridiagonal(A) if is_definite else Eigenvectors(A, kernel.semidefinite)
     inverses, solved = reduced.inverses(Cs, np.column_stack([r[:, None] * Y, r]))
     for inverse, part in zip(inverses, solved, strict=True):
         eta = part[:, -1]
-        a, b = split(part[:, :-1], eta, r, fit_intercept)
+        a, b = split_intercept(part[:, :-1], eta, r, fit_intercept)
         g = leverage(inverse, eta, r, fit_intercept)
         values = np.empty_like(y)
-        values[kept] = without_its_row(Y, a, r, g)
+        values[used] = left_out_scores(Y, a, r, g)
         beta = np.zeros_like(y)
-        beta[kept] = r[:, None] * a
-        b = moved_back(b, origin, beta[kept], rows)
-        if not kept.all():
-            values[~kept] = predict(X[~kept], X, beta, b, kernel, 1)
-        yield Point(values, beta, b)
+        beta[used] = r[:, None] * a
+        b = shift_intercept(b, origin, beta[used], rows)
+        if not used.all():
+            values[~used] = predict(X[~used], X, beta, b, kernel, 1)
+        yield GridPoint(values, beta, b)

@@ -1,9 +1,9 @@
-"""Squares of columns solved for, without holding them: what leave-one-out needs of an inverse.
+"""Diagonals of inverses, as leave-one-out needs them, without forming the inverse.
 
     A = RᵀR:   (A⁻¹)_ii = Σ_j (R⁻¹)_ij²,     g_iᵀA⁻¹g_i = ‖R⁻ᵀg_i‖²
 
-A block of columns at a time for each thread; the first sum takes n³/3 operations, as column j of
-R⁻¹ has j numbers.
+Each thread solves for a block of columns at a time; the first sum takes n³/3 operations, since
+column j of R⁻¹ has j entries.
 """
 
 import numpy as np
@@ -12,17 +12,17 @@ from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
 from ..linalg.blas import Submatrix, trsm
 
-WIDTH = 128  # columns at a time
+BLOCK_COLUMNS = 128  # solved for at a time
 
 
 def inverse_diagonal(R: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """diag (RᵀR)⁻¹, R upper triangular in Fortran order."""
+    """Return diag (RᵀR)⁻¹ for R upper triangular in Fortran order."""
     n, whole = len(R), Submatrix.of(R)
-    starts = list(range(0, n, WIDTH))[::-1]  # the longest columns first
+    starts = list(range(0, n, BLOCK_COLUMNS))[::-1]  # the longest columns first
     sums = np.zeros((len(starts), n))
 
     def block(k: int) -> None:
-        j, j_end = starts[k], min(starts[k] + WIDTH, n)
+        j, j_end = starts[k], min(starts[k] + BLOCK_COLUMNS, n)
         E = np.zeros((j_end, j_end - j), order="F")
         E[j:] = np.eye(j_end - j)
         trsm(whole[0:j_end, 0:j_end], Submatrix.of(E), False)
@@ -34,16 +34,16 @@ def inverse_diagonal(R: np.ndarray, threads: int | None = None) -> np.ndarray:
 
 
 def squared_lengths(R: np.ndarray, G: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """g_iᵀ(RᵀR)⁻¹g_i of the rows of G."""
+    """Return g_iᵀ(RᵀR)⁻¹g_i of the rows of G."""
     n, whole = len(R), Submatrix.of(R)
-    found = np.empty(len(G))
+    squares = np.empty(len(G))
 
     def block(k: int) -> None:
-        rows = slice(k * WIDTH, (k + 1) * WIDTH)
+        rows = slice(k * BLOCK_COLUMNS, (k + 1) * BLOCK_COLUMNS)
         E = np.array(G[rows].T, order="F")
         trsm(whole[0:n, 0:n], Submatrix.of(E), True)
-        found[rows] = np.einsum("ij,ij->j", E, E)
+        squares[rows] = np.einsum("ij,ij->j", E, E)
 
     with blas_limiter.for_work(R.shape):
-        run_on_threads(block, -(-len(G) // WIDTH), threads or effective_threads())
-    return found
+        run_on_threads(block, -(-len(G) // BLOCK_COLUMNS), threads or effective_threads())
+    return squares

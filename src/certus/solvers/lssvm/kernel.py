@@ -1,17 +1,17 @@
-"""Kernels, a tile of pairs at a time.
+"""Kernel matrices, computed in tiles.
 
     rbf      exp(−γ‖a − b‖²)            γ = 1/μ² for a width μ
     linear   aᵀb
     poly     (γ aᵀb + coef0)^degree
     sigmoid  tanh(γ aᵀb + coef0)
-    your own function(A, B), all pairs of two blocks of rows
+    a user's function(A, B), all pairs of two blocks of rows
     precomputed: A is the matrix
 
 The exponent of rbf is one product of matrices: with u = √(2γ)(a − c), c the mean of B,
 
     −γ‖a − b‖² = uᵀv − ‖u‖²/2 − ‖v‖²/2 = [u, −‖u‖²/2, 1]ᵀ[v, 1, −‖v‖²/2]
 
-Where these squares are so large that rounding would show, distances are sums of differences.
+Where these squares are so large that their rounding matters, distances are sums of differences.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ from ...kernels import compiled_or
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
 
-ROWS, COLUMNS = 128, 512  # a tile stays in the second cache
-CALLED = 1 << 20  # pairs that a user's function gets at once
-ROUNDED = 2.0**14  # ‖u‖² from which the exponent is off by 1e-11
-SYMMETRIC = 1e-8  # of the largest value
-COMPILED_FROM = 1 << 20  # pairs that are worth loading the compiler for
+TILE_ROWS, TILE_COLUMNS = 128, 512  # a tile stays in L2
+MAX_CALL_PAIRS = 1 << 20  # pairs in one call of a user's function
+MAX_PRODUCT_SQUARE = 2.0**14  # ‖u‖²; above, the exponent's error exceeds 1e-11
+SYMMETRY_TOLERANCE = 1e-8  # relative to the largest value
+MIN_COMPILED_PAIRS = 1 << 20  # with fewer, loading the compiler is not worth it
 
 
 class Kernel(NamedTuple):
@@ -41,26 +41,26 @@ class Kernel(NamedTuple):
 
     @property
     def semidefinite(self) -> bool:
-        """Is K positive semidefinite whatever the rows are? Of a user's kernel nobody knows."""
+        """Whether K is positive semidefinite for all rows; False for a user's kernel."""
         natural = self.degree >= 0 and float(self.degree).is_integer() and self.gamma >= 0
         known = {"rbf": True, "linear": True, "poly": natural and self.coef0 >= 0}
         return not callable(self.name) and known.get(self.name, False)
 
-    def between(self, A: np.ndarray, B: np.ndarray) -> "Pairs":
-        """All pairs of rows of A and rows of B, to be asked for tile by tile."""
+    def between(self, A: np.ndarray, B: np.ndarray) -> "KernelTiles":
+        """Return the kernel matrix of the rows of A and B, to be computed in tiles."""
         if self.name == "precomputed":
-            return Given(A)
-        same = A is B
+            return PrecomputedTiles(A)
+        symmetric = A is B
         B = np.ascontiguousarray(B, dtype=np.float64)
-        A = B if same else np.ascontiguousarray(A, dtype=np.float64)
+        A = B if symmetric else np.ascontiguousarray(A, dtype=np.float64)
         if callable(self.name):
-            return Called(self.name, A, B)
+            return FunctionTiles(self.name, A, B)
         if self.name == "rbf":
             return exponents(A, B, self.gamma)
-        return Products(A, B, OF_PRODUCTS[self.name], self)
+        return ProductTiles(A, B, PRODUCT_KERNELS[self.name], self)
 
     def gram(self, A: np.ndarray, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-        """(m, n): K of all pairs."""
+        """Return K of all pairs, (m, n)."""
         pairs = self.between(A, B)
         K = np.empty(pairs.shape)
 
@@ -71,35 +71,38 @@ class Kernel(NamedTuple):
         return K
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
-        """(n,): K of each row with itself."""
+        """Return K of each row with itself, (n,)."""
         if self.name == "rbf":
             return np.ones(len(A))
         if self.name == "precomputed":
             return np.array(np.diagonal(A), dtype=np.float64)
         A = np.asarray(A, dtype=np.float64)
         if callable(self.name):
-            parts = [A[i : i + ROWS] for i in range(0, len(A), ROWS)]
-            return np.concatenate([np.diagonal(Called(self.name, a, a).whole()) for a in parts])
+            parts = [A[i : i + TILE_ROWS] for i in range(0, len(A), TILE_ROWS)]
+            return np.concatenate(
+                [np.diagonal(FunctionTiles(self.name, a, a).whole()) for a in parts]
+            )
         squares = np.einsum("ij,ij->i", A, A)
-        return OF_PRODUCTS[self.name](squares, self)
+        return PRODUCT_KERNELS[self.name](squares, self)
 
 
-class Pairs:
-    """K between two sides; ``tile`` gives a new array, which the caller may change."""
+class KernelTiles:
+    """The kernel matrix between two sets of rows, computed in tiles."""
 
     shape: tuple[int, int]
-    rows, columns = ROWS, COLUMNS
-    most_threads = 1 << 20
+    rows, columns = TILE_ROWS, TILE_COLUMNS
+    max_threads = 1 << 20
 
     def tile(self, rows: slice, columns: slice) -> np.ndarray:
+        """Return a tile as a new array, which the caller may modify."""
         raise NotImplementedError
 
     def require_symmetric(self, rows: slice, columns: slice, tile: np.ndarray) -> None:
-        """Of a tile that reaches the diagonal; the kernels above are symmetric as they stand."""
+        """Raise if a tile that contains the diagonal is not symmetric; named kernels always are."""
 
 
-class Products(Pairs):
-    """A function of aᵀb."""
+class ProductTiles(KernelTiles):
+    """Kernels that are functions of aᵀb."""
 
     def __init__(self, A: np.ndarray, B: np.ndarray, function: Callable[..., Any], kernel: Kernel):
         self.A, self.B, self.function, self.kernel = A, B, function, kernel
@@ -109,13 +112,13 @@ class Products(Pairs):
         return self.function(np.dot(self.A[rows], self.B[columns].T), self.kernel)
 
 
-class Exponents(Pairs):
-    """rbf by products of rows with two columns more."""
+class ExponentTiles(KernelTiles):
+    """The rbf kernel by products of rows with two additional columns."""
 
     def __init__(self, A: np.ndarray, B: np.ndarray):
         self.A, self.B = A, B
         self.shape = len(A), len(B)
-        large = len(A) * len(B) >= COMPILED_FROM
+        large = len(A) * len(B) >= MIN_COMPILED_PAIRS
         self.exp = compiled_or(_compiled_exp, _exp) if large else _exp
 
     def tile(self, rows: slice, columns: slice) -> np.ndarray:
@@ -124,8 +127,8 @@ class Exponents(Pairs):
         return T
 
 
-class Differences(Pairs):
-    """rbf of rows already multiplied by √γ."""
+class DifferenceTiles(KernelTiles):
+    """The rbf kernel by differences of rows multiplied by √γ."""
 
     def __init__(self, A: np.ndarray, B: np.ndarray):
         self.A, self.B = A, B
@@ -136,16 +139,16 @@ class Differences(Pairs):
         return np.exp(np.negative(D, out=D), out=D)
 
 
-class Called(Pairs):
-    """A user's function; called by one thread, as it may not expect several."""
+class FunctionTiles(KernelTiles):
+    """A user's function, called on one thread since it may not be thread-safe."""
 
-    most_threads = 1
+    max_threads = 1
 
     def __init__(self, function: Callable[..., Any], A: np.ndarray, B: np.ndarray):
         self.function, self.A, self.B = function, A, B
         self.shape = len(A), len(B)
         self.columns = max(1, len(B))
-        self.rows = max(1, CALLED // self.columns)
+        self.rows = max(1, MAX_CALL_PAIRS // self.columns)
 
     def tile(self, rows: slice, columns: slice) -> np.ndarray:
         A, B = self.A[rows], self.B[columns]
@@ -153,27 +156,27 @@ class Called(Pairs):
         if K.shape != (len(A), len(B)):
             raise ValueError(
                 f"the kernel returned shape {K.shape} for blocks of {len(A)} and {len(B)} rows: "
-                f"let kernel(A, B) return all their pairs, {(len(A), len(B))}"
+                f"kernel(A, B) must return all their pairs, {(len(A), len(B))}"
             )
         if not np.isfinite(K).all():
-            raise ValueError("the kernel returned NaN or infinity: let it return finite numbers")
+            raise ValueError("the kernel returned NaN or infinity: it must return finite numbers")
         return K
 
     def require_symmetric(self, rows: slice, columns: slice, tile: np.ndarray) -> None:
         square = tile[:, rows.start - columns.start : rows.stop - columns.start]
         if not np.allclose(
-            square, square.T, rtol=0, atol=SYMMETRIC * np.abs(square).max(initial=0.0)
+            square, square.T, rtol=0, atol=SYMMETRY_TOLERANCE * np.abs(square).max(initial=0.0)
         ):
             raise ValueError(
-                "the kernel is not symmetric: let kernel(A, B) be the transpose of kernel(B, A)"
+                "the kernel is not symmetric: kernel(A, B) must be the transpose of kernel(B, A)"
             )
 
     def whole(self) -> np.ndarray:
         return self.tile(slice(0, self.shape[0]), slice(0, self.shape[1]))
 
 
-class Given(Pairs):
-    """A matrix of kernel values."""
+class PrecomputedTiles(KernelTiles):
+    """A precomputed kernel matrix."""
 
     def __init__(self, K: np.ndarray):
         self.K, self.shape = K, K.shape
@@ -182,33 +185,34 @@ class Given(Pairs):
         return np.array(self.K[rows, columns], dtype=np.float64)
 
 
-def exponents(A: np.ndarray, B: np.ndarray, gamma: float) -> Pairs:
-    """rbf's pairs, by products where they are exact enough."""
-    centre = B.mean(axis=0) if len(B) else 0.0
-    same = A is B
-    V = (B - centre) * np.sqrt(2 * gamma)
-    U = V if same else (A - centre) * np.sqrt(2 * gamma)
+def exponents(A: np.ndarray, B: np.ndarray, gamma: float) -> KernelTiles:
+    """Return the rbf kernel matrix, by products where they are accurate enough."""
+    center = B.mean(axis=0) if len(B) else 0.0
+    symmetric = A is B
+    V = (B - center) * np.sqrt(2 * gamma)
+    U = V if symmetric else (A - center) * np.sqrt(2 * gamma)
     v = np.einsum("ij,ij->i", V, V)
-    u = v if same else np.einsum("ij,ij->i", U, U)
-    if not max(u.max(initial=0.0), v.max(initial=0.0)) < ROUNDED:
-        return Differences(A * np.sqrt(gamma), B * np.sqrt(gamma))
+    u = v if symmetric else np.einsum("ij,ij->i", U, U)
+    if not max(u.max(initial=0.0), v.max(initial=0.0)) < MAX_PRODUCT_SQUARE:
+        return DifferenceTiles(A * np.sqrt(gamma), B * np.sqrt(gamma))
     left = np.column_stack([U, -u / 2, np.ones(len(U))])
-    return Exponents(left, np.column_stack([V, np.ones(len(V)), -v / 2]))
+    return ExponentTiles(left, np.column_stack([V, np.ones(len(V)), -v / 2]))
 
 
 def over_tiles(
-    pairs: Pairs,
+    pairs: KernelTiles,
     use: Callable[[slice, slice, np.ndarray], Any],
     threads: int | None = None,
     below: bool = False,
 ) -> None:
-    """``use(rows, columns, tile)`` of all tiles on threads; below: of the lower triangle alone.
+    """Call ``use(rows, columns, tile)`` for all tiles on threads.
 
-    The tiles of a band of rows come one after the other, from the left, on one thread.
+    ``below``: only for those of the lower triangle. The tiles of a band of rows are visited from
+    left to right on one thread.
     """
     m, n = pairs.shape
     bands = [slice(i, min(i + pairs.rows, m)) for i in range(0, m, pairs.rows)]
-    bands.reverse()  # those of the triangle that take longest come first
+    bands.reverse()  # the longest bands of the triangle come first
 
     def band(k: int) -> None:
         rows = bands[k]
@@ -218,7 +222,7 @@ def over_tiles(
             use(rows, columns, pairs.tile(rows, columns))
 
     with blas_limiter.for_work((m, n)):
-        run_on_threads(band, len(bands), min(threads or effective_threads(), pairs.most_threads))
+        run_on_threads(band, len(bands), min(threads or effective_threads(), pairs.max_threads))
 
 
 def _compiled_exp(T: np.ndarray) -> None:
@@ -248,4 +252,4 @@ def _sigmoid(products: np.ndarray, kernel: Kernel) -> np.ndarray:
     return np.tanh(products, out=products)
 
 
-OF_PRODUCTS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid}
+PRODUCT_KERNELS = {"linear": _linear, "poly": _poly, "sigmoid": _sigmoid}

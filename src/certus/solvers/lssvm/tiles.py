@@ -1,8 +1,8 @@
-"""Matrices and products of kernels, by tiles, on threads.
+"""Kernel matrices and products with them, computed in tiles on threads.
 
     H = RKR + ridge·I, R = diag r          GᵀΩG + ridge·I          K(new, fit) B
 
-A tile is used as soon as it is made: no other n × n matrix is held.
+A tile is used as soon as it is computed: no other n × n matrix is held.
 """
 
 import math
@@ -11,20 +11,20 @@ import numpy as np
 
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
-from .kernel import Kernel, Pairs, over_tiles
+from .kernel import Kernel, KernelTiles, over_tiles
 
-BAND = 128  # rows of a product at a time
+BAND_ROWS = 128  # rows of GᵀΩG computed at a time
 
 
 def weighted_gram(
-    pairs: Pairs,
+    pairs: KernelTiles,
     diagonal: np.ndarray,
     r: np.ndarray,
     ridge: float,
     threads: int | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """RKR + ridge·I in Fortran order, its upper triangle; what is below is not to be read."""
+    """Return the upper triangle of RKR + ridge·I in Fortran order; the lower one is undefined."""
     n = len(r)
     H = np.empty((n, n), order="F") if out is None else out
     lines = H.T  # line j is column j of H
@@ -45,13 +45,13 @@ def weighted_gram(
 def normal_matrix(
     G: np.ndarray, omega: np.ndarray, ridge: float, threads: int | None = None
 ) -> np.ndarray:
-    """GᵀΩG + ridge·I in Fortran order, its upper triangle."""
+    """Return the upper triangle of GᵀΩG + ridge·I in Fortran order."""
     p = G.shape[1]
     A = np.empty((p, p), order="F")
-    lines, starts = A.T, list(range(0, p, BAND))[::-1]  # the longest lines first
+    lines, starts = A.T, list(range(0, p, BAND_ROWS))[::-1]  # the longest lines first
 
     def band(k: int) -> None:
-        rows = slice(starts[k], min(starts[k] + BAND, p))
+        rows = slice(starts[k], min(starts[k] + BAND_ROWS, p))
         lines[rows, : rows.stop] = np.dot(omega * G[:, rows].T, G[:, : rows.stop])
 
     with blas_limiter.for_work(G.shape):
@@ -60,15 +60,15 @@ def normal_matrix(
     return A
 
 
-def times(pairs: Pairs, B: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """K B, (m, q)."""
-    found = np.zeros((pairs.shape[0], B.shape[1]))
+def kernel_product(pairs: KernelTiles, B: np.ndarray, threads: int | None = None) -> np.ndarray:
+    """Return K B, (m, q)."""
+    product = np.zeros((pairs.shape[0], B.shape[1]))
 
     def add(rows: slice, columns: slice, tile: np.ndarray) -> None:
-        found[rows] += np.dot(tile, B[columns])
+        product[rows] += np.dot(tile, B[columns])
 
     over_tiles(pairs, add, threads)
-    return found
+    return product
 
 
 def predict(
@@ -79,22 +79,22 @@ def predict(
     kernel: Kernel,
     threads: int | None = None,
 ) -> np.ndarray:
-    """f(x) = Σ β_j K(x_j, x) + b of new rows, (m, q); precomputed: ``X_new`` is K(new, fit).
+    """Return f(x) = Σ β_j K(x_j, x) + b of new rows, (m, q); precomputed: ``X_new`` is K(new, fit).
 
-    m n kernel values, a tile of them for each thread at a time; rows of β = 0 cost nothing.
+    Computes m·n kernel values, one tile for each thread at a time; rows with β = 0 are skipped.
     """
     used = np.any(beta != 0, axis=1)
     if kernel.name != "precomputed" and not used.all():
         X_fit, beta = X_fit[used], beta[used]
     if kernel.name == "linear":
         return np.asarray(X_new, dtype=np.float64) @ slopes(X_fit, beta) + b
-    return times(kernel.between(X_new, X_fit), beta, threads) + b
+    return kernel_product(kernel.between(X_new, X_fit), beta, threads) + b
 
 
 def slopes(X: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """w = Xᵀβ of a linear kernel, (p, q).
+    """Return w = Xᵀβ of a linear kernel, (p, q).
 
-    Far rows multiply what rounding leaves of Σβ = 0, so this sum is exact.
+    Rows far from 0 would multiply the rounding error of Σβ = 0, so this sum is exact.
     """
     origin = X.mean(axis=0, dtype=np.float64) if len(X) else np.zeros(X.shape[1])
     total = np.array([math.fsum(column) for column in beta.T])

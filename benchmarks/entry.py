@@ -52,7 +52,7 @@ class Entry:
         return seconds
 
     def fit_at(self, tol):
-        """The same of all fits to come."""
+        """Fit at this tolerance, which later fits keep: (seconds, model)."""
         self.row = replace(self.row, tol=tol)
         return self.fit(self.row, self.X, self.y)
 

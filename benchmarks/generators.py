@@ -139,13 +139,13 @@ def few_true_columns(n, p, seed, dtype, order):
 
 
 def few_true_columns_no_intercept(n, p, seed, dtype, order):
-    """The same X, and y without the 1: λmax = max_j |x_jᵀy|/n = 1, that of b = 0."""
+    """X of ``few_true_columns``, y without the 1: λmax = max_j |x_jᵀy|/n = 1 for b = 0."""
     X, y = depends_on_the_first_columns(n, p, seed, dtype)
     return np.asarray(X, order=order), (y / lambda_max(X, y)).astype(dtype)
 
 
 def few_true_unit_columns(n, p, seed, dtype, order):
-    """The same X, its columns divided by their norms, and max_j |x_jᵀ(y − ȳ)| = 1."""
+    """X of ``few_true_columns`` with columns of norm 1, and max_j |x_jᵀ(y − ȳ)| = 1."""
     X, y = few_true_columns(n, p, seed, dtype, order)
     X /= np.linalg.norm(X, axis=0)
     return X, (y / (n * lambda_max(X, y - y.mean()))).astype(dtype)
@@ -230,7 +230,7 @@ def rows_and_queries(n, p, seed, dtype, order):
 
 
 def decaying_rows_and_queries(n, p, seed, dtype, order):
-    """The same with variances along (random) axes that fall as i^−1.4, as those of small images."""
+    """Rows and queries whose variances along random axes fall as i^−1.4, as in small images."""
     rng = np.random.default_rng(seed)
     axes, _ = np.linalg.qr(rng.standard_normal((p, p)))
     axes *= np.arange(1, p + 1)[:, None] ** -0.7

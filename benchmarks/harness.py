@@ -149,7 +149,7 @@ class Row:
         return self.generator(self.n, self.p, self.seed, np.dtype(self.dtype), self.order)
 
     def data_bytes(self):
-        """Of X; an entry of sparse rows has a column number of four bytes besides."""
+        """Bytes of X; an entry of sparse rows has a column number of four bytes besides."""
         entry = np.dtype(self.dtype).itemsize + (0 if self.density == 1 else 4)
         return int(self.n * self.p * self.density * entry)
 

@@ -261,7 +261,7 @@ def sklearn_lssvm(machine):
 
 
 def grid_search_lssvm(folds):
-    """Of certus's own LSSVC, which is told its threads too."""
+    """Grid search over certus's LSSVC, with its number of threads set."""
     return Contestant(
         f"GridSearchCV {folds}",
         "sklearn",

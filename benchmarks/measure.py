@@ -85,7 +85,7 @@ def busy_seconds():
 
 
 def own_cpu_seconds():
-    """Of this process and of the children it has waited for."""
+    """CPU seconds of this process and of the children it has waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

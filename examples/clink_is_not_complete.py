@@ -57,7 +57,7 @@ def tree_of(pi, height, names):
 
 
 def complete(D):
-    """The same of complete linkage, by its definition."""
+    """{cluster: its height} of complete linkage, by its definition."""
     clusters, tree = [(i,) for i in range(len(D))], {}
     while len(clusters) > 1:
         pairs = [(D[np.ix_(A, B)].max(), A, B) for A in clusters for B in clusters if A < B]

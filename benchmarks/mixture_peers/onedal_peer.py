@@ -7,7 +7,7 @@ STORAGE = {"full": "full", "diag": "diagonal"}
 
 
 class Steps:
-    """The same steps, with covariances held by another rule."""
+    """EM steps whose covariances are regularised by oneDAL's rule."""
 
     def __init__(self, k, max_iter=20, covariance_type="full", tol=0.0):
         self.k, self.max_iter, self.tol = k, max_iter, tol

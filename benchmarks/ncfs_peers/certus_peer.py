@@ -1,7 +1,7 @@
 import numpy as np
 
 from certus.feature_selection import NCFSClassifier
-from certus.solvers.ncfs import OfClasses, Problem
+from certus.solvers.ncfs import ClassGains, NCFSProblem
 
 
 class Fit:
@@ -22,7 +22,7 @@ class Evaluations:
 
     def fit(self, X, y):
         ones = np.ones(X.shape[1])
-        problem = Problem(X, OfClasses(y, np.eye(2)), np.ones(len(X)), self.sigma, self.lam)
+        problem = NCFSProblem(X, ClassGains(y, np.eye(2)), np.ones(len(X)), self.sigma, self.lam)
         for _ in range(self.count):
             value = problem.value_and_slope(ones)
         self.F_, self.slope_ = value.F, 2 * value.slope  # ∂F/∂w = 2w ∂F/∂W

@@ -1,4 +1,4 @@
-"""The same method of each library, for the same number of passes, under the names of the suite
+"""One method in each library, for equally many passes, under the names of the suite
 ``optimisers``.
 
 ``SGDLogistic(alpha, step, passes)`` and ``SAGALogistic(alpha, passes)``: minimise

@@ -58,7 +58,7 @@ def relative_gap_and_scores(row, X, y):
 
 
 def left_out_error(row, X, y):
-    """Of the pair chosen, by the inverse of the whole system: e_i = β_i/(A⁻¹)_ii."""
+    """Leave-one-out error of the chosen pair, by the inverse of the system: e_i = β_i/(A⁻¹)_ii."""
     t, n = signs(y), len(X)
 
     def of(model):

@@ -69,7 +69,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> Any:
-    """Load on first use, so that ``import certus`` costs nothing."""
+    """Load public names on first use, so that ``import certus`` is cheap."""
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name in _LAZY:

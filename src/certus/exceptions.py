@@ -1,4 +1,4 @@
-"""What certus warns of and refuses."""
+"""Warnings and errors of certus."""
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,19 +29,19 @@ class SeparationWarning(UserWarning):
 
 
 class DegenerateWarning(UserWarning):
-    """The data do not hold what was asked for; what they do hold was taken."""
+    """The data cannot support the requested model; the nearest one that exists was fitted."""
 
 
 class NotEuclideanWarning(UserWarning):
-    """A linkage of centres was asked for distances that have none: it means little."""
+    """Centroid, median or ward linkage was used with distances that are not Euclidean."""
 
 
 class OrderWarning(UserWarning):
-    """Classes of text were put in the order of text, which may not be theirs."""
+    """Text classes were ordered alphabetically, which may not be the intended order."""
 
 
 class UnitsWarning(UserWarning):
-    """Some columns spread so much more than others that distances are theirs alone."""
+    """Some columns have so much larger a spread that they alone determine the distances."""
 
 
 class CannotVerifyError(ValueError):
@@ -49,8 +49,8 @@ class CannotVerifyError(ValueError):
 
 
 class CertificateError(ValueError):
-    """A certificate was asked for something that it does not hold."""
+    """A certificate does not contain what was requested, such as a trace or a script."""
 
 
 class InferenceError(ValueError):
-    """Standard errors, intervals or p-values were asked for where theory has none."""
+    """There is no theory for the requested standard errors, intervals or p-values."""

@@ -1,4 +1,4 @@
-"""The same numbers in another container: dtype, byte order, strides, sparse formats."""
+"""Equal numbers in other containers: dtype, byte order, strides, sparse formats."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import certus
-from certus.certificate.facts import LeftOut
+from certus.certificate.facts import LeftOutDirection
 from certus.cluster import AgglomerativeClustering, KMeans
 from certus.feature_selection import NCFSClassifier
 from certus.linear_model import (
@@ -165,7 +165,7 @@ def test_the_judge_does_not_believe_that_a_direction_is_negligible_if_it_is_not(
     X, y, _ = problem()
     X[:, 1] = X[:, 0] * (1 + 1e-12)
     c, _, model, rows = judged(Ridge(1.0), X, y)
-    left_out = (LeftOut((0, 1), (1.0, -1.0)),)
+    left_out = (LeftOutDirection((0, 1), (1.0, -1.0)),)
     planted = replace(c, _finding=replace(c._finding, left_out=left_out))
     assert "‖Xd‖ of a direction left out" in {f.claim for f in judge(planted, model, rows)}
 

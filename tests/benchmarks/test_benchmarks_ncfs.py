@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks is no
 from benchmarks import generators, harness
 from benchmarks.harness import Contestant, Options
 from benchmarks.suites import ncfs
-from certus.solvers.ncfs import OfClasses, Problem, lbfgs
+from certus.solvers.ncfs import ClassGains, NCFSProblem, lbfgs
 
 ONCE = Options(repeats=1, cold_start=False, memory=False)
 ROWS = {row.name: row for row in ncfs.SUITE.rows}
@@ -105,7 +105,7 @@ def test_libraries_climb_to_the_same_height(name, contestant):
     row = mini(name)
     X, y = row.data()
     sigma, lam = row.params["sigma"], row.params["lam"]
-    problem = Problem(X.astype(float), OfClasses(y, np.eye(2)), np.ones(len(X)), sigma, lam)
+    problem = NCFSProblem(X.astype(float), ClassGains(y, np.eye(2)), np.ones(len(X)), sigma, lam)
     best = F(X, y, lbfgs(problem, np.ones(X.shape[1])).W, sigma, lam)
     _, model = contestant.timed_fit(row, X, y)
     assert -row.objective(row, X, y)(model) == pytest.approx(best, rel=5e-3)

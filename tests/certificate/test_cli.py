@@ -187,7 +187,7 @@ def wrong_neighbours(X, _y, query_pairs, start, distances, k, **_):
 
 
 def plain_mixture(X, y, weights, theta, epsilon, **_):
-    """Of one column: densities by SciPy, and the prior."""
+    """Mixture of one column, with densities by SciPy and the prior."""
     mu, v = theta["means"][:, 0], theta["covariances"][:, 0]
     densities = weights * norm.pdf(X - X[0], mu - X[0, 0], np.sqrt(v))
     prior = epsilon / 2 * np.sum(np.log(v) + np.var(X - X[0]) / v)

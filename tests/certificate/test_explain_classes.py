@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import certus
 from certus.certificate.explain.certificate import not_certified
 from certus.certificate.explain.separation import explain_separation
-from certus.certificate.facts import Combination, OneColumn, SeparationProof
+from certus.certificate.facts import Combination, SeparatingColumn, SeparationProof
 from certus.certificate.separating_columns import what_separates
 from certus.data.csr import CSR
 from certus.data.rows import Rows
@@ -116,7 +116,7 @@ def test_of_several_classes_the_one_that_moved_most_is_told():
 
 # --- separation -----------------------------------------------------------------------------------
 
-ONE_COLUMN = OneColumn(1, 3.5, class_index=1, rows=18, other=0, other_rows=42)
+ONE_COLUMN = SeparatingColumn(1, 3.5, class_index=1, rows=18, other=0, other_rows=42)
 
 
 def test_the_column_that_separates_is_named():
@@ -158,7 +158,7 @@ def test_at_most_five_columns_are_named_and_columns_without_names_by_number():
 
 
 def separated():
-    """As the definition will give it."""
+    """The certificate of a fit whose classes were proven to be separated."""
     c = certificate()
     facts = replace(c._finding.facts, separation=ONE_COLUMN)
     finding = replace(c._finding, facts=facts)
@@ -211,7 +211,9 @@ def test_the_one_column_that_separates_is_found():
     X[0, 1], X[1, 1] = 4.0, 3.5
     proof = along(np.ones((3, 1)), [0.0])
     facts = what_separates(rows_of(X, k), 2, proof)
-    assert facts == OneColumn(1, 3.8, class_index=1, side=">", rows=20, other=0, other_rows=40)
+    assert facts == SeparatingColumn(
+        1, 3.8, class_index=1, side=">", rows=20, other=0, other_rows=40
+    )
     facts = what_separates(rows_of(-X, k), 2, proof)
     assert (facts.side, facts.threshold, facts.class_index) == (">", -3.8, 0)
     assert (facts.rows, facts.other_rows) == (40, 20)
@@ -229,7 +231,7 @@ def test_rows_without_weight_separate_nothing_and_are_not_counted():
 def test_a_yes_or_no_column_whose_yes_has_one_class_is_found():
     X, k = np.array([[0.0], [0], [0], [1], [1]]), [0, 1, 0, 1, 1]
     facts = what_separates(rows_of(X, k), 2, along([[1.0]], [0.0]))
-    assert facts == OneColumn(0, 0.0, class_index=1, side=">", rows=2)
+    assert facts == SeparatingColumn(0, 0.0, class_index=1, side=">", rows=2)
 
 
 def test_one_of_three_classes_is_told_from_the_rest():

@@ -464,7 +464,7 @@ def test_a_bad_ridge_is_told_of_no_class_that_does_not_exist():
 
 
 class PenalizedClassifier(ClassifierMixin, BaseEstimator):
-    """As certus has it, with the coefficients of another."""
+    """A stand-in for certus's class with the coefficients of another model."""
 
     max_iter, tol = 100, 1e-4
 

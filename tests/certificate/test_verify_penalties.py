@@ -89,7 +89,7 @@ def test_the_distance_of_a_coefficient_is_not_lost_below_the_least_float():
 
 @pytest.mark.parametrize("kind", ["RadiusNeighborsClassifier", "RadiusNeighborsRegressor"])
 def test_distances_are_not_right_because_the_radius_is_large(data, kind):
-    """Of angles of 1e-10 none was right, and all were right to 1e-10 of a radius of 0.5."""
+    """No angle of 1e-10 was right, yet each was within 1e-10 of a radius of 0.5."""
     rng = np.random.default_rng(0)
     X = (1000 + rng.normal(size=(31, 2)) * 1e-2).astype(np.float32)
     y = rng.integers(2, size=31).astype(float)

@@ -97,7 +97,7 @@ class Law:
         return {"shift y": LABELS, "scale y": LABELS, **self.exempt}
 
     def spoil(self, y: np.ndarray, rows: Any, value: float) -> np.ndarray:
-        """The same targets but for some rows, which say something else."""
+        """Targets that differ from y in some rows."""
         y = y.copy()
         y[rows] = value if self.classes is None else (y[rows] + 1) % self.classes
         return y

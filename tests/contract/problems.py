@@ -201,7 +201,7 @@ def plain(
 def by_normal_equations(
     X: Any, y: Any, s: Any = None, alpha: Any = 0.0, *, intercept: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same from XᵀX in extended precision, by Gaussian elimination."""
+    """Solution of the normal equations in extended precision, by Gaussian elimination."""
     wide = np.longdouble
     X, y = np.asarray(X, dtype=wide), np.asarray(y, dtype=wide).reshape(len(X), -1)
     (n, p), k = X.shape, y.shape[1]

@@ -238,7 +238,7 @@ def test_class_weights_are_those_of_scikit_learn(class_weight, weighted):
 
 
 def test_a_label_beyond_those_of_the_rows_is_taken_where_all_of_theirs_are_named():
-    """As scikit-learn: a fold may lack a class."""
+    """A fold may lack a class, as in scikit-learn."""
     classes, k = encode(np.array([0, 1, 0]))
     assert class_weights({0: 1.0, 1: 2.0, 2: 3.0}, classes, k, None).tolist() == [1.0, 2.0]
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import certus
 from certus.data.lazy import LazyRows
-from certus.data.rows import KEPT, Rows
+from certus.data.rows import MAX_CACHED_SAMPLE_ELEMENTS, Rows
 from certus.linear_model import (
     LinearRegression,
     LogisticRegression,
@@ -166,7 +166,7 @@ def test_no_more_than_a_block_exists_at_once(model, blocks):
     certus.verify(fitted, lazy, y)
     assert sum(rows for rows, _ in blocks) > 3 * n, "a fit, a certificate, predictions: all lazy"
     largest = max(rows for rows, _ in blocks)
-    assert largest <= max(1.1 * pass_over_all, KEPT // lazy.shape[1]) < n / 3
+    assert largest <= max(1.1 * pass_over_all, MAX_CACHED_SAMPLE_ELEMENTS // lazy.shape[1]) < n / 3
 
 
 def test_a_pipeline_is_lazy_from_end_to_end(blocks):

@@ -9,7 +9,7 @@ from sklearn import cluster as sk
 from certus import verify
 from certus.certificate.pages import neighbors as adaptor
 from certus.certificate.pages.lines import lines_to_read
-from certus.certificate.pages.problem import Problem
+from certus.certificate.pages.problem import PageCall
 from certus.cluster import AgglomerativeClustering, DivisiveClustering, VariableClustering
 from certus.definitions import diana, linkage
 from certus.definitions.terms.distances import Absolute, Correlation, Euclidean, Precomputed
@@ -166,9 +166,9 @@ def test_columns_and_their_representatives(absolute):
 @pytest.mark.parametrize("link", list(adaptor.LINKS.values()))
 def test_there_are_at_most_80_lines_to_read(link):
     longest = Absolute(Correlation())
-    assert lines_to_read([Problem("linkage", NoTargets(), {"a": longest, "b": link})]) <= 80
-    assert lines_to_read([Problem("diana", NoTargets(), {"a": longest})]) <= 80
-    assert lines_to_read([Problem("neighbors", NoTargets(), {"a": longest})]) <= 80
+    assert lines_to_read([PageCall("linkage", NoTargets(), {"a": longest, "b": link})]) <= 80
+    assert lines_to_read([PageCall("diana", NoTargets(), {"a": longest})]) <= 80
+    assert lines_to_read([PageCall("neighbors", NoTargets(), {"a": longest})]) <= 80
 
 
 def literal_split(D):

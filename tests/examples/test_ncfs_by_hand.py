@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from certus.feature_selection import NCFSClassifier
-from certus.solvers.ncfs import OfClasses, Problem, lbfgs, yang
+from certus.solvers.ncfs import ClassGains, NCFSProblem, lbfgs, yang
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "ncfs_by_hand.py"
 METRICS = {
@@ -42,7 +42,7 @@ def minmax(X):
 def balanced(X, y, lam, metric="manhattan", sigma=1.0):
     codes = np.unique(y, return_inverse=True)[1]
     a = 1 / np.bincount(codes)[codes]
-    return Problem(X, OfClasses(codes, np.eye(codes.max() + 1)), a, sigma, lam, metric)
+    return NCFSProblem(X, ClassGains(codes, np.eye(codes.max() + 1)), a, sigma, lam, metric)
 
 
 def differences(f, w, h=1e-6):

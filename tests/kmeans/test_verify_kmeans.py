@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import certus
 from certus.certificate import certify
 from certus.certificate.explain.certificate import not_certified
-from certus.certificate.facts import Move, Restarts
+from certus.certificate.facts import RestartSummary, RowMove
 from certus.data.rows import Rows
 from certus.exceptions import CannotVerifyError
 from certus.proofs.kmeans.kmeans import lloyd_step, nearest, objective
@@ -122,8 +122,8 @@ def test_a_model_is_found_in_a_pipeline_and_knows_frames():
 
 def test_starts_are_told_where_they_are_known():
     assert repr(certus.verify(fitted(), X)).endswith("; no useful bound; one start)")
-    assert certus.verify(fitted(init=X[:4]), X)._finding.restarts == Restarts(1, 1, 0.0)
-    assert certus.verify(fitted(n_init="auto"), X)._finding.restarts == Restarts(1, 1, 0.0)
+    assert certus.verify(fitted(init=X[:4]), X)._finding.restarts == RestartSummary(1, 1, 0.0)
+    assert certus.verify(fitted(n_init="auto"), X)._finding.restarts == RestartSummary(1, 1, 0.0)
     for params in ({"n_init": 4}, {"n_init": "auto", "init": "random"}):
         c = certus.verify(fitted(**params), X)
         assert c._finding.restarts is None
@@ -241,7 +241,7 @@ def test_hartigans_test_is_told_and_takes_nothing_away():
     c = certus.verify(model, line)
     assert (c.status, c.certified) == ("local optimum", True)
     # J = 16.52 → 2 + 6.48 once row 3 is with row 4
-    assert c._finding.move == Move(pytest.approx(16.52 - 8.48), row=3, source=0, target=1)
+    assert c._finding.move == RowMove(pytest.approx(16.52 - 8.48), row=3, source=0, target=1)
     assert "moving row 3 from cluster 0 to 1 would lower it by 8.04, 49 %" in c.explain()
 
 

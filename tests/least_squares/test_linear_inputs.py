@@ -331,7 +331,7 @@ def test_the_memory_of_this_machine_is_known():
 @each_model
 def test_a_bad_value_in_wide_data_too_large_to_be_searched_first_is_named(cls, bad):
     rng = np.random.default_rng(0)
-    n, p = 64, validation.LOOK_FIRST // 64 + 1
+    n, p = 64, validation.MAX_PRECHECKED_ELEMENTS // 64 + 1
     X, y = rng.standard_normal((n, p)), rng.standard_normal(n)
     X[17, 1234] = bad
     with pytest.raises(ValueError, match=r"column 1234 of X .*row 17"):

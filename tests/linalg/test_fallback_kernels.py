@@ -23,8 +23,9 @@ from certus.solvers.lssvm import kernel, tridiagonal
 from certus.solvers.mixture import em
 from tests.linalg.kernel_programs import printed
 
+FIRST, LAST = _compile.TESTED_NUMBA_VERSIONS
 VERSIONS = (
-    f"certus is tested with Numba {_compile.TESTED[0]} to {_compile.TESTED[1]}; installed are "
+    f"certus is tested with Numba {FIRST} to {LAST}; installed are "
     f"Numba {numba.__version__} and llvmlite {llvmlite.__version__}."
 )
 
@@ -165,7 +166,7 @@ def test_a_compiler_that_cannot_be_imported_counts_as_one_that_fails():
 def test_pyproject_and_the_error_name_the_same_versions():
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     (numbas,) = (d for d in project["dependencies"] if d.startswith("numba"))
-    first, last = map(Version, _compile.TESTED)
+    first, last = map(Version, _compile.TESTED_NUMBA_VERSIONS)
     allowed = SpecifierSet(numbas.removeprefix("numba"))
     after = f"{last.major}.{last.minor + 1}"
     assert set(map(str, allowed)) == {f">={first}", f"<{after}"}

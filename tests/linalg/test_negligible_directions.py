@@ -9,7 +9,7 @@ import pytest
 
 import certus
 from certus.certificate.data import Data
-from certus.certificate.facts import LeftOut
+from certus.certificate.facts import LeftOutDirection
 from certus.data.rows import Rows
 from certus.exceptions import AliasWarning, NotCertifiedWarning
 from certus.linear_model import LogisticRegression
@@ -125,7 +125,7 @@ def certificate():
 
 
 def leaving_out(certificate, *directions):
-    told = tuple(LeftOut(tuple(j), tuple(c), level) for j, c, level in directions)
+    told = tuple(LeftOutDirection(tuple(j), tuple(c), level) for j, c, level in directions)
     return replace(certificate, _finding=replace(certificate._finding, left_out=told))
 
 

@@ -296,7 +296,7 @@ def test_of_equal_weights_the_first_column_is_selected():
 
 
 def test_more_columns_than_have_weight_are_not_made_up():
-    said = r"n_features_to_select asks for 3 columns, and 2 have a weight above 0 and are selected"
+    said = r"n_features_to_select asks for 3 columns, but only 2 have a weight above 0 and are sel"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSClassifier(n_features_to_select=3).fit(*IRIS)
     assert model.support_.sum() == 2
@@ -360,7 +360,7 @@ def test_a_start_from_one_weight_says_nothing_of_patterns():
 
 def test_weight_that_gathers_in_one_column_is_no_pattern():
     X, y = signal(1, n=40)
-    said = r"F has no maximum with metric='phi_s' here: it rises while all weight gathers in column"
+    said = r"F has no maximum with metric='phi_s' here: it rises while all weight moves to column"
     with pytest.warns(NotCertifiedWarning, match=said) as caught:
         model = NCFSClassifier(metric="phi_s").fit(X, y)
     assert len(caught) == 1

@@ -91,7 +91,7 @@ def test_a_column_that_never_changes_weighs_nothing(metric, alpha, scale):
 
 def test_columns_that_never_change_at_all_say_nothing():
     _, y = signal(4)
-    said = "All weights are 0, so no column is selected: none makes near rows agree better"
+    said = "All weights are 0, so no column is selected: none makes nearby rows agree better"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSClassifier().fit(np.ones((60, 3)), y)
     assert model.weights_.tolist() == [0, 0, 0]
@@ -103,9 +103,7 @@ def test_a_class_of_one_row_is_named():
     X, y = signal(5)
     names = np.array(["a", "b", "c", "rare"], dtype=object)
     y[7] = 3
-    said = (
-        r"Class 'rare' \(row 7\) has one row: no other row can speak for it, so it counts as wrong"
-    )
+    said = r"Class 'rare' \(row 7\) has one row: it has no neighbour of its class, so it counts"
     with pytest.warns(DegenerateWarning, match=said) as caught:
         model = NCFSClassifier().fit(X, names[y])
     assert [w.filename for w in caught] == [__file__]

@@ -7,22 +7,22 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from certus.solvers.ncfs import (
-    OfClasses,
-    Problem,
-    back_from_few,
-    both_ways,
-    grid,
+    ClassGains,
+    NCFSProblem,
+    alpha_grid,
+    ascending_path,
+    descending_path,
+    largest_alpha,
     lbfgs,
-    one_way,
-    strongest,
+    two_way_path,
 )
 from tests.ncfs.ncfs_cases import minmax, signal, yangs_toy
 
 
 def problem_of(X, y, metric="manhattan", alpha=0.0):
     k = np.unique(y, return_inverse=True)[1]
-    G = OfClasses(k, np.eye(k.max() + 1))
-    return Problem(minmax(X), G, np.ones(len(k)), 1.0, alpha, metric)
+    G = ClassGains(k, np.eye(k.max() + 1))
+    return NCFSProblem(minmax(X), G, np.ones(len(k)), 1.0, alpha, metric)
 
 
 def xor(seed=0):
@@ -58,10 +58,10 @@ def solver(problem, told=None):
 
 def paths(data, m=10):
     problem = problem_of(*data)
-    ones, alphas = np.ones(problem.shape[1]), grid(problem, m)
+    ones, alphas = np.ones(problem.shape[1]), alpha_grid(problem, m)
     solve = solver(problem)
     apart = np.array([solve(alpha, ones).objective for alpha in alphas]) / problem.shape[0]
-    fits = both_ways(solve, ones, alphas.tolist())
+    fits = two_way_path(solve, ones, alphas.tolist())
     return apart, np.array([fit.objective for fit in fits]) / problem.shape[0], fits
 
 
@@ -88,9 +88,9 @@ def test_there_and_back_finds_what_separate_fits_miss(seed):
 @each_set
 def test_fits_are_local_optima_of_their_own_alpha(data):
     problem = problem_of(*data)
-    alphas = grid(problem, 6)
+    alphas = alpha_grid(problem, 6)
     for alpha, fit in zip(
-        alphas, both_ways(solver(problem), np.ones(problem.shape[1]), list(alphas)), strict=True
+        alphas, two_way_path(solver(problem), np.ones(problem.shape[1]), list(alphas)), strict=True
     ):
         at = copy(problem)
         at.alpha = alpha
@@ -101,9 +101,9 @@ def test_fits_are_local_optima_of_their_own_alpha(data):
 
 def test_a_path_never_begins_at_zero():
     problem, told = problem_of(*noise()), []
-    top = strongest(problem)
+    top = largest_alpha(problem)
     alphas = [4 * top, 2 * top, top, top / 2]
-    both_ways(solver(problem, told), np.ones(40), alphas)
+    two_way_path(solver(problem, told), np.ones(40), alphas)
     assert len(told) == 8
     assert [alpha for alpha, _ in told] == [*alphas[::-1], *alphas]
     assert all(W.any() for _, W in told)
@@ -113,8 +113,8 @@ def test_a_path_never_begins_at_zero():
 def test_a_way_back_with_few_explored_is_nearly_as_good(data):
     apart, both, _ = paths(data)
     problem = problem_of(*data)
-    alphas, solve = grid(problem, 10).tolist(), solver(problem)
-    fits = back_from_few(solve, solve, np.ones(problem.shape[1]), alphas)
+    alphas, solve = alpha_grid(problem, 10).tolist(), solver(problem)
+    fits = descending_path(solve, solve, np.ones(problem.shape[1]), alphas)
     F = np.array([fit.objective for fit in fits]) / problem.shape[0]
     assert F.mean() > max(apart.mean(), both.mean()) - 0.005
     assert (np.diff(F) > -1e-9).all(), "a weaker penalty costs less"
@@ -122,8 +122,8 @@ def test_a_way_back_with_few_explored_is_nearly_as_good(data):
 
 def test_what_is_explored_goes_from_the_middle_to_the_strongest_and_then_back():
     problem, explored, solved = problem_of(*SETS["signal"]), [], []
-    alphas = grid(problem, 20).tolist()
-    back_from_few(solver(problem, solved), solver(problem, explored), np.ones(12), alphas)
+    alphas = alpha_grid(problem, 20).tolist()
+    descending_path(solver(problem, solved), solver(problem, explored), np.ones(12), alphas)
     assert [alphas.index(alpha) for alpha, _ in explored] == [10, 6, 2, 0]
     assert list(dict.fromkeys(alpha for alpha, _ in solved)) == alphas
     assert len(explored) + len(solved) <= 2 * len(alphas)
@@ -141,14 +141,14 @@ def test_a_fit_that_was_explored_is_taken_where_it_is_better():
         better = alpha == 1.0 and W is best.W
         return fit if better else fit._replace(W=far, objective=fit.objective - 1.0)
 
-    fits = back_from_few(worse, lambda alpha, W: best, np.ones(12), alphas)
+    fits = descending_path(worse, lambda alpha, W: best, np.ones(12), alphas)
     assert fits[1].objective == pytest.approx(best.objective, rel=1e-9)
     assert fits[1].W.any()
 
 
 def test_one_way_goes_from_the_weakest_and_answers_in_the_order_asked():
     problem, told = problem_of(*SETS["iris"]), []
-    fits = one_way(solver(problem, told), np.ones(4), [10.0, 1.0, 0.1])
+    fits = ascending_path(solver(problem, told), np.ones(4), [10.0, 1.0, 0.1])
     assert [alpha for alpha, _ in told] == [0.1, 1.0, 10.0]
     np.testing.assert_array_equal(told[1][1], fits[2].W)
     assert [np.count_nonzero(fit.W) for fit in fits] == [1, 2, 3]
@@ -159,7 +159,7 @@ def test_one_way_goes_from_the_weakest_and_answers_in_the_order_asked():
 def test_from_the_strongest_alpha_on_zero_is_a_local_maximum_and_weights_fall_from_one(
     data, metric
 ):
-    top = strongest(problem_of(*data, metric))
+    top = largest_alpha(problem_of(*data, metric))
     P = data[0].shape[1]
     zero = problem_of(*data, metric, 1.001 * top)
     if metric != "euclidean":  # it has a kink there
@@ -173,32 +173,32 @@ def test_from_the_strongest_alpha_on_zero_is_a_local_maximum_and_weights_fall_fr
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_survives_just_above_the_strongest_alpha(seed):
     X, y = signal(seed, n=90, P=12)
-    top = strongest(problem_of(X, y))
+    top = largest_alpha(problem_of(X, y))
     assert not lbfgs(problem_of(X, y, alpha=1.1 * top), np.ones(12)).W.any()
     assert lbfgs(problem_of(X, y, alpha=0.3 * top), np.ones(12)).W.any()
 
 
 def test_the_strongest_alpha_does_not_depend_on_that_of_the_problem():
     X, y = SETS["wine"]
-    a, b = strongest(problem_of(X, y)), strongest(problem_of(X, y, alpha=3.0))
+    a, b = largest_alpha(problem_of(X, y)), largest_alpha(problem_of(X, y, alpha=3.0))
     assert a == pytest.approx(b, rel=1e-12)
 
 
 def test_the_grid_falls_by_equal_shares_to_a_thousandth():
     problem = problem_of(*SETS["iris"])
-    alphas = grid(problem, 7)
-    assert alphas[0] == pytest.approx(strongest(problem))
+    alphas = alpha_grid(problem, 7)
+    assert alphas[0] == pytest.approx(largest_alpha(problem))
     np.testing.assert_allclose(alphas[1:] / alphas[:-1], 10**-0.5)
 
 
 def test_without_any_slope_the_grid_begins_at_the_weight_of_a_row():
     X = np.array([[0.0], [1.0], [0.0], [1.0]])
     problem = problem_of(X, [0, 0, 1, 1])  # equal rows are of other classes: weights do harm
-    assert strongest(problem) == 1.0
+    assert largest_alpha(problem) == 1.0
 
 
 def test_both_clouds_of_yangs_toy_are_found_along_the_path():
     problem = problem_of(*yangs_toy(0))
     alphas = [2.0, 1.0, 0.5]
-    for fit in both_ways(solver(problem), np.ones(102), alphas):
+    for fit in two_way_path(solver(problem), np.ones(102), alphas):
         assert np.flatnonzero(fit.W).tolist() == [0, 1]

@@ -18,19 +18,30 @@ from certus.proofs.ncfs.ncfs import gains_of_classes, objective, probabilities, 
 METRICS = ["manhattan", "sqeuclidean", "euclidean", "phi_s"]
 WAYS = {
     "as they come": {},
-    "few rows at a time": {"PANEL": 5, "TILE": 7, "LEAST_LINES": 1, "LINES": 3, "PAIRS": 40},
-    "rows against rows": {"LONG": 0, "PANEL": 20},
-    "rough sums": {"FEW_COLUMNS": 0, "TERMS": 2, "WIDE": 9},
-    "rough sums of picked pairs": {"FEW_COLUMNS": 0, "FEW_PAIRS": 2.0, "LEFT": 1.0},
-    "a table of distances": {"CHEAP": 0},
-    "differences": {"NEAR": 10.0},
+    "few rows at a time": {
+        "FLOAT64_PANEL": 5,
+        "PRODUCT_ELEMENTS": 7,
+        "MIN_BLOCK_ROWS": 1,
+        "MAX_BLOCK_ROWS": 3,
+        "BLOCK_PAIRS": 40,
+    },
+    "rows against rows": {"MAX_COLUMNWISE_ELEMENTS": 0, "FLOAT64_PANEL": 20},
+    "rough sums": {"MIN_FLOAT32_COLUMNS": 0, "MAX_FLOAT32_TERMS": 2, "FLOAT32_PANEL": 9},
+    "rough sums of picked pairs": {
+        "MIN_FLOAT32_COLUMNS": 0,
+        "MAX_GATHERED_SHARE": 2.0,
+        "MAX_OMITTED_RATIO": 1.0,
+    },
+    "a table of distances": {"MAX_RECOMPUTED_COLUMNS": 0},
+    "differences": {"MIN_SQUARE_RATIO": 10.0},
 }
 
 
 @pytest.fixture(params=WAYS, ids=list(WAYS))
 def way(request, monkeypatch):
-    """How pairs are looked at changes no finding."""
+    """The order in which pairs are computed changes no finding."""
     for name, value in WAYS[request.param].items():
+        assert name in vars(_sums) or name in vars(_pairs)
         for place in (_sums, _pairs):
             if name in vars(place):
                 monkeypatch.setattr(place, name, value)
@@ -225,7 +236,7 @@ def test_losses_between_values_are_as_printed(metric, loss, way):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_any_number_of_threads_finds_the_same_bits(metric, kind, monkeypatch):
-    for name in ("LEAST_LINES", "LINES"):
+    for name in ("MIN_BLOCK_ROWS", "MAX_BLOCK_ROWS"):
         monkeypatch.setattr(_sums, name, 16)
     X, codes, s, W = case(4, n=150, P=100, zeros=True)
     one, *others = (
@@ -368,21 +379,21 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
     W[0] = 3.0
     g = slope(X, W, gains_of_classes(codes), np.ones(120))[1:]
     top = 1 + int(np.argmax(g))
-    looked_at, asked_for = [], _pairs.Manhattan.asked_for
+    requested, request_sums = [], _pairs.Manhattan.request
 
-    def looking(self, exact, rough, least):
-        looked_at.append(exact.shape[1])
-        return asked_for(self, exact, rough, least)
+    def recorded(self, exact, approximate, min_weight):
+        requested.append(exact.shape[1])
+        return request_sums(self, exact, approximate, min_weight)
 
-    monkeypatch.setattr(_pairs.Manhattan, "asked_for", looking)
+    monkeypatch.setattr(_pairs.Manhattan, "request", recorded)
     for below in (1e-3, 1e-6, 1e-9, -1e-9, -1e-6, -1e-5):
-        looked_at.clear()
+        requested.clear()
         alpha = g.max() / (1 + below)
         found = _sums.slopes(
-            data(X, codes), _asked(X, codes, W), alpha, _sums.OfGains(120, 120, 0), alpha
+            data(X, codes), _neighbours(X, codes, W), alpha, _sums.GainSums(120, 120, 0), alpha
         )
         value, violated, _ = found
-        assert looked_at == [1, 1]  # that with weight; the one that rough sums leave open
+        assert requested == [1, 1]  # the one with weight; the one that float32 leaves undecided
         assert value[top] / alpha == pytest.approx(below, rel=1e-3, abs=1e-12)
         assert (violated[top] > 0) == (below > 0)
         assert violated[1:].max() == max(violated[top], 0)
@@ -390,12 +401,12 @@ def test_a_column_that_is_barely_worth_its_weight_is_found_by_rough_sums(monkeyp
     assert (violated[far] == 0).all()
 
 
-def _asked(X, codes, W):
-    view = ncfs.Scaled.of(data(X, codes), None, None)
-    G = _sums.OfClasses(codes, np.eye(2))
-    asked = _sums.Asked(view, W, np.ones(len(X)), G, 1.0, "manhattan")
-    asked.neighbours(data(X, codes))
-    return asked
+def _neighbours(X, codes, W):
+    rows = ncfs.ScaledRows.of(data(X, codes), None, None)
+    G = _sums.ClassGains(codes, np.eye(2))
+    neighbours = _sums.SoftNeighbours(rows, W, np.ones(len(X)), G, 1.0, "manhattan")
+    neighbours.evaluate(data(X, codes))
+    return neighbours
 
 
 def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
@@ -405,15 +416,20 @@ def test_rough_sums_lose_no_more_than_is_allowed_for(monkeypatch):
         W *= 3
         G = gains_of_classes(codes)
         true = slope(X, W, G, s)
-        pairs = _pairs.Pairs.of(50, 80, 45, 90)
+        pairs = _pairs.RowPairs.of(50, 80, 45, 90)
         U = rng.normal(size=(45, 30))
         Z = (X - (X.max(axis=0) + X.min(axis=0)) / 2).astype(np.float32)
-        L1 = _pairs.Manhattan(Z[:, :0], np.zeros(0)).asked_for(Z[:, :0], Z, 0.0)
-        rough = L1.sums(L1.passed(U, U, pairs))[1]
+        L1 = _pairs.Manhattan(Z[:, :0], np.zeros(0)).request(Z[:, :0], Z, 0.0)
+        rough = L1.sums(L1.slope_sums(U, U, pairs))[1]
         D = np.abs(X[pairs.J[:30], None] - X[pairs.J])
-        U = pairs.spread(U)
+        U = pairs.to_matrix(U)
         exact = np.einsum("ij,ijl->l", U, D)
-        room = (_pairs.TERMS + 4) * _sums.SINGLE * np.abs(U).sum() * np.ptp(X, axis=0)
+        room = (
+            (_pairs.MAX_FLOAT32_TERMS + 4)
+            * _sums.FLOAT32_UNIT
+            * np.abs(U).sum()
+            * np.ptp(X, axis=0)
+        )
         assert (np.abs(rough - exact) <= room).all()
         assert (np.abs(rough - exact) > 1e-4 * room).any()
         assert np.isfinite(true).all()
@@ -425,13 +441,13 @@ def test_half_the_steps_meet_every_pair_once_and_all_of_them_twice(n):
         for steps in (n // 2, n - 1):
             seen = np.zeros((n, n), dtype=int)
             for start in range(0, n, lines):
-                pairs = _pairs.Pairs.of(start, min(start + lines, n), steps, n)
+                pairs = _pairs.RowPairs.of(start, min(start + lines, n), steps, n)
                 own, other = (np.broadcast_to(v, (steps, pairs.b)) for v in (
-                    pairs.own(np.arange(n)), pairs.other(np.arange(n))))  # fmt: skip
+                    pairs.first(np.arange(n)), pairs.second(np.arange(n))))  # fmt: skip
                 np.add.at(seen, (own, other), 1)
                 table = own * n + other + 0.0
-                matrix = pairs.spread(table)
-                assert np.array_equal(pairs.gathered(matrix), table)
+                matrix = pairs.to_matrix(table)
+                assert np.array_equal(pairs.to_table(matrix), table)
                 assert np.count_nonzero(matrix) == np.count_nonzero(table)
             met = seen + seen.T
             opposite = (np.arange(n) - np.arange(n)[:, None]) % n == n / 2
@@ -505,7 +521,7 @@ def test_columns_that_never_change_have_no_part():
         assert found["objective"] == pytest.approx(plain["objective"])
         assert (found["constant"], plain["constant"]) == (1, 0)
     (said,) = check(wide, codes, np.append(0.5, W), 1.0, 0.3, s=s)["wrong"]
-    assert said == "column 0 never changes, and has the weight 0.5"
+    assert said == "column 0 is constant, but has weight 0.5"
     (said,) = check(X, codes, -W, 1.0, 0.3, s=s)["wrong"][:1]
     assert "below 0" in said
 
@@ -569,22 +585,22 @@ def test_every_claim_that_is_off_is_told(scaling):
     moved = how["shift"] + 0.01
     told = wrong(claims, shift=moved)
     assert told[0].startswith("shift_ of column 0 is ")
-    assert any("among the rows kept" in said for said in told)
+    assert any("in the rows stored for prediction" in said for said in told)
     told = wrong(claims, scale=how["scale"] * 1.01)
     assert any(said.startswith("scale_ of column 0 is ") for said in told)
     rows, used, y = claims["kept"]
     off = rows.copy()
     off[3, 1] += 1e-9
     (said,) = wrong({**claims, "kept": (off, used, y)})
-    assert said == f"row 3, column {used[1]} is another among the rows kept for new ones"
+    assert said == f"row 3, column {used[1]} differs in the rows stored for prediction"
     (said,) = wrong({**claims, "kept": (rows, used + 1, y)})
     assert "are not those with weight" in said
     (said,) = wrong({**claims, "kept": (rows, used, np.roll(y, 1))})
-    assert "that it keeps for new rows is another" in said
+    assert "the y stored for row" in said
     (said,) = wrong({**claims, "kept": (rows[:5], used, y[:5])})
-    assert said.startswith("it keeps 5 rows")
+    assert said.startswith("5 rows of")
     (said,) = wrong({**claims, "auto_alpha": 1.01})
-    assert said.startswith("alpha_ is 1.01, alpha='auto' is 1 ")
+    assert said.startswith("alpha_ is 1.01, but alpha='auto' is 1 ")
     assert not wrong({**claims, "auto_alpha": 1.0})
 
 

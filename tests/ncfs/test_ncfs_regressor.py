@@ -114,7 +114,7 @@ def test_the_left_out_score_is_that_of_loops():
 
 def test_without_weights_the_mean_is_predicted():
     X, y = curve(7)
-    said = r"All weights are 0, .* What is predicted is the mean of y. Lower alpha below"
+    said = r"All weights are 0, .* The prediction is the mean of y. Lower alpha below"
     with pytest.warns(DegenerateWarning, match=said):
         model = NCFSRegressor(1000.0).fit(X, y)
     np.testing.assert_allclose(model.predict(X[:4]), y.mean())
@@ -123,7 +123,7 @@ def test_without_weights_the_mean_is_predicted():
 
 def test_numbers_that_are_all_the_same_need_no_column():
     X, _ = curve(8)
-    with pytest.warns(DegenerateWarning, match="none makes near rows agree better"):
+    with pytest.warns(DegenerateWarning, match="none makes nearby rows agree better"):
         model = NCFSRegressor().fit(X, np.full(len(X), 0.1))
     assert model.predict(X).tolist() == [0.1] * len(X)
     assert model.loo_score_ == 1

@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris, load_wine
 from certus.kernels.ncfs import few_columns as few_kernels
 from certus.kernels.ncfs import pairs as kernels
 from certus.solvers.ncfs import (
-    OfClasses,
-    OfValues,
-    Problem,
+    ClassGains,
+    NCFSProblem,
+    ValueGains,
     lbfgs,
     reference_sums,
     yang,
@@ -65,7 +65,7 @@ def case(seed, n=23, P=5, duplicates=True):
 def test_the_objective_is_that_of_loops_and_its_slope_that_of_differences(metric, seed):
     X, codes, a, W = case(seed)
     gains = np.random.default_rng(seed).uniform(size=(3, 3))
-    problem = Problem(X, OfClasses(codes, gains), a, 0.7, 0.3, metric)
+    problem = NCFSProblem(X, ClassGains(codes, gains), a, 0.7, 0.3, metric)
     F, q = plain(metric, X, gains[codes][:, codes], a, 0.7, 0.3, W)
     value = problem.value_and_slope(W)
     assert pytest.approx(F, rel=1e-12) == value.F
@@ -83,7 +83,7 @@ def test_the_objective_is_that_of_loops_and_its_slope_that_of_differences(metric
 def test_losses_between_values_give_the_same_as_loops(metric):
     X, _, a, W = case(7)
     y = np.random.default_rng(1).normal(size=len(X))
-    problem = Problem(X, OfValues(y, lambda u, v: abs(u - v) ** 1.5), a, 1.0, 0.1, metric)
+    problem = NCFSProblem(X, ValueGains(y, lambda u, v: abs(u - v) ** 1.5), a, 1.0, 0.1, metric)
     G = -(abs(y[:, None] - y) ** 1.5)
     assert problem.value(W) == pytest.approx(plain(metric, X, G, a, 1.0, 0.1, W)[0], rel=1e-12)
 
@@ -94,11 +94,11 @@ def test_losses_between_values_give_the_same_as_loops(metric):
 def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
     X, codes, a, W = case(2, n=max(n, 8), P=P, duplicates=False)
     W[1] = 0
-    monkeypatch.setattr(problem_module, "FEW", 1)  # several threads at once
+    monkeypatch.setattr(problem_module, "MIN_THREADED_WORK", 1)  # several threads at once
 
     def value(threads):
-        return Problem(
-            X, OfClasses(codes, np.eye(3)), a, 1.0, 0.1, metric, threads
+        return NCFSProblem(
+            X, ClassGains(codes, np.eye(3)), a, 1.0, 0.1, metric, threads
         ).value_and_slope(W)
 
     whole = value(1)
@@ -106,9 +106,9 @@ def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
         assert F == whole.F
         assert slope.tolist() == whole.slope.tolist()
         assert q.tolist() == whole.q.tolist()
-    monkeypatch.setattr(problem_module, "TILE", 64 * len(X) if n > 64 else 1)
-    monkeypatch.setattr(problem_module, "LINES", 16)
-    monkeypatch.setattr(problem_module, "SLICE", 1)
+    monkeypatch.setattr(problem_module, "PANEL_ELEMENTS", 64 * len(X) if n > 64 else 1)
+    monkeypatch.setattr(problem_module, "PANEL_ROW_MULTIPLE", 16)
+    monkeypatch.setattr(problem_module, "SLICE_ELEMENTS", 1)
     parts = value(2)
     assert pytest.approx(whole.F, rel=1e-12) == parts.F
     np.testing.assert_allclose(parts.slope, whole.slope, atol=1e-11 * np.abs(whole.slope).max())
@@ -117,7 +117,9 @@ def test_panels_slices_and_threads_change_nothing(metric, n, P, monkeypatch):
 def test_float32_rows_give_the_same_up_to_their_rounding():
     X, codes, a, W = case(4, n=40, P=90)
     one, two = (
-        Problem(X.astype(kind), OfClasses(codes, np.eye(3)), a, 1.0, 0.2).value_and_slope(W / 20)
+        NCFSProblem(X.astype(kind), ClassGains(codes, np.eye(3)), a, 1.0, 0.2).value_and_slope(
+            W / 20
+        )
         for kind in (np.float32, np.float64)
     )
     assert pytest.approx(two.F, rel=1e-5) == one.F
@@ -129,7 +131,9 @@ def test_float32_rows_give_the_same_up_to_their_rounding():
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e5])
 def test_any_scale_of_distances_gives_finite_numbers(metric, size):
     X, codes, a, W = case(5)
-    value = Problem(X * size, OfClasses(codes, np.eye(3)), a, 1.0, 0.0, metric).value_and_slope(W)
+    value = NCFSProblem(
+        X * size, ClassGains(codes, np.eye(3)), a, 1.0, 0.0, metric
+    ).value_and_slope(W)
     assert np.isfinite(value.F)
     assert np.isfinite(value.slope).all()
     assert (value.q >= 0).all()
@@ -140,15 +144,15 @@ def test_rows_that_cannot_be_compared_are_infinitely_far():
     """Φ_s of x and −x has no variance below the line; a row far from all has no nearer one."""
     X = np.array([[1.0, 2, 4], [-1, -2, -4], [3, 1, 0], [0, 5, 1]])
     codes, W = np.array([0, 1, 0, 1]), np.ones(3)
-    value = Problem(X, OfClasses(codes, np.eye(2)), np.ones(4), 1.0, 0.0, "phi_s").value_and_slope(
-        W
-    )
+    value = NCFSProblem(
+        X, ClassGains(codes, np.eye(2)), np.ones(4), 1.0, 0.0, "phi_s"
+    ).value_and_slope(W)
     assert np.isfinite(value.slope).all()
     assert value.q[0] == pytest.approx(
         plain("phi_s", X, np.eye(2)[codes][:, codes], np.ones(4), 1.0, 0, W)[1][0]
     )
-    two = Problem(
-        X[:2], OfClasses(codes[:2], np.eye(2)), np.ones(2), 1.0, 0.0, "phi_s"
+    two = NCFSProblem(
+        X[:2], ClassGains(codes[:2], np.eye(2)), np.ones(2), 1.0, 0.0, "phi_s"
     ).value_and_slope(W)
     assert two.q.tolist() == [0.0, 0.0]
 
@@ -159,7 +163,7 @@ def minmax(X):
 
 def of_iris(metric):
     X, y = load_iris(return_X_y=True)
-    return Problem(minmax(X), OfClasses(y, np.eye(3)), np.ones(150), 1.0, 1.0, metric)
+    return NCFSProblem(minmax(X), ClassGains(y, np.eye(3)), np.ones(150), 1.0, 1.0, metric)
 
 
 @pytest.mark.parametrize(
@@ -180,14 +184,14 @@ def test_reference_values_of_iris(metric, start, best, W):
 
 def test_reference_values_of_wine_and_of_the_toy():
     X, y = load_wine(return_X_y=True)
-    problem = Problem(minmax(X), OfClasses(y, np.eye(3)), 1 / np.bincount(y)[y], 1.0, 0.02)
+    problem = NCFSProblem(minmax(X), ClassGains(y, np.eye(3)), 1 / np.bincount(y)[y], 1.0, 0.02)
     assert problem.value(np.ones(13)) == pytest.approx(1.64372487436, abs=1e-9)
     fit = lbfgs(problem, np.ones(13))
     assert fit.objective == pytest.approx(2.16263494105, abs=1e-9)
     assert np.flatnonzero(fit.W).tolist() == [0, 6, 9, 10, 11, 12]
     X = np.random.RandomState(5489).random_sample(2000).reshape(20, 100).T
     y = (X[:, 2] * X[:, 8] / X[:, 14] < 0.4).astype(int)
-    problem = Problem(X, OfClasses(y, np.eye(2)), np.full(100, 0.01), 1.0, 0.01)
+    problem = NCFSProblem(X, ClassGains(y, np.eye(2)), np.full(100, 0.01), 1.0, 0.01)
     assert problem.value(np.ones(20)) == pytest.approx(0.3550320564, abs=1e-9)
     fit = lbfgs(problem, np.ones(20))
     assert fit.objective == pytest.approx(0.6293401944, abs=1e-9)
@@ -200,7 +204,7 @@ def noisy(seed, n=120, P=150, informative=6):
     codes = rng.integers(2, size=n)
     X = rng.normal(size=(n, P))
     X[:, :informative] += 1.5 * rng.normal(size=informative) * codes[:, None]
-    return Problem(minmax(X), OfClasses(codes, np.eye(2)), np.ones(n), 1.0, 1.0)
+    return NCFSProblem(minmax(X), ClassGains(codes, np.eye(2)), np.ones(n), 1.0, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -209,7 +213,7 @@ def test_columns_that_are_left_out_are_confirmed_and_w_finds_no_better(seed):
     problem = noisy(seed)
     fit = lbfgs(problem, np.ones(150))
     assert fit.converged
-    assert fit.fell == 0
+    assert fit.largest_decrease == 0
     assert violation(fit.W, fit.slope).max() <= 1e-6
     whole = problem.value_and_slope(fit.W)
     assert fit.objective == whole.F
@@ -373,7 +377,7 @@ def test_pairs_that_pull_less_than_the_least_are_left_out_of_the_slope(above):
 
 @pytest.mark.parametrize("n", [2, 3, 7, 64])
 @pytest.mark.parametrize("K", [1, 2, 3, -3])
-def test_the_pull_of_pairs_is_the_equation(n, K):
+def test_pair_weights_are_the_equation(n, K):
     rng = np.random.default_rng(n)
     gains = rng.normal(size=(abs(K), abs(K)))
     if K < 0:  # all other classes are alike
@@ -387,13 +391,13 @@ def test_the_pull_of_pairs_is_the_equation(n, K):
     p, G = E / E.sum(axis=1, keepdims=True), gains[codes][:, codes]
     q = (p * G).sum(axis=1)
     truth = a[:, None] * p * (q[:, None] - G) / 0.7
-    for G_object in (OfClasses(codes, gains), OfValues(codes, lambda u, v: -gains[u, v])):
+    for G_object in (ClassGains(codes, gains), ValueGains(codes, lambda u, v: -gains[u, v])):
         C = D.copy()
-        found = G_object.ask(C, rows, a, 0.7, True)
+        found = G_object.evaluate(C, rows, a, 0.7, True)
         np.testing.assert_allclose(found.q, q, rtol=1e-13)
         np.testing.assert_allclose(C, truth, rtol=1e-11, atol=1e-15)
-        np.testing.assert_allclose(found.size, np.abs(truth).sum(axis=1), atol=1e-13)
-        alone = G_object.ask(D.copy(), rows, a, 0.7, False)
+        np.testing.assert_allclose(found.total_weight, np.abs(truth).sum(axis=1), atol=1e-13)
+        alone = G_object.evaluate(D.copy(), rows, a, 0.7, False)
         assert alone.q.tolist() == found.q.tolist()
 
 
@@ -411,7 +415,7 @@ def test_kernels_refuse_what_does_not_match():
         kernels.fold(D[:3], 0, 2)
     with pytest.raises(ValueError, match="do not match"):
         kernels.slope(X, np.arange(3), D, 0.0, 0, 3, False, np.zeros(3))
-    with pytest.raises(ValueError, match="does not have"):
+    with pytest.raises(ValueError, match="are outside"):
         kernels.slope(X, np.array([0, 1, 2, 4]), D, 0.0, 0, 3, False, np.zeros(3))
     for call in (
         lambda: few_kernels.distances(X.T, X.T, W[:2], D),
@@ -422,14 +426,14 @@ def test_kernels_refuse_what_does_not_match():
             call()
     with pytest.raises(ValueError, match="rows 0 to 5 of 4"):
         few_kernels.distances_once(X.T, W, 0, 5, D)
-    with pytest.raises(ValueError, match="does not have"):
+    with pytest.raises(ValueError, match="are outside"):
         few_kernels.slope(X.T, np.array([0, 1, 2, 4]), D, True, np.zeros(3))
     rows, a = np.arange(4), np.ones(4)
     with pytest.raises(ValueError, match="do not match"):
-        OfClasses(np.array([0, 1, 2, 0]), np.eye(2)).ask(D, rows, a, 1.0, True)
+        ClassGains(np.array([0, 1, 2, 0]), np.eye(2)).evaluate(D, rows, a, 1.0, True)
     with pytest.raises(ValueError, match="do not match"):
-        OfClasses(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows[:3], a, 1.0, True)
-    with pytest.raises(ValueError, match="does not have"):
-        OfClasses(np.zeros(4, dtype=int), np.eye(2)).ask(D, rows + 1, a, 1.0, True)
+        ClassGains(np.zeros(4, dtype=int), np.eye(2)).evaluate(D, rows[:3], a, 1.0, True)
+    with pytest.raises(ValueError, match="are outside"):
+        ClassGains(np.zeros(4, dtype=int), np.eye(2)).evaluate(D, rows + 1, a, 1.0, True)
     with pytest.raises(ValueError, match="does not match"):
-        OfValues(np.zeros(3), np.subtract).ask(D[:3], rows[:3], a[:3], 1.0, True)
+        ValueGains(np.zeros(3), np.subtract).evaluate(D[:3], rows[:3], a[:3], 1.0, True)

@@ -246,7 +246,7 @@ def test_a_bound_that_says_nothing_is_called_so():
     X, y = relevant(0)
     found = stability_selection(Farthest(11), X, y, n_resamples=4, random_state=0)
     assert found.false_selections > 12
-    assert "That says nothing here" in found.notes[0]
+    assert "That bound is useless here" in found.notes[0]
 
 
 # --- selectors ------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def test_ctrl_c_keeps_what_was_found_and_says_so(threads):
     assert repr(found).endswith(f"of {B} resamples; stopped by you after {B} of 10 resamples)")
     assert any(note.startswith("Stopped by you") for note in found.notes)
     if B == 5:
-        assert any("1 resample stands without the other half" in note for note in found.notes)
+        assert any("1 resample lacks the other half" in note for note in found.notes)
     kept = [row.tobytes() for row in whole.drawn]
     for rows, mask in zip(found.drawn, found.selected, strict=True):
         np.testing.assert_array_equal(mask, whole.selected[kept.index(rows.tobytes())])

@@ -100,7 +100,7 @@ def test_verify_works_where_every_solver_raises(case, monkeypatch):
         raise AssertionError("a certificate asked a solver")
 
     for name in ("value_and_slope", "value", "_evaluate"):
-        monkeypatch.setattr(solvers.ncfs.Problem, name, refuse)
+        monkeypatch.setattr(solvers.ncfs.NCFSProblem, name, refuse)
     monkeypatch.setattr("certus.solvers.ncfs.references.reference_sums", refuse)
     assert certus.verify(model, X, y).certified
     with pytest.raises(AssertionError, match="asked a solver"):

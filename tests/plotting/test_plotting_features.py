@@ -107,8 +107,8 @@ def test_equal_weights_keep_the_order_of_columns():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"names": ["a"]}, r"names has shape \(1,\), and there are 2 weights"),
-        ({"intervals": [[0, 1]]}, r"intervals has shape \(1, 2\), and there are 2 weights"),
+        ({"names": ["a"]}, r"names has shape \(1,\), but there are 2 weights"),
+        ({"intervals": [[0, 1]]}, r"intervals has shape \(1, 2\), but there are 2 weights"),
         ({"selected": [True]}, r"selected has shape \(1,\)"),
         ({"some": [True]}, r"some has shape \(1,\)"),
     ],

@@ -68,7 +68,7 @@ def test_after_an_error_no_further_block_is_begun():
 
 @pytest.fixture
 def handler_that_restarts():
-    """As libraries like polars install it: system calls go on after a signal."""
+    """Install a handler as polars does: system calls are restarted after a signal."""
     signal.siginterrupt(signal.SIGINT, False)
     yield
     signal.siginterrupt(signal.SIGINT, True)

@@ -1,4 +1,4 @@
-"""Readers that turn a fitted model, ours or another library's, into a definition's terms."""
+"""Readers that express a fitted model, of certus or another library, as a claim's parameters."""
 
 from .column_steps import ColumnStep
 from .labels import Labels

@@ -1,8 +1,8 @@
-"""A fitted model is asked for some of its rows, by its own public methods.
+"""Answers of a fitted model's public methods at some of its rows.
 
-What it answers is held against the parameters that were certified: an attribute that nobody listed
-shows there if it changes what the model says. A copy that knows no column names is asked, for the
-rows have none here.
+They are compared with the certified parameters: an edited attribute that changes the answers is
+noticed, whatever its name. The methods of a copy without column names are called, since the rows
+have none here.
 """
 
 import copy
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 SAMPLED_ROWS = 64
 SAMPLED_ELEMENTS = 1 << 20  # of X, over all sampled rows
 LIBRARIES = ("certus", "sklearn")
-OF_TABLES = ("feature_names_in_", "_sklearn_output_config")  # what a model knows of its tables
+TABLE_ATTRIBUTES = ("feature_names_in_", "_sklearn_output_config")  # dropped in the copy
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What the methods of a model return for some rows."""
+    """Return values of a model's methods for some rows."""
 
     rows: np.ndarray  # numbers of the rows
     X: Any  # the rows themselves
@@ -48,14 +48,16 @@ def sampled_rows(n: int, count: int) -> np.ndarray:
     return np.unique(np.append(i, n - 1))
 
 
-def ask(model: object, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_ROWS) -> Answers:
-    """The answers of those methods that the model has, for at most ``count`` rows."""
+def call_methods(
+    model: object, rows: "Rows", methods: Sequence[str], count: int = SAMPLED_ROWS
+) -> Answers:
+    """Call those methods that the model has, for at most ``count`` rows."""
     n, p = rows.shape
     i = sampled_rows(n, max(1, min(count, SAMPLED_ELEMENTS // max(p, 1))))
     X = rows.take(i).block(0, len(i))[0]
     if issparse(X):  # scikit-learn's loops read 32-bit indices alone
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
-    asked = to_be_asked(model)
+    plain_model = without_column_names(model)
     by_method, failures = {}, []
     for name in methods:
         if not _is_of_a_library(model, name):
@@ -63,24 +65,24 @@ def ask(model: object, rows: "Rows", methods: Sequence[str], count: int = SAMPLE
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                by_method[name] = np.asarray(getattr(asked, name)(X))
+                by_method[name] = np.asarray(getattr(plain_model, name)(X))
             except Exception as error:  # whatever an attribute of the wrong kind leads to
                 failures.append(f"{name} fails: {type(error).__name__}: {error}")
     return Answers(i, X, by_method, tuple(failures))
 
 
-def to_be_asked(model: object) -> Any:
-    """A shallow copy that knows no column names, and works on one thread."""
-    asked = copy.copy(model)
-    for name in OF_TABLES:
-        vars(asked).pop(name, None)
-    if "_n_threads" in vars(asked):  # a number below 1 ends the process in OpenMP
-        vars(asked)["_n_threads"] = 1
-    return asked
+def without_column_names(model: object) -> Any:
+    """A shallow copy without column names, which works on one thread."""
+    plain_model = copy.copy(model)
+    for name in TABLE_ATTRIBUTES:
+        vars(plain_model).pop(name, None)
+    if "_n_threads" in vars(plain_model):  # a number below 1 ends the process in OpenMP
+        vars(plain_model)["_n_threads"] = 1
+    return plain_model
 
 
 def _is_of_a_library(model: object, name: str) -> bool:
-    """Has the model such a method, and not one of the user's own?
+    """Is the method that of certus or scikit-learn, not one that the user overrode?
 
     A method that depends on parameters (``predict_proba`` of some losses) may be there or not.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """What ended the fit, as far as the model tells: the max_iter that it reached, and its tol."""
+    """How the fit ended, as far as the model records it: max_iter if it was reached, and tol."""
     steps = np.max(np.asarray(vars(model).get("n_iter_", 0), dtype=float), initial=0.0)
     reached = model.max_iter is not None and steps >= model.max_iter > 0
     return {"max_iter": int(model.max_iter) if reached else None, "tol": model.tol}
@@ -35,8 +35,8 @@ def _penalty(C: float, l1_ratio: Any, penalty: object) -> dict[str, float]:
     """
     if penalty is None or np.isposinf(C):
         return {"C": 1.0, "l1": 0.0, "l2": 0.0}
-    said = {"l1": 1.0, "l2": 0.0}
-    ratio = said[penalty] if penalty in said else float(l1_ratio or 0.0)
+    ratio_of_penalty = {"l1": 1.0, "l2": 0.0}
+    ratio = ratio_of_penalty[penalty] if penalty in ratio_of_penalty else float(l1_ratio or 0.0)
     return {"C": float(C), "l1": ratio, "l2": 1.0 - ratio}
 
 
@@ -188,7 +188,7 @@ def read_sgd(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         )
     ratio = {"l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
     alpha = 0.0 if model.penalty is None else float(model.alpha)
-    if alpha == 0 and OF_SGD[model.loss] in UNBOUNDED:
+    if alpha == 0 and OF_SGD[model.loss] in LOSSES_WITHOUT_BOUND:
         raise ValueError(
             f"without a penalty no bound is known for SGDClassifier(loss={model.loss!r})"
         )
@@ -267,7 +267,7 @@ def read_penalized(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         and (len(model.coef_) == 1 or not model.class_weight)
     ):
         return _read_squares(model, rows)
-    if l1 == l2 == 0 and loss.name in UNBOUNDED:
+    if l1 == l2 == 0 and loss.name in LOSSES_WITHOUT_BOUND:
         raise ValueError(f"without a penalty no bound is known for the loss {loss!r}")
     w = np.atleast_2d(model.coef_)
     parameters = {
@@ -316,11 +316,11 @@ def class_weight_of(model: FittedModel) -> Any:
     given = model.class_weight
     if not given or isinstance(given, str):
         return given or None
-    found = np.ones(len(model.classes_))
+    c = np.ones(len(model.classes_))
     for k, label in enumerate(np.asarray(model.classes_).tolist()):
         keys = [label, *_as_whole_number(label)]
-        found[k] = next((given[key] for key in keys if key in given), 1.0)
-    return found
+        c[k] = next((given[key] for key in keys if key in given), 1.0)
+    return c
 
 
 def _as_whole_number(label: Any) -> list[int]:
@@ -331,7 +331,7 @@ def _as_whole_number(label: Any) -> list[int]:
 
 
 def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
-    """The same with "balanced" worked out, c_k = n / (K n_k), where weights do not count."""
+    """Class weights with "balanced" as c_k = n / (K n_k), ignoring sample weights."""
     given = class_weight_of(model)
     if not isinstance(given, str):
         return given
@@ -343,7 +343,7 @@ def _balanced_by_rows(model: FittedModel, rows: "Rows") -> Any:
 
 # --- the objective for people ---------------------------------------------------------------------
 
-UNBOUNDED = ("hinge", "squared_hinge", "huber", "squared")
+LOSSES_WITHOUT_BOUND = ("hinge", "squared_hinge", "huber", "squared")
 BEYOND_ALL = 1e150  # a residual that no row has
 LOSS = {
     "logistic": "log(1 + exp(−yᵢ({z})))",

@@ -1,4 +1,4 @@
-"""k-means, of certus and scikit-learn alike: centres, and what the model says of rows and J.
+"""k-means of certus and scikit-learn: centres, and the model's labels and objective.
 
 Models of scikit-learn are also asked to predict some of their rows. A copy that knows no column
 names is asked, for the rows have none here.
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .answers import to_be_asked
+from .answers import without_column_names
 from .neighbor_metrics import is_ours
 from .types import FittedModel
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMULA = "Σ sᵢ minₖ ‖xᵢ − μₖ‖²"
 BY_TREE = "Σ sᵢ ‖xᵢ − μ‖², μ the centre of the leaf of xᵢ"
-ASKED = 2048  # rows that are predicted again
+MAX_PREDICTED_ROWS = 2048  # rows whose predictions are compared
 MINI_BATCHES = "mini-batches approach an optimum, they do not reach it"
 SPLITS = "each split was optimised by itself, not the clustering as a whole"
 
@@ -114,11 +114,13 @@ def _restarts(model: FittedModel) -> Any:
 def _predicted(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray]:
     """(rows, what is predicted for them), in step with no pattern of the rows."""
     n = rows.shape[0]
-    i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
+    i = np.unique(
+        (np.arange(min(n, MAX_PREDICTED_ROWS)) * 0.6180339887498949 % 1.0 * n).astype(np.intp)
+    )
     X = rows.take(i).block(0, len(i))[0]
     if rows.sparse:
         # its loops read 32-bit indices alone
         X = csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
-    asked = to_be_asked(model)
+    plain_model = without_column_names(model)
     dtype = np.asarray(model.cluster_centers_).dtype
-    return i, np.asarray(asked.predict(X.astype(dtype, copy=False)))
+    return i, np.asarray(plain_model.predict(X.astype(dtype, copy=False)))

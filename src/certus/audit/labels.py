@@ -1,4 +1,4 @@
-"""How a classifier's labels become the targets that its definition reads.
+"""Labels of a classifier, and the targets that its definition reads.
 
     index:   y_i = k             where classes[k] is the label of row i
     signs:   Y_ik = 1 or −1      a column for each class; of two classes the second's alone

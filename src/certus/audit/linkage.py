@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .neighbor_metrics import METRICS, PARAMETERS, of_distance, told
+from .neighbor_metrics import METRICS, PARAMETERS, metric_text, of_distance
 from .types import FittedModel
 
 if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-ESTIMATED = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows
-AGGLOMERATIVE = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+METRICS_WITH_ESTIMATED_V = ("seuclidean", "mahalanobis")  # whose V SciPy takes from the rows
+AGGLOMERATIVE_METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 
 
 def read_tree(tree: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -94,12 +94,12 @@ def _reading(
     if rows.s is not None:
         raise ValueError("a tree takes no sample_weight: leave it out")
     method = tree.method
-    if method not in (*AGGLOMERATIVE, "diana"):
+    if method not in (*AGGLOMERATIVE_METHODS, "diana"):
         why = {
             None: "say which linkage it is: Tree(merges, method='average')",
             "bisecting": "its splits are those of k-means: verify the BisectingKMeans",
         }
-        known = ", ".join(AGGLOMERATIVE)
+        known = ", ".join(AGGLOMERATIVE_METHODS)
         raise ValueError(why.get(method, f"method={method!r} is none of {known} and diana"))
     scale = None if tree.scale is None else np.asarray(tree.scale, dtype=float)
     metric = tree.metric if metric is None else metric
@@ -134,7 +134,7 @@ def _precision(tree: object) -> float:
 
 
 def _cut(model: FittedModel) -> dict[str, Any]:
-    """What labels_ claim to be."""
+    """The cut of the tree that ``labels_`` claim to be."""
     threshold = vars(model).get("distance_threshold")
     labels = np.asarray(model.labels_)
     if threshold is not None:
@@ -143,11 +143,11 @@ def _cut(model: FittedModel) -> dict[str, Any]:
 
 
 def _counts(model: FittedModel) -> tuple[str, ...]:
-    found = len(np.unique(model.labels_))
-    said = vars(model).get("n_clusters_")
-    if said is None or said == found:
+    n_labels = len(np.unique(model.labels_))
+    stated = vars(model).get("n_clusters_")
+    if stated is None or stated == n_labels:
         return ()
-    return (f"n_clusters_ is {said}, and there are {found} labels",)
+    return (f"n_clusters_ is {stated}, and there are {n_labels} labels",)
 
 
 def _metric(
@@ -164,7 +164,7 @@ def _metric(
     others = [name for name in given if name not in (*PARAMETERS, "ranges", "categorical")]
     if others:
         raise ValueError(f"metric_params {others} have no definition here")
-    if metric in ESTIMATED and not {"V", "VI"} & set(given):
+    if metric in METRICS_WITH_ESTIMATED_V and not {"V", "VI"} & set(given):
         X = rows.block(0, rows.shape[0])[0]
         X = np.asarray(X.toarray() if rows.sparse else X, dtype=float)
         X = (X - X.mean(axis=0)) / (1.0 if scale is None else scale)
@@ -184,10 +184,10 @@ def _formula(
 ) -> str:
     of = " of columns" if columns else ""
     kind = f"DIANA's splits{of}" if method == "diana" else f"{method} linkage{of}"
-    by = told(_user if metric is None else metric, params)
+    by = metric_text(_user if metric is None else metric, params)
     by = f"1 − |1 − {by}|" if absolute else by
     return f"{kind} by {by}{'' if scale is None else ', columns divided by their scale'}"
 
 
 def _user() -> None:
-    """Stands for a distance of the user's."""
+    """Placeholder for a distance of the user's."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .answers import to_be_asked
-from .clusters import ASKED
+from .answers import without_column_names
+from .clusters import MAX_PREDICTED_ROWS
 from .neighbor_metrics import is_ours
 from .types import FittedModel
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-RELATIVE = 1e-6  # ε, rows of the prior where reg_covar="relative"
-NAMED = 5  # columns
+RELATIVE_PRIOR_ROWS = 1e-6  # ε, rows of the prior where reg_covar="relative"
+MAX_LISTED_COLUMNS = 5  # columns
 SHAPES = ("full", "tied", "diag", "spherical")
-NORMAL = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
+GAUSSIAN_FORMULA = "Σ sᵢ log Σₖ πₖ N(xᵢ; μₖ, {C})"
 PRIOR = {
     "tied": " − ½ε (log|C| + tr(DC⁻¹))",
     "other": " − ½ε Σₖ (log|Cₖ| + tr(DCₖ⁻¹))",
 }
-COUNTS = "Σ sᵢ log Σₖ πₖ {name}(xᵢ; {theta}ₖ)"
+COUNT_FORMULA = "Σ sᵢ log Σₖ πₖ {name}(xᵢ; {theta}ₖ)"
 MEAN_ROW = " + a Σₖ log {name}(x̄; {theta}ₖ)"
 
 
@@ -35,7 +35,7 @@ def read_gaussian(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         raise ValueError(f"covariance_type={shape!r} is none of {', '.join(SHAPES)}")
     relative = isinstance(reg, str)
     added = 0.0 if relative or reg is None else float(reg)
-    formula = NORMAL.format(C="C" if shape == "tied" else "Cₖ")
+    formula = GAUSSIAN_FORMULA.format(C="C" if shape == "tied" else "Cₖ")
     if relative:
         formula += PRIOR["tied" if shape == "tied" else "other"]
     theta = {"means": _finite(model, "means_"), "covariances": _finite(model, "covariances_")}
@@ -43,16 +43,18 @@ def read_gaussian(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     parameters = {
         "family": shape,
         "theta": theta,
-        "epsilon": RELATIVE if relative else 0.0,
+        "epsilon": RELATIVE_PRIOR_ROWS if relative else 0.0,
         "added": added,
         "constant": constant,
         "single": np.asarray(model.means_).dtype == np.float32,
     }
     reading = _reading(model, rows, formula, parameters)
     if len(constant):
-        which = ", ".join(map(str, constant[:NAMED])) + (", …" if len(constant) > NAMED else "")
-        told = "column {} never changes" if len(constant) == 1 else "columns {} never change"
-        reading["notes"] = (f"left out, for {told.format(which)}",)
+        which = ", ".join(map(str, constant[:MAX_LISTED_COLUMNS])) + (
+            ", …" if len(constant) > MAX_LISTED_COLUMNS else ""
+        )
+        text = "column {} never changes" if len(constant) == 1 else "columns {} never change"
+        reading["notes"] = (f"left out, for {text.format(which)}",)
     reading["extra_claims"]["claims"] |= {
         name: _finite(model, f"{name}_") for name in ("precisions", "precisions_cholesky")
     }
@@ -75,7 +77,7 @@ def _counts(
     model: FittedModel, rows: "Rows", family: str, attribute: str, name: str, theta: str
 ) -> dict[str, Any]:
     a = float(model.prior or 0.0)
-    formula = COUNTS.format(name=name, theta=theta)
+    formula = COUNT_FORMULA.format(name=name, theta=theta)
     if a:
         formula += MEAN_ROW.format(name=name, theta=theta)
     values = {"values": _finite(model, attribute)}
@@ -117,7 +119,7 @@ def _finite(model: FittedModel, name: str) -> np.ndarray:
 
 
 def _restarts(model: FittedModel) -> Any:
-    """What each start reached. scikit-learn keeps the best alone: known where it was one."""
+    """The objective of each start. scikit-learn keeps only the best: known for a single start."""
     fitted = vars(model)
     if "restarts_" in fitted:
         return np.asarray(fitted["restarts_"], dtype=float)
@@ -134,7 +136,13 @@ def _ended_by(model: FittedModel) -> dict[str, Any]:
 def _answers(model: FittedModel, rows: "Rows") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, their log densities, their components), in step with no pattern of the rows."""
     n = rows.shape[0]
-    i = np.unique((np.arange(min(n, ASKED)) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
+    i = np.unique(
+        (np.arange(min(n, MAX_PREDICTED_ROWS)) * 0.6180339887498949 % 1.0 * n).astype(np.intp)
+    )
     X = rows.take(i).block(0, len(i))[0]
-    asked = to_be_asked(model)
-    return i, np.asarray(asked.score_samples(X), dtype=float), np.asarray(asked.predict(X))
+    plain_model = without_column_names(model)
+    return (
+        i,
+        np.asarray(plain_model.score_samples(X), dtype=float),
+        np.asarray(plain_model.predict(X)),
+    )

@@ -19,12 +19,13 @@ DISTANCE = {
     "manhattan": "Σ W|xᵢ − xⱼ|", "sqeuclidean": "Σ W(xᵢ − xⱼ)²",
     "euclidean": "√(Σ W(xᵢ − xⱼ)²)", "phi_s": "phi_s(xᵢ, xⱼ; W)",
 }  # fmt: skip
-OF: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np.median}
-AIMS = {
+WEIGHT_SUMMARIES: dict[str, Any] = {"max": np.max, "mean": np.mean, "median": np.median}
+SOLVER_AIMS = {
     "yang": "the published ascent ends where the objective hardly changes, not where slopes are 0"
 }
 NOT_CHOSEN = "the choice of alpha_ was not recomputed, the fit at it was"
-FELL = {"float32": 1e-6}  # of Σa: what rounding may seem to take from F in a step; else 1e-9
+# by which F may seem to fall in a step, by rounding, as a share of Σa; 1e-9 in float64
+MAX_APPARENT_FALL = {"float32": 1e-6}
 
 
 def read_classifier(model: FittedModel, rows: "Rows") -> dict[str, Any]:
@@ -36,8 +37,10 @@ def read_classifier(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     prior = _prior(model.prior, classes)
     if prior is not None:
         of_rows = "aᵢ "
-        told = "of its class" if isinstance(prior, str) else "of its class, times the class's share"
-        notes.append(f"aᵢ is the weight of a row as a share {told}")
+        of_what = (
+            "of its class" if isinstance(prior, str) else "of its class, times the class's share"
+        )
+        notes.append(f"aᵢ is the weight of a row as a share {of_what}")
     reading = _reading(model, rows, of_rows, gain)
     reading["parameters"] |= {"gains": gains, "prior": prior}
     return {**reading, "labels": Labels(classes), "notes": tuple(notes)}
@@ -47,8 +50,8 @@ def read_classifier_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = read_classifier(model, rows)
     chosen = float(model.alphas_[model.chosen_index_])
     if model.alpha_ != chosen:
-        said = f"alpha_ is {model.alpha_:.9g}, alphas_[chosen_index_] is {chosen:.9g}"
-        reading["contradictions"] = (*reading["contradictions"], said)
+        wrong_text = f"alpha_ is {model.alpha_:.9g}, alphas_[chosen_index_] is {chosen:.9g}"
+        reading["contradictions"] = (*reading["contradictions"], wrong_text)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN)}
 
 
@@ -62,8 +65,8 @@ def read_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]:
         if isinstance(model.epsilon, str):
             reading["extra_claims"]["claims"]["auto_epsilon"] = float(epsilon)
         elif epsilon != model.epsilon:
-            said = f"epsilon_ is {epsilon}, epsilon={model.epsilon} was asked for"
-            reading["contradictions"] = (*reading["contradictions"], said)
+            wrong_text = f"epsilon_ is {epsilon}, epsilon={model.epsilon} was requested"
+            reading["contradictions"] = (*reading["contradictions"], wrong_text)
         reading["notes"] = (f"loss(yᵢ, yⱼ) = max(|yᵢ − yⱼ| − {epsilon:.6g}, 0)",)
     return reading
 
@@ -83,11 +86,11 @@ def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[
         "objective": float(model.objective_), "loo_score": float(model.loo_score_),
         "scaling": model.scale, "kept": (model._fit_X, model._fit_columns, model._fit_y),
     }  # fmt: skip
-    wrong, asked = _of_weights(model, W, scale), fitted.get("alpha")
-    if isinstance(asked, str) and model.metric != "phi_s":
+    wrong, requested = _of_weights(model, W, scale), fitted.get("alpha")
+    if isinstance(requested, str) and model.metric != "phi_s":
         claims["auto_alpha"] = alpha
-    elif asked is not None and alpha != (0.0 if model.metric == "phi_s" else float(asked)):
-        wrong.append(f"alpha_ is {alpha:.9g}, alpha={asked!r} was asked for")
+    elif requested is not None and alpha != (0.0 if model.metric == "phi_s" else float(requested)):
+        wrong.append(f"alpha_ is {alpha:.9g}, alpha={requested!r} was requested")
     by = "" if sigma == 1 else f"/{sigma:.4g}"
     n = "n" if rows.s is None else "Σ sᵢ"
     mean = f"1/{n} " if model.form == "mean" else ""
@@ -109,7 +112,7 @@ def _reading(model: FittedModel, rows: "Rows", of_rows: str, gain: str) -> dict[
 
 
 def _costs(loss: object, classes: np.ndarray) -> np.ndarray:
-    """What it costs if class j answers for class i."""
+    """Costs of predicting class j for a row of class i."""
     if callable(loss):
         loss = loss(classes[:, None], classes[None, :])
     return np.array(np.broadcast_to(np.asarray(loss, dtype=float), (len(classes),) * 2))
@@ -131,31 +134,31 @@ def _iteration(model: FittedModel) -> dict[str, Any]:
     fitted = vars(model)
     reached = fitted.get("n_iter_", 0) >= model.max_iter
     iteration = {"tol": model.tol, "max_iter": model.max_iter if reached else None}
-    aims = AIMS.get(fitted.get("solver_", model.solver))
+    aims = SOLVER_AIMS.get(fitted.get("solver_", model.solver))
     return iteration | ({} if aims is None else {"aims": aims})
 
 
 def _on_the_way(model: FittedModel, rows: "Rows") -> list[str]:
     """F of a fit by L-BFGS never falls."""
     fell = float(vars(model).get("_largest_decrease", 0.0))
-    if "aims" in _iteration(model) or fell <= FELL.get(str(rows.X.dtype), 1e-9):
+    if "aims" in _iteration(model) or fell <= MAX_APPARENT_FALL.get(str(rows.X.dtype), 1e-9):
         return []
     return [f"the objective fell by a share of {fell:.1g} between two steps"]
 
 
 def _of_weights(model: FittedModel, W: np.ndarray, scale: np.ndarray) -> list[str]:
     """Which columns are selected, and weights in the units of the columns."""
-    said, units = [], vars(model).get("weights_in_units_")
+    wrong, units = [], vars(model).get("weights_in_units_")
     if model.metric == "phi_s":
         if units is not None:
-            said.append("weights_in_units_ is not None, and phi_s is no sum over columns")
+            wrong.append("weights_in_units_ is not None, and phi_s is no sum over columns")
     else:
         true = W / (scale if model.metric == "manhattan" else scale**2)
         if units is None or not np.allclose(units, true, rtol=1e-9, atol=0.0):
-            said.append("weights_in_units_ is not weights_ in the units of the columns")
+            wrong.append("weights_in_units_ is not weights_ in the units of the columns")
     if not np.array_equal(model.support_, _selected(W, model)):
-        said.append("support_ is not what threshold and n_features_to_select make of weights_")
-    return said
+        wrong.append("support_ is not what threshold and n_features_to_select make of weights_")
+    return wrong
 
 
 def _selected(W: np.ndarray, model: FittedModel) -> np.ndarray:
@@ -166,8 +169,8 @@ def _selected(W: np.ndarray, model: FittedModel) -> np.ndarray:
         largest = np.argsort(-W, kind="stable")[:most]
         return np.isin(np.arange(len(W)), largest) & (W > 0)
     times, _, of = str(model.threshold).rpartition("*")
-    if of.strip() in OF:
-        least = float(times or 1.0) * float(OF[of.strip()](W))
+    if of.strip() in WEIGHT_SUMMARIES:
+        least = float(times or 1.0) * float(WEIGHT_SUMMARIES[of.strip()](W))
     else:
         least = float(model.threshold)
     return np.asarray((W > 0) & (least <= W))

@@ -10,20 +10,28 @@ import numpy as np
 
 from .types import FittedModel
 
-PLAIN = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
-MINKOWSKI = PLAIN | {"minkowski", "p", "sqeuclidean", "seuclidean"}
-DIRECTIONS = {"mahalanobis", "cosine", "correlation", "spearman", "phi_s", "canberra", "braycurtis"}
+UNWEIGHTED_MINKOWSKI = {"euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "infinity"}
+MINKOWSKI = UNWEIGHTED_MINKOWSKI | {"minkowski", "p", "sqeuclidean", "seuclidean"}
+OTHER_METRICS = {
+    "mahalanobis",
+    "cosine",
+    "correlation",
+    "spearman",
+    "phi_s",
+    "canberra",
+    "braycurtis",
+}
 # of these a point halfway between two rows may be no row at all
 OF_ROWS = {
     "precomputed", "hamming", "matching", "gower", "nan_euclidean", "haversine", "dice", "jaccard",
     "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule",
 }  # fmt: skip
-HALFWAY = MINKOWSKI | DIRECTIONS
-METRICS = sorted(MINKOWSKI | DIRECTIONS | OF_ROWS)
+METRICS_WITH_MIDPOINTS = MINKOWSKI | OTHER_METRICS
+METRICS = sorted(MINKOWSKI | OTHER_METRICS | OF_ROWS)
 PARAMETERS = ("p", "w", "V", "VI", "min_overlap")
 
 
-class Pairs:
+class PairwiseFunction:
     """A function of two rows as one of two blocks of them."""
 
     def __init__(self, function: Callable[..., Any], params: dict[str, Any]):
@@ -50,7 +58,7 @@ def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
     metric, params = model.effective_metric_, dict(model.effective_metric_params_ or {})
     params = {name: value for name, value in params.items() if value is not None}
     if callable(metric):
-        return Pairs(metric, params), {}
+        return PairwiseFunction(metric, params), {}
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(f"metric={metric!r} has no definition here; these have: {METRICS}")
     others = [name for name in params if name not in PARAMETERS]
@@ -62,14 +70,14 @@ def metric_of(model: FittedModel) -> tuple[Any, dict[str, Any]]:
 
 
 def of_distance(distance: Any) -> tuple[Any, dict[str, Any]]:
-    """Of a ``certus.distances.Distance`` that has seen the rows of the fit."""
+    """Name and parameters of a ``certus.distances.Distance`` that was prepared on the rows."""
     if distance.name not in METRICS or "function" in vars(distance):
         return distance.pairwise, {}
     params = distance.parameters()
     return distance.name, {name: value for name, value in params.items() if value is not None}
 
 
-def told(metric: Any, params: dict[str, Any]) -> str:
+def metric_text(metric: Any, params: dict[str, Any]) -> str:
     if callable(metric):
         return "a distance of the user's"
     if metric == "precomputed":

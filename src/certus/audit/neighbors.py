@@ -1,8 +1,8 @@
-"""Neighbours, of certus and scikit-learn alike: a few questions, and what the model answers.
+"""Neighbours models of certus and scikit-learn: a few queries, and the model's answers.
 
-The model is asked for the neighbours of some of its own rows, as queries, so that each finds itself
-at distance 0; where votes depend on distances, also of points halfway between two rows. A copy that
-knows no column names is asked, for the rows have none here.
+Some of the model's own rows are the queries, so that each finds itself at distance 0; where votes
+depend on distances, so are points halfway between two rows. A copy without column names answers,
+since the rows have none here.
 """
 
 import copy
@@ -14,24 +14,31 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import is_classifier, is_regressor
 
 from .labels import Labels
-from .neighbor_metrics import HALFWAY, PLAIN, is_ours, metric_of, name_of, told
+from .neighbor_metrics import (
+    METRICS_WITH_MIDPOINTS,
+    UNWEIGHTED_MINKOWSKI,
+    is_ours,
+    metric_of,
+    metric_text,
+    name_of,
+)
 from .types import FittedModel
 
 if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-QUERIES = 16
-OPERATIONS = 2e7  # on elements of X, over all queries
+MAX_QUERIES = 16
+MAX_OPERATIONS = 2e7  # on elements of X, over all queries
 A_PAIR = 3  # of them on each element, where d is a sum of powers of differences
 A_PAIR_OF_OTHERS = 24  # … where it is not
 A_PAIR_OF_USERS = 1000  # … where it is a function in Python
-ANSWERS = 100_000  # neighbours looked at
-AT_ONCE = 1 << 18  # elements compared at a time
+MAX_ANSWERS = 100_000  # neighbours that are recomputed
+ELEMENTS_PER_PASS = 1 << 18  # elements compared at a time
 
 
 def read_k_nearest(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """NearestNeighbors and KNeighbors*."""
+    """Read NearestNeighbors and KNeighbors*."""
     _require_a_claim(model, rows)
     k = model.n_neighbors
     if k is None:
@@ -42,25 +49,27 @@ def read_k_nearest(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     if _predicts(model) and k > n:
         raise ValueError(f"n_neighbors={k}, and the model keeps {n}: it can answer nothing")
     k = min(int(k), n)
-    asked = _asked(model, rows, _count(model, rows, ANSWERS // k))
-    ask = _without_names(model)
-    d, i = ask.kneighbors(_queries(rows, asked), k)
+    pairs = _query_pairs(model, rows, _count(model, rows, MAX_ANSWERS // k))
+    plain_model = _without_names(model)
+    d, i = plain_model.kneighbors(_queries(rows, pairs), k)
     answers = np.asarray(d, dtype=float).ravel(), np.asarray(i, dtype=np.intp).ravel()
-    start = np.arange(len(asked) + 1) * k
-    return _reading(model, ask, rows, asked, start, *answers, k=k)
+    start = np.arange(len(pairs) + 1) * k
+    return _reading(model, plain_model, rows, pairs, start, *answers, k=k)
 
 
 def read_within_radius(model: FittedModel, rows: "Rows") -> dict[str, Any]:
-    """RadiusNeighbors*."""
+    """Read RadiusNeighbors*."""
     _require_a_claim(model, rows)
-    ask = _without_names(model)
-    one = _asked(model, rows, 1)
-    most = ANSWERS // max(1, len(ask.radius_neighbors(_queries(rows, one))[1][0]))
-    asked = _asked(model, rows, _count(model, rows, most))
-    d, i = ask.radius_neighbors(_queries(rows, asked))
+    plain_model = _without_names(model)
+    single_pair = _query_pairs(model, rows, 1)
+    max_count = MAX_ANSWERS // max(
+        1, len(plain_model.radius_neighbors(_queries(rows, single_pair))[1][0])
+    )
+    pairs = _query_pairs(model, rows, _count(model, rows, max_count))
+    d, i = plain_model.radius_neighbors(_queries(rows, pairs))
     start = np.concatenate([[0], np.cumsum([len(part) for part in i])]).astype(np.intp)
     answers = np.concatenate([*d, []]).astype(float), np.concatenate([*i, []]).astype(np.intp)
-    return _reading(model, ask, rows, asked, start, *answers, radius=float(model.radius))
+    return _reading(model, plain_model, rows, pairs, start, *answers, radius=float(model.radius))
 
 
 def _predicts(model: FittedModel) -> bool:
@@ -77,7 +86,7 @@ def _require_a_claim(model: FittedModel, rows: "Rows") -> None:
 
 
 def _require_its_rows(model: FittedModel) -> None:
-    """Models are asked for neighbours, which may end the process where they keep no rows."""
+    """Refuse a model without its rows: a search over them may end the process."""
     kept, n = np.shape(vars(model).get("_fit_X", 0)), int(model.n_samples_fit_)
     if kept and (len(kept) != 2 or kept[0] != n or n == 0):
         raise ValueError(
@@ -88,28 +97,29 @@ def _require_its_rows(model: FittedModel) -> None:
 # --- questions ------------------------------------------------------------------------------------
 
 
-def _count(model: FittedModel, rows: "Rows", most: int) -> int:
+def _count(model: FittedModel, rows: "Rows", max_count: int) -> int:
     n, p = rows.shape
     name = name_of(model)
-    each = A_PAIR if name in PLAIN else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
-    elements = rows.X.entries + n if rows.sparse and name in PLAIN else n * p
-    return int(max(1, min(QUERIES, OPERATIONS / (each * elements), most)))
+    is_minkowski = name in UNWEIGHTED_MINKOWSKI
+    each = A_PAIR if is_minkowski else A_PAIR_OF_OTHERS if name is not None else A_PAIR_OF_USERS
+    elements = rows.X.entries + n if rows.sparse and is_minkowski else n * p
+    return int(max(1, min(MAX_QUERIES, MAX_OPERATIONS / (each * elements), max_count)))
 
 
-def _asked(model: FittedModel, rows: "Rows", count: int) -> np.ndarray:
+def _query_pairs(model: FittedModel, rows: "Rows", count: int) -> np.ndarray:
     """(m, 2): the pairs of rows that queries lie halfway between."""
     n = rows.shape[0]
     # multiples of the golden ratio: in step with no pattern of the rows
     a = np.unique((np.arange(count) * 0.6180339887498949 % 1.0 * n).astype(np.intp))
     b = a.copy()
     by_distance = vars(model).get("weights", "uniform") not in ("uniform", None)
-    if by_distance and name_of(model) in HALFWAY:
+    if by_distance and name_of(model) in METRICS_WITH_MIDPOINTS:
         b[1::2] = a[: len(a) // 2 * 2 : 2]
     return np.column_stack([a, b])
 
 
-def _queries(rows: "Rows", asked: np.ndarray) -> Any:
-    a, b = (rows.take(side).block(0, len(side))[0] for side in asked.T)
+def _queries(rows: "Rows", pairs: np.ndarray) -> Any:
+    a, b = (rows.take(side).block(0, len(side))[0] for side in pairs.T)
     if issparse(a):
         a, b = a.toarray(), b.toarray()
     Q = np.where(a == b, a, a + (b - a) / 2)
@@ -117,11 +127,11 @@ def _queries(rows: "Rows", asked: np.ndarray) -> Any:
 
 
 def _without_names(model: FittedModel) -> FittedModel:
-    asked = copy.copy(model)
-    vars(asked).pop("feature_names_in_", None)
+    plain_model = copy.copy(model)
+    vars(plain_model).pop("feature_names_in_", None)
     if is_ours(model):
-        vars(asked)["_is_certifying"] = True  # takes rows as stored, and does not warn
-    return asked
+        vars(plain_model)["_is_certifying"] = True  # takes rows as stored, and does not warn
+    return plain_model
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -129,26 +139,27 @@ def _without_names(model: FittedModel) -> FittedModel:
 
 def _reading(
     model: FittedModel,
-    ask: FittedModel,
+    plain_model: FittedModel,
     rows: "Rows",
-    asked: np.ndarray,
+    pairs: np.ndarray,
     start: np.ndarray,
     d: np.ndarray,
     i: np.ndarray,
-    **how: Any,
+    **extent: Any,
 ) -> dict[str, Any]:
     metric, params = metric_of(model)
     votes, labels = None, None
     if _predicts(model):
-        votes = _votes(model, ask, rows, asked, start, d)
+        votes = _votes(model, plain_model, rows, pairs, start, d)
     if is_classifier(model) and not isinstance(model.classes_, list):
         labels = Labels(np.asarray(model.classes_))
-    wanted = f"{how['k']} nearest rows" if "k" in how else f"rows within {how['radius']:g}"
+    within = "k" not in extent
+    wanted = f"rows within {extent['radius']:g}" if within else f"{extent['k']} nearest rows"
     return {
         "definition": "neighbors",
-        "formula": f"the {wanted} by {told(metric, params)}",
+        "formula": f"the {wanted} by {metric_text(metric, params)}",
         "parameters": {
-            "query_pairs": asked, "start": start, "distances": d, "indices": i, **how,
+            "query_pairs": pairs, "start": start, "distances": d, "indices": i, **extent,
             "metric": metric, "metric_params": params, "ours": is_ours(model), "votes": votes,
         },
         "labels": labels,
@@ -158,26 +169,27 @@ def _reading(
 
 def _votes(
     model: FittedModel,
-    ask: FittedModel,
+    plain_model: FittedModel,
     rows: "Rows",
-    asked: np.ndarray,
+    pairs: np.ndarray,
     start: np.ndarray,
     d: np.ndarray,
 ) -> dict[str, Any]:
-    some = np.diff(start) > 0  # of no neighbours at all there is nothing to predict
-    claim: dict[str, Any] = {"weights": _weights(model, start, d), "has_prediction": some}
-    Q = _queries(rows, asked[some])
-    said = _columns(ask.predict(Q))
+    has_neighbors = np.diff(start) > 0  # without neighbours there is no prediction
+    claim: dict[str, Any] = {"weights": _weights(model, start, d), "has_prediction": has_neighbors}
+    Q = _queries(rows, pairs[has_neighbors])
+    predicted = _columns(plain_model.predict(Q))
     if not is_classifier(model):
-        claim["predicted"] = _spread_out(said, some)
+        claim["predicted"] = _spread_out(predicted, has_neighbors)
         return claim
     several = isinstance(model.classes_, list)
     classes = [np.asarray(c) for c in (model.classes_ if several else [model.classes_])]
-    P = ask.predict_proba(Q)
+    P = plain_model.predict_proba(Q)
     claim["names"] = [[repr(label) for label in c.tolist()] for c in classes]
-    numbers = [_number_of(said[:, o], c) for o, c in enumerate(classes)]
-    claim["predicted"] = _spread_out(np.column_stack(numbers), some)
-    claim["probabilities"] = [_spread_out(np.asarray(p), some) for p in (P if several else [P])]
+    numbers = [_number_of(predicted[:, o], c) for o, c in enumerate(classes)]
+    claim["predicted"] = _spread_out(np.column_stack(numbers), has_neighbors)
+    P = P if several else [P]
+    claim["probabilities"] = [_spread_out(np.asarray(p), has_neighbors) for p in P]
     return claim
 
 
@@ -192,9 +204,9 @@ def _number_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.array([number.get(label, -1) for label in labels.tolist()], dtype=float)
 
 
-def _spread_out(values: np.ndarray, some: np.ndarray) -> np.ndarray:
-    out = np.zeros((len(some), values.shape[1]))
-    out[some] = values
+def _spread_out(values: np.ndarray, has_neighbors: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(has_neighbors), values.shape[1]))
+    out[has_neighbors] = values
     return out
 
 
@@ -214,22 +226,23 @@ def _weights(model: FittedModel, start: np.ndarray, d: np.ndarray) -> Any:
 
 
 def _kept_otherwise(model: FittedModel, rows: "Rows") -> tuple[str, ...]:
-    """Where what the model keeps is not what was given."""
+    """Differences between the rows that the model keeps and those that were given."""
     kept = vars(model)
-    found = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
+    differences = [first_other_row(kept.get("_fit_X"), rows.X, "of the model has", "in column")]
     if kept.get("_tree") is not None:  # scikit-learn's, with a copy of the rows
         tree = np.asarray(kept["_tree"].data)
-        found.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
+        differences.append(first_other_row(tree, rows.X, "of the tree has", "in column"))
     searched = vars(kept["_index"]).get("Z") if kept.get("_index") is not None else ()
-    if name_of(model) in PLAIN and np.shape(searched) == rows.shape:  # of ours: what is searched
-        found.append(first_other_row(searched, rows.X, "of the index has", "in column"))
+    # the rows that an index of ours searches
+    if name_of(model) in UNWEIGHTED_MINKOWSKI and np.shape(searched) == rows.shape:
+        differences.append(first_other_row(searched, rows.X, "of the index has", "in column"))
     if rows.y is not None:
-        found.append(first_other_row(kept.get("_y"), rows.y, "of the model has", "as target"))
-    return tuple(said for said in found if said is not None)
+        differences.append(first_other_row(kept.get("_y"), rows.y, "of the model has", "as target"))
+    return tuple(text for text in differences if text is not None)
 
 
 def first_other_row(kept: Any, given: Any, whose: str, what: str) -> str | None:
-    """The first row in which what a model keeps is not what was given, in words."""
+    """Describe the first row that differs between the model's copy and the rows given."""
     if kept is None or kept is given:
         return None
     if isinstance(kept, np.ndarray) != isinstance(given, np.ndarray):
@@ -241,7 +254,7 @@ def first_other_row(kept: Any, given: Any, whose: str, what: str) -> str | None:
     kept = np.asarray(kept).reshape(len(kept), -1)
     if kept.shape != given.shape:
         return f"the model keeps {kept.shape[0]:,} rows, and {given.shape[0]:,} were given"
-    step = max(1, AT_ONCE // kept.shape[1])
+    step = max(1, ELEMENTS_PER_PASS // kept.shape[1])
     for first in range(0, len(kept), step):
         a, b = kept[first : first + step], given[first : first + step]
         other = a != b

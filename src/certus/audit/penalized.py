@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def _iteration(model: FittedModel) -> dict[str, Any]:
-    """What ended the fit, as far as the model tells: the max_iter that it reached, and its tol."""
-    told = vars(model)
-    most, tol = told.get("max_iter"), told.get("tol")
-    steps = np.max(np.asarray(told.get("n_iter_", 0), dtype=float), initial=0.0)
+    """How the fit ended, as far as the model records it: max_iter if it was reached, and tol."""
+    fitted = vars(model)
+    most, tol = fitted.get("max_iter"), fitted.get("tol")
+    steps = np.max(np.asarray(fitted.get("n_iter_", 0), dtype=float), initial=0.0)
     reached = most is not None and steps >= most > 0
     return {"max_iter": int(most) if reached and most is not None else None, "tol": tol}
 
@@ -146,7 +146,7 @@ def several_tasks(model: FittedModel, _rows: "Rows") -> dict[str, Any]:
 
 
 def _listed(value: object) -> Any:
-    """Plain numbers and lists, which compare and print as they are."""
+    """Values as plain numbers and lists, which compare and print without NumPy."""
     return np.asarray(value, dtype=float).tolist()
 
 
@@ -179,8 +179,8 @@ def read_penalized_regressor(model: FittedModel, rows: "Rows") -> dict[str, Any]
     name = vars(type(loss)).get("name")
     if name not in ("squared", "huber"):
         raise ValueError(f"the loss {loss!r} is your own, and no definition of certus knows it")
-    said = {"name": name} if name == "squared" else {"name": name, "delta": float(loss.delta)}
-    return _reading(model, rows, said, _terms(model.penalty_), None)
+    loss_term = {"name": name} if name == "squared" else {"name": name, "delta": float(loss.delta)}
+    return _reading(model, rows, loss_term, _terms(model.penalty_), None)
 
 
 # --- the objective for people ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a fitted model claims, as a definition and its parameters.
+"""The claim of a fitted model, as the name of a definition and its parameters.
 
 A reader is given the model and the rows, of which it may use the shape, and of a classifier the
 classes' indices. It raises ValueError, with the reason, where a model makes no claim to check.
@@ -54,7 +54,7 @@ class Reading:
 
 Reader = Callable[[Any, Any], dict[str, Any]]
 
-_SHARED: dict[str, Reader] = {
+_READERS_OF_BOTH: dict[str, Reader] = {
     "linear_model.LinearRegression": linear.read_least_squares,
     "linear_model.Ridge": linear.read_ridge,
     "linear_model.RidgeCV": linear.read_ridge_cv,
@@ -75,7 +75,7 @@ _SHARED: dict[str, Reader] = {
 }
 _READERS: dict[str, dict[str, Reader]] = {
     "certus": {
-        **_SHARED,
+        **_READERS_OF_BOTH,
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_logistic_cv,
         "linear_model.FirthLogisticRegression": classifiers.read_firth,
@@ -99,7 +99,7 @@ _READERS: dict[str, dict[str, Reader]] = {
         "mixture.MultinomialMixture": mixture.read_multinomial,
     },
     "sklearn": {
-        **_SHARED,
+        **_READERS_OF_BOTH,
         "linear_model.LogisticRegression": classifiers.read_logistic,
         "linear_model.LogisticRegressionCV": classifiers.read_sklearn_logistic_cv,
         "linear_model.SGDClassifier": classifiers.read_sgd,
@@ -120,7 +120,9 @@ _READERS: dict[str, dict[str, Reader]] = {
         "linear_model.MultiTaskElasticNetCV": penalized.several_tasks,
     },
 }
-REFUSED = {penalized.several_tasks}  # by which a class is known only to say why it is not read
+REFUSING_READERS = {
+    penalized.several_tasks
+}  # by which a class is known only to say why it is not read
 
 
 def _public_name(cls: type) -> str:
@@ -138,12 +140,12 @@ def _known_name(model: FittedModel) -> str | None:
 
 
 def readable() -> str:
-    """What can be read, for people."""
+    """The classes that can be read, as text for messages."""
     ours, theirs = (
-        {name for name, reader in _READERS[library].items() if reader not in REFUSED}
+        {name for name, reader in _READERS[library].items() if reader not in REFUSING_READERS}
         for library in ("certus", "sklearn")
     )
-    told = [
+    lines = [
         f"{', '.join(sorted(names))} of {whose}"
         for names, whose in (
             (ours & theirs, "certus and scikit-learn"),
@@ -152,7 +154,7 @@ def readable() -> str:
         )
     ]
     return (
-        f"{'; '.join(told)}; also as the last step of a Pipeline, inside GridSearchCV and the "
+        f"{'; '.join(lines)}; also as the last step of a Pipeline, inside GridSearchCV and the "
         "like, and in TransformedTargetRegressor"
     )
 
@@ -162,7 +164,7 @@ def known(model: FittedModel) -> bool:
 
 
 def read(model: Any, rows: "Rows") -> Reading:
-    """What a fitted model that is known claims about rows that are its own."""
+    """Read the claim of a fitted model of a known class about its own rows."""
     full = _known_name(model)
     assert full is not None
     library, _, name = full.partition(".")

@@ -37,8 +37,8 @@ def why_unreadable(model: object, error: Exception) -> str:
 
 def require_parameters(model: FittedModel) -> None:
     """Every constructor parameter must be there: scikit-learn's tools ask for all of them."""
-    asked = getattr(type(model), "_get_param_names", list)
-    missing = [name for name in asked() if not hasattr(model, name)]
+    parameter_names = getattr(type(model), "_get_param_names", list)
+    missing = [name for name in parameter_names() if not hasattr(model, name)]
     if missing:
         raise AttributeError(f"no {missing[0]}", name=missing[0], obj=model)
 
@@ -78,13 +78,13 @@ def require_penalties(parameters: dict[str, Any]) -> None:
         good = np.isfinite(values) & (values > 0 if name == "C" else values >= 0)
         if not good.all():
             least = "above 0" if name == "C" else "0 or above"
-            told = values[~good].ravel()[0]
+            wrong = values[~good].ravel()[0]
             raise ValueError(
-                f"{PENALTIES[name]} is {told:g}, and must be finite and {least}: fit again"
+                f"{PENALTIES[name]} is {wrong:g}, and must be finite and {least}: fit again"
             )
 
 
 def _scores(labels: Labels, parameters: dict[str, Any]) -> int:
-    """How many scores a row has."""
+    """Number of scores per row."""
     K = len(labels.classes)
     return 1 if K == 2 or "thresholds" in parameters else K

@@ -14,14 +14,14 @@ import numpy as np
 
 from .classifiers import ONE_COLUMN
 from .labels import Labels
-from .svm import KNOWN, asked_gamma, class_weights, kernel_of, kernel_words, weight_words
+from .svm import KERNEL_NAMES, class_weights, kernel_of, kernel_words, requested_gamma, weight_words
 from .types import FittedModel
 
 if TYPE_CHECKING:
     from ..data.rows import Rows
 
 
-SHIFTED = (
+SHIFTED_KERNEL_NOTE = (
     "support_ counts the rows of positive weight only, which is how scikit-learn leaves rows of "
     "weight 0 out"
 )
@@ -36,8 +36,8 @@ def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     """scikit-learn's: class weights are the model's own, γ is that of all entries, unweighted."""
     if callable(model.kernel):
         kernel = model.kernel
-    elif model.kernel in KNOWN:
-        kernel = KNOWN[model.kernel]
+    elif model.kernel in KERNEL_NAMES:
+        kernel = KERNEL_NAMES[model.kernel]
     else:
         raise ValueError(f"SVC(kernel={model.kernel!r}) cannot be audited: its kernel is unknown")
     _require_libsvm_arrays(model)
@@ -50,7 +50,7 @@ def read_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
 
 
 def _require_libsvm_arrays(model: FittedModel) -> None:
-    """What predict hands to libsvm, which reads past the end of arrays that are too short."""
+    """Check the arrays that predict hands to libsvm, which reads past the end of short ones."""
     K, m = len(model.classes_), len(model.support_)
     pairs, width = K * (K - 1) // 2, model.support_vectors_.shape[-1]
     shapes = {
@@ -68,8 +68,8 @@ def _require_libsvm_arrays(model: FittedModel) -> None:
             )
     if int(np.sum(model._n_support)) != m:
         raise ValueError("n_support_ does not add up to the number of support vectors: fit again")
-    own = np.asarray(model.support_)
-    if m and not 0 <= own.min() <= own.max() < int(model.shape_fit_[0]):
+    indices = np.asarray(model.support_)
+    if m and not 0 <= indices.min() <= indices.max() < int(model.shape_fit_[0]):
         raise ValueError("support_ names rows that are not there: fit again")
 
 
@@ -77,7 +77,7 @@ def read_density_svc(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     weight, wrong = class_weights(model, rows)
     reading = _read_pairs(model, rows, kernel_of(model), weight, density=True)
     claims = {
-        "objective": float(model.objective_), "gamma": asked_gamma(model),
+        "objective": float(model.objective_), "gamma": requested_gamma(model),
         "density_weights": np.asarray(model.density_weights_, dtype=float),
     }  # fmt: skip
     reading["extra_claims"] = {"claims": {name: v for name, v in claims.items() if v is not None}}
@@ -104,9 +104,9 @@ def _read_pairs(
     beta = np.zeros((n, len(pairs)))
     for t, (k, l) in enumerate(pairs):
         for own, other in ((k, l), (l, k)):
-            some = owner == own
+            vectors = owner == own
             line = 0 if len(classes) == 2 else other - (other > own)
-            beta[support[some], t] = dual[line, some]
+            beta[support[vectors], t] = dual[line, vectors]
     parameters = {
         "beta": beta, "b": np.asarray(model.intercept_, dtype=float).ravel(),
         "pairs": np.array(pairs), "C": float(model.C), **kernel, "class_weight": weight,
@@ -141,7 +141,7 @@ def _support(
         return support, (), ()
     used = np.arange(rows.shape[0]) if rows.s is None else np.flatnonzero(rows.s > 0)
     if support.max() < len(used) and _same_rows(rows, used[support], kept):
-        return used[support], (SHIFTED,), ()
+        return used[support], (SHIFTED_KERNEL_NOTE,), ()
     return support, (), ("support_vectors_ are not the rows that support_ names",)
 
 

@@ -23,7 +23,7 @@ LEFT_OUT_ROWS = 1000  # as in proofs/lssvm/_claims.py
 NOT_LEFT_OUT = "loo_scores_ and effective_parameters_ of more than 1,000 rows were not recomputed"
 NOT_CHOSEN = "scores_ were not recomputed, the fit at C_ and gamma_ was"
 SOME_SCORES = "of scores_ that of C_ and gamma_ and some others were recomputed"
-KNOWN = {  # names of kernels, as definitions have them
+KERNEL_NAMES = {  # names of kernels, as definitions have them
     "linear": "linear", "rbf": "rbf", "poly": "poly", "polynomial": "poly", "sigmoid": "sigmoid",
     "laplacian": "laplacian", "cosine": "cosine", "precomputed": "precomputed",
 }  # fmt: skip
@@ -41,7 +41,7 @@ def read_lssvc_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading["extra_claims"]["claims"]["choice"] = {
         "scores": model.scores_, "gammas": model.gammas_, "Cs": model.Cs_,
         "best_score": float(model.best_score_), "scoring": model.scoring, "asked_Cs": model.Cs,
-        "asked_gammas": None if asked_kernel(model) is None else model.gammas,
+        "asked_gammas": None if requested_kernel(model) is None else model.gammas,
     }  # fmt: skip
     unseen = rows.shape[0] > LEFT_OUT_ROWS or callable(model.scoring)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}
@@ -73,12 +73,12 @@ def read_kernel_ridge(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     kernel, p = model.kernel, rows.shape[1]
     if callable(kernel):
         kernel = _of_pairs(kernel, model.kernel_params or {})
-    elif kernel not in KNOWN:
+    elif kernel not in KERNEL_NAMES:
         raise ValueError(f"KernelRidge(kernel={kernel!r}) cannot be audited: its kernel is unknown")
     parameters = {
         "beta": _for_all(beta, rows), "b": np.zeros(beta.shape[1]),
         "C": np.broadcast_to(1 / alpha, (beta.shape[1],)).copy(),
-        "kernel": kernel if callable(kernel) else KNOWN[kernel],
+        "kernel": kernel if callable(kernel) else KERNEL_NAMES[kernel],
         "gamma": 1.0 / p if model.gamma is None else float(model.gamma),
         "degree": float(model.degree), "coef0": float(model.coef0), "fit_intercept": False,
     }  # fmt: skip
@@ -133,7 +133,7 @@ def _read_squares(
         raise ValueError("intercept_ must hold a number for each row of dual_coef_")
     claims = {
         "objective": float(model.objective_), "kept": fitted.get("X_fit_"),
-        "gamma": None if chosen else asked_gamma(model),
+        "gamma": None if chosen else requested_gamma(model),
         "effective": fitted.get("effective_parameters_"), "loo_scores": fitted.get("loo_scores_"),
         "loo_accuracy": fitted.get("loo_accuracy_"), "loo_r2": fitted.get("loo_r2_"),
     }  # fmt: skip
@@ -163,19 +163,19 @@ def _for_all(beta: np.ndarray, rows: "Rows") -> np.ndarray:
 
 
 def kernel_of(model: FittedModel) -> dict[str, Any]:
-    name = model.kernel if callable(model.kernel) else KNOWN[model.kernel]
+    name = model.kernel if callable(model.kernel) else KERNEL_NAMES[model.kernel]
     return {
         "kernel": name, "gamma": float(model.gamma_), "degree": float(model.degree),
         "coef0": float(model.coef0),
     }  # fmt: skip
 
 
-def asked_gamma(model: FittedModel) -> Any:
+def requested_gamma(model: FittedModel) -> Any:
     """γ as it was asked for, where the kernel has one."""
-    return None if asked_kernel(model) is None else model.gamma
+    return None if requested_kernel(model) is None else model.gamma
 
 
-def asked_kernel(model: FittedModel) -> str | None:
+def requested_kernel(model: FittedModel) -> str | None:
     """The kernel, if it has a γ."""
     with_gamma = not callable(model.kernel) and model.kernel in ("rbf", "poly", "sigmoid")
     return str(model.kernel) if with_gamma else None

@@ -1,4 +1,4 @@
-"""What readers are given: a fitted model of any library."""
+"""The type of a fitted model of any library, as readers take it."""
 
 from typing import Any, Protocol
 

@@ -17,18 +17,18 @@ class Unwrapped(NamedTuple):
     model: FittedModel
     X: object
     y: object
-    way: tuple[str, ...]  # what was passed through, outermost first
+    path: tuple[str, ...]  # what was passed through, outermost first
     steps: list[ColumnStep] | None = None  # columns as a pipeline made them, if it mixes none
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
     """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
-    way: list[str] = []
+    path: list[str] = []
     piped, steps = False, None
     while True:
         require_parameters(model)
         if isinstance(model, Pipeline):
-            way.append("Pipeline")
+            path.append("Pipeline")
             if len(model) > 1:
                 before = model[:-1]
                 numbers = range(getattr(before, "n_features_in_", 0))
@@ -39,17 +39,17 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             model = model[-1]
         elif isinstance(model, TransformedTargetRegressor):
             check_is_fitted(model)
-            way.append("TransformedTargetRegressor")
+            path.append("TransformedTargetRegressor")
             y = np.asarray(y, dtype=float)
             squeezed = y.reshape(-1, 1) if y.ndim == 1 else y
             y = model.transformer_.transform(squeezed).reshape(y.shape)
             model = model.regressor_
         elif isinstance(model, BaseEstimator) and _searches(model):
             check_is_fitted(model)
-            way.append(type(model).__name__)
+            path.append(type(model).__name__)
             model = model.best_estimator_
         else:
-            return Unwrapped(model, X, y, tuple(way), steps)
+            return Unwrapped(model, X, y, tuple(path), steps)
 
 
 def _searches(model: FittedModel) -> bool:

@@ -33,15 +33,15 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             self.__dict__.pop(name, None)
 
     def _conclude(
-        self, found: Certificate, stopped_at: int | None = None, reason: str = ""
+        self, certificate: Certificate, stopped_at: int | None = None, reason: str = ""
     ) -> None:
         """Set ``certificate_``, and warn where it does not hold: ``_warn_of_certificate``."""
-        self._set_certificate(found)
+        self._set_certificate(certificate)
         self._warn_of_certificate(stopped_at, reason)
 
-    def _set_certificate(self, found: Certificate) -> None:
-        """Set ``certificate_``: what was found, labelled with the trace and how the fit ended."""
-        self.certificate_ = self._monitor.label(found)
+    def _set_certificate(self, certificate: Certificate) -> None:
+        """Set ``certificate_``, labelled with the trace and with how the fit ended."""
+        self.certificate_ = self._monitor.label(certificate)
 
     def _warn_of_certificate(
         self,

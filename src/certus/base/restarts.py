@@ -17,7 +17,7 @@ SAME_OBJECTIVE = 1e-12  # relative: objectives that differ by rounding alone are
 
 
 class Outcome(Protocol):
-    """What a solver returns of one start."""
+    """Result of a solver for one start."""
 
     @property
     def objective(self) -> float: ...
@@ -27,7 +27,7 @@ class Outcome(Protocol):
 
 
 class Iterate(NamedTuple):
-    """Where a start is after some steps."""
+    """State of a start after some steps."""
 
     parameters: Any
     n_iter: int
@@ -41,7 +41,7 @@ F = TypeVar("F", bound=Outcome)
 class Restarts(Generic[F]):
     """The starts of one fit.
 
-    ``better(found, best)``: is a later start to be kept in place of the best so far? ``every``:
+    ``better(result, best)``: does a later start replace the best so far? ``every``:
     steps between two lines that are printed, 0 for none.
     """
 
@@ -55,22 +55,22 @@ class Restarts(Generic[F]):
         self.trace: list[TracePoint] = []  # of the start under way
 
     def run(self, solve: Callable[[OnStep], F]) -> F:
-        """The best of ``count`` fits, or of those before a listener said stop.
+        """The best of ``count`` fits, or of those made before a listener stopped the fit.
 
         ``solve(on_step)`` draws the next start, and runs the solver from it.
         """
         best: F | None = None
-        kept: list[TracePoint] = []
+        best_trace: list[TracePoint] = []
         for _ in range(self.count):
             self.trace = []
-            found = solve(self._on_step)
-            self.objectives.append(found.objective)
-            self.steps += found.n_iter
-            if best is None or self.better(found, best):
-                best, kept = found, self.trace
+            result = solve(self._on_step)
+            self.objectives.append(result.objective)
+            self.steps += result.n_iter
+            if best is None or self.better(result, best):
+                best, best_trace = result, self.trace
             if self.monitor.stopped is not None:
                 break
-        self.monitor.trace = kept
+        self.monitor.trace = best_trace
         assert best is not None
         return best
 

@@ -16,11 +16,11 @@ from .facts import (
     FirthFacts,
     Iteration,
     KernelFacts,
-    LeftOut,
-    Move,
+    LeftOutDirection,
     PenalizedFacts,
     Repeat,
-    Restarts,
+    RestartSummary,
+    RowMove,
     SeparationProof,
     SquaresFacts,
 )
@@ -36,7 +36,7 @@ from .findings import (
 )
 
 if TYPE_CHECKING:
-    from .registry import Claim
+    from .registry import ClaimKind
 
 Result = Mapping[str, object]  # of a proof's ``check``
 Fit = Mapping[str, object]  # what is known of the fit: contradictions, ours, iteration
@@ -45,7 +45,7 @@ Make = Callable[[Result, Fit], Finding]
 T = TypeVar("T")
 
 
-def from_check(claim: "Claim", result: Result, reading: Reading) -> Finding:
+def from_check(claim: "ClaimKind", result: Result, reading: Reading) -> Finding:
     """The finding of a claim whose proof returned ``result``."""
     fit = {
         "contradictions": (*reading.contradictions, *_tuple(result.get("wrong", ()))),
@@ -88,7 +88,7 @@ def _optional(cls: Callable[..., T], result: object) -> T | None:
 def _optimum(result: Result, fit: Fit, facts: Facts) -> Finding:
     kind = StationaryFinding if result.get("kind") == "stationary" else GlobalFinding
     left_out = [
-        _make(LeftOut, one, columns=_whole(one["columns"]), times=_tuple(one["times"]))
+        _make(LeftOutDirection, one, columns=_whole(one["columns"]), times=_tuple(one["times"]))
         for one in _items(result, "left_out")
     ]
     return _make(
@@ -138,7 +138,7 @@ def kernel_machine(result: Result, fit: Fit) -> Finding:
 def clusters(result: Result, fit: Fit) -> Finding:
     move, value = result.get("move"), None
     if isinstance(move, Mapping):
-        value = _make(Move, move, source=move["from"], target=move["to"])
+        value = _make(RowMove, move, source=move["from"], target=move["to"])
     return _make(ClusterFinding, result, **fit, move=value, restarts=_restarts(result))
 
 
@@ -147,9 +147,9 @@ def mixture(result: Result, fit: Fit) -> Finding:
     return _make(MixtureFinding, result, **fit, degenerate=collapsed, restarts=_restarts(result))
 
 
-def _restarts(result: Result) -> Restarts | None:
+def _restarts(result: Result) -> RestartSummary | None:
     value = result.get("restarts")
-    return Restarts(*value) if isinstance(value, tuple) else None
+    return RestartSummary(*value) if isinstance(value, tuple) else None
 
 
 def ncfs(result: Result, fit: Fit) -> Finding:

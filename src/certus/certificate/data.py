@@ -13,7 +13,7 @@ from .matrix import Matrix
 
 if TYPE_CHECKING:
     from .check_results import Result
-    from .registry import Claim
+    from .registry import ClaimKind
 
 T = TypeVar("T")
 Block = tuple[Matrix, np.ndarray | None, np.ndarray | None]  # X, y, s
@@ -90,7 +90,7 @@ class Data:
         return self.rows.take(i).block(0, len(i))
 
 
-def checked(claim: "Claim", data: Data, **claims: object) -> "Result":
+def checked(claim: "ClaimKind", data: Data, **claims: object) -> "Result":
     """Run the proof of a claim; where it takes long the main thread listens for Ctrl-C."""
     check = partial(import_module(claim.proof).check, data, **claims)
     listen = claim.factors and long_enough_to_listen(data.shape)

@@ -20,7 +20,7 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutDirection:
     """The direction Σ times·column + constant, which the claim leaves out."""
 
     columns: tuple[int, ...]
@@ -46,7 +46,7 @@ class ColumnSpread:
 
 
 @dataclass(frozen=True)
-class Restarts:
+class RestartSummary:
     """Number of starts that ended at the best objective, and the distance of the worst."""
 
     agreeing: int
@@ -55,7 +55,7 @@ class Restarts:
 
 
 @dataclass(frozen=True)
-class Move:
+class RowMove:
     """A row whose move to another cluster lowers the objective."""
 
     gain: float
@@ -98,7 +98,7 @@ class SeparationProof:
 
 
 @dataclass(frozen=True)
-class OneColumn:
+class SeparatingColumn:
     """One column separates a class from the others."""
 
     column: int
@@ -127,7 +127,7 @@ class Ordering:
     rises: bool  # the first column, with the classes
 
 
-Separation = OneColumn | Combination | Ordering
+Separation = SeparatingColumn | Combination | Ordering
 
 # --- facts of one family of models with coefficients ----------------------------------------------
 

@@ -21,10 +21,10 @@ from .facts import (
     Iteration,
     KernelFacts,
     LeaveOneOut,
-    LeftOut,
-    Move,
+    LeftOutDirection,
     PenalizedFacts,
-    Restarts,
+    RestartSummary,
+    RowMove,
     SquaresFacts,
 )
 
@@ -68,7 +68,7 @@ class OptimumFinding(Finding):
     coef_error: float | None = None
     coef_share: float | None = None  # coef_error as a share of ‖w‖
     step_gain: float = 0.0  # what one step gains, as a share of f₀, where nothing is proven
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutDirection, ...] = ()
     facts: Facts | None = None
 
     @property
@@ -108,7 +108,7 @@ class LocalFinding(Finding):
 
     gain: float = float("nan")  # of one more step
     at_least: bool = False  # ``gain`` is a lower bound
-    restarts: Restarts | None = None
+    restarts: RestartSummary | None = None
     far: float = 0.0  # distance from the origin, in units of the spread of the rows
 
     @property
@@ -129,7 +129,7 @@ class ClusterFinding(LocalFinding):
     ties: np.ndarray  # rows with several nearest centres, and their labels
     degenerate: int | None = None  # distinct rows, where they are fewer than clusters
     rose: float = 0.0  # by which the objective rose during the fit, as the solver reports it
-    move: Move | None = None
+    move: RowMove | None = None
     moves_at_most: float | None = None  # largest gain of a single row's move; None: not tested
     untested: int = 0  # rows with nearly all weight of their cluster
     unrounded: float = 0.0  # share that means with more digits than are stored would gain

@@ -27,8 +27,8 @@ def compared_with_fit(
 ) -> "Certificate":
     """The certificate with a note on its rows; "other rows" where they are not those of the fit."""
     notes = list(certificate.notes)
-    if inner.way:
-        notes.append(f"found inside {' → '.join(inner.way)}, on the data that reached it")
+    if inner.path:
+        notes.append(f"found inside {' → '.join(inner.path)}, on the data that reached it")
     if not reading.ours and CLAIMS[reading.definition].keeps_rows:
         return replace(certificate, notes=tuple(notes))
     if not reading.ours:

@@ -13,12 +13,12 @@ from .check_results import CvChoice, from_check
 from .data import Data, checked
 from .facts import ClassFacts, ColumnSpread, SquaresFacts
 from .findings import Finding, OptimumFinding
-from .registry import Claim
+from .registry import ClaimKind
 from .separating_columns import what_separates
 from .status import CERTIFIED_STATUSES, contradicted_attributes
 
 
-def prove(claim: Claim, reading: Reading, rows: Rows, tol: float, bound: bool) -> Finding:
+def prove(claim: ClaimKind, reading: Reading, rows: Rows, tol: float, bound: bool) -> Finding:
     """Finding of the proof on these rows. ``bound``: compute one even where it costs extra."""
     data, options = Data(_as_defined(rows, reading.labels)), dict(reading.extra_claims)
     if bound:

@@ -34,7 +34,7 @@ from .pages import machines as machine_pages
 from .pages import neighbors as neighbor_pages
 from .pages import regression as regression_pages
 from .pages.logistic import logistic
-from .pages.problem import Problem
+from .pages.problem import PageCall
 from .pages.wording import PageWording
 from .parameters import Parameters
 
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from .certificate import Certificate
 
 Answers = Callable[[object, Rows, Reading], Result]
-Pages = Callable[[Parameters, Labels | None], Iterable[Problem]]
+Pages = Callable[[Parameters, Labels | None], Iterable[PageCall]]
 
 
-def _no_page(_p: Parameters, _labels: Labels | None) -> list[Problem]:
+def _no_page(_p: Parameters, _labels: Labels | None) -> list[PageCall]:
     return []
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimKind:
     """A kind of claim; ``name`` is the ``definition`` of a reading (``audit/``)."""
 
     name: str
@@ -64,11 +64,11 @@ class Claim:
     maximised: bool = False  # a larger objective is better
 
 
-def _rows() -> list[Claim]:
+def _rows() -> list[ClaimKind]:
     def regression(
         name: str, family: str, wording: Wording, finding: results.Make, page: Pages
-    ) -> Claim:
-        return Claim(
+    ) -> ClaimKind:
+        return ClaimKind(
             name, f"certus.proofs.{family}.{name}", finding, wording, page,
             linear_answers.linear, factors=name != "huber_regression",
         )  # fmt: skip
@@ -76,21 +76,21 @@ def _rows() -> list[Claim]:
     def classifier(
         name: str, wording: Wording, page: Pages, answers: Answers = linear_answers.linear,
         family: str = "glm",
-    ) -> Claim:  # fmt: skip
-        return Claim(
+    ) -> ClaimKind:  # fmt: skip
+        return ClaimKind(
             name, f"certus.proofs.{family}.{name}", results.classes, wording, page, answers,
             factors=family == "glm",
         )  # fmt: skip
 
-    def kernel_machine(name: str, page: Pages, module: str = "") -> Claim:
-        return Claim(
+    def kernel_machine(name: str, page: Pages, module: str = "") -> ClaimKind:
+        return ClaimKind(
             name, f"certus.proofs.lssvm.{module or name}", results.kernel_machine, KernelWording(),
             page, answers_from_rows.kernel,
         )  # fmt: skip
 
-    def tree(name: str, wording: TreeWording, page: Pages) -> Claim:
+    def tree(name: str, wording: TreeWording, page: Pages) -> ClaimKind:
         proof = f"certus.proofs.linkage.{name}"
-        return Claim(name, proof, results.tree, wording, page, cluster_answers.tree_of_clusters)
+        return ClaimKind(name, proof, results.tree, wording, page, cluster_answers.tree_of_clusters)
 
     return [
         regression("least_squares", "least_squares", SquaresWording(), results.squares,
@@ -105,21 +105,21 @@ def _rows() -> list[Claim]:
         classifier("huber", ClassWording(), class_pages.huber),
         classifier("squared_hinge", HingeWording("squared_hinge"), class_pages.squared_hinge),
         classifier("hinge", HingeWording("hinge"), class_pages.hinge, family="hinge"),
-        Claim("firth", "certus.proofs.glm.firth", results.firth, FirthWording(),
+        ClaimKind("firth", "certus.proofs.glm.firth", results.firth, FirthWording(),
               class_pages.firth, linear_answers.logistic, factors=True),
         kernel_machine("lssvm", machine_pages.lssvm),
         kernel_machine("lssvm_primal", machine_pages.lssvm_primal, module="primal"),
-        Claim("svc", "certus.proofs.hinge.svc", results.kernel_machine, HingeKernelWording(),
+        ClaimKind("svc", "certus.proofs.hinge.svc", results.kernel_machine, HingeKernelWording(),
               machine_pages.svc, answers_from_rows.svc),
-        Claim("neighbors", "certus.proofs.neighbors.neighbors", results.neighbors,
+        ClaimKind("neighbors", "certus.proofs.neighbors.neighbors", results.neighbors,
               NeighborWording(), neighbor_pages.neighbors, keeps_rows=True),
         tree("linkage", TreeWording(), neighbor_pages.linkage),
         tree("diana", DivisiveWording(), neighbor_pages.diana),
-        Claim("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
+        ClaimKind("kmeans", "certus.proofs.kmeans.kmeans", results.clusters, ClusterWording(),
               cluster_pages.kmeans, cluster_answers.kmeans),
-        Claim("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),
+        ClaimKind("mixture", "certus.proofs.mixture.mixture", results.mixture, MixtureWording(),
               cluster_pages.mixture, cluster_answers.mixture, maximised=True),
-        Claim("ncfs", "certus.proofs.ncfs.ncfs", results.ncfs, SelectionWording(),
+        ClaimKind("ncfs", "certus.proofs.ncfs.ncfs", results.ncfs, SelectionWording(),
               neighbor_pages.ncfs, answers_from_rows.ncfs, maximised=True),
     ]  # fmt: skip
 
@@ -128,15 +128,15 @@ CLAIMS = {claim.name: claim for claim in _rows()}
 _BY_PROOF = {claim.proof: claim for claim in CLAIMS.values()}
 
 
-def _undefined(wording: Wording) -> Claim:
+def _undefined(wording: Wording) -> ClaimKind:
     """The claim of a model without a definition."""
-    return Claim("", "", results.squares, wording, _no_page)
+    return ClaimKind("", "", results.squares, wording, _no_page)
 
 
 _UNDEFINED = {"exact": _undefined(UndefinedAnswers()), "stationary": _undefined(UndefinedWording())}
 
 
-def claim_of(certificate: "Certificate") -> Claim:
+def claim_of(certificate: "Certificate") -> ClaimKind:
     """The claim that a certificate was made for."""
     if not certificate.definition:
         return _UNDEFINED[certificate.kind]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..data.rows import Rows
-from .facts import Combination, OneColumn, Ordering, Separation, SeparationProof
+from .facts import Combination, Ordering, SeparatingColumn, Separation, SeparationProof
 
 MAX_ENTRIES = 1 << 30  # entries, zeros included, that are searched: a second or two
 
@@ -71,7 +71,7 @@ def _wider(left: Ranges, right: Ranges) -> Ranges:
     return np.minimum(left[0], right[0]), np.maximum(left[1], right[1]), left[2] + right[2]
 
 
-def _by_one_column(low: np.ndarray, high: np.ndarray) -> OneColumn | None:
+def _by_one_column(low: np.ndarray, high: np.ndarray) -> SeparatingColumn | None:
     """The first column that separates a class from the others, with threshold and side.
 
     A column without rows on its threshold is preferred. On the ``side`` of the threshold there are
@@ -94,11 +94,11 @@ def _by_one_column(low: np.ndarray, high: np.ndarray) -> OneColumn | None:
                 other = 1 - k if K == 2 else None
                 if K == 2 and side == "<":  # stated for the rows above
                     side, k, other = ">", 1 - k, k
-                return OneColumn(j, threshold, k, side, other=other)
+                return SeparatingColumn(j, threshold, k, side, other=other)
             touching = np.flatnonzero((own_edge == edge) & (sign * far > sign * edge))
             if len(touching) and doubtful is None:
                 j = int(touching[0])
-                doubtful = OneColumn(j, float(edge[j]), k, side)
+                doubtful = SeparatingColumn(j, float(edge[j]), k, side)
     return doubtful
 
 
@@ -109,7 +109,7 @@ def _between(low: float, high: float) -> float:
     return next((x for x in short if low < x < high), low)
 
 
-def _counted(rows: Rows, separating: OneColumn, counts: np.ndarray) -> OneColumn:
+def _counted(rows: Rows, separating: SeparatingColumn, counts: np.ndarray) -> SeparatingColumn:
     if separating.other is not None:
         other_rows = int(counts[separating.other])
         return replace(separating, rows=int(counts[separating.class_index]), other_rows=other_rows)

@@ -20,19 +20,19 @@ from ..text.format import count, number, printable, small
 
 if TYPE_CHECKING:
     from ..certificate import Certificate
-    from .demo import Fit, Shown
+    from .demo import AuditedFit, Shown
 
 WIDTH = 80
-LABEL = 15  # of explain(): wrapped lines are indented by it
+LABEL_WIDTH = 15  # of explain(): wrapped lines are indented by it
 INDENT = 4
-NAME = 11  # the longest name of a row
+NAME_WIDTH = 11  # the longest name of a row
 COLOURS = {"good": "32", "bad": "1;31", "poor": "33", "dim": "2", "strong": "1"}
-TONE = {
+COLOUR_OF_STATUS = {
     "optimal": "good", "stationary": "good", "exact": "good", "local optimum": "good",
     "nearly optimal": "poor",
 }  # fmt: skip
 # lines of explain() that say the same in every audit of the demo
-REPEATED = ("Minimised", "Note", "Checked by")
+REPEATED_LABELS = ("Minimised", "Note", "Checked by")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,7 +101,7 @@ def _unknown(what: str, given: str, known: Iterable[str]) -> int:
 
 
 def _colours() -> bool:
-    """On a terminal that can, unless the person said no (no-color.org)."""
+    """Whether to colour: on a capable terminal, unless NO_COLOR is set (no-color.org)."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and sys.stdout.isatty()
 
@@ -110,7 +110,7 @@ def _paint(text: str, tone: str) -> str:
     return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if _colours() else text
 
 
-def _say(text: str = "") -> None:
+def _print(text: str = "") -> None:
     print(printable(text))
 
 
@@ -129,8 +129,8 @@ def _demo(chosen: argparse.Namespace) -> int:
             return _unknown("row", name, rows)
     names = chosen.names or list(rows)
     title = f"certus {__version__} beside scikit-learn {sklearn.__version__}"
-    _say(_paint(title, "strong"))
-    _say("Every answer is checked from the data it was fitted to, by the same definition.\n")
+    _print(_paint(title, "strong"))
+    _print("Every answer is checked from the data it was fitted to, by the same definition.\n")
     shown = []
     for name in names:
         shown.append(run(rows[name]))
@@ -140,39 +140,41 @@ def _demo(chosen: argparse.Namespace) -> int:
             _details(each.row.name, each.ours.certificate, skip=())
         theirs = each.theirs
         if theirs is not None and (chosen.all_details or not theirs.certificate.certified):
-            _details(each.row.name, theirs.certificate, () if chosen.all_details else REPEATED)
+            _details(
+                each.row.name, theirs.certificate, () if chosen.all_details else REPEATED_LABELS
+            )
     _closing(shown)
     return 0 if all(each.right for each in shown) else 1
 
 
 def _row(shown: "Shown") -> None:
     row, n = shown.row, shown.ours.certificate.shape[0]
-    told = textwrap.wrap(f"{row.call}: {row.about}, {count(n, 'row')}", WIDTH - NAME - 1)
-    _say(f"{_paint(f'{row.name:<{NAME}}', 'strong')} {told[0]}")
-    for line in told[1:]:
-        _say(" " * (NAME + 1) + line)
+    lines = textwrap.wrap(f"{row.call}: {row.about}, {count(n, 'row')}", WIDTH - NAME_WIDTH - 1)
+    _print(f"{_paint(f'{row.name:<{NAME_WIDTH}}', 'strong')} {lines[0]}")
+    for line in lines[1:]:
+        _print(" " * (NAME_WIDTH + 1) + line)
     proven = "proven" if shown.right else "please report this"
     _answer("certus", shown.ours, proven)
     if shown.theirs is None:
-        _say(f"{' ' * INDENT}{'scikit-learn':<13} has no such model")
+        _print(f"{' ' * INDENT}{'scikit-learn':<13} has no such model")
     else:
         _answer("scikit-learn", shown.theirs, _complaint(shown))
     for text in shown.ours.warned:
         _wrapped(text, first=INDENT, rest=INDENT)
-    _say()
+    _print()
 
 
 def _complaint(shown: "Shown") -> str:
-    """What is wrong with scikit-learn's answer, should it be refused."""
+    """The fault of scikit-learn's answer; empty where it is certified."""
     assert shown.theirs is not None
-    said = "with a warning" if shown.theirs.warned else "no warning"
+    warned = "with a warning" if shown.theirs.warned else "no warning"
     if shown.row.expects == "exact":
         wrong = count(int(shown.theirs.certificate.objective), "wrong answer")
-        return f"{wrong}, {said}"
+        return f"{wrong}, {warned}"
     if shown.theirs.certificate.maximised:
-        return f"{number(shown.below, 2)} a row too low, {said}"
+        return f"{number(shown.below, 2)} a row too low, {warned}"
     none = shown.row.expects == "no finite optimum"
-    return f"{'an answer' if none else _times(shown.times)}, {said}"
+    return f"{'an answer' if none else _times(shown.times)}, {warned}"
 
 
 def _times(times: float) -> str:
@@ -181,10 +183,11 @@ def _times(times: float) -> str:
     return f"{number(100 * (times - 1), 2)} % too high"
 
 
-def _answer(library: str, fit: "Fit", complaint: str) -> None:
+def _answer(library: str, fit: "AuditedFit", complaint: str) -> None:
     c = fit.certificate
     verdict = _paint(
-        f"{c.status if c.certified else c.status.upper():<17}", TONE.get(c.status, "bad")
+        f"{c.status if c.certified else c.status.upper():<17}",
+        COLOUR_OF_STATUS.get(c.status, "bad"),
     )
     good, value = f"within {small(c.gap)} of the best possible", number(c.objective, 6)
     if c.status == "stationary":
@@ -193,7 +196,9 @@ def _answer(library: str, fit: "Fit", complaint: str) -> None:
         good, value = "every sampled answer is right", ""
     if c.kind == "local":
         good = f"no step {'raises' if c.maximised else 'lowers'} it"
-    _say(f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}")
+    _print(
+        f"{' ' * INDENT}{library:<13} {verdict} {value:>9}  {good if c.certified else complaint}"
+    )
 
 
 def _wrapped(text: str, first: int = 0, rest: int = 0) -> None:
@@ -206,12 +211,12 @@ def _wrapped(text: str, first: int = 0, rest: int = 0) -> None:
 
 def _details(name: str, certificate: "Certificate", skip: tuple[str, ...]) -> None:
     first, *lines = certificate.explain().splitlines()
-    _say(_paint(name, "strong"))
-    for line in textwrap.wrap(first, WIDTH, subsequent_indent=" " * LABEL):
-        print(_paint(line, TONE.get(certificate.status, "bad")))
+    _print(_paint(name, "strong"))
+    for line in textwrap.wrap(first, WIDTH, subsequent_indent=" " * LABEL_WIDTH):
+        print(_paint(line, COLOUR_OF_STATUS.get(certificate.status, "bad")))
     for line in lines:
         if not line.startswith(skip):
-            _wrapped(line, rest=LABEL)
+            _wrapped(line, rest=LABEL_WIDTH)
     print()
 
 
@@ -222,19 +227,19 @@ def _closing(shown: "list[Shown]") -> None:
     ours = sum(each.ours.certificate.certified for each in shown)
     none = sum(each.right and not each.ours.certificate.certified for each in shown)
     rest = f", {none} proven to have no finite optimum" if none else ""
-    _say(f"certus: {ours} of {count(len(shown), 'fit')} certified{rest}.")
-    _say(
+    _print(f"certus: {ours} of {count(len(shown), 'fit')} certified{rest}.")
+    _print(
         f"scikit-learn: {len(theirs) - len(wrong)} right, {len(wrong)} not, "
         f"{len(silent)} of those without a warning."
     )
-    _say(
+    _print(
         "\nA certificate is about the arithmetic, not about your data: it proves how far\n"
         "the objective can be from its minimum, not that the model is true or predicts\n"
         "well.\n"
         "\nAudit a scikit-learn model of your own, on the rows that it was fitted on:\n"
     )
-    _say(_paint("    import certus", "strong"))
-    _say(_paint("    print(certus.verify(model, X, y).explain())", "strong"))
+    _print(_paint("    import certus", "strong"))
+    _print(_paint("    print(certus.verify(model, X, y).explain())", "strong"))
 
 
 # --- doctor and warm ------------------------------------------------------------------------------
@@ -251,11 +256,11 @@ def _doctor(_: argparse.Namespace) -> int:
     from ..runtime.config import effective_threads
 
     libraries = ("certus", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
-    told = [("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
-    told += [(name, version(name)) for name in libraries]
+    lines = [("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
+    lines += [(name, version(name)) for name in libraries]
     threads = get_config()["threads"]
-    told.append(("threads", f"{effective_threads()} ({'set' if threads else 'all cores'})"))
-    told += [
+    lines.append(("threads", f"{effective_threads()} ({'set' if threads else 'all cores'})"))
+    lines += [
         (
             "BLAS",
             f"{library['internal_api']} {library['version']}, {library['num_threads']} threads",
@@ -266,14 +271,14 @@ def _doctor(_: argparse.Namespace) -> int:
     folder, writable = _kernel_folder()
     remedy = "" if writable else ": not writable, so kernels are compiled anew in every session."
     remedy += "" if writable else " Set NUMBA_CACHE_DIR to a folder of yours."
-    told.append(("kernels", f"{folder}{remedy}"))
-    for name, text in told:
-        _wrapped(f"{name:<{LABEL}}{text}", rest=LABEL)
+    lines.append(("kernels", f"{folder}{remedy}"))
+    for name, text in lines:
+        _wrapped(f"{name:<{LABEL_WIDTH}}{text}", rest=LABEL_WIDTH)
     return 0 if writable else 1
 
 
 def _kernel_folder() -> tuple[str, bool]:
-    """Where compiled kernels are kept, and whether that is possible: Numba's order of choice."""
+    """The folder of compiled kernels, and whether it is writable, in Numba's order of choice."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     folder = chosen or os.path.join(os.path.dirname(os.path.dirname(__file__)), "kernels")
     parent = folder

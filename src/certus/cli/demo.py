@@ -1,6 +1,6 @@
-"""What ``certus demo`` shows: one row a model and a data set, fitted by certus and by scikit-learn.
+"""The rows of ``certus demo``: a model and a data set, fitted by certus and by scikit-learn.
 
-A new model adds its row to ``ROWS`` and nothing else. Data come with scikit-learn or are drawn
+A new model only adds its row to ``ROWS``. Data come with scikit-learn or are drawn
 here, so nothing is downloaded.
 """
 
@@ -38,7 +38,7 @@ class Row:
         return f"{self.model.rsplit('.', 1)[-1]}({given})"
 
 
-class Fit(NamedTuple):
+class AuditedFit(NamedTuple):
     """One library's answer, audited."""
 
     certificate: Certificate
@@ -47,8 +47,8 @@ class Fit(NamedTuple):
 
 class Shown(NamedTuple):
     row: Row
-    ours: Fit
-    theirs: Fit | None
+    ours: AuditedFit
+    theirs: AuditedFit | None
 
     @property
     def right(self) -> bool:
@@ -77,15 +77,15 @@ def run(row: Row) -> Shown:
     return Shown(row, _fit("certus", row, X, y), theirs)
 
 
-def _fit(library: str, row: Row, X: object, y: object) -> Fit:
+def _fit(library: str, row: Row, X: object, y: object) -> AuditedFit:
     module, _, name = row.model.rpartition(".")
     model = getattr(import_module(f"{library}.{module}"), name)(**row.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
     # the verdict is printed in any case
-    told = [w for w in caught if not issubclass(w.category, NotCertifiedWarning)]
-    return Fit(verify(model, X, y), [f"{w.category.__name__}: {w.message}" for w in told])
+    others = [w for w in caught if not issubclass(w.category, NotCertifiedWarning)]
+    return AuditedFit(verify(model, X, y), [f"{w.category.__name__}: {w.message}" for w in others])
 
 
 # --- the data -------------------------------------------------------------------------------------

@@ -183,11 +183,11 @@ def _rows_of_columns(X: SparseMatrix, rows: np.ndarray) -> SparseMatrix:
     number = np.empty(X.shape[0], dtype=np.intp)
     number[rows] = np.arange(len(rows))
     column = np.searchsorted(X.indptr, at, side="right") - 1
-    found = coo_array(
+    rows_in_order = coo_array(
         (X.data[at], (number[X.indices[at]], column)), shape=(len(rows), X.shape[1])
     ).tocsr()
-    found.sort_indices()
-    return found
+    rows_in_order.sort_indices()
+    return rows_in_order
 
 
 class _Block(csr_array):  # type: ignore[misc]
@@ -213,7 +213,7 @@ def _set(
 
 
 class DenseBlocks:
-    """The same rows, each block with its zeros: for what is p×p anyway."""
+    """Sparse rows in dense blocks, for statistics that are p×p anyway."""
 
     def __init__(self, X: CSR):
         self.X, self.shape, self.dtype = X, X.shape, X.dtype

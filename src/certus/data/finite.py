@@ -29,9 +29,9 @@ def require_finite(X: Any, names: Sequence[str] | None, what: str = "X") -> None
     )
 
 
-def _refuse_columns(columns: np.ndarray, told: list[str]) -> None:
+def _refuse_columns(columns: np.ndarray, messages: list[str]) -> None:
     more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
-    raise ValueError(f"{'; '.join(told)}{more}: impute them or drop the rows")
+    raise ValueError(f"{'; '.join(messages)}{more}: impute them or drop the rows")
 
 
 def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
@@ -41,8 +41,8 @@ def _require_finite_entries(X: CSR, names: Sequence[str] | None) -> None:
     bad = ~np.isfinite(X.data)
     if bad.any():
         columns = X.where(bad)
-        told = [_bad_column(X.column(j), column_name(j, names, "X")) for j in columns[:3]]
-        _refuse_columns(columns, told)
+        messages = [_bad_column(X.column(j), column_name(j, names, "X")) for j in columns[:3]]
+        _refuse_columns(columns, messages)
 
 
 def column_name(j: int, names: Sequence[str] | None, what: str = "X") -> str:
@@ -52,7 +52,7 @@ def column_name(j: int, names: Sequence[str] | None, what: str = "X") -> str:
 
 
 def _bad_column(x: np.ndarray, name: str) -> str:
-    told = []
+    messages = []
     for kind, where in (("missing value", np.isnan(x)), ("infinite value", np.isinf(x))):
         rows = np.flatnonzero(where)
         if len(rows):
@@ -61,5 +61,5 @@ def _bad_column(x: np.ndarray, name: str) -> str:
             if len(rows) > 5:
                 which = f"{', '.join(map(str, rows[:5]))}, …"
             noun = "row" if len(rows) == 1 else "rows"
-            told.append(f"{count(len(rows), kind)} ({short}; {noun} {which})")
-    return f"{name} has {' and '.join(told)}"
+            messages.append(f"{count(len(rows), kind)} ({short}; {noun} {which})")
+    return f"{name} has {' and '.join(messages)}"

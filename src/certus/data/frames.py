@@ -162,7 +162,7 @@ def holds_text(called: str, first: str, column: object) -> str:
 
 
 def other_columns(fitted: Sequence[str], given: Sequence[str]) -> str | None:
-    """What is missing, extra or in another place, with the remedy; None where nothing is.
+    """Message on missing, extra or reordered columns, with the remedy; None if they agree.
 
     The first lines are scikit-learn's own words, which its users search for.
     """

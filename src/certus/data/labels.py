@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from ..text.format import count, listed
 from .frames import labels_from_frame, ordered_categories
 
-FEW = 1 << 16  # whole numbers in a range up to this are counted, not sorted
+MAX_COUNTED_RANGE = 1 << 16  # whole numbers in a range up to this are counted, not sorted
 MANY_NUMBERS, ROWS_A_CLASS = 50, 4  # whole numbers that are doubted, and rows that clear them
 MANY_ROWS = 20  # from which scikit-learn, too, doubts classes that are most of the rows
 
@@ -172,7 +172,7 @@ def encode(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         classes, k = encode(values.view(np.uint8))
         return classes.astype(bool), k
     least, most = values.min().item(), values.max().item()
-    if most - least < FEW and most < 1 << 62:
+    if most - least < MAX_COUNTED_RANGE and most < 1 << 62:
         wide = values if kind == "f" else values.astype(np.int64)  # int8 − int8 may overflow
         offset = (wide - least if least else wide).astype(np.intp, copy=False)
         there = np.flatnonzero(np.bincount(offset))
@@ -252,34 +252,34 @@ def in_order(known: np.ndarray, categories: object, y: object, k: np.ndarray) ->
     labels = known.tolist()
     if isinstance(categories, str) and categories == "auto":
         of_type = ordered_categories(y)
-        asked = labels if of_type is None else [label for label in of_type if label in labels]
-        return np.array(asked, dtype=known.dtype)
+        ordered = labels if of_type is None else [label for label in of_type if label in labels]
+        return np.array(ordered, dtype=known.dtype)
     if isinstance(categories, str) or not np.iterable(categories):
         raise ValueError(f"categories={categories!r}: give 'auto', or the classes in their order")
-    asked = [v.item() if isinstance(v, np.generic) else v for v in categories]
-    twice = next((label for j, label in enumerate(asked) if label in asked[:j]), None)
+    ordered = [v.item() if isinstance(v, np.generic) else v for v in categories]
+    twice = next((label for j, label in enumerate(ordered) if label in ordered[:j]), None)
     if twice is not None:
         raise ValueError(f"categories has {twice!r} twice: name each class once")
     for j, label in enumerate(labels):
-        if label not in asked:
+        if label not in ordered:
             raise ValueError(
                 f"y holds {label!r} (row {int(np.argmax(k == j))}), which is not among "
-                f"categories={asked!r}: put it in its place there, or drop its rows"
+                f"categories={ordered!r}: put it in its place there, or drop its rows"
             )
-    for label in asked:
+    for label in ordered:
         if label not in labels:
             raise ValueError(
                 f"categories has {label!r}, and y has no row of it (it holds {named(known)}): its "
                 "two thresholds would be one. Leave it out"
             )
-    return np.array(asked, dtype=known.dtype)
+    return np.array(ordered, dtype=known.dtype)
 
 
 def guessed_order(known: np.ndarray, categories: object, y: object) -> str | None:
-    """What to warn of where nothing but the alphabet says the order; None where something does."""
+    """Warning about classes that only the alphabet orders; None where their type has an order."""
     labels = known.tolist()
-    told = not isinstance(categories, str) or ordered_categories(y) is not None
-    if told or len(labels) < 3 or not isinstance(labels[0], str):
+    has_order = not isinstance(categories, str) or ordered_categories(y) is not None
+    if has_order or len(labels) < 3 or not isinstance(labels[0], str):
         return None
     return (
         f"the classes were put in the order of text, {' < '.join(map(repr, labels[:5]))}"

@@ -1,4 +1,4 @@
-"""Rows that are made when they are asked for, as a source for ``Rows``.
+"""Rows that are computed when they are read, as a source for ``Rows``.
 
     rows start:stop of Φ  =  make(given[start:stop])
 

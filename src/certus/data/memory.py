@@ -1,10 +1,10 @@
-"""How much memory is free."""
+"""The free memory of the machine."""
 
 import os
 
 
 def available_memory() -> int | None:
-    """Bytes; None where the system does not tell."""
+    """Free memory in bytes; None where the system does not report it."""
     try:
         with open("/proc/meminfo") as meminfo:
             for line in meminfo:

@@ -1,4 +1,4 @@
-"""Data as blocks of rows, and the two verbs that all models are made of.
+"""Data as blocks of rows, with the two operations that all models are built from.
 
     reduce:  Σ_b statistic(X_b, y_b, s_b)        map:  rows of out_b = function(X_b, y_b, s_b)
 
@@ -11,8 +11,7 @@ so the answer is the same bits on any number of threads. Whichever thread comple
 blocks are taken in order, so at most log₂(blocks) + threads partial results are alive.
 
 A source is anything with ``shape``, ``dtype`` and ``source[start:stop] → array``: a NumPy array,
-a memory map, sparse rows (``csr.py``), rows made when they are asked for (``lazy.py``), and later
-Arrow batches or Dask chunks.
+a memory map, sparse rows (``csr.py``) or rows that are computed when read (``lazy.py``).
 """
 
 import threading
@@ -27,16 +26,16 @@ from ..runtime.pool import run_on_threads
 from .csr import CSR, Block, DenseBlocks, SparseMatrix
 from .lazy import LazyRows
 
-BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python is seldom asked
+BLOCK_BYTES = 1 << 20  # a block stays in cache, and Python's overhead is small beside it
 SMALL_WORK = 1 << 19  # elements below which a thread costs more than it saves
 SQUARE_WORK = 16  # a p×p statistic costs p/16 passes over the elements
-KEPT = 1 << 19  # elements of a sample that stays in memory
+MAX_CACHED_SAMPLE_ELEMENTS = 1 << 19  # a larger sample does not stay in memory
 ENTRY_BYTES = 12  # of a sparse matrix: a number and its column
 ENTRIES_A_COLUMN = 16  # in a sparse block, so that adding up p sums costs little beside it
 
 
 def add(left: Any, right: Any) -> Any:
-    """Left + right, field by field, into left's own arrays where it has some."""
+    """Left + right, field by field; arrays of left are updated in place."""
     fields = [_add_field(a, b) for a, b in zip(left, right, strict=True)]
     return tuple(fields) if type(left) is tuple else type(left)(*fields)
 
@@ -49,7 +48,7 @@ def _add_field(a: object, b: Any) -> Any:
 
 
 class Source(Protocol):
-    """Where the rows of X come from: an array, a memory map, sparse or lazy rows."""
+    """A source of the rows of X: an array, a memory map, sparse or lazy rows."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -93,13 +92,13 @@ class Rows:
         return float(self.shape[0] if self.s is None else self.s.sum())
 
     def with_targets(self, y: np.ndarray | None, s: np.ndarray | None = None) -> "Rows":
-        """The same X with other targets and weights."""
+        """Rows of this X with other targets and weights."""
         other = Rows(self.X, y, s, threads=self.threads, population=self.population)
         other._samples = self._samples
         return other
 
     def dense(self) -> "Rows":
-        """These rows in dense blocks, each made when it is asked for."""
+        """These rows in dense blocks, each made when it is read."""
         if not self.sparse:
             return self
         return Rows(DenseBlocks(self.X), self.y, self.s, threads=self.threads)
@@ -118,8 +117,10 @@ class Rows:
         return max(least, BLOCK_BYTES // (8 * max(1, self.shape[1])))
 
     def edges(self, block_rows: int | None = None) -> list[tuple[int, int]]:
-        """Near-equal blocks of about ``block_rows`` rows. A function of the shape (and, of sparse
-        rows, the number of entries) alone."""
+        """Edges of near-equal blocks of about ``block_rows`` rows.
+
+        They depend on the shape alone (and, for sparse rows, on the number of entries).
+        """
         n = self.shape[0]
         count = -(-n // (block_rows or self.block_rows()))
         return [(i * n // count, (i + 1) * n // count) for i in range(count)]
@@ -186,7 +187,7 @@ class Rows:
             # the next who looks at as many finds them
             if self.sparse and self.X.columns_only:
                 self._samples[count] = X
-            elif count * p <= KEPT and not self.sparse:
+            elif count * p <= MAX_CACHED_SAMPLE_ELEMENTS and not self.sparse:
                 X.flags.writeable = False
                 self._samples[count] = X
         return self._those(i, X)
@@ -204,7 +205,7 @@ class Rows:
         X, (_, p) = self.X, self.shape
         if self.sparse:
             return CSR(X[i])
-        if isinstance(X, LazyRows) and len(i) * p > KEPT:
+        if isinstance(X, LazyRows) and len(i) * p > MAX_CACHED_SAMPLE_ELEMENTS:
             return X.take(i)
         plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(i) * p >= SMALL_WORK
         if not plain or self.threads == 1:

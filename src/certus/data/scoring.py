@@ -1,4 +1,4 @@
-"""Cross-validated classifiers: scorers, and what people pass on to them and to splitters."""
+"""Scoring of cross-validated classifiers: scorers, and metadata for them and for splitters."""
 
 from inspect import signature
 from typing import Any, ClassVar
@@ -70,10 +70,10 @@ class ScoredByChoice:
         return None if self._by_default() else knowing_classes(self._scorer(), self.classes_)
 
     def _routed(self, sample_weight: object, params: dict[str, Any]) -> dict[str, Any]:
-        """What goes to the splitter and to the scorer."""
+        """Metadata for the splitter and for the scorer."""
         if get_config()["enable_metadata_routing"]:
-            found = process_routing(self, "fit", sample_weight=sample_weight, **params)
-            return {"split": found.splitter.split, "score": found.scorer.score}
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return {"split": routed.splitter.split, "score": routed.scorer.score}
         refuse_without_routing(params)
         return {
             "split": {},
@@ -97,19 +97,19 @@ def of_rows(value: object, rows: np.ndarray, n: int) -> Any:
 
 def knowing_classes(scorer: object, classes: np.ndarray) -> Any:
     """The scorer with all classes for its labels: a fold need not hold each of them."""
-    own = vars(scorer) if "_score_func" in getattr(scorer, "__dict__", {}) else None
-    if own is None:  # somebody's function
+    scorer_vars = vars(scorer) if "_score_func" in getattr(scorer, "__dict__", {}) else None
+    if scorer_vars is None:  # somebody's function
         return scorer
-    asks = signature(own["_score_func"]).parameters
-    if "labels" not in asks:
+    accepted = signature(scorer_vars["_score_func"]).parameters
+    if "labels" not in accepted:
         return scorer
-    told: dict[str, Any] = {"labels": classes}
-    of_one_class = own["_kwargs"].get("average", "binary") == "binary"
-    if len(classes) == 2 and "pos_label" in asks and of_one_class:
-        told["pos_label"] = classes[-1]
+    arguments: dict[str, Any] = {"labels": classes}
+    of_one_class = scorer_vars["_kwargs"].get("average", "binary") == "binary"
+    if len(classes) == 2 and "pos_label" in accepted and of_one_class:
+        arguments["pos_label"] = classes[-1]
     return make_scorer(
-        own["_score_func"],
-        response_method=own["_response_method"],
-        greater_is_better=own["_sign"] == 1,
-        **{**told, **own["_kwargs"]},
+        scorer_vars["_score_func"],
+        response_method=scorer_vars["_response_method"],
+        greater_is_better=scorer_vars["_sign"] == 1,
+        **{**arguments, **scorer_vars["_kwargs"]},
     )

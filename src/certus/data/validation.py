@@ -1,4 +1,4 @@
-"""The only door for data and parameters.
+"""Validation of data and parameters; all input passes through here.
 
 A bad value is named by row and column, with a remedy, before work is lost. Large tall data are not
 read once more for this: NaN and infinity show in the sums of the fit, and are then looked for.
@@ -37,7 +37,7 @@ from .rows import Rows, Source
 ALWAYS_THERE = 1 << 28  # bytes that need no asking
 TAKE_MISSING = ("nan_euclidean", "gower")  # distances that leave missing values out
 Table = np.ndarray | CSR | LazyRows  # X once it is checked
-LOOK_FIRST = 1 << 20  # elements up to which X is searched for NaN before the fit
+MAX_PRECHECKED_ELEMENTS = 1 << 20  # elements up to which X is searched for NaN before the fit
 
 
 def data_for_fit(
@@ -49,7 +49,7 @@ def data_for_fit(
     y = np.asarray(from_series(y, "y"))
     rows = _rows(model, X, y, sample_weight, threads)
     n, p = rows.shape
-    if n * p <= LOOK_FIRST:
+    if n * p <= MAX_PRECHECKED_ELEMENTS:
         require_finite(X, _names(model))
     return rows, y.ndim == 1
 
@@ -89,7 +89,7 @@ def data_for_classification(
     s = weights(sample_weight, n)
     if s is not None and not weightless:
         require_weight(classes, k, s)
-    if n * p <= LOOK_FIRST:
+    if n * p <= MAX_PRECHECKED_ELEMENTS:
         require_finite(X, _names(model))
     return Rows(X, k.astype(float)[:, None], s, threads=threads), classes
 
@@ -103,7 +103,7 @@ def warn_of_a_column() -> None:
 
 
 def data_for_verify(model: Any, X: Any, y: object, sample_weight: object) -> Rows:
-    """The same for a fitted model, whose columns and classes they must be."""
+    """Rows for a fitted model, checked against its columns and classes."""
     estimator = hasattr(model, "__sklearn_tags__")  # a Tree is none
     predicts = estimator and (is_classifier(model) or is_regressor(model))
     if y is None and predicts:
@@ -221,9 +221,9 @@ def _validated(model: object, X: object, reset: bool = True) -> Table:
     how = {"dtype": "numeric", "ensure_all_finite": False}
     if frame is not None:
         fitted = None if reset else _names(model)
-        said = None if fitted is None else other_columns(fitted, frame.names)
-        if said is not None:
-            raise ValueError(said)
+        difference = None if fitted is None else other_columns(fitted, frame.names)
+        if difference is not None:
+            raise ValueError(difference)
         validate_data(model, X, reset=reset, skip_check_array=True)  # counts and names
         return check_array(frame.X, estimator=model, input_name="X", **how)
     try:
@@ -328,7 +328,7 @@ def weights(sample_weight: object, n: int) -> np.ndarray | None:
 
 
 def memory_for_gram(n: int, p: int, threads: int) -> None:
-    """Refuse what cannot be held, before anything is allocated."""
+    """Refuse Gram matrices that do not fit in memory, before anything is allocated."""
     side = min(n, p)
     needed = 8 * side * side * (threads + 2)
     free = None if needed < ALWAYS_THERE else available_memory()
@@ -342,7 +342,7 @@ def memory_for_gram(n: int, p: int, threads: int) -> None:
 
 
 def memory_for_kernel(n: int, matrices: int) -> None:
-    """The same for n × n matrices of float64."""
+    """Refuse n × n matrices of float64 that do not fit in memory."""
     needed = 8 * n * n * matrices
     free = None if needed < ALWAYS_THERE else available_memory()
     if free is not None and needed > free:

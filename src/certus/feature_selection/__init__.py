@@ -1,4 +1,4 @@
-"""Selection of columns by weights that a certificate comes with: NCFS for classes and numbers."""
+"""Feature selection by weights with a certificate: NCFS for classification and regression."""
 
 from .ncfs import NCFSClassifier
 from .ncfs_cv import NCFSClassifierCV

@@ -1,70 +1,78 @@
-"""Fits of a fold's training rows for each λ, from which scores of rows left out are taken."""
+"""Regularisation path of a fold's training rows, for cross-validation scores."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..solvers.ncfs import EXPONENTIAL, Fit, back_from_few, both_ways, lbfgs, one_way
+from ..solvers.ncfs import (
+    COLUMNS_PER_EXPONENTIAL,
+    NCFSFit,
+    ascending_path,
+    descending_path,
+    lbfgs,
+    two_way_path,
+)
 from ._task import SolverParameters, Task, aims_at_kkt
 
-# Share of λ that slopes in the folds may be off. Scores were those of exact fits in six of seven
-# data sets, for 0.6 of the steps; at 1e-2 in one
+# tol of fits in the folds, relative to λ. Scores equalled those of exact fits in six of seven data
+# sets, with 0.6 times the steps; at 1e-2 in one
 PATH_TOL = 1e-3
-# From n²(P + 16) of so many on, what an evaluation takes, a path is coarse: few λ are tried both
-# ways, and fits in which more than FEW_COLUMNS have weight end at COARSE_TOL, in float32. Mean F
-# over λ was within 0.005 Σa of both ways at PATH_TOL, in a tenth of the time
-LONG_EVALUATION, FEW_COLUMNS, COARSE_TOL = 1e7, 64, 0.1
-EXPLORING_STEPS = 20
-NEVER_BACK = ("yang",)  # solvers in which a weight of 0 stays 0
+# If n²(P + 16), the cost of an evaluation, exceeds MAX_EXACT_WORK, a path is coarse: few λ are
+# fitted in both directions, and fits with more than MAX_EXACT_COLUMNS nonzero weights end at
+# COARSE_TOL, in float32. Mean F over λ was within 0.005 Σa of exact paths, in a tenth of the time
+MAX_EXACT_WORK, MAX_EXACT_COLUMNS, COARSE_TOL = 1e7, 64, 0.1
+EXPLORATION_STEPS = 20
+ZERO_IS_ABSORBING = ("yang",)  # solvers that keep a weight of 0 at 0
 
 
 def path_tol(model: SolverParameters) -> float | None:
-    """What a fit within a path ends at; None: the solver's own tol."""
+    """Tolerance of a fit within a path; None for the solver's own."""
     return PATH_TOL if aims_at_kkt(model) else None
 
 
 class FoldPath:
-    """Fits of one fold, whose λ is ``share`` times that of all rows.
+    """Path of one fold, whose λ is ``share`` times that of all rows.
 
-    ``solve`` fits a task from W up to ``path_tol``; ``done`` hears of each fit.
+    ``solve`` fits a task from W up to ``path_tol``; ``on_fit`` is called with λ and each fit.
     """
 
     def __init__(
         self, model: SolverParameters, fold: Task, share: float,
-        solve: Callable[[Task, np.ndarray], Fit], done: Callable[[float, Fit], None],
+        solve: Callable[[Task, np.ndarray], NCFSFit], on_fit: Callable[[float, NCFSFit], None],
     ):  # fmt: skip
-        self.model, self.fold, self.share, self.solve, self.done = model, fold, share, solve, done
+        self.model, self.fold, self.share = model, fold, share
+        self.solve, self.on_fit = solve, on_fit
 
-    def fits(self, ones: np.ndarray, alphas: Sequence[float]) -> list[Fit]:
-        """One fit for each λ, the strongest first; ``ones``: W to begin with."""
+    def fits(self, ones: np.ndarray, alphas: Sequence[float]) -> list[NCFSFit]:
+        """Fit each λ, the strongest first; ``ones`` are the starting weights."""
         n, p = self.fold.problem.shape
-        if self.model.solver in NEVER_BACK:
-            return one_way(self._exact, ones, alphas)
-        if n * n * (p + EXPONENTIAL) <= LONG_EVALUATION:
-            return both_ways(self._exact, ones, alphas)
+        if self.model.solver in ZERO_IS_ABSORBING:
+            return ascending_path(self._exact, ones, alphas)
+        if n * n * (p + COLUMNS_PER_EXPONENTIAL) <= MAX_EXACT_WORK:
+            return two_way_path(self._exact, ones, alphas)
         self.rows = self.fold.in_float32()
-        return back_from_few(self._coarse_if_many, self._explore, ones, alphas)
+        return descending_path(self._coarse_if_many, self._explore, ones, alphas)
 
-    def _heard(self, alpha: float, fit: Fit) -> Fit:
-        self.done(alpha, fit)
+    def _report(self, alpha: float, fit: NCFSFit) -> NCFSFit:
+        self.on_fit(alpha, fit)
         return fit
 
-    def _exact(self, alpha: float, W: np.ndarray) -> Fit:
-        return self._heard(alpha, self.solve(self.fold.at(alpha * self.share), W))
+    def _exact(self, alpha: float, W: np.ndarray) -> NCFSFit:
+        return self._report(alpha, self.solve(self.fold.at(alpha * self.share), W))
 
-    def _coarse(self, alpha: float, W: np.ndarray, most: int) -> Fit:
+    def _coarse(self, alpha: float, W: np.ndarray, max_iter: int) -> NCFSFit:
         problem = self.rows.at(alpha * self.share).problem
-        return lbfgs(problem, W, max_iter=most, tol=COARSE_TOL)
+        return lbfgs(problem, W, max_iter=max_iter, tol=COARSE_TOL)
 
-    def _explore(self, alpha: float, W: np.ndarray) -> Fit:
-        most = min(EXPLORING_STEPS, int(self.model.max_iter))
-        return self._heard(alpha, self._coarse(alpha, W, most))
+    def _explore(self, alpha: float, W: np.ndarray) -> NCFSFit:
+        max_iter = min(EXPLORATION_STEPS, int(self.model.max_iter))
+        return self._report(alpha, self._coarse(alpha, W, max_iter))
 
-    def _coarse_if_many(self, alpha: float, W: np.ndarray) -> Fit:
-        """A coarse fit; an exact one where few columns have weight, or there are few."""
-        if len(W) > FEW_COLUMNS:
+    def _coarse_if_many(self, alpha: float, W: np.ndarray) -> NCFSFit:
+        """Return a coarse fit, or an exact one if few columns have weight."""
+        if len(W) > MAX_EXACT_COLUMNS:
             fit = self._coarse(alpha, W, int(self.model.max_iter))
-            if np.count_nonzero(fit.W) > FEW_COLUMNS:
-                return self._heard(alpha, fit)
+            if np.count_nonzero(fit.W) > MAX_EXACT_COLUMNS:
+                return self._report(alpha, fit)
             W = fit.W
         return self._exact(alpha, W)

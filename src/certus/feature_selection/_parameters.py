@@ -1,4 +1,4 @@
-"""Parameters of NCFS that do not depend on the data, checked before these are looked at."""
+"""Validation of the parameters of NCFS that do not depend on the data."""
 
 from numbers import Real
 from typing import Protocol
@@ -14,7 +14,7 @@ METRICS = ("manhattan", "sqeuclidean", "euclidean", "phi_s")
 
 
 class NCFSParameters(SolverParameters, Protocol):
-    """What is checked here."""
+    """Parameters that are validated here."""
 
     sigma: float
     metric: str
@@ -25,7 +25,7 @@ class NCFSParameters(SolverParameters, Protocol):
 
 
 def check_parameters(model: NCFSParameters) -> None:
-    """Raise with the name, the value and what is allowed."""
+    """Raise an error with the name, the value and what is allowed."""
     if not _above_zero(model.sigma):
         raise ValueError(f"sigma={model.sigma!r}: give a finite number above 0")
     one_of("metric", model.metric, METRICS)

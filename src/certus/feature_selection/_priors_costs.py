@@ -1,9 +1,9 @@
-r"""How much each row counts that is asked for its class, and what an answer costs.
+r"""Row weights from priors, and costs of wrong answers.
 
     a_i = s_i ("empirical"),  s_i/S_c ("balanced"),  S π_c s_i/S_c (shares π);  S_c = Σ s of class c
 
-divided by S = Σs for the mean form. λ = Σa/n is then one problem, however it is written: Yang's 1
-of the sum, MATLAB's 1/n of the mean, 1/50 for three balanced classes of 50.
+divided by S = Σs in the mean form. λ = Σa/n then gives the same problem in any form: Yang's 1 in
+the sum form, MATLAB's 1/n in the mean form, 1/50 for three balanced classes of 50.
 """
 
 from numbers import Real
@@ -18,13 +18,13 @@ from ._types import Costs, Prior, ValueLoss
 
 PRIORS = ("empirical", "balanced", "uniform")
 FORMS = ("sum", "mean")
-SUM_TO_ONE = 1e-6  # shares that were typed in
+SHARE_SUM_ATOL = 1e-6  # of shares typed by hand
 
 
-def asked(
+def row_weights(
     prior: Prior, form: str, classes: np.ndarray, k: np.ndarray, s: np.ndarray | None
 ) -> np.ndarray:
-    """a (n,) of a classification."""
+    """Row weights a (n,) of a classification."""
     s = np.ones(len(k)) if s is None else s
     S_c = np.bincount(k, s, len(classes))
     if isinstance(prior, str) and prior == "empirical":
@@ -32,12 +32,12 @@ def asked(
     elif isinstance(prior, str) and prior == "balanced":
         a = s / S_c[k]
     else:
-        a = s * (S_c.sum() * shares(prior, classes) / S_c)[k]
+        a = s * (S_c.sum() * class_shares(prior, classes) / S_c)[k]
     return a / s.sum() if form == "mean" else a
 
 
-def shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
-    """π (K,)."""
+def class_shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
+    """Shares π (K,) of the classes."""
     K = len(classes)
     if isinstance(prior, str):
         one_of("prior", prior, PRIORS)
@@ -61,7 +61,7 @@ def shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
         )
     if not (np.isfinite(pi).all() and (pi >= 0).all()):
         raise ValueError(f"prior={prior!r}: give shares that are not negative")
-    if abs(pi.sum() - 1) > SUM_TO_ONE:
+    if abs(pi.sum() - 1) > SHARE_SUM_ATOL:
         raise ValueError(
             f"prior={prior!r} sums to {number(float(pi.sum()))}: give shares that sum to 1"
         )
@@ -69,7 +69,7 @@ def shares(prior: Prior, classes: np.ndarray) -> np.ndarray:
 
 
 def costs(loss: Costs, classes: np.ndarray) -> np.ndarray:
-    """L (K, K): what it costs if class j answers for class i."""
+    """Cost matrix L (K, K): L[i, j] is the cost of answering j for class i."""
     K = len(classes)
     if callable(loss):
         L = np.asarray(loss(classes[:, None], classes[None, :]), dtype=float)
@@ -96,8 +96,8 @@ def require_finite_costs(L: np.ndarray, what: str) -> None:
         raise ValueError(f"{what} holds {L[i, j]} at {int(i), int(j)}: costs must be finite")
 
 
-def unit_of_costs(L: np.ndarray) -> float:
-    """The mean cost of a wrong class, so that λ is in its unit; 1 where there is none."""
+def mean_cost(L: np.ndarray) -> float:
+    """Mean cost of a wrong class, the unit of λ; 1 if that is 0."""
     wrong = L[~np.eye(len(L), dtype=bool)]
     return float(np.abs(wrong).mean()) or 1.0
 
@@ -112,21 +112,21 @@ def check_alpha(alpha: object) -> None:
 # --- regression -----------------------------------------------------------------------------------
 
 LOSSES = ("absolute", "squared", "epsilon_insensitive")
-IQR_TO_EPSILON = 13.49  # as MATLAB: a tenth of the spread, if y is normal
+IQR_TO_EPSILON = 13.49  # as in MATLAB: a tenth of the standard deviation for normal y
 
 
 def loss_of_values(
     loss: ValueLoss, epsilon: float | str, y: np.ndarray
 ) -> tuple[PairLoss, float | None]:
-    """loss(y_i, y_j) of arrays, and its ε if it has one."""
+    """Return loss(y_i, y_j) as a function of arrays, and its ε or None."""
     _check_epsilon(epsilon)
     if callable(loss):
-        few = y[: min(3, len(y))]
-        L = np.asarray(loss(few[:, None], few[None, :]), dtype=float)
-        if L.shape != (len(few), len(few)):
+        sample = y[: min(3, len(y))]
+        L = np.asarray(loss(sample[:, None], sample[None, :]), dtype=float)
+        if L.shape != (len(sample), len(sample)):
             raise ValueError(
-                f"loss of arrays of shapes {(len(few), 1)} and {(1, len(few))} has shape {L.shape}"
-                f": give a function that is broadcast, as (u - v) ** 2 is"
+                f"loss of arrays of shapes {(len(sample), 1)} and {(1, len(sample))} has shape "
+                f"{L.shape}: give a function that broadcasts, such as (u - v) ** 2"
             )
         require_finite_costs(L, "loss")
         return loss, None

@@ -1,4 +1,4 @@
-"""Rows drawn anew, without replacement; of classes, each its share."""
+"""Resamples of rows without replacement, stratified by class."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,11 @@ from ..text.format import count, number
 def targets(
     y: ArrayLike, n: int, numbers: bool
 ) -> tuple[np.ndarray, np.ndarray, list[object] | None]:
-    """y as an array, the stratum of each row, and the classes; ``numbers``: it has none."""
+    """Return y as an array, the stratum of each row, and the classes (None for numbers)."""
     if not numbers:
         try:
             labels, _ = read_labels(y, n)
-        except ValueError:  # numbers after all, or what neither can be
+        except ValueError:  # floats are taken for numbers, anything else is an error
             if len(np.shape(y)) != 1 or np.asarray(y).dtype.kind != "f":
                 raise
         else:
@@ -33,17 +33,18 @@ def resamples(
     B: int,
     rng: np.random.RandomState,
 ) -> np.ndarray:
-    """(B, n) of bool; halves in pairs, each holding what the other does not."""
+    """Draw B resamples, (B, n) of bool; halves come in complementary pairs."""
     n, counts = len(strata), np.bincount(strata)
-    least = int(counts.argmin())
-    if _part(share, counts[least]) < 1 and classes is not None:
+    smallest = int(counts.argmin())
+    if _share_of(share, counts[smallest]) < 1 and classes is not None:
+        n_rows = count(int(counts[smallest]), "row")
         raise ValueError(
-            f"class {classes[least]!r} has {count(int(counts[least]), 'row')}, and a share of "
-            f"{number(share)} of that is none: raise share, merge the class with another or drop it"
+            f"class {classes[smallest]!r} has {n_rows}, and a share of {number(share)} of that is "
+            "none: raise share, merge the class with another or drop it"
         )
-    if _part(share, n) < 2:
+    if _share_of(share, n) < 2:
         raise ValueError(
-            f"share={share!r} of {count(n, 'row')} is {_part(share, n)}: at least 2 are needed"
+            f"share={share!r} of {count(n, 'row')} is {_share_of(share, n)}: at least 2 are needed"
         )
     drawn = np.zeros((B, n), dtype=bool)
     halves = share == 0.5
@@ -58,15 +59,18 @@ def resamples(
 def _drawn(
     strata: np.ndarray, share: float, halves: bool, rng: np.random.RandomState
 ) -> list[np.ndarray]:
-    """Of each stratum, its share of rows. Of odd ones a half gets the last row in turn."""
-    taken, more = [], bool(rng.randint(2))
+    """Draw the share of rows from each stratum.
+
+    The odd rows of strata go to the half and to its complement in turn.
+    """
+    drawn, gets_last_row = [], bool(rng.randint(2))
     for stratum in range(int(strata.max()) + 1):
         rows = rng.permutation(np.flatnonzero(strata == stratum))
         odd = halves and len(rows) % 2 == 1
-        taken.append(rows[: _part(share, len(rows)) + (odd and more)])
-        more = more != odd
-    return taken
+        drawn.append(rows[: _share_of(share, len(rows)) + (odd and gets_last_row)])
+        gets_last_row = gets_last_row != odd
+    return drawn
 
 
-def _part(share: float, n: int) -> int:
+def _share_of(share: float, n: int) -> int:
     return int(share * n + 1e-9)  # 0.29 · 100 is 29

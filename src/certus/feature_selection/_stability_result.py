@@ -1,4 +1,4 @@
-"""Which columns are selected again and again, when rows are drawn anew."""
+"""Result of stability selection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,47 +16,47 @@ if TYPE_CHECKING:
     from ..plotting import FeatureWeightsDisplay
 
 
-QUANTILES = (0.05, 0.5, 0.95)  # of weights, in tables and pictures
-SHOWN = 20  # columns of a notebook's table
-WHAT = ("frequencies", "weights")
+QUANTILES = (0.05, 0.5, 0.95)  # of weights, in tables and plots
+MAX_HTML_ROWS = 20  # of the table in a notebook
+PLOT_KINDS = ("frequencies", "weights")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityResult:
-    """How often each column was selected from resamples of the rows.
+    """Frequencies with which columns were selected from resamples of the rows.
 
-    Made by ``certus.feature_selection.stability_selection``.
+    Returned by ``certus.feature_selection.stability_selection``.
 
     Attributes
     ----------
     frequencies : (P,) array
-        The share of the resamples in which a column was selected.
+        Share of the resamples in which a column was selected.
     intervals : (P, 2) array
-        Wilson's, for the frequency in ever more resamples of the same rows. They say nothing of
-        other rows.
+        Wilson intervals for the frequency in infinitely many resamples of the same rows. They say
+        nothing about other rows.
     support : (P,) array of bool
-        ``frequencies`` of at least ``threshold``.
+        Mask of the columns with ``frequencies`` of at least ``threshold``.
     selected : (B, P) array of bool
-        What each resample selected.
+        Columns selected from each resample.
     weights : (B, P) array or None
-        What each resample weighed: ``weights_``, ``feature_importances_`` or |``coef_``| of the
-        selector or of its estimator. None where it has none.
+        Weights in each resample: ``weights_``, ``feature_importances_`` or |``coef_``| of the
+        selector or of its estimator. None if it has none.
     drawn : (B, n) array of bool
-        The rows of each resample.
+        Rows of each resample.
     false_selections : float or None
-        q²/((2·threshold − 1)·P), q the mean number of columns that a resample selects: on average
-        over data sets no more columns of ``support`` are such that half of the rows select them
-        with a chance of q/P or less. None where the theorem does not hold: ``share`` other than
-        0.5, or ``threshold`` up to 0.5.
+        q²/((2·threshold − 1)·P) with q the mean number of columns that a resample selects: a bound
+        on the expected number of columns of ``support`` that half of the rows select with a
+        probability of q/P or less. None where the theorem does not hold: ``share`` other than 0.5,
+        or ``threshold`` up to 0.5.
     n_selected : float
-        q.
+        Mean number of columns that a resample selects, q.
     threshold, share, confidence : float
     names : tuple of str
-        Of the columns: those of the frame, or "column 0", ….
+        Names of the columns: those of the frame, or "column 0", ….
     stopped : str or None
-        By whom and when, if not all resamples were drawn.
+        By whom and when the resampling was stopped, if it was.
     notes : tuple of str
-        What to know beside it.
+        Remarks about the result.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class StabilityResult:
     notes: tuple[str, ...]
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """``support``, or the numbers of its columns, as of scikit-learn's selectors."""
+        """Return ``support``, or the indices of its columns, as scikit-learn's selectors do."""
         return np.flatnonzero(self.support) if indices else self.support
 
     def quantiles(self, q: float | Sequence[float] = QUANTILES) -> np.ndarray:
-        """Of a column's weights over resamples, 0 where it had none; (P,) or (len(q), P)."""
+        """Quantiles of the columns' weights over the resamples, (P,) or (len(q), P)."""
         if self.weights is None:
             raise ValueError(
                 "the selector has no weights: neither weights_, feature_importances_ nor coef_"
@@ -100,17 +100,17 @@ class StabilityResult:
         return np.asarray(np.quantile(self.weights, q, axis=0))
 
     def table(self) -> Table:
-        """A row for each column, the most frequent first; to be read, or taken elsewhere."""
+        """Table with a row for each column, the most frequent first."""
         return self._table(len(self.names))
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each column of X."""
+        """Return a pandas DataFrame with a row for each column of X."""
         return self.table().to_pandas()
 
     def plot(
         self, what: str = "frequencies", *, n_features: int = 20, ax: "Axes | None" = None
     ) -> "FeatureWeightsDisplay":
-        """Draw the columns, largest first: a ``certus.plotting.FeatureWeightsDisplay``.
+        """Plot the columns, largest first (``certus.plotting.FeatureWeightsDisplay``).
 
         Parameters
         ----------
@@ -118,12 +118,12 @@ class StabilityResult:
             Frequencies with Wilson's intervals, or medians of weights with the middle 90 % of the
             resamples.
         n_features : int
-            How many columns at most.
+            Largest number of columns to plot.
         ax : matplotlib Axes, optional
         """
         from ..plotting import FeatureWeightsDisplay
 
-        one_of("what", what, WHAT)
+        one_of("what", what, PLOT_KINDS)
         if what == "weights":
             low, values, high = self.quantiles()
             percent, mark = f"{100 * (QUANTILES[2] - QUANTILES[0]):.0f} %", None
@@ -138,9 +138,9 @@ class StabilityResult:
             kinds=("stable", "not stable"), label=label, mark=mark,
         ).plot(ax, n_features=n_features)  # fmt: skip
 
-    def _table(self, most: int) -> Table:
-        middle = np.zeros(len(self.names)) if self.weights is None else self.quantiles(0.5)
-        order = np.lexsort((-middle, -self.frequencies))[:most]
+    def _table(self, max_rows: int) -> Table:
+        median = np.zeros(len(self.names)) if self.weights is None else self.quantiles(0.5)
+        order = np.lexsort((-median, -self.frequencies))[:max_rows]
         percent = f"{number(100 * self.confidence)} % low"
         columns: dict[str, np.ndarray] = {
             "column": np.array(self.names, dtype=object)[order],
@@ -149,13 +149,13 @@ class StabilityResult:
             "high": self.intervals[order, 1],
         }
         if self.weights is not None:
-            low, middle, high = self.quantiles()[:, order]
-            columns |= {"weight": middle, "5 %": low, "95 %": high}
+            low, median, high = self.quantiles()[:, order]
+            columns |= {"weight": median, "5 %": low, "95 %": high}
         columns["stable"] = np.where(self.support[order], "yes", "")
         title = f"Selected in {count(len(self.selected), 'resample')} of {self._rows_drawn()}"
         notes = list(self.notes)
-        if most < len(self.names):
-            notes.insert(0, f"{len(self.names) - most:,} more columns: table() has them all.")
+        if max_rows < len(self.names):
+            notes.insert(0, f"{len(self.names) - max_rows:,} more columns: table() has them all.")
         return Table(columns, title=title, notes=notes)
 
     def _rows_drawn(self) -> str:
@@ -163,16 +163,16 @@ class StabilityResult:
         return f"{count(int(sizes.max()), 'row')} of {self.drawn.shape[1]:,}"
 
     def _repr_html_(self) -> str:
-        return self._table(min(SHOWN, len(self.names)))._repr_html_()
+        return self._table(min(MAX_HTML_ROWS, len(self.names)))._repr_html_()
 
     def __repr__(self) -> str:
         k, B = int(self.support.sum()), len(self.selected)
         are = "is" if k == 1 else "are"
-        said = (
+        summary = (
             f"{k:,} of {count(len(self.names), 'column')} {are} selected in at least "
             f"{number(100 * self.threshold)} % of {count(B, 'resample')}"
         )
         stopped = "" if self.stopped is None else f"; stopped {self.stopped}"
-        return printable(f"StabilityResult({said}{stopped})")
+        return printable(f"StabilityResult({summary}{stopped})")
 
     __str__ = __repr__

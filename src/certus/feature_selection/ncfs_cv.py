@@ -1,4 +1,4 @@
-"""NCFS for classes with λ chosen on rows left out."""
+"""NCFS for classification with λ chosen by cross-validation."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ from ..data.scoring import ScoredByChoice, of_rows
 from ..data.validation import data_for_classification, one_of
 from ..runtime.config import config_context, effective_threads
 from ..runtime.progress import monitored
-from ..solvers.ncfs import Fit, grid
+from ..solvers.ncfs import NCFSFit, alpha_grid
 from ..text.format import count, number, printable
 from ..text.table import Table
-from ._alpha_result import CHOICES, Choice, name_of_score, require_folds, table, values_of_alphas
+from ._alpha_result import CHOICES, AlphaChoice, read_alphas, require_folds, score_name, table
 from ._base import fit_at
-from ._classes import NCFSOfClasses
+from ._classes import NCFSClassifierBase
 from ._fold_path import FoldPath, path_tol
-from ._messages import alone
+from ._messages import single_row_classes
 from ._parameters import check_parameters
 from ._task import Task
 from ._types import Costs, Folds, Prior
@@ -36,81 +36,82 @@ if TYPE_CHECKING:
     from ..plotting import AlphaCurveDisplay
 
 
-Scorer = Callable[..., float]  # of a model, X and y
+Scorer = Callable[..., float]  # takes a model, X and y
 
 
-class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
-    r"""Which columns tell classes apart, with λ chosen by the score on rows left out.
+class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
+    r"""Neighbourhood component feature selection with λ chosen by cross-validation.
 
     For each fold's training rows, at each λ, maximise
 
         F(W) = Σᵢ aᵢ Σⱼ pᵢⱼ [yᵢ = yⱼ] − λ Σₗ Wₗ,     pᵢⱼ ∝ exp(−D_W(xᵢ, xⱼ)/σ),  j ≠ i
 
-    and score what its rows say of those left out; then, at the λ that was chosen, maximise F for
-    all rows. See :class:`NCFSClassifier`. Columns are scaled, weighted and selected within each
-    fold, so that scores are of rows that had no part in it. λ of a fold is λ times its share of Σa:
-    the sum form and the mean form choose the same.
+    and score its predictions for the rows left out; then, at the chosen λ, maximise F for all rows.
+    See :class:`NCFSClassifier`. Columns are scaled, weighted and selected within each fold, so that
+    the rows scored had no part in the fit. In a fold, λ is multiplied by the fold's share of Σa, so
+    that the sum form and the mean form choose the same λ.
 
     Parameters
     ----------
     alphas : int or array-like of shape (n_alphas,), default=20
-        Values of λ. A whole number: so many, evenly on a logarithmic scale, from the strongest that
-        matters down to a thousandth of it. The strongest is the largest slope of Σ aᵢ Σⱼ pᵢⱼ [yᵢ =
-        yⱼ] by a weight, at W = 0 and at W = 1: from there on W = 0 is a local optimum, and all
-        weights fall from W = 1 ("euclidean" has a kink at W = 0: the slope at W = 1 alone).
+        Values of λ, or their number: then a geometric grid from the strongest useful λ down to a
+        thousandth of it. The strongest is the largest slope of Σ aᵢ Σⱼ pᵢⱼ [yᵢ = yⱼ] in a weight,
+        at W = 0 and at W = 1: for any larger λ, W = 0 is a local optimum and all slopes at W = 1
+        are negative ("euclidean" has a kink at W = 0, so only the slope at W = 1 is used).
     cv : int, splitter or iterable, default=5
-        Folds, of whole numbers stratified.
+        Folds; stratified if a number.
     choice : {"1se", "best"}, default="1se"
-        "best": the λ of the best mean score, of equal ones the strongest. "1se": the strongest λ
-        whose mean score is within one standard error of the best: the fewest columns that these
-        rows cannot tell from the best.
+        "best": the λ of the best mean score; ties go to the strongest. "1se": the strongest λ whose
+        mean score is within one standard error of the best, which these rows do not distinguish
+        from it.
     scoring : str, callable or None, default=None
-        What is best, by scikit-learn's names; larger is better. None: the accuracy of the soft
-        nearest-neighbour rule, rows weighted as in ``fit``.
+        Score by scikit-learn's names; larger is better. None: the accuracy of the soft
+        nearest-neighbour rule, with rows weighted as in ``fit``.
     n_jobs : int or None, default=None
-        Threads at most; None: as many as ``certus.set_config`` allows. The answer is the same.
+        Largest number of threads; None: as many as ``certus.set_config`` allows. The result does
+        not depend on it.
     sigma, metric, prior, loss, form, scale, solver, max_iter, tol, step
-        As in :class:`NCFSClassifier`; ``tol`` is that of the last fit. "phi_s" has no λ to choose.
+        As in :class:`NCFSClassifier`; ``tol`` applies to the last fit. "phi_s" has no λ to choose.
     threshold, n_features_to_select
         As in :class:`NCFSClassifier`, in every fold.
     verbose : int, default=0
-        Above 0, a line is printed for each fold, and for each step of the last fit.
+        If above 0, print a line for each fold, and for each step of the last fit.
 
     Attributes
     ----------
     alpha_ : float
-        The λ that was chosen, ``alphas_[chosen_index_]``.
+        The chosen λ, ``alphas_[chosen_index_]``.
     alphas_ : ndarray of shape (n_alphas,)
-        The strongest first.
+        Values of λ, the strongest first.
     scores_ : ndarray of shape (n_alphas, n_folds)
     scores_without_columns_ : ndarray of shape (n_folds,)
-        With all weights 0: the shares of the classes in the fold's training rows.
+        Scores with all weights 0, where class shares in the training rows are predicted.
     n_selected_ : ndarray of shape (n_alphas, n_folds) of int
-        How many columns each fold selected.
+        Number of columns that each fold selected.
     best_index_, chosen_index_ : int
-        Of the λ with the best mean score, and of the one that was taken.
+        Index of the λ with the best mean score, and of the chosen one.
     weights_, weights_in_units_, feature_importances_, support_, objective_, loo_score_
-        As in :class:`NCFSClassifier`, of all rows at ``alpha_``. ``loo_score_`` is too good: its
-        rows chose the weights. ``scores_`` are not.
+        As in :class:`NCFSClassifier`, for all rows at ``alpha_``. ``loo_score_`` is optimistic,
+        since its rows determined the weights; ``scores_`` are not.
     n_iter_, n_evaluations_, solver_, shift_, scale_, classes_, n_features_in_, feature_names_in_
-        As in :class:`NCFSClassifier`. The last fit begins near the better of two optima: that
-        reached from the mean of the folds' weights, and from W = 1.
+        As in :class:`NCFSClassifier`. The last fit starts near the better of two optima: the one
+        reached from the mean of the folds' weights, and the one reached from W = 1.
     certificate_ : Certificate
-        Of the last fit. The choice of λ is not recomputed.
+        Certificate of the last fit. The choice of λ is not recomputed.
 
     Notes
     -----
-    At a λ that leaves no column of all rows although most folds selected some, the next weaker is
-    taken instead.
+    If all rows select no column at the chosen λ although most folds did, the next weaker λ is used.
 
-    Within a fold λ goes from the weakest to the strongest and back, each fit beginning where the
-    one before ended, and of the two fits for each λ the better is kept. A fold costs 2·n_alphas
-    short fits. Where a fold's n²·(n_features + 16) is above 10⁷, λ goes from the strongest to the
-    weakest, few are tried the other way, and fits of more than 64 columns with weight end early, in
-    float32: scores of weak λ may then be those of other local optima, of about the same F.
+    Within a fold, λ goes from the weakest to the strongest and back, each fit starting where the
+    previous one ended, and the better of the two fits for each λ is kept. A fold costs 2·n_alphas
+    short fits. If a fold's n²·(n_features + 16) is above 10⁷, λ goes from the strongest to the
+    weakest, only a few are fitted in the other direction, and fits with more than 64 nonzero
+    weights end early, in float32: scores of weak λ may then belong to other local optima with about
+    the same F.
 
-    The best of many scores is a little too good. For an honest score of the whole method put the
-    estimator itself into ``cross_val_score``.
+    The best of many scores is slightly optimistic. For an unbiased score of the whole method, pass
+    the estimator itself to ``cross_val_score``.
 
     Examples
     --------
@@ -128,7 +129,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
     [0.97 0.95 0.95]
     """
 
-    warm_start = False  # the folds say where to begin
+    warm_start = False  # the last fit starts from the folds' weights
 
     def __init__(
         self,
@@ -175,7 +176,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
     def fit(
         self, X: object, y: object, sample_weight: object = None, **params: Any
     ) -> "NCFSClassifierCV":
-        """Choose λ and find the weights.
+        """Choose λ and fit the weights.
 
         Parameters
         ----------
@@ -183,8 +184,8 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         y : array-like of shape (n_samples,)
             Labels: whole numbers or text.
         sample_weight : float or array-like of shape (n_samples,), default=None
-            s: how much it counts that a row is answered rightly, in fits and (with metadata
-            routing: if the scorer asks for it) in scores.
+            s: how much a correct prediction of the row counts, in fits and (with metadata routing:
+            if the scorer requests it) in scores.
         **params : dict
             For the scorer and the splitter, with scikit-learn's metadata routing enabled.
 
@@ -194,7 +195,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         """
         check_parameters(self)
         one_of("choice", self.choice, CHOICES)
-        alphas = values_of_alphas(self.alphas)
+        alphas = read_alphas(self.alphas)
         if self.metric == "phi_s":
             raise ValueError(
                 "metric='phi_s' has no λ to choose, only ratios of weights matter: use "
@@ -204,38 +205,39 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         with config_context(threads=effective_threads(self.n_jobs)):
             rows, classes = data_for_classification(self, X, y, sample_weight)
             task = self._prepare(rows, classes, 0.0)
-            self._keep_classes(task, classes)
+            self._set_classes(task, classes)
             labels = classes[self._fit_y]
             splits = check_cv(self.cv, labels, classifier=True).split(X, labels, **routed["split"])
             folds = list(splits)
             require_folds(folds, classes, self._fit_y, rows.s)
-            self.alphas_ = grid(task.problem, alphas) if isinstance(alphas, int) else alphas
+            self.alphas_ = alpha_grid(task.problem, alphas) if isinstance(alphas, int) else alphas
             start = self._choose(task, folds, routed["score"])
             fit = self._maximise(task.at(self.alpha_), start)
-        self._warn_of_fit(fit, [] if self._costs is not None else alone(classes, self._fit_y))
+        singles = [] if self._costs is not None else single_row_classes(classes, self._fit_y)
+        self._warn_of_fit(fit, singles)
         return self
 
     def table(self) -> Table:
-        """The scores, a row for each λ; to be read, or taken elsewhere (``to_pandas``)."""
+        """Table of the scores with a row for each λ; ``to_pandas`` makes it a DataFrame."""
         check_is_fitted(self)
         return table(self)
 
     def plot(self, ax: "Axes | None" = None) -> "AlphaCurveDisplay":
-        """Draw scores and numbers of columns against λ: a ``certus.plotting.AlphaCurveDisplay``."""
+        """Plot scores and numbers of columns against λ (``certus.plotting.AlphaCurveDisplay``)."""
         from ..plotting import AlphaCurveDisplay
 
         check_is_fitted(self)
-        choice = Choice.of(self.scores_)
+        choice = AlphaChoice.of(self.scores_)
         return AlphaCurveDisplay(
             self.alphas_, choice.mean, choice.error, self.n_selected_, best=choice.best,
-            chosen=self.chosen_index_, score=name_of_score(self.scoring),
+            chosen=self.chosen_index_, score=score_name(self.scoring),
             baseline=float(np.mean(self.scores_without_columns_)),
         ).plot(ax)  # fmt: skip
 
     # --- folds ---
 
     def _choose(self, task: Task, folds: Folds, score_params: dict[str, object]) -> np.ndarray:
-        """Set what the folds say; return where the last fit begins."""
+        """Fit and score the folds, set the chosen λ, and return the start of the last fit."""
         shape = len(self.alphas_), len(folds)
         self._monitor.begin(2 * shape[0] * shape[1] + int(self.max_iter))
         self.scores_, self.n_selected_ = np.empty(shape), np.empty(shape, dtype=np.intp)
@@ -245,8 +247,8 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         scorer = self._scorer_of_folds()
         for f, (train, test) in enumerate(folds):
             fold = self._prepare(task.rows.take(train), self.classes_, 0.0)
-            heard = partial(self._keep_fit, task, fold) if f == 0 else _ignore
-            fits = self._path(fold, float(fold.problem.a.sum()) / total, heard)
+            on_fit = partial(self._save_fit, task, fold) if f == 0 else _ignore
+            fits = self._path(fold, float(fold.problem.a.sum()) / total, on_fit)
             params = {name: of_rows(value, test, n) for name, value in score_params.items()}
             left_out = task.rows.take(test)
             model = self._model_of_fold(fold)
@@ -255,34 +257,36 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
                 self.scores_[a, f] = _score(model, left_out, scorer, params)
                 self.n_selected_[a, f] = np.count_nonzero(model.support_)
                 W[a] += model.weights_ / len(folds)
-            nothing = fits[0]._replace(W=np.zeros_like(fits[0].W))
-            model._set(fold, nothing, left_out=False)
+            empty_fit = fits[0]._replace(W=np.zeros_like(fits[0].W))
+            model._set(fold, empty_fit, left_out=False)
             self.scores_without_columns_[f] = _score(model, left_out, scorer, params)
-            self._keep_folds(task, W * (len(folds) / (f + 1)), f + 1, len(folds))
-            self._tell_of_fold(f, len(folds))
-        found = Choice.of(self.scores_)
-        self.best_index_ = found.best
-        self.chosen_index_ = found.strongest if self.choice == "1se" else found.best
+            self._save_folds(task, W * (len(folds) / (f + 1)), f + 1, len(folds))
+            self._print_fold(f, len(folds))
+        choice = AlphaChoice.of(self.scores_)
+        self.best_index_ = choice.best
+        self.chosen_index_ = choice.strongest if self.choice == "1se" else choice.best
         return self._last_start(task, W)
 
     def _last_start(self, task: Task, W: np.ndarray) -> np.ndarray:
-        """Where the last fit begins; ``W``: the folds' mean for each λ.
+        """Start of the last fit; ``W`` are the folds' mean weights for each λ.
 
-        A λ that leaves nothing of all rows is passed over for the next weaker one, if most folds
-        selected something at it: what was scored is another model.
+        If all weights are 0 at a λ although most folds selected columns, the next weaker λ is
+        used, since the folds scored another model.
         """
         last = len(self.alphas_) - 1
         for a in range(self.chosen_index_, last + 1):
             self.chosen_index_, self.alpha_ = a, float(self.alphas_[a])
-            start, found = self._better_start(task.at(self.alpha_), W[a])
-            if found or np.median(self.n_selected_[a]) == 0:
+            start, has_weight = self._better_start(task.at(self.alpha_), W[a])
+            if has_weight or np.median(self.n_selected_[a]) == 0:
                 break
         return start
 
-    def _path(self, fold: Task, share: float, on_fit: Callable[[float, Fit], None]) -> list[Fit]:
-        """Fits of a fold's training rows, for each λ; ``on_fit`` hears of each."""
+    def _path(
+        self, fold: Task, share: float, on_fit: Callable[[float, NCFSFit], None]
+    ) -> list[NCFSFit]:
+        """Fit a fold's training rows for each λ; ``on_fit`` is called with each fit."""
 
-        def done(alpha: float, fit: Fit) -> None:
+        def done(alpha: float, fit: NCFSFit) -> None:
             on_fit(alpha, fit)
             self._monitor.part_done("fold")
 
@@ -291,28 +295,28 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
 
     # --- Ctrl-C ---
 
-    def _keep_folds(self, task: Task, W: np.ndarray, done: int, folds: int) -> None:
-        """From here on Ctrl-C keeps the mean weights W of these folds at their best λ."""
+    def _save_folds(self, task: Task, W: np.ndarray, done: int, folds: int) -> None:
+        """Let Ctrl-C from now on keep the mean weights W of these folds at their best λ."""
         scores, n_selected = self.scores_[:, :done].copy(), self.n_selected_[:, :done].copy()
         without_columns = self.scores_without_columns_[:done].copy()
 
         def attributes() -> dict[str, Any]:
-            found = Choice.of(scores)
-            chosen = found.strongest if self.choice == "1se" else found.best
+            choice = AlphaChoice.of(scores)
+            chosen = choice.strongest if self.choice == "1se" else choice.best
             return {
                 "scores_": scores, "n_selected_": n_selected,
-                "scores_without_columns_": without_columns, "best_index_": found.best,
+                "scores_without_columns_": without_columns, "best_index_": choice.best,
                 "chosen_index_": chosen, **self._with_weights(task, chosen, W[chosen]),
             }  # fmt: skip
 
-        said = (
+        message = (
             f"after {done} of {count(folds, 'fold')}; the mean weights of their fits at the best "
             "alpha so far were kept"
         )
-        self._monitor.keep(attributes, lambda: self._check(task), said)
+        self._monitor.keep(attributes, lambda: self._check(task), message)
 
-    def _keep_fit(self, task: Task, fold: Task, alpha: float, fit: Fit) -> None:
-        """Until a fold is complete Ctrl-C keeps the last fit of the first one's path."""
+    def _save_fit(self, task: Task, fold: Task, alpha: float, fit: NCFSFit) -> None:
+        """Let Ctrl-C keep this fit of the first fold's path until the fold is complete."""
 
         def attributes() -> dict[str, Any]:
             W = np.zeros(task.rows.shape[1])
@@ -325,19 +329,21 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
                 **self._with_weights(task, at, W),
             }  # fmt: skip
 
-        said = "in the first fold; the last model of its path was kept, whose alpha nothing chose"
-        self._monitor.keep(attributes, lambda: self._check(task), said)
+        message = (
+            "in the first fold; the last model of its path was kept, whose alpha nothing chose"
+        )
+        self._monitor.keep(attributes, lambda: self._check(task), message)
 
     def _with_weights(self, task: Task, a: int, W: np.ndarray) -> dict[str, Any]:
-        """Fitted attributes of weights of all columns at the λ of number a."""
-        own = task.at(float(self.alphas_[a]))
-        return self._attributes(own, fit_at(own.problem, 0, W[task.scaling.columns]))
+        """Fitted attributes for weights W of all columns at ``alphas_[a]``."""
+        at_alpha = task.at(float(self.alphas_[a]))
+        return self._attributes(at_alpha, fit_at(at_alpha.problem, 0, W[task.scaling.columns]))
 
     def _check(self, task: Task) -> Certificate:
         return certify(self, task.rows, self._certificate_tol())
 
     def _better_start(self, task: Task, W: np.ndarray) -> tuple[np.ndarray, bool]:
-        """F has several maxima: that near the folds' weights, or near W = 1. Has it any weight?"""
+        """Better of the optima reached from the folds' weights and from W = 1; has it weight?"""
         starts = [self._start(task)]
         if W.any():
             starts.append(self._start(task, W))
@@ -346,31 +352,31 @@ class NCFSClassifierCV(ScoredByChoice, NCFSOfClasses):
         return (best.W, True) if best.W.any() else (starts[0], False)
 
     def _model_of_fold(self, fold: Task) -> NCFSClassifier:
-        own = NCFSClassifier().get_params(deep=False)
-        shared = {name: getattr(self, name) for name in own if name != "alpha"}
+        parameters = NCFSClassifier().get_params(deep=False)
+        shared = {name: getattr(self, name) for name in parameters if name != "alpha"}
         model = NCFSClassifier(**shared)
         model.n_features_in_ = fold.rows.shape[1]
-        model._keep_classes(fold, self.classes_)
+        model._set_classes(fold, self.classes_)
         return model
 
-    def _tell_of_fold(self, f: int, folds: int) -> None:
+    def _print_fold(self, f: int, folds: int) -> None:
         if self.verbose:
             a = int(np.argmax(self.scores_[:, f]))
-            told = (
-                f"{type(self).__name__}: fold {f + 1} of {folds}, {name_of_score(self.scoring)} "
+            line = (
+                f"{type(self).__name__}: fold {f + 1} of {folds}, {score_name(self.scoring)} "
                 f"{number(float(self.scores_[a, f]), 4)} at λ = {number(float(self.alphas_[a]), 3)}"
             )
-            print(printable(told))
+            print(printable(line))
 
 
-def _ignore(alpha: float, fit: Fit) -> None:
-    """Keep nothing: a fold is complete, and what it says is kept."""
+def _ignore(alpha: float, fit: NCFSFit) -> None:
+    """Ignore a fit: the results of complete folds are kept instead."""
 
 
 def _score(
     model: NCFSClassifier, rows: Rows, scorer: Scorer | None, params: dict[str, object]
 ) -> float:
-    """Of a fold's model, on the rows left out; ``scorer`` None: accuracy by weight."""
+    """Score of a fold's model on the rows left out; ``scorer`` None: weighted accuracy."""
     assert rows.y is not None
     y = model.classes_[rows.y[:, 0].astype(np.intp)]
     if scorer is None:

@@ -1,4 +1,4 @@
-"""NCFS for numbers: weights of columns by which the nearest rows have nearly the same y."""
+"""NCFS for regression: feature weights for which nearby rows have similar y."""
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 from ..data.rows import Rows
 from ..data.validation import data_for_fit, warn_of_a_column
 from ..runtime.progress import monitored
-from ..solvers.ncfs import OfValues
+from ..solvers.ncfs import ValueGains
 from ._base import NCFS
 from ._parameters import check_parameters
 from ._priors_costs import check_alpha, loss_of_values
@@ -17,23 +17,23 @@ from ._types import ValueLoss
 
 
 class NCFSRegressor(RegressorMixin, NCFS):
-    r"""Which columns tell y: neighbourhood component feature selection for numbers.
+    r"""Neighbourhood component feature selection for regression.
 
-    Weights W ≥ 0 of the columns are learned so that near rows have nearly the same y: maximise
+    Learns weights W ≥ 0 of the columns for which nearby rows have similar y: maximises
 
         F(W) = −Σᵢ aᵢ Σⱼ pᵢⱼ loss(yᵢ, yⱼ) − λ Σₗ Wₗ,     pᵢⱼ ∝ exp(−D_W(xᵢ, xⱼ)/σ),  j ≠ i
 
-    pᵢⱼ is the chance that row i asks row j for its y. Columns that help less than λ costs get the
-    weight 0. W is w² of MATLAB's fsrnca. The fitted model selects columns (``transform``) and
-    predicts: a new row asks the rows of the fit.
+    pᵢⱼ is the probability that row i takes row j as its neighbour. Columns that gain less than λ
+    costs get weight 0. W is w² of MATLAB's fsrnca. The fitted model selects columns (``transform``)
+    and predicts new rows by their neighbours among the rows of the fit.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        λ: what a weight of 1 costs, in units of the loss. "auto": Σa/n times the mean loss of all
+        λ: the cost of a weight of 1, in units of the loss. "auto": Σa/n times the mean loss of all
         pairs of rows, so that it does not depend on the unit of y. No effect with "phi_s".
     sigma : float, default=1.0
-        σ: how near "near" is.
+        σ: the width of the neighbourhood.
     metric : {"manhattan", "sqeuclidean", "euclidean", "phi_s"}, default="manhattan"
         D_W, as in :class:`NCFSClassifier`.
     loss : {"absolute", "squared", "epsilon_insensitive"} or callable, default="absolute"
@@ -43,72 +43,72 @@ class NCFSRegressor(RegressorMixin, NCFS):
     form : {"sum", "mean"}, default="sum"
         aᵢ = sᵢ, or sᵢ/Σs.
     scale : {"minmax", "standard", None}, default="minmax"
-        Columns are compared after x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or as
-        they are. A column that never changes weighs 0.
+        Scaling of the columns, x ← (x − shift)/scale: to [0, 1], to mean 0 and spread 1, or none. A
+        constant column has weight 0.
     solver : {"lbfgs", "yang"}, default="lbfgs"
-        "lbfgs": L-BFGS on W ≥ 0; it alone ends at a local optimum. "yang": the ascent of the paper,
-        which ends where F hardly changes.
+        "lbfgs": L-BFGS on W ≥ 0; only it ends at a local optimum. "yang": the gradient ascent of
+        Yang, Wang and Zuo (2012), which ends where F hardly changes.
     max_iter : int, default=1000
-        Iterations at most.
+        Largest number of iterations.
     tol : float, default=1e-6
-        "lbfgs" ends when the slope violates its conditions by at most ``tol``·λ, and never above
-        1e-6; "yang" when F changes by less than ``tol``·Σa.
+        "lbfgs" ends when the slope violates the KKT conditions by at most min(``tol``, 1e-6)·λ;
+        "yang" when F changes by less than ``tol``·Σa.
     step : float or "auto", default="auto"
         The first step of "yang"; "auto": 0.01.
     warm_start : bool, default=False
-        Begin at ``weights_`` of the fit before, if it had as many columns; else at W = 1. In "yang"
-        a weight of 0 stays 0.
+        Whether to start at ``weights_`` of the previous fit, if it had as many columns, instead of
+        at W = 1. With "yang" a weight of 0 stays 0.
     threshold : float or str, default="0.01*max"
         Columns with a weight above 0 and of at least this are selected: a number, or "c*max",
         "c*mean", "c*median" of the weights.
     n_features_to_select : int, float or None, default=None
-        Instead of ``threshold``: how many columns, or which share of them, of the largest weights
-        (of equal ones the first). Columns of weight 0 are never selected.
+        Instead of ``threshold``: the number or share of columns to select, by the largest weights
+        (ties go to the first). Columns of weight 0 are never selected.
     verbose : int, default=0
-        Above 0, a line is printed for each step.
+        If above 0, print a line for each step.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
-        W, of the scaled columns, so that they can be compared.
+        Weights W of the scaled columns, which can be compared.
     weights_in_units_ : ndarray of shape (n_features,) or None
-        The same for columns as they were given: D = Σ ``weights_in_units_``·|Δ| ("manhattan") or
+        Weights of the unscaled columns: D = Σ ``weights_in_units_``·|Δ| ("manhattan") or
         Σ ``weights_in_units_``·Δ². None for "phi_s".
     feature_importances_ : ndarray of shape (n_features,)
         W/ΣW.
     support_ : ndarray of shape (n_features,) of bool
-        What is selected.
+        Mask of the selected columns.
     objective_ : float
-        F.
+        F at the fitted weights.
     alpha_ : float
-        λ.
+        The λ used.
     loo_score_ : float
-        R² of what the other rows predict, rows weighted as in ``fit``.
+        R² of the predictions by the other rows, with rows weighted as in ``fit``.
     n_iter_, n_evaluations_ : int
-        Steps of the solver, and how often it computed F.
+        Number of steps, and of evaluations of F.
     solver_ : str
-        What ran.
+        The solver used.
     shift_, scale_ : ndarray of shape (n_features,)
-        Of the columns.
+        Shift and scale of the columns.
     certificate_ : Certificate
-        F, recomputed from the data, and that no small change of W raises it: ∂F/∂Wₗ = 0 where
-        Wₗ > 0 and ∂F/∂Wₗ ≤ 0 where Wₗ = 0, up to 1e-6 λ. A local optimum: F may have others. That
-        sign confirms the columns that were dropped. It does not say that the columns matter for
-        rows that were not seen.
+        Recomputes F from the data, and shows that no small change of W raises it: ∂F/∂Wₗ = 0 where
+        Wₗ > 0 and ∂F/∂Wₗ ≤ 0 where Wₗ = 0, up to 1e-6 λ. That is a local optimum: F may have
+        others. The sign confirms that the dropped columns do not help. It does not say that the
+        columns matter for other rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        Column names of X, if it has any.
     epsilon_ : float or None
         ε, if the loss has one.
 
     Notes
     -----
-    O(n²·P) operations for F and its slope, P the columns that are left, some tens of times; memory
-    for one scaled copy of X and a few million numbers. float32 stays float32. A new row costs
-    O(n·p), p the columns with weight.
+    F and its slope take O(n²·P) operations with P active columns, and are computed some tens of
+    times; memory for one scaled copy of X and a few million numbers. float32 stays float32. A new
+    row costs O(n·p) with p nonzero weights.
 
-    ``sample_weight`` says how much a row counts that is asked, not how much it says: weight 2 is
-    not the row twice, which would also be its own nearest neighbour.
+    ``sample_weight`` is the importance of predicting a row, not its influence on others: weight 2
+    is not the row twice, since the copy would be its nearest neighbour.
 
     Examples
     --------
@@ -164,15 +164,15 @@ class NCFSRegressor(RegressorMixin, NCFS):
 
     @monitored
     def fit(self, X: object, y: object, sample_weight: object = None) -> "NCFSRegressor":
-        """Find the weights.
+        """Fit the weights.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            s: how much the loss of a row counts. It does not change what the row says of others, so
-            weight 2 is not the row twice.
+            s: how much the loss of a row counts. It does not change the row's influence on others,
+            so weight 2 is not the row twice.
 
         Returns
         -------
@@ -185,14 +185,14 @@ class NCFSRegressor(RegressorMixin, NCFS):
         if not flat:
             warn_of_a_column()
         task = self._prepare(rows)
-        self._fit_y = _values(rows).copy()  # which the person may change
+        self._fit_y = _values(rows).copy()  # the caller may change y later
         self.epsilon_ = loss_of_values(self.loss, self.epsilon, self._fit_y)[1]
         fit = self._maximise(task, self._start(task, before))
         self._warn_of_fit(fit, [])
         return self
 
     def _prepare(self, rows: Rows, alpha: float | None = None) -> Task:
-        """The problem of rows; ``alpha``: λ, if not the parameter's."""
+        """Problem of rows; ``alpha`` overrides the parameter λ."""
         n = rows.shape[0]
         self._require_rows(n)
         self._dense(rows.X)
@@ -200,21 +200,21 @@ class NCFSRegressor(RegressorMixin, NCFS):
         loss, _ = loss_of_values(self.loss, self.epsilon, y)
         a = np.ones(n) if rows.s is None else rows.s
         a = a / a.sum() if self.form == "mean" else a
-        G, scaling = OfValues(y, loss), self._scaling(rows)
+        G, scaling = ValueGains(y, loss), self._scaling(rows)
         if alpha is None:
             check_alpha(self.alpha)
             auto = isinstance(self.alpha, str)
             alpha = _mean_loss(G) * float(a.sum()) / n if auto else float(self.alpha)
         return self._task(rows, scaling, G, a, alpha)
 
-    def _left_out_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
-        """R² of what the other rows say."""
+    def _loo_score(self, task: Task, X: np.ndarray, W: np.ndarray) -> float:
+        """R² of the predictions by the other rows."""
         y, mean = self._fit_y, self._fit_y.mean()
-        said = self._sums(None, (y - mean)[:, None], own=(X, W))[:, 0] + mean
-        return float(r2_score(y, said, sample_weight=task.rows.s))
+        predicted = self._sums(None, (y - mean)[:, None], reference=(X, W))[:, 0] + mean
+        return float(r2_score(y, predicted, sample_weight=task.rows.s))
 
     def predict(self, X: object) -> np.ndarray:
-        """Σⱼ pⱼ(x) yⱼ: the mean of y in the neighbourhood.
+        """Weighted mean Σⱼ pⱼ(x) yⱼ of y in the neighbourhood of x.
 
         Parameters
         ----------
@@ -239,9 +239,9 @@ def _values(rows: Rows) -> np.ndarray:
     return rows.y[:, 0]
 
 
-def _mean_loss(G: OfValues) -> float:
-    """Over all pairs, so that λ is in the units of the loss; 1 where all y are equal."""
+def _mean_loss(G: ValueGains) -> float:
+    """Mean loss over all pairs, the unit of λ; 1 if all y are equal."""
     n, total = len(G.y), 0.0
-    for some in blocks(n, max(1, n // 8)):
-        total -= float(G.of(np.arange(some.start, some.stop)).sum())
+    for rows_of_block in blocks(n, max(1, n // 8)):
+        total -= float(G.of(np.arange(rows_of_block.start, rows_of_block.stop)).sum())
     return total / (n * (n - 1)) or 1.0

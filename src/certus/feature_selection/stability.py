@@ -1,14 +1,14 @@
-r"""Stability selection: which columns would be selected from other rows as well?
+r"""Stability selection: which columns are selected from most resamples of the rows?
 
     f_l = (1/B) Σ_b [column l is selected from the rows I_b],      stable: f_l ≥ π
 
-I_b are drawn without replacement. Halves come in complementary pairs, I and the rest (Shah and
-Samworth, 2013). With q the mean number of columns that a half selects, of P, and π > 1/2
+I_b are drawn without replacement. Halves come in complementary pairs (Shah and Samworth, 2013).
+With q the mean number of columns, of P, that a half selects, and π > 1/2
 
     E #{stable columns that a half selects with probability ≤ q/P}  ≤  q²/((2π − 1)P)
 
 which is also the bound of Meinshausen and Bühlmann (2010) on false selections, if a half selects
-noise no more often than by chance and treats all columns of noise alike.
+noise columns no more often than at random and treats them all alike.
 """
 
 import threading
@@ -32,9 +32,9 @@ from ..text.proportions import wilson
 from ._resampling import resamples, targets
 from ._stability_result import StabilityResult
 
-SEEDS = 2**31 - 1
-LEAST_ROWS = 4  # two halves of two
-WEIGHTS = ("weights_", "feature_importances_", "coef_")
+MAX_SEED = 2**31 - 1
+MIN_ROWS = 4  # two halves of two
+WEIGHT_ATTRIBUTES = ("weights_", "feature_importances_", "coef_")
 
 
 def stability_selection(
@@ -51,40 +51,41 @@ def stability_selection(
     threads: int | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> StabilityResult:
-    """How often each column is selected when rows are drawn anew.
+    """Frequency with which each column is selected from resamples of the rows.
 
-    Ctrl-C ends the drawing; what was found so far is returned, and says so (of fewer than two
-    resamples nothing is known, and the interrupt goes on its way).
+    Ctrl-C ends the resampling and returns the results so far, with a note; with fewer than two
+    resamples the interrupt is raised again.
 
-    A resample has fewer rows than X: where F of NCFS is a sum, a λ that is given as a number weighs
-    1/share times as much there as on all rows. With ``form="mean"`` it does not.
+    A resample has fewer rows than X: if F of NCFS is a sum, a numeric λ has 1/share times the
+    effect that it has on all rows. With ``form="mean"`` it has not.
 
     Parameters
     ----------
     estimator : selector
         Anything with ``fit`` and ``get_support``: NCFSClassifier, NCFSRegressor, scikit-learn's
-        selectors, or a pipeline that ends in one and keeps the columns before it. It is cloned and
-        fitted to each resample; it need not be fitted. Its ``random_state`` is drawn for each
-        resample where it is None.
+        selectors, or a pipeline that ends in one and does not change the columns before it. It is
+        cloned and fitted to each resample; it need not be fitted. If its ``random_state`` is None,
+        a seed is drawn for each resample.
     X : array, sparse matrix or frame of shape (n, p)
     y : array of shape (n,)
-        Labels or numbers. Of labels, each resample holds its share of every class.
+        Labels or numbers. Resamples are stratified by label.
     n_resamples : int
         B, at least 2. With halves, give an even number: they come in pairs.
     share : float
-        Of the rows in a resample, between 0 and 1. The bound on false selections holds for 0.5.
+        Share of the rows in a resample, between 0 and 1. The bound on false selections holds for
+        0.5.
     threshold : float
         π: columns selected in at least this share of the resamples are stable. Above 0.5 for a
         bound; 0.6 to 0.9 is usual, and the penalty of the estimator matters more.
     sample_weight : array of shape (n,), optional
-        Handed to ``fit``, for the rows of the resample.
+        Passed to ``fit``, for the rows of the resample.
     confidence : float
-        Of the intervals.
+        Level of the intervals.
     random_state : int, RandomState or None
     threads : int, optional
-        At most so many; the answer has the same bits on any number.
+        Largest number of threads; the result has the same bits for any number.
     on_progress : callable, optional
-        Called as ``on_progress(done, of)`` after each resample, by the thread that did it.
+        Called as ``on_progress(done, of)`` after each resample, in the thread that fitted it.
 
     Returns
     -------
@@ -108,33 +109,37 @@ def stability_selection(
     _between("share", share, "0.5 for halves; all rows would be the same each time")
     _between("threshold", threshold, "such as 0.6", at_most_one=True)
     _between("confidence", confidence, "such as 0.95")
-    asker = type("stability_selection", (BaseEstimator,), {"fit": None})()
-    X = data_for_search(asker, X, reset=True)
+    validator = type("stability_selection", (BaseEstimator,), {"fit": None})()
+    X = data_for_search(validator, X, reset=True)
     n, p = X.shape
-    if n < LEAST_ROWS:
-        raise ValueError(f"n_samples={n}: give {LEAST_ROWS} rows or more, so that some can be left")
+    if n < MIN_ROWS:
+        raise ValueError(f"n_samples={n}: give {MIN_ROWS} rows or more, so that some can be left")
     selector = _selector_of(estimator)
     numbers = is_regressor(getattr(selector, "estimator", selector))  # SelectFromModel: its model
     y, strata, classes = targets(y, n, numbers)
     s = row_weights(sample_weight, n)
     rng = check_random_state(random_state)
     drawn = resamples(strata, classes, float(share), n_resamples, rng)
-    work = _Work(estimator, X, y, s, drawn, rng.randint(SEEDS, size=n_resamples), on_progress)
-    stopped = work.run(
+    resampling = _Resampling(
+        estimator, X, y, s, drawn, rng.randint(MAX_SEED, size=n_resamples), on_progress
+    )
+    stopped = resampling.run(
         effective_threads(None if threads is None else positive_whole("threads", threads))
     )
-    names = vars(asker).get("feature_names_in_")
-    told = [f"column {j}" for j in range(p)] if names is None else list(map(str, names))
-    return _result(work, stopped, tuple(told), float(share), float(threshold), float(confidence))
+    names = vars(validator).get("feature_names_in_")
+    labels = [f"column {j}" for j in range(p)] if names is None else list(map(str, names))
+    return _result(
+        resampling, stopped, tuple(labels), float(share), float(threshold), float(confidence)
+    )
 
 
 def _result(
-    work: "_Work", stopped: str | None, names: tuple[str, ...], share: float, threshold: float,
-    confidence: float,
+    resampling: "_Resampling", stopped: str | None, names: tuple[str, ...], share: float,
+    threshold: float, confidence: float,
 ) -> StabilityResult:  # fmt: skip
-    done = work.done
-    selected, B = work.selected[done], int(done.sum())
-    weights = None if work.weights is None else work.weights[done]
+    done = resampling.done
+    selected, B = resampling.selected[done], int(done.sum())
+    weights = None if resampling.weights is None else resampling.weights[done]
     frequencies = selected.mean(axis=0)
     support = frequencies >= threshold
     q, P = float(selected.sum(axis=1).mean()), len(names)
@@ -142,14 +147,14 @@ def _result(
     bound = q * q / ((2 * threshold - 1) * P) if holds else None
     notes = [] if stopped is None else [f"Stopped {stopped}: the frequencies are of these."]
     notes += _about_false_selections(bound, q, P, int(support.sum()), threshold, share)
-    alone = _without_other_half(done) if share == 0.5 else 0
-    if alone:
-        stand = "stands" if alone == 1 else "stand"
-        notes.append(f"{count(alone, 'resample')} {stand} without the other half of its pair.")
-    notes += work.warned()
+    n_unpaired = _without_other_half(done) if share == 0.5 else 0
+    if n_unpaired:
+        lack = "lacks" if n_unpaired == 1 else "lack"
+        notes.append(f"{count(n_unpaired, 'resample')} {lack} the other half of its pair.")
+    notes += resampling.warning_notes()
     return StabilityResult(
         frequencies=frequencies, intervals=wilson(selected.sum(axis=0), B, confidence),
-        support=support, selected=selected, weights=weights, drawn=work.drawn[done],
+        support=support, selected=selected, weights=weights, drawn=resampling.drawn[done],
         false_selections=bound, n_selected=q, threshold=threshold, share=share,
         confidence=confidence, names=names, stopped=stopped, notes=tuple(notes),
     )  # fmt: skip
@@ -164,46 +169,46 @@ def _without_other_half(done: np.ndarray) -> int:
 def _about_false_selections(
     bound: float | None, q: float, P: int, stable: int, threshold: float, share: float
 ) -> list[str]:
-    told = f"A resample selects {number(q, 3)} of {count(P, 'column')} on average"
+    average = f"A resample selects {number(q, 3)} of {count(P, 'column')} on average"
     if bound is None:
         why = "threshold is not above 0.5" if threshold <= 0.5 else "share is not 0.5"
-        return [f"{told}. No bound on false selections is known: {why}."]
-    said = (
-        f"{told}. Over data sets like this one, at most {number(bound, 2)} of the stable columns "
-        "are expected to be ones that half of the rows select with a chance of "
+        return [f"{average}. No bound on false selections is known: {why}."]
+    note = (
+        f"{average}. Over data sets like this one, at most {number(bound, 2)} of the stable "
+        "columns are expected to be ones that half of the rows select with a chance of "
         f"{number(q / P, 2)} or less."
     )
     if bound >= max(1, stable):
-        said += " That says nothing here: select fewer columns (a stronger penalty), or raise"
-        said += " threshold."
-    return [said]
+        note += " That bound is useless here: select fewer columns (a stronger penalty), or raise"
+        note += " threshold."
+    return [note]
 
 
-# --- work -----------------------------------------------------------------------------------------
+# --- resampling -----------------------------------------------------------------------------------
 
 
-class _Work:
-    """A fit to each resample; what was done stays if Ctrl-C comes."""
+class _Resampling:
+    """Fits to all resamples; those that are done survive Ctrl-C."""
 
     def __init__(
         self, estimator: Any, X: Any, y: np.ndarray, s: np.ndarray | None, drawn: np.ndarray,
         seeds: np.ndarray, on_progress: Callable[[int, int], object] | None,
     ):  # fmt: skip
         self.estimator, self.X, self.y, self.s = estimator, X, y, s
-        self.drawn, self.seeds, self.told = drawn, seeds, on_progress
+        self.drawn, self.seeds, self.on_progress = drawn, seeds, on_progress
         B, p = len(drawn), X.shape[1]
         self.done = np.zeros(B, dtype=bool)
         self.selected = np.zeros((B, p), dtype=bool)
         self.weights: np.ndarray | None = np.zeros((B, p))
-        self.caught: list[warnings.WarningMessage] = []
+        self.caught_warnings: list[warnings.WarningMessage] = []
         self.lock = threading.Lock()
 
     def run(self, threads: int) -> str | None:
-        """Who stopped it, if somebody did."""
+        """Fit all resamples; return by whom and when it was stopped, or None."""
         B = len(self.drawn)
         try:
-            with warnings.catch_warnings(record=True) as self.caught, blas_limiter:
-                warnings.simplefilter("always")  # about resamples: told together
+            with warnings.catch_warnings(record=True) as self.caught_warnings, blas_limiter:
+                warnings.simplefilter("always")  # summarised in one note
                 run_on_threads(self._one, B, threads)
         except KeyboardInterrupt:
             done = int(self.done.sum())
@@ -223,7 +228,7 @@ class _Work:
         model.set_params(**unset)
         weight = {} if self.s is None else {"sample_weight": self.s[rows]}
         try:
-            with config_context(threads=1):  # what a fit would use of its own
+            with config_context(threads=1):  # resamples are fitted in parallel instead
                 model.fit(self.X[rows], self.y[rows], **weight)
             support = self._support(model)
         except Exception as error:
@@ -237,8 +242,8 @@ class _Work:
             elif self.weights is not None:
                 self.weights[b] = weights
             self.done[b] = True
-            if self.told is not None:
-                self.told(int(self.done.sum()), len(self.drawn))
+            if self.on_progress is not None:
+                self.on_progress(int(self.done.sum()), len(self.drawn))
 
     def _support(self, model: Any) -> np.ndarray:
         support = np.asarray(_selector_of(model).get_support())
@@ -249,37 +254,38 @@ class _Work:
             )
         return support.astype(bool)
 
-    def warned(self) -> list[str]:
-        if not self.caught:
+    def warning_notes(self) -> list[str]:
+        if not self.caught_warnings:
             return []
-        first = self.caught[0]
-        said = " ".join(str(first.message).split())
-        of = f"in {count(int(self.done.sum()), 'fit')}"
+        first = self.caught_warnings[0]
+        message = " ".join(str(first.message).split())
+        fits = f"in {count(int(self.done.sum()), 'fit')}"
         return [
-            f"{count(len(self.caught), 'warning')} {of}, first {first.category.__name__}: {said}"
+            f"{count(len(self.caught_warnings), 'warning')} {fits}, "
+            f"first {first.category.__name__}: {message}"
         ]
 
 
 def _selector_of(model: Any) -> Any:
-    """The model, or what its pipeline ends in."""
+    """Return the model, or the last step of a pipeline."""
     steps = getattr(model, "steps", None)
     return steps[-1][1] if isinstance(steps, list) and steps else model
 
 
 def _weights_of(model: Any, p: int) -> np.ndarray | None:
-    """(p,), not negative; of a selector around an estimator, the estimator's."""
+    """Absolute weights (p,) of the selector or of its estimator, or None."""
     selector = _selector_of(model)
     for owner in (selector, getattr(selector, "estimator_", None)):
-        for name in WEIGHTS:
-            found = getattr(owner, name, None)
-            if found is not None:
-                values = np.abs(np.asarray(found, dtype=float))
+        for name in WEIGHT_ATTRIBUTES:
+            values = getattr(owner, name, None)
+            if values is not None:
+                values = np.abs(np.asarray(values, dtype=float))
                 values = np.sqrt((values**2).sum(axis=0)) if values.ndim == 2 else values
                 return values if values.shape == (p,) else None
     return None
 
 
-# --- what is asked --------------------------------------------------------------------------------
+# --- validation -----------------------------------------------------------------------------------
 
 
 def _require_selector(estimator: Any) -> None:

@@ -1,9 +1,9 @@
-"""The one way in which certus compiles a kernel: once per CPU, kept on disk, free of the GIL.
+"""Compilation of kernels: once per CPU, cached on disk, without the GIL.
 
 A kernel takes arrays and scalars only (function arguments and closures miss the disk cache) and
-calls only kernels of its own file and of the helper files beside this one, kernels/_*.py. Numba's
-cache on disk notices changes of the kernel's own file; those of the helpers, and the number of
-lanes, are part of the name under which a kernel is kept (``_stamp``).
+calls only kernels of its own file and of the helper files kernels/_*.py. Numba's disk cache notices
+changes of the kernel's own file only; a hash of the helpers and the number of lanes are part of the
+name under which a kernel is cached (``_stamp``).
 """
 
 import hashlib
@@ -21,27 +21,27 @@ from numba.core import errors, event
 
 from certus.kernels._fallback import KernelError
 
-# The first and the last version of Numba whose machine code was tested; as in pyproject.toml.
-TESTED = "0.61", "0.68"
+# The first and last version of Numba whose machine code was tested; as in pyproject.toml.
+TESTED_NUMBA_VERSIONS = "0.61", "0.68"
 
 OPTIONS = {
-    "nogil": True,  # threads come from one pool over kernels, never from parallel=True
+    "nogil": True,  # threads come from one pool, never from parallel=True
     "error_model": "numpy",
-    # Sums may be reordered and fused, which vectorising needs; NaN and Inf keep their meaning.
+    # Sums may be reordered and fused, as vectorising requires; NaN and Inf keep their meaning.
     "fastmath": {"reassoc", "contract"},
 }
 
-# Short loops (a sparse row) lose more by being vectorised than they gain: sums in order, fused.
-IN_ORDER = {**OPTIONS, "fastmath": {"contract"}}
+# Short loops (over a sparse row) are slower when vectorised: sums in order, but fused.
+IN_ORDER_OPTIONS = {**OPTIONS, "fastmath": {"contract"}}
 
 _kernels: list = []
 _warned = False
 
 
 def _lanes() -> int:
-    """Doubles per vector. 4 suits AVX2 as well as NEON, where LLVM splits it into two registers.
+    """Doubles per vector: 8 with AVX-512, else 4 (on NEON, LLVM splits it into two registers).
 
-    CERTUS_LANES=4 or 8 chooses for a test run: LLVM compiles either for any CPU.
+    CERTUS_LANES=4 or 8 overrides it for a test run: LLVM compiles either for any CPU.
     """
     chosen = os.environ.get("CERTUS_LANES")
     if chosen is None:
@@ -55,7 +55,7 @@ LANES = _lanes()
 
 
 def _stamp() -> str:
-    """A word that changes with all that machine code is made of outside a kernel's own file."""
+    """Hash of everything outside a kernel's own file that its machine code depends on."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("_*.py")):
         digest.update(path.read_bytes())
@@ -66,32 +66,33 @@ STAMP = _stamp()
 
 
 def kernel(function, options=OPTIONS):
-    """Compile `function` on first use and keep the machine code on disk."""
-    function.__qualname__ += f"_{STAMP}"  # which is in the names of Numba's files
+    """Compile ``function`` on first use and cache the machine code on disk."""
+    function.__qualname__ += f"_{STAMP}"  # Numba names its cache files by this
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError as error:  # "cannot cache function ...: no locator available"
         _warn_uncached(error)
         dispatcher = numba.njit(**options)(function)
     _kernels.append(dispatcher)
-    # Numba calls it wherever it compiles: for a signature, on a first call, for another kernel.
+    # Numba calls ``compile`` for a signature, on a first call, and for another kernel.
     dispatcher.compile = _named_errors(dispatcher.compile, function)
     return dispatcher
 
 
 def _named_errors(compile_signature, function):
-    """``compile_signature``, whose failure is an error that names the versions of the compiler."""
+    """Wrap ``compile_signature`` so that a failure names the versions of the compiler."""
 
     def compiled(signature):
         try:
             return compile_signature(signature)
         except (KernelError, errors.ForceLiteralArg, OSError, MemoryError, Warning):
-            raise  # a kernel's kernel has failed; or this is no failure of the compiler
+            raise  # a called kernel has failed, or the compiler has not
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            first, last = TESTED_NUMBA_VERSIONS
             raise KernelError(
                 f"{function.__module__}.{function.__name__} cannot be compiled ({reason}). certus "
-                f"is tested with Numba {TESTED[0]} to {TESTED[1]}; installed are Numba "
+                f"is tested with Numba {first} to {last}; installed are Numba "
                 f"{numba.__version__} and llvmlite {llvmlite.__version__}."
             ) from error
 
@@ -99,19 +100,19 @@ def _named_errors(compile_signature, function):
 
 
 def kernel_in_order(function):
-    """The same for loops over few elements."""
-    return kernel(function, IN_ORDER)
+    """Compile ``function`` as ``kernel`` does, with sums in order, for loops over few elements."""
+    return kernel(function, IN_ORDER_OPTIONS)
 
 
 def float_type(dtype):
-    """The type of numbers in X, for a signature."""
+    """Numba type of the numbers in X, for a signature."""
     if dtype not in (np.float32, np.float64):
         raise TypeError(f"X must be float32 or float64, not {dtype}")
     return types.float32 if dtype == np.float32 else types.float64
 
 
 def n_signatures() -> dict[str, int]:
-    """How many variants of each kernel this process has compiled or loaded from disk."""
+    """Number of variants of each kernel that this process has compiled or loaded from disk."""
     return {
         f"{k.py_func.__module__}.{k.py_func.__name__}": len(k.signatures)
         for k in _kernels
@@ -132,13 +133,13 @@ def _warn_uncached(error: RuntimeError) -> None:
 
 
 class _Announcement(event.Listener):
-    """Tells a person at a terminal why the first call takes seconds; a cache hit says nothing."""
+    """Listener that explains on a terminal why a first call takes seconds; silent if cached."""
 
-    told = False
+    announced = False
 
     def on_start(self, event):
-        if not self.told and any(event.data["dispatcher"] is k for k in _kernels):
-            self.told = True
+        if not self.announced and any(event.data["dispatcher"] is k for k in _kernels):
+            self.announced = True
             if sys.stderr is not None and sys.stderr.isatty():
                 print("Compiling kernels for this CPU (once, about 20 s)…", file=sys.stderr)
 

@@ -1,9 +1,9 @@
-"""exp and log1p where the losses need them, in the arithmetic that compilers turn into vectors.
+"""exp and log1p on the ranges that losses need, in arithmetic that compilers can vectorise.
 
     x = k log 2 + r, |r| ≤ log(2)/2:   eˣ = 2ᵏ Σ_{i≤13} rⁱ/i!
     t = e/(2 + e) ≤ 1/3:               log(1 + e) = 2t Σ_{i≤16} t²ⁱ/(2i + 1)
 
-Both are within a few units of the last place.
+Both are accurate to a few units in the last place.
 """
 
 import math
@@ -15,10 +15,10 @@ from certus.kernels._compile import kernel_in_order
 from certus.kernels._vectors import F64, I64, Emitter
 
 LOG2E = 1 / math.log(2.0)
-LOG2 = 0.693147180369123816490  # its first 32 bits, so that k·LOG2 is exact …
-LOG2_REST = 1.90821492927058770002e-10
-WHOLE = 1.5 * 2**52  # the last bits of k + WHOLE are those of k as a whole number
-LEAST = -708.0  # below which 2ᵏ is no ordinary number
+LOG2_HIGH = 0.693147180369123816490  # the first 32 bits of log 2, so that k·LOG2_HIGH is exact
+LOG2_LOW = 1.90821492927058770002e-10
+INTEGER_SHIFT = 1.5 * 2**52  # the last bits of k + INTEGER_SHIFT are those of the integer k
+MIN_EXPONENT = -708.0  # of e: below it, 2ᵏ is subnormal
 I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13 = (1 / math.factorial(i) for i in range(2, 14))
 O1, O2, O3, O4, O5, O6, O7, O8 = (1 / (2 * i + 1) for i in range(1, 9))
 O9, O10, O11, O12, O13, O14, O15, O16 = (1 / (2 * i + 1) for i in range(9, 17))
@@ -26,11 +26,11 @@ O9, O10, O11, O12, O13, O14, O15, O16 = (1 / (2 * i + 1) for i in range(9, 17))
 
 @intrinsic
 def _power_of_two(typingctx, k):
-    """2ᵏ, by its bits. (Few CPUs turn vectors of numbers into whole ones.)"""
+    """Compute 2ᵏ by its bits, since few CPUs convert vectors of floats to integers."""
 
     def codegen(context, builder, signature, args):
         emit = Emitter(context, builder)
-        whole = emit.bits(builder.fadd(args[0], F64(WHOLE)), I64)
+        whole = emit.bits(builder.fadd(args[0], F64(INTEGER_SHIFT)), I64)
         return emit.bits(builder.shl(builder.add(whole, I64(1023)), I64(52)), F64)
 
     return types.float64(types.float64), codegen
@@ -38,10 +38,10 @@ def _power_of_two(typingctx, k):
 
 @kernel_in_order
 def exp_below(x):
-    """eˣ for x ≤ 0; e⁻⁷⁰⁸ below that."""
-    x = LEAST if x < LEAST else x  # NaN stays
-    k = (x * LOG2E + WHOLE) - WHOLE
-    r = (x - k * LOG2) - k * LOG2_REST
+    """Compute eˣ for x ≤ 0, and e⁻⁷⁰⁸ for x < −708."""
+    x = MIN_EXPONENT if x < MIN_EXPONENT else x  # NaN stays NaN
+    k = (x * LOG2E + INTEGER_SHIFT) - INTEGER_SHIFT
+    r = (x - k * LOG2_HIGH) - k * LOG2_LOW
     q = ((((I13 * r + I12) * r + I11) * r + I10) * r + I9) * r + I8
     q = (((((q * r + I7) * r + I6) * r + I5) * r + I4) * r + I3) * r + I2
     return ((q * r + 1.0) * r + 1.0) * _power_of_two(k)
@@ -49,7 +49,7 @@ def exp_below(x):
 
 @kernel_in_order
 def log1p_to_one(e):
-    """log(1 + e) for 0 ≤ e ≤ 1."""
+    """Compute log(1 + e) for 0 ≤ e ≤ 1."""
     t = e / (2.0 + e)
     t2 = t * t
     q = (((((O16 * t2 + O15) * t2 + O14) * t2 + O13) * t2 + O12) * t2 + O11) * t2 + O10

@@ -1,6 +1,6 @@
-"""What happens when a kernel cannot be compiled: its NumPy twin if there is one, else an error.
+"""Fallback for kernels that cannot be compiled: their NumPy twin if there is one, else an error.
 
-Imports no compiler, so that solvers may import this before they know whether they need a kernel.
+Imports no compiler, so that solvers can import this before they know whether they need a kernel.
 """
 
 import threading
@@ -14,15 +14,15 @@ _lock = threading.Lock()
 
 
 class KernelError(RuntimeError):
-    """A kernel cannot be compiled by the Numba that is installed."""
+    """A kernel cannot be compiled by the installed version of Numba."""
 
 
 def compiled_or(compiled: Callable[..., Any], twin: Callable[..., Any]) -> Callable[..., Any]:
-    """``compiled``, or ``twin`` from the moment at which its kernel cannot be compiled.
+    """Return a function that calls ``compiled``, or ``twin`` once compiling its kernel has failed.
 
     Both take the same arguments and return the same values up to rounding. ``compiled`` imports its
-    kernel itself, and writes nothing before the kernel has been compiled. The first failure of
-    a process is told by one RuntimeWarning; a failed kernel is not tried again.
+    kernel itself, and writes nothing before the kernel has been compiled. The first failure in a
+    process raises one RuntimeWarning; a failed kernel is not tried again.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -32,15 +32,18 @@ def compiled_or(compiled: Callable[..., Any], twin: Callable[..., Any]) -> Calla
             except Exception as error:
                 if not cannot_compile(error):
                     raise
-                _remember(compiled, error)
+                _record_failure(compiled, error)
         return twin(*args, **kwargs)
 
     return twin if compiled in _failed else call
 
 
 def cannot_compile(error: BaseException) -> bool:
-    """Whether the error is of the compiler: raised by it, or while a kernel's module was imported
-    (a Numba that does not know this NumPy, or an llvmlite that lost a name, fails there)."""
+    """Return whether the compiler, or the import of a kernel's module, raised the error.
+
+    A Numba that does not support this NumPy, or an llvmlite without an expected name, fails on
+    import.
+    """
     if isinstance(error, KernelError):
         return True
     return any(
@@ -50,7 +53,7 @@ def cannot_compile(error: BaseException) -> bool:
     )
 
 
-def _remember(compiled: Callable[..., Any], error: BaseException) -> None:
+def _record_failure(compiled: Callable[..., Any], error: BaseException) -> None:
     with _lock:
         first = not _failed
         _failed.add(compiled)

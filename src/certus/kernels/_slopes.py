@@ -1,6 +1,6 @@
-"""Slopes ∂ℓ/∂z of one row's losses, for kernels that change w from row to row.
+"""Slopes ∂ℓ/∂z of the loss of one row, for kernels that update w row by row.
 
-squared z − y · huber z − y, cut to ±δ · logistic −y/(1 + e^{yz}) ·
+squared z − y · Huber z − y, clipped to ±δ · logistic −y/(1 + e^{yz}) ·
 squared hinge −2y[1 − yz]₊ · softmax e^{z_k}/Σ e^z − 1[k = y]
 """
 
@@ -11,7 +11,7 @@ SQUARED, HUBER, LOGISTIC, SQUARED_HINGE, SOFTMAX = range(5)
 
 
 def check_scores(code, y, K) -> None:
-    """A label says where the machine code writes."""
+    """Raise ValueError unless labels match the scores, since kernels index scores by labels."""
     if code != SOFTMAX and K != 1:
         raise ValueError(f"{K} scores a row do not match a loss of one")
     if code == SOFTMAX and len(y) and not 0 <= y.min() <= y.max() < K:
@@ -20,7 +20,7 @@ def check_scores(code, y, K) -> None:
 
 @kernel_in_order
 def slope(code, delta, y, z):
-    """Of a loss of one score."""
+    """Slope of a loss of one score."""
     if code == LOGISTIC:
         m = y * z
         e = exp_below(-abs(m))
@@ -33,16 +33,16 @@ def slope(code, delta, y, z):
 
 @kernel_in_order
 def slopes(code, delta, y, z):
-    """z (K,) becomes the slopes at z."""
+    """Replace the scores z (K,) by the slopes at z."""
     if code != SOFTMAX:
         z[0] = slope(code, delta, y, z[0])
         return
-    most = z[0]
+    largest = z[0]
     for k in range(1, len(z)):
-        most = max(most, z[k])
+        largest = max(largest, z[k])
     total = 0.0
     for k in range(len(z)):
-        z[k] = exp_below(z[k] - most)
+        z[k] = exp_below(z[k] - largest)
         total += z[k]
     for k in range(len(z)):
         z[k] /= total

@@ -1,8 +1,8 @@
-"""Vectors of the CPU for kernels that need them by name: Numba has no vector variables.
+"""CPU vectors for kernels that need explicit ones: Numba has no vector variables.
 
-An intrinsic is written in LLVM's instructions by an ``Emitter``. Every load, store, offset and
-cast goes through it with its type beside it: LLVM's pointers have no element type any more, and
-llvmlite is about to drop the ones that it still adds.
+An ``Emitter`` writes the LLVM instructions of an intrinsic. Every load, store, offset and cast goes
+through it with an explicit type: LLVM's pointers no longer have an element type, and llvmlite is
+about to drop the types that it still adds.
 """
 
 from llvmlite import ir
@@ -13,13 +13,13 @@ F64, I64, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 BYTE = ir.IntType(8)
 VECTOR = ir.VectorType(F64, LANES)
 ZERO = VECTOR([0.0] * LANES)
-FUSE = ("contract",)  # an FMA where the CPU has one; llvm.fma would call libm where it has not
+FUSE = ("contract",)  # an FMA if the CPU has one; without it, llvm.fma would call libm
 
 
 class Emitter:
-    """Writes instructions at the builder's place; plain ints among the operands are constants.
+    """Writer of instructions at the builder's position; plain ints as operands are constants.
 
-    A pointer is an address and no more. ``scalar`` is the type of the elements there.
+    A pointer is only an address. ``scalar`` is the type of the elements there.
     """
 
     def __init__(self, context, builder):
@@ -32,11 +32,11 @@ class Emitter:
         return self.context.make_array(kind)(self.context, self.builder, array).data
 
     def address(self, number):
-        """The whole number as an address."""
+        """Convert an integer to an address."""
         return self.builder.inttoptr(number, BYTE.as_pointer())
 
     def at(self, pointer, *offsets, scalar=F64):
-        """The address ``offsets`` elements further."""
+        """Address ``offsets`` elements further."""
         pointer = self._typed(pointer, scalar)
         for offset in offsets:
             offset = I64(offset) if isinstance(offset, int) else offset
@@ -44,11 +44,11 @@ class Emitter:
         return pointer
 
     def at_bytes(self, pointer, *offsets):
-        """The address ``offsets`` bytes further."""
+        """Address ``offsets`` bytes further."""
         return self.at(pointer, *offsets, scalar=BYTE)
 
     def _typed(self, pointer, kind):
-        """The pointer as one to ``kind``, where llvmlite still checks what pointers point to."""
+        """Cast the pointer to ``kind`` if llvmlite still has typed pointers."""
         if getattr(pointer.type, "is_opaque", True):
             return pointer
         return self.builder.bitcast(pointer, kind.as_pointer())
@@ -56,22 +56,22 @@ class Emitter:
     # ---------------------------------------------------------------------------------- memory
 
     def load(self, pointer, scalar=F64):
-        """A vector of LANES elements."""
+        """Load a vector of LANES elements."""
         kind = ir.VectorType(scalar, LANES)
-        # aligned as an element is: any row may start anywhere
+        # aligned as one element, since rows may start anywhere
         align = 8 if scalar == F64 else 4
         return self.builder.load(self._typed(pointer, kind), align=align, typ=kind)
 
     def load_one(self, pointer, scalar=F64):
-        """One element."""
+        """Load one element."""
         return self.builder.load(self._typed(pointer, scalar), typ=scalar)
 
     def store(self, vector, pointer):
-        """Write a vector of LANES doubles."""
+        """Store a vector of LANES doubles."""
         self.builder.store(vector, self._typed(pointer, VECTOR), align=8)
 
     def prefetch(self, pointer, write, locality):
-        """Ask for the cache line at an address, which need not be valid."""
+        """Prefetch the cache line at an address, which need not be valid."""
         pointer = self._typed(pointer, BYTE)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32])
         function = self.builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
@@ -84,7 +84,7 @@ class Emitter:
         return self.builder.bitcast(value, kind)
 
     def doubles(self, vector, scalar):
-        """A vector of ``scalar`` in double precision."""
+        """Convert a vector of ``scalar`` to double precision."""
         return vector if scalar == F64 else self.builder.fpext(vector, VECTOR)
 
     def times(self, value, factor):

@@ -20,7 +20,7 @@ class Drawing(NamedTuple):
     """Lines and colours; places 0 … L − 1 are the leaves and branches shown, left to right."""
 
     lines: np.ndarray  # (L − 1, 4, 2) place and height
-    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE
+    colours: np.ndarray  # (L − 1,) 0, 1, … of clusters from left to right, or ABOVE_CUT
     nodes: np.ndarray  # (L,) the cluster at every place
     heights: np.ndarray  # (L,) the height at which it ends: 0 for a leaf
     place_colours: np.ndarray  # (L,)

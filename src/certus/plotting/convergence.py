@@ -1,4 +1,4 @@
-"""How a fit came to its optimum: the objective falls, the bound rises, the optimum lies between.
+"""Convergence of a fit: the objective falls, the bound rises, the optimum lies between.
 
 f(w_t) ≥ f* ≥ bound_t,    so  excess_t = f(w_t) − f* ≤ f(w_t) − (the best bound known)
 

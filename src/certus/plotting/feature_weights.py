@@ -1,4 +1,4 @@
-"""Weights of columns, the largest first, with intervals where there are any."""
+"""Plot of feature weights, the largest first, with optional intervals."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,44 +16,46 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-LINE = 0.21  # inches of one column: 20 are 480 px high with the axis
-LEAST_HEIGHT = 2.0
-NAME = 28  # characters of a name
+INCHES_PER_COLUMN = 0.21  # 20 columns are 480 px high with the axis
+MIN_HEIGHT_INCHES = 2.0
+MAX_NAME_LENGTH = 28  # characters
 
 
 class FeatureWeightsDisplay:
-    """A line for each of the largest columns: its weight, and how far it reaches.
+    """Plot of the largest feature weights, one line for each column.
 
     Parameters
     ----------
     weights : (P,) array
-        Not negative.
+        Weights, not negative.
     names : sequence of str, optional
-        Of the columns; else "column 0", ….
+        Names of the columns; by default "column 0", ….
     intervals : (P, 2) array, optional
+        Intervals to draw instead of bars from 0 to the weight.
     selected : (P,) array of bool, optional
-        Columns whose marks are filled; by default all with a weight.
+        Columns with filled markers; by default those with a weight above 0.
     label : str
-        What the weights are.
+        Label of the axis.
     some : (P,) array of bool, optional
-        Columns that are worth a line; by default those with a weight.
+        Columns that may be drawn; by default those with a weight above 0.
     said : str
-        What is said of those that there was no room for: so many more "have weight".
+        End of the title's note about columns not drawn: "4 more have" ``said``.
     kinds : (str, str)
-        What filled and open marks are called.
+        Legend of filled and open markers.
     mark : float, optional
-        Where a dashed line stands: the least that is selected.
+        Position of a dashed line: the selection threshold.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     shown_ : (k,) array of int
-        The columns that are drawn, from the top down.
+        Indices of the columns drawn, from top to bottom.
     points_, open_points_ : Line2D
-        Columns that are selected, and those that are not.
+        Markers of the selected columns, and of the others.
     bars_ : LineCollection
-        Intervals, or from 0 to the weight.
+        Intervals, or bars from 0 to the weight.
     mark_ : Line2D or None
+        The dashed line.
 
     Examples
     --------
@@ -96,19 +98,19 @@ class FeatureWeightsDisplay:
             ("intervals", (P, 2) if self.intervals is None else self.intervals.shape),
         ):
             if shape != ((P, 2) if what == "intervals" else (P,)):
-                raise ValueError(f"{what} has shape {shape}, and there are {count(P, 'weight')}")
+                raise ValueError(f"{what} has shape {shape}, but there are {count(P, 'weight')}")
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, n_features: int = 20, ax: "Axes | None" = None
     ) -> "FeatureWeightsDisplay":
-        """Draw ``weights_`` of a fitted model, the selected columns filled.
+        """Plot ``weights_`` of a fitted model, with the selected columns filled.
 
         Parameters
         ----------
         estimator : fitted NCFSClassifier, NCFSRegressor or NCFSClassifierCV
         n_features : int
-            How many columns at most.
+            Largest number of columns to draw.
         ax : matplotlib Axes, optional
         """
         names = vars(estimator).get("feature_names_in_")
@@ -117,14 +119,14 @@ class FeatureWeightsDisplay:
         return display.plot(ax, n_features=n_features)
 
     def plot(self, ax: "Axes | None" = None, *, n_features: int = 20) -> "FeatureWeightsDisplay":
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; if not given a new figure, 600 px wide and high enough for the columns.
+            Axes to draw in; by default a new figure, 600 px wide and as high as the columns need.
         n_features : int
-            How many columns at most; others than ``some`` only if there are none of those.
+            Largest number of columns to draw; columns outside ``some`` only if it is empty.
 
         Returns
         -------
@@ -135,21 +137,27 @@ class FeatureWeightsDisplay:
         self.shown_ = shown = self._largest(int(n_features))
         with style() as plt:
             if ax is None:
-                size = (6.0, max(LEAST_HEIGHT, LINE * len(shown) + 0.9))
+                size = (6.0, max(MIN_HEIGHT_INCHES, INCHES_PER_COLUMN * len(shown) + 0.9))
                 self.figure_, self.ax_ = plt.subplots(figsize=size)
             else:
                 self.figure_, self.ax_ = ax.figure, ax
             ax, at = self.ax_, np.arange(len(shown))
-            low, high = self._reach(shown)
+            low, high = self._extents(shown)
             self.bars_ = ax.hlines(at, low, high, color=COLOURS[3], linewidth=2.5)
             filled = self.selected[shown]
-            look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
+            marker_style: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": COLOURS[2]}
             values = self.weights[shown]
-            (self.points_,) = ax.plot(values[filled], at[filled], label=self.kinds[0], **look)
-            (self.open_points_,) = ax.plot(
-                values[~filled], at[~filled], markerfacecolor="white", label=self.kinds[1], **look
+            (self.points_,) = ax.plot(
+                values[filled], at[filled], label=self.kinds[0], **marker_style
             )
-            if not filled.all():  # below the largest there is room on the right
+            (self.open_points_,) = ax.plot(
+                values[~filled],
+                at[~filled],
+                markerfacecolor="white",
+                label=self.kinds[1],
+                **marker_style,
+            )
+            if not filled.all():  # the lower right is free, since weights decrease downwards
                 ax.legend(loc="lower right", frameon=True, edgecolor="none", framealpha=0.9)
             self.mark_ = None
             if self.mark is not None:
@@ -158,36 +166,40 @@ class FeatureWeightsDisplay:
             ax.set_ylim(len(shown) - 0.5, -0.5)  # the largest at the top
             ax.set_xlim(*self._limits(shown))
             ax.set_xlabel(self.label)
-            ax.set_title(self._says(), loc="right")
+            ax.set_title(self._title_text(), loc="right")
             ax.grid(visible=False, axis="y")
             ax.tick_params(axis="y", length=0)
         return self
 
-    def _largest(self, most: int) -> np.ndarray:
+    def _largest(self, n_features: int) -> np.ndarray:
         high = np.zeros(len(self.weights)) if self.intervals is None else self.intervals[:, 1]
         order = np.lexsort((-high, -self.weights))
-        some = order[self.some[order]]
-        return (some if len(some) else order)[:most]
+        candidates = order[self.some[order]]
+        return (candidates if len(candidates) else order)[:n_features]
 
-    def _reach(self, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _extents(self, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.intervals is None:
             return np.zeros(len(shown)), self.weights[shown]
         return self.intervals[shown, 0], self.intervals[shown, 1]
 
     def _limits(self, shown: np.ndarray) -> tuple[float, float]:
-        most = max(float(self._reach(shown)[1].max(initial=0.0)), self.mark or 0.0) or 1.0
-        return -0.02 * most, 1.04 * most
+        largest = max(float(self._extents(shown)[1].max(initial=0.0)), self.mark or 0.0) or 1.0
+        return -0.02 * largest, 1.04 * largest
 
-    def _says(self) -> str:
-        """How many columns are drawn, and what of the others."""
+    def _title_text(self) -> str:
+        """Title: how many columns are drawn, and how many others have weight."""
         P, k = len(self.weights), len(self.shown_)
-        more = int(self.some.sum() - self.some[self.shown_].sum())
+        n_hidden = int(self.some.sum() - self.some[self.shown_].sum())
         if k == P:
             return count(P, "column")
-        told = f"{more:,} more {'has' if more == 1 else 'have'}" if more else "no other has"
-        return f"{k:,} of {count(P, 'column')}; {told} {self.said}"
+        others = (
+            f"{n_hidden:,} more {'has' if n_hidden == 1 else 'have'}"
+            if n_hidden
+            else "no other has"
+        )
+        return f"{k:,} of {count(P, 'column')}; {others} {self.said}"
 
 
 def _short(name: str) -> str:
     name = "".join(c if c.isprintable() else " " for c in name).replace("$", r"\$")
-    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+    return name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"

@@ -61,7 +61,7 @@ def style() -> Iterator[ModuleType]:
 
 
 def curve(i: int, points: int = 0) -> dict[str, Any]:
-    """How the i-th curve is drawn; with ``points``, about ten of them are marked."""
+    """Style of the i-th curve; with ``points``, about ten of them are marked."""
     k = i % len(COLOURS)
     look = {"color": COLOURS[k], "linestyle": LINES[k]}
     if points:

@@ -1,4 +1,4 @@
-"""Work shared among kept threads, and one limiter that keeps BLAS at one thread meanwhile.
+"""Work shared among a pool of threads, and a limiter that keeps BLAS at one thread meanwhile.
 
 A task may share out work of its own, to any depth: who does so takes part in it and waits only for
 threads that have joined it (``workers.py``), so that threads never wait for each other in a
@@ -23,9 +23,9 @@ from .workers import Helpers
 
 Result = TypeVar("Result")
 
-COMPILED = (".so", ".pyd", ".dylib")
-PATIENCE = 0.1  # seconds until Ctrl-C is noticed, at most
-START = 0.01  # seconds in which a free helper joins: 1e-4 is usual; then the caller goes to work
+COMPILED_SUFFIXES = (".so", ".pyd", ".dylib")
+INTERRUPT_POLL_SECONDS = 0.1  # Ctrl-C is noticed within this time
+HELPER_START_SECONDS = 0.01  # a free helper joins in about 1e-4; afterwards the caller works itself
 LISTEN_ENTRIES, LISTEN_SIDE = 1 << 18, 256  # of rows on which a factorisation takes 5 ms
 SINGLE_THREADED_WORK = 1 << 16  # multiplications that OpenBLAS does on one thread in any case
 
@@ -47,7 +47,7 @@ class _BlasLimiter:
 
     @property
     def entries(self) -> int:
-        """How many have entered and not left."""
+        """Number of entries that have not been left."""
         return sum(self.held.values())
 
     def __enter__(self) -> None:
@@ -97,7 +97,7 @@ class _BlasLimiter:
         self.compiled = {
             name
             for name, module in list(sys.modules.items())
-            if str(getattr(module, "__file__", None)).endswith(COMPILED)
+            if str(getattr(module, "__file__", None)).endswith(COMPILED_SUFFIXES)
         }
         return not self.compiled <= before
 
@@ -121,8 +121,8 @@ def _blas_libraries() -> list[Any]:
     import scipy.linalg  # noqa: F401  its OpenBLAS copy must be loaded to be seen
     from threadpoolctl import ThreadpoolController
 
-    found = ThreadpoolController().lib_controllers
-    return [library for library in found if library.user_api == "blas"]
+    libraries = ThreadpoolController().lib_controllers
+    return [library for library in libraries if library.user_api == "blas"]
 
 
 blas_limiter = _BlasLimiter()
@@ -157,7 +157,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Stopped(Exception):
-    """Somebody else's error, or Ctrl-C, made this block's work useless."""
+    """Another thread's error, or Ctrl-C, made the work on this block useless."""
 
 
 class OutOfTime(Exception):
@@ -167,7 +167,7 @@ class OutOfTime(Exception):
 class _Current(threading.local):
     """The run that this thread works on."""
 
-    run: "_Run | None" = None
+    run: "_SharedRun | None" = None
 
 
 _current = _Current()
@@ -180,7 +180,7 @@ def give_up_if_stopped() -> None:
         raise _Stopped
 
 
-class _Run:
+class _SharedRun:
     """Tasks 0 … count − 1, each taken once by one of the threads that share them."""
 
     def __init__(self, task: Callable[[int], None], count: int, places: int):
@@ -198,7 +198,7 @@ class _Run:
         self.among = _helpers
 
     def is_stopped(self) -> bool:
-        run: _Run | None = self
+        run: _SharedRun | None = self
         while run is not None:
             if run.stopped:
                 return True
@@ -254,24 +254,24 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
             task(i)
         return
     nested = _current.run is not None
-    run = _Run(task, count, threads - 1 if nested else threads)
+    run = _SharedRun(task, count, threads - 1 if nested else threads)
     helpers = run.among
     with blas_limiter:
         try:
             helpers.offer(run, threads)
-            if nested or not (run.wait(START) or helpers.at_work(run)):
+            if nested or not (run.wait(HELPER_START_SECONDS) or helpers.at_work(run)):
                 run.work()
                 helpers.withdraw(run)
             # in short waits: some libraries (polars) install a handler of Ctrl-C that lets a long
             # one go on
             while helpers.at_work(run):
-                run.wait(PATIENCE)
+                run.wait(INTERRUPT_POLL_SECONDS)
         finally:
             _current.run = run.outer  # also if Ctrl-C came while ``work`` put it back
             run.stopped = True
             helpers.withdraw(run)
             while helpers.at_work(run):  # nobody may still write when the caller goes on
-                run.wait(PATIENCE)
+                run.wait(INTERRUPT_POLL_SECONDS)
     if run.errors:
         try:
             # of several that of the first task, but Ctrl-C before all
@@ -284,10 +284,10 @@ def run_on_threads(task: Callable[[int], None], count: int, threads: int) -> Non
 def interruptible(function: Callable[..., Result], *args: Any) -> Result:
     """``function(*args)``, on a thread of its own while the main thread listens for Ctrl-C.
 
-    For long calls of compiled code. After Ctrl-C nobody waits: the thread ends by itself, where it
-    next asks ``give_up_if_stopped`` or when it is done, and its result is dropped, so that it must
-    not write to what others read. Outside of the main thread, which alone hears Ctrl-C, and inside
-    of shared work it is called directly.
+    For long calls of compiled code. After Ctrl-C the caller does not wait: the thread ends at its
+    next ``give_up_if_stopped`` or when it is done, and its result is dropped, so it must not write
+    to arrays that others read. Outside the main thread, which alone receives Ctrl-C, and inside
+    shared work the function is called directly.
     """
     if threading.current_thread() is not threading.main_thread() or _current.run is not None:
         return function(*args)
@@ -295,9 +295,9 @@ def interruptible(function: Callable[..., Result], *args: Any) -> Result:
 
 
 def in_time(function: Callable[[], Result], seconds: float) -> Result:
-    """``function()`` on a thread of its own, which after so many seconds nobody waits for.
+    """``function()`` on a thread of its own; raises ``OutOfTime`` after so many seconds.
 
-    Then OutOfTime is raised, and the thread ends as that of ``interruptible`` does.
+    The thread then ends as that of ``interruptible`` does.
     """
     if seconds <= 0:
         raise OutOfTime
@@ -306,7 +306,7 @@ def in_time(function: Callable[[], Result], seconds: float) -> Result:
 
 def _on_its_own_thread(function: Callable[[], Result], deadline: float = float("inf")) -> Result:
     answer: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-    context, run = copy_context(), _Run(ignored, 0, 0)
+    context, run = copy_context(), _SharedRun(ignored, 0, 0)
 
     def call() -> None:
         _current.run = run
@@ -317,17 +317,17 @@ def _on_its_own_thread(function: Callable[[], Result], deadline: float = float("
 
     threading.Thread(target=call, name="certus call", daemon=True).start()
     try:
-        fine, found = _listen(answer, deadline)
+        fine, outcome = _listen(answer, deadline)
     except BaseException:
         run.stopped = True
         raise
     if fine:
-        result: Result = found
+        result: Result = outcome
         return result
     try:
-        raise found
+        raise outcome
     finally:
-        del found  # its traceback refers to this frame
+        del outcome  # its traceback refers to this frame
 
 
 def ignored(i: int) -> None:
@@ -338,14 +338,14 @@ def _listen(answer: "SimpleQueue[tuple[bool, Any]]", deadline: float) -> tuple[b
     while True:
         left = deadline - time.monotonic()
         try:
-            return answer.get(timeout=max(0.0, min(PATIENCE, left)))
+            return answer.get(timeout=max(0.0, min(INTERRUPT_POLL_SECONDS, left)))
         except Empty:
             if left <= 0:
                 raise OutOfTime from None
 
 
 def long_enough_to_listen(shape: tuple[int, int]) -> bool:
-    """Whether dense algebra on rows of this shape takes longer than some milliseconds.
+    """Does dense algebra on rows of this shape take longer than a few milliseconds?
 
     A thread of its own costs 1e-4 s.
     """

@@ -1,4 +1,4 @@
-"""Who listens to a fit: its trace, scikit-learn's callbacks, and Ctrl-C.
+"""Monitoring of a fit: its trace, scikit-learn's callbacks, and Ctrl-C.
 
     solver ── on_step(Step) ──► FitMonitor ──► trace of the certificate
               ◄── True: stop ──            ──► CallbackContext: progress bar, early stop
@@ -33,7 +33,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class TracePoint(NamedTuple):
-    """One step of a fit, as its solver told it. The solver's word: the certificate has its own."""
+    """One step of a fit, as reported by its solver; the certificate recomputes its own values."""
 
     iteration: int  # from 0: the start
     seconds: float  # since the solver began
@@ -42,17 +42,17 @@ class TracePoint(NamedTuple):
     passes: float | None = None  # over the data that the method needed; None: not counted
 
 
-class SoFar(NamedTuple):
-    """What an interrupt keeps of fits that came before the one whose iterations are told."""
+class InterruptedModel(NamedTuple):
+    """The model that an interrupt keeps before the final fit has made a step."""
 
     attributes: Callable[[], dict[str, Any]]
     certify: Callable[[], "Certificate"]
-    said: str | Callable[[], str]  # "after 2 of 5 folds; … was kept"
-    there: Callable[[], bool] = lambda: True  # is there a model yet?
+    description: str | Callable[[], str]  # "after 2 of 5 folds; … was kept"
+    has_model: Callable[[], bool] = lambda: True  # is there a model yet?
 
 
 class FitMonitor:
-    """What one fit tells, and to whom."""
+    """Passes the steps of one fit to its trace and callbacks, and handles interrupts."""
 
     def __init__(self, estimator: Any, given: dict[str, Any]):
         self.estimator = estimator
@@ -75,15 +75,15 @@ class FitMonitor:
         self.attributes: Callable[[Any], dict[str, Any]] | None = None
         self.certify: Callable[[], Certificate] | None = None
         self.parts = 0  # fits that came before the one that is kept
-        self.so_far: SoFar | None = None
+        self.so_far: InterruptedModel | None = None
         self.started = time.perf_counter()
 
     # --- what an estimator calls ---
 
     def begin(self, max_iter: int | None = 0) -> None:
-        """The work begins; ``max_iter`` 0: in one go, None: nobody knows how many steps.
+        """Open the task of the fit; ``max_iter`` 0: no iterations, None: an unknown number.
 
-        Called again it changes nothing.
+        Calling it again has no effect.
         """
         if not self.begun:
             self.begun = True
@@ -98,7 +98,7 @@ class FitMonitor:
         *,
         maximised: bool = False,
     ) -> "FitMonitor":
-        """Watch a solver: what this returns is its ``on_step``.
+        """Return the ``on_step`` callback of a solver.
 
         ``attributes(parameters)`` gives the fitted attributes of a step's parameters; ``certify()``
         the certificate of the estimator once they are set. ``maximised``: the best objective is the
@@ -111,8 +111,10 @@ class FitMonitor:
         return self
 
     def part_done(self, name: str) -> None:
-        """One of the fits on the way is done. A callback hears of it and gets no model; nor can it
-        stop what is not yet there."""
+        """Report that one of the preliminary fits is done.
+
+        Callbacks get no model for it and cannot stop the fit here.
+        """
         self.parts += 1
         if vars(self.estimator).get("_skl_callbacks"):
             task = self.context.subcontext(task_name=name)
@@ -121,17 +123,17 @@ class FitMonitor:
 
     def keep(
         self, attributes: Callable[[], dict[str, Any]], certify: Callable[[], "Certificate"],
-        said: str | Callable[[], str], there: Callable[[], bool] = lambda: True,
+        description: str | Callable[[], str], has_model: Callable[[], bool] = lambda: True,
     ) -> None:  # fmt: skip
-        """From here on an interrupt keeps this model, until the fit of all rows has made a step.
+        """Let an interrupt keep this model, until the fit of all rows has made a step.
 
-        ``said`` names what was kept: "after 2 of 5 folds; their mean was kept"; a function says it
-        when it is asked. ``there``: is there a model yet?
+        ``description`` names it: "after 2 of 5 folds; their mean was kept", or is a function that
+        returns such a text. ``has_model``: is there a model yet?
         """
-        self.so_far = SoFar(attributes, certify, said, there)
+        self.so_far = InterruptedModel(attributes, certify, description, has_model)
 
     def __call__(self, step: "Step") -> bool:
-        """One step is done; True: stop."""
+        """Record one step; return True to stop the fit."""
         seconds = time.perf_counter() - self.started
         self.trace.append(
             TracePoint(step.iteration, seconds, step.objective, step.bound, step.passes)
@@ -157,12 +159,12 @@ class FitMonitor:
 
     def _callbacks_say_stop(self, step: "Step") -> bool:
         most = self.context.max_subtasks
-        told = self.parts + step.iteration
-        if not vars(self.estimator).get("_skl_callbacks") or (most and told > most):
+        error_name = self.parts + step.iteration
+        if not vars(self.estimator).get("_skl_callbacks") or (most and error_name > most):
             return False
         assert self.attributes is not None
         attributes, last = self.attributes, self.last
-        # a step is told when it is done: its task begins and ends here
+        # a step is reported when it is done: its task begins and ends here
         task = self.context.subcontext(task_name="iteration")
         task.call_on_fit_task_begin(
             estimator=self.estimator,
@@ -200,19 +202,19 @@ class FitMonitor:
         elif isinstance(error, KeyboardInterrupt) and self._has_model():
             self._keep_best(error)
         elif not isinstance(error, Warning):  # a warning made an error is about a finished fit
-            # new coefficients beside an old certificate would be a lie: all as it was
+            # restore everything: new coefficients must not stand beside an old certificate
             vars(self.estimator).clear()
             vars(self.estimator).update(self.before)
 
     def __reduce__(self) -> Any:
-        return type(None), ()  # who listens is no part of a model that a callback saves
+        return type(None), ()  # a model that a callback saves does not contain its monitor
 
     # --- Ctrl-C ---
 
     def _keep_best(self, interrupt: KeyboardInterrupt) -> None:
-        """Set the best iterate, labelled; the interrupt goes on its way, with a note."""
-        attributes, certify, said, _ = self._best_so_far()
-        self.stopped = f"by you {said if isinstance(said, str) else said()}"
+        """Set the best iterate with its certificate, and add a note to the interrupt."""
+        attributes, certify, description, _ = self._best_so_far()
+        self.stopped = f"by you {description if isinstance(description, str) else description()}"
         vars(self.estimator).pop("certificate_", None)  # that of an earlier fit
         for name, value in attributes().items():
             setattr(self.estimator, name, value)
@@ -220,12 +222,12 @@ class FitMonitor:
         try:
             self.estimator.certificate_ = self._label_stopped(self._certify_in_time(certify))
         except BaseException as error:  # a second Ctrl-C: the first is what the caller must see
-            told = type(error).__name__
-            interrupt.add_note(f"It has no certificate_: the check ended in {told}.")
+            error_name = type(error).__name__
+            interrupt.add_note(f"It has no certificate_: the check ended in {error_name}.")
 
     @staticmethod
     def _certify_in_time(certify: "Callable[[], Certificate]") -> "Certificate":
-        """The certificate, whose proof may take no longer than people wait after Ctrl-C."""
+        """The certificate, with a proof that is limited to the time people wait after Ctrl-C."""
         token = proof_seconds.set(STOPPED_PROOF_SECONDS)
         try:
             return certify()
@@ -241,20 +243,20 @@ class FitMonitor:
         return self.label(certificate)
 
     def _has_model(self) -> bool:
-        return self.best is not None or (self.so_far is not None and self.so_far.there())
+        return self.best is not None or (self.so_far is not None and self.so_far.has_model())
 
-    def _best_so_far(self) -> SoFar:
+    def _best_so_far(self) -> InterruptedModel:
         if self.so_far is not None and (self.best is None or self.trace[-1].iteration == 0):
             return self.so_far
         assert self.attributes is not None
         assert self.certify is not None
         attributes, steps = self.attributes, count(self.trace[-1].iteration, "iteration")
-        said = f"after {steps}; the best one so far was kept"
-        return SoFar(lambda: attributes(self.best), self.certify, said)
+        description = f"after {steps}; the best one so far was kept"
+        return InterruptedModel(lambda: attributes(self.best), self.certify, description)
 
 
 def monitored(fit: Fit) -> Fit:
-    """A ``fit`` that scikit-learn's callbacks and Ctrl-C are heard in."""
+    """Decorate ``fit`` with support for scikit-learn's callbacks and for Ctrl-C."""
     names = list(signature(fit).parameters)[1:]
 
     @wraps(fit)

@@ -12,7 +12,7 @@ import warnings
 from ..text.format import printable
 
 # scikit-learn calls estimators through joblib; functools and contextlib hold wrappers of functions
-BETWEEN = frozenset({"certus", "sklearn", "joblib", "functools", "contextlib"})
+LIBRARY_PACKAGES = frozenset({"certus", "sklearn", "joblib", "functools", "contextlib"})
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -21,7 +21,9 @@ def warn_user(message: str, category: type[Warning]) -> None:
     Where there is none (a worker process runs nothing else), the outermost frame is named.
     """
     stacklevel, frame = 2, sys._getframe(1)  # level 1 is this function
-    while frame.f_back is not None and _package(frame.f_globals.get("__name__")) in BETWEEN:
+    while (
+        frame.f_back is not None and _package(frame.f_globals.get("__name__")) in LIBRARY_PACKAGES
+    ):
         stacklevel, frame = stacklevel + 1, frame.f_back
     warnings.warn(printable(message), category, stacklevel=stacklevel)
 

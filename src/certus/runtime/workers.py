@@ -1,12 +1,12 @@
-"""Threads that are kept and help with work that others share out.
+"""A pool of threads that help with work offered by other threads.
 
     caller ── offer(run) ──► list of open runs ◄── a helper without work joins the first of them
            ◄── withdraw ──                     ──► run.join(), until the run has no task left
 
-Nobody ever waits for a helper to become free: a run that gets no helper is done by its caller
+No thread waits for a helper to become free: a run without helpers is done by its caller
 (``pool.run_on_threads``). A caller waits only for helpers that have joined its run. They joined
-after the run began, and the run began after its caller did, so that no circle of threads can wait
-for each other, however deep runs are nested.
+after the run began, and the run began after its caller did, so threads cannot wait for each other
+in a circle, however deeply runs are nested.
 """
 
 import threading
@@ -58,7 +58,7 @@ class Helpers:
             self.open = [other for other in self.open if other is not run]
 
     def at_work(self, run: Run) -> int:
-        """How many helpers are in a run."""
+        """Number of helpers that work on a run."""
         with self.lock:
             return run.helpers
 

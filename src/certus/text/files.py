@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written atomically."""
 
 import secrets
 from pathlib import Path

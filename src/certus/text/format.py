@@ -67,24 +67,24 @@ def magnitude(x: float) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """1 row, 1,000 rows."""
+    """A number with its noun: 1 row, 1,000 rows."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def listed(items: Sequence[str], most: int = 5) -> str:
-    """a, b and 3 more."""
+    """A list that is cut off: a, b and 3 more."""
     if len(items) <= most:
         return ", ".join(items)
     return f"{', '.join(items[:most])} and {len(items) - most} more"
 
 
 def best_possible(bound: float | None) -> str:
-    """What a bound says about the optimum of an objective that is never below 0."""
+    """The best possible value by its bound, for an objective that is never below 0."""
     return f"at least {number(bound, 7)}" if bound else "not known to be above 0"
 
 
 def name_of(j: int, names: Sequence[str] | None) -> str:
-    """A column, for people."""
+    """Name of a column for messages."""
     return f"'{names[j]}'" if names is not None else f"column {j}"
 
 

@@ -150,7 +150,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """On one line, whatever a column of the user's is called."""
+    """A name on one line, whatever characters it contains."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

@@ -69,7 +69,7 @@ def _vector(one: dict[str, Any], p: int) -> np.ndarray:
 
 
 def _holding(name: str, posed: Posed, held: set[int], p: int) -> Posed:
-    """The same problem with the coefficients of some columns fixed."""
+    """The problem with the coefficients of some columns held fixed."""
     m = len(posed.theta)
     if name == "softmax":
         block = next(k for k in (p + 1, p) if m % k == 0 and _classes(posed) == m // k)

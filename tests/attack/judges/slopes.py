@@ -56,7 +56,7 @@ def _norm(x: list[arb], s: list[arb], about_mean: bool) -> arb:
 
 
 def _distance(penalty: dict[str, Any], w: arb, v: arb) -> arb:
-    """Of v to the subdifferential at w."""
+    """Distance of v to the subdifferential at w."""
     name = penalty["name"]
     if name == "elastic_net":
         l1, l2 = arb(penalty["l1"]), arb(penalty["l2"])

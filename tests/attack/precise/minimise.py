@@ -132,7 +132,7 @@ class _Model:
         return -(dot(self.g, d) + curve + corner)
 
     def slope(self, d: list[arb], j: int) -> arb:
-        """Of the smooth part of the model."""
+        """Slope of the smooth part of the model."""
         return self.g[j] + dot(self.H[j], d)
 
     def minimised(self) -> list[arb]:

@@ -30,7 +30,10 @@ STILL_ANSWERS = {
     "zero weight": "a row of weight 0 is not asked, and still answers",
 }
 FOLDS = "folds are drawn from the rows in their order, so the choice of λ depends on it"
-PANELS = ("certus.solvers.ncfs.problem:TILE", "certus.solvers.ncfs.problem:SLICE")
+PANELS = (
+    "certus.solvers.ncfs.problem:PANEL_ELEMENTS",
+    "certus.solvers.ncfs.problem:SLICE_ELEMENTS",
+)
 
 
 def column_weights(model: Any, sample: Sample) -> Answer:

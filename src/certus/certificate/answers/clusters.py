@@ -9,7 +9,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from ...audit import Reading
-from ...audit.answers import ask
+from ...audit.answers import call_methods
 from ...audit.neighbors import first_other_row
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
@@ -41,7 +41,7 @@ def kmeans(model: object, rows: Rows, reading: Reading) -> Result:
     by_tree, fitted = reading.extra_claims.get("by_tree", False), cast(_Centers, model)
     if reading.ours and by_tree and not by_rows.is_binary_tree(fitted._children, len(centers)):
         return no_answers(rows), ["the splits that predict goes down are no tree"]
-    answers = ask(model, rows, ("transform", "predict"))
+    answers = call_methods(model, rows, ("transform", "predict"))
     eps = working_eps(answers.X, fitted.cluster_centers_)
     D = by_rows.center_distances(as_dense(answers.X), centers, eps, not reading.ours)
     wrong = expected_answers.other_numbers(answers.rows, answers.by_method, {"transform": D})
@@ -84,7 +84,7 @@ def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
     ]
     if wrong or parameters.get("labels") is None:  # a Tree alone has no cut
         return no_answers(rows), wrong
-    answers = ask(model, rows, ("predict",), rows_against_all(rows))
+    answers = call_methods(model, rows, ("predict",), rows_against_all(rows))
     centers = method in ("centroid", "ward", "median")
     if "predict" not in answers.by_method or (centers and metric != "euclidean"):
         return answers, []
@@ -102,7 +102,7 @@ def tree_of_clusters(model: object, rows: Rows, reading: Reading) -> Result:
 
 def _columns(model: object, rows: Rows, reading: Reading) -> Result:
     """Compare the transform of clustered columns: one column per cluster."""
-    answers, pooling = ask(model, rows, ("transform",)), cast(_Pooling, model)
+    answers, pooling = call_methods(model, rows, ("transform",)), cast(_Pooling, model)
     Q, labels = as_dense(answers.X).astype(float), np.asarray(reading.parameters["labels"])
     if not reading.ours:
         pooled = [
@@ -133,7 +133,7 @@ def _columns(model: object, rows: Rows, reading: Reading) -> Result:
 
 
 def mixture(model: object, rows: Rows, reading: Reading) -> Result:
-    answers = ask(model, rows, ("score_samples", "predict_proba", "predict"))
+    answers = call_methods(model, rows, ("score_samples", "predict_proba", "predict"))
     parameters = reading.parameters
     theta = components(rows.shape[1], **parameters)
     J = log_joint(as_dense(answers.X), parameters["weights"], theta)

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from ...audit import Reading
-from ...audit.answers import Answers, ask
+from ...audit.answers import Answers, call_methods
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
 from ...proofs import answers_from_rows as by_rows
@@ -31,7 +31,7 @@ class _Selects(Protocol):
 
 def _kernel_answers(model: object, rows: Rows, reading: Reading) -> tuple[Answers, Expected]:
     """The answers of a kernel machine, and the scores that its parameters give."""
-    answers = ask(model, rows, ("decision_function", "predict"), rows_against_all(rows))
+    answers = call_methods(model, rows, ("decision_function", "predict"), rows_against_all(rows))
     parameters, X = reading.parameters, Data(rows).all_rows()
     Q, eps = as_dense(answers.X), working_eps(answers.X)
     options = {name: parameters[name] for name in KERNEL_PARAMETERS}
@@ -65,7 +65,7 @@ def svc(model: object, rows: Rows, reading: Reading) -> Result:
 
 def ncfs(model: object, rows: Rows, reading: Reading) -> Result:
     methods = ("predict_proba", "predict", "transform")
-    answers = ask(model, rows, methods, rows_against_all(rows))
+    answers = call_methods(model, rows, methods, rows_against_all(rows))
     parameters = reading.parameters
     Q, X = (
         (Z - parameters["shift"]) / parameters["scale"]

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from ...audit import Reading
-from ...audit.answers import ask
+from ...audit.answers import call_methods
 from ...data.rows import Rows
 from ...proofs import answers as expected_answers
 from .common import Result, working_eps, wrong_classes
@@ -22,7 +22,9 @@ class _Linear(Protocol):
 
 def linear(model: object, rows: Rows, reading: Reading, probabilities: str | None = None) -> Result:
     """Compare answers of w and b; ``probabilities`` names the link, None without one."""
-    answers = ask(model, rows, ("predict",) if reading.labels is None else CLASSIFIER_METHODS)
+    answers = call_methods(
+        model, rows, ("predict",) if reading.labels is None else CLASSIFIER_METHODS
+    )
     parameters, eps = reading.parameters, working_eps(answers.X, cast(_Linear, model).coef_)
     scores = expected_answers.linear_scores(answers.X, parameters["w"], parameters["b"], eps)
     if reading.labels is None:
@@ -43,7 +45,7 @@ def softmax(model: object, rows: Rows, reading: Reading) -> Result:
 
 def ordinal(model: object, rows: Rows, reading: Reading) -> Result:
     """Compare answers of one score and the thresholds between the classes."""
-    answers = ask(model, rows, ("latent", *CLASSIFIER_METHODS))
+    answers = call_methods(model, rows, ("latent", *CLASSIFIER_METHODS))
     parameters, eps = reading.parameters, working_eps(answers.X, cast(_Linear, model).coef_)
     latent = expected_answers.linear_scores(answers.X, parameters["w"], np.zeros(1), eps)
     expected, decides = expected_answers.ordered_classes(latent, parameters["thresholds"], eps)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...text.format import name_of, number
-from ..facts import LeftOut
+from ..facts import LeftOutDirection
 from ..findings import OptimumFinding
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def left_out_rows(c: "Certificate") -> list[tuple[str, str]]:
     return [("Left out", f"{_directions(left_out, c.feature_names)}: {reason}")]
 
 
-def _left_out(c: "Certificate") -> tuple[LeftOut, ...]:
+def _left_out(c: "Certificate") -> tuple[LeftOutDirection, ...]:
     return c._finding.left_out if isinstance(c._finding, OptimumFinding) else ()
 
 
-def _directions(left_out: Sequence[LeftOut], names: Sequence[str] | None) -> str:
+def _directions(left_out: Sequence[LeftOutDirection], names: Sequence[str] | None) -> str:
     shown = [_direction(one, names) for one in left_out[:MAX_DIRECTIONS]]
     more = len(left_out) - len(shown)
     if more:
@@ -48,7 +48,7 @@ def _directions(left_out: Sequence[LeftOut], names: Sequence[str] | None) -> str
     return " or ".join([*filter(None, [", ".join(shown[:-1])]), shown[-1]])
 
 
-def _direction(one: LeftOut, names: Sequence[str] | None) -> str:
+def _direction(one: LeftOutDirection, names: Sequence[str] | None) -> str:
     """'total' − 'price' − 'tax', with the positive terms first."""
     terms, constant = list(zip(one.times, one.columns, strict=True)), one.constant
     if sum(c > 0 for c, _ in terms) == 0:

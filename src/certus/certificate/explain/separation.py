@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...text.format import count, listed, name_of, number, printable
-from ..facts import ClassFacts, Combination, OneColumn, Ordering, Separation
+from ..facts import ClassFacts, Combination, Ordering, SeparatingColumn, Separation
 from ..findings import facts_of
 from .wording import Lines
 
@@ -67,7 +67,7 @@ def _text(
         return _in_order(names, separation)
     labels = [repr(label) for label in np.asarray(classes).tolist()]
     firth = "FirthLogisticRegression, " if len(labels) == 2 else ""
-    if isinstance(separation, OneColumn):
+    if isinstance(separation, SeparatingColumn):
         return _SeparationText(
             _by_one_column(names, labels, separation),
             "its coefficient grows without limit",
@@ -111,7 +111,9 @@ def _counted(label: str, rows: int | None) -> str:
     return label if rows is None else f"{label} ({count(rows, 'row')})"
 
 
-def _by_one_column(names: Sequence[str] | None, labels: list[str], separation: OneColumn) -> str:
+def _by_one_column(
+    names: Sequence[str] | None, labels: list[str], separation: SeparatingColumn
+) -> str:
     j, threshold = separation.column, number(separation.threshold, 15)
     name = str(names[j]) if names is not None else f"column {j}"
     side_class = _counted(labels[separation.class_index], separation.rows)

@@ -58,7 +58,7 @@ class Wording(Protocol):
         ...
 
     def failure_note(self, c: "Certificate", claim: str, /) -> str:
-        """The same sentence where the claim does not hold."""
+        """A sentence for a methods section on a claim that does not hold."""
         return f"Not certified: {claim}."
 
     def not_certified(self, c: "Certificate", stopped_at: int | None, /) -> str:

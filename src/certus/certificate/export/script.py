@@ -17,7 +17,7 @@ from ...exceptions import CertificateError
 from ...text.files import write_whole
 from ..explain.left_out import among
 from ..findings import OptimumFinding
-from ..pages.problem import Problem
+from ..pages.problem import PageCall
 from ..registry import claim_of
 from . import template
 from .literals import Literals
@@ -62,7 +62,7 @@ def script(c: "Certificate", name: str = "check.py") -> Script:
     return Script(text, literals.arrays)
 
 
-def _problems(c: "Certificate") -> list[Problem]:
+def _problems(c: "Certificate") -> list[PageCall]:
     problems = list(claim_of(c).page(c.parameters, c.labels))
     votes = c.parameters.get("votes")
     if why_not := _function(c) or (None if problems else _no_page(c)):
@@ -99,7 +99,7 @@ def _no_page(c: "Certificate") -> str:
     return c._finding.unproven or f"the model, which is {c.status}, has no page"
 
 
-def _head(c: "Certificate", problem: Problem, name: str) -> str:
+def _head(c: "Certificate", problem: PageCall, name: str) -> str:
     if _has_targets(problem):
         usage = template.WITH_TARGETS
     else:
@@ -119,7 +119,7 @@ def _claimed(c: "Certificate") -> str:
     return lines.replace("\\", "/").replace('"', "'")
 
 
-def _model(c: "Certificate", problems: list[Problem], literals: Literals) -> str:
+def _model(c: "Certificate", problems: list[PageCall], literals: Literals) -> str:
     calls = [
         f"({literals.source(p.targets)}, {literals.source({**p.arguments, 'tol': c.tol})})"
         for p in problems
@@ -141,7 +141,7 @@ def _slack(c: "Certificate") -> float:
     return 1e-9 * abs(c.objective) + gap
 
 
-def _loader(c: "Certificate", problems: list[Problem]) -> str:
+def _loader(c: "Certificate", problems: list[PageCall]) -> str:
     first = problems[0]
     targets, constant = _has_targets(first), first.constant
     labels = template.LABELS if targets and c.labels is not None else ""
@@ -159,10 +159,10 @@ def _loader(c: "Certificate", problems: list[Problem]) -> str:
 
 def _report(c: "Certificate") -> str:
     """The part that prints the result, with contradictions that the page does not recompute."""
-    report = template.EXACT if c.kind == "exact" else template.OPTIMUM
+    report = template.EXACT_REPORT if c.kind == "exact" else template.OPTIMUM_REPORT
     refuted = [*c._finding.contradictions, *([c._finding.unproven] if c._finding.unproven else [])]
     if not c.certified and refuted:
-        report += template.REFUTED.format(texts=", ".join(map(repr, refuted)))
+        report += template.REFUTED_REPORT.format(texts=", ".join(map(repr, refuted)))
     return report
 
 
@@ -193,5 +193,5 @@ def _n_targets(c: "Certificate") -> int:
     return 1 if b is None else int(np.size(b))
 
 
-def _has_targets(problem: Problem) -> bool:
+def _has_targets(problem: PageCall) -> bool:
     return not isinstance(problem.targets, NoTargets)

@@ -8,20 +8,20 @@ from importlib import import_module
 from typing import NamedTuple
 
 from ..pages.lines import terms_of
-from ..pages.problem import Problem
+from ..pages.problem import PageCall
 from .template import CLAIM, IMPORTS
 
 MIN_PARAGRAPHS = 3  # of a page's docstring in every script: subject, objective, module name
 
 
-class Source(NamedTuple):
+class ModuleSource(NamedTuple):
     """A module without its imports, and those imports that are not ours."""
 
     imports: list[str]
     text: str
 
 
-def variants(problems: list[Problem]) -> Iterator[str]:
+def variants(problems: list[PageCall]) -> Iterator[str]:
     """Yield the sources of a page and its terms, each shorter than the one before.
 
     First the derivation is dropped, paragraph by paragraph, since the page has it; the objective
@@ -37,7 +37,7 @@ def variants(problems: list[Problem]) -> Iterator[str]:
     yield re.sub(r"\n\n+", "\n", _assembled(problems, paragraphs, brief=True))
 
 
-def _assembled(problems: list[Problem], paragraphs: list[str], brief: bool = False) -> str:
+def _assembled(problems: list[PageCall], paragraphs: list[str], brief: bool = False) -> str:
     """Imports, terms and page, in the order in which they need each other."""
     page = import_module(f"certus.definitions.{problems[0].page}")
     terms = dict.fromkeys(t for p in problems for t in terms_of([p.targets, p.arguments]))
@@ -51,7 +51,7 @@ def _assembled(problems: list[Problem], paragraphs: list[str], brief: bool = Fal
     return _dense("\n\n".join([*parts, f'r"""{text}\n"""\n{code.lstrip()}']))
 
 
-def _without_imports(text: str) -> Source:
+def _without_imports(text: str) -> ModuleSource:
     lines, imports = text.splitlines(), []
     for node in ast.parse(text).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -60,7 +60,7 @@ def _without_imports(text: str) -> Source:
                 imports.append(" ".join(lines[i].strip() for i in rows))
             for i in rows:
                 lines[i] = ""
-    return Source(imports, "\n".join(lines).strip())
+    return ModuleSource(imports, "\n".join(lines).strip())
 
 
 def _brief(text: str) -> str:

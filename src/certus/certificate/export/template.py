@@ -91,15 +91,15 @@ def main(files):
 if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
 """
 
-OPTIMUM = """\
+OPTIMUM_REPORT = """\
     objective = sum(c.objective for c in claims)
     print(f"{claims[0].kind}: objective {objective:.15g}, claimed {OBJECTIVE!r}")
     print(*(f"missed by {c.miss:.3g}, at most {c.tol * c.scale:.3g}" for c in claims), sep="\\n")
     holds = all(c.miss <= c.tol * c.scale for c in claims) and abs(objective - OBJECTIVE) <= SLACK\
 """
-EXACT = """\
+EXACT_REPORT = """\
     print(f"{claims[0].miss:g} answers are wrong")
     holds = claims[0].miss <= claims[0].tol"""
-REFUTED = """
+REFUTED_REPORT = """
     print({texts}, sep="\\n")
     holds = False  # what certus found besides, which the page does not recompute"""

@@ -9,47 +9,47 @@ from ...definitions.terms.direction import Direction
 from ...definitions.terms.independent import Independent
 from ...definitions.terms.targets import AgainstRest, Classes, Signs
 from ..parameters import Parameters
-from .problem import Problem
+from .problem import PageCall
 
 
-def softmax(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def softmax(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield the one problem of all classes."""
     w, b, scaling = p["w"], p["b"], _scaling(p)
     arguments: dict[str, object] = {"w": w, "b": b, **_penalty(p), **without_penalty(p)}
     if scaling is not None:
         arguments |= {"w": np.vstack([w, b / scaling]), "b": 0 * b}
-    yield Problem("softmax", Classes(_class_weight(p)), arguments, scaling)
+    yield PageCall("softmax", Classes(_class_weight(p)), arguments, scaling)
 
 
-def ordinal(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def ordinal(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield the one problem of all classes."""
     arguments: dict[str, object] = {
         "w": p["w"][:, 0], "c": p["thresholds"], "alpha": float(p["alpha"]), **without_penalty(p),
     }  # fmt: skip
-    yield Problem("ordinal", Classes(), arguments)
+    yield PageCall("ordinal", Classes(), arguments)
 
 
-def firth(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def firth(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield the one problem of two classes."""
     arguments: dict[str, object] = {
         "w": p["w"][:, 0], "b": float(p["b"][0]), "fit_intercept": p["fit_intercept"],
         "independent": Independent(),
     }  # fmt: skip
-    yield Problem("firth", Signs(), arguments)
+    yield PageCall("firth", Signs(), arguments)
 
 
-def squared_hinge(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def squared_hinge(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield a problem for each column of w."""
     yield from columns("squared_hinge", p)
 
 
-def huber(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def huber(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield a problem for each column of w."""
     for problem in columns("huber", p):
         yield problem._replace(arguments={**problem.arguments, "delta": p["delta"]})
 
 
-def hinge(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def hinge(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield a problem for each column of w, with its dual variables if the model has them."""
     problems, beta = list(columns("hinge", p)), p.get("beta")
     if beta is None:
@@ -59,14 +59,14 @@ def hinge(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         yield problem._replace(arguments={**problem.arguments, "beta": dual})
 
 
-def columns(page: str, p: Parameters) -> Iterator[Problem]:
+def columns(page: str, p: Parameters) -> Iterator[PageCall]:
     """Yield a problem for each column of w: one for two classes, else each against the rest."""
     c, scaling = _class_weight(p), _scaling(p)
     for k, (w, b) in enumerate(zip(p["w"].T, p["b"], strict=True)):
         targets = AgainstRest(k, c) if p.get("one_vs_rest") else Signs(1, c)
         if scaling is not None:
             w, b = np.append(w, b / scaling), 0.0
-        yield Problem(page, targets, {"w": w, "b": float(b), **_penalty(p)}, scaling)
+        yield PageCall(page, targets, {"w": w, "b": float(b), **_penalty(p)}, scaling)
 
 
 def _penalty(p: Parameters) -> dict[str, object]:

@@ -7,26 +7,26 @@ from ...definitions.terms.counts import Bernoulli, Multinomial, Poisson
 from ...definitions.terms.covariances import Diagonal, Full, Spherical, Tied
 from ...definitions.terms.targets import NoTargets
 from ..parameters import Parameters
-from .problem import Problem
+from .problem import PageCall
 
 SHAPES = {"full": Full(), "tied": Tied(), "diag": Diagonal(), "spherical": Spherical()}
 FAMILIES = {"bernoulli": Bernoulli(), "poisson": Poisson(), "multinomial": Multinomial()}
 
 
-def kmeans(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def kmeans(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; labels are passed on if the parameters have them (a tree of splits)."""
     arguments: dict[str, object] = {"mu": p["centers"], "bound": p.get("bound", False)}
     witnesses = {"ties": p.get("ties"), "labels": p.get("labels")}
     arguments |= {name: w for name, w in witnesses.items() if w is not None and w.size}
-    yield Problem("kmeans", NoTargets(), arguments)
+    yield PageCall("kmeans", NoTargets(), arguments)
 
 
-def mixture(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def mixture(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; the Gaussian page takes rows with and without NaN."""
     pi, theta, family = p["weights"], p["theta"], p["family"]
     if family in FAMILIES:
         arguments = {"pi": pi, "theta": theta["values"], "family": FAMILIES[family]}
-        yield Problem("count_mixture", NoTargets(), {**arguments, "a": p["epsilon"]})
+        yield PageCall("count_mixture", NoTargets(), {**arguments, "a": p["epsilon"]})
         return
     arguments = {"pi": pi, "mu": theta["means"], "C": theta["covariances"]}
     arguments |= {"shape": SHAPES[family], "epsilon": p["epsilon"]}
@@ -34,4 +34,4 @@ def mixture(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         arguments["added"] = p["added"]
     if len(p.get("constant", ())):
         arguments["constant"] = p["constant"]
-    yield Problem("gaussian_mixture", NoTargets(), arguments)
+    yield PageCall("gaussian_mixture", NoTargets(), arguments)

@@ -8,27 +8,27 @@ import numpy as np
 from ...definitions.terms.likelihoods.firth import Firth
 from ...definitions.terms.likelihoods.multinomial import Multinomial
 from ...definitions.terms.targets import Classes, Column
-from .problem import Problem
+from .problem import PageCall
 
 if TYPE_CHECKING:
     from ...inference import Inference, LogisticInference
 
 
-def inference(fit: "Inference") -> Iterator[Problem]:
+def inference(fit: "Inference") -> Iterator[PageCall]:
     """Yield a problem for the covariance of each target."""
     m = len(fit.names)
     covariances = np.reshape(fit.covariance, (-1, m, m))
     alphas = np.broadcast_to(np.ravel(fit.alpha), len(covariances))
     for k, covariance in enumerate(covariances):
-        yield Problem("inference", Column(k), {
+        yield PageCall("inference", Column(k), {
             "covariance": covariance, "cov": fit.cov, "alpha": float(alphas[k]),
             "fit_intercept": fit.fit_intercept,
         })  # fmt: skip
 
 
-def logistic_inference(fit: "LogisticInference") -> Problem:
+def logistic_inference(fit: "LogisticInference") -> PageCall:
     """The problem for the covariance of all coefficients."""
-    return Problem("logistic_inference", Classes(), {
+    return PageCall("logistic_inference", Classes(), {
         "coef": fit.coef.T, "covariance": fit.covariance, "cov": fit.cov,
         "alpha": float(fit.alpha), "fit_intercept": fit.fit_intercept,
     })  # fmt: skip
@@ -36,13 +36,13 @@ def logistic_inference(fit: "LogisticInference") -> Problem:
 
 def profile_intervals(
     fit: "LogisticInference", low: np.ndarray, high: np.ndarray, level: float, firth: bool = False
-) -> Problem:
+) -> PageCall:
     """The problem for likelihood-ratio intervals: ``fit.conf_int(level, kind="lr")``.
 
     ``firth``: by Firth's penalised likelihood, as for ``FirthInference``.
     """
     likelihood = Firth() if firth else Multinomial()
-    return Problem("profile_intervals", Classes(), {
+    return PageCall("profile_intervals", Classes(), {
         "coef": fit.coef.T, "low": low, "high": high, "level": level, "likelihood": likelihood,
         "fit_intercept": fit.fit_intercept,
     })  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import NamedTuple
 
-from .problem import Problem
+from .problem import PageCall
 
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
@@ -38,7 +38,7 @@ class PageToRead(NamedTuple):
     n_lines: int | None
 
 
-def page_of(problems: Iterable[Problem]) -> PageToRead | None:
+def page_of(problems: Iterable[PageCall]) -> PageToRead | None:
     """The page of a model, with the lines that one has to read; None where there is no page."""
     problems = list(problems)
     if not problems:
@@ -50,7 +50,7 @@ def page_of(problems: Iterable[Problem]) -> PageToRead | None:
     return PageToRead(f"certus.definitions.{problems[0].page}", lines)
 
 
-def lines_to_read(problems: Iterable[Problem]) -> int:
+def lines_to_read(problems: Iterable[PageCall]) -> int:
     """Lines of the page of a model and of the terms that it is given."""
     problems = list(problems)
     page = import_module(f"certus.definitions.{problems[0].page}")

@@ -9,25 +9,25 @@ from ...definitions.terms import kernels
 from ...definitions.terms.density_weights import DensityWeights
 from ...definitions.terms.targets import Classes, Columns, SignColumns
 from ..parameters import Parameters
-from .problem import Problem
+from .problem import PageCall
 
 
-def lssvm(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def lssvm(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem: all columns of β share the kernel."""
     targets = Columns() if labels is None else SignColumns(_class_weights(p))
     arguments = {**_machine(p), "fit_intercept": p["fit_intercept"]}
-    yield Problem("lssvm", targets, arguments)
+    yield PageCall("lssvm", targets, arguments)
 
 
-def lssvm_primal(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def lssvm_primal(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; the model is always a classifier."""
     arguments = {**_machine(p), "epsilon": p["epsilon"]}
-    yield Problem("lssvm_primal", SignColumns(_class_weights(p)), arguments)
+    yield PageCall("lssvm_primal", SignColumns(_class_weights(p)), arguments)
 
 
-def svc(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def svc(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem: all pairs of classes share the kernel."""
-    yield Problem("svc", Classes(_class_weights(p)), {**_machine(p), "pairs": p["pairs"].tolist()})
+    yield PageCall("svc", Classes(_class_weights(p)), {**_machine(p), "pairs": p["pairs"].tolist()})
 
 
 def _machine(p: Parameters) -> dict[str, object]:

@@ -10,7 +10,7 @@ from ...definitions.terms import linkages
 from ...definitions.terms import ncfs as ncfs_terms
 from ...definitions.terms.targets import Column, Columns, NoTargets
 from ..parameters import Parameters
-from .problem import Problem
+from .problem import PageCall
 
 Term = object  # a NamedTuple of ``definitions/terms``
 Number = float | list[float] | list[list[float]]  # or several: a parameter of a distance
@@ -65,7 +65,7 @@ def _plain(params: Mapping[str, object]) -> dict[str, Number]:
     return {name: np.asarray(value).tolist() for name, value in given.items()}
 
 
-def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def neighbors(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem of all sampled queries; none if the metric or weights are a function."""
     distance, votes = distance_of(p["metric"], p.get("metric_params")), p.get("votes")
     if distance is None:
@@ -76,7 +76,7 @@ def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         "ours": p.get("ours", False),
     }  # fmt: skip
     if votes is None:
-        yield Problem("neighbors", NoTargets(), arguments)
+        yield PageCall("neighbors", NoTargets(), arguments)
         return
     if not isinstance(votes["weights"], str):
         return
@@ -86,7 +86,7 @@ def neighbors(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         "classes": None if names is None else [len(classes) for classes in names],
         "probabilities": votes.get("probabilities"),
     }  # fmt: skip
-    yield Problem("neighbors", Columns(), arguments)
+    yield PageCall("neighbors", Columns(), arguments)
 
 
 NCFS_DISTANCES: dict[object, Term] = {
@@ -99,7 +99,7 @@ NCFS_LOSSES: dict[str, Callable[..., Term]] = {
 }  # fmt: skip
 
 
-def ncfs(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def ncfs(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; none if the loss is a function of the user's."""
     gains, loss, prior = p.get("gains"), p.get("loss"), p.get("prior")
     if gains is not None:
@@ -115,7 +115,7 @@ def ncfs(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         "scale": p["scale"], "prior": prior.tolist() if isinstance(prior, np.ndarray) else prior,
         "mean": p["mean"],
     }  # fmt: skip
-    yield Problem("ncfs", Column(0), arguments)
+    yield PageCall("ncfs", Column(0), arguments)
 
 
 LINKS: dict[str, Term] = {
@@ -138,7 +138,7 @@ def _tree(p: Parameters) -> dict[str, object] | None:
     }  # fmt: skip
 
 
-def linkage(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def linkage(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; none if the metric is a function of the user's."""
     arguments = _tree(p)
     if arguments is None:
@@ -150,11 +150,11 @@ def linkage(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
         arguments["representatives"] = p["representatives"]
     if "precision" in p:
         arguments["precision"] = p["precision"]
-    yield Problem("linkage", NoTargets(), arguments)
+    yield PageCall("linkage", NoTargets(), arguments)
 
 
-def diana(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def diana(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield one problem; none if the metric is a function of the user's."""
     arguments = _tree(p)
     if arguments is not None:
-        yield Problem("diana", NoTargets(), arguments)
+        yield PageCall("diana", NoTargets(), arguments)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Problem(NamedTuple):
+class PageCall(NamedTuple):
     """A call ``check(X, *targets(y, s), **arguments)`` of a page; claims of several are summed.
 
     ``targets`` is a term of ``definitions/terms/targets.py``. Arguments are numbers, text, arrays,

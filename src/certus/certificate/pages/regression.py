@@ -12,26 +12,26 @@ from ...definitions.terms.penalties.scad import SCAD
 from ...definitions.terms.penalties.simplex import Simplex
 from ...definitions.terms.targets import Averaged, Column, Columns, Signs
 from ..parameters import Parameters
-from .problem import Problem
+from .problem import PageCall
 
 Arguments = dict[str, object]
 
 
-def least_squares(p: Parameters, labels: Labels | None) -> Iterator[Problem]:
+def least_squares(p: Parameters, labels: Labels | None) -> Iterator[PageCall]:
     """Yield a problem for each target; for a classifier, for ±1 of each class (of two, one)."""
     alphas = np.broadcast_to(np.ravel(p["alpha"]), p["b"].shape)
     for k, model in _models(p):
         arguments = {**model, "alpha": float(alphas[k]), "positive": p.get("positive", False)}
-        yield Problem("least_squares", _column(k, labels), arguments)
+        yield PageCall("least_squares", _column(k, labels), arguments)
 
 
-def huber_regression(p: Parameters, _labels: Labels | None) -> Iterator[Problem]:
+def huber_regression(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
     for k, model in _models(p):
         arguments = {name: p[name] for name in ("scale", "epsilon", "alpha")}
-        yield Problem("huber_regression", Column(k), {**model, **arguments})
+        yield PageCall("huber_regression", Column(k), {**model, **arguments})
 
 
-def penalized(p: Parameters, _labels: Labels | None) -> Iterator[Problem]:
+def penalized(p: Parameters, _labels: Labels | None) -> Iterator[PageCall]:
     """Yield a problem for each target, with weights divided as the model divides the loss."""
     assert isinstance(p["loss"], dict)
     loss: Arguments = {**p["loss"]}
@@ -43,13 +43,13 @@ def penalized(p: Parameters, _labels: Labels | None) -> Iterator[Problem]:
         targets: tuple[object, ...] = Averaged(k, divisor) if divisor else Column(k)
         if page == "least_squares":  # Σ s r² + α‖w‖², of half the weights
             targets = Averaged(k, divisor, 0.5)
-        yield Problem(page, targets, {**model, **arguments})
+        yield PageCall(page, targets, {**model, **arguments})
 
 
-def ridge_cv(claim: Mapping[str, object]) -> Problem:
+def ridge_cv(claim: Mapping[str, object]) -> PageCall:
     """The problem of choosing α by leave-one-out; ``claim`` is the ``cv_claim`` of a reading."""
     names = ("alpha", "alphas", "per_target", "fit_intercept")
-    return Problem(
+    return PageCall(
         "ridge_cv", Columns(), {**{k: claim[k] for k in names}, "score": claim["best_score"]}
     )
 

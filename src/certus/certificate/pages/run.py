@@ -8,14 +8,14 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...definitions.terms.claim import Claim
-from .problem import Problem
+from .problem import PageCall
 
 Targets = Callable[[object, np.ndarray], tuple[np.ndarray | None, np.ndarray]]
 
 MAX_DENSE_BYTES = 1 << 31  # of X as dense float64; a page works with a few copies of it
 
 
-def run_page(problems: Iterable[Problem], rows: Rows, tol: float) -> Claim:
+def run_page(problems: Iterable[PageCall], rows: Rows, tol: float) -> Claim:
     """The claim of a page on all rows, summed over the problems of a model."""
     n, p = rows.shape
     if 8 * n * p > MAX_DENSE_BYTES:

@@ -1,7 +1,7 @@
-r"""The distances and slopes of ``pairs.py`` for a few columns, which stand as lines T (p, n).
+r"""Distances and slopes of ``pairs.py`` for a few columns, stored transposed as T (p, n).
 
-Sums run over pairs, four columns at a time: loops over so few columns would end before they are
-under way. Slopes add up to 512 pairs in the precision of X, all else in float64.
+Inner loops run over pairs, four columns at a time, since loops over so few columns would be too
+short. Slopes add up to 512 pairs in the precision of X, everything else in float64.
 """
 
 from functools import cache
@@ -11,15 +11,15 @@ from numba import types
 
 from certus.kernels._compile import float_type, kernel
 
-PAIRS = 512  # at a time
+TILE_PAIRS = 512  # of one row: a line of D and four of T stay in cache
 
 
 @kernel
 def _distances(S, T, W, start, stop, left, top, D):
-    """Rows start … stop of S (p, m) with rows left … n of T (p, n), to D[i − top, j]."""
+    """Distances of rows start … stop of S (p, m) to rows left … n of T (p, n), in D[i − top, j]."""
     p, n = T.shape
-    for a in range(left, n, PAIRS):
-        b = min(a + PAIRS, n)
+    for a in range(left, n, TILE_PAIRS):
+        b = min(a + TILE_PAIRS, n)
         for i in range(start, stop):
             line = D[i - top, a:b]
             line[:] = 0.0
@@ -39,10 +39,11 @@ def _distances(S, T, W, start, stop, left, top, D):
 
 @kernel
 def _slope(T, rows, C, above, g):
+    """Add Σ_ij C_ij|x_il − x_jl| over i in ``rows`` to g; above: over pairs j > i."""
     p, n = T.shape
     zero, kind = T.dtype.type(0), T.dtype.type
-    for tile in range(0, n, PAIRS):
-        b = min(tile + PAIRS, n)
+    for tile in range(0, n, TILE_PAIRS):
+        b = min(tile + TILE_PAIRS, n)
         for r in range(len(rows)):
             i = rows[r]
             a = max(tile, i + 1) if above else tile
@@ -82,14 +83,14 @@ def _compiled(name, number):
 
 
 def distances(S, T, W, D) -> None:
-    """D (m, n) of all rows of S (p, m) and T (p, n)."""
+    """Distances D (m, n) of all rows of S (p, m) to all of T (p, n)."""
     if D.shape != (S.shape[1], T.shape[1]) or not len(S) == len(W) == len(T) or S.dtype != T.dtype:
         raise ValueError(f"S {S.shape}, T {T.shape}, W {W.shape}, D {D.shape} do not match")
     _compiled("distances", T.dtype)(S, T, W, 0, S.shape[1], 0, 0, D)
 
 
 def distances_once(T, W, start, stop, D) -> None:
-    """D_ij and D_ji of rows start … stop and all j > i; D (n, n)."""
+    """Distances D_ij and D_ji of rows start … stop and all j > i; D (n, n)."""
     from certus.kernels.ncfs.pairs import mirror
 
     p, n = T.shape
@@ -102,17 +103,17 @@ def distances_once(T, W, start, stop, D) -> None:
 
 
 def slope(T, rows, C, above, g) -> None:
-    """Add to g what the pairs of ``rows`` with all rows (above: with later ones) pass back."""
+    """Add Σ_ij C_ij|x_i − x_j| over i in ``rows`` to g; above: over pairs j > i."""
     p, n = T.shape
     if C.shape != (len(rows), n) or len(g) != p:
         raise ValueError(f"T {T.shape}, C {C.shape}, g {g.shape} do not match")
     if len(rows) and not 0 <= rows.min() <= rows.max() < n:
-        raise ValueError("rows that T does not have")
+        raise ValueError(f"rows are outside 0 to {n - 1}")
     _compiled("slope", T.dtype)(T, rows, C, above, g)
 
 
 def warm() -> None:
-    """Compile every kind, or load it from disk."""
+    """Compile all variants, or load them from disk."""
     for number in (np.float32, np.float64):
         for name in ("distances", "slope"):
             _compiled(name, np.dtype(number))

@@ -1,10 +1,11 @@
-r"""Each row asks all others: p, q and what they say; then the slope of F, from U_ij = C_ij + C_ji.
+r"""Soft neighbours of each row (p, q and votes), then the slope of F, from U_ij = C_ij + C_ji.
 
-Distances are computed for a few rows at a time, and again for the slope; those of L1 in many
-columns are kept, if there are few rows. Columns without weight need only be shown to have no slope
-above 0. Of L1 and many columns, sums in float32 over the pairs that matter settle most of them:
+Distances are computed for a few rows at a time, and again for the slope; L1 distances in many
+columns are stored if there are few rows. For columns without weight it is enough to show that their
+slope is not above 0. For L1 and many columns, sums in float32 over the pairs with the largest
+weights decide most of them:
 
-    ∂F/∂W_l + (132·2⁻²⁴ Σ|U| + Σ_{left out} |U| + rounding)·max|Δ_l| ≤ 0
+    ∂F/∂W_l + (132·2⁻²⁴ Σ|U| + Σ_{omitted} |U| + rounding)·max|Δ_l| ≤ 0
 
 and the few others are summed in float64 over all pairs.
 """
@@ -14,55 +15,56 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certus.proofs.linalg.linear_sums import gamma
-from certus.proofs.ncfs._claims import Scaled
-from certus.proofs.ncfs._pairs import METRICS, PANEL, TERMS, Pairs
+from certus.proofs.ncfs._claims import ScaledRows
+from certus.proofs.ncfs._pairs import FLOAT64_PANEL, MAX_FLOAT32_TERMS, METRICS, RowPairs
 from certus.proofs.types import FunctionTo, PairFunction, Result, RowData
 
-LEFT = 1e-3  # of λ, shared by all pairs: what rough sums may leave out
-FEW_COLUMNS = 64  # without weight: fewer are summed in float64 at once
-LEAST_LINES, LINES, PAIRS = 128, 256, 2**18  # rows at a time, and pairs
-SHARED = 2**22  # numbers compared, from which threads share the rows
-TABLE, CHEAP = 2**21, 32  # distances that are kept at most, if of more columns than this
-SINGLE = 2.0**-24  # relative error of one float32 operation
+MAX_OMITTED_RATIO = 1e-3  # of the weight omitted from approximate sums to λ, over all pairs
+MIN_FLOAT32_COLUMNS = 64  # without weight; fewer are summed in float64 at once
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS, BLOCK_PAIRS = 128, 256, 2**18
+MIN_THREADED_COMPARISONS = 2**22  # of numbers, from which rows are divided among threads
+# distances are stored if they are this few, and of more columns than this
+MAX_STORED_DISTANCES, MAX_RECOMPUTED_COLUMNS = 2**21, 32
+FLOAT32_UNIT = 2.0**-24  # relative error of one float32 operation
 
 
-class OfClasses(NamedTuple):
-    """G_ij = gains[y_i, y_j]."""
+class ClassGains(NamedTuple):
+    """Gains between classes, G_ij = gains[y_i, y_j]."""
 
     codes: np.ndarray  # (n,): y
     gains: np.ndarray  # (K, K)
 
-    def of(self, pairs: Pairs) -> np.ndarray:
-        at = len(self.gains) * pairs.own(self.codes) + pairs.other(self.codes)
+    def of(self, pairs: RowPairs) -> np.ndarray:
+        at = len(self.gains) * pairs.first(self.codes) + pairs.second(self.codes)
         return np.take(self.gains.ravel(), at)
 
-    def back(self, pairs: Pairs) -> np.ndarray:
-        """G_ji."""
-        return OfClasses(self.codes, self.gains.T).of(pairs)
+    def reverse(self, pairs: RowPairs) -> np.ndarray:
+        """Gains G_ji of the pairs."""
+        return ClassGains(self.codes, self.gains.T).of(pairs)
 
     @property
-    def answers(self) -> np.ndarray:
-        """(n, K): what a row says."""
+    def targets(self) -> np.ndarray:
+        """Indicators of the rows' classes, (n, K)."""
         return np.eye(len(self.gains))[self.codes]
 
     def mean_cost(self, _total: float) -> float:
-        """Of a wrong class."""
+        """Mean cost of a wrong class."""
         wrong = self.gains[~np.eye(len(self.gains), dtype=bool)]
         return float(np.abs(wrong).mean()) or 1.0
 
 
-class OfValues(NamedTuple):
-    """G_ij = −loss(y_i, y_j)."""
+class ValueGains(NamedTuple):
+    """Gains between numbers, G_ij = −loss(y_i, y_j)."""
 
     y: np.ndarray
     loss: str | PairFunction | None
     epsilon: Any
 
-    def of(self, pairs: Pairs) -> np.ndarray:
-        return -self._loss(pairs.own(self.y), pairs.other(self.y))
+    def of(self, pairs: RowPairs) -> np.ndarray:
+        return -self._loss(pairs.first(self.y), pairs.second(self.y))
 
-    def back(self, pairs: Pairs) -> np.ndarray:
-        return -self._loss(pairs.other(self.y), pairs.own(self.y))
+    def reverse(self, pairs: RowPairs) -> np.ndarray:
+        return -self._loss(pairs.second(self.y), pairs.first(self.y))
 
     def _loss(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         if callable(self.loss):
@@ -73,69 +75,73 @@ class OfValues(NamedTuple):
         return np.asarray(d if self.loss == "absolute" else np.maximum(d - self.epsilon, 0.0))
 
     @property
-    def answers(self) -> np.ndarray:
+    def targets(self) -> np.ndarray:
         return np.asarray((self.y - self.y.mean())[:, None])
 
     def mean_cost(self, total: float) -> float:
-        """Of two rows, from Σ_{i≠j} G_ij."""
+        """Mean loss of two rows, from Σ_{i≠j} G_ij."""
         n = len(self.y)
         return -total / (n * (n - 1)) or 1.0
 
 
-class OfGains(NamedTuple):
+class GainSums(NamedTuple):
+    """Sums of the gains over all pairs."""
+
     span: float  # Σ_i a_i (max_j G_ij − min_j G_ij)
     size: float  # Σ_i a_i max_j |G_ij|
     total: float  # Σ_{i≠j} G_ij
 
 
-class Asked:
-    """Each row asks all others; what they say is kept, a number or a few for each."""
+class SoftNeighbours:
+    """Soft neighbours of each row: nearest distance, normaliser, expected gain and votes."""
 
     def __init__(
         self,
-        view: Scaled,
+        rows_view: ScaledRows,
         W: np.ndarray,
         a: np.ndarray,
-        G: OfClasses | OfValues,
+        G: ClassGains | ValueGains,
         sigma: float,
         metric: str,
     ):
-        self.view, self.W, self.a, self.G, self.sigma = view, W, a, G, sigma
+        self.rows_view, self.W, self.a, self.G, self.sigma = rows_view, W, a, G, sigma
         self.metric, self.table = metric, np.zeros((0, 0))
         used, n = np.flatnonzero(W), len(a)
-        self.means = view.means(W) if metric == "phi_s" else None
+        self.means = rows_view.means(W) if metric == "phi_s" else None
         self.distance = METRICS[metric](self.columns(used), W[used])
         self.nearest, self.total, self.q = np.zeros((3, n))  # min_j D_ij, Σ_j exp(−(D_ij − min)/σ)
-        self.said = np.zeros((n, G.answers.shape[1]))
+        self.votes = np.zeros((n, G.targets.shape[1]))
 
     def columns(self, which: np.ndarray, dtype: type | np.dtype = float) -> np.ndarray:
-        """z of ``_pairs.py``."""
-        return np.asarray(self.view.about(which, self.means, dtype))
+        """Columns z of ``_pairs.py``."""
+        return np.asarray(self.rows_view.about(which, self.means, dtype))
 
     def reduce(
         self, data: RowData, statistic: FunctionTo[Result], columns: int, *beside: np.ndarray
     ) -> Result:
-        """Over blocks of rows, known by their numbers; ``columns``: of each pair."""
+        """Reduce a statistic over blocks of row numbers; ``columns``: compared for each pair."""
         n = len(self.a)
-        lines = max(LEAST_LINES, min(LINES, PAIRS // n))
-        if n * n * columns >= SHARED:
-            lines = min(lines, max(LEAST_LINES // 8, -(-n // 4)))
+        block_rows = max(MIN_BLOCK_ROWS, min(MAX_BLOCK_ROWS, BLOCK_PAIRS // n))
+        if n * n * columns >= MIN_THREADED_COMPARISONS:
+            block_rows = min(block_rows, max(MIN_BLOCK_ROWS // 8, -(-n // 4)))
         beside = (np.arange(n), *beside)
         return data.reduce(
-            statistic, self, lines, beside=beside, times=n, most=lines, combine=_added
+            statistic, self, block_rows, beside=beside, times=n, most=block_rows, combine=_add_sums
         )
 
-    def neighbours(self, data: RowData) -> OfGains:
+    def evaluate(self, data: RowData) -> GainSums:
+        """Compute the neighbours of all rows."""
         n, used = len(self.a), int(np.count_nonzero(self.W))
-        if self.metric == "manhattan" and n * (n // 2) <= TABLE and used > CHEAP:
+        stored = n * (n // 2) <= MAX_STORED_DISTANCES and used > MAX_RECOMPUTED_COLUMNS
+        if self.metric == "manhattan" and stored:
             table = np.zeros((n, n // 2))
             self.reduce(data, _distances, used, table)
             self.table = np.ascontiguousarray(table.T)
-        beside = (self.nearest, self.total, self.q, self.said)
-        return self.reduce(data, _neighbours, 8 + used, *beside)
+        beside = (self.nearest, self.total, self.q, self.votes)
+        return self.reduce(data, _neighbour_sums, 8 + used, *beside)
 
-    def distances(self, pairs: Pairs) -> np.ndarray:
-        """A table of pairs. Of those that are kept, (i, i + k) is (j, j + n − k) with j = i + k."""
+    def distances(self, pairs: RowPairs) -> np.ndarray:
+        """Distances as a table; among those stored, (i, i + k) is (j, j + n − k) with j = i + k."""
         if not self.table.size:
             return np.asarray(self.distance.distances(pairs))
         (half, n), b = self.table.shape, pairs.b
@@ -145,22 +151,22 @@ class Asked:
             D[step - 1] = self.table[n - step - 1, pairs.J[step : step + b]]
         return D
 
-    def pulls(self, pairs: Pairs, D: np.ndarray) -> np.ndarray:
-        """U_ij = C_ij + C_ji."""
+    def pair_weights(self, pairs: RowPairs, D: np.ndarray) -> np.ndarray:
+        """Pair weights U_ij = C_ij + C_ji, as a table."""
         weight = self.a / self.total / self.sigma
-        U = np.exp((pairs.own(self.nearest) - D) / self.sigma)
-        U *= pairs.own(weight)
-        U *= pairs.own(self.q) - self.G.of(pairs)
-        V = np.exp((pairs.other(self.nearest) - D) / self.sigma)
-        V *= pairs.other(weight)
-        V *= pairs.other(self.q) - self.G.back(pairs)
+        U = np.exp((pairs.first(self.nearest) - D) / self.sigma)
+        U *= pairs.first(weight)
+        U *= pairs.first(self.q) - self.G.of(pairs)
+        V = np.exp((pairs.second(self.nearest) - D) / self.sigma)
+        V *= pairs.second(weight)
+        V *= pairs.second(self.q) - self.G.reverse(pairs)
         return np.asarray(np.add(U, V, out=U))
 
 
-def _blocks(rows: np.ndarray, lines: int) -> list[tuple[slice, int, int]]:
-    """Of consecutive rows: which of them, and their numbers from … to."""
-    parts = [slice(i, min(i + lines, len(rows))) for i in range(0, len(rows), lines)]
-    return [(some, int(rows[some][0]), int(rows[some][-1]) + 1) for some in parts]
+def _blocks(rows: np.ndarray, block_rows: int) -> list[tuple[slice, int, int]]:
+    """Blocks of consecutive rows: their slice, and their first and last number plus one."""
+    parts = [slice(i, min(i + block_rows, len(rows))) for i in range(0, len(rows), block_rows)]
+    return [(chunk, int(rows[chunk][0]), int(rows[chunk][-1]) + 1) for chunk in parts]
 
 
 def _distances(
@@ -169,99 +175,105 @@ def _distances(
     _s: np.ndarray,
     rows: np.ndarray,
     table: np.ndarray,
-    asked: Asked,
-    lines: int,
+    neighbours: SoftNeighbours,
+    block_rows: int,
 ) -> Any:
-    """Fill (i, k): the distance of i and i + k + 1."""
-    n = len(asked.a)
-    for some, start, stop in _blocks(rows, lines):
-        table[some] = asked.distance.distances(Pairs.of(start, stop, n // 2, n)).T
+    """Write the distance of rows i and i + k + 1 to table[i, k]."""
+    n = len(neighbours.a)
+    for chunk, start, stop in _blocks(rows, block_rows):
+        table[chunk] = neighbours.distance.distances(RowPairs.of(start, stop, n // 2, n)).T
     return (0,)
 
 
-def _neighbours(
+def _neighbour_sums(
     _X: np.ndarray, _y: np.ndarray, _s: np.ndarray | None, rows: np.ndarray, nearest: np.ndarray,
-    total: np.ndarray, q: np.ndarray, said: np.ndarray, asked: Asked, lines: int,
-) -> OfGains:  # fmt: skip
-    """Fill nearest, total, q and said of some rows."""
-    n, V, found = len(asked.a), asked.G.answers, OfGains(0.0, 0.0, 0.0)
-    for some, start, stop in _blocks(rows, lines):
-        pairs = Pairs.of(start, stop, n - 1, n)
-        D = asked.distances(pairs)
-        least = D.min(axis=0)
-        alone = np.isinf(least)  # all others are infinitely far, and equally near
-        least[alone] = 0.0
-        D[:, alone] = 0.0
-        E = np.exp((least - D) / asked.sigma)
-        G, of_row, a = asked.G.of(pairs), E.sum(axis=0), asked.a[start:stop]
-        nearest[some], total[some] = least, of_row
-        q[some] = np.einsum("ij,ij->j", E, G) / of_row
-        said[some] = np.dot(pairs.spread(E), V[pairs.J]) / of_row[:, None]
+    total: np.ndarray, q: np.ndarray, votes: np.ndarray, neighbours: SoftNeighbours,
+    block_rows: int,
+) -> GainSums:  # fmt: skip
+    """Write nearest, total, q and votes of these rows, and return their gain sums."""
+    n, V, sums = len(neighbours.a), neighbours.G.targets, GainSums(0.0, 0.0, 0.0)
+    for chunk, start, stop in _blocks(rows, block_rows):
+        pairs = RowPairs.of(start, stop, n - 1, n)
+        D = neighbours.distances(pairs)
+        nearest_distance = D.min(axis=0)
+        isolated = np.isinf(nearest_distance)  # all others are infinitely far, so equally near
+        nearest_distance[isolated] = 0.0
+        D[:, isolated] = 0.0
+        E = np.exp((nearest_distance - D) / neighbours.sigma)
+        G, row_total, a = neighbours.G.of(pairs), E.sum(axis=0), neighbours.a[start:stop]
+        nearest[chunk], total[chunk] = nearest_distance, row_total
+        q[chunk] = np.einsum("ij,ij->j", E, G) / row_total
+        votes[chunk] = np.dot(pairs.to_matrix(E), V[pairs.J]) / row_total[:, None]
         high, low = G.max(axis=0), G.min(axis=0)
         span, size = high - low, np.maximum(np.abs(high), np.abs(low))
-        part = OfGains(float(np.dot(a, span)), float(np.dot(a, size)), float(G.sum()))
-        found = _added(found, part)
-    return found
+        part = GainSums(float(np.dot(a, span)), float(np.dot(a, size)), float(G.sum()))
+        sums = _add_sums(sums, part)
+    return sums
 
 
 # --- slopes ---------------------------------------------------------------------------------------
 
 
 def slopes(
-    data: RowData, asked: Asked, lam: float, of_gains: OfGains, unit: float
+    data: RowData, neighbours: SoftNeighbours, lam: float, gain_sums: GainSums, unit: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """∂F/∂W, the violation, and is that one of pairs at distance 0? Columns that never change are
-    not asked for."""
-    W, n, sigma = asked.W, len(asked.a), asked.sigma
-    value, violated, kink = np.full(len(W), -lam), np.zeros(len(W)), np.zeros(len(W), dtype=bool)
-    exact = np.flatnonzero(asked.view.varies)
-    rough = exact[W[exact] == 0]
-    if asked.metric == "manhattan" and len(rough) > FEW_COLUMNS:
+    """Return ∂F/∂W, the violations, and whether these come from pairs at distance 0.
+
+    Constant columns are skipped.
+    """
+    W, n, sigma = neighbours.W, len(neighbours.a), neighbours.sigma
+    value, violations, kink = np.full(len(W), -lam), np.zeros(len(W)), np.zeros(len(W), dtype=bool)
+    exact = np.flatnonzero(neighbours.rows_view.varies)
+    approximate = exact[W[exact] == 0]
+    if neighbours.metric == "manhattan" and len(approximate) > MIN_FLOAT32_COLUMNS:
         exact = exact[W[exact] > 0]
     else:
-        rough = rough[:0]
-    while len(exact) or len(rough):
-        asked.distance.asked_for(
-            asked.columns(exact), asked.columns(rough, np.float32), LEFT * unit / n**2
-        )
-        found = asked.reduce(data, _passed, len(exact) + len(rough))
-        # what rounding does: to all sums; by way of D to p and q; to q − G
-        lost = gamma(PANEL + 2 * n) * found.size + 8 * found.wear / sigma
-        lost += gamma(n + 16) * of_gains.size / sigma * found.size / (found.pull or 1.0)
-        error, (of_exact, of_rough) = lost * asked.distance.tops(), asked.distance.sums(found)
-        value[exact], value[rough] = of_exact - lam, of_rough - lam
-        violated[exact] = np.where(
+        approximate = approximate[:0]
+    while len(exact) or len(approximate):
+        neighbours.distance.request(
+            neighbours.columns(exact), neighbours.columns(approximate, np.float32),
+            MAX_OMITTED_RATIO * unit / n**2,
+        )  # fmt: skip
+        sums = neighbours.reduce(data, _slope_sums, len(exact) + len(approximate))
+        # rounding of all sums; of p and q through D; of q − G
+        rounding = gamma(FLOAT64_PANEL + 2 * n) * sums.size + 8 * sums.distance_error_sum / sigma
+        rounding += gamma(n + 16) * gain_sums.size / sigma * sums.size / (sums.total_weight or 1.0)
+        error = rounding * neighbours.distance.largest_slopes()
+        exact_slopes, approximate_slopes = neighbours.distance.sums(sums)
+        value[exact], value[approximate] = exact_slopes - lam, approximate_slopes - lam
+        violations[exact] = np.where(
             W[exact] > 0, np.abs(value[exact]) + error, np.maximum(value[exact] + error, 0.0)
         )
-        steep = (W[exact] == 0) & (found.kinks > violated[exact])
-        kink[exact[steep]], violated[exact[steep]] = True, found.kinks[steep]
-        loose = (TERMS + 4) * SINGLE * found.pull + found.left + 2 * lost
-        in_doubt = value[rough] + loose * asked.view.reach[rough] > 0
-        exact, rough = rough[in_doubt], rough[:0]
-    return value, violated, kink
+        steep = (W[exact] == 0) & (sums.kinks > violations[exact])
+        kink[exact[steep]], violations[exact[steep]] = True, sums.kinks[steep]
+        slack = (MAX_FLOAT32_TERMS + 4) * FLOAT32_UNIT * sums.total_weight
+        slack = slack + sums.omitted + 2 * rounding
+        in_doubt = value[approximate] + slack * neighbours.rows_view.ranges[approximate] > 0
+        exact, approximate = approximate[in_doubt], approximate[:0]
+    return value, violations, kink
 
 
-def _passed(
+def _slope_sums(
     _X: np.ndarray,
     _y: np.ndarray,
     _s: np.ndarray | None,
     rows: np.ndarray,
-    asked: Asked,
-    lines: int,
+    neighbours: SoftNeighbours,
+    block_rows: int,
 ) -> Any:
-    """Sums over the pairs of these rows with half of the others."""
-    n, total = len(asked.a), None
-    for _, start, stop in _blocks(rows, lines):
-        pairs = Pairs.of(start, stop, n // 2, n)
-        D = asked.distances(pairs)
-        U = asked.pulls(pairs, D)
-        if n % 2 == 0:  # rows that stand opposite each other meet twice
+    """Slope sums over the pairs of these rows with half of the others."""
+    n, total = len(neighbours.a), None
+    for _, start, stop in _blocks(rows, block_rows):
+        pairs = RowPairs.of(start, stop, n // 2, n)
+        D = neighbours.distances(pairs)
+        U = neighbours.pair_weights(pairs, D)
+        if n % 2 == 0:  # opposite rows would be counted twice
             U[-1, 2 * np.arange(start, stop) >= n] = 0.0
-        found = asked.distance.passed(U, D, pairs)
-        total = found if total is None else _added(total, found)
+        sums = neighbours.distance.slope_sums(U, D, pairs)
+        total = sums if total is None else _add_sums(total, sums)
     return total
 
 
-def _added(one: Any, other: Any) -> Any:
+def _add_sums(one: Any, other: Any) -> Any:
     fields = [a + b for a, b in zip(one, other, strict=True)]
     return tuple(fields) if type(one) is tuple else type(one)(*fields)

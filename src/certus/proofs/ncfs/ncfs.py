@@ -1,12 +1,12 @@
-r"""NCFS: weights of columns by which the nearest rows agree best.
+r"""NCFS: feature weights for which nearby rows agree best.
 
     p_ij = exp(−D_W(x_i, x_j)/σ) / Σ_{k≠i} exp(−D_W(x_i, x_k)/σ),  p_ii = 0
     q_i  = Σ_j p_ij G_ij
     F(W) = Σ_i a_i q_i − λ Σ_l W_l,  W ≥ 0                                            (maximised)
 
-G_ij is what row i gains if row j speaks for it: 1[y_i = y_j], or minus a loss. Rows are scaled,
-x ← (x − shift)/scale; a column that never changes has no part in it. With C_ij = a_i p_ij (q_i −
-G_ij)/σ the slope is ∂F/∂W_l = Σ_ij C_ij ∂D_ij/∂W_l − λ, and
+G_ij is the gain of row i if row j is its neighbour: 1[y_i = y_j], or minus a loss. Rows are scaled,
+x ← (x − shift)/scale; constant columns are left out. With C_ij = a_i p_ij (q_i − G_ij)/σ the slope
+is ∂F/∂W_l = Σ_ij C_ij ∂D_ij/∂W_l − λ, and
 
     D     L1 Σ W|Δ|    L2² Σ WΔ²    L2 √(Σ WΔ²)    Φ_s S_δ/S_u
     ∂D    |Δ|          Δ²           Δ²/2D          [(δ_l − μ_δ)² − D(u_l − μ_u)²]/S_u
@@ -15,32 +15,32 @@ G_ij)/σ the slope is ∂F/∂W_l = Σ_ij C_ij ∂D_ij/∂W_l − λ, and
 
 F is not concave. ``check`` recomputes F and shows that W is a stationary point of F on W ≥ 0: in
 units of λ, ∂F/∂W_l is 0 where W_l > 0, and not above 0 where W_l = 0. (In w = √W the slope is 0
-wherever w_l = 0, for any data, and shows nothing.) Two cases are of their own kind.
+wherever w_l = 0, for any data, and proves nothing.) Two metrics need special treatment.
 
-Φ_s is the same for W and cW, and W is known by ΣW = P. Then λ has no effect, so it is left out, and
-Σ W_l ∂F/∂W_l = 0 everywhere: the slope lies in the plane ΣW = P by itself.
+Φ_s is the same for W and cW, and ΣW = P fixes the factor. Then λ has no effect and is left out, and
+Σ W_l ∂F/∂W_l = 0 everywhere: the slope lies in the plane ΣW = P.
 
-L2 has no slope where D = 0. Rows that differ only in columns without weight are at |w_l||Δ_l| once
-such a column has some, so that F rises by |w_l| Σ C_ij|Δ_l|: at W_l = 0 this sum, too, must not be
-above 0.
+L2 has no slope where D = 0. Rows that differ only in columns of weight 0 move apart by |w_l||Δ_l|
+as such a weight grows, so that F rises by |w_l| Σ C_ij|Δ_l|: at W_l = 0 this sum must not be above
+0 either.
 """
 
 from typing import Any
 
 import numpy as np
 
-from certus.proofs.ncfs._claims import Scaled, other_claims, score_of
-from certus.proofs.ncfs._sums import Asked, OfClasses, OfValues, slopes
+from certus.proofs.ncfs._claims import ScaledRows, claim_contradictions, score_of
+from certus.proofs.ncfs._sums import ClassGains, SoftNeighbours, ValueGains, slopes
 from certus.proofs.types import PairFunction, TargetedRows
 
-SUM = 1e-9  # of ΣW = P
+WEIGHT_SUM_RTOL = 1e-9  # of ΣW = P
 
 
-# --- the definition, plain ------------------------------------------------------------------------
+# --- the definition in plain NumPy ----------------------------------------------------------------
 
 
 def distance(x: np.ndarray, y: np.ndarray, W: np.ndarray, metric: str = "manhattan") -> Any:
-    """D_W(x, y); rows stand on the last axis but one."""
+    """Distances D_W(x, y); rows are along the last axis but one."""
     d = x - y
     if metric == "manhattan":
         return (W * np.abs(d)).sum(axis=-1)
@@ -53,7 +53,7 @@ def distance(x: np.ndarray, y: np.ndarray, W: np.ndarray, metric: str = "manhatt
 
 
 def distance_slope(x: np.ndarray, y: np.ndarray, W: np.ndarray, metric: str = "manhattan") -> Any:
-    """∂D/∂W_l; 0 where it does not exist."""
+    """Slopes ∂D/∂W_l, 0 where they do not exist."""
     d = x - y
     if metric == "manhattan":
         return np.abs(d)
@@ -69,20 +69,20 @@ def distance_slope(x: np.ndarray, y: np.ndarray, W: np.ndarray, metric: str = "m
 
 
 def _about_mean(v: np.ndarray, W: np.ndarray) -> Any:
-    v = v - v[..., :1]  # a mean that rounds must not make a constant v vary
+    v = v - v[..., :1]  # so that a constant v stays constant whatever its mean rounds to
     return v - (v @ W)[..., None] / (W.sum() or 1.0)
 
 
 def probabilities(
     X: np.ndarray, W: np.ndarray, sigma: float = 1.0, metric: str = "manhattan"
 ) -> np.ndarray:
-    """p (n, n)."""
+    """Neighbour probabilities p (n, n)."""
     X, W = np.asarray(X, dtype=float), np.asarray(W, dtype=float)
     D = np.stack([distance(x, X, W, metric) for x in X])
     np.fill_diagonal(D, np.inf)
     nearest = D.min(axis=1, keepdims=True)
-    alone = np.isinf(nearest)  # all others are infinitely far, and equally near
-    E = np.exp(np.where(alone, 0.0, -(D - np.where(alone, 0.0, nearest)) / sigma))
+    isolated = np.isinf(nearest)  # all others are infinitely far, so equally near
+    E = np.exp(np.where(isolated, 0.0, -(D - np.where(isolated, 0.0, nearest)) / sigma))
     np.fill_diagonal(E, 0.0)
     return np.asarray(E / E.sum(axis=1, keepdims=True))
 
@@ -96,6 +96,7 @@ def objective(
     alpha: float = 0.0,
     metric: str = "manhattan",
 ) -> float:
+    """Objective F(W)."""
     q = (probabilities(X, W, sigma, metric) * G).sum(axis=1)
     return float(a @ q) - alpha * float(np.sum(W))
 
@@ -109,7 +110,7 @@ def slope(
     alpha: float = 0.0,
     metric: str = "manhattan",
 ) -> np.ndarray:
-    """∂F/∂W (P,)."""
+    """Slope ∂F/∂W (P,)."""
     X, W = np.asarray(X, dtype=float), np.asarray(W, dtype=float)
     p = probabilities(X, W, sigma, metric)
     q = (p * G).sum(axis=1, keepdims=True)
@@ -118,12 +119,12 @@ def slope(
 
 
 def violation(W: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """|∂F/∂W_l| where W_l > 0, max(∂F/∂W_l, 0) where W_l = 0."""
+    """Violation of KKT: |∂F/∂W_l| where W_l > 0, max(∂F/∂W_l, 0) where W_l = 0."""
     return np.where(np.asarray(W) > 0, np.abs(slope), np.maximum(slope, 0.0))
 
 
 def gains_of_classes(codes: np.ndarray, gains: np.ndarray | None = None) -> np.ndarray:
-    """G (n, n) of classes numbered 0, 1, …: 1[y_i = y_j], or gains[y_i, y_j]."""
+    """Gains G (n, n) of classes numbered 0, 1, …: 1[y_i = y_j], or gains[y_i, y_j]."""
     codes = np.asarray(codes, dtype=int)
     return (np.eye(codes.max() + 1) if gains is None else np.asarray(gains))[codes][:, codes]
 
@@ -134,9 +135,9 @@ def weights_of_rows(
     prior: str | np.ndarray | None = None,
     mean: bool = False,
 ) -> np.ndarray:
-    """a: s_i; s_i/S_c with prior "balanced", S_c = Σ s of its class; S π_c s_i/S_c with shares π.
+    """Row weights a: s_i, or with a prior s_i/S_c ("balanced") or S π_c s_i/S_c (shares π).
 
-    ``mean``: divided by S = Σ s.
+    S_c is Σ s over the class of row i; ``mean``: all are divided by S = Σ s.
     """
     a, S = np.array(s, dtype=float), float(np.sum(s))
     if prior is not None:
@@ -148,7 +149,7 @@ def weights_of_rows(
     return a / S if mean else a
 
 
-# --- what a model claims --------------------------------------------------------------------------
+# --- the claims of a model ------------------------------------------------------------------------
 
 
 def check(
@@ -167,54 +168,58 @@ def check(
     claims: dict[str, Any] | None = None,
     tol: float = 1e-6,
 ) -> dict[str, Any]:
-    """Is W a stationary point of F on W ≥ 0?
+    """Check whether W is a stationary point of F on W ≥ 0.
 
-    ``gains`` (K, K): G between classes, and data.y their numbers; else ``loss`` between values of
-    y: "absolute", "squared", "epsilon_insensitive" with ``epsilon``, or a function of two arrays.
-    ``prior``, ``mean``: a (see ``weights_of_rows``). ``shift``, ``scale``: x ← (x − shift)/scale.
-    ``claims``: what else the model says, by name (see ``_claims.py``).
+    ``gains`` (K, K): G between classes, with data.y the class numbers; else ``loss`` between values
+    of y: "absolute", "squared", "epsilon_insensitive" with ``epsilon``, or a function of two
+    arrays. ``prior``, ``mean``: see ``weights_of_rows``. ``shift``, ``scale``: x ← (x −
+    shift)/scale. ``claims``: other statements of the model, by name (see ``_claims.py``).
 
-    ``residual`` is the largest violation (of KKT, above) in units of λ. Without λ, in units of
-    Σ_i a_i (max_j G_ij − min_j G_ij)/2σ, the largest that Σ|C| can be, times the size of ∂D/∂W: R
-    of L1, R² of L2², R/2 of L2 with R the widest column, and 1/P of Φ_s. What rounding can have
-    done to a slope counts as part of the violation.
+    ``residual`` is the largest violation of KKT in units of λ. Without λ, it is in units of
+    Σ_i a_i (max_j G_ij − min_j G_ij)/2σ, an upper bound on Σ|C|, times one on ∂D/∂W: R for L1, R²
+    for L2², R/2 for L2 with R the range of the widest column, and 1/P for Φ_s. Bounds on the
+    rounding errors of slopes are part of the violation.
 
-    O(n²·P) operations, O(n·P) memory. Most columns without weight are settled by sums in float32
-    over the pairs that matter: their slope, with all that this can have lost, is below 0.
+    O(n²·P) operations, O(n·P) memory. Most columns without weight are decided by sums in float32
+    over the pairs with the largest weights: their slope plus all errors is below 0.
     """
     W, claims = np.array(W, dtype=float), claims or {}
-    wrong = [f"the weight of column {l} is {W[l]:.6g}, below 0" for l in np.flatnonzero(W < 0)[:1]]
+    negative = np.flatnonzero(W < 0)[:1]
+    contradictions = [f"the weight of column {l} is {W[l]:.6g}, below 0" for l in negative]
     W = np.maximum(W, 0.0)
     if metric == "phi_s" and np.count_nonzero(W) < 2:
-        wrong.append("patterns of rows are compared, and fewer than two columns have weight")
-    if metric == "phi_s" and not abs(W.sum() - len(W)) <= SUM * len(W):
-        wrong.append(f"the weights sum to {W.sum():.9g}, not to {len(W)}")
+        contradictions.append(
+            "the metric compares patterns of rows, but fewer than two columns have weight"
+        )
+    if metric == "phi_s" and not abs(W.sum() - len(W)) <= WEIGHT_SUM_RTOL * len(W):
+        contradictions.append(f"the weights sum to {W.sum():.9g}, not to {len(W)}")
     n, y = data.shape[0], data.y[:, 0]
     s = np.ones(n) if data.s is None else data.s
-    G = OfValues(y, loss, epsilon) if gains is None else OfClasses(y.astype(np.intp), gains)
+    G = ValueGains(y, loss, epsilon) if gains is None else ClassGains(y.astype(np.intp), gains)
     a = weights_of_rows(s, y, prior, mean)
-    view = Scaled.of(data, shift, scale)
-    asked = Asked(view, W, a, G, float(sigma), metric)
-    of_gains = asked.neighbours(data)
+    scaled_rows = ScaledRows.of(data, shift, scale)
+    neighbours = SoftNeighbours(scaled_rows, W, a, G, float(sigma), metric)
+    gain_sums = neighbours.evaluate(data)
     lam = 0.0 if metric == "phi_s" else float(alpha)
-    F = float(np.dot(a, asked.q)) - lam * float(W.sum())
-    unit = lam or of_gains.span / (2 * sigma) * _size(view, metric) or 1.0
-    value, violated, kink = slopes(data, asked, lam, of_gains, unit)
-    worst = int(np.argmax(violated))
-    score = score_of(asked.said, G, y, s)
-    auto = G.mean_cost(of_gains.total) * float(a.sum()) / n
-    size = of_gains.size + lam * float(W.sum())
+    F = float(np.dot(a, neighbours.q)) - lam * float(W.sum())
+    unit = lam or gain_sums.span / (2 * sigma) * _slope_bound(scaled_rows, metric) or 1.0
+    value, violations, kink = slopes(data, neighbours, lam, gain_sums, unit)
+    worst = int(np.argmax(violations))
+    score = score_of(neighbours.votes, G, y, s)
+    auto = G.mean_cost(gain_sums.total) * float(a.sum()) / n
+    size = gain_sums.size + lam * float(W.sum())
     return {
         "objective": F, "bound": None, "gap": float("inf"), "kind": "local", "maximised": True,
-        "residual": float(violated[worst]) / unit, "unit": unit, "penalised": lam > 0,
+        "residual": float(violations[worst]) / unit, "unit": unit, "penalised": lam > 0,
         "worst": worst, "slope": float(value[worst]), "weight": float(W[worst]),
         "kink": bool(kink[worst]), "used": int(np.count_nonzero(W)),
-        "constant": int(np.count_nonzero(~view.varies)), "score": score, "degenerate": None,
-        "wrong": wrong + other_claims(claims, view, W, F, size, score, auto, y),
+        "constant": int(np.count_nonzero(~scaled_rows.varies)), "score": score, "degenerate": None,
+        "wrong": contradictions
+        + claim_contradictions(claims, scaled_rows, W, F, size, score, auto, y),
     }  # fmt: skip
 
 
-def _size(view: Scaled, metric: str) -> float:
-    """Of ∂D/∂W, for the widest column."""
-    R = float(view.reach.max())
-    return {"manhattan": R, "sqeuclidean": R * R, "euclidean": R / 2}.get(metric, 1 / len(view.low))
+def _slope_bound(scaled_rows: ScaledRows, metric: str) -> float:
+    """Upper bound on ∂D/∂W, for the widest column."""
+    R, P = float(scaled_rows.ranges.max()), len(scaled_rows.low)
+    return {"manhattan": R, "sqeuclidean": R * R, "euclidean": R / 2}.get(metric, 1 / P)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...data.csr import Block
 from ...data.rows import Rows, as_floats
-from ...runtime.pool import PATIENCE
+from ...runtime.pool import INTERRUPT_POLL_SECONDS
 
 WINDOW_BYTES = 1 << 21  # 1 and 4 MB took as long, 256 kB longer
 WINDOWS_IN_MEMORY = 3  # one in use, one ready, one being filled
@@ -98,7 +98,7 @@ class _Ahead:
         self.free_slots.put(True)
         while True:
             with suppress(Empty):
-                result = self.ready.get(timeout=PATIENCE)
+                result = self.ready.get(timeout=INTERRUPT_POLL_SECONDS)
                 break
         if isinstance(result, BaseException):
             raise result

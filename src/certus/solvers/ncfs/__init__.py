@@ -1,30 +1,30 @@
-"""NCFS: weights W = w² ≥ 0 of columns by which the nearest rows agree best."""
+"""Solvers for NCFS: feature weights W = w² ≥ 0 for which nearby rows agree best."""
 
 from .ascent import yang
-from .fit import Fit
-from .float32 import in_float64, lbfgs_narrow
-from .gains import OfClasses, OfValues, PairLoss
+from .fit import NCFSFit
+from .float32 import lbfgs_float32, with_X
+from .gains import ClassGains, PairLoss, ValueGains
 from .lbfgs import lbfgs
-from .path import back_from_few, both_ways, grid, one_way, strongest
-from .problem import EXPONENTIAL, Problem, Value
+from .path import alpha_grid, ascending_path, descending_path, largest_alpha, two_way_path
+from .problem import COLUMNS_PER_EXPONENTIAL, Evaluation, NCFSProblem
 from .references import reference_sums
 
 __all__ = [
-    "EXPONENTIAL",
-    "Fit",
-    "OfClasses",
-    "OfValues",
+    "COLUMNS_PER_EXPONENTIAL",
+    "ClassGains",
+    "Evaluation",
+    "NCFSFit",
+    "NCFSProblem",
     "PairLoss",
-    "Problem",
-    "Value",
-    "back_from_few",
-    "both_ways",
-    "grid",
-    "in_float64",
+    "ValueGains",
+    "alpha_grid",
+    "ascending_path",
+    "descending_path",
+    "largest_alpha",
     "lbfgs",
-    "lbfgs_narrow",
-    "one_way",
+    "lbfgs_float32",
     "reference_sums",
-    "strongest",
+    "two_way_path",
+    "with_X",
     "yang",
 ]

@@ -1,21 +1,23 @@
-"""What a fit of NCFS is."""
+"""Result of a fit of NCFS, and the violation of its optimality conditions."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 
-class Fit(NamedTuple):
+class NCFSFit(NamedTuple):
+    """Weights found by a solver, with F and its slope there."""
+
     W: np.ndarray  # (P,) ≥ 0
     objective: float  # F
     slope: np.ndarray  # (P,): ∂F/∂W
-    q: np.ndarray  # (n,)
+    q: np.ndarray  # (n,): expected gain of each row
     n_iter: int
     n_evaluations: int
     converged: bool
-    fell: float  # the most that F fell in a step, as a share of Σa
+    largest_decrease: float  # of F in one step, relative to Σa
 
 
 def violation(W: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """KKT of max F over W ≥ 0: |∂F/∂W| where W > 0, its positive part where W = 0."""
+    """Violation of the KKT conditions: |∂F/∂W| where W > 0, its positive part where W = 0."""
     return np.where(W > 0, np.abs(slope), np.maximum(slope, 0.0))

@@ -1,9 +1,9 @@
-r"""L-BFGS for float32 rows: the last digits in float64, on the columns that count.
+r"""L-BFGS for float32 rows, refined in float64 on the active columns.
 
-    counted = {l : W_l > 0  or  ∂F/∂W_l > −CLOSE·λ},   the others stay at 0, and their slopes say so
+    active = {l : W_l > 0  or  ∂F/∂W_l > −SLOPE_MARGIN·λ}
 
-Sums of float32 know ∂F/∂W to about 1e-4 λ. So few columns count at the end that a copy of them in
-float64 is small beside X.
+The other columns stay at 0, as their slopes require. Sums in float32 give ∂F/∂W to about 1e-4 λ. So
+few columns are active at the end that a copy of them in float64 is small compared with X.
 """
 
 from collections.abc import Callable
@@ -11,72 +11,76 @@ from collections.abc import Callable
 import numpy as np
 
 from ..progress import OnStep, Step, ignore
-from .fit import Fit
+from .fit import NCFSFit
 from .lbfgs import lbfgs
-from .problem import Problem
+from .problem import NCFSProblem
 
-FIRST_TOL = 1e-3  # of the fit in float32
-CLOSE = 0.01  # times λ: as far as rounding may mislead, and more
-ROUNDS = 5
+FLOAT32_TOL = 1e-3  # tol of the fit in float32
+SLOPE_MARGIN = 0.01  # relative to λ: more than the rounding of a slope in float32
+MAX_ROUNDS = 5  # of fits in float64
 
 
-def lbfgs_narrow(
-    problem: Problem,
+def lbfgs_float32(
+    problem: NCFSProblem,
     W: np.ndarray,
     exact: Callable[[np.ndarray], np.ndarray],
     *,
     max_iter: int = 1000,
     tol: float = 1e-6,
     on_step: OnStep = ignore,
-) -> Fit:
-    """``exact(columns)``: those columns of the problem in float64."""
+) -> NCFSFit:
+    """Maximise F from W; ``exact(columns)`` returns columns of the problem in float64."""
     stopped = False
 
-    def heard(step: Step) -> bool:
+    def on_any_step(step: Step) -> bool:
         nonlocal stopped
         stopped = on_step(step)
         return stopped
 
-    fit = lbfgs(problem, W, max_iter=max_iter, tol=max(tol, FIRST_TOL), on_step=heard)
-    counted, unit = np.zeros(len(W), dtype=bool), problem.size_of_slopes()
-    for _ in range(ROUNDS):
+    fit = lbfgs(problem, W, max_iter=max_iter, tol=max(tol, FLOAT32_TOL), on_step=on_any_step)
+    active, unit = np.zeros(len(W), dtype=bool), problem.slope_scale()
+    for _ in range(MAX_ROUNDS):
         if stopped or fit.n_iter >= max_iter:
             return fit._replace(converged=False)
-        close = fit.slope > -CLOSE * unit
-        missing = (close | (fit.W > 0)) & ~counted
+        may_rise = fit.slope > -SLOPE_MARGIN * unit
+        missing = (may_rise | (fit.W > 0)) & ~active
         if not missing.any():
             break
-        counted |= missing
-        columns = np.flatnonzero(counted)
-        told = _spread_steps(heard, len(W), columns, fit.n_iter)
-        left = max_iter - fit.n_iter
-        part = in_float64(problem, exact(columns))
-        found = lbfgs(part, fit.W[columns], max_iter=left, tol=tol, on_step=told)
-        fit = _spread(problem, columns, found, fit)
+        active |= missing
+        columns = np.flatnonzero(active)
+        on_part_step = _expand_steps(on_any_step, len(W), columns, fit.n_iter)
+        remaining = max_iter - fit.n_iter
+        part = with_X(problem, exact(columns))
+        start = fit.W[columns]
+        part_fit = lbfgs(part, start, max_iter=remaining, tol=tol, on_step=on_part_step)
+        fit = _expand(problem, columns, part_fit, fit)
     return fit
 
 
-def in_float64(problem: Problem, X: np.ndarray) -> Problem:
-    """The same of other columns."""
-    return Problem(
+def with_X(problem: NCFSProblem, X: np.ndarray) -> NCFSProblem:
+    """Return the same problem with another matrix X."""
+    return NCFSProblem(
         X, problem.G, problem.a, problem.sigma, problem.alpha, problem.metric, problem.threads
     )
 
 
-def _spread(problem: Problem, columns: np.ndarray, part: Fit, before: Fit) -> Fit:
-    """The fit of some columns as one of all; the slopes of the others are those of float32."""
+def _expand(problem: NCFSProblem, columns: np.ndarray, part: NCFSFit, before: NCFSFit) -> NCFSFit:
+    """Expand a fit of some columns to all; the other slopes are computed in float32."""
     W = np.zeros(len(before.W))
     W[columns] = part.W
     slope = problem.value_and_slope(W).slope
     slope[columns] = part.slope
-    return Fit(
+    return NCFSFit(
         W, part.objective, slope, part.q, before.n_iter + part.n_iter,
-        before.n_evaluations + part.n_evaluations + 1, part.converged, max(before.fell, part.fell),
+        before.n_evaluations + part.n_evaluations + 1, part.converged,
+        max(before.largest_decrease, part.largest_decrease),
     )  # fmt: skip
 
 
-def _spread_steps(on_step: OnStep, p: int, columns: np.ndarray, before: int) -> OnStep:
-    def told(step: Step) -> bool:
+def _expand_steps(on_step: OnStep, p: int, columns: np.ndarray, before: int) -> OnStep:
+    """Callback for a fit of some columns that reports steps in all columns."""
+
+    def on_part_step(step: Step) -> bool:
         def parameters() -> np.ndarray:
             W = np.zeros(p)
             W[columns] = step.parameters()
@@ -85,4 +89,4 @@ def _spread_steps(on_step: OnStep, p: int, columns: np.ndarray, before: int) -> 
         later = step._replace(iteration=before + step.iteration, parameters=parameters)
         return step.iteration > 0 and on_step(later)
 
-    return told
+    return on_part_step

@@ -1,4 +1,4 @@
-"""What a row gains if another one speaks for it: G_ij of ``problem.py``."""
+"""Gains G_ij of ``problem.py``: the gain of row i if row j is its neighbour."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,50 +8,54 @@ import numpy as np
 PairLoss = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of y_i and y_j, broadcast
 
 
-class Answer(NamedTuple):
+class ExpectedGains(NamedTuple):
+    """Expected gains of some rows, and the total weights of their pairs."""
+
     q: np.ndarray  # (m,)
-    size: np.ndarray  # (m,): Σ_j |C_ij|
+    total_weight: np.ndarray  # (m,): Σ_j |C_ij|
 
     @staticmethod
-    def of(m: int) -> "Answer":
-        return Answer(np.empty(m), np.empty(m))
+    def of(m: int) -> "ExpectedGains":
+        return ExpectedGains(np.empty(m), np.empty(m))
 
 
-class OfClasses(NamedTuple):
-    """G_ij = gains[c_i, c_j]."""
+class ClassGains(NamedTuple):
+    """Gains between classes, G_ij = gains[c_i, c_j]."""
 
     codes: np.ndarray  # (n,): the class c of each row
     gains: np.ndarray  # (K, K)
 
-    def ask(
-        self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool
-    ) -> Answer:
-        """q of some rows, from their D (m, n), which becomes C if ``pulls``."""
-        from ...kernels.ncfs.references import of_classes
+    def evaluate(
+        self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, with_weights: bool
+    ) -> ExpectedGains:
+        """Expected gains of rows from their D (m, n), which becomes C if ``with_weights``."""
+        from ...kernels.ncfs.references import class_gains
 
-        answer = Answer.of(len(rows))
+        expected = ExpectedGains.of(len(rows))
         codes = np.ascontiguousarray(self.codes, dtype=np.intp)
-        of_classes(D, rows, a, sigma, codes, np.ascontiguousarray(self.gains), pulls, *answer)
-        return answer
+        class_gains(
+            D, rows, a, sigma, codes, np.ascontiguousarray(self.gains), with_weights, *expected
+        )
+        return expected
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         return np.take(self.gains[self.codes[rows]], self.codes, axis=1)
 
 
-class OfValues(NamedTuple):
-    """G_ij = −loss(y_i, y_j)."""
+class ValueGains(NamedTuple):
+    """Gains between numbers, G_ij = −loss(y_i, y_j)."""
 
     y: np.ndarray  # (n,)
     loss: PairLoss
 
-    def ask(
-        self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, pulls: bool
-    ) -> Answer:
-        from ...kernels.ncfs.references import of_values
+    def evaluate(
+        self, D: np.ndarray, rows: np.ndarray, a: np.ndarray, sigma: float, with_weights: bool
+    ) -> ExpectedGains:
+        from ...kernels.ncfs.references import value_gains
 
-        answer, G = Answer.of(len(rows)), np.ascontiguousarray(self.of(rows))
-        of_values(D, rows, a, sigma, G, pulls, *answer)
-        return answer
+        expected, G = ExpectedGains.of(len(rows)), np.ascontiguousarray(self.of(rows))
+        value_gains(D, rows, a, sigma, G, with_weights, *expected)
+        return expected
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         return -np.asarray(self.loss(self.y[rows][:, None], self.y[None, :]), dtype=float)

@@ -1,17 +1,17 @@
-r"""Distances D_W of some rows from all, and what they pass back to W: Σ_ij C_ij ∂D_ij/∂W_l.
+r"""Distances D_W of some rows to all, and their products with slopes, Σ_ij C_ij ∂D_ij/∂W_l.
 
     L1      D = Σ W|Δ|          ∂D/∂W = |Δ|           loops over pairs (``manhattan.py``)
     L2²     D = Σ WΔ²           ∂D/∂W = Δ²            products of matrices
     L2      D = √(Σ WΔ²)        ∂D/∂W = Δ²/2D
     Φ_s     D = S_δ/S_u         ∂D/∂W = (δ² − Du²)/S_u
 
-Products give Σ_ij C_ij(x_i − x_j)² = (r + c)ᵀx² − 2 Σ_i x_i(Cx)_i, with r and c the sums of C's
-rows and columns. Φ_s has δ = x_i − x_j, u = x_i + x_j, less their means weighted by W, and S their
-sums of squares weighted by W: with z = x less its mean weighted by W, and s_ij = Σ W z_i z_j,
+Σ_ij C_ij(x_i − x_j)² = (r + c)ᵀx² − 2 Σ_i x_i(Cx)_i, with r and c the row and column sums of C. In
+Φ_s, δ = x_i − x_j and u = x_i + x_j minus their W-weighted means, and S are their W-weighted sums
+of squares: with z = x minus its W-weighted mean, and s_ij = Σ W z_i z_j,
 
     S_δ = s_ii + s_jj − 2s_ij,        S_u = s_ii + s_jj + 2s_ij
 
-Slices of rows are small and fixed, so that any number of threads gives the same bits.
+Slices of rows do not depend on threads, so that any number of them gives the same bits.
 """
 
 from typing import Self
@@ -20,14 +20,16 @@ import numpy as np
 
 from .manhattan import Manhattan
 
-LOST, PAIRS = 1e-9, 4096  # share of ‖x‖² that D may be; pairs at a time
+# of D to ‖x_i‖² + ‖x_j‖²: below it products have cancelled, and differences are used
+MAX_CANCELLATION_RATIO = 1e-9
+PAIRS_AT_ONCE = 4096
 
 
 class SquaredEuclidean:
-    """L2², by products of matrices about the mean of all rows."""
+    """Weighted squared L2 distances, by products of matrices about the mean of all rows."""
 
-    by_columns = pairs_once = keeps_D = False
-    root, least_lines = False, 16
+    by_columns = pairs_once = needs_D = False
+    root, min_slice_rows = False, 16
 
     def __init__(self, X: np.ndarray):
         self.mean = np.mean(X, axis=0, dtype=float)
@@ -35,42 +37,44 @@ class SquaredEuclidean:
         self.X2 = self.X**2
 
     @staticmethod
-    def size(R: float, p: int) -> float:
+    def slope_bound(R: float, p: int) -> float:
         return R * R
 
     def at(self, W: np.ndarray) -> Self:
         new = object.__new__(type(self))
         new.mean, new.X, new.X2, new.W = self.mean, self.X, self.X2, W
-        new.XW, new.lengths = self.X * W, np.dot(self.X2, W)
+        new.XW, new.squared_norms = self.X * W, np.dot(self.X2, W)
         return new
 
     W: np.ndarray
     XW: np.ndarray  # (n, P)
-    lengths: np.ndarray  # (n,): Σ Wx²
+    squared_norms: np.ndarray  # (n,): Σ Wx²
 
     def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
-        self._fill(self.X[rows], self.lengths[rows], D)
+        self._fill(self.X[rows], self.squared_norms[rows], D)
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
         new = new - self.mean
         self._fill(new, np.dot(new**2, self.W), D)
 
-    def _fill(self, new: np.ndarray, lengths: np.ndarray, D: np.ndarray) -> None:
+    def _fill(self, new: np.ndarray, squared_norms: np.ndarray, D: np.ndarray) -> None:
         np.dot(new, self.XW.T, out=D)
         D *= -2
-        D += self.lengths
-        D += lengths[:, None]
-        # where products cancel, differences decide: equal rows are at 0 exactly
-        i, j = np.nonzero(LOST * (self.lengths + lengths[:, None]) >= D)
-        for start in range(0, len(i), PAIRS):
-            some = slice(start, start + PAIRS)
-            R = new[i[some]] - self.X[j[some]]
-            D[i[some], j[some]] = np.dot(R * R, self.W)
+        D += self.squared_norms
+        D += squared_norms[:, None]
+        # where products cancel, use differences, so that equal rows are at exactly 0
+        i, j = np.nonzero(
+            MAX_CANCELLATION_RATIO * (self.squared_norms + squared_norms[:, None]) >= D
+        )
+        for start in range(0, len(i), PAIRS_AT_ONCE):
+            chunk = slice(start, start + PAIRS_AT_ONCE)
+            R = new[i[chunk]] - self.X[j[chunk]]
+            D[i[chunk], j[chunk]] = np.dot(R * R, self.W)
         if self.root:
             np.sqrt(D, out=D)
 
-    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-        """Σ_ij C_ij(x_i − x_j)² of a slice; C is overwritten."""
+    def weight_vjp(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Compute Σ_ij C_ij ∂D_ij/∂W of a slice; C is overwritten."""
         if self.root:
             np.divide(C, 2 * D, out=C, where=D > 0)
             C[D == 0] = 0
@@ -80,41 +84,43 @@ class SquaredEuclidean:
 
 
 class Euclidean(SquaredEuclidean):
-    root = keeps_D = True
+    """Weighted L2 distances."""
+
+    root = needs_D = True
 
     @staticmethod
-    def size(R: float, p: int) -> float:
+    def slope_bound(R: float, p: int) -> float:
         return R / 2
 
-    def kinks(self, W: np.ndarray) -> "Kinks":
-        new = object.__new__(Kinks)
+    def kinks(self, W: np.ndarray) -> "KinkedEuclidean":
+        new = object.__new__(KinkedEuclidean)
         vars(new).update(vars(self.at(W)))
         return new
 
 
-class Kinks(Euclidean):
-    """√(Σ WΔ²) of rows at distance 0, which grows as |w_l||Δ_l| once W_l = w_l² does."""
+class KinkedEuclidean(Euclidean):
+    """Weighted L2 distances of rows at distance 0, which grow as |w_l||Δ_l| with W_l = w_l²."""
 
-    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-        """Σ_ij C_ij|x_i − x_j| of the pairs at distance 0."""
+    def weight_vjp(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """Compute Σ_ij C_ij|x_i − x_j| over the pairs at distance 0."""
         i, j = np.nonzero((D == 0) & (C != 0))
         g = np.zeros(self.X.shape[1])
-        for start in range(0, len(i), PAIRS):
-            some = slice(start, start + PAIRS)
-            g += np.dot(C[i[some], j[some]], np.abs(self.X[rows[i[some]]] - self.X[j[some]]))
+        for start in range(0, len(i), PAIRS_AT_ONCE):
+            chunk = slice(start, start + PAIRS_AT_ONCE)
+            g += np.dot(C[i[chunk], j[chunk]], np.abs(self.X[rows[i[chunk]]] - self.X[j[chunk]]))
         return g
 
 
 class PhiS:
-    """Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
+    """Weighted Φ_s = Var(x_i − x_j)/Var(x_i + x_j), by products of matrices."""
 
-    by_columns, pairs_once, keeps_D, least_lines = False, False, True, 16
+    by_columns, pairs_once, needs_D, min_slice_rows = False, False, True, 16
 
     def __init__(self, X: np.ndarray):
         self.X = np.asarray(X, dtype=float)
 
     @staticmethod
-    def size(R: float, p: int) -> float:
+    def slope_bound(R: float, p: int) -> float:
         return 1 / p
 
     def at(self, W: np.ndarray) -> "PhiS":
@@ -136,27 +142,27 @@ class PhiS:
     zW: np.ndarray
     s: np.ndarray  # (n,): Σ Wz²
 
-    def _parts(self, z: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _sums_of_squares(self, z: np.ndarray, s_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         s = np.dot(z, self.zW.T)
-        both = own[:, None] + self.s
+        both = s_new[:, None] + self.s
         S_d, S_u = np.maximum(both - 2 * s, 0), np.maximum(both + 2 * s, 0)
-        lost = 1e-14 * both  # what rounding leaves of nothing
-        S_d[S_d <= lost], S_u[S_u <= lost] = 0, 0
+        rounding = 1e-14 * both  # a smaller sum of squares is rounding
+        S_d[S_d <= rounding], S_u[S_u <= rounding] = 0, 0
         return S_d, S_u
 
     def fill(self, rows: np.ndarray, D: np.ndarray) -> None:
-        self._fill(*self._parts(self.z[rows], self.s[rows]), D)
+        self._fill(*self._sums_of_squares(self.z[rows], self.s[rows]), D)
 
     def between(self, new: np.ndarray, D: np.ndarray) -> None:
         z = self._about_means(np.asarray(new, dtype=float))
-        self._fill(*self._parts(z, np.dot(z**2, self.W)), D)
+        self._fill(*self._sums_of_squares(z, np.dot(z**2, self.W)), D)
 
     def _fill(self, S_d: np.ndarray, S_u: np.ndarray, D: np.ndarray) -> None:
         D[...] = np.where(S_d > 0, np.inf, 0.0)
         np.divide(S_d, S_u, out=D, where=S_u > 0)
 
-    def passed(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
-        _, S_u = self._parts(self.z[rows], self.s[rows])
+    def weight_vjp(self, rows: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+        _, S_u = self._sums_of_squares(self.z[rows], self.s[rows])
         A = np.divide(C, S_u, out=np.zeros_like(C), where=S_u > 0)
         B = A * np.where(np.isfinite(D), D, 0.0)
         minus, plus = A - B, A + B

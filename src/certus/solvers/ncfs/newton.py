@@ -1,9 +1,10 @@
-r"""A leg of Newton's method on the logarithms of few weights.
+r"""One run of Newton's method on the logarithms of a few weights.
 
     θ = log W,    ∂F/∂θ = W ∂F/∂W,    ∂²F/∂θ² by differences of that
 
-With L2, F turns within √W_l|Δ_l| ≈ the least distances of the others: a weight of 1e-8 may be as
-curved as one of 10 is flat, and L-BFGS-B goes back and forth between them. On θ one step sees both.
+With L2, F changes direction over √W_l|Δ_l| ≈ the smallest distances: it may be as curved in a
+weight of 1e-8 as it is flat in one of 10, and L-BFGS-B oscillates between them. In θ both have one
+scale.
 """
 
 from collections.abc import Callable
@@ -11,28 +12,31 @@ from collections.abc import Callable
 import numpy as np
 
 from .fit import violation
-from .lbfgs_run import Heard, Leg
-from .problem import Problem
+from .lbfgs_run import IterationCallback, RunResult
+from .problem import NCFSProblem
 
-MOST_COLUMNS = 40  # each costs an evaluation a step
-STEPS = 30
-DIFFERENCE = 1e-5  # of θ
-FARTHEST = 2.0  # of θ in a step
-FLAT = 1e-12  # curvature, as a share of the largest: less is taken for this
-HALVES = 20
-POWERS = 10.0 ** np.arange(-11, 1)  # of the largest weight: where one that leaves 0 may begin
-TINY = 1e-12  # of the largest weight: less is 0, if F does not fall by it
-ROUNDING = 1e-14  # of F
+MAX_NEWTON_COLUMNS = 40  # each costs one evaluation in every step
+MAX_STEPS = 30
+DIFFERENCE_STEP = 1e-5  # of θ
+MAX_LOG_STEP = 2.0  # of θ in one step
+MIN_CURVATURE_RATIO = 1e-12  # to the largest; smaller ones are raised to it
+MAX_HALVINGS = 20  # of a step
+START_RATIOS = 10.0 ** np.arange(-11, 1)  # to the largest weight: candidates for a weight at 0
+ZERO_WEIGHT_RATIO = 1e-12  # to the largest weight; smaller ones become 0 if F does not decrease
+F_ROUNDING_RATIO = 1e-14  # relative rounding error of F
 
 
 def newton(
-    part: Problem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, most: int,
-    heard: Heard,
-) -> Leg:  # fmt: skip
-    """As ``leg.walk``. Weights that are 0 begin where F is largest, or stay."""
+    part: NCFSProblem, W: np.ndarray, F: float, slope: np.ndarray, tol: float, max_iter: int,
+    on_iteration: IterationCallback,
+) -> RunResult:  # fmt: skip
+    """Run Newton's method from W, with the arguments of ``run_lbfgs``.
+
+    Weights of 0 start at the candidate with the largest F, or stay 0.
+    """
     evaluations = 0
 
-    def at(W: np.ndarray) -> tuple[float, np.ndarray]:
+    def evaluate(W: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal evaluations
         evaluations += 1
         value = part.value_and_slope(W)
@@ -40,56 +44,56 @@ def newton(
 
     W = W.copy()
     for l in np.flatnonzero((W == 0) & (slope > tol)):
-        tried = np.tile(W, (len(POWERS), 1))
-        tried[:, l] = POWERS * (W.max() or 1.0)
-        found = [part.value(w) for w in tried]
-        evaluations += len(POWERS)
-        best = int(np.argmax(found))
-        if found[best] > F + ROUNDING * abs(F):
-            W = tried[best]
-            F, slope = at(W)
-    for _ in range(min(most, STEPS)):
-        violated = violation(W, slope).max()
-        if violated <= tol:
+        candidates = np.tile(W, (len(START_RATIOS), 1))
+        candidates[:, l] = START_RATIOS * (W.max() or 1.0)
+        values = [part.value(w) for w in candidates]
+        evaluations += len(START_RATIOS)
+        best = int(np.argmax(values))
+        if values[best] > F + F_ROUNDING_RATIO * abs(F):
+            W = candidates[best]
+            F, slope = evaluate(W)
+    for _ in range(min(max_iter, MAX_STEPS)):
+        largest_violation = violation(W, slope).max()
+        if largest_violation <= tol:
             break
-        step = _step(at, W, slope)
-        for _ in range(HALVES):
+        step = _step(evaluate, W, slope)
+        for _ in range(MAX_HALVINGS):
             new = W * np.exp(step)
-            new_F, new_slope = at(new)
-            nearer = violation(new, new_slope).max() < violated
-            better = new_F > F or (nearer and new_F >= F - ROUNDING * abs(F))
-            if better:
+            new_F, new_slope = evaluate(new)
+            less_violated = violation(new, new_slope).max() < largest_violation
+            accepted = new_F > F or (less_violated and new_F >= F - F_ROUNDING_RATIO * abs(F))
+            if accepted:
                 break
             step = step / 2
-        if not better:
+        if not accepted:
             break
         W, F, slope = new, new_F, new_slope
-        tiny = (TINY * W.max() > W) & (slope < 0)
+        tiny = (ZERO_WEIGHT_RATIO * W.max() > W) & (slope < 0)
         if tiny.any():
             new = np.where(tiny, 0.0, W)
-            new_F, new_slope = at(new)
+            new_F, new_slope = evaluate(new)
             if new_F >= F:
                 W, F, slope = new, new_F, new_slope
-        if heard(F, W):
+        if on_iteration(F, W):
             break
-    return Leg(W, F, slope, evaluations, False)
+    return RunResult(W, F, slope, evaluations, False)
 
 
 def _step(
-    at: Callable[[np.ndarray], tuple[float, np.ndarray]], W: np.ndarray, slope: np.ndarray
+    evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]], W: np.ndarray, slope: np.ndarray
 ) -> np.ndarray:
-    """In θ; 0 where W is."""
+    """Newton step in θ, 0 where W is 0."""
     A = np.flatnonzero(W)
     g, H = W[A] * slope[A], np.empty((len(A), len(A)))
     for j, l in enumerate(A):
-        more = W.copy()
-        more[l] *= np.exp(DIFFERENCE)
-        H[:, j] = (more[A] * at(more)[1][A] - g) / DIFFERENCE
-    if not np.isfinite(H).all():  # a weight so large that F overflows beside it: no step
+        shifted = W.copy()
+        shifted[l] *= np.exp(DIFFERENCE_STEP)
+        H[:, j] = (shifted[A] * evaluate(shifted)[1][A] - g) / DIFFERENCE_STEP
+    if not np.isfinite(H).all():  # a weight is so large that F overflows next to it
         return np.zeros(len(W))
     size, Q = np.linalg.eigh((H + H.T) / 2)
     size = np.abs(size)
-    d = Q @ (Q.T @ g / np.maximum(size, FLAT * size.max() or 1.0))
+    d = Q @ (Q.T @ g / np.maximum(size, MIN_CURVATURE_RATIO * size.max() or 1.0))
     step = np.zeros(len(W))
-    step[A] = d * min(1.0, FARTHEST / (np.abs(d).max() or 1.0))
+    step[A] = d * min(1.0, MAX_LOG_STEP / (np.abs(d).max() or 1.0))
     return step

@@ -1,4 +1,4 @@
-r"""Soft nearest neighbours: what the rows of a fit say of new ones.
+r"""Predictions by soft nearest neighbours: weighted means over the rows of a fit.
 
 Σ_j p_j(x) V_j,      p_j(x) = exp(−D_W(x, x_j)/σ)/Σ_k exp(−D_W(x, x_k)/σ)
 """
@@ -8,7 +8,7 @@ import numpy as np
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
 from .metrics import METRICS
-from .problem import LEAST_LINES, SLICE
+from .problem import PAIR_SLICE_ROWS, SLICE_ELEMENTS
 
 
 def reference_sums(
@@ -20,29 +20,29 @@ def reference_sums(
     V: np.ndarray,
     threads: int | None = None,
 ) -> np.ndarray:
-    """(n_new, m) from V (n, m); X_new None: of the rows themselves, each without itself.
+    """Weighted means (n_new, m) of V (n, m); X_new None: leave-one-out for the rows themselves.
 
     O(n_new·n·P) operations; columns with W = 0 cost nothing.
     """
     used = np.flatnonzero(W)
     kind = X_ref.dtype
     W, X_ref = np.asarray(W, dtype=float)[used], np.ascontiguousarray(X_ref[:, used])
-    own = X_new is None
+    leave_one_out = X_new is None
     new = X_ref if X_new is None else np.ascontiguousarray(X_new[:, used], dtype=kind)
     n, m = len(X_ref), len(new)
     out = np.empty((m, V.shape[1]))
-    if not len(used):  # all are equally near
+    if not len(used):  # all rows are equally near
         out[...] = V.mean(axis=0)
-        return (V.sum(axis=0) - V) / (n - 1) if own else out
+        return (V.sum(axis=0) - V) / (n - 1) if leave_one_out else out
     distance = METRICS[metric](X_ref).at(W)
-    size = max(LEAST_LINES, SLICE // n)
+    size = max(PAIR_SLICE_ROWS, SLICE_ELEMENTS // n)
     starts = range(0, m, size)
 
     def task(t: int) -> None:
         rows = np.arange(starts[t], min(starts[t] + size, m))
         D = np.empty((len(rows), n))
         distance.between(new[rows], D)
-        if own:
+        if leave_one_out:
             D[np.arange(len(rows)), rows] = np.inf
         least = D.min(axis=1, keepdims=True)
         E = np.exp((np.where(np.isfinite(least), least, 0.0) - D) / sigma)

@@ -6,7 +6,7 @@ import pytest
 from certus.data.rows import Rows
 from certus.losses import SquaredHinge
 from certus.penalties import L1
-from certus.solvers.lasso.coordinate_descent import _curvature_beside
+from certus.solvers.lasso.coordinate_descent import _one_sided_curvature
 from certus.solvers.problem import Problem
 
 from .trials import fitted, trial
@@ -25,5 +25,5 @@ def test_curvature_on_a_kink_is_that_of_the_curved_side() -> None:
     y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])[:, None]
     problem = Problem(Rows(np.zeros((5, 1)), y, None, threads=1), SquaredHinge(), L1(1.0))
     z = np.array([1.0, 1.1, 0.9, -1.0, -1.1])[:, None]  # the kink is at yz = 1
-    found = _curvature_beside(problem, z)
+    found = _one_sided_curvature(problem, z)
     assert (found > 0).ravel().tolist() == [True, False, True, True, False]

@@ -77,7 +77,9 @@ def test_coordinate_descent_that_stalls_says_so(monkeypatch: pytest.MonkeyPatch)
     fit = minimise(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
     assert fit.message == NO_DESCENT_MESSAGE
-    monkeypatch.setattr(f"{module}.ROUNDING", -1.0)  # every step counts as one that lowers F
+    monkeypatch.setattr(
+        f"{module}.OBJECTIVE_ROUNDING", -1.0
+    )  # every step counts as one that lowers F
     fit = minimise(overlapping(0.5), CoordinateDescent())
     assert fit.stopped_at is None
     assert fit.message == STALLED_MESSAGE

@@ -361,9 +361,15 @@ def test_strengths_that_mean_nothing_are_refused(bad):
         (lambda: GroupL2(groups=[[0], []]), r"groups: give each group a list of column numbers"),
         (lambda: GroupL2(groups=[[0.5], [1]]), r"groups: give each group a list"),
         (lambda: GroupL2(groups=[[0, 1], [1]]), r"column 1 is listed twice; give it one group"),
-        (lambda: GroupL2(groups=[[0], [2]]), r"column 1 has none; give it one, \[1\] if alone"),
+        (
+            lambda: GroupL2(groups=[[0], [2]]),
+            r"column 1 has no group; give it one, \[1\] for itself alone",
+        ),
         (lambda: GroupL2(groups=[[-1], [0]]), r"there is no column -1; count from 0"),
-        (lambda: GroupL2(groups=[[0], [1]]).value(np.zeros(3)), r"hold 2 columns, the data have 3"),
+        (
+            lambda: GroupL2(groups=[[0], [1]]).value(np.zeros(3)),
+            r"cover 2 columns, the data have 3",
+        ),
     ],
 )
 def test_parameters_that_mean_nothing_are_named_with_a_remedy(make, said):

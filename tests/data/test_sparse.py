@@ -34,7 +34,7 @@ def problem(seed, n=400, p=12, density=0.08, k=None):
 @pytest.fixture(params=["SciPy", "compiled"])
 def large(request, monkeypatch):
     """Small problems go the way of large ones."""
-    monkeypatch.setattr(sparse, "DENSE_ELEMENTS", 0)
+    monkeypatch.setattr(sparse, "MAX_DENSE_ELEMENTS", 0)
     if request.param == "compiled":
         monkeypatch.setattr(sparse_sums, "KERNEL_ENTRIES", 0)
 
@@ -309,7 +309,7 @@ def test_where_conjugate_gradients_are_slow_a_factorisation_takes_over(monkeypat
     near = X[:, [0]] + 1e-4 * X[:, [1]]
     X = sp.hstack([X, near], format="csr")
     y = X @ rng.normal(size=61) + rng.normal(size=30_000)
-    monkeypatch.setattr(sparse, "PATIENCE", 3)
+    monkeypatch.setattr(sparse, "MAX_CHEAP_PASSES", 3)
     model = Ridge(1e-6).fit(X, y)
     assert model.solver_ == "cholesky"
     assert model.certificate_.certified

@@ -124,7 +124,7 @@ def test_targets_that_do_not_fit_are_refused_and_change_nothing():
 
 def test_parts_of_the_model_are_checked_as_fit_checks_them():
     X, y, _ = regression(0, n=60, p=3)
-    with pytest.raises(ValueError, match="is for several scores a row: use PenalizedClassifier"):
+    with pytest.raises(ValueError, match="takes several scores per row: use PenalizedClassifier"):
         PenalizedRegressor(Softmax(), solver="sgd").partial_fit(X, y)
     for model in (PenalizedRegressor(penalty=L1(1.0), solver="sgd"),):
         with pytest.raises(ValueError, match="needs a smooth penalty"):

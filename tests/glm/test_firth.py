@@ -359,7 +359,7 @@ def test_what_inference_cannot_say_is_refused():
     result = model.inference(X, y)
     for name in ("aic", "bic", "pseudo_r_squared"):
         with pytest.raises(
-            InferenceError, match="compares likelihoods, and what was maximised is a"
+            InferenceError, match="compares likelihoods, but the maximised likelihood is"
         ):
             getattr(result, name)
     with pytest.raises(InferenceError, match="not the rows it was fitted on"):

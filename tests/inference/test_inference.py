@@ -138,7 +138,7 @@ def test_every_way_to_factor_gives_the_same(cov, monkeypatch):
     for alpha in (0.0, 2.0):
         cholesky = fitted(X, y, alpha=alpha, cov=cov)
         with monkeypatch.context() as patch:
-            patch.setattr(solver, "CHOLESKY_BELOW", 0.0)
+            patch.setattr(solver, "MAX_CHOLESKY_CONDITION", 0.0)
             by_qr = fitted(X, y, alpha=alpha, cov=cov)
         np.testing.assert_allclose(by_qr.covariance, cholesky.covariance, rtol=1e-11, atol=1e-15)
         assert by_qr.degrees_of_freedom == pytest.approx(cholesky.degrees_of_freedom, rel=1e-12)
@@ -149,7 +149,7 @@ def test_slices_and_blocks_do_not_show(cov, monkeypatch):
     X, y = noisy(9, 3000, 3)
     s = weights(9, 3000)
     whole = fitted(X, y, s, cov=cov)
-    monkeypatch.setattr(solver, "SLICE", 64)
+    monkeypatch.setattr(solver, "SLICE_ELEMENTS", 64)
     monkeypatch.setattr(certus.data.rows, "BLOCK_BYTES", 1 << 12)
     parts = fitted(X, y, s, cov=cov)
     np.testing.assert_allclose(parts.covariance, whole.covariance, rtol=1e-12, atol=1e-18)

@@ -17,9 +17,9 @@ def test_columns_find_what_the_matrix_finds(monkeypatch, sparse, K):
     X, y = two_classes(p=300) if K == 1 else several_classes(p=120)
     X = sp.csr_array(np.where(np.abs(X) > 1, X, 0.0)) if sparse else X
     loss = Logistic() if K == 1 else Softmax()
-    monkeypatch.setattr(module, "FEW", 0)
+    monkeypatch.setattr(module, "MAX_COLUMNS_WITHOUT_WORKING_SET", 0)
     by_matrix = solve(X, y, loss=loss)
-    monkeypatch.setattr(module, "GRAM_MOST", 0)
+    monkeypatch.setattr(module, "MAX_GRAM_COORDINATES", 0)
     monkeypatch.setattr(quadratic_model, "minimise_model", None)
     by_columns = solve(X, y, loss=loss)
     np.testing.assert_allclose(by_columns.w, by_matrix.w, atol=1e-5)
@@ -32,7 +32,7 @@ def test_the_model_is_minimised_where_columns_repeat():
     A = np.hstack([A, A])
     H, g = A.T @ A, A.T @ rng.normal(size=30)
     penalty = CoordinatePenalty(np.full(24, 0.7), np.zeros(24))
-    v = quadratic_model.minimise_model(H, g, np.zeros(24), penalty, enough=1e-14)
+    v = quadratic_model.minimise_model(H, g, np.zeros(24), penalty, rtol=1e-14)
     assert penalty.distances(v, g + H @ v).max() < 1e-5
     assert np.count_nonzero(v) > 5
 
@@ -43,7 +43,7 @@ def test_the_model_of_strongly_correlated_columns():
     A = rng.normal(size=(200, 1)) + 1e-2 * rng.normal(size=(200, 40))
     H, g = A.T @ A, -A.T @ (A @ rng.normal(size=40))
     penalty = CoordinatePenalty(np.full(40, 1e-3), np.zeros(40))
-    v = quadratic_model.minimise_model(H, g, np.zeros(40), penalty, enough=1e-12)
+    v = quadratic_model.minimise_model(H, g, np.zeros(40), penalty, rtol=1e-12)
     assert penalty.distances(v, g + H @ v).max() < 1e-5 * np.abs(g).max()
 
 
@@ -53,7 +53,7 @@ def test_curvature_of_pairs_is_that_of_the_losses():
     rng = np.random.default_rng(0)
     s, z = rng.random(40), rng.normal(size=(40, K))
     flat = np.array([0, 2, 4, 5, 9, 13, 17])  # (feature, class) = divmod(flat, 3)
-    pairs = active_columns.Pairs.of(flat, K)
+    pairs = active_columns.ColumnClassPairs.of(flat, K)
     np.testing.assert_array_equal(np.sort(pairs.flat), flat)
     P = loss.evaluate(y, z)[2]
     at = active_columns.Curvature(np.zeros((K, 40)), (s[:, None] * P).T.copy(), P.T.copy())

@@ -21,7 +21,9 @@ from tests.lasso.coordinate_cases import problem_of, several_classes, solve, two
 @pytest.fixture(params=["few columns", "working sets"])
 def way(request, monkeypatch):
     """Both ways to solve, whatever the size of the problem."""
-    monkeypatch.setattr(module, "FEW", 256 if request.param == "few columns" else 0)
+    monkeypatch.setattr(
+        module, "MAX_COLUMNS_WITHOUT_WORKING_SET", 256 if request.param == "few columns" else 0
+    )
     return request.param
 
 
@@ -289,8 +291,8 @@ def test_no_kernel_is_asked_for_more_than_people_wait(monkeypatch):
         monkeypatch.setattr(kernels, name, counted)
     X, y = two_classes(n=200, p=500)
     for limit, most in ((1 << 25, 2000), (1 << 25, 0), (1 << 14, 2000)):
-        monkeypatch.setattr(module, "GRAM_MOST", most)
-        monkeypatch.setattr(quadratic_model, "EPOCH_WORK", limit)
+        monkeypatch.setattr(module, "MAX_GRAM_COORDINATES", most)
+        monkeypatch.setattr(quadratic_model, "MAX_CALL_ELEMENTS", limit)
         work.clear()
         solve(X, y, 1.0)
         assert work

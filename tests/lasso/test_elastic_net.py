@@ -145,7 +145,7 @@ def test_repeated_columns_are_noted_and_change_no_prediction():
 
 def test_p_values_are_refused_with_what_to_do_instead():
     X, y = draw((60, 8))
-    with pytest.raises(InferenceError, match=r"(?s)Lasso chooses.*bootstrap.*debiased"):
+    with pytest.raises(InferenceError, match=r"(?s)Lasso selects.*bootstrap.*debiased"):
         Lasso(0.1).fit(X, y).inference(X, y)
 
 
@@ -196,8 +196,8 @@ def test_working_sets_and_all_columns_at_once_agree(code):
     rows = Rows(X, y[:, None])
     penalty = CoordinatePenalty(np.full(30, 0.2), np.zeros(30), code, 3.7)
     (whole,) = elastic_net_path.regressions(rows, True, 80.0)
-    many = elastic_net_path.ManyColumns(rows, 0, 80.0, True)
-    assert isinstance(whole.columns, elastic_net_path.WholeGram)
+    many = elastic_net_path.LazyGram(rows, 0, 80.0, True)
+    assert isinstance(whole.columns, elastic_net_path.FullGram)
     found = [elastic_net.solve(columns, penalty, 1e-13) for columns in (whole.columns, many)]
     np.testing.assert_allclose(found[0].w, found[1].w, atol=1e-6)
     np.testing.assert_allclose(found[0].b, found[1].b, atol=1e-5)
@@ -219,7 +219,7 @@ def test_no_bound_lies_above_the_optimum(code, l2):
     for size in (0.0, 1e-3, 0.1, 10.0):
         w = best.w + size * rng.normal(size=8)
         w = np.maximum(w, 0) if code else w
-        bound = elastic_net.dual_bound(penalty, whole.columns.look(w))
+        bound = elastic_net.dual_bound(penalty, whole.columns.evaluate(w))
         assert bound <= best.objective * (1 + 1e-12)
     assert best.gap <= 1e-10 * best.objective
 

@@ -65,10 +65,12 @@ def test_sums_of_training_rows_by_subtraction_are_those_of_the_training_rows(int
     X += 100
     s = np.random.default_rng(1).uniform(0.1, 1, size=60) if weighted else None
     rows = Rows(X, y[:, None], s)
-    whole = elastic_net_path.sums_of(rows, intercept)
+    whole = elastic_net_path.full_gram_sums(rows, intercept)
     for train, test in KFold(4).split(X):
         left_out = rows.take(test)
-        less = elastic_net_cv._less(whole, elastic_net_cv.gram(left_out, intercept), intercept)
+        less = elastic_net_cv._training_sums(
+            whole, elastic_net_cv.gram(left_out, intercept), intercept
+        )
         truth = elastic_net_cv.gram(rows.take(train), intercept)
         for ours, true in zip(less[:6], truth[:6], strict=True):
             np.testing.assert_allclose(ours, true, rtol=1e-9, atol=1e-9 * np.abs(true).max())
@@ -93,7 +95,7 @@ def test_a_column_that_one_fold_alone_sees_is_no_rounding():
 
 def test_two_targets_are_refused_with_a_remedy():
     X, Y = draw((30, 4), k=2)
-    with pytest.raises(ValueError, match="each target by itself"):
+    with pytest.raises(ValueError, match="each target separately"):
         LassoCV().fit(X, Y)
 
 

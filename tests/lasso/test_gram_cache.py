@@ -6,7 +6,7 @@ from scipy.sparse import csc_array
 
 from certus.data.rows import Rows
 from certus.linear_model import LassoCV
-from certus.solvers.lasso.gram_cache import DenseColumns, SparseColumns
+from certus.solvers.lasso.gram_cache import CachedDenseColumns, CachedSparseColumns
 
 
 @pytest.mark.parametrize("parts", [[4, 3, 2], [7, 2], [3, 3, 3, 3], [8, 1]], ids=str)
@@ -15,9 +15,9 @@ def test_products_are_right_when_as_many_columns_as_rows_are_kept(layout, parts)
     n, p = 7, sum(parts)
     X = np.random.default_rng(0).normal(size=(n, p))
     root = np.sqrt(np.arange(1.0, n + 1) / n)
-    kept = DenseColumns(Rows(X, None, root**2), root, True)
+    kept = CachedDenseColumns(Rows(X, None, root**2), root, True)
     if layout == "sparse":
-        kept = SparseColumns(csc_array(X), root, True)
+        kept = CachedSparseColumns(csc_array(X), root, True)
     for end in np.cumsum(parts):
         kept.add(np.arange(end)[-parts[list(np.cumsum(parts)).index(end)] :])
     Z = root[:, None] * (X - root**2 @ X / (root @ root))

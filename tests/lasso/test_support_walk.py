@@ -26,7 +26,7 @@ def test_one_factor_for_many_steps_is_a_factor_for_each(seed, l2, monkeypatch):
     l1, l2 = np.full(m, 0.4), np.full(m, l2)
     one, each = v0.copy(), v0.copy()
     _solve_on_support(H, g, one, l1, l2)
-    monkeypatch.setattr(quadratic_model, "HELD", 0)
+    monkeypatch.setattr(quadratic_model, "MAX_HELD_COORDINATES", 0)
     _solve_on_support(H, g, each, l1, l2)
     np.testing.assert_allclose(one, each, rtol=0, atol=1e-9)
     assert 0 < np.count_nonzero(one) < m - 3  # several left

@@ -108,7 +108,7 @@ def test_the_definitions_h_is_half_the_negative_gradient(alpha, intercept):
     w, b = np.array([0.5, -1.0, 2.0]), 0.25 if intercept else 0.0
     if intercept:
         b = float(s @ (y - X @ w) / s.sum())
-    problem = definition.Problem(Block(X, y, s), w[:, None], [b], alpha, intercept, False)
+    problem = definition.LeastSquaresFit(Block(X, y, s), w[:, None], [b], alpha, intercept, False)
     problem.take_columns()  # the exact mean, too
 
     def f(w):
@@ -477,7 +477,7 @@ def test_singular_values_are_those_of_the_centred_weighted_rows(n, weighted):
     np.testing.assert_allclose(model.singular_, truth, rtol=1e-9)
 
 
-@pytest.mark.parametrize("p", [6, definition.FEW_COLUMNS + 12])
+@pytest.mark.parametrize("p", [6, definition.MAX_EIGENVALUE_COLUMNS + 12])
 @pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-4, 1e-9])
 def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     """G ⪰ λ·diag(d²), also where two columns are so alike that nothing can be proven."""
@@ -486,8 +486,8 @@ def test_the_curvature_of_some_rows_is_no_more_than_that_of_all(p, apart):
     X[:, 1] = X[:, 0] + apart * X[:, 1]
     y = rng.standard_normal((3000, 1))
     data = _Data(Rows(X, y))
-    problem = definition.Problem(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
-    lam, d = definition.curvature_of_some(problem)
+    problem = definition.LeastSquaresFit(data, np.zeros((p, 1)), np.zeros(1), 0.0, True, False)
+    lam, d = definition.subset_curvature(problem)
     centred = (X - X.mean(axis=0)) / d
     least = np.linalg.eigvalsh(centred.T @ centred)[0]
     assert lam <= max(least, 0.0)  # the least one of a singular matrix is rounding

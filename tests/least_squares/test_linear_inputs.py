@@ -342,5 +342,5 @@ def test_wide_columns_whose_squares_overflow_are_answered_in_words():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((5, 10)), rng.standard_normal(5)
     X[:, 0] *= 1e200
-    with pytest.raises(ValueError, match="beyond 1e150"):
+    with pytest.raises(ValueError, match="above 1e150"):
         RidgeCV().fit(X, y)

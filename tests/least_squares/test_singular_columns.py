@@ -43,7 +43,7 @@ def test_predictions_are_those_of_the_columns_that_are_left():
 @pytest.mark.parametrize("size", [5e-324, 1e-320])
 def test_columns_whose_coefficients_are_beyond_the_floats_are_refused_in_words(size, positive):
     X = np.arange(N)[:, None] * np.full((N, 2), size)
-    with pytest.raises(ValueError, match=r"vanish: .* multiply those within 1e-150"):
+    with pytest.raises(ValueError, match=r"underflow: .* multiply columns .* below 1e-150"):
         LinearRegression(positive=positive).fit(X, np.arange(N) + 1.0)
 
 

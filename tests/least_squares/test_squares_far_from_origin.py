@@ -16,7 +16,7 @@ SPACING = 2.0**-19  # of the floats near OFFSET
 ROWS = 24
 
 
-def problem_of(seed: int, kept: str, alpha: float) -> tuple[definition.Problem, np.ndarray]:
+def problem_of(seed: int, kept: str, alpha: float) -> tuple[definition.LeastSquaresFit, np.ndarray]:
     """One column of two or three neighbouring floats, and its rows with their weights."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([OFFSET + SPACING * (rng.random(ROWS) < 0.2), rng.normal(size=ROWS)])
@@ -25,7 +25,7 @@ def problem_of(seed: int, kept: str, alpha: float) -> tuple[definition.Problem, 
     source = CSR(csr_array(X)) if kept == "sparse" else X
     data = _Data(Rows(source, y, s))
     w, b = np.zeros((2, 1)), np.zeros(1)
-    return definition.Problem(data, w, b, alpha, True, False), np.column_stack([X, s])
+    return definition.LeastSquaresFit(data, w, b, alpha, True, False), np.column_stack([X, s])
 
 
 def exact_gram(rows: np.ndarray) -> list[list[Fraction]]:
@@ -49,7 +49,7 @@ def lies_below(lam: float, d: np.ndarray, gram: list[list[Fraction]]) -> bool:
 @pytest.mark.parametrize("seed", range(12))
 def test_curvature_of_some_rows_is_none_that_a_rounded_mean_made(seed: int, kept: str) -> None:
     problem, rows = problem_of(seed, kept, 0.0)
-    lam, d = definition.curvature_of_some(problem)
+    lam, d = definition.subset_curvature(problem)
     assert lies_below(max(lam, 0.0), d, exact_gram(rows))
 
 

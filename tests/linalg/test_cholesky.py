@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from certus.solvers.linalg.cholesky import SMALL, cholesky, cholesky_solve, solve_upper, tile
+from certus.solvers.linalg.cholesky import (
+    MAX_UNTILED_COLUMNS,
+    cholesky,
+    cholesky_solve,
+    solve_upper,
+    tile_columns,
+)
 
-SIZES = [1, 2, 7, SMALL, SMALL + 1, 3 * tile(600), 1000]
+SIZES = [1, 2, 7, MAX_UNTILED_COLUMNS, MAX_UNTILED_COLUMNS + 1, 3 * tile_columns(600), 1000]
 
 
 def positive_definite(n, seed=0):
@@ -33,7 +39,7 @@ def test_below_the_diagonal_may_hold_anything():
     assert np.array_equal(np.triu(R), np.triu(S))
 
 
-@pytest.mark.parametrize("n", [SMALL - 100, 1100])
+@pytest.mark.parametrize("n", [MAX_UNTILED_COLUMNS - 100, 1100])
 @pytest.mark.parametrize("columns", [1, 3])
 def test_same_bits_on_any_number_of_threads(n, columns):
     A, B = positive_definite(n), np.random.default_rng(1).standard_normal((n, columns))

@@ -232,8 +232,11 @@ def test_twins_of_sparse_sums_agree(block, rng):
     X = random_array((120, 7), density=0.3, rng=rng, format="csr")
     X.sort_indices()
     Y = y[:, None]
-    for name, args in (("_columns", (Y, s, Y.mean(axis=0))), ("_twice", (Y, s, u, None)),
-                       ("_twice", (None, s, u, np.ones((1, 1))))):  # fmt: skip
+    for name, args in (
+        ("_column_sums", (Y, s, Y.mean(axis=0))),
+        ("_normal_product", (Y, s, u, None)),
+        ("_normal_product", (None, s, u, np.ones((1, 1)))),
+    ):
         compiled, twin = getattr(sparse_sums, f"{name}_compiled"), getattr(sparse_sums, name)
         same(compiled(X, *args), twin(X, *args))
     (G,), (G2,) = sparse_sums._pairs_compiled(X, Y, s), sparse_sums._pairs(X, Y, s)

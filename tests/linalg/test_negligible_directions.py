@@ -16,7 +16,7 @@ from certus.linear_model import LogisticRegression
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.negligible_directions import (
     effect_of,
-    left_out_of,
+    left_out_findings,
     negligible_in_span,
     split_span,
 )
@@ -69,7 +69,7 @@ def test_the_sum_of_two_columns_is_named_by_small_whole_numbers():
     (found,) = negligible_in_span(data_of(X[:, :4]), N, size, 1.0)
     assert np.abs(found.d).tolist() == [1, 1, 1, 0, 0]
     assert 0 < found.largest < 1e-13
-    (told,) = left_out_of([found], 4)
+    (told,) = left_out_findings([found], 4)
     assert told["columns"] == [0, 1, 2]
     assert told["constant"] == 0
 
@@ -82,7 +82,7 @@ def test_columns_that_repeat_others_exactly_leave_nothing_out():
     N = np.linalg.svd(X / size)[2][-2:].T / size[:, None]
     found = negligible_in_span(data_of(X[:, :4]), N, size, 1.0)
     assert [one.largest for one in found] == [0, 0]
-    assert left_out_of(found, 4) == []
+    assert left_out_findings(found, 4) == []
     assert 4 not in [one.pivot for one in found]  # a column is given up, never the intercept
 
 
@@ -137,7 +137,7 @@ def test_every_form_of_the_claim_says_among_which_models_it_holds(certificate):
     claim = "among models that do not use 'total' − 'price' − 'tax'"
     assert repr(c).startswith(f"Certificate(optimal {claim}: objective ")
     assert c.explain().splitlines()[0].startswith(f"[OK] OPTIMAL {claim}   LogisticRegression")
-    assert "Left out       'total' − 'price' − 'tax': one rounding" in c.explain()
+    assert "Left out       'total' − 'price' − 'tax': all that the rows show of it" in c.explain()
     assert f"above the best possible {claim} (certus" in c.note()
     assert f"✔ Optimal {claim}" in c._repr_html_().replace("&#x27;", "'")
 

@@ -127,7 +127,7 @@ def test_leave_one_out_takes_small_penalties_of_wide_data_too():
 
 
 def test_sparse_rows_whose_matrix_has_no_factor_are_solved_by_singular_values(monkeypatch):
-    monkeypatch.setattr(sparse, "DENSE_ELEMENTS", 0)
+    monkeypatch.setattr(sparse, "MAX_DENSE_ELEMENTS", 0)
     rng = np.random.default_rng(0)
     X, y = 1e4 * np.repeat(rng.normal(size=(5, 25)), 2, axis=0)[:9], rng.normal(size=9)
     model = Ridge(alpha=1e-8, solver="cholesky").fit(csr_array(X), y)

@@ -21,7 +21,7 @@ def draw(n=400, p=700, density=0.05, seed=0):
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_conversion_on_threads_is_that_of_scipy(dtype, index, threads, monkeypatch):
-    monkeypatch.setattr(sparse_columns, "WORTH_SHARING", 0)
+    monkeypatch.setattr(sparse_columns, "MIN_SHARED_ENTRIES", 0)
     X = draw()[0].astype(dtype)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     found, expected = sparse_columns.by_columns(Rows(CSR(X), threads=threads)), X.tocsc()
@@ -31,7 +31,7 @@ def test_conversion_on_threads_is_that_of_scipy(dtype, index, threads, monkeypat
 
 
 def test_all_rows_in_one_block_and_columns_without_entries(monkeypatch):
-    monkeypatch.setattr(sparse_columns, "WORTH_SHARING", 0)
+    monkeypatch.setattr(sparse_columns, "MIN_SHARED_ENTRIES", 0)
     X = sp.csr_array(([1.0, 2.0, 3.0], ([4, 4, 4], [0, 2, 6])), shape=(6, 8))
     found = sparse_columns.by_columns(Rows(CSR(X)))
     np.testing.assert_array_equal(found.toarray(), X.toarray())

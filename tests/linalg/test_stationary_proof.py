@@ -127,7 +127,7 @@ def test_the_top_of_a_hill_is_no_stationary_point_to_rest_at(concave):
     case = Case(np.array([[x]]), np.array([y]), None, SQUARED, penalty, "rows", False)
     found = checked(case, np.array([u]), 0.0)
     assert found["residual"] == np.inf
-    assert "falls whichever way" in found["infeasible"]
+    assert "decreases whichever way" in found["infeasible"]
     for other in (u - 1e-3, u + 1e-3):
         assert checked(case, np.array([other]), 0.0)["objective"] < found["objective"]
 

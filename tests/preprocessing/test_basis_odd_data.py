@@ -59,14 +59,14 @@ def test_constant_columns_and_one_row_give_constants(basis, rng):
 
 def test_centres_that_repeat_are_taken_once_and_named():
     X = pd.DataFrame({"dose": [0.0] * 8 + [1, 2, 3], "site": 4.0, "x": np.arange(11)})
-    with pytest.warns(DegenerateWarning) as said:
+    with pytest.warns(DegenerateWarning) as caught:
         basis = GaussianBasis(6).fit(X)
-    assert str(said[0].message) == (
+    assert str(caught[0].message) == (
         "n_centers=6, but column 'dose' gives 3 different centres; column 'site' is constant. "
-        "Equal centres were taken once. Lower n_centers, use centers='uniform' for values that "
-        "repeat, drop constant columns"
+        "Equal centres were used once. Lower n_centers, use centers='uniform' for values that "
+        "repeat, or drop constant columns"
     )
-    assert said[0].filename == __file__
+    assert caught[0].filename == __file__
     assert [len(mu) for mu in basis.centers_] == [3, 1, 6]
     assert basis.transform(X).shape == (11, 10) == (11, len(basis.get_feature_names_out()))
     assert min(s.min() for s in basis.widths_) > 0

@@ -75,7 +75,7 @@ def test_of_a_lasso_the_best_alpha_of_complete_folds_is_kept(interrupted, regres
     X, y = regression_data
     model = LassoCV(cv=5, alphas=20)
     error = interrupted(model, (X, y), ERRORS, 2, threads)
-    said = "of 5 folds; the model of one of them at the best alpha so far was kept"
+    said = "of 5 folds; the model of one fold at the best alpha so far was kept"
     assert said in error.__notes__[0]
     is_a_stopped_model(model, X, said)
     done = np.isfinite(model.mse_path_).all(axis=0)
@@ -101,7 +101,7 @@ def test_in_the_first_fold_of_a_lasso_the_last_fit_is_kept(interrupted, regressi
     model = ElasticNetCV(cv=5, alphas=20, l1_ratio=[0.5, 0.9])
     error = interrupted(model, (X, y), ONE_FIT, 7)
     assert "in the first folds; the last model of a path was kept" in error.__notes__[0]
-    is_a_stopped_model(model, X, "whose alpha nothing chose")
+    is_a_stopped_model(model, X, "at an alpha not yet chosen")
     assert model.alpha_ == model.alphas_[0][6]
     assert model.l1_ratio_ == 0.5
 

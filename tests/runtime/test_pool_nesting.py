@@ -224,7 +224,8 @@ def test_cross_validated_fits_whose_folds_share_work_end_with_the_same_bits():
         """
         from certus.data import rows
         from certus.solvers.linalg import cholesky
-        cholesky.SMALL, cholesky.SMALL_WORK, cholesky.tile = 8, 0, lambda n: 8  # as if large
+        cholesky.MAX_UNTILED_COLUMNS, cholesky.MIN_THREADED_WORK = 8, 0  # as if large
+        cholesky.tile_columns = lambda n: 8
         rows.SMALL_WORK = 0
 
         rng = np.random.default_rng(0)

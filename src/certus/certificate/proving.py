@@ -7,7 +7,7 @@ import numpy as np
 from ..audit import Labels, Reading
 from ..data.rows import Rows
 from ..proofs.least_squares import ridge_cv
-from ..proofs.linalg.linear_sums import dense, few_rows
+from ..proofs.linalg.linear_sums import dense, view_sample_rows
 from ..runtime.pool import blas_limiter
 from .check_results import CvChoice, from_check
 from .data import Data, checked
@@ -66,7 +66,7 @@ def with_causes(finding: Finding, reading: Reading, rows: Rows, status: str) -> 
 
 def _columns(rows: Rows) -> ColumnSpread:
     """Mean and spread of the columns, from a few rows, to name the likely cause of a bad fit."""
-    X, _, _ = rows.sample_block(few_rows(rows.shape[1]))
+    X, _, _ = rows.sample_block(view_sample_rows(rows.shape[1]))
     X = dense(X)
     size = np.abs(X).max(axis=0, initial=0.0).astype(float)
     size[size == 0] = 1.0

@@ -4,23 +4,23 @@ r"""Regression with squared or Huber's loss, with or without bounds on w: how fa
     ℓ(r) = ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond (δ = ∞: squares)
 
 *Bound.* Let a = ℓ'(r). Let e change a in rows with |r_i| < δ only, |a_i − e_i| ≤ δ, such that
-Σ s_i (a_i − e_i) = 0 (without an intercept: whatever it is). With v = Xᵀ(s∘(a − e)), let c_j be
+Σ s_i (a_i − e_i) = 0 (not required without an intercept). With v = Xᵀ(s∘(a − e)), let c_j be
 v_j (high_j − w_j) where v_j > 0, v_j (low_j − w_j) where v_j < 0, and else 0. Then
 
     F(w, b) − min F ≤ ½ Σ s_i e_i² + Σ_j c_j.
 
-For with a' = a − e, any allowed u, any d, and their residuals r' = y − Xu − d,
+Proof: with a' = a − e, any feasible u, any d, and their residuals r' = y − Xu − d,
 
     ℓ(r'_i) ≥ r'_i a'_i − a'_i²/2   and   Σ s_i a'_i (r_i − r'_i) = vᵀ(u − w) ≤ Σ_j c_j,
 
-so that F(u, d) ≥ Σ s_i (r_i a'_i − a'_i²/2) − Σ_j c_j, and the sum is F(w, b) − ½ Σ s_i e_i². The
-least e is taken that makes v_j = 0 wherever c_j would not be small.
+so F(u, d) ≥ Σ s_i (r_i a'_i − a'_i²/2) − Σ_j c_j, and the first sum is F(w, b) − ½ Σ s_i e_i². e is
+the smallest change that makes v_j = 0 wherever c_j would not be small.
 
-*Columns that repeat others.* A direction d of (w, b) is left out, as one that no data can
-determine, only if ‖[X 1]d‖ ≤ 4·eps·‖|[X 1]||d|‖, with columns of X about their weighted means.
+*Repeated columns.* A direction d of (w, b) is left out, as one that the data do not determine, only
+if ‖[X 1]d‖ ≤ 4·eps·‖|[X 1]||d|‖, with columns of X centred at their weighted means.
 
-Weaker than the fast proof: if too few rows have |r_i| < δ to determine w, and where columns repeat
-others up to the rounding of numbers far from their means, nothing is proven.
+Weaker than the proof: if too few rows have |r_i| < δ to determine w, or if columns repeat others up
+to the rounding of numbers far from their means, nothing is proven.
 Memory: five arrays as large as X.
 """
 
@@ -37,8 +37,8 @@ def check(X, y, s, *, w, b, low=-inf, high=inf, delta=inf, fit_intercept=True, t
     """Check w (p,) and b on X (n, p), y (n,) and weights s (n,); bounds are numbers or (p,)."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     low, high = np.broadcast_to(low, len(w)), np.broadcast_to(high, len(w))
-    allowed = (low <= w).all() and (w <= high).all() and (fit_intercept or b == 0)
-    digits = 2.0**-81 * fsum(s * y**2)  # what the last digits of y make of Σ s y²/2
+    feasible = (low <= w).all() and (w <= high).all() and (fit_intercept or b == 0)
+    rounding = 2.0**-81 * fsum(s * y**2)  # rounding of y in Σ s y²/2
     if fit_intercept:
         center, mean = np.average(X, axis=0, weights=s), np.average(y, weights=s)
         X, y, b = X - center, y - mean, b + center @ w - mean
@@ -49,7 +49,7 @@ def check(X, y, s, *, w, b, low=-inf, high=inf, delta=inf, fit_intercept=True, t
     e, c = least_change(Z, s, r, down, up, delta, small=1e-9 * F)
     bound = max(F - fsum(s * e**2) / 2 - c, 0.0)
     f0 = constant_loss(y - X @ np.clip(0.0, low, high), s, delta, fit_intercept)
-    return Claim("global optimum", F, F - bound if allowed else inf, max(f0, digits), tol, bound)
+    return Claim("global optimum", F, F - bound if feasible else inf, max(f0, rounding), tol, bound)
 
 
 def loss(r, s, delta):
@@ -58,7 +58,7 @@ def loss(r, s, delta):
 
 
 def least_change(Z, s, r, down, up, delta, small):
-    """e, infinite where there is none, and Σ c; parameters may move ``down`` and ``up`` so far."""
+    """Return e (infinite if there is none) and Σ c; parameters can move by ``down`` and ``up``."""
     inner, root, a = np.abs(r) < delta, np.sqrt(s), np.clip(r, -delta, delta)
     e, free = np.zeros(len(r)), np.zeros(Z.shape[1], dtype=bool)
     while True:
@@ -71,20 +71,22 @@ def least_change(Z, s, r, down, up, delta, small):
         A = (root * inner)[:, None] * Z[:, free]
         unit = np.linalg.norm(A, axis=0)
         unit[unit == 0] = 1.0
-        more = np.zeros((max(A.shape[1] - len(A), 0), A.shape[1]))  # no fewer rows than columns
+        more = np.zeros(
+            (max(A.shape[1] - len(A), 0), A.shape[1])
+        )  # at least as many rows as columns
         U, sigma, Vt = np.linalg.svd(np.vstack([A / unit, more]), full_matrices=False)
         D, strong = Vt.T / unit[:, None], sigma > 1e-6 * sigma[0]
-        # what rounding mixed into the weak directions of the strong ones is taken out again
+        # remove the components along strong directions that rounding mixed into the weak ones
         mixed = U[: len(r), strong].T @ (A @ D[:, ~strong])
         D[:, ~strong] -= D[:, strong] @ (mixed / sigma[strong, None])
         change, size = Z[:, free] @ D, np.abs(Z[:, free]) @ np.abs(D)
-        held = np.linalg.norm(change, axis=0) > 4 * EPS * np.linalg.norm(size, axis=0)
-        part = change[:, held].T @ (s * a) / np.maximum(sigma[held], 1e-100)
-        e = U[: len(r), held] @ part / root
+        determined = np.linalg.norm(change, axis=0) > 4 * EPS * np.linalg.norm(size, axis=0)
+        part = change[:, determined].T @ (s * a) / np.maximum(sigma[determined], 1e-100)
+        e = U[: len(r), determined] @ part / root
 
 
 def constant_loss(y, s, delta, fit_intercept):
-    """The loss of the best b alone, by bisection."""
+    """Loss of the best b alone, by bisection."""
     low, high = (y.min(), y.max()) if fit_intercept else (0.0, 0.0)
     for _ in range(100):
         b = (low + high) / 2

@@ -8,13 +8,13 @@ r"""Lasso and elastic net: how far (w, b) is from the optimum.
 
     F(w, b) ≥ Σ_i s_i (y_i a_i − a_i²/2) − Σ_j [|v_j| − l1]₊² / (2 l2)        for every (w, b),
 
-since r²/2 ≥ ra − a²/2. Where l2 = 0 the last term is 0, and |v_j| ≤ l1 is required, which scaling a
-by some τ ≥ 0 brings about. If ``positive``, v_j stands for |v_j|.
+since r²/2 ≥ ra − a²/2. If l2 = 0 the last term is 0 and |v_j| ≤ l1 is required, which some scaling
+of a by τ ≥ 0 achieves. If ``positive``, read v_j for |v_j|.
 
 *Dual point.* At the optimum both sides are equal for a = r. Near it, a = r − e is better: e is the
-least change (in Σ s e², and in what l2 adds to it) after which v_j = l1 sign(w_j) + l2 w_j for all
-w_j ≠ 0, and |v_j| ≤ l1 for the others. With such an e the gap is ½ Σ s e²: the square of what is
-missing. The bound is proven for any a, so that nothing depends on how well e was found.
+smallest change (in Σ s e², and what l2 adds to it) after which v_j = l1 sign(w_j) + l2 w_j for all
+w_j ≠ 0, and |v_j| ≤ l1 for the others. With such an e the gap is ½ Σ s e², quadratic in the
+violation. The bound holds for any a, so it does not depend on the accuracy of e.
 
 Memory: four arrays as large as X.
 """
@@ -29,8 +29,8 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, l1, l2=0.0, positive=False, fit_intercept=True, tol=1e-6):
     """Check w (p,) and b on X (n, p), y (n,) and weights s (n,), where l1 > 0."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    allowed = (fit_intercept or b == 0) and not (positive and (w < 0).any())
-    digits = 2.0**-80 * fsum(s * y**2)  # what the last digits of y make of Σ s y²
+    feasible = (fit_intercept or b == 0) and not (positive and (w < 0).any())
+    rounding = 2.0**-80 * fsum(s * y**2)  # rounding of y in Σ s y²
     if fit_intercept:
         center, mean = np.average(X, axis=0, weights=s), np.average(y, weights=s)
         X, y, b = X - center, y - mean, b + center @ w - mean
@@ -40,9 +40,9 @@ def check(X, y, s, *, w, b, l1, l2=0.0, positive=False, fit_intercept=True, tol=
     if fit_intercept:
         points = [a - fsum(s * a) / fsum(s) for a in points]
     bound = max(dual(X, y, s, a, l1, l2, positive) for a in points)
-    bound = min(max(bound, 0.0), F)  # below 0 F cannot be; above F is rounding
-    f0 = max(fsum(s * y**2), digits) / 2  # F of the intercept alone
-    return Claim("global optimum", F, F - bound if allowed else inf, f0, tol, bound)
+    bound = min(max(bound, 0.0), F)  # F ≥ 0; a bound above F is rounding
+    f0 = max(fsum(s * y**2), rounding) / 2  # F of the intercept alone
+    return Claim("global optimum", F, F - bound if feasible else inf, f0, tol, bound)
 
 
 def dual(X, y, s, a, l1, l2, positive):
@@ -51,7 +51,7 @@ def dual(X, y, s, a, l1, l2, positive):
     ya, aa = fsum(s * y * a), fsum(s * a**2)
     if l2 > 0:
         return ya - aa / 2 - fsum(np.maximum(size - l1, 0.0) ** 2) / (2 * l2)
-    tau = min(max(ya, 0.0) / max(aa, 1e-300), l1 / size.max(initial=1e-300))  # the best allowed
+    tau = min(max(ya, 0.0) / max(aa, 1e-300), l1 / size.max(initial=1e-300))  # the best feasible
     return tau * ya - tau**2 * aa / 2
 
 

@@ -9,13 +9,13 @@ r"""Standard errors of least squares and ridge regression: is this the covarianc
 Weights are inverse variances: var y_i = σ²/s_i, and a row of weight 0 is absent. α = 0: H is a
 projection, and ν = n − (number of coefficients). Without an intercept Φ = X and P = αI.
 
-*How it is computed.* With A, the rows D^½Φ and P^½ below, and its singular values A = UΣVᵀ: let Z
-be the upper n rows of U. Then H = ZZᵀ, tr H² = ‖ZᵀZ‖², and C ΦᵀD^½ = VΣ⁻¹Zᵀ. Columns are centred by
-their weighted means, which changes b alone, and scaled.
+*Computation.* Let A be D^½Φ stacked on P^½, A = UΣVᵀ its singular value decomposition, and Z the
+first n rows of U. Then H = ZZᵀ, tr H² = ‖ZᵀZ‖², and C ΦᵀD^½ = VΣ⁻¹Zᵀ. Columns are centred at their
+weighted means, which changes b alone, and scaled.
 
-The miss is the largest error of cov_ij, as a share of its standard errors √(cov_ii cov_jj). It is
-infinite where α = 0 and columns repeat others, ‖Xd‖ ≤ 4·eps·‖|X||d|‖ for some d: weaker than the
-solver, which then has standard errors of those coefficients that the rows determine.
+The miss is the largest error of cov_ij, relative to √(cov_ii cov_jj). It is infinite if α = 0 and
+columns repeat others, ‖Xd‖ ≤ 4·eps·‖|X||d|‖ for some d: weaker than the solver, which then has
+standard errors for the coefficients that the rows determine.
 
 Memory: four arrays as large as X, and p² numbers.
 """
@@ -44,7 +44,7 @@ def check(X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True
     U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     B, Z = Vt.T / unit[:, None], U[:n]
     strong = sigma > 1e-6 * sigma[0]
-    # what rounding mixed into the weak directions of the strong ones is taken out again
+    # remove the components along strong directions that rounding mixed into the weak ones
     mixed = U[:, strong].T @ (A @ B[:, ~strong])
     B[:, ~strong] -= B[:, strong] @ (mixed / sigma[strong, None])
     size = np.linalg.norm(np.abs(Phi) @ np.abs(B), axis=0)
@@ -63,6 +63,6 @@ def check(X, y, s, *, covariance, cov="classical", alpha=0.0, fit_intercept=True
         B[0] -= center @ B[1:]  # from the centred columns to those of X
     expected = B @ (Z.T @ (omega[:, None] * Z)) @ B.T
     errors = np.sqrt(np.diag(expected))
-    off = np.abs(np.reshape(covariance, (m, m)) - expected) / np.outer(errors, errors)
-    miss = off.max() if np.isfinite(off).all() else inf
+    error = np.abs(np.reshape(covariance, (m, m)) - expected) / np.outer(errors, errors)
+    miss = error.max() if np.isfinite(error).all() else inf
     return Claim("exact", fsum(e**2), float(miss), 1.0, tol)

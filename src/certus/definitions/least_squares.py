@@ -8,20 +8,21 @@ of the residuals, X̃ = X − x̄, and
     A = ⎡√s∘X̃⎤      ρ = ⎡√s∘(r − r̄)⎤        f(w, b) = ‖ρ‖² + S r̄²,   S = Σ s
         ⎣√α I ⎦          ⎣  −√α w   ⎦
 
-(without an intercept: x̄ = 0, r̄ = 0). A step d of w changes ρ to ρ − Ad, so that with e, the
-projection of ρ on the columns of A,
+(without an intercept: x̄ = 0, r̄ = 0). A step d of w changes ρ to ρ − Ad, so with e the projection
+of ρ on the columns of A,
 
     f(w, b) − min f = S r̄² + ‖e‖².
 
-*w ≥ 0.* Let e be the projection on some of the columns, the free ones. If all others have w_j = 0
-and A_jᵀρ ≤ A_jᵀe, then ρᵀAd ≤ eᵀAd for every step d to some w' ≥ 0, and ‖ρ − Ad‖² ≥ ‖ρ‖² − ‖e‖²:
-the excess is at most S r̄² + ‖e‖². Columns for which this fails are made free, one after the other.
+*w ≥ 0.* Let e be the projection on a subset of the columns, the free ones. If all others have
+w_j = 0 and A_jᵀρ ≤ A_jᵀe, then ρᵀAd ≤ eᵀAd for every step d to some w' ≥ 0, and
+‖ρ − Ad‖² ≥ ‖ρ‖² − ‖e‖²: the excess is at most S r̄² + ‖e‖². Columns for which this fails are made
+free.
 
-*Columns that repeat others*, where α = 0: a direction d of w is left out, as one that no data can
-determine, only if ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖. The fast proof has X and a constant column in place of X̃:
-the page is weaker where columns repeat others up to the rounding of numbers far from their means.
+*Repeated columns*, α = 0: a direction d of w is left out, as one that the data do not determine,
+only if ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖. The proof uses X and a constant column in place of X̃: the page is
+weaker if columns repeat others up to the rounding of numbers far from their means.
 
-Memory: four arrays as large as X, and p² numbers where α > 0.
+Memory: four arrays as large as X, and p² numbers if α > 0.
 """
 
 from math import fsum, inf
@@ -36,7 +37,7 @@ EPS = np.finfo(float).eps
 def check(X, y, s, *, w, b, alpha=0.0, fit_intercept=True, positive=False, tol=1e-6):
     """Check w (p,) and b on X (n, p), y (n,) and weights s (n,)."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    allowed = (fit_intercept or b == 0) and not (positive and (w < 0).any())
+    feasible = (fit_intercept or b == 0) and not (positive and (w < 0).any())
     S, mean, level = fsum(s), 0.0, 0.0
     if fit_intercept:
         center, mean = np.average(X, axis=0, weights=s), fsum(s * y) / S
@@ -59,20 +60,22 @@ def check(X, y, s, *, w, b, alpha=0.0, fit_intercept=True, positive=False, tol=1
                 break
             free |= wrong
     bound = max(f - S * level**2 - fsum(e**2), 0.0)
-    # f of the intercept alone; of a constant y, what its last digits make of it
+    # f of the intercept alone, but at least the rounding of y
     f0 = max(fsum(s * (y - mean) ** 2), 2.0**-80 * fsum(s * y**2))
-    return Claim("global optimum", f, f - bound if allowed else inf, f0, tol, bound)
+    return Claim("global optimum", f, f - bound if feasible else inf, f0, tol, bound)
 
 
 def projection(A, X, rho):
-    """Project ρ on the columns of A, but for directions that X holds to rounding only."""
+    """Project ρ on the columns of A, without directions that are rounding of X."""
     unit = np.linalg.norm(A, axis=0)
     unit[unit == 0] = 1.0
     U, sigma, Vt = np.linalg.svd(A / unit, full_matrices=False)
     D, strong = Vt.T / unit[:, None], sigma > 1e-6 * sigma.max(initial=0.0)
-    # what rounding mixed into the weak directions of the strong ones is taken out again
+    # remove the components along strong directions that rounding mixed into the weak ones
     mixed = U[:, strong].T @ (A @ D[:, ~strong])
     D[:, ~strong] -= D[:, strong] @ (mixed / sigma[strong, None])
-    held = np.linalg.norm(X @ D, axis=0) > 4 * EPS * np.linalg.norm(np.abs(X) @ np.abs(D), axis=0)
-    U = U[:, held | (len(A) > len(X))]  # a penalty holds all of them
+    determined = np.linalg.norm(X @ D, axis=0) > 4 * EPS * np.linalg.norm(
+        np.abs(X) @ np.abs(D), axis=0
+    )
+    U = U[:, determined | (len(A) > len(X))]  # a penalty determines all of them
     return U @ (U.T @ rho)

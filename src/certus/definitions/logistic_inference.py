@@ -6,16 +6,17 @@ r"""Standard errors of logistic and softmax models: is this the covariance of th
     cov β̂ = (H + Λ)⁻¹ M (H + Λ)⁻¹,   M = H (classical), Σ_i s_i g_i g_iᵀ (HC0)
 
 Λ is the curvature of the penalty α/2‖w‖² of two classes, or α/2 Σ_k ‖w_k − w̄‖² of more (intercepts
-are free). Weights are counts. The formula is meant for the optimum: whether β is one, the page of
-the model says, and not this one (the classical covariance depends on y through β alone). Firth's
-model has the covariance of an unpenalised one.
+are not penalised). Weights are counts. The formula holds at the optimum; whether β is optimal is
+decided by the page of the model, not by this one (the classical covariance depends on y through β
+alone). Firth's model has the covariance of an unpenalised one.
 
-Columns are centred by their weighted means, which changes intercepts alone, and scaled. The miss is
-the largest error of cov_ij, as a share of √(cov_ii cov_jj). It is infinite where H + Λ of the
-scaled columns is singular to ten digits: weaker than the solver, which then has standard errors of
-those coefficients that the rows determine.
+Columns are centred at their weighted means, which changes intercepts alone, and scaled. The miss is
+the largest error of cov_ij, relative to √(cov_ii cov_jj). It is infinite if H + Λ of the scaled
+columns is singular to ten digits: weaker than the solver, which then has standard errors for the
+coefficients that the rows determine.
 
-Memory: (K + 2) arrays as large as X, K times where cov = "HC0", and the square of all coefficients.
+Memory: (K + 2) arrays as large as X, K times that for cov = "HC0", and the square of the number of
+coefficients.
 """
 
 from math import inf
@@ -26,7 +27,7 @@ from certus.definitions.terms.claim import Claim
 
 
 def check(X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercept=True, tol=1e-6):
-    """Check a covariance, class after class, of β (K − 1, m) with b first; y: class numbers."""
+    """Check a covariance, ordered by class, of β (K − 1, m) with b first; y: class indices."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     beta, first = np.atleast_2d(coef), int(fit_intercept)
     others, m = beta.shape
@@ -56,6 +57,6 @@ def check(X, y, s, *, coef, covariance, cov="classical", alpha=0.0, fit_intercep
     B = np.kron(np.eye(others), T) @ np.linalg.inv(A)
     expected = B @ M @ B.T
     errors = np.sqrt(np.diag(expected))
-    off = np.abs(covariance - expected) / np.outer(errors, errors)
-    miss = off.max() if np.isfinite(off).all() else inf
+    error = np.abs(covariance - expected) / np.outer(errors, errors)
+    miss = error.max() if np.isfinite(error).all() else inf
     return Claim("exact", float(s @ log_p[np.arange(len(y)), y]), float(miss), 1.0, tol)

@@ -3,16 +3,16 @@ r"""Regression with squared or Huber's loss and a convex penalty: how far is the
     F(w, b) = Σ_i s_i ℓ(r_i) + pen(w)        r = y − Xw − b
     ℓ(r) = ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond (δ = ∞: squares)
 
-*Dual bound.* For every |a_i| ≤ δ with Σ s_i a_i = 0 (without an intercept: Σ is free), v = Xᵀ(s∘a)
-and pen*(v) = max_w vᵀw − pen(w),
+*Dual bound.* For every |a_i| ≤ δ with Σ s_i a_i = 0 (not required without an intercept),
+v = Xᵀ(s∘a) and pen*(v) = max_w vᵀw − pen(w),
 
     F(w, b) ≥ Σ_i s_i (y_i a_i − a_i²/2) − pen*(v)        for every (w, b),
 
-since ℓ(r) ≥ ra − a²/2. a is scaled by some τ ≤ 1 where pen*(v) is infinite.
+since ℓ(r) ≥ ra − a²/2. a is scaled by some τ ≤ 1 if pen*(v) is infinite.
 
 *Dual point.* At the optimum both sides are equal for a = ℓ'(r). Near it, a − e is better: e is the
-least change, of rows with |r_i| < δ, after which v is a subgradient of pen at w. The bound is
-proven for any a, so that nothing depends on how well e was found.
+smallest change, of rows with |r_i| < δ, after which v is a subgradient of pen at w. The bound holds
+for any a, so it does not depend on the accuracy of e.
 
 Memory: four arrays as large as X.
 """
@@ -27,7 +27,7 @@ from certus.definitions.terms.claim import Claim
 def check(X, y, s, *, w, b, penalty, delta=inf, fit_intercept=True, tol=1e-6):
     """Check w (p,) and b on X (n, p), y (n,) and weights s (n,); ``penalty`` is a term."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
-    digits = 2.0**-81 * fsum(s * y**2)  # what the last digits of y make of Σ s y²/2
+    rounding = 2.0**-81 * fsum(s * y**2)  # rounding of y in Σ s y²/2
     if fit_intercept:
         center, mean = np.average(X, axis=0, weights=s), np.average(y, weights=s)
         X, y, b = X - center, y - mean, b + center @ w - mean
@@ -37,9 +37,9 @@ def check(X, y, s, *, w, b, penalty, delta=inf, fit_intercept=True, tol=1e-6):
     e = least_change(X, s, a, w, penalty, delta, fit_intercept)
     points = [a, np.clip(a - e, -delta, delta)]
     bound = max(dual(X, y, s, a, penalty, fit_intercept) for a in points)
-    bound = min(max(bound, 0.0), F)  # below 0 F cannot be; above F is rounding
+    bound = min(max(bound, 0.0), F)  # F ≥ 0; a bound above F is rounding
     w0 = np.full(len(w), 0.0 if penalty.value(0 * w) < inf else w.mean())  # w of f0
-    f0 = max(constant_loss(y - X @ w0, s, delta, fit_intercept), digits) + penalty.value(w0)
+    f0 = max(constant_loss(y - X @ w0, s, delta, fit_intercept), rounding) + penalty.value(w0)
     return Claim("global optimum", F, F - bound, f0, tol, bound)
 
 
@@ -74,7 +74,7 @@ def least_change(X, s, a, w, penalty, delta, fit_intercept):
 
 
 def constant_loss(y, s, delta, fit_intercept):
-    """The loss of the best b alone, by bisection."""
+    """Loss of the best b alone, by bisection."""
     low, high = (y.min(), y.max()) if fit_intercept else (0.0, 0.0)
     for _ in range(100):
         b = (low + high) / 2

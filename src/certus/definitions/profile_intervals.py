@@ -1,19 +1,18 @@
-r"""Likelihood-ratio intervals of logistic, softmax and Firth's models: do they have their level?
+r"""Likelihood-ratio intervals of logistic, softmax and Firth's models: is their level right?
 
     D_j(β) = 2(max_θ ℓ(θ) − max_{θ_j = β} ℓ(θ))        ℓ: the log-likelihood, a term
 
-The interval of θ_j holds all β that a likelihood-ratio test does not reject: at its ends
+The interval of θ_j contains all β that a likelihood-ratio test does not reject: at its ends
 
     P(χ²₁ ≤ D_j(β)) = erf √(D_j(β)/2) = level.
 
-θ are the coefficients of Φ = [1 X], class after class, relative to the first class. Each maximum is
-found here, from the stated coefficients, by Newton's method with halved steps. It ends where
-gᵀH⁻¹g, twice the rise that is left, is below 1e-12 (g: the gradient, H: the curvature). A logistic
-or softmax likelihood is concave, and has no other maximum; Firth's may have.
+θ are the coefficients of Φ = [1 X], ordered by class, relative to the first class. Each maximum is
+computed here, from the stated coefficients, by Newton's method with step halving. It ends when
+gᵀH⁻¹g, twice the remaining gain, is below 1e-12 (g: the gradient, H: the curvature). A logistic or
+softmax likelihood is concave and has no other maximum; Firth's may have.
 
-The miss is the largest error of a level, as a share of 1 − level. It is infinite if an end is not
-beyond the estimate on its own side, or no maximum is found, or an end is not a number, as where
-columns repeat others.
+The miss is the largest error of a level, relative to 1 − level. It is infinite if an end is on the
+wrong side of the estimate, if no maximum is found, or if an end is NaN, as for repeated columns.
 
 Memory: three arrays as large as X, K − 1 times for K > 2 classes.
 """
@@ -26,7 +25,7 @@ from certus.definitions.terms.claim import Claim
 
 
 def check(X, y, s, *, coef, low, high, level, likelihood, fit_intercept=True, tol=1e-6):
-    """Check low and high, like ``coef`` (K − 1, m) with b first; y has numbers of classes."""
+    """Check low and high, shaped as ``coef`` (K − 1, m) with b first; y: class indices."""
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
     Phi = np.hstack([np.ones((len(X), int(fit_intercept))), X])
     coef = np.atleast_2d(coef)
@@ -35,29 +34,29 @@ def check(X, y, s, *, coef, low, high, level, likelihood, fit_intercept=True, to
     scaled = Phi / unit
 
     def maximum(theta, free):
-        return highest(lambda flat: likelihood.at(scaled, y, s, flat.reshape(shape)), theta, free)
+        return maximizer(lambda flat: likelihood.at(scaled, y, s, flat.reshape(shape)), theta, free)
 
     best, top, H = maximum((coef * unit).ravel(), np.arange(coef.size))
     tangent, misses = np.linalg.pinv(H, hermitian=True), [0.0 if top > -inf else inf]
     for side, ends in ((-1, np.reshape(low, shape)), (1, np.reshape(high, shape))):
         for j, end in enumerate((ends * unit).ravel()):
-            away, deviance = end - best[j], inf
-            if 0 < side * away < inf:
-                start = best + away / tangent[j, j] * tangent[:, j]
+            distance, deviance = end - best[j], inf
+            if 0 < side * distance < inf:
+                start = best + distance / tangent[j, j] * tangent[:, j]
                 deviance = 2 * (top - maximum(start, np.delete(np.arange(coef.size), j))[1])
-            off = abs(erf(sqrt(max(deviance, 0.0) / 2)) - level) / (1 - level)
-            misses.append(off if deviance < inf else inf)
+            error = abs(erf(sqrt(max(deviance, 0.0) / 2)) - level) / (1 - level)
+            misses.append(error if deviance < inf else inf)
     return Claim("exact", float(value), max(misses), 1.0, tol)
 
 
-def highest(at, theta, free):
-    """θ, value and H at the maximum over free coordinates; the value is −∞ where none is found."""
+def maximizer(at, theta, free):
+    """θ, value and H at the maximum over free coordinates; the value is −∞ if none is found."""
     for _ in range(200):
         value, g, H = at(theta)
         step, G = np.zeros(len(theta)), H[np.ix_(free, free)]
         step[free] = np.linalg.lstsq(G, g[free])[0]
-        rise, unseen = g @ step, np.linalg.norm(G @ step[free] - g[free])
-        if rise <= 1e-12 and unseen <= 1e-9 * np.sqrt(np.trace(H)):
+        rise, unexplained = g @ step, np.linalg.norm(G @ step[free] - g[free])
+        if rise <= 1e-12 and unexplained <= 1e-9 * np.sqrt(np.trace(H)):
             return theta, value + rise / 2, H
         length = 1.0
         while not at(theta + length * step)[0] >= value + 1e-4 * length * rise and length > 1e-9:

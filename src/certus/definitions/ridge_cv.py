@@ -2,8 +2,8 @@ r"""Ridge regression with α chosen by leave-one-out: is α the best of ``alphas
 
     error(α) = (1/n) Σ_i s_i e_i(α)²        e_i(α) = y_i − (prediction of a fit without row i)
 
-*All errors from one factorisation.* The fit of all rows is linear in y; in t = √s∘y, with residuals
-(I − H)t. A fit without row i is that of all rows with y_i replaced by its own prediction, so that
+*All errors from one factorisation.* The fit of all rows is linear in y; with t = √s∘y its residuals
+are (I − H)t. A fit without row i is that of all rows with y_i replaced by its own prediction, so
 
     √s_i e_i = ((I − H)t)_i / (I − H)_ii.
 
@@ -12,12 +12,12 @@ of the intercept (without one: B = I). With the singular values BᵀZ = UΣVᵀ 
 
     I − H = B(I − UUᵀ)Bᵀ + W diag(α/(σ_k² + α)) Wᵀ.
 
-B is what a reflection that maps u to the first axis leaves of the others. The first term is 0
-where U is square, and is then left out: nothing cancels, however small α is.
+B has the other columns of a reflection that maps u to the first axis. The first term is 0 if U is
+square, and is then omitted: nothing cancels, however small α is.
 
-Errors are means over all targets, unless each has its own α. The miss is the largest of: by what
-share an α has a smaller error; by what share the stated score, −error, is wrong. It is infinite
-where α is none of ``alphas``. n counts rows of weight 0 too.
+Errors are means over all targets, unless each has its own α. The miss is the larger of two relative
+differences: of the error of α to the smallest one, and of the stated score to −error. It is
+infinite if α is not one of ``alphas``. n includes rows of weight 0.
 
 Memory: four arrays as large as X.
 """
@@ -38,7 +38,7 @@ def check(X, y, s, *, alpha, alphas, score=None, per_target=False, fit_intercept
         errors = errors.mean(axis=1, keepdims=True)
     chosen = np.abs(np.subtract.outer(alphas, np.atleast_1d(alpha))).argmin(axis=0)
     error = errors[chosen, np.arange(len(chosen))]
-    # below this, an error is what rounding leaves of the largest one, and of y
+    # a smaller error is rounding of the largest one, and of y
     unit = error + 1e-7 * errors.max() + 1e-18 * (y**2).max() + 1e-300
     miss = ((error - errors.min(axis=0)) / unit).max()
     if score is not None:
@@ -53,7 +53,7 @@ def left_out_errors(X, y, s, alphas, fit_intercept):
     root = np.sqrt(s)[:, None]
     u = root / np.linalg.norm(root) * fit_intercept
     Z, t = root * X, root * y
-    Z, t = Z - u * (u.T @ Z), t - u * (u.T @ t)  # about the weighted means
+    Z, t = Z - u * (u.T @ Z), t - u * (u.T @ t)  # centred at the weighted means
     if fit_intercept:
         h = u.copy()
         h[0] += 1.0
@@ -73,5 +73,5 @@ def left_out_errors(X, y, s, alphas, fit_intercept):
 
 
 def reflected(M, h):
-    """(I − 2hhᵀ/hᵀh)M, which maps u to −(1, 0, …, 0) where h = u + (1, 0, …, 0)."""
+    """(I − 2hhᵀ/hᵀh)M; with h = u + (1, 0, …, 0) it maps u to −(1, 0, …, 0)."""
     return M - h * (2 / (h.T @ h) * (h.T @ M))

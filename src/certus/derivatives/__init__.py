@@ -1,4 +1,4 @@
-"""Gradients held against finite differences."""
+"""Comparison of gradients with finite differences."""
 
 from .check import check_gradient
 

@@ -1,4 +1,4 @@
-"""What estimated coefficients of every kind have in common.
+"""Base class of estimated coefficients: tests, intervals and tables.
 
     t_j = θ̂_j/se_j,   p_j = P(|T| > |t_j|),   θ̂_j ± q·se_j,   P(T ≤ q) = (1 + level)/2
 
@@ -21,7 +21,7 @@ BIAS = "ignores the bias of the penalty"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimated(ABC):
-    """Coefficients with their covariance; arrays are (m,), or (m, k) for k targets or classes."""
+    """Coefficients with their covariance. Arrays are (m,), or (m, k) for k targets or classes."""
 
     names: tuple[str, ...]
     coef: np.ndarray
@@ -32,16 +32,16 @@ class Estimated(ABC):
     fit_intercept: bool
     alpha: Any  # of a penalty α‖w‖²/2 or α‖w‖²: 0 without one
 
-    # --- what a kind has to say -------------------------------------------------------------------
+    # --- defined by each model --------------------------------------------------------------------
 
     @property
     @abstractmethod
     def _kind(self) -> tuple[str, str, str]:
-        """The model's name, its statistic's letter, and what to fit instead of a penalised one."""
+        """The model's name, the letter of its statistic, and the unpenalised alternative."""
 
     @abstractmethod
     def _quantile(self, probability: float) -> Any:
-        """Of T."""
+        """Quantile of T."""
 
     @abstractmethod
     def _lower_tail(self, statistic: np.ndarray) -> np.ndarray:
@@ -49,11 +49,11 @@ class Estimated(ABC):
 
     @abstractmethod
     def _keys(self) -> dict[str, list[str]]:
-        """What the rows of a table are about."""
+        """Key columns of a table: names of its rows."""
 
     @abstractmethod
     def _facts(self) -> list[str]:
-        """The fit's own numbers, line by line."""
+        """Lines of numbers about the whole fit."""
 
     # --- tests and intervals ----------------------------------------------------------------------
 
@@ -78,8 +78,8 @@ class Estimated(ABC):
     def _refuse_penalised(self, what: str) -> None:
         if self._penalised:
             raise InferenceError(
-                f"{what} {BIAS}: coefficients are pulled towards 0, so this would not mean what it "
-                "says. standard_errors, covariance and conf_int() are there; for tests, fit "
+                f"{what} {BIAS}: coefficients are shrunk towards 0, so it would be misleading. "
+                "standard_errors, covariance and conf_int() are available; for tests, fit "
                 f"without a penalty ({self._kind[2]})"
             )
 
@@ -96,7 +96,7 @@ class Estimated(ABC):
         return self._table(columns, f"{percent(level)} {title}", [])
 
     def summary(self, level: float = 0.95) -> Table:
-        """Coefficients, standard errors, tests and intervals; the fit's own numbers below."""
+        """Table of coefficients, standard errors, tests and intervals, with facts of the fit."""
         low, high = self._interval(level)
         model, letter, _ = self._kind
         columns: dict[str, Any] = {
@@ -133,13 +133,13 @@ class Estimated(ABC):
 
 
 def feature_names(names: Sequence[str] | None, p: int, fit_intercept: bool) -> tuple[str, ...]:
-    """What the rows of a table are called."""
+    """Names of the coefficients, the intercept first."""
     features = [f"x{j}" for j in range(p)] if names is None else [str(name) for name in names]
     return ("intercept", *features) if fit_intercept else tuple(features)
 
 
 def stacked(values: np.ndarray) -> np.ndarray:
-    """Target after target, class after class."""
+    """Values in one dimension, ordered by target or class."""
     return values.ravel(order="F")
 
 

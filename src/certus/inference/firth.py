@@ -1,4 +1,4 @@
-r"""Tests and intervals of Firth's logistic regression, by its penalised likelihood.
+r"""Tests and intervals of Firth's logistic regression by penalised likelihood.
 
 D_j(β) = 2(max ℓ* − max_{θ_j = β} ℓ*),   p_j = P(χ²₁ > D_j(0)),   {β : D_j(β) ≤ q²}
 """
@@ -15,41 +15,41 @@ from .logistic import LogisticInference
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FirthInference(LogisticInference):
-    """What the rows say about the coefficients of a ``FirthLogisticRegression``.
+    """Standard errors, tests and intervals of a ``FirthLogisticRegression``.
 
     Attributes
     ----------
     names, classes, coef, covariance, n
-        As of ``LogisticInference``.
+        As in ``LogisticInference``.
     standard_errors : ndarray of shape (m,)
-        From the inverse of the information. Wald's tests and intervals (``statistic``, ``pvalues``,
-        ``kind="wald"``) rest on them and mislead where classes are separated: the likelihood is
-        lopsided there.
+        From the inverse of the information. Wald tests and intervals (``statistic``, ``pvalues``,
+        ``kind="wald"``) are based on them and mislead if the classes are separated, where the
+        likelihood is asymmetric.
     lr_pvalues : ndarray of shape (m,)
-        By ratios of penalised likelihoods: each is a fit without that coefficient.
+        By ratios of penalised likelihoods; each is a fit without that coefficient.
     log_likelihood, null_log_likelihood : float
         Penalised: at the estimate; of the intercept alone, with the penalty of all columns.
     lr_statistic, lr_degrees_of_freedom, lr_pvalue : float
-        Of the whole model against that.
+        Test of the whole model against the intercept alone.
     """
 
     def conf_int(self, level: float = 0.95, kind: str = "lr") -> Table:
-        """Intervals of the coefficients, a table with the columns "low" and "high".
+        """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
         ----------
         level : float, default=0.95
         kind : {"lr", "wald"}, default="lr"
-            "lr": all values that a ratio of penalised likelihoods does not reject.
+            "lr": all values that the test by penalised likelihoods does not reject.
         """
         return super().conf_int(level, kind)
 
     def odds_ratios(self, level: float = 0.95, kind: str = "lr") -> Table:
-        """exp θ̂_j with its interval. Parameters as of ``conf_int``."""
+        """Table of odds ratios exp θ̂_j with their intervals. Parameters as in ``conf_int``."""
         return super().odds_ratios(level, kind)
 
     def summary(self, level: float = 0.95) -> Table:
-        """Coefficients, standard errors, tests and intervals by penalised likelihood."""
+        """Table of coefficients, with tests and intervals by penalised likelihood."""
         low, high = self._interval_of(level, "lr")
         columns: dict[str, Any] = {
             **self._keys(), "coef": self.coef, "std error": self.standard_errors,
@@ -74,7 +74,7 @@ class FirthInference(LogisticInference):
     @staticmethod
     def _no_likelihood(what: str) -> str:
         return (
-            f"{what} compares likelihoods, and what was maximised is a penalised one, whose "
+            f"{what} compares likelihoods, but the maximised likelihood is penalised, and its "
             "penalty depends on the columns. Compare nested models by lr_pvalues"
         )
 

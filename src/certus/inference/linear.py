@@ -17,33 +17,33 @@ from .base import Estimated, facts_line
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inference(Estimated):
-    """What the rows say about a linear model's coefficients, besides their values.
+    """Standard errors, tests and intervals of a linear model.
 
-    With m coefficients (the intercept first, where there is one) and k targets, arrays are (m,) and
-    numbers are floats if y was 1d; else they are (m, k) and (k,).
+    With m coefficients (the intercept first, if there is one) and k targets, arrays are (m,) and
+    numbers are floats if y was 1d; otherwise they are (m, k) and (k,).
 
     Attributes
     ----------
     names : tuple of str
-        "intercept" and the features' names (x0, x1, … where they have none).
+        "intercept" and the features' names (x0, x1, … if they have none).
     coef : ndarray of shape (m,) or (m, k)
         θ̂, as fitted.
     standard_errors : ndarray of shape (m,) or (m, k)
-        NaN for a coefficient that the rows do not determine.
+        NaN for a coefficient that is not estimable.
     covariance : ndarray of shape (m, m) or (k, m, m)
     statistic, pvalues : ndarray of shape (m,) or (m, k)
-        t, and the two-sided p-value of θ_j = 0. Refused for penalised fits.
+        t, and the two-sided p-value of θ_j = 0. Not available for penalised fits.
     sigma2 : float or ndarray of shape (k,)
         σ̂² = Σ s r²/ν, the variance of a row of weight 1.
     degrees_of_freedom : float or ndarray of shape (k,)
         ν: n − rank, and tr (I − H)² = n − 2 tr H + tr H² with a penalty, H the hat matrix.
     effective_parameters : float or ndarray of shape (k,)
-        tr H: the rank (the intercept counted) without a penalty, less with one.
+        tr H: the rank (including the intercept) without a penalty, less with one.
     log_likelihood, aic, bic, r_squared, r_squared_adjusted : float or ndarray of shape (k,)
-        log L at its maximum; 2·rank − 2 log L; rank·log n − 2 log L (σ² is not counted). Refused
-        for penalised fits.
+        log L at its maximum; 2·rank − 2 log L; rank·log n − 2 log L (σ² is not counted). Not
+        available for penalised fits.
     n : int
-        Rows of weight above 0.
+        Rows of positive weight.
     cov : str
         "classical" or "HC0" … "HC3".
     alpha : float or ndarray of shape (k,)
@@ -86,12 +86,12 @@ class Inference(Estimated):
         return 1 - left * (self.n - self.fit_intercept) / self.degrees_of_freedom
 
     def conf_int(self, level: float = 0.95) -> Table:
-        """Intervals θ̂_j ± se_j·q, a table with the columns "low" and "high".
+        """Table of intervals θ̂_j ± se_j·q, with columns "low" and "high".
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that such an interval covers the coefficient (penalised: its expectation).
+            Probability that an interval covers the coefficient (penalised: its expected value).
         """
         return self._interval_table(level, self._interval(level), "intervals")
 

@@ -20,7 +20,7 @@ KINDS = ("wald", "lr")
 
 
 class Profile(Protocol):
-    """Likelihoods with one coefficient held; coefficients are counted class after class."""
+    """Interface: likelihoods with one coefficient fixed; coefficients are ordered by class."""
 
     def deviance(self, j: int, beta: float) -> float:
         """D_j(β)."""
@@ -31,31 +31,31 @@ class Profile(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogisticInference(Estimated):
-    """What the rows say about a logistic or softmax model's coefficients, besides their values.
+    """Standard errors, tests and intervals of a logistic or softmax model.
 
-    Two classes: m coefficients (the intercept first, where there is one) of the log-odds of the
-    second class. K > 2: of each class's log-odds against the first, (m, K − 1): the first class's
-    coefficients are taken off, so these are not coef_ but differences of its rows.
+    Two classes: m coefficients (the intercept first, if there is one) of the log-odds of the second
+    class. K > 2: of each class's log-odds against the first, (m, K − 1); these are not ``coef_``
+    but differences of its rows from the first.
 
     Attributes
     ----------
     names : tuple of str
-        "intercept" and the features' names (x0, x1, … where they have none).
+        "intercept" and the features' names (x0, x1, … if they have none).
     classes : tuple of str
-        The first is what all others are compared with.
+        The first is the reference class.
     coef, standard_errors : ndarray of shape (m,) or (m, K − 1)
-        NaN errors for coefficients that the rows do not determine.
+        Standard errors are NaN for coefficients that are not estimable.
     covariance : ndarray of shape (m, m) or (m(K − 1), m(K − 1))
-        Class after class.
+        Ordered by class.
     statistic, pvalues : ndarray of shape (m,) or (m, K − 1)
-        Wald's z, and the two-sided p-value of θ_j = 0. Refused for penalised fits.
+        Wald's z, and the two-sided p-value of θ_j = 0. Not available for penalised fits.
     lr_pvalues : ndarray of shape (m,) or (m, K − 1)
-        The same by likelihood ratios: each is a fit without that coefficient. Better than Wald's
-        where effects are strong or rows are few.
+        p-values by likelihood ratios; each is a fit without that coefficient. More accurate than
+        Wald's if effects are strong or rows are few.
     log_likelihood, null_log_likelihood : float
-        At the maximum; of the intercept alone (of equal probabilities, where there is none).
+        At the maximum; of the intercept alone (of equal probabilities without an intercept).
     lr_statistic, lr_degrees_of_freedom, lr_pvalue : float
-        Of the whole model against that: 2(log L − log L₀), a chi².
+        Test of the whole model against that: 2(log L − log L₀), a chi².
     pseudo_r_squared : float
         McFadden's 1 − log L/log L₀.
     aic, bic : float
@@ -63,11 +63,11 @@ class LogisticInference(Estimated):
     effective_parameters : float
         The rank without a penalty, tr (H + Λ)⁻¹H with one.
     n : int or float
-        Σ s: a weight of 3 is the row three times.
+        Σ s: a weight of 3 is a row repeated three times.
     cov : str
         "classical" or "HC0".
     alpha : float
-        Of the penalty α‖w‖²/2 beside log L: 1/C, or 0.
+        Of the penalty α‖w‖²/2 subtracted from log L: 1/C, or 0.
     """
 
     classes: tuple[str, ...]
@@ -118,23 +118,23 @@ class LogisticInference(Estimated):
         return p
 
     def conf_int(self, level: float = 0.95, kind: str = "wald") -> Table:
-        """Intervals of the coefficients, a table with the columns "low" and "high".
+        """Table of intervals of the coefficients, with columns "low" and "high".
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that such an interval covers the coefficient (penalised: its expectation).
+            Probability that an interval covers the coefficient (penalised: its expected value).
         kind : {"wald", "lr"}, default="wald"
             "wald": θ̂_j ± q·se_j. "lr": all values that a likelihood-ratio test does not reject,
-            some ten fits for each; does not depend on the units that effects are measured in.
+            about ten fits for each; invariant under transformations of the coefficient.
         """
         title = "intervals" if kind == "wald" else "likelihood-ratio intervals"
         return self._interval_table(level, self._interval_of(level, kind), title)
 
     def odds_ratios(self, level: float = 0.95, kind: str = "wald") -> Table:
-        """exp θ̂_j with its interval: by what the odds are multiplied when x_j rises by 1.
+        """Table of odds ratios exp θ̂_j (the factor of the odds per unit of x_j) with intervals.
 
-        Of the features; K > 2: the odds of each class against the first. Parameters as of
+        The intercept is omitted. K > 2: odds of each class against the first. Parameters as in
         ``conf_int``.
         """
         self._refuse_penalised("an odds ratio")
@@ -160,18 +160,18 @@ class LogisticInference(Estimated):
         self._refuse_penalised("a likelihood ratio")
         if self.cov != "classical":
             raise InferenceError(
-                f"a likelihood ratio trusts the model, which cov={self.cov!r} does not: use "
-                "cov='classical' for it"
+                f"a likelihood ratio assumes that the model is right, which cov={self.cov!r} does "
+                "not: use cov='classical' for it"
             )
         if self.make_profile is None:
             raise InferenceError(
-                "likelihood ratios need the rows, which were left behind when this was pickled: "
-                "call inference(X, y) again"
+                "likelihood ratios need the rows, which are not pickled with this object: call "
+                "inference(X, y) again"
             )
         return self.make_profile()
 
     def _each(self, of: Callable[[int], float]) -> np.ndarray:
-        """of(j) of all coefficients that the rows determine, in the shape of coef."""
+        """of(j) for all estimable coefficients, in the shape of coef; NaN for the others."""
         known = ~np.isnan(stacked(self.standard_errors))
         values = [of(j) if known[j] else np.nan for j in range(self.coef.size)]
         return np.array(values).reshape(self.coef.shape, order="F")
@@ -188,7 +188,7 @@ class LogisticInference(Estimated):
             self._each(lambda j: profile.end(j, 1, q)),
         )
 
-    # --- what a kind has to say -------------------------------------------------------------------
+    # --- wording ----------------------------------------------------------------------------------
 
     @property
     def _kind(self) -> tuple[str, str, str]:
@@ -228,5 +228,5 @@ class LogisticInference(Estimated):
         ]  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the rows, which are the user's."""
+        """State without the rows, which belong to the user."""
         return {**{k: v for k, v in vars(self).items() if k != "_profile"}, "make_profile": None}

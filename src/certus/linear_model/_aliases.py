@@ -1,4 +1,4 @@
-"""The warning of columns that repeat others, which every linear estimator shares."""
+"""Warning about repeated columns, shared by all linear estimators."""
 
 from ..certificate.explain.linear import repeated_columns
 from ..exceptions import AliasWarning
@@ -8,7 +8,7 @@ from ..solvers.loop import Fit
 
 
 def warn_of_aliases(model: object, solution: Solution | Fit, n: int) -> None:
-    """Warn where columns of n rows are linear combinations of others."""
+    """Warn if some columns of the n rows are linear combinations of others."""
     if solution.aliases is not None:
         names = vars(model).get("feature_names_in_")
         text = repeated_columns(solution.aliases, names, n, len(solution.w))

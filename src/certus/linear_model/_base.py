@@ -1,4 +1,4 @@
-"""What the linear regressors share: how they are solved, and predict."""
+"""Base class of the linear regressors: solving and prediction."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,37 +20,37 @@ from ._solver_context import SolverContext
 
 
 class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
-    """A fitted w and b."""
+    """Linear regressor with coefficients w and intercept b."""
 
     coef_: np.ndarray
     intercept_: float | np.ndarray
-    _counts_iterations = False  # scikit-learn's Ridge has n_iter_, its LinearRegression has not
-    _one_target_is_flat = (
-        False  # scikit-learn's Ridge keeps (p,) coefficients for y of shape (n, 1)
-    )
+    # scikit-learn's Ridge has n_iter_, its LinearRegression has not
+    _counts_iterations = False
+    # scikit-learn's Ridge has (p,) coefficients also for y of shape (n, 1)
+    _one_target_is_flat = False
 
     def _solve(
         self, rows: Rows, flat: bool, iteration: Callable[[], dict[str, Any]] = dict, **problem: Any
     ) -> Solution:
-        """Solve, and set coef_, intercept_ and solver_; flat: y was 1d, so they are too.
+        """Solve, and set coef_, intercept_ and solver_; ``flat``: y was 1d, so coef_ is, too.
 
-        ``iteration()``: how conjugate gradients on sparse rows are told to run.
+        ``iteration()`` returns the settings of conjugate gradients on sparse rows.
         """
 
         def attributes(solution: Solution) -> dict[str, Any]:
             one = flat or (self._one_target_is_flat and solution.w.shape[1] == 1)
             b = (solution.b[0] if flat else solution.b) if problem["fit_intercept"] else 0.0
             w = solution.w[:, 0].copy() if one else solution.w.T.copy()
-            found = {"coef_": w, "intercept_": b, "solver_": solution.solver}
-            return found | ({"n_iter_": solution.n_iter} if self._counts_iterations else {})
+            fitted = {"coef_": w, "intercept_": b, "solver_": solution.solver}
+            return fitted | ({"n_iter_": solution.n_iter} if self._counts_iterations else {})
 
         solve_rows: Callable[..., Solution] = solve
         if rows.sparse:
-            how = iteration()
+            settings = iteration()
             on_step = self._monitor.iterations(
-                attributes, lambda: certify(self, rows), how.get("max_iter")
+                attributes, lambda: certify(self, rows), settings.get("max_iter")
             )
-            solve_rows = partial(solve_sparse, on_step=on_step, **how)
+            solve_rows = partial(solve_sparse, on_step=on_step, **settings)
         else:
             memory_for_gram(*rows.shape, rows.threads)
             self._monitor.begin()
@@ -64,7 +64,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, CertifiedEstimator):
         return solution
 
     def predict(self, X: object) -> np.ndarray:
-        """Xw + b, in float64.
+        """Predict Xw + b, in float64.
 
         Parameters
         ----------

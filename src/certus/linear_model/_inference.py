@@ -1,4 +1,4 @@
-"""From a certified linear fit and its rows to standard errors; everything else is refused."""
+"""Standard errors of a certified linear fit from its own rows; anything else is refused."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,22 @@ from ..exceptions import InferenceError
 from ..inference import Inference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.linear import COVARIANCES, Estimates, infer
+from ..solvers.inference.linear import COVARIANCES, LinearEstimates, infer
 
 if TYPE_CHECKING:
     from ._base import LinearRegressor
     from ._classifier import LinearClassifier
 
-SAME = 1e-9  # relative, of the objective on the same rows
+OBJECTIVE_RTOL = 1e-9  # rounding of the objective on the same rows, summed in another order
 
 
 def linear_inference(
     model: "LinearRegressor", X: object, y: object, sample_weight: object, cov: str
 ) -> Inference:
-    """Of a fitted LinearRegression or Ridge. The solver's w is used; all else is recomputed."""
+    """Inference of a fitted LinearRegression or Ridge.
+
+    The fitted w is used; everything else is recomputed from the rows.
+    """
     check_is_fitted(model)
     one_of("cov", cov, COVARIANCES)
     certificate = model.certificate_
@@ -43,16 +46,16 @@ def linear_inference(
     p, fit_intercept = len(w), fitted["fit_intercept"]
     memory_for_gram(p + 1, p, rows.threads)
     with blas_limiter.for_work(rows.shape):
-        found = infer(rows, w, alpha, fit_intercept, cov)
-    objective = float(np.sum(found.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
-    require_same_objective(certificate, objective, float(np.sum(found.rss_error)))
+        estimates = infer(rows, w, alpha, fit_intercept, cov)
+    objective = float(np.sum(estimates.rss) + np.sum((np.sqrt(alpha) * w) ** 2))
+    require_same_objective(certificate, objective, float(np.sum(estimates.rss_error)))
     theta = np.vstack([fitted["b"], w]) if fit_intercept else w
     names = feature_names(vars(model).get("feature_names_in_"), p, fit_intercept)
-    return _results(theta, alpha, found, names, cov, rows, flat=model.coef_.ndim == 1)
+    return _results(theta, alpha, estimates, names, cov, rows, flat=model.coef_.ndim == 1)
 
 
 def require_certified_and_unedited(model: "LinearRegressor | LinearClassifier") -> None:
-    """The formulas hold at the optimum, and at no other coefficients."""
+    """Raise InferenceError unless the coefficients are the optimum, where the formulas hold."""
     certificate = model.certificate_
     if not certificate.certified:
         raise InferenceError(
@@ -67,17 +70,20 @@ def require_certified_and_unedited(model: "LinearRegressor | LinearClassifier") 
 
 
 def require_same_rows(certificate: Certificate, rows: Rows) -> None:
-    different = certificate.fingerprint.differs(fingerprint(rows))
-    if different is not None:
-        raise InferenceError(f"not the rows it was fitted on: {different}")
+    difference = certificate.fingerprint.differs(fingerprint(rows))
+    if difference is not None:
+        raise InferenceError(f"not the rows it was fitted on: {difference}")
 
 
 def require_same_objective(
     certificate: Certificate, objective: float, rounding: float = 0.0
 ) -> None:
-    """What the fingerprint, which sees some rows, may have missed."""
+    """Raise InferenceError if the objective differs.
+
+    This finds changes that the fingerprint, which samples rows, may have missed.
+    """
     gap = certificate.gap if np.isfinite(certificate.gap) else 0.0
-    rounding += SAME * abs(certificate.objective) + gap
+    rounding += OBJECTIVE_RTOL * abs(certificate.objective) + gap
     if abs(certificate.objective - objective) > rounding:
         raise InferenceError(
             "not the rows it was fitted on (or coef_ was changed): the objective on these rows "
@@ -86,29 +92,28 @@ def require_same_objective(
 
 
 def _results(
-    theta: np.ndarray, alpha: np.ndarray, found: Estimates, names: tuple[str, ...], cov: str,
-    rows: Rows, flat: bool,
+    theta: np.ndarray, alpha: np.ndarray, estimates: LinearEstimates, names: tuple[str, ...],
+    cov: str, rows: Rows, flat: bool,
 ) -> Inference:  # fmt: skip
-    def one(values: np.ndarray) -> Any:
+    def target_shape(values: np.ndarray) -> Any:
         if not flat:
             return values.copy()
-        return (
-            values[:, 0] if values.ndim == 2 else values[0]
-        )  # a NumPy number divides by 0 in peace
+        # NumPy scalars, which divide by 0 without raising
+        return values[:, 0] if values.ndim == 2 else values[0]
 
     s = rows.s
     return Inference(
         names=names,
-        coef=one(theta),
-        standard_errors=one(found.standard_errors),
-        covariance=found.covariance[0] if flat else found.covariance,
-        rss=one(found.rss),
-        tss=one(found.tss),
-        degrees_of_freedom=one(found.residual_df),
-        effective_parameters=one(found.parameters),
-        n=found.n,
+        coef=target_shape(theta),
+        standard_errors=target_shape(estimates.standard_errors),
+        covariance=estimates.covariance[0] if flat else estimates.covariance,
+        rss=target_shape(estimates.rss),
+        tss=target_shape(estimates.tss),
+        degrees_of_freedom=target_shape(estimates.residual_df),
+        effective_parameters=target_shape(estimates.parameters),
+        n=estimates.n,
         cov=cov,
-        alpha=one(alpha),
+        alpha=target_shape(alpha),
         fit_intercept=len(names) > rows.shape[1],
         log_weights=0.0 if s is None else float(np.log(s[s > 0]).sum()),
     )

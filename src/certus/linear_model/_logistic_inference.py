@@ -12,7 +12,7 @@ from ..exceptions import InferenceError
 from ..inference import LogisticInference
 from ..inference.base import feature_names
 from ..runtime.pool import blas_limiter
-from ..solvers.inference.logistic import COVARIANCES, Estimates, infer_logistic
+from ..solvers.inference.logistic import COVARIANCES, LogisticEstimates, infer_logistic
 from ..solvers.inference.profile_likelihood import Profile
 from ._inference import require_certified_and_unedited, require_same_objective, require_same_rows
 
@@ -72,7 +72,11 @@ def _refuse_what_has_no_theory(certificate: Certificate) -> None:
 
 
 def results(
-    estimates: Estimates, names: tuple[str, ...], classes: tuple[str, ...], alpha: float, cov: str
+    estimates: LogisticEstimates,
+    names: tuple[str, ...],
+    classes: tuple[str, ...],
+    alpha: float,
+    cov: str,
 ) -> LogisticInference:
     two = len(classes) == 2
     return LogisticInference(

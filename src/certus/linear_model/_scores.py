@@ -23,5 +23,5 @@ def scores(model: Any, X: Any) -> np.ndarray:
 
 
 def _linear(X: object, _y: np.ndarray, _s: np.ndarray, w: np.ndarray, b: np.ndarray) -> Any:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is named afterwards
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are reported afterwards
         return X @ w + b

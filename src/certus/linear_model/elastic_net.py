@@ -16,38 +16,39 @@ from ..exceptions import InferenceError
 from ..runtime.progress import monitored
 from ..solvers.glm.dispatch import RETRY_TOL_FACTORS
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE, CoordinatePenalty
-from ..solvers.lasso.elastic_net import Found
+from ..solvers.lasso.elastic_net import ElasticNetResult
 from ..solvers.lasso.elastic_net_path import Regression, fit_one, regressions_of_one_fit
 from ..solvers.progress import OnStep, Step
 from ._aliases import warn_of_aliases
 from ._base import LinearRegressor
 from ._classifier import MIN_TOL, print_steps
-from ._path import enet_path, lasso_path, of_alpha, ratio
+from ._path import elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
 from ._solver_context import SolverContext
 
-EXACT = 1e-9  # the residual that a fit reaches which looked at all columns
+# residual that fits which evaluate all columns reach; a screened fit above it is continued
+MAX_COMPLETE_RESIDUAL = 1e-9
 
 
-class Fitted(NamedTuple):
-    """Of each target."""
+class FittedTargets(NamedTuple):
+    """Results of all targets."""
 
     w: np.ndarray  # (p, k)
     b: np.ndarray  # (k,)
     gap: np.ndarray  # (k,)
-    objective: np.ndarray  # (k,): of targets to come, that of the intercept alone
+    objective: np.ndarray  # (k,): targets not fitted yet have that of the intercept alone
     n_iter: list[int]
 
-    def put(self, target: int, found: Found) -> "Fitted":
+    def with_target(self, target: int, result: ElasticNetResult) -> "FittedTargets":
         w, b, gap, objective = (a.copy() for a in self[:4])
-        w[:, target], b[target] = found.w, found.b[0]
-        gap[target], objective[target] = found.gap, found.objective
+        w[:, target], b[target] = result.w, result.b[0]
+        gap[target], objective[target] = result.gap, result.objective
         n_iter = list(self.n_iter)
-        n_iter[target] += found.n_iter
-        return Fitted(w, b, gap, objective, n_iter)
+        n_iter[target] += result.n_iter
+        return FittedTargets(w, b, gap, objective, n_iter)
 
 
 class CoordinateRegressor(LinearRegressor):
-    """What lasso, elastic net and their cross-validated forms share: a fit at one α and l."""
+    """Base class of lasso, elastic net and their cross-validated forms: a fit at one α and l."""
 
     fit_intercept: bool
     positive: bool
@@ -61,7 +62,7 @@ class CoordinateRegressor(LinearRegressor):
         self, rows: Rows, flat: bool, alpha: float, l1_ratio: float,
         problems: list[Regression] | None = None,
     ) -> None:  # fmt: skip
-        """Fit at one α and l, set the attributes and the certificate."""
+        """Fit at one α and l; set the attributes and the certificate."""
         if alpha * l1_ratio == 0:  # (1/2S)·(Σ s r² + Sα(1−l)‖w‖²)
             penalty = np.array([alpha * rows.S])
             solution = self._solve(
@@ -84,10 +85,10 @@ class CoordinateRegressor(LinearRegressor):
         assert rows.y is not None
         p, k = rows.shape[1], rows.y.shape[1]
         tol, max_iter = max(min(float(self.tol), TOL), MIN_TOL), int(self.max_iter)
-        penalty = of_alpha(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
+        penalty = elastic_net_penalty(alpha, l1_ratio, p, NON_NEGATIVE if self.positive else L1_L2)
         start, intercept = self._start(p, k), bool(self.fit_intercept)
 
-        def attributes(fitted: Fitted) -> dict[str, Any]:
+        def attributes(fitted: FittedTargets) -> dict[str, Any]:
             one = flat or k == 1
             w = fitted.w[:, 0].copy() if one else fitted.w.T.copy()
             b = (fitted.b[0] if flat else fitted.b) if intercept else 0.0
@@ -100,48 +101,48 @@ class CoordinateRegressor(LinearRegressor):
         on_step: OnStep = self._monitor.iterations(
             attributes, lambda: certify(self, rows, tol), max_iter * k
         )
-        if getattr(self, "verbose", 0):  # of the cross-validated ones
+        if getattr(self, "verbose", 0):  # a parameter of the cross-validated classes
             on_step = print_steps(on_step, type(self).__name__)
         with SolverContext(self, rows):
             problems = problems or regressions_of_one_fit(rows, intercept, rows.S)
-            found = self._certified_fit(
+            certificate = self._certified_fit(
                 rows, problems, penalty, start, on_step, attributes, (tol, max_iter)
             )
         reached = np.max(self.n_iter_) >= max_iter
-        self._conclude(found, max_iter if reached else None)
+        self._conclude(certificate, max_iter if reached else None)
 
     def _certified_fit(
         self, rows: Rows, problems: list[Regression], penalty: CoordinatePenalty,
         start: np.ndarray | None, on_step: OnStep,
-        attributes: Callable[[Fitted], dict[str, Any]], how: tuple[float, int],
+        attributes: Callable[[FittedTargets], dict[str, Any]], settings: tuple[float, int],
     ) -> Certificate:  # fmt: skip
-        """Fit each target, certify, and go on where the certificate asks for more."""
-        (tol, max_iter), k = how, len(problems)
+        """Fit each target and certify; continue with a smaller tol if the certificate fails."""
+        (tol, max_iter), k = settings, len(problems)
         null = np.array([regression.null for regression in problems])
-        nothing = np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf)
-        fitted = Fitted(*nothing, null, [0] * k)
+        zeros = np.zeros((rows.shape[1], k)), np.zeros(k), np.full(k, np.inf)
+        fitted = FittedTargets(*zeros, null, [0] * k)
         first = problems[0].first_fit(penalty, tol) if k == 1 and start is None else None
         if first is not None:
-            stopped = _of_target(on_step, fitted, 0)(first.step())
-            fitted = fitted.put(0, first)
+            stopped = _report_target(on_step, fitted, 0)(first.step())
+            fitted = fitted.with_target(0, first)
             certificate = self._certified(rows, attributes(fitted), tol)
-            if stopped or certificate.residual <= EXACT:
+            if stopped or certificate.residual <= MAX_COMPLETE_RESIDUAL:
                 self.dual_gap_ = certificate.gap
                 return certificate
             start = fitted.w
         for tighter in RETRY_TOL_FACTORS:
             for t, regression in enumerate(problems):
-                told = _of_target(on_step, fitted, t)
+                report = _report_target(on_step, fitted, t)
                 w = None if start is None else start[:, t]
                 left = max_iter - fitted.n_iter[t]
-                found = fit_one(regression, penalty, tighter * tol, left, w, told)
-                fitted = fitted.put(t, found)
+                result = fit_one(regression, penalty, tighter * tol, left, w, report)
+                fitted = fitted.with_target(t, result)
                 if self._monitor.stopped is not None:
                     break
             certificate = self._certified(rows, attributes(fitted), tol)
-            over = self._monitor.stopped is not None or max(fitted.n_iter) >= max_iter
-            lost = not np.isfinite(certificate.objective)  # there is no way from here
-            if certificate.certified or over or lost:
+            finished = self._monitor.stopped is not None or max(fitted.n_iter) >= max_iter
+            is_nonfinite = not np.isfinite(certificate.objective)  # more steps cannot help
+            if certificate.certified or finished or is_nonfinite:
                 break
             start = fitted.w
         return certificate
@@ -152,7 +153,7 @@ class CoordinateRegressor(LinearRegressor):
         return certify(self, rows, tol)
 
     def _start(self, p: int, k: int) -> np.ndarray | None:
-        """Where a warm start begins, (p, k)."""
+        """Initial coefficients of a warm start, (p, k), or None."""
         if not self.warm_start or "coef_" not in vars(self):
             return None
         w = np.atleast_2d(np.array(self.coef_, dtype=float)).T
@@ -164,22 +165,22 @@ class CoordinateRegressor(LinearRegressor):
     def sparse_coef_(self) -> Any:
         return sparse.csr_array(np.atleast_2d(self.coef_))
 
-    def inference(self, *_args: object, **_how: object) -> None:
-        """Refused: see the message."""
+    def inference(self, *_args: object, **_options: object) -> None:
+        """Raise InferenceError: usual standard errors do not hold after selection."""
         raise InferenceError(
-            f"{type(self).__name__} chooses its coefficients and shrinks them towards 0 on the "
-            "same rows, so that the usual standard errors and p-values do not hold for it. For how "
-            "stable the choice is, resample the rows and fit again (bootstrap, stability "
+            f"{type(self).__name__} selects its coefficients and shrinks them towards 0 on the "
+            "same rows, so the usual standard errors and p-values do not hold for it. To see how "
+            "stable the selection is, resample the rows and fit again (bootstrap, stability "
             "selection); for intervals, use the debiased (desparsified) lasso, or fit "
-            "LinearRegression on other rows with the columns chosen here"
+            "LinearRegression on other rows with the columns selected here"
         )
 
 
 class ElasticNet(CoordinateRegressor):
     r"""Elastic net: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ + ½α(1−l)‖w‖², S = Σ sᵢ.
 
-    A drop-in for scikit-learn's class. The penalty and the coefficients are in your units; the
-    intercept is not penalised. Several targets are fitted one by one.
+    A drop-in replacement for scikit-learn's class. The penalty and the coefficients are in the
+    original units; the intercept is not penalised. Each target is fitted separately.
 
     Parameters
     ----------
@@ -189,20 +190,21 @@ class ElasticNet(CoordinateRegressor):
         l, from 0 (ridge) to 1 (lasso).
     fit_intercept : bool, default=True
     precompute : bool or array-like of shape (n_features, n_features), default=False
-        Accepted for scikit-learn's sake: sums of products are kept where that pays.
+        Accepted for compatibility with scikit-learn: sums of products are cached where that
+        pays.
     max_iter : int, default=1000
-        Working sets at most; a few are enough.
+        Maximum number of working sets; a few are usually enough.
     copy_X : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     tol : float, default=1e-4
-        The gap that is asked for, as a share of the objective of the intercept alone; at least
-        1e-6 in any case.
+        Duality gap to reach, relative to the objective of the intercept alone; values above 1e-6
+        are treated as 1e-6.
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
     positive : bool, default=False
         Minimise over w ≥ 0.
     random_state, selection
-        Accepted for scikit-learn's sake: nothing draws.
+        Accepted for compatibility with scikit-learn: the solver is deterministic.
 
     Attributes
     ----------
@@ -210,25 +212,25 @@ class ElasticNet(CoordinateRegressor):
     sparse_coef_ : sparse matrix of shape (1, n_features) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The solver's own gap; that of ``certificate_`` is recomputed. Where the solver looked at
-        some columns only, the certificate's.
+        The solver's gap; that of ``certificate_`` is recomputed. If the solver did not evaluate
+        all columns, the certificate's gap.
     n_iter_ : int or list of int
-        Working sets.
+        Number of working sets.
     solver_ : str
-        "cd" (coordinate descent on working sets), or what suits α = 0 or l = 0.
+        "cd" (coordinate descent on working sets); for α = 0 or l = 0 the solver of :class:`Ridge`.
     certificate_ : Certificate
         Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
         objective by more than the gap*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    O(n·p) operations a working set of m columns, besides O(n·m²) once, and memory for a copy of
+    O(n·p) operations per working set of m columns, plus O(n·m²) once, and memory for a copy of
     these columns and m² sums. Up to 600 columns and at least as many rows: O(n·p²) in one pass and
-    O(p²) memory; of many rows, where a fit of some says that m < p/3 columns are enough, O(n·m²),
-    and the pass of the certificate then shows that they were.
+    O(p²) memory. For many rows a subsample is fitted first; if it needs only m < p/3 columns, the
+    fit costs O(n·m²), and the certificate checks the other columns.
 
     Examples
     --------
@@ -281,9 +283,9 @@ class ElasticNet(CoordinateRegressor):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 equals a repeated row.
         check_input : bool, default=True
-            Accepted for scikit-learn's sake: X and y are checked in any case.
+            Accepted for compatibility with scikit-learn: X and y are always checked.
 
         Returns
         -------
@@ -305,20 +307,19 @@ class ElasticNet(CoordinateRegressor):
         alpha = not_negative("alpha", self.alpha)
         if alpha.ndim:
             raise ValueError(f"alpha={self.alpha!r}: give one number; fit each target by itself")
-        return float(alpha), ratio("l1_ratio", self.l1_ratio)
+        return float(alpha), l1_ratio_in_range("l1_ratio", self.l1_ratio)
 
 
 class Lasso(ElasticNet):
     r"""Lasso: minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁, S = Σ sᵢ.
 
-    A drop-in for scikit-learn's class: :class:`ElasticNet` with l = 1, see there for parameters and
-    attributes. Where columns repeat each other the coefficients are not unique, and the certificate
-    says so.
+    A drop-in replacement for scikit-learn's class: :class:`ElasticNet` with l = 1. If columns
+    repeat each other the coefficients are not unique, and the certificate says so.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        α ≥ 0. 0 is least squares. From ``max|X̃ᵀỹ|/n`` on, all coefficients are 0.
+        α ≥ 0. 0 is least squares. From ``max|X̃ᵀỹ|/n`` upwards, all coefficients are 0.
     fit_intercept, precompute, copy_X, max_iter, tol, warm_start, positive, random_state, selection
         As in :class:`ElasticNet`.
 
@@ -363,18 +364,18 @@ class Lasso(ElasticNet):
         )  # fmt: skip
 
 
-def _of_target(on_step: OnStep, fitted: Fitted, target: int) -> OnStep:
-    """The steps of one target, told as those of a fit of all."""
+def _report_target(on_step: OnStep, fitted: FittedTargets, target: int) -> OnStep:
+    """Callback that reports a step of one target as a step of the fit of all targets."""
 
-    def told(step: Step) -> bool:
-        whole = fitted.put(target, step.parameters())
-        alone = len(whole.n_iter) == 1
+    def report(step: Step) -> bool:
+        combined = fitted.with_target(target, step.parameters())
+        single_target = len(combined.n_iter) == 1
         step = step._replace(
-            iteration=sum(whole.n_iter),
-            objective=float(whole.objective.sum()),
-            bound=step.bound if alone else None,
-            parameters=lambda: whole,
+            iteration=sum(combined.n_iter),
+            objective=float(combined.objective.sum()),
+            bound=step.bound if single_target else None,
+            parameters=lambda: combined,
         )
         return bool(on_step(step))
 
-    return told
+    return report

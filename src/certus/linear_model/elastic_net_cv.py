@@ -1,4 +1,4 @@
-"""Elastic net and lasso with their penalty chosen by cross-validation."""
+"""Elastic net and lasso with the penalty chosen by cross-validation."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral
@@ -24,10 +24,10 @@ from ..data.validation import (
 )
 from ..runtime.progress import monitored
 from ..solvers.lasso.coordinate_penalty import L1_L2, NON_NEGATIVE
-from ..solvers.lasso.elastic_net_cv import Fold, FoldsSoFar, fold_errors
-from ..solvers.lasso.elastic_net_path import Regression, regressions, sums_of
+from ..solvers.lasso.elastic_net_cv import Fold, FoldProgress, fold_errors
+from ..solvers.lasso.elastic_net_path import Regression, full_gram_sums, regressions
 from ..text.format import count
-from ._path import enet_path, grid_of, lasso_path, of_alpha, ratio
+from ._path import alpha_grid, elastic_net_penalty, enet_path, l1_ratio_in_range, lasso_path
 from ._solver_context import SolverContext
 from .elastic_net import CoordinateRegressor
 
@@ -35,7 +35,7 @@ CHOICES = ("min", "1se")
 
 
 class CoordinateRegressorCV(CoordinateRegressor, ABC):
-    """What elastic net and lasso share whose penalty is chosen by cross-validation."""
+    """Base class of elastic net and lasso with cross-validation."""
 
     l1_ratio: npt.ArrayLike
     eps: float
@@ -55,9 +55,9 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weigh the rows of the fits, and those of the errors.
+            Weights of the rows, both in the fits and in the errors.
         **params
-            For the splitter, with metadata routing.
+            Passed to the splitter, with metadata routing.
 
         Returns
         -------
@@ -71,19 +71,19 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
             flat = True
         if rows.y.shape[1] > 1:
             raise ValueError(
-                "For multi-task outputs, use MultiTaskElasticNetCV of scikit-learn, or choose for "
-                f"each target by itself: y has {rows.y.shape[1]} columns"
+                "For multi-task outputs, use MultiTaskElasticNetCV of scikit-learn, or fit each "
+                f"target separately: y has {rows.y.shape[1]} columns"
             )
-        refuse_without_routing(params if not _routing() else {})
+        refuse_without_routing(params if not _routing_enabled() else {})
         splits = self._splits(rows, sample_weight, params)
         l, problems = self._choose(rows, ratios, splits)
-        self._keep_ratio(l)
+        self._set_ratio(l)
         self._fit_rows(rows, flat, self.alpha_, l, problems)
         return self
 
     @abstractmethod
-    def _keep_ratio(self, l: float) -> None:
-        """Set the l that was chosen, where there was a choice."""
+    def _set_ratio(self, l: float) -> None:
+        """Set l1_ratio_, if l is a parameter."""
 
     def _checked_ratios(self) -> list[float]:
         for name in ("fit_intercept", "copy_X", "positive"):
@@ -92,16 +92,20 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         one_of("choice", self.choice, CHOICES)
         not_negative("tol", self.tol)
         positive_whole("max_iter", self.max_iter)
-        return [ratio("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()]
+        return [
+            l1_ratio_in_range("l1_ratio", value) for value in np.atleast_1d(self.l1_ratio).tolist()
+        ]
 
     def _splits(self, rows: Rows, weight: object, params: dict[str, Any]) -> list[Fold]:
-        if _routing():
-            told = process_routing(self, "fit", sample_weight=weight, **params).splitter.split
+        if _routing_enabled():
+            split_params = process_routing(
+                self, "fit", sample_weight=weight, **params
+            ).splitter.split
         else:
-            told = {}
+            split_params = {}
         assert rows.y is not None
         n = rows.shape[0]
-        split = check_cv(self.cv).split(np.zeros((n, 1)), rows.y[:, 0], **told)
+        split = check_cv(self.cv).split(np.zeros((n, 1)), rows.y[:, 0], **split_params)
         folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in split]
         if rows.s is not None:
             for i, fold in enumerate(folds):
@@ -115,40 +119,40 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
     def _choose(
         self, rows: Rows, ratios: list[float], folds: list[Fold]
     ) -> tuple[float, list[Regression]]:
-        """Set alpha_, alphas_ and mse_path_. Return l, and the problem of all rows."""
+        """Set alpha_, alphas_ and mse_path_; return the chosen l and the problem of all rows."""
         intercept, p = bool(self.fit_intercept), rows.shape[1]
         code = NON_NEGATIVE if self.positive else L1_L2
         with SolverContext(self, rows):
-            sums = sums_of(rows, intercept)
+            sums = full_gram_sums(rows, intercept)
             problems = regressions(rows, intercept, rows.S, sums)
             alphas = [
-                grid_of(problems, self.alphas, l, float(self.eps), bool(self.positive))
+                alpha_grid(problems, self.alphas, l, float(self.eps), bool(self.positive))
                 for l in ratios
             ]
             grids = [
-                [of_alpha(alpha, l, p, code) for alpha in grid]
+                [elastic_net_penalty(alpha, l, p, code) for alpha in grid]
                 for l, grid in zip(ratios, alphas, strict=True)
             ]
-            so_far = self._keep_so_far(rows, ratios, folds, alphas)
+            progress = self._record_progress(rows, ratios, folds, alphas)
             errors = fold_errors(
-                rows, folds, intercept, grids, TOL, int(self.max_iter), sums, so_far
+                rows, folds, intercept, grids, TOL, int(self.max_iter), sums, progress
             )
-        l, a = self._least(errors)
-        for name, value in self._chosen(alphas, errors, l, a).items():
+        l, a = self._best_indices(errors)
+        for name, value in self._chosen_attributes(alphas, errors, l, a).items():
             setattr(self, name, value)
         return ratios[l], problems
 
-    def _least(self, errors: np.ndarray) -> tuple[int, int]:
-        """Numbers of the l and the α that are chosen."""
+    def _best_indices(self, errors: np.ndarray) -> tuple[int, int]:
+        """Indices of the chosen l and α."""
         n_folds = errors.shape[2]
-        mean = errors.mean(axis=2)  # every fold counts alike, whatever its rows weigh
+        mean = errors.mean(axis=2)  # folds have equal weight, whatever their rows' weights
         l, a = np.unravel_index(np.argmin(mean), mean.shape)
         if self.choice == "1se":
             spread = errors[l, a].std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
-            a = np.flatnonzero(mean[l] <= mean[l, a] + spread)[0]  # alphas fall
+            a = np.flatnonzero(mean[l] <= mean[l, a] + spread)[0]  # alphas descend
         return int(l), int(a)
 
-    def _chosen(
+    def _chosen_attributes(
         self, alphas: list[np.ndarray], errors: np.ndarray, l: int, a: int
     ) -> dict[str, Any]:
         several = len(alphas) > 1 and isinstance(self.alphas, Integral)
@@ -158,40 +162,43 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
             "alphas_": np.stack(alphas) if several else alphas[0],
         }
 
-    def _keep_so_far(
+    def _record_progress(
         self, rows: Rows, ratios: list[float], folds: list[Fold], alphas: list[np.ndarray]
-    ) -> FoldsSoFar:
-        """What Ctrl-C keeps of the folds: the best α of those that are complete, with the
-        coefficients of one of them; before that the last fit of the path."""
+    ) -> FoldProgress:
+        """Record fits of the folds, for Ctrl-C.
+
+        It keeps the best α of the complete folds, with the coefficients of one of them; before the
+        first complete fold, the last fit of a path.
+        """
 
         def attributes() -> dict[str, Any]:
-            errors = so_far.errors.copy()
-            if so_far.complete:
-                done = sorted(so_far.complete)
+            errors = progress.errors.copy()
+            if progress.complete:
+                done = sorted(progress.complete)
                 errors[:, :, [i for i in range(len(folds)) if i not in done]] = np.nan
-                l, a = self._least(errors[:, :, done])
-                point = so_far.point(l, a)
+                l, a = self._best_indices(errors[:, :, done])
+                fit = progress.fit_at(l, a)
             else:
-                point = so_far.last_point()
-            self._keep_ratio(ratios[point.grid])
+                fit = progress.last_fit()
+            self._set_ratio(ratios[fit.grid])
             return {
-                **self._chosen(alphas, errors, point.grid, point.penalty),
-                "coef_": point.w, "intercept_": point.b if self.fit_intercept else 0.0,
+                **self._chosen_attributes(alphas, errors, fit.grid, fit.penalty),
+                "coef_": fit.w, "intercept_": fit.b if self.fit_intercept else 0.0,
                 "n_iter_": 0, "dual_gap_": np.inf, "solver_": "cd",
             }  # fmt: skip
 
-        def keep(said: str) -> None:
-            self._monitor.keep(attributes, lambda: certify(self, rows), said)
+        def keep(message: str) -> None:
+            self._monitor.keep(attributes, lambda: certify(self, rows), message)
 
         def fold_done(i: int) -> None:
-            done = f"after {len(so_far.complete)} of {count(len(folds), 'fold')}"
-            keep(f"{done}; the model of one of them at the best alpha so far was kept")
+            done = f"after {len(progress.complete)} of {count(len(folds), 'fold')}"
+            keep(f"{done}; the model of one fold at the best alpha so far was kept")
             if self.verbose:
                 print(f"{type(self).__name__}: fold {i + 1} of {len(folds)} is done")
 
-        first = "in the first folds; the last model of a path was kept, whose alpha nothing chose"
-        so_far = FoldsSoFar(lambda: keep(first), fold_done)
-        return so_far
+        first = "in the first folds; the last model of a path was kept, at an alpha not yet chosen"
+        progress = FoldProgress(lambda: keep(first), fold_done)
+        return progress
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -204,58 +211,60 @@ class CoordinateRegressorCV(CoordinateRegressor, ABC):
         return router.add(splitter=check_cv(self.cv), method_mapping=mapping)
 
 
-def _routing() -> bool:
+def _routing_enabled() -> bool:
     return bool(get_config().get("enable_metadata_routing", False))
 
 
 class ElasticNetCV(CoordinateRegressorCV):
     r"""Elastic net with α and l chosen by the squared error on rows left out.
 
-    For each fold's training rows, at each α (from the largest to the smallest, each fit beginning
-    where the one before ended) and l, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ +
-    ½α(1−l)‖w‖²; then, at the pair with the least mean error, for all rows. A drop-in for
-    scikit-learn's class. See :class:`ElasticNet`.
+    On each fold's training rows, at each l and each α (from the largest to the smallest, with warm
+    starts), minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + αl‖w‖₁ + ½α(1−l)‖w‖²; then fit all rows at the
+    pair with the smallest mean error. A drop-in replacement for scikit-learn's class. See
+    :class:`ElasticNet`.
 
     Parameters
     ----------
     l1_ratio : float or array-like of float, default=0.5
-        l, or several to choose from.
+        l, or values of l to choose from.
     eps : float, default=1e-3
-        The smallest α as a share of the largest.
+        Ratio of the smallest α to the largest.
     alphas : int or array-like of shape (n_alphas,), default=100
-        How many, from the least α at which all coefficients are 0; or which.
+        The number of α, starting at the smallest α at which all coefficients are 0; or their
+        values.
     fit_intercept : bool, default=True
     precompute, copy_X, random_state, selection
-        Accepted for scikit-learn's sake.
+        Accepted for compatibility with scikit-learn.
     max_iter, tol
-        As in :class:`ElasticNet`. The folds' fits are within 1e-6 of their optimum in any case.
+        As in :class:`ElasticNet`. Fits of the folds are always within 1e-6 of their optimum.
     cv : int, splitter or iterable, default=None
         None: five folds.
     verbose : bool or int, default=0
     n_jobs
-        Accepted for scikit-learn's sake: folds share the threads of ``certus.set_config``.
+        Accepted for compatibility with scikit-learn: the folds share the threads of
+        ``certus.set_config``.
     positive : bool, default=False
     choice : {"min", "1se"}, default="min"
-        "min": the α with the least mean error. "1se": the largest α whose mean error is within one
-        standard error of that, which has fewer coefficients.
+        "min": the α with the smallest mean error. "1se": the largest α whose mean error is within
+        one standard error of the smallest, which gives a sparser model.
 
     Attributes
     ----------
     alpha_, l1_ratio_ : float
-        What was chosen.
+        The chosen values.
     alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratios, n_alphas)
-        The second where there are several l1_ratios, and α was not given.
+        Two-dimensional if there are several ``l1_ratio`` and ``alphas`` is a number.
     mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
-        Mean squared errors on rows left out; an axis of length 1 is left out.
+        Mean squared errors on rows left out; axes of length 1 are dropped.
     coef_, intercept_, dual_gap_, n_iter_, solver_, n_features_in_, feature_names_in_
         As in :class:`ElasticNet`.
     certificate_ : Certificate
-        Of the last fit, at ``alpha_`` and ``l1_ratio_``. The choice is not recomputed.
+        Certificate of the final fit, at ``alpha_`` and ``l1_ratio_``. The choice is not recomputed.
 
     Notes
     -----
-    Up to 600 columns and at least as many rows: all folds' sums cost two passes of O(n·p²) in all.
-    Else each thread keeps a copy of a fold's training rows.
+    Up to 600 columns and at least as many rows: the sums of all folds cost two passes of O(n·p²) in
+    total. Otherwise each thread holds a copy of a fold's training rows.
 
     Examples
     --------
@@ -306,16 +315,16 @@ class ElasticNetCV(CoordinateRegressorCV):
         self.selection = selection
         self.choice = choice
 
-    def _keep_ratio(self, l: float) -> None:
+    def _set_ratio(self, l: float) -> None:
         self.l1_ratio_ = l
 
 
 class LassoCV(CoordinateRegressorCV):
     r"""Lasso with α chosen by the squared error on rows left out.
 
-    For each fold's training rows, at each α, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁; then,
-    at the α with the least mean error, for all rows. A drop-in for scikit-learn's class:
-    :class:`ElasticNetCV` with l = 1, see there.
+    On each fold's training rows, at each α, minimise (1/2S) Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖₁; then fit
+    all rows at the α with the smallest mean error. A drop-in replacement for scikit-learn's class:
+    :class:`ElasticNetCV` with l = 1.
 
     Parameters
     ----------
@@ -339,7 +348,7 @@ class LassoCV(CoordinateRegressorCV):
     True
     """
 
-    l1_ratio = 1.0  # no parameter: it is the lasso
+    l1_ratio = 1.0  # fixed, so not a parameter
 
     def __init__(
         self,
@@ -376,5 +385,5 @@ class LassoCV(CoordinateRegressorCV):
 
     path: ClassVar[Any] = staticmethod(lasso_path)
 
-    def _keep_ratio(self, l: float) -> None:
-        """There was no choice."""
+    def _set_ratio(self, l: float) -> None:
+        """Do nothing: l is fixed."""

@@ -18,23 +18,23 @@ from ._inference import linear_inference
 class LinearRegression(LinearRegressor):
     r"""Least squares: minimise Σ sᵢ(yᵢ − xᵢᵀw − b)², s the sample weights.
 
-    A drop-in for scikit-learn's class, right at any column scale and offset. Columns are centred
-    and scaled inside; the rank is judged on scaled columns; where it falls short, the coefficients
-    with the least norm in your own units are taken and an ``AliasWarning`` says which columns
-    repeat which.
+    A drop-in replacement for scikit-learn's class, accurate at any column scale and offset. Columns
+    are centred and scaled internally, and the rank is decided on scaled columns. If the rank is
+    deficient, the coefficients of least norm in the original units are returned and an
+    ``AliasWarning`` names the columns that repeat others.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Fit b. Without it b = 0 and columns are not centred.
+        Whether to fit b. If False, b = 0 and columns are not centred.
     copy_X : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     tol : float, default=1e-6
-        Accepted for scikit-learn's sake. There it cuts off small singular values of unscaled
-        columns; here the rank does not depend on units.
+        Accepted for compatibility with scikit-learn. There it is the cut-off for singular values
+        of unscaled columns; here the rank does not depend on units.
     n_jobs : int, default=None
-        Threads at most; None and −1 mean as many as ``certus.get_config()`` allows. The bits of the
-        answer do not depend on it.
+        Maximum number of threads; None and −1 mean as many as ``certus.get_config()`` allows. The
+        result is bitwise the same for any number.
     positive : bool, default=False
         Minimise over w ≥ 0.
 
@@ -43,29 +43,29 @@ class LinearRegression(LinearRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     rank_ : int
-        Rank of the centred X, judged on columns scaled to norm 1. Not set, nor are the three below,
-        with ``positive`` and by conjugate gradients.
+        Rank of the centred X, decided on columns scaled to norm 1. This and the next three are not
+        set with ``positive`` or by conjugate gradients.
     singular_ : ndarray of shape (min(n_samples, n_features),)
-        Singular values of the centred X (rows multiplied by √s), in your units.
+        Singular values of the centred X (rows multiplied by √s), in the original units.
     condition_ : float
-        Condition number of the scaled columns, over the directions that were kept.
+        Condition number of the scaled columns, over the directions within the rank.
     aliased_ : ndarray of int
-        Columns that repeat others; empty where coefficients are unique.
+        Columns that repeat others; empty if the coefficients are unique.
     solver_ : str
-        What ran: "cholesky", "qr", "svd" (fewer rows than columns), "active set" (positive) or
-        "conjugate gradients" (large sparse X).
+        The solver that ran: "cholesky", "qr", "svd" (fewer rows than columns), "active set"
+        (positive) or "conjugate gradients" (large sparse X).
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data: *no other w and b leave a smaller sum of
-        squares by more than the gap*.
+        Objective, bound and gap, recomputed from the data: *no other w and b have a sum of squares
+        that is smaller by more than the gap*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    O(n·p²) operations in one pass over X and O(p²) memory a thread; one more pass for the
-    certificate. Nearly collinear columns (condition above 3e5) cost a QR factorisation. Sparse X of
-    many columns is solved by conjugate gradients, and may not be certified: see docs/sparse.md.
+    O(n·p²) operations in one pass over X and O(p²) memory per thread; one more pass for the
+    certificate. Nearly collinear columns (condition above 3e5) need a QR factorisation. Sparse X
+    with many columns is solved by conjugate gradients and may not be certified: see docs/sparse.md.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class LinearRegression(LinearRegressor):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 equals a repeated row.
 
         Returns
         -------
@@ -133,29 +133,29 @@ class LinearRegression(LinearRegressor):
     def inference(
         self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
-        """Standard errors, tests and intervals, from the rows of the fit.
+        """Compute standard errors, tests and intervals from the rows of the fit.
 
-        Refused for other rows than those of the fit, with ``positive=True``, for a fit that is not
-        certified, and where no degrees of freedom are left.
+        Raises ``InferenceError`` for rows other than those of the fit, with ``positive=True``, for
+        a fit that is not certified, and if no degrees of freedom are left.
 
         Parameters
         ----------
         X, y, sample_weight : array-like
-            The rows of the fit, in their order, with its weights. Weights are taken for inverse
-            variances, var yᵢ = σ²/sᵢ, as by statsmodels' WLS: only their ratios matter, and a
-            weight of 2 is *not* the row twice. Rows of weight 0 do not count.
+            The rows of the fit, in the same order, with their weights. Weights are treated as
+            inverse variances, var yᵢ = σ²/sᵢ, as in statsmodels' WLS: only their ratios matter, and
+            a weight of 2 is *not* a repeated row. Rows of weight 0 do not count.
         cov : {"classical", "HC0", "HC1", "HC2", "HC3"}, default="classical"
-            "classical": the noise has one variance σ². HC0 … HC3 allow one for each row; HC3 is
-            the careful choice for few rows.
+            "classical": all rows have the same noise variance σ². HC0 … HC3 allow each row its own;
+            HC3 is the conservative choice for few rows.
 
         Returns
         -------
         certus.inference.Inference
-            (m,) arrays for a 1d y, (m, n_targets) else; the intercept comes first.
+            Arrays of shape (m,) for a 1d y, else (m, n_targets); the intercept comes first.
 
         Notes
         -----
-        Two passes over X: O(n·p²) operations, O(p²) memory a thread and target.
+        Two passes over X: O(n·p²) operations, O(p²) memory per thread and target.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class LinearRegression(LinearRegressor):
         return linear_inference(self, X, y, sample_weight, cov)
 
     def __getattr__(self, name: str) -> Any:
-        # singular values cost O(p³) that few ask for: computed from R, X̃ = QR, when first looked at
+        # singular values cost O(p³) and are rarely used: computed from R, X̃ = QR, on first access
         if name in ("singular_", "condition_") and "_triangle" in vars(self):
             R = vars(self)["_triangle"]
             if name == "condition_":

@@ -30,56 +30,58 @@ from ._solver_context import SolverContext
 class PenalizedRegressor(LinearRegressor):
     r"""Any loss and penalty: minimise Σ sᵢ ℓ(yᵢ, xᵢᵀw + b) + pen(w), s the sample weights.
 
-    Each target is its own problem. The intercept is not penalised.
+    Each target is a separate problem. The intercept is not penalised.
 
     Parameters
     ----------
     loss : {"squared", "huber"} or object
-        ℓ, by name or one of ``certus.losses`` (or your own, see ``certus.losses.Loss``).
+        ℓ, by name or an object of ``certus.losses`` (or your own, see ``certus.losses.Loss``).
         "squared" is ½(y − z)².
     penalty : {"l1", "l2", "elasticnet", "mcp", "scad", "nonnegative", "simplex"}, object or None
-        pen, by name (of strength 1) or one of ``certus.penalties``: these, ``GroupL2``, ``Box``
-        (or your own, see ``certus.penalties.Penalty``; its w has shape (n_features, 1)).
+        pen, by name (of strength 1) or an object of ``certus.penalties``, which also has
+        ``GroupL2`` and ``Box`` (or your own, see ``certus.penalties.Penalty``; its w has shape
+        (n_features, 1)).
     solver : {"auto", "newton", "newton-cg", "cd", "proximal-gradient", "fista", "ista", \
             "subgradient", "gd", "agd", "nesterov", "sgd", "asgd"} or object
-        By name or one of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` take smooth
-        penalties (L2, None), "cd" takes L1, L2 and ElasticNet, and of squares also MCP and SCAD.
-        "proximal-gradient" takes all and is "fista"; "ista" is the same without momentum.
-        "subgradient" is slow, and here to be compared with; so are "gd" (gradient descent), "agd"
-        (heavy ball), "nesterov", "sgd", "asgd" (SGD with momentum) and ``SAGA()``, which run on X
-        as it is and take smooth penalties.
+        By name or an object of ``certus.solvers``. "newton", "newton-cg" and ``LBFGS()`` take
+        smooth penalties (L2, None); "cd" takes L1, L2 and ElasticNet, with the squared loss also
+        MCP and SCAD. "proximal-gradient" takes all penalties and is the same as "fista"; "ista" has
+        no momentum. "subgradient" is slow and meant for comparison; so are "gd" (gradient descent),
+        "agd" (heavy ball), "nesterov", "sgd", "asgd" (SGD with momentum) and ``SAGA()``, which run
+        on X as given and take smooth penalties.
     fit_intercept : bool, default=True
     tol : float, default=1e-6
-        The residual that is asked for: what F may lie above its least value, as a share of what
-        the intercept alone leaves (with the allowed w nearest to 0, where 0 is not allowed).
+        Residual to reach: the excess of F over its minimum, relative to F of the intercept alone
+        (with the feasible w nearest to 0, if 0 is not feasible).
     max_iter : int, default=10000
-        Steps for each target.
+        Maximum number of steps for each target.
     warm_start : bool, default=False
-        Start from the coefficients of the fit before.
+        Start from the coefficients of the previous fit.
     verbose : int, default=0
-        Above 0, a line is printed for each step.
+        If above 0, print a line for each step.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     loss_, penalty_ : object
-        What was minimised.
+        The objects that were minimised.
     n_iter_ : int or ndarray of shape (n_targets,)
     solver_ : str
     certificate_ : Certificate
-        A convex penalty: no other w and b have a smaller objective by more than the gap. MCP and
-        SCAD: no small change of w and b lowers it, which is all that is claimed. "not proven" where
-        no definition of certus knows the loss or the penalty.
+        With a convex penalty: no other w and b have an objective that is smaller by more than the
+        gap. With MCP and SCAD only: no small change of w and b lowers the objective. "not proven"
+        if certus has no definition of the loss or the penalty.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    Textbooks minimise (Φw − y)ᵀ(Φw − y) + λ·pen(w). That is twice ours with pen multiplied by λ/2:
-    for λ‖w‖₁ use ``L1(λ/2)``, for λ‖w‖² use ``L2(λ)``. scikit-learn's ``Lasso(alpha)`` divides the
-    squares by 2n: use ``L1(n*alpha)``. docs/penalised.md has the table.
+    Textbooks minimise (Φw − y)ᵀ(Φw − y) + λ·pen(w), which is twice this objective with pen
+    multiplied by λ/2: for λ‖w‖₁ use ``L1(λ/2)``, for λ‖w‖² use ``L2(λ)``. scikit-learn's
+    ``Lasso(alpha)`` divides the squares by 2n: use ``L1(n*alpha)``. See the table in
+    docs/penalised.md.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class PenalizedRegressor(LinearRegressor):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 equals a repeated row.
 
         Returns
         -------
@@ -140,26 +142,26 @@ class PenalizedRegressor(LinearRegressor):
         start = self._start(rows.shape[1], problems)
         self.loss_, self.penalty_ = loss, penalty
         self._forget("_streams")
-        fit, found = self._minimise(problems, rows, flat, start)
-        self._conclude(found, fit.stopped_at, fit.message)
+        fit, certificate = self._minimise(problems, rows, flat, start)
+        self._conclude(certificate, fit.stopped_at, fit.message)
         return self
 
     @available_if(supports_partial_fit)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: object, y: object, sample_weight: object = None
     ) -> "PenalizedRegressor":
-        """Go over these rows once, as one part of many: with solver="sgd" or "asgd".
+        """Do one epoch of solver="sgd" or "asgd" on these rows, which are one part of the data.
 
-        What is minimised is the objective of all rows so far. There is no ``certificate_``
-        afterwards, for the rows before are gone: ``certus.verify`` says what the coefficients are
-        worth on rows that you give it.
+        The objective is that of all rows so far. There is no ``certificate_`` afterwards, since
+        earlier rows are not stored: ``certus.verify`` checks the coefficients on rows that you
+        give it.
 
         Parameters
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Beside those of the same part.
+            Weights of these rows, relative to each other.
 
         Returns
         -------
@@ -170,11 +172,11 @@ class PenalizedRegressor(LinearRegressor):
         rows, flat = targets_of_part(self, X, y, sample_weight)
         problems = target_problems(rows, loss, penalty, fit_intercept)
         solver = self._solver(problems[0])
-        begun = None
+        start = None
         if "coef_" in vars(self):
             b = np.broadcast_to(self.intercept_, (len(problems),))
-            begun = np.atleast_2d(self.coef_).T, b
-        w, b, parts = fit_next_part(self, solver, problems, begun)  # type: ignore[arg-type]
+            start = np.atleast_2d(self.coef_).T, b
+        w, b, parts = fit_next_part(self, solver, problems, start)  # type: ignore[arg-type]
         self.loss_, self.penalty_ = loss, penalty
         for name, value in self._attributes(Fit(w, b, solver.name, parts), flat).items():
             setattr(self, name, value)
@@ -184,14 +186,14 @@ class PenalizedRegressor(LinearRegressor):
         loss = component("loss", self.loss, REGRESSION)
         if loss.several:
             raise ValueError(
-                f"loss={self.loss!r} is for several scores a row: use PenalizedClassifier"
+                f"loss={self.loss!r} takes several scores per row: use PenalizedClassifier"
             )
         return loss, make_penalty(self.penalty)
 
     def _minimise(
         self, problems: list[Problem], rows: Rows, flat: bool, start: Start
     ) -> tuple[Fit, Certificate]:
-        """Solve, certify, and go on where the certificate asks for more."""
+        """Solve and certify; continue with a smaller tol if the certificate fails."""
         solver = self._solver(problems[0])
         tol = max(min(float(self.tol), TOL), MIN_TOL)
         on_step = self._monitor.iterations(
@@ -200,33 +202,40 @@ class PenalizedRegressor(LinearRegressor):
             self.max_iter * len(problems),
         )
         starts = [start and (start[0][:, [k]], start[1][[k]]) for k in range(len(problems))]
-        all_of_them = MultiTargetFit(problems, on_step)
-        fits = all_of_them.fits
+        together = MultiTargetFit(problems, on_step)
+        fits = together.fits
         for tighter in RETRY_TOL_FACTORS:
             for k, problem in enumerate(problems):
-                all_of_them.k = k
-                of_target = f", target {k}" if len(problems) > 1 else ""
-                listener: OnStep = all_of_them
+                together.k = k
+                target_name = f", target {k}" if len(problems) > 1 else ""
+                listener: OnStep = together
                 if self.verbose > 0:
-                    listener = print_steps(all_of_them, f"{type(self).__name__}{of_target}")
+                    listener = print_steps(together, f"{type(self).__name__}{target_name}")
                 fits[k] = self._solve_one(
                     problem, solver, starts[k], tol * tighter, listener, fits[k].n_iter
                 )
                 if self._monitor.stopped is not None:
                     break
-            fit = all_of_them.fit()
+            fit = together.fit()
             for name, value in self._attributes(fit, flat).items():
                 setattr(self, name, value)
             self.n_iter_: int | np.ndarray = np.array([one.n_iter for one in fits], dtype=np.int32)
             if len(fits) == 1:
                 self.n_iter_ = fit.n_iter
-            found = self._check(problems, rows, tol)
-            more = fit.converged and fit.n_iter < self.max_iter and self._monitor.stopped is None
-            lost = not np.isfinite(found.objective)  # there is no way from here
-            if found.certified or lost or not more or found._finding.unproven is not None:
+            certificate = self._check(problems, rows, tol)
+            may_continue = (
+                fit.converged and fit.n_iter < self.max_iter and self._monitor.stopped is None
+            )
+            is_nonfinite = not np.isfinite(certificate.objective)  # more steps cannot help
+            if (
+                certificate.certified
+                or is_nonfinite
+                or not may_continue
+                or certificate._finding.unproven is not None
+            ):
                 break
             starts = [(one.w, one.b) for one in fits]
-        return fit, found
+        return fit, certificate
 
     def _solver(self, problem: Problem) -> Solver:
         solver = make_solver(self.solver, problem, choose)
@@ -253,21 +262,21 @@ class PenalizedRegressor(LinearRegressor):
         return {"coef_": w, "intercept_": b, "n_iter_": fit.n_iter, "solver_": fit.solver}
 
     def _check(self, problems: list[Problem], rows: Rows, tol: float) -> Certificate:
-        """The certificate of what is set."""
+        """Certificate of the fitted attributes."""
         try:
             return certify(self, rows, tol)
-        except ValueError as error:  # no claim that a definition could check
-            why = str(error)
+        except ValueError as error:  # no definition for this loss or penalty
+            reason = str(error)
         w, b = np.atleast_2d(self.coef_), np.broadcast_to(self.intercept_, (len(problems),))
         total = sum(
             objective(problem, w[[k]].T, b[[k]] - problem.shift)
             for k, problem in enumerate(problems)
         )
         formula = f"Σ ℓ(yᵢ, xᵢᵀw + b) + pen(w), ℓ = {self.loss_!r}, pen = {self.penalty_!r}"
-        return unproven(self, rows, formula, total, why, tol)
+        return unproven(self, rows, formula, total, reason, tol)
 
     def _start(self, p: int, problems: list[Problem]) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where a warm start begins; None: from nothing."""
+        """Initial (w, b) of a warm start, or None."""
         if not self.warm_start or "coef_" not in vars(self):
             return None
         w = np.array(np.atleast_2d(self.coef_).T, dtype=float)

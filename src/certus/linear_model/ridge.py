@@ -20,8 +20,8 @@ SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs
 class Ridge(LinearRegressor):
     r"""Ridge: minimise Σ sᵢ(yᵢ − xᵢᵀw − b)² + α‖w‖², s the sample weights.
 
-    A drop-in for scikit-learn's class. Columns are centred and scaled inside, but the penalty and
-    the coefficients are in your units. The intercept is not penalised.
+    A drop-in replacement for scikit-learn's class. Columns are centred and scaled internally, but
+    the penalty and the coefficients are in the original units. The intercept is not penalised.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ class Ridge(LinearRegressor):
         α ≥ 0. 0 is least squares.
     fit_intercept : bool, default=True
     copy_X : bool, default=True
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for compatibility with scikit-learn; X is never changed.
     max_iter, tol
-        Of conjugate gradients, which only large sparse X calls for: passes over X at most, and the
-        accuracy √(excess/f₀) asked for (at least 1e-6 in any case). Else accepted for
-        scikit-learn's sake: nothing iterates.
+        For conjugate gradients, which only large sparse X needs: the maximum number of passes over
+        X, and the accuracy √(excess/f₀) (values above 1e-6 are treated as 1e-6). The other solvers
+        do not iterate and ignore both.
     random_state
-        Accepted for scikit-learn's sake: nothing draws.
+        Accepted for compatibility with scikit-learn: all solvers are deterministic.
     solver : {"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"}
-        Every name that scikit-learn takes is taken; all of them get the exact answer of the
-        factorisation that fits the problem, and ``solver_`` says which. On sparse X "lsqr" and
-        "sparse_cg" ask for conjugate gradients, "svd" and "cholesky" for a factorisation.
+        All of scikit-learn's names are accepted. On dense X each of them uses the factorisation
+        that suits the problem, which ``solver_`` names. On sparse X "lsqr" and "sparse_cg" select
+        conjugate gradients, "svd" and "cholesky" a factorisation.
     positive : bool, default=False
         Minimise over w ≥ 0.
 
@@ -48,21 +48,21 @@ class Ridge(LinearRegressor):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     n_iter_ : int
-        Passes of conjugate gradients over X; 1 where nothing iterates.
+        Passes of conjugate gradients over X; 1 for solvers that do not iterate.
     solver_ : str
-        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (the same with α = 0, or too small
+        "cholesky", "qr", "dual" (fewer rows than columns), "svd" (likewise, with α = 0 or too small
         for the dual), "active set" (positive) or "conjugate gradients" (sparse X).
     certificate_ : Certificate
-        Objective, bound and gap, recomputed from the data: *no other w and b have a smaller
-        penalised sum of squares by more than the gap*.
+        Objective, bound and gap, recomputed from the data: *no other w and b have a penalised sum
+        of squares that is smaller by more than the gap*.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    O(n·p²) operations and O(p²) memory a thread for n > p, O(n²·p) and O(n²) for n ≤ p. Sparse X:
-    O(entries) a pass of conjugate gradients and O(n + p) memory; see docs/sparse.md.
+    O(n·p²) operations and O(p²) memory per thread for n > p, O(n²·p) and O(n²) for n ≤ p. Sparse X:
+    O(entries) per pass of conjugate gradients and O(n + p) memory; see docs/sparse.md.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Ridge(LinearRegressor):
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            Weight 2 is the same as the row twice.
+            A weight of 2 equals a repeated row.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class Ridge(LinearRegressor):
         if self.solver == "lbfgs" and not positive:
             raise ValueError("solver='lbfgs' is for positive=True: use solver='auto'")
         if positive and self.solver not in ("auto", "lbfgs"):
-            raise ValueError(f"solver={self.solver!r} cannot hold w ≥ 0: use solver='auto'")
+            raise ValueError(f"solver={self.solver!r} cannot enforce w ≥ 0: use solver='auto'")
         rows, flat = data_for_fit(self, X, y, sample_weight)
         assert rows.y is not None
         k = rows.y.shape[1]
@@ -147,14 +147,14 @@ class Ridge(LinearRegressor):
     def inference(
         self, X: object, y: object, sample_weight: object = None, cov: str = "classical"
     ) -> Inference:
-        """Covariance, effective degrees of freedom and intervals, from the rows of the fit.
+        """Compute covariance, effective degrees of freedom and intervals from the rows of the fit.
 
-        Intervals ignore the bias of the penalty, and say so: they are for the coefficients' own
-        expectation, which lies nearer to 0 than the truth. Tests, p-values, likelihood, AIC and
-        BIC are refused for that reason. ``alpha=0`` is least squares, and nothing is refused.
+        Intervals ignore the bias of the penalty, and the summary says so: they cover the expected
+        value of the penalised coefficients, which is shrunk towards 0. Tests, p-values, likelihood,
+        AIC and BIC are therefore refused. ``alpha=0`` is least squares, and nothing is refused.
 
-        ``alpha`` must have been fixed beforehand: one that was chosen on the same rows (by a grid
-        search, say) makes the errors too small, and this method cannot know.
+        ``alpha`` must have been fixed beforehand: if it was chosen on the same rows (by a grid
+        search, for example) the errors are too small, which this method cannot detect.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Ridge(LinearRegressor):
         -----
         cov ŵ = (G + αI)⁻¹X̃ᵀ diag(s²·var y) X̃(G + αI)⁻¹, which is σ²(G + αI)⁻¹G(G + αI)⁻¹ for
         "classical", with σ̂² = Σ s r²/ν, ν = tr (I − H)². Two passes over X: O(n·p² + p³)
-        operations, O(p²) memory a thread and target, also for n < p.
+        operations, O(p²) memory per thread and target, also for n < p.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Ridge regression with its penalty chosen by leave-one-out."""
+"""Ridge regression with its penalty chosen by leave-one-out cross-validation."""
 
 from functools import partial
 from typing import Any, NoReturn
@@ -19,13 +19,13 @@ from ..exceptions import InferenceError
 from ..runtime.pool import interruptible, long_enough_to_listen
 from ..runtime.progress import monitored
 from ..solvers.least_squares.ridge_cv import leave_one_out
-from ..solvers.least_squares.sparse import GRAM_COLUMNS
-from ._alphas_so_far import AlphasSoFar
+from ..solvers.least_squares.sparse import MAX_GRAM_COLUMNS
 from ._base import LinearRegressor
+from ._recording_scorer import RecordingScorer
 from ._solver_context import SolverContext
 from .ridge import Ridge
 
-WIDE_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB with its zeros
+MAX_DENSIFIED_ELEMENTS = 1 << 26  # of sparse X with fewer rows than columns: 512 MB when dense
 
 
 class RidgeCV(LinearRegressor):
@@ -35,7 +35,7 @@ class RidgeCV(LinearRegressor):
 
         (1/n) Σᵢ sᵢ (rᵢ(α) / (1 − hᵢᵢ(α)))²,    h the hat matrix,
 
-    which is the exact leave-one-out error: all α from one factorisation, no refits.
+    which is the exact leave-one-out error; one factorisation serves all α, without refits.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class RidgeCV(LinearRegressor):
     cv : int, splitter or iterable, default=None
         None: exact leave-one-out. Else the folds of a grid search.
     gcv_mode : {None, "auto", "svd", "eigen"}
-        Accepted for scikit-learn's sake: the smaller of XᵀX and XXᵀ is factored.
+        Accepted for compatibility with scikit-learn: the smaller of XᵀX and XXᵀ is factored.
     store_cv_results : bool, default=False
-        Keep every row's error (or prediction, with ``scoring``) for every α in ``cv_results_``.
+        Store every row's error (or prediction, with ``scoring``) for every α in ``cv_results_``.
     alpha_per_target : bool, default=False
-        Choose α for each target by itself.
+        Choose a separate α for each target.
 
     Attributes
     ----------
@@ -62,9 +62,8 @@ class RidgeCV(LinearRegressor):
     coef_, intercept_, solver_, n_features_in_, feature_names_in_
         As in :class:`Ridge`.
     certificate_ : Certificate
-        That of the ridge fit at ``alpha_``; with ``cv=None`` and ``scoring=None`` it also
-        recomputes the leave-one-out error of every α and refuses an ``alpha_`` that is not the
-        best.
+        Certificate of the ridge fit at ``alpha_``; with ``cv=None`` and ``scoring=None`` it also
+        recomputes the leave-one-out error of every α and fails if ``alpha_`` is not the best.
 
     Notes
     -----
@@ -154,7 +153,7 @@ class RidgeCV(LinearRegressor):
         return self
 
     def inference(self, *args: object, **kwargs: object) -> NoReturn:
-        """Refused: alpha was chosen on the rows that the errors would be computed from."""
+        """Raise InferenceError: alpha was chosen on the rows that the errors would come from."""
         raise InferenceError(
             "alpha was chosen on these rows, so standard errors from the same rows are too small. "
             "Split the data: choose alpha on one part, and use Ridge(alpha=…).fit(X, y)"
@@ -169,11 +168,11 @@ class RidgeCV(LinearRegressor):
         flat: bool,
         score_params: dict[str, Any],
     ) -> None:
-        keep = self.store_cv_results or self.scoring is not None
+        keep_errors = self.store_cv_results or self.scoring is not None
         self._require_room(rows)
         with SolverContext(self, rows):
-            look = partial(leave_one_out, rows, alphas, fit_intercept, keep)
-            path = interruptible(look) if long_enough_to_listen(rows.shape) else look()
+            choose = partial(leave_one_out, rows, alphas, fit_intercept, keep_errors)
+            path = interruptible(choose) if long_enough_to_listen(rows.shape) else choose()
         results = None
         if self.scoring is None:
             scores = -path.squares / rows.shape[0]  # (A, k)
@@ -195,9 +194,9 @@ class RidgeCV(LinearRegressor):
             self.cv_results_ = results[:, 0] if flat else results
 
     def _require_room(self, rows: Rows) -> None:
-        """Leave-one-out needs p×p, or all of few rows: what cannot be held is refused before."""
+        """Raise before the fit if the p×p or dense n×p matrix of leave-one-out is too large."""
         n, p = rows.shape
-        if rows.sparse and (p > GRAM_COLUMNS if n > p else n * p > WIDE_ELEMENTS):
+        if rows.sparse and (p > MAX_GRAM_COLUMNS if n > p else n * p > MAX_DENSIFIED_ELEMENTS):
             raise ValueError(
                 f"leave-one-out on sparse X of {n:,} rows × {p:,} columns needs matrices that are "
                 "too large: use cv=5, or fewer columns"
@@ -212,7 +211,7 @@ class RidgeCV(LinearRegressor):
     def _scores(
         self, rows: Rows, predictions: np.ndarray, flat: bool, params: dict[str, Any]
     ) -> np.ndarray:
-        """(A, k): the scorer's verdict on the predictions for rows left out."""
+        """Scores of the predictions for rows left out, (A, k)."""
         scorer = self._scorer()
         assert rows.y is not None
         k, count = predictions.shape[1:]
@@ -237,18 +236,18 @@ class RidgeCV(LinearRegressor):
         ridge = Ridge(fit_intercept=fit_intercept)
         if get_config()["enable_metadata_routing"]:
             ridge.set_fit_request(sample_weight=True)
-        so_far = AlphasSoFar(self._scorer(), len(alphas))
+        recorder = RecordingScorer(self._scorer(), len(alphas))
         self._monitor.keep(
-            so_far.attributes, lambda: certify(self, rows), so_far.message, so_far.there
+            recorder.attributes, lambda: certify(self, rows), recorder.message, recorder.has_model
         )
-        search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=so_far, refit=False)
+        search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=recorder, refit=False)
         search.fit(X, y, **params)
-        so_far.finish()
+        recorder.finish()
         self.alpha_ = float(search.best_params_["alpha"])
         self.best_score_ = float(search.best_score_)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routes of what the scorer and the splitter ask for."""
+        """Return the metadata routing of the scorer and the splitter."""
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -264,7 +263,7 @@ class RidgeCV(LinearRegressor):
 
 
 def _predictions(rows: Rows, errors: np.ndarray | None) -> np.ndarray:
-    """ŷ = y − e for rows left out, (n, k, A)."""
+    """Predictions ŷ = y − e for rows left out, (n, k, A)."""
     assert errors is not None
     assert rows.y is not None
     if rows.s is not None:
@@ -275,7 +274,7 @@ def _predictions(rows: Rows, errors: np.ndarray | None) -> np.ndarray:
 
 
 class _Identity(RegressorMixin, BaseEstimator):
-    """What a scorer calls: predictions go in, the same come out."""
+    """Estimator for scorers: ``predict`` returns the predictions that it is given."""
 
     def predict(self, y_predicted: np.ndarray) -> np.ndarray:
         return y_predicted

@@ -59,7 +59,7 @@ class GaussianComponents:
         if not moments.missing:
             return GaussianFamily(rows, coordinates, shape, regularization)
         return GaussianFamily(
-            rows, coordinates, shape, regularization, moments.seen[coordinates.kept],
+            rows, coordinates, shape, regularization, moments.observed[coordinates.kept],
             ObservedEntries, MIN_PATTERN_BLOCK_ROWS,
         )  # fmt: skip
 
@@ -78,7 +78,7 @@ class GaussianComponents:
         if moments.infinite:
             X = np.asarray(rows.X[: rows.shape[0]])
             require_finite(np.where(np.isnan(X), 0.0, X), names)
-        unseen = np.flatnonzero(moments.seen == 0)
+        unseen = np.flatnonzero(moments.observed == 0)
         if len(unseen):
             raise ValueError(f"{column_name(unseen[0], names)} has no observed value: drop it")
         if not np.isfinite(moments.variance).all():

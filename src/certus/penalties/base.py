@@ -1,4 +1,4 @@
-"""What a solver asks of a penalty, and the arithmetic that the built-in ones share."""
+"""Interface of penalties, and the arithmetic that several of them share."""
 
 from typing import Protocol
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 class Penalty(Protocol):
-    """A penalty g(w). Solvers know no more of it than this; arrays have the shape of w, (p, K).
+    """A penalty g(w), as solvers use it. Arrays have the shape of w, (p, K).
 
-    ``value`` and ``prox`` are enough for proximal gradient; ``conjugate`` gives it a bound to stop
-    by. A penalty that is not convex has no useful conjugate: raise TypeError.
+    ``value`` and ``prox`` are enough for proximal gradient; ``conjugate`` gives it a bound for
+    stopping. A nonconvex penalty has no useful conjugate: raise TypeError.
     """
 
     name: str
@@ -18,7 +18,7 @@ class Penalty(Protocol):
     separable: bool  # a sum over coordinates
 
     def value(self, w: np.ndarray) -> float:
-        """g(w); infinite where w is not allowed."""
+        """g(w); infinite where w is infeasible."""
 
     def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         """argmin_u ½‖u − v‖² + step·g(u)."""
@@ -27,15 +27,19 @@ class Penalty(Protocol):
         """g*(v) = sup_w ⟨v, w⟩ − g(w); infinite outside its domain."""
 
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Distance of −g_j to the subdifferential at w_j: 0 everywhere at a minimum of a smooth
-        function with gradient g plus the penalty (at a stationary point, if g is not convex);
-        infinite where w is not allowed. Where coordinates hang together, the norm over those that
-        do is their distance."""
+        """Distance of −g_j to the subdifferential at w_j; infinite where w is infeasible.
+
+        It is 0 everywhere at a minimum of a smooth function with gradient g plus the penalty (at a
+        stationary point, if the penalty is not convex). If the penalty is not separable, the
+        distance of a block of coordinates is the norm over the block.
+        """
 
 
 class L1PlusL2:
-    """g(w) = l1·‖w‖₁ + l2/2·‖w‖², for w ≥ 0 alone if positive: each coordinate by itself, so that
-    kernels need two numbers and a sign."""
+    """g(w) = l1·‖w‖₁ + l2/2·‖w‖², infinite outside w ≥ 0 if ``positive``.
+
+    Separable, so kernels need only two numbers and a flag.
+    """
 
     convex = True
     separable = True
@@ -49,7 +53,7 @@ class L1PlusL2:
         w = np.asarray(w, dtype=float).ravel()
         if self.positive and (w < 0).any():
             return np.inf
-        square = w @ w if self.l2 else 0.0  # 0·∞ is no number
+        square = w @ w if self.l2 else 0.0  # 0·∞ would be NaN
         size = np.abs(w).sum() if self.l1 else 0.0
         return float(self.l1 * size + self.l2 / 2 * square)
 
@@ -68,11 +72,11 @@ class L1PlusL2:
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         smooth = g + self.l2 * w
         at_zero = np.maximum((-smooth if self.positive else np.abs(smooth)) - self.l1, 0.0)
-        found = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
-        return np.where(w < 0, np.inf, found) if self.positive else found
+        distance = np.where(w == 0, at_zero, np.abs(smooth + self.l1 * np.sign(w)))
+        return np.where(w < 0, np.inf, distance) if self.positive else distance
 
     def subgradient(self, w: np.ndarray) -> np.ndarray:
-        """The one with 0 for the slope of |w_j| at w_j = 0."""
+        """Subgradient at w that takes 0 for the slope of |w_j| at w_j = 0."""
         return self.l1 * np.sign(w) + self.l2 * w
 
     def __repr__(self) -> str:
@@ -84,11 +88,12 @@ class L1PlusL2:
 
 
 def soft_threshold(v: np.ndarray, t: float | np.ndarray) -> np.ndarray:
-    """sign(v)·[|v| − t]₊, exactly 0 inside."""
+    """sign(v)·[|v| − t]₊, exactly 0 for |v| ≤ t."""
     return v - np.clip(v, -t, t)
 
 
 def checked_strength(strength: float) -> float:
+    """Return ``strength`` as a float; raise ValueError if it is negative or not finite."""
     if not 0 <= strength < np.inf:
         raise ValueError(f"strength={strength!r}: give a finite number, 0 or above")
     return float(strength)

@@ -1,4 +1,4 @@
-"""Coefficients between bounds."""
+"""Box constraint on the coefficients."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ class Box:
     Parameters
     ----------
     low, high : float or array-like of shape (n_features,)
-        Bounds, the same for all coefficients or one for each; ±inf for none.
+        Bounds, one for all coefficients or one for each; ±inf for no bound.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Box:
         except ValueError:
             raise ValueError(
                 f"low has {np.size(self.low)} numbers and high has {np.size(self.high)}: give one "
-                "for each column in both, or a single number"
+                "number for each column in both, or a single number"
             ) from None
         if above.any():
             at = f" (coefficient {int(above.argmax())})" if above.ndim else ""
@@ -42,7 +42,7 @@ class Box:
             raise ValueError(f"low={low!r}, high={high!r}: no coefficient is infinite; widen them")
 
     def _bounds(self, w: np.ndarray) -> tuple[Any, Any]:
-        """Of the shape of w, (p,) or (p, K)."""
+        """Bounds in the shape of w, (p,) or (p, K)."""
         for name, bound in (("low", self.low), ("high", self.high)):
             if np.ndim(bound) and len(bound) != len(w):
                 raise ValueError(
@@ -64,13 +64,13 @@ class Box:
     def conjugate(self, v: np.ndarray) -> float:
         v = np.asarray(v, dtype=float)
         low, high = self._bounds(v)
-        best = np.where(v > 0, high, np.where(v < 0, low, 0.0))  # 0·∞ is no number
+        best = np.where(v > 0, high, np.where(v < 0, low, 0.0))  # 0·∞ would be NaN
         return float(np.sum(v * best))
 
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         low, high = self._bounds(w)
-        # at a bound, F may fall outwards: towards high where g < 0, towards low where g > 0
+        # at a bound, F may decrease outwards: beyond high if g < 0, beyond low if g > 0
         left = np.where(w == high, np.maximum(g, 0.0), np.where(w == low, np.maximum(-g, 0.0), g))
         left = np.where(low == high, 0.0, np.abs(left))
         return np.where((low <= w) & (w <= high), left, np.inf)

@@ -1,4 +1,4 @@
-"""A mixture: coefficients small, and some of them 0."""
+"""Elastic-net penalty: a mixture of L1 and L2."""
 
 from .base import L1PlusL2, checked_strength
 
@@ -12,7 +12,7 @@ class ElasticNet(L1PlusL2):
     l1_ratio : float, default=0.5
         From 0, which is ``L2``, to 1, which is ``L1``.
     positive : bool, default=False
-        Allow w ≥ 0 alone.
+        Constrain w ≥ 0.
 
     Examples
     --------

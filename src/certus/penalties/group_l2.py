@@ -1,4 +1,4 @@
-"""The penalty that sets whole groups of coefficients to 0."""
+"""Group-lasso penalty, which sets whole groups of coefficients to 0."""
 
 from collections.abc import Iterable
 
@@ -6,21 +6,21 @@ import numpy as np
 
 from .base import checked_strength
 
-SHOWN = 60  # characters of a list of groups
+MAX_REPR_CHARACTERS = 60  # of a list of groups
 
 
 class GroupL2:
-    """g(w) = strength·Σ_g √|g|·‖w_g‖₂, each column of w (each score) by itself.
+    """g(w) = strength·Σ_g √|g|·‖w_g‖₂, summed over the columns of w (the scores).
 
-    The group lasso (Yuan and Lin 2006): a group's coefficients are all 0 or, as a rule, none is.
-    √|g| lets groups of any size enter alike.
+    The group lasso (Yuan and Lin 2006): a group's coefficients are all 0 or, in general, all
+    nonzero. The factor √|g| makes the penalty comparable for groups of different sizes.
 
     Parameters
     ----------
     strength : float, default=1.0
     groups : list of lists of int, or array-like of shape (n_features,)
         The column numbers of each group, or the group number of each column. Every column is in
-        exactly one group; a column by itself is a group of one, where this is ``L1``.
+        exactly one group; on a group of one column the penalty is ``L1``.
 
     Examples
     --------
@@ -44,56 +44,56 @@ class GroupL2:
         self._starts = np.cumsum([0, *sizes[:-1]])
         self._group_of = np.empty(len(self._order), dtype=np.intp)
         self._group_of[self._order] = np.repeat(np.arange(len(sizes)), sizes)
-        self._most = self.strength * np.sqrt(sizes)
+        self._thresholds = self.strength * np.sqrt(sizes)
 
     def norms(self, w: np.ndarray) -> np.ndarray:
         """‖w_g‖, (groups,) or (groups, K)."""
         w = np.asarray(w, dtype=float)
         if len(w) != len(self._order):
             raise ValueError(
-                f"groups: they hold {len(self._order)} columns, the data have {len(w)}; give every "
-                "column a group"
+                f"groups: they cover {len(self._order)} columns, the data have {len(w)}; give "
+                "every column a group"
             )
-        # hypot: no square overflows
+        # hypot avoids overflow of the squares
         return np.abs(np.hypot.reduceat(w[self._order], self._starts, axis=0))
 
     def value(self, w: np.ndarray) -> float:
-        return float(np.sum(self.norms(w).T * self._most))
+        return float(np.sum(self.norms(w).T * self._thresholds))
 
     def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         size = self.norms(v)
-        left = np.maximum(size.T - step * self._most, 0.0).T
+        left = np.maximum(size.T - step * self._thresholds, 0.0).T
         share = np.divide(left, size, out=np.zeros_like(size), where=size > 0)
         return v * share[self._group_of] + 0.0  # no negative zeros
 
     def conjugate(self, v: np.ndarray) -> float:
-        return np.inf if (self._most < self.norms(v).T).any() else 0.0
+        return np.inf if (self._thresholds < self.norms(v).T).any() else 0.0
 
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
         size, of_g = self.norms(w), self.norms(g)
-        most = np.broadcast_to(self._most, size.T.shape).T
-        # at w_g = 0 the subdifferential is a ball: −g_g beyond it, along itself
-        beyond = np.maximum(of_g - most, 0.0)
+        threshold = np.broadcast_to(self._thresholds, size.T.shape).T
+        # at w_g = 0 the subdifferential is a ball: what matters is how far −g_g is outside it
+        beyond = np.maximum(of_g - threshold, 0.0)
         beyond = np.divide(beyond, of_g, out=np.zeros_like(size), where=of_g > 0)
         zero = (size == 0)[self._group_of]
         return np.abs(np.where(zero, g * beyond[self._group_of], g + self.subgradient(w)))
 
     def subgradient(self, w: np.ndarray) -> np.ndarray:
-        """0 where a group is, its direction elsewhere."""
+        """Subgradient at w: 0 for groups that are 0, the gradient for the others."""
         size = self.norms(w)
-        most = np.broadcast_to(self._most, size.T.shape).T
-        along = np.divide(most, size, out=np.zeros_like(size), where=size > 0)
+        threshold = np.broadcast_to(self._thresholds, size.T.shape).T
+        along = np.divide(threshold, size, out=np.zeros_like(size), where=size > 0)
         return w * along[self._group_of]
 
     def __repr__(self) -> str:
         groups = repr([g.tolist() for g in self.groups])
-        if len(groups) > SHOWN:
+        if len(groups) > MAX_REPR_CHARACTERS:
             groups = f"<{len(self.groups)} of {len(self._order)} columns>"
         return f"GroupL2(strength={self.strength!r}, groups={groups})"
 
 
 def column_groups(groups: object) -> list[np.ndarray]:
-    """The columns of each group, from either way to say them."""
+    """Columns of each group, from lists of columns or from a group number for each column."""
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise ValueError(
             f"groups={groups!r}: give a list of lists of column numbers, or a group number for "
@@ -115,5 +115,7 @@ def column_groups(groups: object) -> list[np.ndarray]:
         if columns[0] < 0:
             raise ValueError(f"groups: there is no column {columns[0]}; count from 0")
         missing = expected[columns != expected][0]
-        raise ValueError(f"groups: column {missing} has none; give it one, [{missing}] if alone")
+        raise ValueError(
+            f"groups: column {missing} has no group; give it one, [{missing}] for itself alone"
+        )
     return [g.astype(np.intp) for g in lists]

@@ -1,4 +1,4 @@
-"""The penalty that sets coefficients to 0."""
+"""L1 penalty, which sets coefficients to 0."""
 
 from .base import L1PlusL2, checked_strength
 
@@ -10,7 +10,7 @@ class L1(L1PlusL2):
     ----------
     strength : float, default=1.0
     positive : bool, default=False
-        Allow w ≥ 0 alone.
+        Constrain w ≥ 0.
 
     Examples
     --------

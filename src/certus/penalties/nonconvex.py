@@ -1,4 +1,4 @@
-"""What MCP and SCAD share: g(w) = Σ m(|w_j|) with a slope that falls from λ at 0 to 0 at γλ."""
+"""Base class of MCP and SCAD: g(w) = Σ m(|w_j|), whose slope decreases from λ at 0 to 0 at γλ."""
 
 from abc import ABC, abstractmethod
 
@@ -8,7 +8,7 @@ from .base import checked_strength
 
 
 class NonConvex(ABC):
-    """Each coordinate by itself."""
+    """Separable concave penalty."""
 
     convex = False
     separable = True
@@ -31,7 +31,7 @@ class NonConvex(ABC):
 
     @abstractmethod
     def prox_of_size(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
-        """argmin_{u ≥ 0} ½(u − v)² + step·m(u), v ≥ 0: the global one where there are two."""
+        """argmin_{u ≥ 0} ½(u − v)² + step·m(u), v ≥ 0: the global minimiser if there are two."""
 
     def value(self, w: np.ndarray) -> float:
         return float(self.of_size(np.abs(np.asarray(w, dtype=float))).sum())
@@ -42,8 +42,8 @@ class NonConvex(ABC):
 
     def conjugate(self, v: np.ndarray) -> float:
         raise TypeError(
-            f"{self!r} is not convex: its conjugate gives no bound. A fit is proven to be a local "
-            "optimum at most"
+            f"{self!r} is not convex: its conjugate gives no bound. A fit can only be proven to be "
+            "a local optimum"
         )
 
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ class NonConvex(ABC):
         return np.where(w == 0, at_zero, np.abs(g + np.sign(w) * self.slope(np.abs(w))))
 
     def subgradient(self, w: np.ndarray) -> np.ndarray:
-        """0 at w_j = 0, the slope elsewhere."""
+        """Slope at w, with 0 at w_j = 0."""
         return np.sign(w) * self.slope(np.abs(w))
 
     def __repr__(self) -> str:

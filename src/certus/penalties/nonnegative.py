@@ -1,4 +1,4 @@
-"""Coefficients that are not negative."""
+"""Nonnegativity constraint on the coefficients."""
 
 from .base import L1PlusL2
 
@@ -6,7 +6,7 @@ from .base import L1PlusL2
 class NonNegative(L1PlusL2):
     """g(w) = 0 where w ≥ 0, infinite elsewhere.
 
-    With a penalty beside it: ``L1(strength, positive=True)``, ``L2``, ``ElasticNet``.
+    To combine it with a penalty, use ``L1``, ``L2`` or ``ElasticNet`` with ``positive=True``.
 
     Examples
     --------

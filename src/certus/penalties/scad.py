@@ -1,4 +1,4 @@
-"""A penalty that sets small coefficients to 0 and leaves large ones alone, with a linear start."""
+"""SCAD penalty, which sets small coefficients to 0 and does not shrink large ones."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from .nonconvex import NonConvex
 class SCAD(NonConvex):
     """g(w) = Σ_j m(|w_j|), m'(u) = λ up to λ, (γλ − u)/(γ − 1) up to γλ, 0 beyond; λ = strength.
 
-    The smoothly clipped absolute deviation (Fan and Li 2001). It is not convex: a fit with it may
-    end at a local optimum.
+    The smoothly clipped absolute deviation (Fan and Li 2001). It is not convex: a fit may end at a
+    local optimum.
 
     Parameters
     ----------
     strength : float, default=1.0
         λ ≥ 0.
     gamma : float, default=3.7
-        γ > 2. The larger, the nearer to ``L1``.
+        γ > 2. The larger γ, the closer to ``L1``.
 
     Examples
     --------
@@ -45,9 +45,8 @@ class SCAD(NonConvex):
     def prox_of_size(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         lam, gamma = self.strength, self.gamma
         start = np.maximum(v - step * lam, 0.0)
-        bend = 1 - step / (
-            gamma - 1
-        )  # of the middle piece; where it is concave, start or v is best
+        # curvature of the middle piece; if it is concave, start or v is best
+        bend = 1 - step / (gamma - 1)
         bent = (v - step * gamma * lam / (gamma - 1)) / np.where(bend > 0, bend, 1.0)
         smooth = np.where(v <= (1 + step) * lam, start, np.where(v <= gamma * lam, bent, v))
         # v is better where step·m(γλ) < ½(start − v)² + step·λ·start

@@ -1,14 +1,14 @@
-"""Coefficients that are shares of a whole."""
+"""Simplex constraint: coefficients are shares of a total."""
 
 from typing import Any
 
 import numpy as np
 
-ROUNDING = 1e-12  # of the total: the sum of a projection is no more exact
+SUM_ROUNDING = 1e-12  # relative to the total: rounding of the sum of a projection
 
 
 class Simplex:
-    """g(w) = 0 where w ≥ 0 and Σ_j w_j = total, infinite elsewhere; each column of w by itself.
+    """g(w) = 0 where w ≥ 0 and Σ_j w_j = total, infinite elsewhere; for each column of w.
 
     Parameters
     ----------
@@ -36,33 +36,33 @@ class Simplex:
     def value(self, w: np.ndarray) -> float:
         w = np.asarray(w, dtype=float)
         off = np.abs(w.sum(axis=0) - self.total)
-        return 0.0 if (w >= 0).all() and (off <= ROUNDING * self.total).all() else np.inf
+        return 0.0 if (w >= 0).all() and (off <= SUM_ROUNDING * self.total).all() else np.inf
 
     def prox(self, v: np.ndarray, step: float | np.ndarray) -> np.ndarray:
         """[v − θ]₊ with θ such that the sum is the total (Held, Wolfe and Crowder 1974)."""
         v = np.asarray(v, dtype=float)
-        v = v - v.max(axis=0)  # the same projection; sums are of the size of the total
+        v = v - v.max(axis=0)  # same projection, and sums of the order of the total
         falling = -np.sort(-v, axis=0)
         count = np.arange(1, len(v) + 1).reshape(-1, *[1] * (v.ndim - 1))
         theta = (falling.cumsum(axis=0) - self.total) / count
-        used = np.count_nonzero(falling > theta, axis=0)  # a first part of them, one at least
+        used = np.count_nonzero(falling > theta, axis=0)  # a leading part, at least one
         return np.maximum(v - np.take_along_axis(theta, used[None] - 1, axis=0), 0.0)
 
     def conjugate(self, v: np.ndarray) -> float:
         return float(self.total * np.max(v, axis=0).sum())
 
     def distance(self, w: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """−g = μ·1 + (at most 0 where w_j = 0) for some μ: from the nearest such point."""
+        """Distance of −g to the normal cone {μ·1 + u: u_j ≤ 0 where w_j = 0, else u_j = 0}."""
         w, g = np.asarray(w, dtype=float), np.asarray(g, dtype=float)
         columns = zip(w.reshape(len(w), -1).T, g.reshape(len(g), -1).T, strict=True)
-        found = [self._from_cone(w_k, -g_k) for w_k, g_k in columns]
-        return np.array(found).T.reshape(w.shape)
+        distances = [self._from_cone(w_k, -g_k) for w_k, g_k in columns]
+        return np.array(distances).T.reshape(w.shape)
 
     def _from_cone(self, w: np.ndarray, v: np.ndarray) -> Any:
         if self.value(w) == np.inf:
             return np.full(len(w), np.inf)
-        # Σ_{w>0} (v − μ)² + Σ_{w=0} [v − μ]₊²: its slope in μ is 0 at the mean of those that count,
-        # which are all with w > 0 and the largest of the others
+        # minimise Σ_{w>0} (v − μ)² + Σ_{w=0} [v − μ]₊² over μ: the optimum is the mean of v over
+        # all w > 0 and the largest v of the others
         free, held = v[w > 0], -np.sort(-v[w == 0])
         means = (free.sum() + np.cumsum([0.0, *held])) / (len(free) + np.arange(len(held) + 1))
         mu = means[np.count_nonzero(held > means[:-1])]

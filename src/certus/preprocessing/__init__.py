@@ -1,4 +1,4 @@
-"""Basis functions: straight-line models of curves, y = Σ wⱼ φⱼ(x) + b."""
+"""Basis functions: linear models of curves, y = Σ wⱼ φⱼ(x) + b."""
 
 from .gaussian import GaussianBasis
 from .polynomial import PolynomialBasis

@@ -1,8 +1,8 @@
-"""What all bases share: functions φ of one column at a time, learned once, applied row by row.
+"""Base class of all bases: functions φ of single columns, set at fit and applied row by row.
 
     Φ = [φ_1(x_1) … φ_k(x_1)  φ_1(x_2) …]
 
-column after column of X. One path makes Φ, block by block, whether all of it is kept or none.
+ordered by column of X. Φ is computed block by block, both for a dense and for a lazy result.
 """
 
 from abc import ABC, abstractmethod
@@ -19,29 +19,29 @@ from ..data.validation import boolean, data_for_transform
 
 
 class Basis(TransformerMixin, BaseEstimator, ABC):
-    """A transformer of X (n, p) to Φ (n, functions of all columns)."""
+    """Transformer of X (n, p) to Φ (n, n_functions)."""
 
     lazy: bool
     n_features_in_: int
 
     @abstractmethod
-    def _learn(self, X: np.ndarray, names: Sequence[str] | None) -> None:
-        """Check the parameters and set the fitted attributes; names: of the columns of X."""
+    def _fit_functions(self, X: np.ndarray, names: Sequence[str] | None) -> None:
+        """Check the parameters and set the fitted attributes; ``names``: those of the columns."""
 
     @abstractmethod
     def _functions(self) -> Callable[[np.ndarray], np.ndarray]:
-        """Φ of a block of rows, in float64. It keeps what it needs: a later fit changes nothing."""
+        """Function from a block of rows to Φ in float64; a later fit does not change it."""
 
     @abstractmethod
-    def _called(self, name: str, j: int) -> list[str]:
+    def _function_names(self, name: str, j: int) -> list[str]:
         """Names of the functions of column j."""
 
     @abstractmethod
-    def _require_reach(self, X: np.ndarray) -> None:
-        """Refuse X where a value of Φ would not be finite."""
+    def _require_finite(self, X: np.ndarray) -> None:
+        """Raise ValueError if a value of Φ would not be finite."""
 
     def fit(self, X: object, y: object = None) -> "Basis":
-        """Learn from X where the functions lie.
+        """Place the functions according to the columns of X.
 
         Parameters
         ----------
@@ -54,11 +54,11 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
         """
         boolean("lazy", self.lazy)
         X = data_for_transform(self, X, reset=True)
-        self._learn(X, vars(self).get("feature_names_in_"))
+        self._fit_functions(X, vars(self).get("feature_names_in_"))
         return self
 
     def transform(self, X: object) -> Any:
-        """Φ, the functions of every column.
+        """Compute Φ, the functions of every column.
 
         Parameters
         ----------
@@ -67,29 +67,30 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_functions), float32 for float32 X, else float64
-            With ``lazy=True`` rows that are made when they are read: certus estimators take them as
-            X, NumPy and others as an array, but not as a frame. X must stay as it is meanwhile.
+            With ``lazy=True``, rows that are computed when they are read: certus estimators accept
+            them as X, and NumPy converts them to an array, but they cannot be a frame. X must not
+            be modified in the meantime.
         """
         if self.lazy:
             self._refuse_frames()
         X = data_for_transform(self, X, reset=False)
-        self._require_reach(X)
+        self._require_finite(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         Phi = LazyRows(X, len(self.get_feature_names_out()), dtype, self._functions())
-        return Phi if self.lazy else Rows(Phi).map(_as_made, np.empty(Phi.shape, Phi.dtype))
+        return Phi if self.lazy else Rows(Phi).map(_identity, np.empty(Phi.shape, Phi.dtype))
 
     def _refuse_frames(self) -> None:
-        """Before scikit-learn hands lazy rows to a library of frames."""
-        asked = vars(self).get("_sklearn_output_config", {})  # what set_output leaves
-        output = asked.get("transform", get_config()["transform_output"])
+        """Raise ValueError before scikit-learn converts lazy rows to a frame."""
+        config = vars(self).get("_sklearn_output_config", {})  # set by set_output
+        output = config.get("transform", get_config()["transform_output"])
         if output != "default":
             raise ValueError(
-                f"transform output {output!r} with lazy=True: lazy rows are made when they are "
+                f"transform output {output!r} with lazy=True: lazy rows are computed when they are "
                 "read, and cannot be a frame. Use lazy=False, or set_output(transform='default')"
             )
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Names of the columns of Φ.
+        """Return the names of the columns of Φ.
 
         Parameters
         ----------
@@ -101,7 +102,9 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
         ndarray of str
         """
         given = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
-        names = [called for j, name in enumerate(given) for called in self._called(name, j)]
+        names = [
+            function for j, name in enumerate(given) for function in self._function_names(name, j)
+        ]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -110,5 +113,5 @@ class Basis(TransformerMixin, BaseEstimator, ABC):
         return tags
 
 
-def _as_made(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
+def _identity(X: np.ndarray, _y: np.ndarray, _s: np.ndarray) -> np.ndarray:
     return X

@@ -1,4 +1,4 @@
-"""Steps along each column: 1/(1 + exp(−a(x − μ)))."""
+"""Sigmoid basis functions of each column: 1/(1 + exp(−a(x − μ)))."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,34 +9,35 @@ from scipy.special import expit
 
 from ..data.validation import one_of
 from ._basis import Basis
-from ._centers import centers_of, flat, numbers_for, one_for_each, spacing
+from ._centers import broadcast_to_centers, flatten, numbers_per_column, place_centers, spacing
 
-# 1/a as a share of the distance of neighbouring steps. The slope of a sum of equal steps is then
-# level to 4π²·0.5/sinh(2π²·0.5) = 0.2 %; 0.25 leaves ripples of 14 %, at 1 steps can hardly be told
-# apart.
-WIDTH = 0.5
+# 1/a relative to the distance of neighbouring steps. The slope of a sum of equal steps is then
+# constant to 4π²·0.5/sinh(2π²·0.5) = 0.2 %; 0.25 leaves ripples of 14 %, and at 1 steps are nearly
+# collinear.
+WIDTH_TO_SPACING = 0.5
 
 
 class SigmoidBasis(Basis):
-    r"""Steps along each column: φⱼ(x) = 1/(1 + exp(−aⱼ(x − μⱼ))).
+    r"""Sigmoid steps along each column: φⱼ(x) = 1/(1 + exp(−aⱼ(x − μⱼ))).
 
-    A model of them is a curve that is level outside the centres, where polynomials run away.
+    A linear model of them is a curve that is constant far outside the centres, where polynomials
+    diverge.
 
     Parameters
     ----------
     n_centers : int, default=10
-        Centres a column, where ``centers`` is a rule. Centres that would be equal (a column with
-        fewer values, or one that repeats itself) are taken once, with a ``DegenerateWarning``.
+        Centres per column, if ``centers`` is a rule. Equal centres (of a column with few distinct
+        values) are used once, with a ``DegenerateWarning``.
     centers : {"quantile", "uniform"}, array-like or None, default="quantile"
-        As in :class:`GaussianBasis`. None: steps without a centre, 1/(1 + exp(−aⱼx)), all of which
-        pass through ½ at 0; ``slopes`` then says which.
+        As in :class:`GaussianBasis`. None: steps centred at 0, 1/(1 + exp(−aⱼx)), one for each of
+        the given ``slopes``.
     slopes : "spacing", float or array-like, default="spacing"
-        aⱼ, not 0. "spacing": 2 divided by the mean distance of μⱼ to its neighbours, at which
-        equally spaced steps add up to a line whose slope is level to 0.2 %. An array has one for
+        aⱼ, not 0. "spacing": 2 divided by the mean distance of μⱼ to its neighbours, for which
+        equally spaced steps add up to a line whose slope is constant to 0.2 %. An array has one for
         each centre: (k,) or (n_features, k).
     lazy : bool, default=False
-        ``transform`` returns rows that are made when they are read: certus estimators then never
-        hold more than a block of them.
+        ``transform`` returns rows that are computed when they are read: certus estimators then
+        never hold more than a few blocks of them.
 
     Attributes
     ----------
@@ -44,13 +45,13 @@ class SigmoidBasis(Basis):
         μ and a of each column; μ is 0 with ``centers=None``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    A centre without neighbours has a slope of 2 divided by the column's range (2, if that is 0).
-    O(n·p·n_centers) operations and memory; with ``lazy`` the operations once for every pass over
-    the rows.
+    A single centre has a slope of 2 divided by the column's range (2, if the range is 0).
+    O(n·p·n_centers) operations and memory; with ``lazy`` the operations are repeated in every pass
+    over the rows.
 
     Examples
     --------
@@ -76,39 +77,41 @@ class SigmoidBasis(Basis):
         self.slopes = slopes
         self.lazy = lazy
 
-    def _learn(self, X: np.ndarray, names: Sequence[str] | None) -> None:
+    def _fit_functions(self, X: np.ndarray, names: Sequence[str] | None) -> None:
         if self.centers is None:
             if isinstance(self.slopes, str):
                 raise ValueError(
                     f"slopes={self.slopes!r}: without centres there is no spacing. Give the slopes "
                     "themselves, e.g. slopes=[0.5, 1, 2]"
                 )
-            self.slopes_ = self._given(X)
+            self.slopes_ = self._given_slopes(X)
             self.centers_ = [np.zeros(len(a)) for a in self.slopes_]
             return
-        self.centers_ = centers_of(X, self.n_centers, self.centers, names)
+        self.centers_ = place_centers(X, self.n_centers, self.centers, names)
         if isinstance(self.slopes, str):
             one_of("slopes", self.slopes, ("spacing",))
             h = [spacing(X[:, j], mu) for j, mu in enumerate(self.centers_)]
-            self.slopes_ = [1 / np.maximum(WIDTH * of, np.finfo(float).tiny) for of in h]
+            self.slopes_ = [
+                1 / np.maximum(WIDTH_TO_SPACING * spacings, np.finfo(float).tiny) for spacings in h
+            ]
         else:
-            self.slopes_ = one_for_each("slopes", self._given(X), self.centers_)
+            self.slopes_ = broadcast_to_centers("slopes", self._given_slopes(X), self.centers_)
 
-    def _given(self, X: np.ndarray) -> list[np.ndarray]:
-        a = numbers_for("slopes", self.slopes, X.shape[1], "'spacing'")
+    def _given_slopes(self, X: np.ndarray) -> list[np.ndarray]:
+        a = numbers_per_column("slopes", self.slopes, X.shape[1], "'spacing'")
         if any((values == 0).any() for values in a):
-            raise ValueError(f"slopes={self.slopes!r}: a slope of 0 is no step, leave it out")
+            raise ValueError(f"slopes={self.slopes!r}: a slope of 0 gives no step, leave it out")
         return a
 
     def _functions(self) -> Callable[[np.ndarray], np.ndarray]:
-        column, mu = flat(self.centers_)
-        return partial(_steps, column=column, mu=mu, a=flat(self.slopes_)[1])
+        column, mu = flatten(self.centers_)
+        return partial(_steps, column=column, mu=mu, a=flatten(self.slopes_)[1])
 
-    def _called(self, name: str, j: int) -> list[str]:
+    def _function_names(self, name: str, j: int) -> list[str]:
         return [f"{name}_sigmoid_{i}" for i in range(len(self.centers_[j]))]
 
-    def _require_reach(self, X: np.ndarray) -> None:
-        """Nothing to refuse: every value of Φ lies between 0 and 1."""
+    def _require_finite(self, X: np.ndarray) -> None:
+        """Do nothing: all values of Φ are between 0 and 1."""
 
 
 def _steps(X: np.ndarray, column: np.ndarray, mu: np.ndarray, a: np.ndarray) -> np.ndarray:

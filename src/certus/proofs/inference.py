@@ -1,4 +1,4 @@
-r"""Standard errors of least squares, ridge, logistic and softmax, as the equations are written.
+r"""Standard errors of least squares, ridge, logistic and softmax, literally from the equations.
 
 Least squares and ridge:
 
@@ -22,7 +22,7 @@ Logistic and softmax, relative to the first class (β_0 = 0), weights s being co
 
 Λ is the curvature of the penalty λ/2‖w‖² of two classes, or λ/2 Σ_k ‖w_k − w̄‖² of more.
 
-O(n²) memory: the definition is for reading and for tests, the solver for use.
+O(n²) memory: meant for reading and for tests.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def inference(
     fit_intercept: bool = True,
     cov: str = "classical",
 ) -> dict[str, Any]:
-    """For one target and independent columns (or α > 0)."""
+    """Inference for one target and independent columns (or α > 0)."""
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     s = np.ones(len(y)) if s is None else np.asarray(s, dtype=float)
     X, y, s = X[s > 0], y[s > 0], s[s > 0]
@@ -85,7 +85,7 @@ def logistic_inference(
     fit_intercept: bool = True,
     cov: str = "classical",
 ) -> dict[str, Any]:
-    """At the optimal β (m, K − 1), for independent columns (or α > 0); y holds class numbers."""
+    """Inference at the optimal β (m, K − 1), for independent columns or α > 0; y: class indices."""
     X, y, beta = np.asarray(X, dtype=float), np.asarray(y, dtype=int), np.asarray(beta, dtype=float)
     s = np.ones(len(y)) if s is None else np.asarray(s, dtype=float)
     Phi = np.column_stack([np.ones(len(X)), X]) if fit_intercept else X

@@ -1,4 +1,4 @@
-"""The data that a proof is given: X, y, s in blocks of rows, as ``check(data, …) = claim`` asks."""
+"""Types of the data that proofs take, ``check(data, …) = claim``: X, y, s in blocks of rows."""
 
 from typing import Any, Protocol, TypeVar, overload
 
@@ -9,24 +9,24 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class FunctionTo(Protocol[Result_co]):
-    """A function of which the caller and the callee agree on the arguments."""
+    """A function with a known result type and unspecified arguments."""
 
-    def __call__(self, *args: Any, **how: Any) -> Result_co: ...
+    def __call__(self, *args: Any, **options: Any) -> Result_co: ...
 
 
 class PairFunction(Protocol):
-    """A function of two arrays: of all pairs of their rows, or entry by entry."""
+    """A function of two arrays, of all pairs of their rows or elementwise."""
 
     def __call__(self, A: np.ndarray, B: np.ndarray, /) -> np.ndarray: ...
 
 
 class SparseMatrix(Protocol):
-    """Rows of which most entries are 0, as CSR rows or CSC columns: what is asked of SciPy's."""
+    """Interface of SciPy's sparse arrays in CSR or CSC, as far as proofs use it."""
 
     format: str  # "csr" or "csc"
     shape: tuple[int, int]
     dtype: np.dtype
-    data: np.ndarray  # the entries that are stored
+    data: np.ndarray  # the stored entries
     indices: np.ndarray
     indptr: np.ndarray
 
@@ -67,11 +67,11 @@ class RowWeights(Protocol):
 
 
 class RowData(Protocol):
-    """Rows of X with their weights s, if they have any; sums over them, and a few of them."""
+    """Interface: rows of X with their weights s, if any; sums over them, and samples."""
 
     shape: tuple[int, int]
     depth: int  # the longest chain of additions in a sum over rows
-    eps: float  # what the data are rounded to
+    eps: float  # rounding of the data
     sparse: bool  # blocks may be sparse rows
     threads: int
     s: np.ndarray | None
@@ -88,24 +88,24 @@ class RowData(Protocol):
         most: int | None = None,
         most_threads: int | None = None,
     ) -> Result:
-        """The sum over blocks of a pure function of one block, or what ``combine`` makes of two.
+        """Sum a pure function of one block over all blocks, or combine results by ``combine``.
 
-        ``beside``: arrays with a row for each of X, of which the function is given its own.
-        ``square``: the result is p×p. ``times``: how often each element is looked at. ``least``,
-        ``most``: rows of a block.
+        ``beside``: arrays with a row for each of X; the function is given those of its block.
+        ``square``: the result is p×p. ``times``: how often each element is read. ``least``,
+        ``most``: limits of the rows of a block.
         """
         ...
 
     def sample_block(self, count: int) -> tuple[Any, Any, Any]:
-        """(X, y, s) of a few rows, spread over all."""
+        """(X, y, s) of a few rows, evenly spread."""
         ...
 
     def sample(self, count: int) -> "RowData":
-        """A few rows as data."""
+        """A few rows, as data."""
         ...
 
     def take(self, rows: np.ndarray) -> tuple[Any, Any, Any]:
-        """(X, y, s) of rows by their numbers."""
+        """(X, y, s) of the rows with the given indices."""
         ...
 
     def all_rows(self) -> np.ndarray:
@@ -114,6 +114,6 @@ class RowData(Protocol):
 
 
 class TargetedRows(RowData, Protocol):
-    """Rows whose targets are asked for all at once."""
+    """Interface: rows with all their targets in one array."""
 
     y: np.ndarray  # (n, k)

@@ -57,7 +57,7 @@ def kmeans(model: object, rows: Rows, reading: Reading) -> Result:
         ]
         return answers, wrong
     nearest = expected_answers.Expected(
-        -D.value, D.error + by_rows.NEAREST * D.error.max(initial=0.0)
+        -D.value, D.error + by_rows.TIE_RTOL * D.error.max(initial=0.0)
     )
     classes = list(range(len(centers)))
     return answers, wrong + expected_answers.other_classes(

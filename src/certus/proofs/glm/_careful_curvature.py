@@ -22,7 +22,7 @@ from certus.proofs.glm._curvature import excess_bound
 from certus.proofs.glm.duality import EVALUATION_ROUNDINGS
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut
+from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_coordinates import (
     Coordinates,
     ScaledColumns,
@@ -52,7 +52,7 @@ class CarefulCurvature(NamedTuple):
     excess: float
     decrement: float  # ν²/2
     reach: np.ndarray | None  # upper bound of |θ_j − θ*_j|, (K, P), or None
-    left_out: list[LeftOut]
+    left_out: list[LeftOutDirection]
     unproven: str  # why there is no bound
 
 

@@ -20,7 +20,7 @@ from certus.proofs.glm._firth_sums import (
 )
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut
+from certus.proofs.linalg.negligible_directions import LeftOutDirection
 from certus.proofs.linalg.orthogonal_directions import Directions, find_directions, no_directions
 from certus.proofs.types import Matrix, RowData
 
@@ -29,7 +29,7 @@ MIN_EIGENVALUE_TO_ROUNDING = 1e4  # for eigenvalues whose inverses are accurate
 
 def along_directions(
     data: RowData, w: np.ndarray, b: np.ndarray, constant: bool
-) -> tuple[Information | None, FirthSums | None, list[LeftOut]]:
+) -> tuple[Information | None, FirthSums | None, list[LeftOutDirection]]:
     """Return information, sums and the directions left out, at w (p, 1), b (1,) in user units.
 
     None where rounding hides which directions the rows span, or where probabilities are 0 and 1.

@@ -23,9 +23,9 @@ from certus.proofs.linalg.linear_sums import (
     choose_view,
     column_statistics,
     column_tiles,
-    few_rows,
     gamma,
     is_sparse,
+    view_sample_rows,
     viewed_intercept,
 )
 from certus.proofs.types import FunctionTo, Matrix, RowData
@@ -88,7 +88,7 @@ class Fitted:
         self.data, self.C, self.penalty = data, float(C), Penalty(float(l1), float(l2))
         self.free = fit_intercept and intercept_scaling is None
         self.scaling = intercept_scaling if fit_intercept and intercept_scaling else None
-        X, y, s = data.sample_block(few_rows(data.shape[1]))
+        X, y, s = data.sample_block(view_sample_rows(data.shape[1]))
         view = choose_view(X, y, s, centre=self.free)
         self.view = view._replace(c_y=np.zeros(len(b)))
         self.q = np.ones(len(w)) if view.q is None else view.q

@@ -40,7 +40,7 @@ from certus.proofs.glm.duality import EVALUATION_ROUNDINGS, Fitted
 from certus.proofs.glm.logistic import LogisticCurvature, LogisticMargin
 from certus.proofs.glm.margins import shares
 from certus.proofs.linalg.linear_sums import UNIT, View, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut, left_out_of
+from certus.proofs.linalg.negligible_directions import LeftOutDirection, left_out_findings
 from certus.proofs.types import RowData
 
 MIN_EIGENVALUE_TO_ROUNDING = 1e6  # for eigenvalues whose inverses are accurate
@@ -59,7 +59,7 @@ def check(
     """
     at = Fitted(data, w, b, 1.0, 0.0, 0.0, fit_intercept, None)
     constant, information = 1.0 if fit_intercept else None, None
-    left_out: list[LeftOut] = []
+    left_out: list[LeftOutDirection] = []
     if not at.infeasible and data.shape[1] < data.shape[0]:
         information = information_of(data, at, constant)
     args = at.w, at.b, at.b_error, at.view, constant
@@ -97,7 +97,7 @@ def check(
         "kind": "stationary",
         "convex": False,
         "infeasible": at.infeasible or (UNKNOWN_DET_MESSAGE if information is None else None),
-        "left_out": left_out_of(left_out, len(at.w)),
+        "left_out": left_out_findings(left_out, len(at.w)),
         "share": sums.mass / total,
         "mean_probability": np.array([1 - sums.expected / total, sums.expected / total]),
     }

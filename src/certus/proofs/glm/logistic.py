@@ -24,7 +24,7 @@ from certus.proofs.glm._curvature import CurvatureBound, curvature_bound, local_
 from certus.proofs.glm.margins import FAR_MARGIN, MarginProblem, Terms, shares
 from certus.proofs.glm.separation import separates
 from certus.proofs.linalg.linear_sums import UNIT
-from certus.proofs.linalg.negligible_directions import LeftOut, left_out_of
+from certus.proofs.linalg.negligible_directions import LeftOutDirection, left_out_findings
 from certus.proofs.linalg.repeated_columns import repeated_columns
 from certus.proofs.types import RowData
 
@@ -173,14 +173,14 @@ def resolve_columns(
     for t, before in columns.items():
         left_out = exclude_repeated_columns(problem, t, w, before, bound, gap, tol)
         if left_out is not None:
-            answer["left_out"] += left_out_of(left_out, len(w))
+            answer["left_out"] += left_out_findings(left_out, len(w))
             continue
         at, rows = slice(t, t + 1), row_losses(problem, t)
         one = np.ones(1, dtype=bool)
         result = careful_curvature(problem.data, w[:, at], b[at], fit_intercept, rows, one)
         set_careful_bound(problem, t, result, bound, gap)
         answer["decrement"] = max(answer["decrement"], float(shares(result.decrement, f0[t])))
-        answer["left_out"] += left_out_of(result.left_out, len(w))
+        answer["left_out"] += left_out_findings(result.left_out, len(w))
         if result.unproven:
             # the intercept alone reaches f0
             gain = max(before.gain, problem.objective[t] - f0[t])
@@ -198,7 +198,7 @@ def exclude_repeated_columns(
     bound: np.ndarray,
     gap: np.ndarray,
     tol: float,
-) -> list[LeftOut] | None:
+) -> list[LeftOutDirection] | None:
     """Bound column t without the columns of X that repeat others.
 
     Returns the directions left out, or None where the others do not prove enough.

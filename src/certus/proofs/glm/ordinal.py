@@ -38,7 +38,7 @@ from certus.proofs.glm.duality import EVALUATION_ROUNDINGS, Fitted, class_mass
 from certus.proofs.glm.margins import shares
 from certus.proofs.glm.separation import exact_sign
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.negligible_directions import left_out_findings
 from certus.proofs.types import RowData
 
 
@@ -128,7 +128,7 @@ def along_directions(
     ``only_objective``: without the excess, where there is no optimum.
     """
     careful = careful_excess(data, w, c, alpha, goal, only_objective)
-    left_out = left_out_of(careful.directions.left_out, len(w))
+    left_out = left_out_findings(careful.directions.left_out, len(w))
     return OrdinalResult(careful.objective, careful.error, careful.excess, left_out, True)
 
 

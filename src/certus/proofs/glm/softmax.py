@@ -43,7 +43,7 @@ from certus.proofs.glm.duality import (
 )
 from certus.proofs.glm.separation import separates
 from certus.proofs.linalg.linear_sums import UNIT, View
-from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.negligible_directions import left_out_findings
 from certus.proofs.linalg.repeated_columns import repeated_columns
 from certus.proofs.types import Matrix, RowData
 
@@ -295,7 +295,7 @@ def check(
     if unresolved and not (penalised or gap <= tol * f0 or separated or problem.infeasible):
         careful = problem.without_repeats(w, curvature.flat, tol)
         careful = careful or problem.careful_excess(w, b, fit_intercept)
-        extra["left_out"] = left_out_of(careful.left_out, len(problem.w))
+        extra["left_out"] = left_out_findings(careful.left_out, len(problem.w))
         if careful.unproven:
             gain = max(curvature.gain, f - f0)  # the intercept alone reaches f0
             extra |= {"unproven": careful.unproven, "at_least": gain / f0}

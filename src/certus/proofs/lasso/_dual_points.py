@@ -1,8 +1,8 @@
-r"""What a dual point proves of a penalised fit.
+r"""Dual points of a penalised fit, and the gaps that they prove.
 
-    F(w, b) ≥ D(a)        for every a that is allowed        gap = F(w, b) − D(a)
+    F(w, b) ≥ D(a)        for every feasible a        gap = F(w, b) − D(a)
 
-All numbers are known with what rounding can have done to them.
+All numbers include bounds of their rounding errors.
 """
 
 from typing import NamedTuple
@@ -12,12 +12,12 @@ import numpy as np
 from certus.proofs.glm.margins import shares
 
 
-class Proven(NamedTuple):
-    """Of each target: what the optimum is at least, and how far F can be above it."""
+class ProvenGap(NamedTuple):
+    """Lower bound of the optimum, and gap of F to it, for each target."""
 
     bound: np.ndarray
     gap: np.ndarray
-    coef_error: np.ndarray | None  # of each coefficient, at most; None: unknown
+    coef_error: np.ndarray | None  # bound for each coefficient; None: unknown
     proof: str
 
     def reaches(self, tol: float, f0: np.ndarray) -> bool:
@@ -25,9 +25,9 @@ class Proven(NamedTuple):
 
 
 class DualPoint(NamedTuple):
-    """Of one a, over D."""
+    """Sums over one a, divided by D."""
 
-    ay: np.ndarray  # Σ s y a, at least
-    aa: np.ndarray  # Σ s a², at most
+    ay: np.ndarray  # lower bound of Σ s y a
+    aa: np.ndarray  # upper bound of Σ s a²
     v: np.ndarray  # Σ s a x, (p, k), in the user's units
-    error: np.ndarray  # of v
+    error: np.ndarray  # bound of the error of v

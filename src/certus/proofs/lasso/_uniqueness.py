@@ -1,14 +1,14 @@
-r"""Are the lasso's coefficients the only ones? Predictions are; w need not be.
+r"""Uniqueness of the lasso's coefficients. Predictions are unique; w need not be.
 
-    Xw = Xu and ‖w‖₁ = ‖u‖₁:   both are optimal, for F sees no more of them
+    Xw = Xu and ‖w‖₁ = ‖u‖₁:   F(w) = F(u), so both are optimal
 
 Only columns with |v_j| = l1 can have w_j ≠ 0. If some combination n of these is constant,
-Σ_j n_j x̃_j = 0, then Σ_j n_j sign(v_j) = 0 as well, and w + tn is as good as w as long as no
-coefficient changes its sign against v_j: there is such a t ≠ 0 if sign(v_j)·n_j has one sign
+Σ_j n_j x̃_j = 0, then Σ_j n_j sign(v_j) = 0 as well, and w + tn is optimal, too, as long as no
+coefficient gets a sign opposite to v_j: there is such a t ≠ 0 if sign(v_j)·n_j has one sign
 wherever w_j = 0.
 
-Some of the rows can show that no combination exists. Where they do not, all rows are looked at, and
-what is found is confirmed by Σ_i s_i (Σ_j n_j x̃_ij)², again over all rows.
+A subset of the rows can show that no combination exists. If it does not, all rows are used, and
+each combination is confirmed by Σ_i s_i (Σ_j n_j x̃_ij)² over all rows.
 """
 
 from typing import Any
@@ -20,91 +20,94 @@ from certus.proofs.least_squares._passes import squares
 from certus.proofs.linalg.linear_sums import View, column_numbers
 from certus.proofs.types import Matrix, RowData
 
-MOST_COLUMNS = 2000  # that can be other than 0, for which this is looked at
-MOST_TARGETS = 8
-MOST_WORK = 2**33  # multiplications over all rows: a few seconds
-DEPENDENT = 1e-11  # what is left of a squared norm, of which rounding leaves less
-CONFIRMED = 1e-9  # ‖Σ n x‖ beside Σ |n| ‖x‖
+MAX_ACTIVE_COLUMNS = 2000  # that can be nonzero; with more, uniqueness is not checked
+MAX_CHECKED_TARGETS = 8
+MAX_GRAM_WORK = 2**33  # multiplications over all rows: a few seconds
+MAX_DEPENDENT_SQUARE = 1e-11  # relative residual of a squared norm; rounding leaves less
+MAX_CONFIRMED_SHARE = 1e-9  # ‖Σ n x‖ relative to Σ |n| ‖x‖
 
 
 def not_unique(fit: ResidualFit, v: np.ndarray, l1: float) -> list[dict[str, Any]] | None:
-    """Columns that can take over from others, and from which; None if there are none, or if they
-    were not looked for. v: minus the slope of the loss, (p, k)."""
-    for t in range(min(v.shape[1], MOST_TARGETS)):
-        found = _of_target(fit, fit.penalised[:, t], v[:, t], l1)
-        if found:
-            return found
+    """Columns that can replace others, and which; None if there are none, or if this was not
+    checked. v (p, k): minus the slope of the loss."""
+    for t in range(min(v.shape[1], MAX_CHECKED_TARGETS)):
+        exchanges = _exchanges_of_target(fit, fit.penalised[:, t], v[:, t], l1)
+        if exchanges:
+            return exchanges
     return None
 
 
-def _of_target(fit: ResidualFit, w: np.ndarray, v: np.ndarray, l1: float) -> list[dict[str, Any]]:
+def _exchanges_of_target(
+    fit: ResidualFit, w: np.ndarray, v: np.ndarray, l1: float
+) -> list[dict[str, Any]]:
     active = w != 0
-    # as near to l1 as the slopes of coefficients that are not 0
+    # tolerance: as close to l1 as the slopes of nonzero coefficients
     slack = np.max(np.abs(np.abs(v[active]) - l1), initial=0.0) / l1
     columns = np.flatnonzero(active | (np.abs(v) >= l1 * (1 - 2 * slack - 1e-9)))
     count, n = len(columns), fit.data.shape[0]
-    if not 1 < count <= MOST_COLUMNS or not active.any():
+    if not 1 < count <= MAX_ACTIVE_COLUMNS or not active.any():
         return []
     columns = columns[np.argsort(-np.abs(w[columns]), kind="stable")]
-    if not fit.data.sparse:  # most columns of a few sparse rows are all 0
-        some = fit.data.sample(2 * count + 256)
-        if not _dependent(some, columns, fit)[0] or n * count**2 > MOST_WORK:
+    if not fit.data.sparse:  # in a sparse subset most columns are 0
+        subset = fit.data.sample(2 * count + 256)
+        if not _dependent(subset, columns, fit)[0] or n * count**2 > MAX_GRAM_WORK:
             return []
-    found = []
+    exchanges = []
     for j, others, c in zip(*_dependent(fit.data, columns, fit), strict=True):
         change = np.zeros(len(w))
         change[j], change[others] = 1.0, -c
         if _can_move(w, v, change) and _confirmed(fit, change):
-            found.append({"column": int(j), "of": others.tolist(), "times": c.tolist()})
-    return found
+            exchanges.append({"column": int(j), "of": others.tolist(), "times": c.tolist()})
+    return exchanges
 
 
 def _dependent(
     data: RowData, columns: np.ndarray, fit: ResidualFit
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Columns that repeat those before them: which, which others, and how many times each."""
-    S, Sx, C = data.reduce(gram_of_some, columns, fit.view, square=True)
+    """Columns that are combinations of earlier ones: their indices, the others', and the
+    coefficients."""
+    S, Sx, C = data.reduce(gram_of_columns, columns, fit.view, square=True)
     if fit.fit_intercept:
         C = C - np.multiply.outer(Sx, Sx) / max(S, np.finfo(float).tiny)
     norm = np.sqrt(np.maximum(np.diagonal(C), 0.0))
     unit = np.where(norm > 0, norm, 1.0)
     C = C / unit / unit[:, None]
-    which: list[Any] = []
+    dependent: list[Any] = []
     others: list[Any] = []
-    times: list[Any] = []
+    factors: list[Any] = []
     if norm.all() and independent(C):
-        return which, others, times
-    L, kept = np.zeros_like(C), np.zeros(0, dtype=int)
-    for i in range(len(C)):  # Cholesky, a column at a time; those that add nothing are left out
-        r = len(kept)
+        return dependent, others, factors
+    L, retained = np.zeros_like(C), np.zeros(0, dtype=int)
+    for i in range(len(C)):  # Cholesky, column by column, without dependent columns
+        r = len(retained)
         row = L[i, :r]
-        left = C[i, i] - row @ row
-        if left > DEPENDENT:
-            L[:, r] = (C[:, i] - L[:, :r] @ row) / np.sqrt(left)
-            kept = np.append(kept, i)
+        remaining = C[i, i] - row @ row
+        if remaining > MAX_DEPENDENT_SQUARE:
+            L[:, r] = (C[:, i] - L[:, :r] @ row) / np.sqrt(remaining)
+            retained = np.append(retained, i)
         elif norm[i] > 0:
-            c = np.linalg.solve(L[kept, :r].T, row) * norm[i] / norm[kept]
-            part = np.abs(c) * norm[kept] > 1e-9 * norm[i]
-            which.append(columns[i])
-            others.append(columns[kept[part]])
-            # of the columns in the user's units
-            times.append((c * fit.q[columns[kept]] / fit.q[columns[i]])[part])
-    return which, others, times
+            c = np.linalg.solve(L[retained, :r].T, row) * norm[i] / norm[retained]
+            part = np.abs(c) * norm[retained] > 1e-9 * norm[i]
+            dependent.append(columns[i])
+            others.append(columns[retained[part]])
+            # in the user's units
+            factors.append((c * fit.q[columns[retained]] / fit.q[columns[i]])[part])
+    return dependent, others, factors
 
 
 def independent(C: np.ndarray) -> bool:
-    """No combination of columns is all but 0."""
+    """Return whether no combination of the columns is nearly 0."""
     try:
-        np.linalg.cholesky(C - 2 * DEPENDENT * np.eye(len(C)))
+        np.linalg.cholesky(C - 2 * MAX_DEPENDENT_SQUARE * np.eye(len(C)))
     except np.linalg.LinAlgError:
         return False
     return True
 
 
-def gram_of_some(
+def gram_of_columns(
     X: Matrix, y: np.ndarray, s: np.ndarray | None, columns: np.ndarray, view: View
 ) -> tuple[Any, Any, Any]:
-    """Σ s, Σ s x and Σ s x xᵀ of some columns as viewed."""
+    """Σ s, Σ s x and Σ s x xᵀ of the given columns, as viewed."""
     if not isinstance(X, np.ndarray):
         A = X[:, columns].astype(float)
         if view.q is not None:
@@ -121,15 +124,15 @@ def gram_of_some(
 
 
 def _can_move(w: np.ndarray, v: np.ndarray, change: np.ndarray) -> bool:
-    still = (w == 0) & (change != 0)
-    way = np.sign(v[still]) * np.sign(change[still])
-    return bool((way >= 0).all() or (way <= 0).all())
+    is_fixed = (w == 0) & (change != 0)
+    directions = np.sign(v[is_fixed]) * np.sign(change[is_fixed])
+    return bool((directions >= 0).all() or (directions <= 0).all())
 
 
 def _confirmed(fit: ResidualFit, change: np.ndarray) -> bool:
     fit.take_columns()
     u = change / fit.q
     size = np.abs(u) @ fit.size
-    level = np.atleast_1d(fit.mean @ u if fit.fit_intercept else 0.0)
-    (left,) = fit.data.reduce(squares, u[:, None], level, fit.view)
-    return bool(np.sqrt(left[0]) <= CONFIRMED * size)
+    constant = np.atleast_1d(fit.mean @ u if fit.fit_intercept else 0.0)
+    (remaining,) = fit.data.reduce(squares, u[:, None], constant, fit.view)
+    return bool(np.sqrt(remaining[0]) <= MAX_CONFIRMED_SHARE * size)

@@ -1,16 +1,17 @@
-r"""Penalties of linear regression: their values, and what a dual point may do with them.
+r"""Penalties of linear regression: their values, conjugates and subdifferentials.
 
     pen*(v) = sup_w vᵀw − pen(w)        F(w, b) ≥ (1/D) Σ_i s_i G_i(a_i) − pen*(v)
 
-Of each: ``value``; ``excludes``, what is wrong with a w that is not allowed; ``nearest_to_zero``,
-of all that are; ``support``, (c, t) with pen*(τv) ≤ τc for every 0 ≤ τ ≤ t; ``conjugate``, pen*(v)
-at most; ``distance``, of v_j to the subdifferential at w_j, at most; ``split``, (h, ε) with
+Each has ``value``; ``excludes``, why a w is infeasible; ``nearest_to_zero``, the feasible w that
+stands for 0; ``support``, (c, t) with pen*(τv) ≤ τc for every 0 ≤ τ ≤ t; ``conjugate``, a bound of
+pen*(v); ``distance``, a bound of the distance of v_j to the subdifferential at w_j; and ``split``,
+(h, ε) with
 
     pen(u) ≥ pen(w) + (v − h')ᵀ(u − w) − Σ_j ε_j      for every u and some h' with |h'_j| ≤ h_j,
 
-of which (distance, 0) is one. All hold for every v within ``error``.
+of which (distance, 0) is one. All bounds hold for every v within ``error``.
 
-Arrays are p×k in the user's units, and each column of w is its own problem.
+Arrays are p×k in the user's units, and each column of w is a separate problem.
 """
 
 from typing import Any, Protocol
@@ -19,11 +20,13 @@ import numpy as np
 
 from certus.proofs.linalg.linear_sums import UNIT, gamma
 
-LITTLE_LESS = 1 - 2.0**-50  # a quotient that rounding made no larger
+ROUND_DOWN = 1 - 2.0**-50  # factor that makes a rounded quotient a lower bound
 
 
-def cheaper(cost: np.ndarray, first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Of two (h, ε) the one with the smaller (h·cost)² + ε, coordinate by coordinate."""
+def cheaper_split(
+    cost: np.ndarray, first: tuple[Any, Any], second: tuple[Any, Any]
+) -> tuple[Any, Any]:
+    """Choose, for each coordinate, the (h, ε) with the smaller (h·cost)² + ε."""
     with np.errstate(invalid="ignore", over="ignore"):
         a, b = ((h * cost) ** 2 + epsilon for h, epsilon in (first, second))
     take = b < a
@@ -31,59 +34,62 @@ def cheaper(cost: np.ndarray, first: tuple[Any, Any], second: tuple[Any, Any]) -
 
 
 class PenaltyTerm(Protocol):
-    """pen(w) of w (p, k), a number for each column."""
+    """Interface: pen(w) of w (p, k), one number for each column."""
 
     @property
     def convex(self) -> bool: ...
 
     @property
     def bounded(self) -> bool:
-        """Is pen* finite about 0?"""
+        """Whether pen* is finite near 0."""
         ...
 
     @property
     def l2(self) -> float:
-        """The curvature, at least."""
+        """Lower bound of the curvature."""
         ...
 
     def value(self, w: np.ndarray) -> np.ndarray: ...
 
     def excludes(self, w: np.ndarray) -> str:
-        """Why w is not allowed, or ""."""
+        """Why w is infeasible, or ""."""
         ...
 
     def nearest_to_zero(self, w: np.ndarray) -> np.ndarray:
-        """The model that stands for w = 0."""
+        """The feasible w that stands for w = 0."""
         ...
 
     def support(self, v: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(c, τ): pen*(tv) ≤ tc for t ≤ τ, for every v within ``error``. Of convex terms."""
+        """(c, τ) with pen*(tv) ≤ tc for t ≤ τ and every v within ``error``. Convex terms only."""
         ...
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """pen*(v), at most, for every v within ``error``. Of convex terms."""
+        """Bound of pen*(v) for every v within ``error``. Convex terms only."""
         ...
 
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """How far v is from ∂pen(w), coordinate by coordinate, at most."""
+        """Bounds of the distance of v_j to ∂pen(w)_j."""
         ...
 
     def split(
         self, w: np.ndarray, v: np.ndarray, error: np.ndarray, cost: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(h, ε) with pen(u) ≥ pen(w) + (v − h)(u − w) − ε, the cheapest. Of convex terms."""
+        """Cheapest (h, ε) with pen(u) ≥ pen(w) + (v − h)(u − w) − ε. Convex terms only."""
         ...
 
 
 class ElasticNetTerm:
-    """l1‖w‖₁ + l2/2 ‖w‖², over w ≥ 0 if ``positive``. pen* = Σ_j [|v_j| − l1]₊²/(2 l2), or of
-    [v_j − l1]₊; where l2 = 0, 0 if these are all 0 and else infinite."""
+    """l1‖w‖₁ + l2/2 ‖w‖², over w ≥ 0 if ``positive``.
+
+    pen* = Σ_j [|v_j| − l1]₊²/(2 l2), with v_j for |v_j| if ``positive``; for l2 = 0, pen* = 0 if
+    all terms are 0, else infinite.
+    """
 
     convex = True
 
     def __init__(self, l1: float, l2: float, positive: bool = False):
         self.l1, self.l2, self.positive = float(l1), float(l2), positive
-        self.bounded = self.l1 > 0 or self.l2 > 0  # pen* is finite about 0
+        self.bounded = self.l1 > 0 or self.l2 > 0  # pen* is finite near 0
 
     def value(self, w: np.ndarray) -> Any:
         value = self.l1 * np.abs(w).sum(axis=0)
@@ -102,14 +108,14 @@ class ElasticNetTerm:
     def support(self, v: np.ndarray, error: np.ndarray) -> tuple[Any, Any]:
         largest = self._size(v, error).max(axis=0, initial=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(largest > 0, self.l1 / largest, np.inf) * LITTLE_LESS
-        return np.zeros_like(most), most
+            bound = np.where(largest > 0, self.l1 / largest, np.inf) * ROUND_DOWN
+        return np.zeros_like(bound), bound
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
         beyond = np.maximum(self._size(v, error) - self.l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(beyond > 0, beyond**2 / (2 * self.l2), 0.0).sum(axis=0)
-        return most * (1 + gamma(len(v) + 8))
+            bound = np.where(beyond > 0, beyond**2 / (2 * self.l2), 0.0).sum(axis=0)
+        return bound * (1 + gamma(len(v) + 8))
 
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> Any:
         at_zero = np.maximum(self._size(v, error) - self.l1, 0.0)
@@ -119,14 +125,14 @@ class ElasticNetTerm:
     def split(
         self, w: np.ndarray, v: np.ndarray, error: np.ndarray, cost: np.ndarray
     ) -> tuple[Any, Any]:
-        """l1|u| ≥ zu for every |z| ≤ l1: a w_j all but 0 may be looked at as if it were 0."""
+        """As l1|u| ≥ zu for every |z| ≤ l1, a w_j that is nearly 0 may be treated as 0."""
         smooth = v - self.l2 * w
         error = error + 2 * UNIT * (np.abs(v) + self.l2 * np.abs(w))
         z = np.clip(smooth, -np.inf if self.positive else -self.l1, self.l1)
         epsilon = np.abs(w) * (self.l1 - np.sign(w) * z + error + 4 * UNIT * np.abs(z))
         as_zero = np.maximum(self._size(smooth, error) - self.l1, 0.0)
         exactly = self.distance(w, v, error), np.zeros_like(w)
-        return cheaper(cost, exactly, (as_zero, epsilon))
+        return cheaper_split(cost, exactly, (as_zero, epsilon))
 
 
 class GroupTerm:
@@ -140,7 +146,7 @@ class GroupTerm:
         self.radius = float(strength) * np.sqrt(np.bincount(self.group))[:, None]
 
     def _norms(self, v: np.ndarray) -> Any:
-        """‖v_g‖₂, (groups, k), also of v whose squares are out of reach."""
+        """‖v_g‖₂, (groups, k), without overflow of squares."""
         largest = np.zeros((len(self.radius), v.shape[1]))
         np.maximum.at(largest, self.group, np.abs(v))
         unit = np.where(largest > 0, largest, 1.0)
@@ -160,14 +166,14 @@ class GroupTerm:
     def support(self, v: np.ndarray, error: np.ndarray) -> tuple[Any, Any]:
         norms = self._norms(np.abs(v) + error) * (1 + gamma(len(v) + 8))
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(norms > 0, self.radius / norms, np.inf).min(axis=0) * LITTLE_LESS
-        return np.zeros_like(most), most
+            bound = np.where(norms > 0, self.radius / norms, np.inf).min(axis=0) * ROUND_DOWN
+        return np.zeros_like(bound), bound
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
         return np.full(v.shape[1], np.inf)  # ``support`` says all
 
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> Any:
-        """Of 0 groups to the nearest point of the ball, of others to the one gradient."""
+        """Distance to the ball for groups that are 0, to the gradient for the others."""
         size, length = self._norms(v), self._norms(w)
         inside = self._norms(np.abs(v) + error) * (1 + gamma(len(v) + 8)) <= self.radius
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -203,7 +209,7 @@ class BoxTerm:
 
     def excludes(self, w: np.ndarray) -> str:
         outside = ((w < self.low) | (w > self.high)).any()
-        return "a coefficient is outside the box that was asked for" if outside else ""
+        return "a coefficient is outside the box" if outside else ""
 
     def nearest_to_zero(self, w: np.ndarray) -> Any:
         return np.clip(np.zeros_like(w), self.low, self.high)
@@ -214,8 +220,8 @@ class BoxTerm:
                              for e in (error, -error)])  # fmt: skip
             ends = np.where(np.isnan(ends), 0.0, ends)  # 0·∞
         size = np.abs(ends).max(axis=0)
-        most = (ends.max(axis=0) + gamma(len(v) + 4) * size).sum(axis=0)
-        return most, np.full(v.shape[1], np.inf)
+        bound = (ends.max(axis=0) + gamma(len(v) + 4) * size).sum(axis=0)
+        return bound, np.full(v.shape[1], np.inf)
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
         return np.full(v.shape[1], np.inf)  # ``support`` says all
@@ -228,12 +234,12 @@ class BoxTerm:
     def split(
         self, w: np.ndarray, v: np.ndarray, error: np.ndarray, cost: np.ndarray
     ) -> tuple[Any, Any]:
-        """v(u − w) is largest at an end, which is near where w_j is all but at it."""
+        """v(u − w) is largest at an end of the interval, and small there if w_j is close to it."""
         with np.errstate(invalid="ignore"):
             up, down = (self.high - w) * (v + error), (self.low - w) * (v - error)
         epsilon = np.fmax(np.fmax(up, down), 0.0) * (1 + gamma(4))
         exactly = self.distance(w, v, error), np.zeros_like(w)
-        return cheaper(cost, exactly, (np.zeros_like(w), epsilon))
+        return cheaper_split(cost, exactly, (np.zeros_like(w), epsilon))
 
 
 class SimplexTerm:
@@ -251,9 +257,9 @@ class SimplexTerm:
     def excludes(self, w: np.ndarray) -> str:
         if (w < 0).any():
             return "a coefficient is below 0, which the simplex excludes"
-        off = np.abs(w.sum(axis=0) - self.total)
-        if (off > gamma(4 * len(w) + 64) * self.total).any():  # what rounding makes of the sum
-            return f"the coefficients do not sum to {self.total:g}, as the simplex asks"
+        difference = np.abs(w.sum(axis=0) - self.total)
+        if (difference > gamma(4 * len(w) + 64) * self.total).any():  # rounding of the sum
+            return f"the coefficients do not sum to {self.total:g}, as the simplex requires"
         return ""
 
     def nearest_to_zero(self, w: np.ndarray) -> Any:
@@ -261,14 +267,14 @@ class SimplexTerm:
 
     def support(self, v: np.ndarray, error: np.ndarray) -> tuple[Any, Any]:
         largest, size = (v + error).max(axis=0), (np.abs(v) + error).max(axis=0)
-        most = self.total * (largest + gamma(4) * size)
-        return most, np.full(v.shape[1], np.inf)
+        bound = self.total * (largest + gamma(4) * size)
+        return bound, np.full(v.shape[1], np.inf)
 
     def conjugate(self, v: np.ndarray, error: np.ndarray) -> Any:
         return np.full(v.shape[1], np.inf)  # ``support`` says all
 
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> Any:
-        """v_j = μ where w_j > 0, v_j ≤ μ where w_j = 0; μ the mean of the first."""
+        """Distance to v_j = μ where w_j > 0 and v_j ≤ μ where w_j = 0, with μ the w-mean of v."""
         level = (w * v).sum(axis=0) / np.maximum(w.sum(axis=0), np.finfo(float).tiny)
         slack = error + gamma(4) * (np.abs(v) + np.abs(level))
         above = v - level
@@ -281,7 +287,7 @@ class SimplexTerm:
 
 
 class ConcaveTerm:
-    """λ|u| near 0, flatter and flatter, and from γλ on constant: no bound is known.
+    """λ|u| near 0, with a decreasing slope, constant from γλ on: no bound is known.
 
     MCP: slope λ − |u|/γ.   SCAD: λ up to λ, then (γλ − |u|)/(γ − 1).
     """
@@ -302,7 +308,7 @@ class ConcaveTerm:
         raise NotImplementedError
 
     def bend(self, w: np.ndarray) -> Any:
-        """−pen''(w_j): what the loss must curve at least."""
+        """−pen''(w_j), which the curvature of the loss must exceed."""
         raise NotImplementedError
 
     def distance(self, w: np.ndarray, v: np.ndarray, error: np.ndarray) -> Any:
@@ -346,24 +352,24 @@ class SCADTerm(ConcaveTerm):
 
 
 def group_numbers(groups: list[Any], p: int) -> Any:
-    """(p,) numbers 0, 1, … from such numbers, or from a list of the columns of each group."""
-    if len(groups) == p and all(np.ndim(one) == 0 for one in groups):
+    """Group number of each column, (p,), from group labels or from lists of columns."""
+    if len(groups) == p and all(np.ndim(group) == 0 for group in groups):
         return np.unique(np.asarray(groups), return_inverse=True)[1]
     number = np.full(p, -1)
     for g, columns in enumerate(groups):
         number[np.asarray(columns, dtype=int)] = g
     if (number < 0).any() or sum(len(columns) for columns in groups) != p:
-        raise ValueError("every column belongs to one group, and to no other")
+        raise ValueError("every column must belong to exactly one group")
     return number
 
 
 def term_of(penalty: dict[str, Any], p: int) -> PenaltyTerm:
-    """The penalty that a model names, for p columns."""
-    given = dict(penalty)
-    name = given.pop("name")
+    """Penalty from its name and parameters, for p columns."""
+    parameters = dict(penalty)
+    name = parameters.pop("name")
     if name in ("group_l2", "box"):
-        given["p"] = p
-    return PENALTY_TERMS[name](**given)
+        parameters["p"] = p
+    return PENALTY_TERMS[name](**parameters)
 
 
 PENALTY_TERMS: dict[str, Any] = {

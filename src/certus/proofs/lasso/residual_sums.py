@@ -1,11 +1,12 @@
-r"""Losses of a residual r = y − xᵀw − b, and the sums over rows that a dual point is made of.
+r"""Losses of a residual r = y − xᵀw − b, and the sums over rows that make a dual point.
 
     squared: ½r²        huber: ½r² where |r| ≤ δ, and δ|r| − ½δ² beyond
 
-The dual point is a = ℓ'(r), which is r, or r cut to [−δ, δ], and G(a) = y·a − a²/2 for both.
-A free intercept needs Σ s a = 0. Of squares the mean of a is taken away. Huber's a must stay within
-±δ: something is taken away from *inner* rows alone, |r| ≤ δ/2; or, where these are too few, the
-heavier of its two signs is scaled by ρ ≤ 1. All sums are kept for both signs and the inner rows.
+The dual point is a = ℓ'(r), which is r, or r clipped to [−δ, δ], and G(a) = y·a − a²/2 for both.
+With an intercept Σ s a = 0 is required. For squares the mean of a is subtracted. Huber's a must
+stay within ±δ: a constant is subtracted from *inner* rows only, |r| ≤ δ/2; or, if these are too
+few, the heavier of the two signs is scaled by ρ ≤ 1. So there are sums for both signs and for the
+inner rows.
 """
 
 from typing import Any, NamedTuple
@@ -21,8 +22,8 @@ class SquaredResidual(NamedTuple):
     """½r². A dual point may be scaled by any τ."""
 
     delta: float = np.inf
-    most: float = np.inf  # τ
-    sets: int = 1  # of rows that are summed apart where the intercept is free
+    max_tau: float = np.inf  # τ
+    sets: int = 1  # of rows that are summed separately if there is an intercept
 
     @staticmethod
     def slope(r: np.ndarray) -> Any:
@@ -30,10 +31,10 @@ class SquaredResidual(NamedTuple):
 
 
 class HuberResidual(NamedTuple):
-    """½r² near 0, δ|r| − ½δ² beyond. A dual point may be made smaller."""
+    """½r² near 0, δ|r| − ½δ² beyond. A dual point may be scaled down."""
 
     delta: float
-    most: float = 1.0
+    max_tau: float = 1.0
     sets: int = 3
 
     def slope(self, r: np.ndarray) -> Any:
@@ -44,8 +45,8 @@ ResidualLoss = SquaredResidual | HuberResidual
 
 
 class LossSums(NamedTuple):
-    """Of x and y as viewed, with weights s; k targets. Sets: all rows, or (a > 0, a < 0, inner), of
-    which the last has a = 1."""
+    """Sums over x and y as viewed, with weights s, for k targets. Sets: all rows, or (a > 0, a < 0,
+    inner), where the last has 1 for a."""
 
     S: float  # Σ s
     XX: float  # Σ s ‖x‖², over all columns
@@ -68,7 +69,7 @@ def loss_sums(
     loss: ResidualLoss,
     sets: int,
 ) -> LossSums:
-    """Of one block of rows."""
+    """Sums of one block of rows."""
     k = w.shape[1]
     y = np.subtract(y, view.c_y, dtype=float)
     XX, value = 0.0, np.zeros(k)
@@ -80,15 +81,15 @@ def loss_sums(
         a, weight = loss.slope(r), None if s is None else s[part]
         sa = a if weight is None else weight[:, None] * a
         value += np.einsum("ij,ij->j", sa, r - a / 2)
-        each = [sa]
+        subsets = [sa]
         if sets > 1:
             inner = (np.abs(r) <= loss.delta / 2) * (1.0 if weight is None else weight[:, None])
-            each = [np.maximum(sa, 0.0), np.minimum(sa, 0.0), inner]
-        for i, one in enumerate(each):
-            total[i] += one.sum(axis=0)
-            aa[i] += np.einsum("ij,ij->j", one, a)
-            ay[i] += np.einsum("ij,ij->j", one, y[part])
-        norms, Zg = norms_and_transposed(Z, weight, np.hstack(each))
+            subsets = [np.maximum(sa, 0.0), np.minimum(sa, 0.0), inner]
+        for i, subset in enumerate(subsets):
+            total[i] += subset.sum(axis=0)
+            aa[i] += np.einsum("ij,ij->j", subset, a)
+            ay[i] += np.einsum("ij,ij->j", subset, y[part])
+        norms, Zg = norms_and_transposed(Z, weight, np.hstack(subsets))
         XX, V = XX + norms, V + Zg
     sy = y if s is None else s[:, None] * y
     return LossSums(
@@ -119,6 +120,6 @@ def constant_sums(
             r[part] -= product(Z, w)
     a = loss.slope(r)
     weight = np.ones((len(y), 1)) if s is None else s[:, None]
-    near = np.abs(r) <= loss.delta
-    terms = a * (r - a / 2), a, near, a * a
+    inner = np.abs(r) <= loss.delta
+    terms = a * (r - a / 2), a, inner, a * a
     return tuple((weight * term).sum(axis=0) for term in terms)

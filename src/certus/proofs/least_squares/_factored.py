@@ -1,17 +1,16 @@
-r"""Least squares and ridge proven from a factor of all rows, and what the data hold only weakly.
+r"""Proofs of least squares and ridge from a factor of all rows, also for nearly dependent columns.
 
 Let X̃ = QRD, D the columns' norms, R = UΣVᵀ up to ‖R − UΣVᵀ‖ ≤ δ (rounding), and h = −∇f/2, in
 columns scaled by D.
 
-α = 0. For columns that are independent, σ_min > δ,
+α = 0. For independent columns, σ_min > δ,
 
     hᵀG⁻¹h ≤ Σ_k (v_kᵀh)²/σ_k² / (1 − δ/σ_min)²        since ‖Rx‖ ≥ (1 − δ/σ_min)‖ΣVᵀx‖
 
-Where σ_min is not far above δ the columns are nearly dependent, and the proof goes on in three
-steps. (1) It is made in twice the digits (``_nearly_dependent``). (2) If that proves
-nothing, directions that are negligible by the one rule (``negligible_directions``) are left
-out: one coefficient of each is held where it is, and the claim says so. (3) What is then still too
-weak to be seen leaves the fit unproven.
+If σ_min is not far above δ the columns are nearly dependent, and there are three further steps.
+(1) The proof is repeated in twice the working precision (``_nearly_dependent``). (2) If that fails,
+negligible directions (``negligible_directions``) are left out: one coefficient of each is fixed,
+and the claim says so. (3) If directions remain that cannot be resolved, the fit is unproven.
 
 α > 0. Every direction is curved by α at least. Along V_R, the singular directions with σ > 8δ, and
 V_N, all others,
@@ -20,9 +19,9 @@ V_N, all others,
     E_R = Σ_k (v_kᵀh)²/(σ_k² + α) / (1 − δ/√α)         xᵀ(G + αI)x ≥ (‖ΣVᵀx‖ − δ‖x‖)² + α‖x‖²
     E_N = ((σ_N + δ)‖r‖ + α‖V_Nᵀw‖)²/α                 V_Nᵀh = V_NᵀX̃ᵀr − αV_Nᵀw,  ‖X̃V_N‖ ≤ σ_N + δ
 
-(or ‖V_Nᵀh‖²/α, if that is less; and 2(1 + δ²/α) for 1/(1 − δ/√α)), and w* is as near as
+(or ‖V_Nᵀh‖²/α, if that is less; and 2(1 + δ²/α) for 1/(1 − δ/√α)), and
 
-    ‖w − w*‖ ≤ √(E_R/(σ_R² + α)) + √(E_N/α),           σ_R the least of the first.
+    ‖w − w*‖ ≤ √(E_R/(σ_R² + α)) + √(E_N/α),           σ_R the smallest σ along V_R.
 """
 
 from typing import Any
@@ -30,51 +29,51 @@ from typing import Any
 import numpy as np
 
 from certus.proofs.least_squares._nearly_dependent import (
-    WEAK,
+    WEAK_SINGULAR_FACTOR,
+    excess_of_nearly_dependent,
     negligible_columns,
-    of_nearly_dependent_columns,
 )
-from certus.proofs.least_squares._problem import Excess, Factor, SquaresProblem
+from certus.proofs.least_squares._problem import ColumnFactor, SquaresExcess, SquaresProblem
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import left_out_of
+from certus.proofs.linalg.negligible_directions import left_out_findings
 
-TOO_SMALL = "directions in which alpha is too small beside rounding to be seen"
-NEARLY_DEPENDENT = "combinations of the {:,} columns that are too small beside rounding to be seen"
-CAREFUL_WORK = 2**28  # rows × columns² in twice the digits: some seconds
+ALPHA_TOO_SMALL = "directions in which alpha is too small to be distinguished from rounding"
+NEARLY_DEPENDENT = "combinations of the {:,} columns that cannot be distinguished from rounding"
+MAX_ACCURATE_WORK = 2**28  # rows × columns² in twice the working precision: a few seconds
 
 
-def of_independent_columns(
-    problem: SquaresProblem, factor: Factor, keep: np.ndarray
-) -> Excess | None:
-    """α = 0, for those columns; None where they are too nearly dependent."""
+def excess_of_independent(
+    problem: SquaresProblem, factor: ColumnFactor, keep: np.ndarray
+) -> SquaresExcess | None:
+    """Excess along the columns ``keep`` for α = 0; None if they are too nearly dependent."""
     sigma, V, delta = factor.of(keep)
     p, k = problem.w.shape
-    nothing = np.zeros(k)
+    zeros = np.zeros(k)
     if len(keep) == 0:
-        return Excess(nothing, nothing, np.zeros((p, k)), nothing, nothing)
-    if len(sigma) < len(keep) or not sigma[-1] > WEAK * delta:
+        return SquaresExcess(zeros, zeros, np.zeros((p, k)), zeros, zeros)
+    if len(sigma) < len(keep) or not sigma[-1] > WEAK_SINGULAR_FACTOR * delta:
         return None
     h, h_error = (v[keep] / factor.scale[keep, None] for v in (problem.h, problem.h_error))
     u, u_error = V.T @ h / sigma[:, None], np.abs(V).T @ h_error / sigma[:, None]
-    worse = 1 / (1 - delta / sigma[-1]) ** 2
+    inflation = 1 / (1 - delta / sigma[-1]) ** 2
     step = np.zeros((p, k))
     step[keep] = V @ (u / sigma[:, None]) / factor.scale[keep, None]
-    excess, error = (worse * (v**2).sum(axis=0) for v in (u, u_error))
-    far = np.sqrt(excess) + np.sqrt(error) + problem.r_error
-    reach = far / (sigma[-1] - delta) * (problem.q / factor.scale)[keep].max()
-    return Excess(excess, error, step, reach, (u**2).sum(axis=0))
+    excess, error = (inflation * (v**2).sum(axis=0) for v in (u, u_error))
+    distance = np.sqrt(excess) + np.sqrt(error) + problem.r_error
+    reach = distance / (sigma[-1] - delta) * (problem.q / factor.scale)[keep].max()
+    return SquaresExcess(excess, error, step, reach, (u**2).sum(axis=0))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def of_penalised(problem: SquaresProblem, factor: Factor) -> Excess:
-    """α > 0, in the columns' own units as viewed."""
+def excess_of_penalised(problem: SquaresProblem, factor: ColumnFactor) -> SquaresExcess:
+    """Excess for α > 0, in the units of the viewed columns."""
     p, k = problem.w.shape
     R = factor.R * factor.scale
     _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
     delta = np.float64(2 * UNIT * max(p, 64) * np.max(sigma, initial=0.0))
-    strong = sigma > WEAK * delta
+    strong = sigma > WEAK_SINGULAR_FACTOR * delta
     sigma_N, s, V = float(np.max(sigma[~strong], initial=0.0)), sigma[strong], Vt[strong].T
-    out = Excess(np.zeros(k), np.zeros(k), np.zeros((p, k)), np.zeros(k), np.zeros(k))
+    result = SquaresExcess(np.zeros(k), np.zeros(k), np.zeros((p, k)), np.zeros(k), np.zeros(k))
     rss = np.sqrt(problem.sums.Srr) + problem.r_error
     for t in range(k):
         alpha = problem.alpha[:, t]
@@ -83,55 +82,62 @@ def of_penalised(problem: SquaresProblem, factor: Factor) -> Excess:
             continue
         h, h_error, w = problem.h[:, t], problem.h_error[:, t], problem.w[:, t]
         doubt = delta / np.sqrt(a)
-        worse = 1 / (1 - doubt) if doubt < 0.5 else 2 * (1 + doubt**2)
+        inflation = 1 / (1 - doubt) if doubt < 0.5 else 2 * (1 + doubt**2)
         u, u_error = V.T @ h, np.abs(V).T @ h_error
-        out.seen[t] = np.sum(u**2 / (s**2 + a))
-        E_R = worse * out.seen[t]
-        lost = worse * np.sum(u_error**2 / (s**2 + a))
-        rest, rest_error = h - V @ u, h_error @ h_error / a
-        E_N = rest @ rest / a
+        result.nominal_excess[t] = np.sum(u**2 / (s**2 + a))
+        E_R = inflation * result.nominal_excess[t]
+        rounding_part = inflation * np.sum(u_error**2 / (s**2 + a))
+        remainder, remainder_error = h - V @ u, h_error @ h_error / a
+        E_N = remainder @ remainder / a
         if alpha.max() == a and not problem.positive:
-            # V is orthonormal but for rounding
+            # V is orthonormal up to rounding
             outside = np.linalg.norm(w - V @ (V.T @ w))
-            out.seen[t] += a * outside**2
+            result.nominal_excess[t] += a * outside**2
             outside += gamma(4 * p + 8) * np.linalg.norm(w)
             direct = ((sigma_N + delta) * rss[t] + a * outside) ** 2 / a
-            if direct < (np.sqrt(E_N) + np.sqrt(rest_error)) ** 2:
-                E_N, rest_error = direct, 0.0
+            if direct < (np.sqrt(E_N) + np.sqrt(remainder_error)) ** 2:
+                E_N, remainder_error = direct, 0.0
         else:
-            out.seen[t] += E_N
-        out.excess[t], out.error[t] = (np.sqrt(E_R) + np.sqrt(E_N)) ** 2, lost + rest_error
-        out.step[:, t] = V @ (u / (s**2 + a)) + rest / a
+            result.nominal_excess[t] += E_N
+        result.excess[t], result.error[t] = (
+            (np.sqrt(E_R) + np.sqrt(E_N)) ** 2,
+            rounding_part + remainder_error,
+        )
+        result.step[:, t] = V @ (u / (s**2 + a)) + remainder / a
         least = float(s[-1]) if len(s) else 0.0
-        far = (np.sqrt(E_R) + np.sqrt(lost)) / np.sqrt(least**2 + a)
-        far += (np.sqrt(E_N) + np.sqrt(rest_error)) / np.sqrt(a)
-        # residuals that are off by e move w by (G + αI)⁻¹X̃ᵀe
-        far += problem.r_error[t] * np.max(s / (s**2 + a), initial=0.5 / np.sqrt(a) * (sigma_N > 0))
-        out.coef_error[t] = far * problem.q.max() * (1 + 1e-9)
-    return out
+        distance = (np.sqrt(E_R) + np.sqrt(rounding_part)) / np.sqrt(least**2 + a)
+        distance += (np.sqrt(E_N) + np.sqrt(remainder_error)) / np.sqrt(a)
+        # an error e of the residuals moves w by (G + αI)⁻¹X̃ᵀe
+        distance += problem.r_error[t] * np.max(
+            s / (s**2 + a), initial=0.5 / np.sqrt(a) * (sigma_N > 0)
+        )
+        result.coef_error[t] = distance * problem.q.max() * (1 + 1e-9)
+    return result
 
 
 def from_all_rows(
-    problem: SquaresProblem, factor: Factor, tol: float, rank: int | None
+    problem: SquaresProblem, factor: ColumnFactor, tol: float, rank: int | None
 ) -> dict[str, Any]:
-    """The answer of ``least_squares.check``. ``rank``: what the model claims."""
+    """Result of ``least_squares.check``. ``rank``: the rank that the model states."""
     p, varying = len(problem.w), varying_columns(problem)
     if problem.positive and not problem.alpha.any():
-        answer, weak = _of_free_columns(problem, factor, varying, tol)
+        answer, weak = _answer_of_free_columns(problem, factor, varying, tol)
         if not weak:
             answer = {**answer, "rank": len(varying), "norm": problem.norm / problem.q}
-            return _without_coefficients(answer)  # E says nothing of columns held at 0
-    answer, weak = _of_columns(problem, factor, varying, tol)
-    if _worth_more_digits(problem, answer, weak, tol, varying):
-        careful = _carefully(problem, factor, varying)
-        if careful is not None and (weak or careful["residual"] < answer["residual"]):
-            answer, weak = careful, bool(careful["residual"] > tol and weak)
+            return _without_coefficients(answer)  # E does not cover columns fixed at 0
+    answer, weak = _answer_of_columns(problem, factor, varying, tol)
+    if _needs_more_digits(problem, answer, weak, tol, varying):
+        accurate = _accurate_answer(problem, factor, varying)
+        if accurate is not None and (weak or accurate["residual"] < answer["residual"]):
+            answer, weak = accurate, bool(accurate["residual"] > tol and weak)
     answer["rank"] = len(varying)
     wrong = answer["residual"] > tol or (rank is not None and rank < len(varying))
     if weak or (wrong and not problem.alpha.all()):
-        answer = _leaving_out(problem, factor, tol, answer, varying)
+        answer = _answer_leaving_out(problem, factor, tol, answer, varying)
     if len(varying) < p and not problem.alpha.all():
-        answer = _without_coefficients(answer)  # the intercept can take over from a constant column
+        answer = _without_coefficients(
+            answer
+        )  # a constant column is exchangeable with the intercept
     sigma = factor.of(np.arange(p))[0]
     if problem.data.shape[0] <= p and not problem.alpha.all():
         answer["rank"] = rank_of_few_rows(problem, factor)
@@ -140,21 +146,21 @@ def from_all_rows(
     with np.errstate(over="ignore"):
         norm = problem.norm / problem.q
         singular = np.linalg.svd(factor.R * norm, compute_uv=False)
-    # R has no row for the mean: of no more rows than columns the least one is 0
+    # R has no row for the mean: with no more rows than columns the smallest singular value is 0
     answer["singular"] = np.pad(singular, (0, max(0, min(problem.data.shape) - len(singular))))
     answer["norm"] = norm
     return answer
 
 
 def varying_columns(problem: SquaresProblem) -> Any:
-    """Those that are not one number in all rows of weight above 0 (or 0, without an intercept):
-    what these do to a score, the intercept does too."""
+    """Columns that are not constant over the rows of positive weight (not 0, without an intercept);
+    constant columns are exchangeable with the intercept."""
     p = len(problem.w)
     if problem.norm.all():
         return np.arange(p)
-    low, high = problem.data.reduce(_range, combine=_wider_range)
-    one_number = (low == high) if problem.fit_intercept else (low == 0) & (high == 0)
-    return np.flatnonzero(~one_number)
+    low, high = problem.data.reduce(_range, combine=_widen_range)
+    is_constant = (low == high) if problem.fit_intercept else (low == 0) & (high == 0)
+    return np.flatnonzero(~is_constant)
 
 
 def _range(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any]:
@@ -162,51 +168,53 @@ def _range(X: np.ndarray, y: np.ndarray, s: np.ndarray | None) -> tuple[Any, Any
     return X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
 
 
-def _wider_range(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
+def _widen_range(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
     return np.minimum(left[0], right[0]), np.maximum(left[1], right[1])
 
 
-def _of_free_columns(
-    problem: SquaresProblem, factor: Factor, varying: np.ndarray, tol: float
+def _answer_of_free_columns(
+    problem: SquaresProblem, factor: ColumnFactor, varying: np.ndarray, tol: float
 ) -> tuple[dict[str, Any], bool]:
-    """w ≥ 0, α = 0: the answer from columns that are not held at 0.
+    """Result for w ≥ 0 and α = 0 from the columns not fixed at 0, and whether it is too weak.
 
-    h + μ may stand for h, for any μ ≥ 0 with μᵀw = 0. Let E = h_Aᵀ(G_AA)⁻¹h_A of some columns A, so
-    that h_A = X̃_Aᵀe with ‖e‖² = E. If all other columns have w_j = 0 and h_j ≤ x̃_jᵀe, then h + μ =
-    X̃ᵀe for some such μ, and f − f* ≤ E. It is enough that h_j ≤ −‖x̃_j‖√E.
+    h may be replaced by h + μ for any μ ≥ 0 with μᵀw = 0. Let E = h_Aᵀ(G_AA)⁻¹h_A of some columns
+    A, so that h_A = X̃_Aᵀe with ‖e‖² = E. If all other columns have w_j = 0 and h_j ≤ x̃_jᵀe, then
+    h + μ = X̃ᵀe for some such μ, and f − f* ≤ E. It is enough that h_j ≤ −‖x̃_j‖√E.
     """
     w, h, size = problem.w[varying], problem.unclipped[varying], problem.size[varying]
     margin = problem.h_error[varying] + np.multiply.outer(size, problem.r_error)
     answer: dict[str, Any] = {}
     weak = True
     for _ in range(3):
-        held = ((w == 0) & (h < -2 * margin)).all(axis=1)
-        found = of_independent_columns(problem, factor, varying[~held])
-        if found is None:
+        fixed = ((w == 0) & (h < -2 * margin)).all(axis=1)
+        excess = excess_of_independent(problem, factor, varying[~fixed])
+        if excess is None:
             break
-        answer, _ = _of_columns(problem, factor, varying[~held], tol)
-        length = np.sqrt(problem.excess_of(found))
+        answer, _ = _answer_of_columns(problem, factor, varying[~fixed], tol)
+        length = np.sqrt(problem.total_excess(excess))
         needed = problem.h_error[varying] + np.multiply.outer(size, length)
-        if (h[held] <= -needed[held]).all():
+        if (h[fixed] <= -needed[fixed]).all():
             weak = False
             break
         margin = np.maximum(margin, needed)
     return answer, weak
 
 
-def _worth_more_digits(
+def _needs_more_digits(
     problem: SquaresProblem, answer: dict[str, Any], weak: bool, tol: float, keep: np.ndarray
 ) -> bool:
-    """Without a penalty, and where rounding is what keeps the proof from reaching tol."""
+    """Return whether there is no penalty and only rounding keeps the proof from reaching tol."""
     if problem.alpha.any() or problem.positive or answer["residual"] <= tol:
         return False
     n = problem.data.shape[0]
-    return bool(n * len(keep) ** 2 <= CAREFUL_WORK and (weak or answer["seen"] <= tol))
+    return bool(
+        n * len(keep) ** 2 <= MAX_ACCURATE_WORK and (weak or answer["nominal_residual"] <= tol)
+    )
 
 
-def rank_of_few_rows(problem: SquaresProblem, factor: Factor) -> int:
-    """Singular values above rounding: of the factorisation, and of columns that are known to
-    ε‖x_j‖."""
+def rank_of_few_rows(problem: SquaresProblem, factor: ColumnFactor) -> int:
+    """Number of singular values above the rounding of the factorisation and of the columns, which
+    are accurate to ε‖x_j‖."""
     p, eps = len(problem.w), problem.data.eps
     _, sigma, Vt = np.linalg.svd(factor.R, full_matrices=False)
     size = np.hypot(problem.norm / problem.q, np.sqrt(problem.sums.S) * problem.user_mean)
@@ -215,91 +223,111 @@ def rank_of_few_rows(problem: SquaresProblem, factor: Factor) -> int:
     return int(np.count_nonzero(sigma > noise))
 
 
-def _of_columns(
-    problem: SquaresProblem, factor: Factor, keep: np.ndarray, tol: float
+def _answer_of_columns(
+    problem: SquaresProblem, factor: ColumnFactor, keep: np.ndarray, tol: float
 ) -> tuple[dict[str, Any], bool]:
-    """(answer, are some directions too weak to be seen?). If rounding is all that is left, the
-    sums are taken in wider floats."""
-    found = _excess(problem, factor, keep)
+    """Result along the columns ``keep``, and whether some directions are too weak to be resolved.
+    If only rounding is left, the sums are repeated in long double."""
+    excess = _excess(problem, factor, keep)
     wider = np.finfo(np.longdouble).eps < 2 * UNIT <= 2 * problem.unit
-    if found is not None and wider and not problem.within(found, tol):
+    if excess is not None and wider and not problem.is_within(excess, tol):
         problem.take_sums(np.longdouble)
         problem.find_gradient(problem.size)
-        found = _excess(problem, factor, keep)
-    if found is None:
+        excess = _excess(problem, factor, keep)
+    if excess is None:
         k = len(problem.b)
-        nothing = np.full(k, np.inf)
-        return problem.verdict(nothing, nothing, "an objective that is all but 0")[0], True
-    answer, _ = problem.verdict(found.excess, found.error, "the curvature of all rows")
-    answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
-    answer |= problem.known_to(found.coef_error)
-    # what would be left if nothing had been rounded
-    answer["seen"] = seen = problem.share_of(found.seen)
-    if answer["residual"] > tol >= seen and problem.alpha.all():
-        answer |= {"unproven": TOO_SMALL, "at_least": seen}
+        unbounded = np.full(k, np.inf)
+        return problem.verdict(unbounded, unbounded, "an objective that is nearly 0")[0], True
+    answer, _ = problem.verdict(excess.excess, excess.error, "the curvature of all rows")
+    answer["best_w"] = (problem.w + excess.step) * problem.q[:, None]
+    answer |= problem.coef_bounds(excess.coef_error)
+    # the residual if nothing had been rounded
+    answer["nominal_residual"] = nominal_excess = problem.excess_share(excess.nominal_excess)
+    if answer["residual"] > tol >= nominal_excess and problem.alpha.all():
+        answer |= {"unproven": ALPHA_TOO_SMALL, "at_least": nominal_excess}
     return answer, False
 
 
-def _excess(problem: SquaresProblem, factor: Factor, keep: np.ndarray) -> Excess | None:
-    """Of every target, with a penalty or for those columns; None where they are too nearly
-    dependent."""
-    plain = problem.alpha.min(axis=0) == 0
-    penalised = None if plain.all() else of_penalised(problem, factor)
-    if penalised is not None and not plain.any():
+def _excess(
+    problem: SquaresProblem, factor: ColumnFactor, keep: np.ndarray
+) -> SquaresExcess | None:
+    """Excess of every target, with a penalty or along the columns ``keep``; None if these are too
+    nearly dependent."""
+    unpenalised = problem.alpha.min(axis=0) == 0
+    penalised = None if unpenalised.all() else excess_of_penalised(problem, factor)
+    if penalised is not None and not unpenalised.any():
         return penalised
-    found = of_independent_columns(problem, factor, keep)
-    if found is None or penalised is None:
-        return found
-    return Excess(*(np.where(plain, a, b) for a, b in zip(found, penalised, strict=True)))
+    excess = excess_of_independent(problem, factor, keep)
+    if excess is None or penalised is None:
+        return excess
+    return SquaresExcess(
+        *(np.where(unpenalised, a, b) for a, b in zip(excess, penalised, strict=True))
+    )
 
 
-def _carefully(problem: SquaresProblem, factor: Factor, keep: np.ndarray) -> dict[str, Any] | None:
-    found = of_nearly_dependent_columns(problem, factor, keep, *problem.user)
-    if found is None:
+def _accurate_answer(
+    problem: SquaresProblem, factor: ColumnFactor, keep: np.ndarray
+) -> dict[str, Any] | None:
+    excess = excess_of_nearly_dependent(problem, factor, keep, *problem.user)
+    if excess is None:
         return None
     answer = problem.claim(
-        found.objective, found.evaluation, found.excess, "the curvature of all rows"
+        excess.objective, excess.evaluation, excess.excess, "the curvature of all rows"
     )
-    answer["best_w"] = (problem.w + found.step) * problem.q[:, None]
-    answer["seen"] = float(np.max(found.seen / problem.null_objective))  # b's part is in it
-    return {**answer, **problem.known_to(found.coef_error)}
+    answer["best_w"] = (problem.w + excess.step) * problem.q[:, None]
+    answer["nominal_residual"] = float(
+        np.max(excess.nominal_excess / problem.null_objective)
+    )  # includes b
+    return {**answer, **problem.coef_bounds(excess.coef_error)}
 
 
-def _leaving_out(
-    problem: SquaresProblem, factor: Factor, tol: float, before: dict[str, Any], varying: np.ndarray
+def _answer_leaving_out(
+    problem: SquaresProblem,
+    factor: ColumnFactor,
+    tol: float,
+    before: dict[str, Any],
+    varying: np.ndarray,
 ) -> dict[str, Any]:
-    """The answer among models that do not use directions which the data do not hold."""
+    """Result among models that do not use negligible directions."""
     p = len(problem.w)
-    few = negligible_columns(problem, factor, varying)
-    if few is None:
+    negligible = negligible_columns(problem, factor, varying)
+    if negligible is None:
         sigma, _, delta = factor.of(varying)
-        return {**before, **_weak(p), "rank": int((sigma > WEAK * delta).sum())}
-    keep, directions = few
+        return {
+            **before,
+            **_unproven_directions(p),
+            "rank": int((sigma > WEAK_SINGULAR_FACTOR * delta).sum()),
+        }
+    keep, directions = negligible
     if not directions:
-        return before if before.get("seen", 0.0) > tol else {**before, **_weak(p)}
+        return (
+            before
+            if before.get("nominal_residual", 0.0) > tol
+            else {**before, **_unproven_directions(p)}
+        )
     if problem.positive:
-        # a coefficient above 0 that is held could fall, which is as if those of d went below 0
-        for one in directions:
-            if (problem.w[one.pivot] > 0).any():
-                problem.may_fall |= one.d[:p] != 0
+        # a fixed coefficient above 0 could decrease, as if coefficients along d became negative
+        for direction in directions:
+            if (problem.w[direction.pivot] > 0).any():
+                problem.may_fall |= direction.d[:p] != 0
         problem.find_gradient(problem.size)
-    answer, weak = _of_columns(problem, factor, keep, tol)
-    if _worth_more_digits(problem, answer, weak, tol, keep):
-        careful = _carefully(problem, factor, keep)
-        if careful is not None and (weak or careful["residual"] < answer["residual"]):
-            answer, weak = careful, False
+    answer, weak = _answer_of_columns(problem, factor, keep, tol)
+    if _needs_more_digits(problem, answer, weak, tol, keep):
+        accurate = _accurate_answer(problem, factor, keep)
+        if accurate is not None and (weak or accurate["residual"] < answer["residual"]):
+            answer, weak = accurate, False
     answer["rank"] = len(keep)
-    answer["left_out"] = left_out_of(directions, p)
-    answer = _without_coefficients(answer)  # many w are as good
+    answer["left_out"] = left_out_findings(directions, p)
+    answer = _without_coefficients(answer)  # they are not unique
     if before["residual"] <= tol and answer["left_out"]:
-        # the fit is optimal with them too
+        # the fit is optimal among all models
         return {**before, "rank": len(keep)}
-    return {**answer, **_weak(p)} if weak else answer
+    return {**answer, **_unproven_directions(p)} if weak else answer
 
 
 def _without_coefficients(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: v for name, v in answer.items() if name not in ("coef_error", "coef_share")}
 
 
-def _weak(p: int) -> dict[str, Any]:
+def _unproven_directions(p: int) -> dict[str, Any]:
     return {"unproven": NEARLY_DEPENDENT.format(p), "at_least": 0.0}

@@ -1,47 +1,46 @@
-r"""Least squares whose columns nearly depend on each other, in twice the digits.
+r"""Least squares with nearly dependent columns, in twice the working precision.
 
 With T = D⁻¹VΣ⁻¹ from the singular values of the scaled columns, A = X̃T has nearly orthonormal
-columns. They are computed in twice the digits (``accurate_products``), and so are the residuals, so
-that with √s∘[1 A] = QR and g = [1 A]ᵀ(s∘r)
+columns. They and the residuals are computed in twice the working precision
+(``accurate_products``), so that with √s∘[1 A] = QR and g = [1 A]ᵀ(s∘r)
 
-    f − f* ≤ ‖R⁻ᵀg‖² / (1 − δ/σ_min(R))²,       δ, the rounding of A, small beside σ_min(R) ≈ 1.
+    f − f* ≤ ‖R⁻ᵀg‖² / (1 − δ/σ_min(R))²,      δ, the rounding of A, small relative to σ_min(R) ≈ 1.
 
-Directions that are negligible by the one rule for them (``negligible_directions``) may be left out:
-one coefficient of each is held where it is.
+Negligible directions (``negligible_directions``) may be left out: one coefficient of each is fixed.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from certus.proofs.least_squares._problem import Factor, SquaresProblem
+from certus.proofs.least_squares._problem import ColumnFactor, SquaresProblem
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
 from certus.proofs.linalg.negligible_directions import negligible_in_span
 
-WEAK = 8.0  # times δ, up to which a singular value is not known
-CANDIDATE = 16.0  # times eps·‖|X||d|‖, above which σ is certainly not negligible
-CONDITION = 4.0  # of A, above which its columns are made orthonormal once more
-TURNS = 4
-CANDIDATE_WORK = 2**28  # rows × columns × directions that are looked at for the rule
+WEAK_SINGULAR_FACTOR = 8.0  # times δ: smaller singular values are not resolved
+CANDIDATE_ROUNDINGS = 16.0  # times eps·‖|X||d|‖: a larger σ is certainly not negligible
+MAX_CONDITION = 4.0  # of A, above which its columns are orthonormalised once more
+MAX_TURNS = 4
+MAX_CANDIDATE_WORK = 2**28  # rows × columns × directions tested for negligibility
 
 
-class Careful(NamedTuple):
-    """Objective and excess of least squares (α = 0), computed in twice the digits."""
+class AccurateExcess(NamedTuple):
+    """Objective and excess of least squares (α = 0), computed in twice the working precision."""
 
-    excess: np.ndarray  # (k,): f − f* at most, rounding included
-    evaluation: np.ndarray  # (k,): |f̂ − f| at most
+    excess: np.ndarray  # (k,): bound of f − f*, rounding included
+    evaluation: np.ndarray  # (k,): bound of |f̂ − f|
     objective: np.ndarray  # (k,)
     step: np.ndarray  # (p, k), as viewed
-    coef_error: np.ndarray  # (k,): ‖w − w*‖ at most
-    seen: np.ndarray  # (k,): the excess, if nothing had been rounded
+    coef_error: np.ndarray  # (k,): bound of ‖w − w*‖
+    nominal_excess: np.ndarray  # (k,): the excess, if nothing had been rounded
 
 
-def of_nearly_dependent_columns(
-    problem: SquaresProblem, factor: Factor, keep: np.ndarray, w: np.ndarray, b: np.ndarray
-) -> Careful | None:
-    """For those columns, of w (p, k) and b (k,) in the user's units; None where they are too nearly
-    dependent even so."""
+def excess_of_nearly_dependent(
+    problem: SquaresProblem, factor: ColumnFactor, keep: np.ndarray, w: np.ndarray, b: np.ndarray
+) -> AccurateExcess | None:
+    """Excess along the columns ``keep`` at w (p, k) and b (k,) in the user's units; None if they
+    are too nearly dependent even for this precision."""
     p, start = len(w), int(problem.fit_intercept)
     sigma, V, _ = factor.of(keep)
     if len(keep) == 0 or len(sigma) < len(keep) or not (sigma > 0).all():
@@ -51,20 +50,22 @@ def of_nearly_dependent_columns(
     if problem.fit_intercept:
         D[-1] = -problem.user_mean @ D[:p]
     theta = np.vstack([w, b])
-    for _ in range(TURNS):
+    for _ in range(MAX_TURNS):
         if not np.isfinite(D).all():
             return None
-        sums = Nearly(
-            *problem.data.reduce(nearly_sums, D, theta, start, combine=nearly_merge, square=True)
+        sums = AccurateSums(
+            *problem.data.reduce(
+                accurate_sums, D, theta, start, combine=merge_accurate_sums, square=True
+            )
         )
         R = sums.R[start:, start:]
         if not np.isfinite(sums.R).all() or len(R) < len(keep):
             return None
         _, size, Wt = np.linalg.svd(R)
         offset = sums.R[0, 1:] / sums.R[0, 0] if start else np.zeros(len(keep))
-        centred = np.linalg.norm(sums.R[:start, start:], axis=0) <= CONDITION * size[-1]
-        if size[0] <= CONDITION * size[-1] and centred.all():
-            return nearly_bound(problem, keep, D, sums)
+        centred = np.linalg.norm(sums.R[:start, start:], axis=0) <= MAX_CONDITION * size[-1]
+        if size[0] <= MAX_CONDITION * size[-1] and centred.all():
+            return bound_excess(problem, keep, D, sums)
         if not size[-1] > 0:
             return None
         D[-1] -= offset
@@ -72,8 +73,8 @@ def of_nearly_dependent_columns(
     return None
 
 
-class Nearly(NamedTuple):
-    """Sums over rows, with weights s, of A and of r = y − Xw − b, both in twice the digits."""
+class AccurateSums(NamedTuple):
+    """Weighted sums over rows of A and of r = y − Xw − b, both in twice the working precision."""
 
     R: np.ndarray  # of √s∘[1 A] = QR
     Srr: np.ndarray  # Σ s r²                    (k,)
@@ -82,7 +83,7 @@ class Nearly(NamedTuple):
     rr: np.ndarray  # Σ s (|x|ᵀ|w| + |b| + |y|)² (k,)
 
 
-def nearly_sums(
+def accurate_sums(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray, theta: np.ndarray, start: int
 ) -> tuple[Any, ...]:
     if s is not None:
@@ -100,19 +101,19 @@ def nearly_sums(
     return np.linalg.qr(A, mode="r"), squares[0], A.T @ r, squares[1], squares[2]
 
 
-def nearly_merge(left: np.ndarray, right: np.ndarray) -> tuple[Any, ...]:
+def merge_accurate_sums(left: np.ndarray, right: np.ndarray) -> tuple[Any, ...]:
     R = np.linalg.qr(np.vstack([left[0], right[0]]), mode="r")
     return R, *(a + b for a, b in zip(left[1:], right[1:], strict=True))
 
 
-def nearly_bound(
-    problem: SquaresProblem, keep: np.ndarray, D: np.ndarray, sums: Nearly
-) -> Careful | None:
+def bound_excess(
+    problem: SquaresProblem, keep: np.ndarray, D: np.ndarray, sums: AccurateSums
+) -> AccurateExcess | None:
     (p, k), m = problem.w.shape, len(sums.R)
     start, depth = int(problem.fit_intercept), gamma(problem.data.depth + 8)
     norm = np.linalg.norm(sums.R, axis=0)
     _, sigma, Wt = np.linalg.svd(sums.R / norm)
-    # √s, A and their product are rounded; A has its own error besides
+    # √s, A and their product are rounded; A also has an error of its own
     share = product_error(p + 2) * np.sqrt(sums.AA) / norm[start:]
     A_error = float(np.linalg.norm(share)) + 4 * UNIT * np.sqrt(m)
     delta = A_error + 2 * UNIT * max(m, 64) * sigma[0]
@@ -129,35 +130,37 @@ def nearly_bound(
     # w* − w = D c*, and norm∘c* is no longer than far/(σ_min − δ)
     reach = np.linalg.norm(D[keep] / norm[start:], axis=1).max(initial=0.0)
     evaluation = (2 * rss + r_error) * r_error + 2 * depth * sums.Srr
-    coef_error, seen = reach * far / (sigma[-1] - delta), (g * g).sum(axis=0)
-    return Careful(far**2, evaluation, sums.Srr, step, coef_error, seen)
+    coef_error, nominal_excess = reach * far / (sigma[-1] - delta), (g * g).sum(axis=0)
+    return AccurateExcess(far**2, evaluation, sums.Srr, step, coef_error, nominal_excess)
 
 
 def negligible_columns(
-    problem: SquaresProblem, factor: Factor, among: np.ndarray
+    problem: SquaresProblem, factor: ColumnFactor, among: np.ndarray
 ) -> tuple[Any, list[Any]] | None:
-    """(columns that are kept, directions that are left out) by the rule, of those columns; None:
-    too many to ask."""
+    """Split the columns ``among``: those retained, and the negligible directions left out; None if
+    there are too many candidates."""
     data, m, mean = problem.data, len(among), problem.user_mean
     sigma, V, delta = factor.of(among)
-    few, Vt = len(sigma), V.T
-    # no direction that the rule allows to leave out has a σ above this
+    n_singular, Vt = len(sigma), V.T
+    # no negligible direction has a σ above this
     size = np.hypot(problem.norm / problem.q, np.sqrt(problem.sums.S) * mean)
     unscale = problem.q / factor.scale
     raw = np.abs(Vt) @ (size * unscale)[among]
     weak = np.ones(m, dtype=bool)
-    weak[:few] = sigma <= np.maximum(WEAK * delta, CANDIDATE * data.eps * raw)
+    weak[:n_singular] = sigma <= np.maximum(
+        WEAK_SINGULAR_FACTOR * delta, CANDIDATE_ROUNDINGS * data.eps * raw
+    )
     count = int(weak.sum())
     if count == 0:
         return among, []
-    if data.shape[0] * m * count > CANDIDATE_WORK:
+    if data.shape[0] * m * count > MAX_CANDIDATE_WORK:
         return None
-    if few < m:
+    if n_singular < m:
         Vt = np.linalg.svd(factor.R[:, among], full_matrices=True)[2]
-    N, V, s = np.zeros((len(size) + 1, count)), Vt[~weak].T, sigma[~weak[:few]]
+    N, V, s = np.zeros((len(size) + 1, count)), Vt[~weak].T, sigma[~weak[:n_singular]]
     N[among] = unscale[among, None] * Vt[weak].T
     N[-1] = -mean @ N[:-1]
-    # singular vectors are rounded: what is mixed in of the others is taken away
+    # rounding has mixed other singular vectors into these: remove their components
     (h,) = data.reduce(transposed_times_effect, N, mean)
     mixed = V @ ((V.T @ (unscale[:, None] * h)[among]) / s[:, None] ** 2)
     N[among] -= unscale[among, None] * mixed
@@ -167,9 +170,9 @@ def negligible_columns(
         size, constant = np.append(size, np.sqrt(problem.sums.S)), 1.0
     else:
         N = N[:-1]
-    # a column of zeros has no size of its own
-    found = negligible_in_span(data, N, np.where(size > 0, size, 1.0), constant)
-    return np.setdiff1d(among, [one.pivot for one in found]), found
+    # a column of zeros has no size
+    left_out = negligible_in_span(data, N, np.where(size > 0, size, 1.0), constant)
+    return np.setdiff1d(among, [direction.pivot for direction in left_out]), left_out
 
 
 def transposed_times_effect(

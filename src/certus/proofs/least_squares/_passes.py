@@ -2,7 +2,7 @@ r"""Passes over the rows for least squares: sums over one block, and factors of 
 
     G = Σ_i s_i x_i x_iᵀ        C = Σ_i s_i (x_i − x̄)(x_i − x̄)ᵀ        √s∘(X − x̄)D⁻¹ = QR
 
-X is taken as viewed; D are the columns' scales.
+X is viewed (shifted and scaled); D are the columns' scales.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ def centred_gram(
 def scaled_block(
     X: Matrix, s: np.ndarray | None, view: View, mean: np.ndarray, scale: np.ndarray | None
 ) -> Any:
-    """√s∘(X − mean)·D⁻¹ of one block as viewed."""
+    """√s∘(X − mean)·D⁻¹ of one viewed block."""
     A = view.of(X) - mean
     if scale is not None:
         A /= scale
@@ -65,11 +65,10 @@ def factor(
     scale: np.ndarray,
     fit_intercept: bool,
 ) -> tuple[Any]:
-    """R of QR = A, the scaled block less its mean, or of [√s A] where there is an intercept.
+    """R of QR = A, the scaled and centred block, or of [√s A] if there is an intercept.
 
-    The mean is rounded, so that columns far from the origin keep some of it, which looks like
-    curvature. The column √s takes that up: below its row, R is the factor of columns about their
-    true means.
+    The mean is rounded, so columns far from the origin retain a part of it, which looks like
+    curvature. The column √s absorbs it: below its row, R is the factor of exactly centred columns.
     """
     A = scaled_block(X, s, view, mean, scale)
     if fit_intercept:
@@ -79,5 +78,5 @@ def factor(
 
 
 def merge(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
-    """R of both blocks together."""
+    """R of two blocks stacked."""
     return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)

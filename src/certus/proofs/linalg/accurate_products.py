@@ -1,13 +1,13 @@
-r"""Products of rows with coefficients that cancel, as if computed in twice the digits.
+r"""Products of rows with coefficients that cancel, as accurate as in twice the working precision.
 
-    x·t = p + e exactly,  p = fl(x·t)        (Dekker: x and t cut into halves of 26 bits)
+    x·t = p + e exactly,  p = fl(x·t)        (Dekker: x and t split into halves of 26 bits)
     a + b = s + e exactly,  s = fl(a + b)    (Knuth)
 
-The sum of all p is carried as s, the sum of all e beside it as c, and
+With s the sum of all p and c the sum of all e,
 
     |s + c − Σ_j x_j t_j| ≤ γ_{2p}² Σ_j |x_j||t_j|        (Ogita, Rump and Oishi 2005, "Dot2")
 
-so that a sum of terms of size 10¹² that cancel to 1 is still known to sixteen digits.
+so a sum of terms of size 10¹² that cancel to 1 is still accurate to sixteen digits.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from certus.proofs.linalg.linear_sums import dense, gamma
 
 SPLITTER = 2.0**27 + 1.0
-PRODUCT_ENTRIES = 2**14  # of the result, worked on at a time: its arrays stay in cache
+PRODUCT_ENTRIES = 2**14  # of the result at a time, so that its arrays stay in cache
 
 
 def accurate_product(X: np.ndarray, T: np.ndarray) -> tuple[Any, Any]:
@@ -34,8 +34,8 @@ def accurate_product(X: np.ndarray, T: np.ndarray) -> tuple[Any, Any]:
             p, e = product_and_error(columns[j], T[j][:, None], [h[j][:, None] for h in halves])
             c += e
             total = s + p
-            back = total - s
-            c += (s - (total - back)) + (p - back)
+            rounded = total - s
+            c += (s - (total - rounded)) + (p - rounded)
             s = total
         high[part], low[part] = s.T, c.T
     return high, low
@@ -51,12 +51,12 @@ def product_and_error(
 
 
 def halves_of(x: np.ndarray) -> tuple[Any, Any]:
-    """x as a sum of two numbers of 26 bits each."""
+    """Split x into a sum of two numbers of 26 bits each."""
     moved = SPLITTER * x
     high = moved - (moved - x)
     return high, x - high
 
 
 def product_error(p: int) -> float:
-    """The error of ``high + low`` as a share of |X||T|, besides one rounding of the result."""
+    """Error of ``high + low`` relative to |X||T|, in addition to one rounding of the result."""
     return gamma(2 * p + 4) ** 2

@@ -1,10 +1,10 @@
-r"""Many columns that repeat others: each as a combination of a few that are kept.
+r"""Many repeated columns, each expressed as a combination of a few retained ones.
 
-    ρ_j = x_j − Σ_{k kept} c_kj x_k − c_j,     left out where ‖ρ_j‖ ≤ 4·eps·‖x_j‖
+    ρ_j = x_j − Σ_{k retained} c_kj x_k − c_j,     left out if ‖ρ_j‖ ≤ 4·eps·‖x_j‖
 
-That is the rule of ``negligible_directions``, more strictly: ‖|X||d|‖ ≥ ‖x_j‖, so that no other
-column that is larger can hide what x_j holds. The coefficients are those of least squares,
-corrected once from residuals in twice the digits; whatever they are, ρ is computed from the data.
+This is stricter than the rule of ``negligible_directions``: ‖|X||d|‖ ≥ ‖x_j‖, so no larger column
+can mask the contribution of x_j. The coefficients are those of least squares, corrected once from
+residuals in twice the working precision; ρ is computed from the data whatever they are.
 """
 
 from typing import Any
@@ -13,55 +13,55 @@ import numpy as np
 
 from certus.proofs.linalg.accurate_products import accurate_product
 from certus.proofs.linalg.linear_sums import dense
-from certus.proofs.linalg.negligible_directions import NEGLIGIBLE_ROUNDINGS, LeftOut
+from certus.proofs.linalg.negligible_directions import NEGLIGIBLE_ROUNDINGS, LeftOutDirection
 
-MAX_COMBINED_WORK = 2**27  # n·kept·others, in twice the digits
-MAX_NAMED_ENTRIES = 2**23  # of all directions together
+MAX_COMBINED_WORK = 2**27  # n·retained·others, in twice the working precision
+MAX_NAMED_ENTRIES = 2**23  # coefficients of all directions together
 
 
 def combined_columns(
-    given: Any, A: np.ndarray, scale: np.ndarray, kept: np.ndarray, rank: int
-) -> list[LeftOut] | None:
-    """Of the columns of ``given`` (``orthogonal_directions``) with centred rows, or their triangle,
-    A: those that ``rank`` others make up. None where that is too much work.
+    columns: Any, A: np.ndarray, scale: np.ndarray, retained: np.ndarray, rank: int
+) -> list[LeftOutDirection] | None:
+    """Columns that are combinations of ``rank`` others, as directions; None if too much work.
 
-    ``scale``: brings columns of A to norm 1; ``kept``: the columns that are looked at, of bool.
+    ``columns``: those of ``orthogonal_directions``. A: their centred rows, or the triangle of
+    these. ``scale`` brings columns of A to norm 1; ``retained`` (p,): mask of the columns to use.
     """
-    data, e, centre = given.data, given.exponent, given.centre
+    data, e, centre = columns.data, columns.exponent, columns.centre
     n, p = data.shape
-    at = np.flatnonzero(kept)
+    at = np.flatnonzero(retained)
     others = len(at) - rank
     if n * rank * others > MAX_COMBINED_WORK or others * (p + 1) > MAX_NAMED_ENTRIES:
         return None
     B = A[:, at] * scale[at]
     chosen = pivot_columns(B, rank)
-    rest = np.setdiff1d(np.arange(len(at)), chosen)
-    C = np.linalg.lstsq(B[:, chosen], B[:, rest], rcond=None)[0]
-    k, j = at[chosen], at[rest]
+    remaining = np.setdiff1d(np.arange(len(at)), chosen)
+    C = np.linalg.lstsq(B[:, chosen], B[:, remaining], rcond=None)[0]
+    k, j = at[chosen], at[remaining]
     W = scale[k][:, None] * C / scale[j]
-    W = np.vstack([W, centre[j] - centre[k] @ W]) if given.constant else W
-    args = e, centre, scale, k, j, given.constant
+    W = np.vstack([W, centre[j] - centre[k] @ W]) if columns.constant else W
+    args = e, centre, scale, k, j, columns.constant
     for last in (False, True):
         norm, largest, size, G, right = data.reduce(residual_columns, W, *args, combine=combined)
         if last:
             break
         delta = np.linalg.lstsq(G, right, rcond=None)[0]
-        more = scale[k][:, None] * delta[: len(k)]
-        W[: len(k)] += more
-        W[len(k) :] += delta[len(k) :] - centre[k] @ more
+        correction = scale[k][:, None] * delta[: len(k)]
+        W[: len(k)] += correction
+        W[len(k) :] += delta[len(k) :] - centre[k] @ correction
     negligible = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
-    found = []
+    left_out = []
     for t in np.flatnonzero(negligible):
-        d = np.zeros(p + given.constant)
+        d = np.zeros(p + columns.constant)
         d[j[t]] = 1.0
         d[k] = -np.ldexp(W[: len(k), t], e[j[t]] - e[k])
         d[p:] = -np.ldexp(W[len(k) :, t], e[j[t]])
-        found.append(LeftOut(d, int(j[t]), float(np.ldexp(largest[t], e[j[t]]))))
-    return found
+        left_out.append(LeftOutDirection(d, int(j[t]), float(np.ldexp(largest[t], e[j[t]]))))
+    return left_out
 
 
 def pivot_columns(B: np.ndarray, rank: int) -> Any:
-    """The columns of B that Gram-Schmidt orthogonalisation takes, the largest left first."""
+    """Columns of B chosen by Gram–Schmidt orthogonalisation, the largest residual first."""
     B, chosen = B.copy(), []
     for _ in range(rank):
         square = np.einsum("ij,ij->j", B, B)
@@ -85,7 +85,7 @@ def residual_columns(
     j: np.ndarray,
     constant: bool,
 ) -> tuple[Any, ...]:
-    """‖ρ‖, max |ρ|, ‖x̂_j‖ of one block; and GδC = right, which corrects the coefficients."""
+    """‖ρ‖, max |ρ| and ‖x̂_j‖ of one block; and G, right of GδC = right for the correction."""
     A = np.ldexp(dense(X if s is None else X[s > 0]).astype(float), -e)
     ones = np.ones((len(A), int(constant)))
     high, low = accurate_product(np.hstack([A[:, k], ones]), W)

@@ -1,12 +1,12 @@
-"""Sums over rows of a linear model's residuals, and how wrong rounding can make them.
+"""Sums over rows of a linear model's residuals, with bounds of their rounding errors.
 
     r_i = (y_i − c_y) − (q∘(x_i − c))ᵀ(w/q) − b_c        b_c = b − c_y + cᵀw
 
-Any shift c and any powers of two q give the same residuals. A shift near the means keeps their
-digits when data lie far from the origin; q keeps squares from overflowing. Most data need neither.
+Any shift c and any powers of two q give the same residuals. A shift near the means preserves digits
+if the data are far from the origin; q prevents overflow of squares. Most data need neither.
 
-X is an array, or sparse rows that have .T, @ and .power as arrays do. A shift would fill their
-zeros, so c is then 0.
+X is an array, or sparse rows with .T, @ and .power. A shift would make sparse rows dense, so for
+them c is 0.
 """
 
 from typing import Any, NamedTuple, TypeGuard
@@ -16,12 +16,12 @@ import numpy as np
 from certus.proofs.types import Matrix, Numbers, SparseMatrix
 
 UNIT = 2.0**-53  # relative error of one float64 operation
-SLICE = 2**17  # elements of X worked on at a time
-SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
+SLICE_ELEMENTS = 2**17  # of X at a time
+SAFE_MAGNITUDE = 2.0**200  # squares and products of columns between 1/2²⁰⁰ and 2²⁰⁰ do not overflow
 
 
 class View(NamedTuple):
-    """How the data are looked at: (X − c)∘q and y − c_y. None: as they are."""
+    """Shift and scale of the data, (X − c)∘q and y − c_y; None: no shift, no scale."""
 
     c: np.ndarray | None
     q: np.ndarray | None
@@ -32,26 +32,26 @@ class View(NamedTuple):
         return self.c is None and self.q is None
 
     def of(
-        self, X: Matrix, dtype: type | np.dtype = float, room: np.ndarray | None = None
+        self, X: Matrix, dtype: type | np.dtype = float, buffer: np.ndarray | None = None
     ) -> np.ndarray:
-        """(X − c)∘q of a block, with its zeros; the block itself where nothing is to be done.
+        """(X − c)∘q of a block, dense; the block itself if nothing changes.
 
-        ``room``: memory of as many rows at least, to be used again and again.
+        ``buffer``: an array of at least as many rows, to be reused.
         """
         X = dense(X)
         if self.plain and X.dtype == dtype and X.flags.c_contiguous:
             return X
-        Z = np.empty(X.shape, dtype) if room is None else room[: len(X)]
+        Z = np.empty(X.shape, dtype) if buffer is None else buffer[: len(X)]
         if self.c is None:
             np.copyto(Z, X)
         else:
-            np.subtract(X, self.c, out=Z, dtype=dtype)  # in that precision, not in X's
+            np.subtract(X, self.c, out=Z, dtype=dtype)  # in this precision, not that of X
         if self.q is not None:
             Z *= self.q
         return Z
 
     def of_sparse(self, X: SparseMatrix, dtype: type | np.dtype = float) -> SparseMatrix:
-        """X∘q of a sparse block, whose zeros stay zeros."""
+        """X∘q of a sparse block."""
         X = X.astype(dtype, copy=self.q is not None)
         if self.q is not None:
             X.data *= self.q[column_numbers(X)]
@@ -59,7 +59,7 @@ class View(NamedTuple):
 
 
 def column_numbers(X: SparseMatrix) -> np.ndarray:
-    """Of each entry of a sparse block."""
+    """Column index of each entry of a sparse block."""
     if X.format == "csr":
         return X.indices
     return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
@@ -73,8 +73,8 @@ def dense(X: Matrix) -> np.ndarray:
     return X if isinstance(X, np.ndarray) else X.toarray()
 
 
-class Sums(NamedTuple):
-    """Of x and y as viewed, with weights s; k targets side by side."""
+class ResidualStatistics(NamedTuple):
+    """Sums over x and y as viewed, with weights s, for k targets."""
 
     S: Numbers  # Σ s
     XX: Numbers  # Σ s ‖x‖², over all columns
@@ -87,8 +87,8 @@ class Sums(NamedTuple):
 
 def statistics(
     X: Matrix, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray, view: View
-) -> Sums:
-    """One block's sums, in the precision of w (float64, or more)."""
+) -> ResidualStatistics:
+    """Sums of one block, in the precision of w (float64 or wider)."""
     y = np.subtract(y, view.c_y, dtype=w.dtype)
     weight = None if s is None else s[:, None]
     r, XX, Xsr = (
@@ -97,7 +97,7 @@ def statistics(
         else _sparse_products(X, y - b, weight, w, view)
     )
     sr, sy = (r, y) if weight is None else (weight * r, weight * y)
-    return Sums(
+    return ResidualStatistics(
         S=float(len(y)) if s is None else s.sum(),
         XX=XX,
         Sy=sy.sum(axis=0),
@@ -113,15 +113,15 @@ def _products(
 ) -> tuple[Any, Any, Any]:
     """r − Xw (written over r), Σ s ‖x‖² and Xᵀ(s∘r).
 
-    X is taken in slices that stay near the core for the three products with it. np.dot, not @,
-    which would keep other threads waiting where its result is short.
+    X is processed in slices that stay in cache for the three products. np.dot, not @, which holds
+    the GIL if its result is small.
     """
     XX, Xsr = 0.0, np.zeros_like(w)
-    step = max(1, SLICE // len(w))
-    room = np.empty((min(step, len(r)), len(w)), w.dtype)
+    step = max(1, SLICE_ELEMENTS // len(w))
+    buffer = np.empty((min(step, len(r)), len(w)), w.dtype)
     for start in range(0, len(r), step):
         part = slice(start, start + step)
-        Z, r_part = view.of(X[part], w.dtype, room), r[part]
+        Z, r_part = view.of(X[part], w.dtype, buffer), r[part]
         r_part -= np.dot(Z, w)
         if weight is None:
             XX += np.vdot(Z, Z)
@@ -135,7 +135,7 @@ def _products(
 def _sparse_products(
     X: SparseMatrix, r: np.ndarray, weight: np.ndarray | None, w: np.ndarray, view: View
 ) -> tuple[Any, Any, Any]:
-    """The same of sparse rows."""
+    """r − Xw (written over r), Σ s ‖x‖² and Xᵀ(s∘r) of sparse rows."""
     Z = view.of_sparse(X, w.dtype)
     r -= Z @ w
     if weight is None:
@@ -146,7 +146,7 @@ def _sparse_products(
 def column_statistics(
     X: Matrix, y: np.ndarray, s: np.ndarray | None, view: View, dtype: type | np.dtype = float
 ) -> tuple[Any, Any]:
-    """Σ s x and Σ s x² of one block, column by column."""
+    """Σ s x and Σ s x² of each column of one block."""
     s = np.ones(X.shape[0], dtype=dtype) if s is None else s
     if not isinstance(X, np.ndarray):
         X = view.of_sparse(X, dtype)
@@ -162,20 +162,20 @@ def column_statistics(
 
 
 def by_columns(X: Matrix) -> bool:
-    """Are entries of a column neighbours?"""
+    """Return whether the columns of X are contiguous."""
     return isinstance(X, np.ndarray) and X.strides[0] == X.itemsize and X.shape[1] > 1
 
 
 def column_tiles(X: np.ndarray) -> list[slice]:
-    """Columns of such an array, as many at a time as stay near the core."""
-    step = max(1, SLICE // max(len(X), 1))
+    """Slices of as many contiguous columns as stay in cache."""
+    step = max(1, SLICE_ELEMENTS // max(len(X), 1))
     return [slice(start, start + step) for start in range(0, X.shape[1], step)]
 
 
 def choose_view(X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool) -> View:
-    """From any of the rows that count: c a column's mean where that is many deviations from 0.
+    """Choose the view from a sample of the rows: c is a column's mean if that is far from 0.
 
-    Without an intercept (centre False) a shift would change the model, so there is none.
+    Without an intercept (``centre=False``) a shift would change the model, so there is none.
     """
     if not isinstance(X, np.ndarray):
         largest = np.zeros(X.shape[1])
@@ -195,22 +195,22 @@ def choose_view(X: Matrix, y: np.ndarray, s: np.ndarray | None, centre: bool) ->
     return View(c, q, y.mean(axis=0, dtype=float))
 
 
-def few_rows(p: int) -> int:
-    """Rows enough to see where p columns lie, and few enough to cost nothing."""
+def view_sample_rows(p: int) -> int:
+    """Number of rows to sample for ``choose_view``: enough to locate p columns, at no cost."""
     return max(16, min(256, 2**18 // p))
 
 
 def power_of_two(largest: np.ndarray) -> np.ndarray | None:
-    """q that brings a column within reach of squares, or None where all are; q² is in reach too."""
-    odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
-    if not odd.any():
+    """q that scales columns so that their squares do not overflow, nor q²; None if not needed."""
+    out_of_range = (largest > SAFE_MAGNITUDE) | ((largest < 1 / SAFE_MAGNITUDE) & (largest > 0))
+    if not out_of_range.any():
         return None
-    exponent = np.log2(np.where(odd, largest, 1.0))
+    exponent = np.log2(np.where(out_of_range, largest, 1.0))
     return np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
 
 
 def viewed_intercept(w: np.ndarray, b: np.ndarray, view: View) -> tuple[Any, Any]:
-    """b_c, and a bound on its rounding error; the sum is taken in the widest floats there are."""
+    """b_c, summed in long double, and a bound of its rounding error."""
     wide, c = np.longdouble, view.c
     c_w = 0 if c is None else c.astype(wide) @ w.astype(wide)
     size = np.abs(b) + np.abs(view.c_y) + (0 if c is None else np.abs(c) @ np.abs(w))
@@ -221,14 +221,19 @@ def viewed_intercept(w: np.ndarray, b: np.ndarray, view: View) -> tuple[Any, Any
 
 
 def gamma(steps: float, unit: float = UNIT) -> float:
-    """γ_k = k·u / (1 − k·u): the relative error of k rounded operations in a row, at most."""
+    """γ_k = k·u / (1 − k·u), a bound of the relative error of k rounded operations in a row."""
     return steps * unit / (1 - steps * unit)
 
 
 def residual_error(
-    sums: Sums, size: np.ndarray, w: np.ndarray, b: np.ndarray, b_error: np.ndarray, unit: float
+    sums: ResidualStatistics,
+    size: np.ndarray,
+    w: np.ndarray,
+    b: np.ndarray,
+    b_error: np.ndarray,
+    unit: float,
 ) -> Any:
-    """Bound on √Σ s (r̂ − r)², with r̂ as computed and columns of norm ‖x_j‖ ≤ size_j.
+    """Bound of √Σ s (r̂ − r)², with r̂ as computed and columns of norm ‖x_j‖ ≤ size_j.
 
     |r̂_i − r_i| ≤ γ_{p+4} (|x_i|ᵀ|w| + |y_i| + |b_c|) + error of b_c, and the norm of |X||w| is at
     most Σ_j |w_j| ‖x_j‖.

@@ -1,15 +1,14 @@
-r"""Which directions of the coefficients the data do not hold: one rule for every definition.
+r"""Directions of the coefficients that the data do not determine: one rule for every proof.
 
 Columns that repeat others up to rounding (``total = price + tax`` in floats) make the optimum of
-the stored numbers meaningless: it would use the last digits of the columns, 10¹⁶ times enlarged. A
-direction d of the coefficients may be left out of a proof if, and only if,
+the stored numbers meaningless: it would depend on the last digits of the columns, magnified 10¹⁶
+times. A direction d of the coefficients may be left out of a proof if, and only if,
 
-    ‖Xd‖ ≤ 4·eps·‖|X||d|‖        X: rows of weight above 0, with a constant column if w has an
-                                 intercept; eps: that of the data's own floats
+    ‖Xd‖ ≤ 4·eps·‖|X||d|‖        X: rows of positive weight, with a constant column if there is an
+                                 intercept; eps of the data's float type
 
-that is, if one rounding of the columns could have made all that is seen of it. The claim is then
-"optimal among models that do not use d". Where Xd = 0 in every row, d changes nothing, and nothing
-is left out.
+that is, if rounding of the columns could explain its whole effect. The claim is then "optimal among
+models that do not use d". If Xd = 0 in every row, d changes nothing, and nothing is left out.
 """
 
 from typing import Any, NamedTuple
@@ -20,125 +19,125 @@ from certus.proofs.linalg.accurate_products import accurate_product
 from certus.proofs.linalg.linear_sums import dense
 from certus.proofs.types import RowData
 
-NEGLIGIBLE_ROUNDINGS = 4.0  # of the columns, within which a direction is negligible
-LARGEST_DENOMINATOR = 24  # of coefficients that are tried as simple fractions
-LAST_CHOICE = 1e-3  # of the constant column's coefficient, beside the others
-SIMPLE_SHARE = 1e-5  # how far a coefficient may be from such a fraction
+NEGLIGIBLE_ROUNDINGS = 4.0  # ‖Xd‖/(eps·‖|X||d|‖) up to which a direction is negligible
+MAX_DENOMINATOR = 24  # of fractions tried as coefficients
+CONSTANT_PIVOT_WEIGHT = 1e-3  # the constant column is a pivot only if the others are this small
+FRACTION_RTOL = 1e-5  # between a coefficient and a fraction
 
 
-class Effect(NamedTuple):
-    """What the rows show of directions; k of them."""
+class DirectionEffect(NamedTuple):
+    """Effect of k directions on the rows."""
 
     norm: np.ndarray  # ‖Xd‖
     size: np.ndarray  # ‖|X||d|‖
     largest: np.ndarray  # max_i |x_iᵀd|
 
     def negligible(self, eps: float) -> Any:
-        """Which directions the rule allows to leave out."""
+        """Mask of the directions that may be left out."""
         return self.norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * eps * self.size
 
 
-class LeftOut(NamedTuple):
-    """A direction that the rule allows to leave out."""
+class LeftOutDirection(NamedTuple):
+    """A direction that may be left out."""
 
     d: np.ndarray  # (P,) in the user's units, the constant's coefficient last
     pivot: int  # a column whose coefficient is 1, and 0 in all other directions left out
-    largest: float  # max_i |x_iᵀd|; 0: it changes no score at all
+    largest: float  # max_i |x_iᵀd|; 0 if it changes no score
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is not negligible
-def effect_of(data: RowData, D: np.ndarray, constant: float | None) -> Effect:
-    """What all rows of weight above 0 show of the directions D (P, k).
+def effect_of(data: RowData, D: np.ndarray, constant: float | None) -> DirectionEffect:
+    """Effect of the directions D (P, k) on all rows of positive weight.
 
     ``constant``: the value of the constant column, whose coefficients are the last row of D.
     """
-    return Effect(
+    return DirectionEffect(
         *data.reduce(
-            _effect_of_block, np.asarray(D, dtype=float), constant, combine=_effect_of_both
+            _effect_of_block, np.asarray(D, dtype=float), constant, combine=_combine_effects
         )
     )
 
 
 def negligible_in_span(
     data: RowData, N: np.ndarray, size: np.ndarray, constant: float | None
-) -> list[LeftOut]:
-    """Directions in the span of N (P, k) that the rule allows to leave out, as ``split_span``."""
+) -> list[LeftOutDirection]:
+    """Directions in the span of N (P, k) that may be left out; see ``split_span``."""
     return split_span(data, N, size, constant)[0]
 
 
 def split_span(
     data: RowData, N: np.ndarray, size: np.ndarray, constant: float | None
-) -> tuple[list[LeftOut], Any]:
-    """A basis of the span of N (P, k): directions that the rule allows to leave out, and the others
-    (P, m).
+) -> tuple[list[LeftOutDirection], Any]:
+    """Basis of the span of N (P, k): directions that may be left out, and the others (P, m).
 
-    ``size``: of each column, (P,), which says which coefficients are large. Each direction is
-    written in few columns, one of them its own and the largest, with small fractions for
-    coefficients if these do: a pass, or two. Only so may several be left out together. Rotated,
-    each may hide behind a large column that they share, and what they leave out together is not
-    negligible.
+    ``size`` (P,): norms of the columns, which scale the coefficients. Each direction is expressed
+    in few columns, its largest not used by the others, with simple fractions as coefficients if
+    possible; this takes one or two passes. Only in this form may several be left out together:
+    in a rotated basis each may be masked by a large column that they share, although what they
+    leave out together is not negligible.
     """
     if N.shape[1] == 0:
         return [], N
-    few, pivots = _echelon(N * size[:, None], constant is not None)
-    few = few / size[:, None]
-    few = few / few[pivots, np.arange(len(pivots))]
-    found: dict[int, LeftOut] = {}
-    for tried in (_simplified(few, size), few):
-        if len(found) < len(pivots):
-            effect = effect_of(data, tried, constant)
+    sparse_basis, pivots = _echelon(N * size[:, None], constant is not None)
+    sparse_basis = sparse_basis / size[:, None]
+    sparse_basis = sparse_basis / sparse_basis[pivots, np.arange(len(pivots))]
+    left_out: dict[int, LeftOutDirection] = {}
+    for candidates in (_simplified(sparse_basis, size), sparse_basis):
+        if len(left_out) < len(pivots):
+            effect = effect_of(data, candidates, constant)
             for t in np.flatnonzero(effect.negligible(data.eps)):
-                one = LeftOut(tried[:, t], int(pivots[t]), float(effect.largest[t]))
-                found.setdefault(int(t), one)
-    rest = [t for t in range(len(pivots)) if t not in found]
-    return [found[t] for t in sorted(found)], few[:, rest]
+                direction = LeftOutDirection(
+                    candidates[:, t], int(pivots[t]), float(effect.largest[t])
+                )
+                left_out.setdefault(int(t), direction)
+    others = [t for t in range(len(pivots)) if t not in left_out]
+    return [left_out[t] for t in sorted(left_out)], sparse_basis[:, others]
 
 
-def left_out_of(found: list[LeftOut], columns: int) -> list[dict[str, Any]]:
-    """For the key "left_out" of a finding: {"columns", "times", "constant"} of each direction that
-    changes some score. ``columns``: how many there are, without the constant."""
-    told = []
-    for d, _, largest in found:
+def left_out_findings(left_out: list[LeftOutDirection], columns: int) -> list[dict[str, Any]]:
+    """Value of the key "left_out" of a result: {"columns", "times", "constant"} of each direction
+    that changes a score. ``columns``: their number, without the constant."""
+    findings = []
+    for d, _, largest in left_out:
         if largest > 0:
             used = np.flatnonzero(d[:columns])
             level = float(d[columns]) if len(d) > columns else 0.0
             times = [float(c) for c in d[used]]
-            told.append({"columns": used.tolist(), "times": times, "constant": level})
-    return told
+            findings.append({"columns": used.tolist(), "times": times, "constant": level})
+    return findings
 
 
 def _echelon(N: np.ndarray, constant: bool) -> tuple[Any, list[int]]:
-    """A basis of the same span, each vector with a 1 where all others have a 0; and where: at the
-    constant column only if there is no other place."""
+    """Basis of the same span in which each vector has a 1 where the others have 0, and these
+    pivots; the constant column is a pivot only if there is no other."""
     N = N / np.maximum(np.abs(N).max(axis=0), np.finfo(float).tiny)
     pivots: list[int] = []
     for t in range(N.shape[1]):
         free = np.abs(N[:, t:])
         free[pivots] = 0.0
         if constant:
-            free[-1] *= LAST_CHOICE
+            free[-1] *= CONSTANT_PIVOT_WEIGHT
         j, k = np.unravel_index(int(np.argmax(free)), free.shape)
-        if not free[j, k] > 0:  # the vectors that are left add nothing
+        if not free[j, k] > 0:  # the remaining vectors are dependent
             return N[:, :t], pivots
         N[:, [t, t + int(k)]] = N[:, [t + int(k), t]]
         N[:, t] /= N[j, t]
-        rest = np.arange(N.shape[1]) != t
-        N[:, rest] -= np.multiply.outer(N[:, t], N[j, rest])
-        N[j, rest] = 0.0
+        others = np.arange(N.shape[1]) != t
+        N[:, others] -= np.multiply.outer(N[:, t], N[j, others])
+        N[j, others] = 0.0
         pivots.append(int(j))
     return N, pivots
 
 
 def _simplified(D: np.ndarray, size: np.ndarray) -> Any:
-    """The same directions with small fractions for coefficients near them, and 0 for those that
-    move scores by next to nothing."""
+    """Round coefficients to nearby fractions of small denominator, and negligible ones to 0."""
     weight = np.abs(D) * size[:, None]
-    out = np.where(weight > SIMPLE_SHARE * weight.max(axis=0), D, 0.0)
-    open_ = out != 0
-    for denominator in range(1, LARGEST_DENOMINATOR + 1):
+    out = np.where(weight > FRACTION_RTOL * weight.max(axis=0), D, 0.0)
+    undecided = out != 0
+    for denominator in range(1, MAX_DENOMINATOR + 1):
         ratio = np.round(D * denominator) / denominator
-        near = open_ & (np.abs(ratio - D) <= SIMPLE_SHARE * np.abs(D))
-        out, open_ = np.where(near, ratio, out), open_ & ~near
+        is_near = undecided & (np.abs(ratio - D) <= FRACTION_RTOL * np.abs(D))
+        out, undecided = np.where(is_near, ratio, out), undecided & ~is_near
     return out
 
 
@@ -161,5 +160,5 @@ def _column_norms(A: np.ndarray) -> Any:
     return largest * np.linalg.norm(A / unit, axis=0)
 
 
-def _effect_of_both(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
+def _combine_effects(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
     return np.hypot(left[0], right[0]), np.hypot(left[1], right[1]), np.maximum(left[2], right[2])

@@ -1,18 +1,18 @@
-r"""Coordinates in which columns that nearly repeat others are as plain to see as any.
+r"""Coordinates in which columns that nearly repeat others are nearly orthonormal.
 
-    θ = Tη + Nc        Z = [X, 1]T of about orthonormal columns (weighted by the curvature of rows)
+    θ = Tη + Nc        Z = [X, 1]T with nearly orthonormal columns (weighted by the rows' curvature)
 
-The columns of T are found by QR factorisations: Z = [X, 1]T, √h∘Z = QR, R = UΣVᵀ, T ← TVΣ⁻¹, and
-again, since the first factor shows small singular values to a few digits only. Products that cancel
-are taken in twice the digits (``accurate_products``), so that the new Z is known however much of
-[X, 1] cancels in it. A column t of T with ‖[X, 1]t‖ ≤ 4·eps·‖|[X, 1]||t|‖ is negligible
-(``negligible_directions``): it moves to N, if it is so in the form in which several may be left out
-together. Each direction in N has a column of its own, its pivot, and T does not use these: models
-θ + Tη are those with the pivots' coefficients held. (Any other complement of N would hold some
-mixture of coefficients, and its optimum differs by what Xd makes of that.)
+The columns of T are computed by QR factorisations: Z = [X, 1]T, √h∘Z = QR, R = UΣVᵀ, T ← TVΣ⁻¹,
+repeated, since the first factor has only a few digits of small singular values. Products that
+cancel are computed in twice the working precision (``accurate_products``), so that the new Z is
+accurate however much of [X, 1] cancels in it. A column t of T with ‖[X, 1]t‖ ≤ 4·eps·‖|[X, 1]||t|‖
+is negligible (``negligible_directions``): it moves to N, if it is negligible in the form in which
+several may be left out together. Each direction in N has a column of its own, its pivot, which T
+does not use: models θ + Tη are those with the pivots' coefficients fixed. (Any other complement of
+N would fix a mixture of coefficients, and its optimum would differ by the effect Xd of that.)
 
-Any T and N will do for a proof, as long as Z is known and [T, N] spans all directions; that is
-checked, and nothing else of this file has to be believed.
+A proof may use any T and N, as long as the error of Z is bounded and [T, N] spans all directions.
+Both are checked; the proof relies on nothing else in this file.
 """
 
 from typing import Any, NamedTuple
@@ -21,18 +21,22 @@ import numpy as np
 
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import NEGLIGIBLE_ROUNDINGS, LeftOut, split_span
+from certus.proofs.linalg.negligible_directions import (
+    NEGLIGIBLE_ROUNDINGS,
+    LeftOutDirection,
+    split_span,
+)
 from certus.proofs.types import Matrix, RowData, RowWeights
 
 MAX_ROUNDS = 8
-ROUND_CONDITION = 30.0  # of Z, which is then orthonormal enough
-LEAST_SINGULAR = 2.0**-60  # of the largest singular value: below is nothing but rounding
-PLAIN_ERROR = 1e-9  # of a column of Z: where ordinary products are as exact, they are taken
-SPANNING = 1e-4  # least singular value of [T, N] with columns of length 1
+MAX_CONDITION = 30.0  # of Z, at which it is orthonormal enough
+MIN_SINGULAR_SHARE = 2.0**-60  # of the largest singular value: smaller ones are rounding
+MAX_PLAIN_ERROR = 1e-9  # of a column of Z, up to which ordinary products are used
+MIN_SPANNING_SINGULAR = 1e-4  # of [T, N] with columns of length 1
 
 
 class ScaledColumns(NamedTuple):
-    """[X, c]∘q: rows that count, with the constant column, in powers of two near 1."""
+    """[X, c]∘q: X with the constant column, scaled by powers of two to entries near 1."""
 
     q: np.ndarray  # (P,)
     constant: float | None
@@ -45,27 +49,29 @@ class ScaledColumns(NamedTuple):
 
 
 class Coordinates(NamedTuple):
-    T: np.ndarray  # (P, r), of the columns as scaled
+    """T and N, for the scaled columns."""
+
+    T: np.ndarray  # (P, r)
     N: np.ndarray  # (P, k)
-    exact: np.ndarray  # (r,) of bool: columns of Z that ask for twice the digits
-    left_out: list[LeftOut]  # N, in the user's units
-    size: np.ndarray  # (P,): norms of the columns, as the rows are weighted
+    exact: np.ndarray  # (r,) of bool: columns of Z that need twice the working precision
+    left_out: list[LeftOutDirection]  # N, in the user's units
+    size: np.ndarray  # (P,): norms of the columns over the weighted rows
 
     def spanning(self) -> Any:
-        """[T, N] with rows in proportion to the columns' norms and columns of length 1."""
-        every = self.size[:, None] * np.hstack([self.T, self.N])
-        return every / np.linalg.norm(every, axis=0)
+        """[T, N] with rows scaled by the columns' norms, and columns of length 1."""
+        scaled_basis = self.size[:, None] * np.hstack([self.T, self.N])
+        return scaled_basis / np.linalg.norm(scaled_basis, axis=0)
 
     def left_out_part(self, theta: np.ndarray) -> Any:
-        """|c| for which θ − Nc, of θ (P, K) as scaled, is shortest beside the columns' norms: that
-        model uses nothing of N. Any c will do for a proof about θ − Nc."""
+        """|c| for which θ − Nc, of the scaled θ (P, K), is shortest in units of the columns' norms:
+        a model that does not use N. A proof about θ − Nc may use any c."""
         N = self.size[:, None] * self.N
         length = np.linalg.norm(N, axis=0)
         c = np.linalg.lstsq(N / length, self.size[:, None] * theta, rcond=None)[0]
         return np.abs(c) / length[:, None]
 
     def of(self, A: np.ndarray) -> tuple[Any, Any]:
-        """Z of rows A (n, P) as scaled, and |Ẑ − Z| at most."""
+        """Z of scaled rows A (n, P), and a bound of |Ẑ − Z|."""
         p = A.shape[1]
         Z, size = np.dot(A, self.T), np.dot(np.abs(A), np.abs(self.T))
         error = gamma(p + 2) * size
@@ -79,7 +85,7 @@ class Coordinates(NamedTuple):
 
 def scaled_columns(data: RowData, constant: float | None) -> ScaledColumns:
     """Powers of two that bring the largest entry of each column near 1."""
-    (peak,) = data.reduce(_largest_entries, combine=_larger_of_both)
+    (peak,) = data.reduce(_largest_entries, combine=_maximum)
     if constant is not None:
         peak = np.append(peak, abs(constant))
     exponent = np.frexp(peak)[1]
@@ -89,76 +95,80 @@ def scaled_columns(data: RowData, constant: float | None) -> ScaledColumns:
 def orthogonal_coordinates(
     data: RowData, columns: ScaledColumns, weigh: RowWeights
 ) -> Coordinates | None:
-    """None where a direction is neither negligible nor seen clearly enough.
+    """Compute the coordinates; None if a direction is neither negligible nor resolved.
 
-    ``weigh(X, y, s)``: the weights of a block's rows in the factorisation, (n,).
+    ``weigh(X, y, s)`` returns the weights (n,) of a block's rows in the factorisation.
     """
     P = len(columns.q)
-    nothing = np.zeros((P, 0))
-    found = Coordinates(np.eye(P), nothing, np.zeros(P, dtype=bool), [], np.zeros(P))
+    empty = np.zeros((P, 0))
+    coordinates = Coordinates(np.eye(P), empty, np.zeros(P, dtype=bool), [], np.zeros(P))
     for _ in range(MAX_ROUNDS):
         R, norm, size = data.reduce(
-            _factor_of_block, columns, found, weigh, combine=_factor_of_both, square=True
+            _factor_of_block, columns, coordinates, weigh, combine=_combine_factors, square=True
         )
         if not (np.isfinite(R).all() and np.isfinite(size).all()):
             return None
-        if not found.size.any():
+        if not coordinates.size.any():
             size_of = np.linalg.norm(R, axis=0)
-            found = found._replace(size=np.where(size_of > 0, size_of, 1.0))
-        gone = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
-        if gone.any():
-            found = _with_left_out(data, columns, found, gone)
-            if found.T.shape[1] == 0:
+            coordinates = coordinates._replace(size=np.where(size_of > 0, size_of, 1.0))
+        negligible = norm * (1 + 1e-9) <= NEGLIGIBLE_ROUNDINGS * data.eps * size
+        if negligible.any():
+            coordinates = _with_left_out(data, columns, coordinates, negligible)
+            if coordinates.T.shape[1] == 0:
                 return None
-            continue  # T without the pivots is another one
-        T, N = found.T, found.N
+            continue  # T has changed
+        T, N = coordinates.T, coordinates.N
         length = np.linalg.norm(R, axis=0)
         length[length == 0] = 1.0
         _, sigma, Vt = np.linalg.svd(R / length, full_matrices=True)
         sigma = np.append(sigma, np.zeros(len(Vt) - len(sigma)))
-        if sigma[0] <= ROUND_CONDITION * sigma[-1]:
-            return _if_spanning(found)
-        T = (T / length) @ Vt.T / np.maximum(sigma, LEAST_SINGULAR * sigma[0])
-        # what ordinary products lose, beside columns of norm 1
-        exact = gamma(P + 2) * (found.size @ np.abs(T)) > PLAIN_ERROR
-        found = found._replace(T=T, N=N, exact=exact)
+        if sigma[0] <= MAX_CONDITION * sigma[-1]:
+            return _checked_span(coordinates)
+        T = (T / length) @ Vt.T / np.maximum(sigma, MIN_SINGULAR_SHARE * sigma[0])
+        # error of ordinary products, relative to columns of norm 1
+        exact = gamma(P + 2) * (coordinates.size @ np.abs(T)) > MAX_PLAIN_ERROR
+        coordinates = coordinates._replace(T=T, N=N, exact=exact)
     return None
 
 
 def _with_left_out(
-    data: RowData, columns: ScaledColumns, at: Coordinates, gone: np.ndarray
+    data: RowData, columns: ScaledColumns, at: Coordinates, negligible: np.ndarray
 ) -> Coordinates:
-    """The columns ``gone`` of T in N, as far as they are negligible together with those there."""
-    q, T = columns.q[:, None], at.T[:, ~gone]
-    candidates = np.hstack([at.N, at.T[:, gone]])
+    """Move ``negligible`` columns of T to N, if they are negligible together with those in N."""
+    q, T = columns.q[:, None], at.T[:, ~negligible]
+    candidates = np.hstack([at.N, at.T[:, negligible]])
     candidates = candidates / np.linalg.norm(candidates, axis=0)
-    left_out, rest = split_span(data, q * candidates, 1 / columns.q, columns.constant)
-    N = np.column_stack([one.d for one in left_out]) / q if left_out else at.N[:, :0]
-    T = np.hstack([T, rest / q])
+    left_out, others = split_span(data, q * candidates, 1 / columns.q, columns.constant)
+    N = np.column_stack([direction.d for direction in left_out]) / q if left_out else at.N[:, :0]
+    T = np.hstack([T, others / q])
     if left_out:
-        T = _without_pivots(T, N, [one.pivot for one in left_out])
-    # what is left after such a subtraction may be a small part of what was there
+        T = _without_pivots(T, N, [direction.pivot for direction in left_out])
+    # the subtraction may cancel
     return at._replace(T=T, N=N, exact=np.ones(T.shape[1], dtype=bool), left_out=left_out)
 
 
 def _without_pivots(T: np.ndarray, N: np.ndarray, pivots: list[int]) -> Any:
-    """T less what of N takes its rows ``pivots`` to 0; N is diagonal in these rows."""
+    """Eliminate the rows ``pivots`` of T by multiples of N, which is diagonal in these rows."""
     T = T - N @ (T[pivots] / np.diagonal(N[pivots])[:, None])
     T[pivots] = 0.0
     return T
 
 
-def _if_spanning(found: Coordinates) -> Coordinates | None:
-    """None where T and N do not span all directions."""
-    every = found.spanning()
-    least = np.linalg.svd(every, compute_uv=False)[-1] if every.shape[0] == every.shape[1] else 0.0
-    return found if least > SPANNING else None
+def _checked_span(coordinates: Coordinates) -> Coordinates | None:
+    """Return the coordinates, or None if T and N do not span all directions."""
+    scaled_basis = coordinates.spanning()
+    smallest = (
+        np.linalg.svd(scaled_basis, compute_uv=False)[-1]
+        if scaled_basis.shape[0] == scaled_basis.shape[1]
+        else 0.0
+    )
+    return coordinates if smallest > MIN_SPANNING_SINGULAR else None
 
 
 def counted_rows(
     X: Matrix, y: np.ndarray, s: np.ndarray | None
 ) -> tuple[Matrix, np.ndarray, np.ndarray]:
-    """Rows of weight above 0, with their weights."""
+    """Rows of positive weight, with their weights."""
     if s is None:
         return X, y, np.ones(len(y))
     return X[s > 0], y[s > 0], s[s > 0]
@@ -181,7 +191,7 @@ def _factor_of_block(
     return R, np.linalg.norm(Z, axis=0), size
 
 
-def _factor_of_both(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
+def _combine_factors(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
     R = np.linalg.qr(np.vstack([left[0], right[0]]), mode="r")
     return R, np.hypot(left[1], right[1]), np.hypot(left[2], right[2])
 
@@ -191,5 +201,5 @@ def _largest_entries(X: Matrix, y: np.ndarray, s: np.ndarray | None) -> tuple[An
     return (np.abs(dense(X).astype(float, copy=False)).max(axis=0, initial=0.0),)
 
 
-def _larger_of_both(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
     return (np.maximum(left[0], right[0]),)

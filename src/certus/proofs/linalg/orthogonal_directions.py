@@ -1,18 +1,19 @@
-r"""Directions of the coefficients in which no sum over rows loses its digits.
+r"""Directions of the coefficients in which sums over rows lose no digits.
 
-    Z = X̃T,   X̃ = (X, 1),   columns of Z orthogonal, or nearly so
+    Z = X̃T,   X̃ = (X, 1),   columns of Z nearly orthogonal
 
 The bounds from gradient and curvature do not depend on the coordinates: they hold in η, θ = Tη, for
-any T that is stored. But sums of x xᵀ lose a direction with ‖Xd‖ below 10⁻⁸ ‖X‖, and those of z zᵀ
-do not. T is made from the singular vectors of the centred rows; where singular values are so small
-that the vectors are rounding in part, what other directions explain is taken out again with twice
-the digits. How good T is, is nobody's word: the curvature along it is computed from Z itself.
+any stored T. But sums of x xᵀ lose a direction with ‖Xd‖ below 10⁻⁸ ‖X‖, and those of z zᵀ do not.
+T comes from the singular vectors of the centred rows; if singular values are so small that their
+vectors are partly rounding, the components along other directions are removed again in twice the
+working precision. The proof does not rely on the quality of T: the curvature along it is computed
+from Z itself.
 
-Directions that the rule of ``negligible_directions`` allows are left out, by leaving out a column
-of each, and no others (many by ``combined_columns``): each with the column that weighs most in it,
-which none of the others has. (Two directions that a large column dominates may both pass the rule,
-and their difference not.) With more columns than rows T has as many directions as the centred rows:
-their scores are then all that there are, ≤ n − 1 dimensions.
+Directions that are negligible (``negligible_directions``) are left out, each by leaving out one
+column, the largest in it, which the others do not use; many directions by ``combined_columns``.
+(Two directions dominated by the same large column may both be negligible although their difference
+is not.) With more columns than rows, T has as many directions as the centred rows: their scores
+span at most n − 1 dimensions.
 """
 
 from typing import Any, NamedTuple
@@ -22,38 +23,38 @@ import numpy as np
 from certus.proofs.linalg.accurate_products import accurate_product, product_error
 from certus.proofs.linalg.combined_columns import combined_columns
 from certus.proofs.linalg.linear_sums import UNIT, dense, gamma
-from certus.proofs.linalg.negligible_directions import LeftOut, negligible_in_span
+from certus.proofs.linalg.negligible_directions import LeftOutDirection, negligible_in_span
 from certus.proofs.types import Matrix, RowData, RowWeights
 
-DOUBTFUL = 1e4  # units of rounding: singular vectors of values below are rounding in part
-SMALL_VALUE = 1e-9  # of the largest singular value: the same
-CANCELLING = 1e-4  # singular values below which products are taken in twice the digits
-GOOD_CONDITION = 100.0  # of Z
-IMPROVEMENTS = 4  # passes; one or two are usual
-SMALL_WORK = 2**22  # n·P·r up to which twice the digits cost next to nothing
-MANY_REPEATED = 16  # directions, from which repeated columns are looked at one by one
-TOO_MANY = "too many columns to look for those that repeat others"
+DOUBTFUL_ROUNDINGS = 1e4  # units of rounding below which singular vectors are inaccurate …
+DOUBTFUL_SINGULAR_SHARE = 1e-9  # … also below this share of the largest singular value
+CANCELLING_SINGULAR_SHARE = 1e-4  # below which products need twice the working precision
+MAX_CONDITION = 100.0  # of Z
+MAX_IMPROVEMENTS = 4  # passes; one or two are usual
+MAX_CHEAP_WORK = 2**22  # n·P·r up to which twice the working precision costs next to nothing
+MAX_CHECKED_DIRECTIONS = 16  # if more, repeated columns are eliminated one by one instead
+TOO_MANY_COLUMNS = "too many columns to search for repeated ones"
 
 
 class Directions(NamedTuple):
-    """T of x̂ = x∘2^−e with the constant's row last, and what it leaves out."""
+    """T for x̂ = x∘2^−e, with the constant's row last, and the directions left out."""
 
     exponent: np.ndarray  # (p,): e
-    centre: np.ndarray  # (p,), of x̂: about the means
-    norm: np.ndarray  # (p,): ‖x̂ − centre‖, over the rows that count
+    centre: np.ndarray  # (p,): about the means of x̂
+    norm: np.ndarray  # (p,): ‖x̂ − centre‖, over the rows of positive weight
     T: np.ndarray  # (P, r)
     cancelling: np.ndarray  # (r,) of bool
-    left_out: list[LeftOut]
-    all_columns: bool  # no direction but those of T and those left out
-    unresolved: str  # why T is not all that the data hold; "" where it is
+    left_out: list[LeftOutDirection]
+    all_columns: bool  # T and the directions left out span all directions
+    unresolved: str  # why T does not span all that the data determine; "" if it does
 
     @property
     def users(self) -> Any:
-        """T of x, (p, r)."""
+        """T for x, (p, r)."""
         return np.ldexp(self.T[: len(self.exponent)], -self.exponent[:, None])
 
     def of(self, X: Matrix) -> tuple[Any, Any]:
-        """Z of a block, and the most by which rounding changed each entry."""
+        """Z of a block, and a bound of the rounding error of each entry."""
         A = np.ldexp(dense(X).astype(float), -self.exponent)
         p = len(self.exponent)
         if len(self.T) > p:
@@ -61,15 +62,17 @@ class Directions(NamedTuple):
         size = np.dot(np.abs(A), np.abs(self.T))
         Z, error = np.dot(A, self.T), gamma(A.shape[1] + 2) * size
         if self.cancelling.any():
-            few = np.flatnonzero(self.cancelling)
-            Z[:, few] = sum(accurate_product(A, self.T[:, few]))
+            cancelling_columns = np.flatnonzero(self.cancelling)
+            Z[:, cancelling_columns] = sum(accurate_product(A, self.T[:, cancelling_columns]))
             share = product_error(A.shape[1])
-            error[:, few] = share * size[:, few] + 2 * UNIT * np.abs(Z[:, few])
+            error[:, cancelling_columns] = share * size[:, cancelling_columns] + 2 * UNIT * np.abs(
+                Z[:, cancelling_columns]
+            )
         return Z, error
 
 
 def no_directions(data: RowData) -> Directions:
-    """For scores alone."""
+    """Directions object without directions, for scores alone."""
     low, high = data.reduce(column_range, combine=wider_range)
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
     p = len(exponent)
@@ -82,17 +85,19 @@ def no_directions(data: RowData) -> Directions:
 def find_directions(
     data: RowData, constant: bool, weigh: RowWeights, penalised: bool = False
 ) -> Directions:
-    """``constant``: is there an intercept? ``weigh(X, y, s)``: weights of rows that count, in which
-    the columns of Z are to be orthogonal; ``penalised``: by ‖w‖², so that nothing is left out, and
-    T has orthonormal columns in the user's units instead.
+    """Compute T.
 
-    O(n·p·min(n, p)) operations; ten times that where digits cancel.
+    ``constant``: whether there is an intercept. ``weigh(X, y, s)``: weights of the rows in which
+    the columns of Z are made orthogonal. ``penalised``: by ‖w‖², so nothing is left out, and T has
+    orthonormal columns in the user's units instead.
+
+    O(n·p·min(n, p)) operations, ten times as many if digits cancel.
     """
     low, high = data.reduce(column_range, combine=wider_range)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        none = np.zeros(())
+        empty = np.zeros(())
         return Directions(
-            none, none, none, none, none, [], False, "entries of X that are not finite numbers"
+            empty, empty, empty, empty, empty, [], False, "entries of X that are not finite numbers"
         )
     exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
     centre = np.zeros(len(low))
@@ -100,14 +105,14 @@ def find_directions(
     if constant:
         N, total = data.reduce(sums_about, exponent, first)
         centre = np.where(low == high, first, first + total / N)
-    given = Columns(data, exponent, centre, constant, weigh)
+    columns = CentredColumns(data, exponent, centre, constant, weigh)
     if penalised:
-        return penalised_directions(given)
-    still = (low == high) & (constant | (low == 0))
-    return unpenalised_directions(given, still)
+        return penalised_directions(columns)
+    is_constant = (low == high) & (constant | (low == 0))
+    return unpenalised_directions(columns, is_constant)
 
 
-class Columns(NamedTuple):
+class CentredColumns(NamedTuple):
     data: RowData
     exponent: np.ndarray
     centre: np.ndarray  # of x̂
@@ -115,141 +120,168 @@ class Columns(NamedTuple):
     weigh: RowWeights
 
     def centred(self) -> Any:
-        """The triangle of the centred rows; of fewer rows than columns, these themselves."""
-        whole = self.data.shape[0] <= self.data.shape[1]
-        stack = stacked_rows if whole else stacked_triangles
+        """Triangle of the centred rows, or these rows themselves if fewer than the columns."""
+        all_rows = self.data.shape[0] <= self.data.shape[1]
+        stack = stacked_rows if all_rows else stacked_triangles
         return self.data.reduce(
-            centred_block, self.exponent, self.centre, whole, combine=stack, square=True
+            centred_block, self.exponent, self.centre, all_rows, combine=stack, square=True
         )[0]
 
     def with_constant(self, T: np.ndarray) -> Any:
         return np.vstack([T, -self.centre @ T]) if self.constant else T
 
-    def measured(self, T: np.ndarray, cancelling: np.ndarray) -> tuple[Any, Any, Any]:
-        """Triangles of Z, of Z with the rows' weights, and ‖|X̃||t|‖."""
-        there = Directions(self.exponent, self.centre, np.zeros(()), T, cancelling, [], False, "")
+    def sums(self, T: np.ndarray, cancelling: np.ndarray) -> tuple[Any, Any, Any]:
+        """Triangles of Z and of the weighted Z, and ‖|X̃||t|‖."""
+        directions = Directions(
+            self.exponent, self.centre, np.zeros(()), T, cancelling, [], False, ""
+        )
         R, weighted, square = self.data.reduce(
-            measure_block, there, self.weigh, combine=measured_together, square=True
+            direction_sums, directions, self.weigh, combine=add_direction_sums, square=True
         )
         return R, weighted, np.sqrt(square)
 
 
-def penalised_directions(given: Columns) -> Directions:
-    e = given.exponent
+def penalised_directions(columns: CentredColumns) -> Directions:
+    e = columns.exponent
     unit = np.ldexp(1.0, np.maximum(e - e.max(initial=0), -1000))
-    A = given.centred()
+    A = columns.centred()
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
     _, sigma, Vt = np.linalg.svd(A * unit, full_matrices=False)
-    # T of x̂, so that the columns 2^−e∘T are those of V
-    T = given.with_constant(np.ldexp(Vt.T, e[:, None]))
-    small = sigma < CANCELLING * sigma.max(initial=0.0)
-    return Directions(e, given.centre, norms, T, small, [], T.shape[1] == len(e), "")
+    # T for x̂ such that 2^−e∘T = V
+    T = columns.with_constant(np.ldexp(Vt.T, e[:, None]))
+    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
+    return Directions(e, columns.centre, norms, T, cancelling, [], T.shape[1] == len(e), "")
 
 
-def unpenalised_directions(given: Columns, still: np.ndarray) -> Directions:
-    """``still``: columns that are constant, or 0 where there is no constant to repeat."""
-    data, e = given.data, given.exponent
-    P = len(e) + given.constant
-    found, kept = [], ~still
-    for j in np.flatnonzero(still):
+def unpenalised_directions(columns: CentredColumns, is_constant: np.ndarray) -> Directions:
+    """Directions without a penalty. ``is_constant``: columns equal to the intercept or to 0."""
+    data, e = columns.data, columns.exponent
+    P = len(e) + columns.constant
+    left_out, retained = [], ~is_constant
+    for j in np.flatnonzero(is_constant):
         d = np.eye(P)[j]
-        if given.constant:
-            d[-1] = -np.ldexp(given.centre[j], e[j])
-        found.append(LeftOut(d, int(j), 0.0))
-    A = given.centred()
+        if columns.constant:
+            d[-1] = -np.ldexp(columns.centre[j], e[j])
+        left_out.append(LeftOutDirection(d, int(j), 0.0))
+    A = columns.centred()
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
-    rank = distinct_rows(A) - given.constant if len(A) < len(e) else len(e)
+    rank = distinct_rows(A) - columns.constant if len(A) < len(e) else len(e)
     while True:
-        norm = norms * kept
+        norm = norms * retained
         scale = np.where(norm > 0, 1 / np.where(norm > 0, norm, 1.0), 0.0)
-        _, sigma, Vt = np.linalg.svd((A * scale)[:, kept], full_matrices=False)
-        wide = kept.sum() > rank
-        sigma, Vt = sigma[: min(rank, kept.sum())], Vt[: min(rank, kept.sum())]
+        _, sigma, Vt = np.linalg.svd((A * scale)[:, retained], full_matrices=False)
+        wide = retained.sum() > rank
+        sigma, Vt = sigma[: min(rank, retained.sum())], Vt[: min(rank, retained.sum())]
         T = np.zeros((len(e), len(sigma)))
-        T[kept] = scale[kept, None] * Vt.T
-        T, sure, small = refined(given, given.with_constant(T), sigma)
-        N = T[:, small]  # (P, k) of directions that may be rounding
+        T[retained] = scale[retained, None] * Vt.T
+        T, reliable, is_rounding = refine_small_directions(columns, columns.with_constant(T), sigma)
+        N = T[:, is_rounding]  # (P, k) of directions that may be rounding
         if not N.shape[1]:
             break
-        if wide or N.shape[1] > MANY_REPEATED:
-            more = combined_columns(given, A, scale, kept, int((~small).sum()))
-            if more is None:
-                return Directions(e, given.centre, norms, T, sure, found, False, TOO_MANY)
+        if wide or N.shape[1] > MAX_CHECKED_DIRECTIONS:
+            new_directions = combined_columns(
+                columns, A, scale, retained, int((~is_rounding).sum())
+            )
+            if new_directions is None:
+                return Directions(
+                    e, columns.centre, norms, T, reliable, left_out, False, TOO_MANY_COLUMNS
+                )
         else:
             users = np.vstack([np.ldexp(N[: len(e)], -e[:, None]), N[len(e) :]])
-            size = np.ldexp(np.maximum(np.abs(given.centre), scale_or_one(norm)), e)
-            size = np.append(size, 1.0) if given.constant else size
-            more = negligible_in_span(data, users, size, 1.0 if given.constant else None)
-        if not more:
+            size = np.ldexp(np.maximum(np.abs(columns.centre), scale_or_one(norm)), e)
+            size = np.append(size, 1.0) if columns.constant else size
+            new_directions = negligible_in_span(
+                data, users, size, 1.0 if columns.constant else None
+            )
+        if not new_directions:
             break
-        found += more
-        kept[[one.pivot for one in more if one.pivot < len(e)]] = False
-        if not kept.any():
-            T, sure = T[:, :0], sure[:0]
+        left_out += new_directions
+        retained[[direction.pivot for direction in new_directions if direction.pivot < len(e)]] = (
+            False
+        )
+        if not retained.any():
+            T, reliable = T[:, :0], reliable[:0]
             break
-    T, cancelling = improved(given, T, sure)
-    lacking = kept.sum() > T.shape[1] and T.shape[1] < rank
-    said = "directions that cannot be told from rounding" if lacking else ""
-    return Directions(e, given.centre, norms, T, cancelling, found, kept.sum() == T.shape[1], said)
+    T, cancelling = orthogonalized(columns, T, reliable)
+    is_incomplete = retained.sum() > T.shape[1] and T.shape[1] < rank
+    unresolved = "directions that cannot be distinguished from rounding" if is_incomplete else ""
+    return Directions(
+        e, columns.centre, norms, T, cancelling, left_out, retained.sum() == T.shape[1], unresolved
+    )
 
 
 def scale_or_one(norm: np.ndarray) -> Any:
     return np.where(norm > 0, norm, 1.0)
 
 
-def refined(given: Columns, T: np.ndarray, sigma: np.ndarray) -> tuple[Any, Any, Any]:
-    """(T, which of its columns cancel, which may be rounding): those with small singular values
-    less what the others explain, and rotated, with twice the digits."""
-    cancelling = sigma < CANCELLING * sigma.max(initial=0.0)
+def refine_small_directions(
+    columns: CentredColumns, T: np.ndarray, sigma: np.ndarray
+) -> tuple[Any, Any, Any]:
+    """Return T, which of its columns cancel, and which may be rounding.
+
+    Directions of small singular values are recomputed in twice the working precision, as residuals
+    of the others, and rotated.
+    """
+    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
     if not len(sigma):
         return T, cancelling, cancelling
-    R, _, size = given.measured(T, np.zeros(len(sigma), dtype=bool))
+    R, _, size = columns.sums(T, np.zeros(len(sigma), dtype=bool))
     norm = np.linalg.norm(R, axis=0)
-    eps = max(given.data.eps, 2 * UNIT)
-    doubtful = (sigma <= SMALL_VALUE * sigma.max()) | (norm <= DOUBTFUL * 2 * UNIT * size)
+    eps = max(columns.data.eps, 2 * UNIT)
+    doubtful = (sigma <= DOUBTFUL_SINGULAR_SHARE * sigma.max()) | (
+        norm <= DOUBTFUL_ROUNDINGS * 2 * UNIT * size
+    )
     doubtful |= norm <= 16 * eps * size
     if not doubtful.any():
         return T, cancelling, doubtful
-    if doubtful.sum() > MANY_REPEATED:  # columns one by one, first
-        sure = sigma > len(T) * 2 * UNIT * sigma.max()
-        if (~sure).sum() > MANY_REPEATED:
-            return T, cancelling, ~sure
+    if doubtful.sum() > MAX_CHECKED_DIRECTIONS:  # columns are eliminated one by one first
+        reliable = sigma > len(T) * 2 * UNIT * sigma.max()
+        if (~reliable).sum() > MAX_CHECKED_DIRECTIONS:
+            return T, cancelling, ~reliable
     order = np.argsort(doubtful, kind="stable")
     T, k, cancelling = T[:, order], int((~doubtful).sum()), (cancelling | doubtful)[order]
-    T[:, k:] = refined_nulls(given, T[:, :k], T[:, k:])
-    R, _, size = given.measured(T[:, k:], cancelling[k:])
-    small = np.zeros(len(sigma), dtype=bool)
-    small[k:] = np.linalg.norm(R, axis=0) <= 16 * eps * size
-    return T, cancelling, small
+    T[:, k:] = residual_directions(columns, T[:, :k], T[:, k:])
+    R, _, size = columns.sums(T[:, k:], cancelling[k:])
+    is_rounding = np.zeros(len(sigma), dtype=bool)
+    is_rounding[k:] = np.linalg.norm(R, axis=0) <= 16 * eps * size
+    return T, cancelling, is_rounding
 
 
-def refined_nulls(given: Columns, sure: np.ndarray, N: np.ndarray) -> Any:
-    """N less what ``sure`` and the constant explain of it, rotated so that the sizes of XN differ
-    most."""
-    if given.constant:
-        sure = np.hstack([sure, np.eye(len(sure))[:, -1:]])
-    k, cancelling = sure.shape[1], np.arange(sure.shape[1] + N.shape[1]) >= sure.shape[1]
-    for turn in (False, True, False):
-        R, _, _ = given.measured(np.hstack([sure, N]), cancelling)
+def residual_directions(columns: CentredColumns, reliable: np.ndarray, N: np.ndarray) -> Any:
+    """N minus its projection on the reliable directions and the constant, rotated to the singular
+    vectors of XN."""
+    if columns.constant:
+        reliable = np.hstack([reliable, np.eye(len(reliable))[:, -1:]])
+    k, cancelling = (
+        reliable.shape[1],
+        np.arange(reliable.shape[1] + N.shape[1]) >= reliable.shape[1],
+    )
+    for rotate in (False, True, False):
+        R, _, _ = columns.sums(np.hstack([reliable, N]), cancelling)
         unit = scale_or_one(np.linalg.norm(R[:, :k], axis=0))
         B = np.linalg.lstsq(R[:, :k] / unit, R[:, k:], rcond=None)[0] / unit[:, None]
-        N = N - sure @ B
-        if turn:
+        N = N - reliable @ B
+        if rotate:
             N = N @ np.linalg.svd(R[:, k:] - R[:, :k] @ B, full_matrices=True)[2].T
     return N
 
 
-def improved(given: Columns, T: np.ndarray, cancelling: np.ndarray) -> tuple[Any, Any]:
-    """T with columns of Z, weighted, that have norm 1 and are nearly orthogonal."""
-    n, (P, r) = given.data.shape[0], T.shape
-    few = n * P * r <= SMALL_WORK
-    for _ in range(IMPROVEMENTS if r else 0):
-        R, weighted, size = given.measured(T, cancelling)
-        cancelling = size * (0.1 if few else CANCELLING) > np.linalg.norm(R, axis=0)
+def orthogonalized(
+    columns: CentredColumns, T: np.ndarray, cancelling: np.ndarray
+) -> tuple[Any, Any]:
+    """Return T for which the weighted columns of Z have norm 1 and are nearly orthogonal, and which
+    of its columns cancel."""
+    n, (P, r) = columns.data.shape[0], T.shape
+    is_cheap = n * P * r <= MAX_CHEAP_WORK
+    for _ in range(MAX_IMPROVEMENTS if r else 0):
+        R, weighted, size = columns.sums(T, cancelling)
+        cancelling = size * (0.1 if is_cheap else CANCELLING_SINGULAR_SHARE) > np.linalg.norm(
+            R, axis=0
+        )
         unit = scale_or_one(np.linalg.norm(weighted, axis=0))
         T = T / unit
         _, sigma, Vt = np.linalg.svd(weighted / unit, full_matrices=False)
-        if sigma[0] <= GOOD_CONDITION * sigma[-1] or not sigma[-1] > 1e-14 * sigma[0]:
+        if sigma[0] <= MAX_CONDITION * sigma[-1] or not sigma[-1] > 1e-14 * sigma[0]:
             break
         T = (T @ Vt.T) / sigma
         cancelling = np.ones(r, dtype=bool)
@@ -273,7 +305,7 @@ def wider_range(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any]:
 
 
 def in_units(X: Matrix, s: np.ndarray | None, exponent: np.ndarray) -> Any:
-    """x̂ of a block's rows that count."""
+    """x̂ of a block's rows of positive weight."""
     return np.ldexp(dense(X if s is None else X[s > 0]).astype(float), -exponent)
 
 
@@ -290,10 +322,10 @@ def centred_block(
     s: np.ndarray | None,
     exponent: np.ndarray,
     centre: np.ndarray,
-    whole: bool,
+    all_rows: bool,
 ) -> tuple[Any]:
     A = in_units(X, s, exponent) - centre
-    return (A if whole else np.linalg.qr(A, mode="r"),)
+    return (A if all_rows else np.linalg.qr(A, mode="r"),)
 
 
 def stacked_rows(left: np.ndarray, right: np.ndarray) -> tuple[Any]:
@@ -304,20 +336,20 @@ def stacked_triangles(left: np.ndarray, right: np.ndarray) -> tuple[Any]:
     return (np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"),)
 
 
-def measure_block(
-    X: Matrix, y: np.ndarray, s: np.ndarray | None, there: Directions, weigh: RowWeights
+def direction_sums(
+    X: Matrix, y: np.ndarray, s: np.ndarray | None, directions: Directions, weigh: RowWeights
 ) -> tuple[Any, Any, Any]:
     counted = slice(None) if s is None else s > 0
     X, y, s = X[counted], y[counted], np.ones(len(y)) if s is None else s[counted]
-    Z, _ = there.of(X)
-    A = np.abs(np.ldexp(dense(X).astype(float), -there.exponent))
-    p = len(there.exponent)
-    size = np.dot(A, np.abs(there.T[:p])) + np.abs(there.T[p:]).sum(axis=0)
+    Z, _ = directions.of(X)
+    A = np.abs(np.ldexp(dense(X).astype(float), -directions.exponent))
+    p = len(directions.exponent)
+    size = np.dot(A, np.abs(directions.T[:p])) + np.abs(directions.T[p:]).sum(axis=0)
     R = np.linalg.qr(Z, mode="r")
     weighted = np.linalg.qr(np.sqrt(weigh(X, y, s))[:, None] * Z, mode="r")
     return R, weighted, (size * size).sum(axis=0)
 
 
-def measured_together(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
+def add_direction_sums(left: np.ndarray, right: np.ndarray) -> tuple[Any, Any, Any]:
     R, weighted = (np.linalg.qr(np.vstack([left[k], right[k]]), mode="r") for k in (0, 1))
     return R, weighted, left[2] + right[2]

@@ -1,10 +1,10 @@
-r"""The penalised likelihood of Firth's logistic regression, for tests and intervals.
+r"""Penalised likelihood of Firth's logistic regression, for tests and intervals.
 
     ℓ* = log L + ½ log det I,   ∂ℓ* = Σ s (y − p + vq(½ − p)) φ,   v = p(1 − p),  q = φᵀI⁻¹φ
 
-in the columns φ of ``likelihood``. ``profile_likelihood`` asks for the loss −ℓ*, its
-gradient and a matrix for its steps, Σ s v(1 + vq) φφᵀ. The penalty is that of all columns, also
-where a coefficient is held: so are D(β) = 2(max ℓ* − max_{θ_j = β} ℓ*) and the comparison with the
+in the columns φ of ``likelihood``. ``profile_likelihood`` needs the loss −ℓ*, its gradient and a
+matrix for its steps, Σ s v(1 + vq) φφᵀ. The penalty is always that of all columns, also if a
+coefficient is fixed, in D(β) = 2(max ℓ* − max_{θ_j = β} ℓ*), and in the comparison with the
 intercept alone (Heinze and Schemper 2002).
 """
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from ...data.rows import Rows
 from ...exceptions import InferenceError
-from .likelihood import Inverse, Likelihood, Point
+from .likelihood import Likelihood, LikelihoodPoint, SpectralInverse
 
-ITERATIONS = 200
-MAX_CONDITION = 1e10  # of the information, whose squares have then lost ten of sixteen digits
-DECREMENT = 1e-13  # of ℓ*
+MAX_ITERATIONS = 200
+MAX_CONDITION = 1e10  # of the information: beyond, ten of sixteen digits are lost
+NEWTON_DECREMENT_TOL = 1e-13  # of ℓ*, absolute
 
 
 class PenalisedLikelihood:
-    """−ℓ* of the rows of a likelihood of two classes, whose information has the given rank."""
+    """−ℓ* of a likelihood of two classes whose information has the given rank."""
 
     n_classes = 2
 
@@ -37,58 +37,58 @@ class PenalisedLikelihood:
     def T(self) -> np.ndarray:
         return self.likelihood.T
 
-    def at(self, theta: np.ndarray) -> Point:
-        """Two passes: O(n·m²) operations."""
-        of = self.likelihood
-        loss, gradient, information = of.at(theta)
-        inverse = Inverse.of(information, of.noise)
+    def at(self, theta: np.ndarray) -> LikelihoodPoint:
+        """Loss, gradient and step matrix at θ, in two passes: O(n·m²) operations."""
+        likelihood = self.likelihood
+        loss, gradient, information = likelihood.at(theta)
+        inverse = SpectralInverse.of(information, likelihood.noise)
         if len(inverse.sigma) < self.rank:
-            return Point(np.inf, gradient, information)
-        penalty, held = of.dense.reduce(_penalty, of, theta, inverse.B, square=True)
-        return Point(loss - float(np.log(inverse.sigma).sum()), gradient + penalty, held)
+            return LikelihoodPoint(np.inf, gradient, information)
+        penalty, held = likelihood.dense.reduce(_penalty, likelihood, theta, inverse.B, square=True)
+        return LikelihoodPoint(loss - float(np.log(inverse.sigma).sum()), gradient + penalty, held)
 
     def require_digits(self, theta: np.ndarray) -> None:
-        """Raise where columns repeat others so nearly that squares of them cannot be compared."""
-        inverse = Inverse.of(self.likelihood.at(theta).information, self.likelihood.noise)
+        """Raise InferenceError if columns repeat others so nearly that ℓ* loses its digits."""
+        inverse = SpectralInverse.of(self.likelihood.at(theta).information, self.likelihood.noise)
         sigma = inverse.sigma
-        lost = len(sigma) < self.rank or sigma.max() ** 2 > MAX_CONDITION * sigma.min() ** 2
-        if lost:
+        is_singular = len(sigma) < self.rank or sigma.max() ** 2 > MAX_CONDITION * sigma.min() ** 2
+        if is_singular:
             raise InferenceError(
                 "columns repeat others so nearly that tests and intervals by penalised likelihood "
-                "cannot be told from rounding: drop some of these columns, or use differences of "
-                "columns in place of the columns"
+                "are lost to rounding: drop some of these columns, or use differences of columns "
+                "in place of the columns"
             )
 
     def without_columns(self) -> float:
-        """The least −ℓ* of the intercept alone."""
-        of = self.likelihood
-        theta = np.zeros(of.m)
+        """Minimum of −ℓ* with the intercept alone."""
+        likelihood = self.likelihood
+        theta = np.zeros(likelihood.m)
         point = self.at(theta)
-        if not of.intercept:
+        if not likelihood.intercept:
             return point.loss
-        for _ in range(ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             step = -point.gradient[0] / point.information[0, 0]
-            if abs(step * point.gradient[0]) <= DECREMENT:
+            if abs(step * point.gradient[0]) <= NEWTON_DECREMENT_TOL:
                 return point.loss
-            trial, there = None, theta
-            while trial is None or trial.loss > point.loss + DECREMENT:
-                there = theta.copy()
-                there[0] += step
-                trial, step = self.at(there), step / 2
-            theta, point = there, trial
-        raise InferenceError("the likelihood of the intercept alone came to no maximum")
+            trial, trial_theta = None, theta
+            while trial is None or trial.loss > point.loss + NEWTON_DECREMENT_TOL:
+                trial_theta = theta.copy()
+                trial_theta[0] += step
+                trial, step = self.at(trial_theta), step / 2
+            theta, point = trial_theta, trial
+        raise InferenceError("the likelihood of the intercept alone did not reach a maximum")
 
 
 def _penalty(
     X: np.ndarray,
     _y: np.ndarray,
     s: np.ndarray | None,
-    of: Likelihood,
+    likelihood: Likelihood,
     theta: np.ndarray,
     B: np.ndarray,
 ) -> Any:
     """Σ s vq(p − ½) φ and Σ s v(1 + vq) φφᵀ of one block."""
-    Phi = of.phi(X)
+    Phi = likelihood.phi(X)
     z = np.dot(Phi, theta)
     e = np.exp(-np.abs(z))
     v = e / (1 + e) ** 2

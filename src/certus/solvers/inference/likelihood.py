@@ -1,13 +1,13 @@
-r"""The likelihood of logistic and softmax models, relative to the first class.
+r"""Likelihood of logistic and softmax models, with coefficients relative to the first class.
 
     log L = Σ s_i log p_i,y_i,   p_ik = exp(z_ik)/Σ_l exp(z_il),   z_i0 = 0,  z_ik = x_iᵀw_k + b_k
 
-The information, minus its second derivative, has for classes k, l = 1 … K − 1 the block
+The information (minus the second derivative of log L) has for classes k, l = 1 … K − 1 the block
 
     Σ s p_k([k = l] − p_l) φφᵀ,   φ = (1/√S, unscale∘(x − centre))
 
-in columns about the mean with weights s·Σ_k p_k(1 − p_k), of norm 1 with these weights: shifts and
-units cost no digits. θ_k are the coefficients of φ, class after class; (b_k, w_k) = Tθ_k.
+in columns centred and scaled to norm 1 with weights s·Σ_k p_k(1 − p_k), so that offsets and units
+cost no digits. θ_k are the coefficients of φ for class k; (b_k, w_k) = Tθ_k.
 """
 
 from typing import Any, NamedTuple
@@ -22,11 +22,11 @@ from ...text.format import count
 from ..glm.linear_problem import scaled
 from ..linalg.gram import gram
 
-NO_WEIGHT = 1e-290  # of the information: all probabilities are 0 or 1
+MIN_TOTAL_WEIGHT = 1e-290  # Σ s·Σ_k p_k(1 − p_k) below which all probabilities are 0 or 1
 
 
-class Point(NamedTuple):
-    """What one pass finds at θ; d = m(K − 1)."""
+class LikelihoodPoint(NamedTuple):
+    """Loss and derivatives at θ; d = m(K − 1)."""
 
     loss: float  # −log L
     gradient: np.ndarray  # (d,), of the loss
@@ -34,14 +34,14 @@ class Point(NamedTuple):
 
 
 class Likelihood:
-    """−log L of rows whose y (n, 1) is the class's number, about the parameters given first."""
+    """−log L of rows whose y (n, 1) is the class index, in columns scaled at the given (w, b)."""
 
     def __init__(self, rows: Rows, n_classes: int, w: np.ndarray, b: np.ndarray, intercept: bool):
-        """w (p, K − 1), b (K − 1,): relative to class 0."""
+        """Scale the columns at w (p, K − 1) and b (K − 1,), relative to class 0."""
         assert rows.y is not None
         self.rows, self.n_classes, self.intercept = rows, n_classes, intercept
         weight = rows.map(_curvature, np.empty(rows.shape[0]), w, b)
-        if not weight.sum() > NO_WEIGHT:
+        if not weight.sum() > MIN_TOTAL_WEIGHT:
             raise InferenceError(
                 "every probability is 0 or 1: the classes are separated, and the likelihood has "
                 "no maximum"
@@ -49,20 +49,20 @@ class Likelihood:
         sums = gram(rows.with_targets(np.zeros_like(rows.y), weight), intercept)
         problem = scaled(sums, intercept)
         self.centre, self.unscale = problem.mean, problem.unscale
-        # a constant column is 0, not the rounding of its mean
+        # a constant column becomes exactly 0, not the rounding of its mean
         self.shrink = np.where(problem.norm > 0, problem.unscale, 0.0)
-        # columns are known to ε‖x_j‖ only
+        # columns are accurate to ε‖x_j‖ only
         eps = np.finfo(np.float32 if rows.X.dtype == np.float32 else float).eps
         column = 4 * eps * sums.size / problem.scale
         self.noise = np.tile(np.concatenate([[0.0] * intercept, column]), n_classes - 1)
-        self.one = 1 / np.sqrt(sums.S)
+        self.unit_column = 1 / np.sqrt(sums.S)
         self.m = len(w) + intercept
         self.dense = rows.dense()
 
     @property
     def T(self) -> np.ndarray:
-        """(m, m): (b, w) = Tθ of a class."""
-        T = np.diag(np.concatenate([[self.one] * self.intercept, self.unscale]))
+        """T, (m, m), with (b, w) = Tθ for one class."""
+        T = np.diag(np.concatenate([[self.unit_column] * self.intercept, self.unscale]))
         if self.intercept:
             T[0, 1:] = -self.centre * self.unscale
         return T
@@ -71,43 +71,43 @@ class Likelihood:
         v = w / self.unscale[:, None]
         if not self.intercept:
             return v.T.ravel()
-        wide = np.longdouble  # b and centreᵀw cancel where columns lie far from 0
+        wide = np.longdouble  # b and centreᵀw cancel if columns are far from 0
         middle = (b.astype(wide) + self.centre.astype(wide) @ w.astype(wide)).astype(float)
-        return np.vstack([middle / self.one, v]).T.ravel()
+        return np.vstack([middle / self.unit_column, v]).T.ravel()
 
-    def at(self, theta: np.ndarray) -> Point:
-        """One pass: O(n·m²·K²) operations."""
-        found: Point = self.dense.reduce(_point, self, self._blocks(theta), square=True)
-        return found
+    def at(self, theta: np.ndarray) -> LikelihoodPoint:
+        """Loss, gradient and information at θ, in one pass: O(n·m²·K²) operations."""
+        result: LikelihoodPoint = self.dense.reduce(_point, self, self._blocks(theta), square=True)
+        return result
 
     def root(self, theta: np.ndarray) -> np.ndarray:
-        """R with RᵀR the information, from the rows: where squares would cost digits."""
+        """R with RᵀR the information, from the rows, if squaring would cost digits."""
         (R,) = self.dense.reduce(_root, self, self._blocks(theta), combine=_stack, square=True)
         return R
 
     def squared_gradients(self, theta: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Σ s Bᵀg gᵀB of the rows' own gradients g."""
-        (found,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), B, square=True)
-        return found
+        """Σ s Bᵀg gᵀB over the gradients g of single rows."""
+        (result,) = self.dense.reduce(_squared_gradients, self, self._blocks(theta), B, square=True)
+        return result
 
     def _blocks(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_classes - 1, self.m).T
 
     def phi(self, X: np.ndarray) -> np.ndarray:
         Phi = np.empty((X.shape[0], self.m))
-        Phi[:, : self.intercept] = self.one
+        Phi[:, : self.intercept] = self.unit_column
         columns = Phi[:, self.intercept :]
         np.subtract(X, self.centre, out=columns)
         columns *= self.shrink
         return Phi
 
     def null(self) -> float:
-        """log L of the intercepts alone, or of equal probabilities where there are none."""
+        """log L of the intercepts alone, or of equal probabilities without intercepts."""
         counts = self.counts()
         if not self.intercept:
             return -float(counts.sum()) * float(np.log(self.n_classes))
-        some = counts[counts > 0]
-        return float(some @ np.log(some / counts.sum()))
+        nonzero = counts[counts > 0]
+        return float(nonzero @ np.log(nonzero / counts.sum()))
 
     def counts(self) -> np.ndarray:
         """Σ s of each class."""
@@ -124,7 +124,7 @@ def _scores(X: Block, w: np.ndarray, b: np.ndarray | float) -> np.ndarray:
 def _curvature(
     X: Block, y: np.ndarray, s: np.ndarray | None, w: np.ndarray, b: np.ndarray
 ) -> np.ndarray:
-    """s·Σ_k p_k(1 − p_k), without the cancellation of 1 − p_k."""
+    """s·Σ_k p_k(1 − p_k), without cancellation in 1 − p_k."""
     P = Softmax().evaluate(y[:, 0], _scores(X, w, b))[2]
     total = np.zeros(len(P))
     for k in range(P.shape[1]):
@@ -139,7 +139,7 @@ def _others(P: np.ndarray, k: int) -> np.ndarray:
 
 def _point(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
-) -> Point:
+) -> LikelihoodPoint:
     Phi = of.phi(X)
     m, blocks = theta.shape
     value, slope, P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))
@@ -152,13 +152,14 @@ def _point(
             information[l, :, k] = information[k, :, l].T
     gradient = np.dot(Phi.T, weight[:, None] * slope[:, 1:]).T.ravel()
     d = m * blocks
-    return Point(float(weight @ value), gradient, information.reshape(d, d))
+    return LikelihoodPoint(float(weight @ value), gradient, information.reshape(d, d))
 
 
 def _root(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, of: Likelihood, theta: np.ndarray
 ) -> tuple[Any]:
-    """diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ: K rows √p_k (e_k − p) ⊗ φ for each."""
+    """R of a block: diag p − ppᵀ = Σ_k p_k (e_k − p)(e_k − p)ᵀ gives K rows √p_k (e_k − p) ⊗ φ for
+    each row."""
     Phi = of.phi(X)
     P = Softmax().evaluate(y[:, 0], _scores(Phi, theta, 0.0))[2]
     parts = []
@@ -193,32 +194,32 @@ def _kronecker(r: np.ndarray, Phi: np.ndarray) -> np.ndarray:
     return (r[:, :, None] * Phi[:, None, :]).reshape(len(Phi), -1)
 
 
-class Inverse(NamedTuple):
-    """BBᵀ of a positive semidefinite matrix: B = V/σ of what is above the noise."""
+class SpectralInverse(NamedTuple):
+    """Pseudoinverse BBᵀ of a positive semidefinite matrix: B = V/σ, without what is rounding."""
 
     V: np.ndarray  # (d, rank), orthonormal
     sigma: np.ndarray  # (rank,): roots of the eigenvalues
-    condition: float  # of the matrix, ∞ where something is noise
+    condition: float  # of the matrix; ∞ if a direction is dropped
 
     @classmethod
-    def of(cls, A: np.ndarray, noise: np.ndarray | float = 0.0) -> "Inverse":
-        """noise (d,): what is known of a coordinate's root only up to rounding."""
+    def of(cls, A: np.ndarray, noise: np.ndarray | float = 0.0) -> "SpectralInverse":
+        """Pseudoinverse of A. ``noise`` (d,): rounding error of each coordinate, as a root."""
         square, V = np.linalg.eigh((A + A.T) / 2)
         largest = max(float(square[-1]), 0.0)
-        unknown = (np.abs(V) * np.reshape(noise, (-1, 1))).sum(axis=0)
-        kept = square > max(len(A), 64) * np.finfo(float).eps * largest + unknown**2
-        condition = largest / square[0] if kept.all() else np.inf
-        return cls(V[:, kept], np.sqrt(square[kept]), condition)
+        rounding = (np.abs(V) * np.reshape(noise, (-1, 1))).sum(axis=0)
+        retained = square > max(len(A), 64) * np.finfo(float).eps * largest + rounding**2
+        condition = largest / square[0] if retained.all() else np.inf
+        return cls(V[:, retained], np.sqrt(square[retained]), condition)
 
     @classmethod
-    def of_root(cls, R: np.ndarray, noise: np.ndarray) -> "Inverse":
-        """Of RᵀR."""
+    def of_root(cls, R: np.ndarray, noise: np.ndarray) -> "SpectralInverse":
+        """Pseudoinverse of RᵀR."""
         _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
         rounding = max(R.shape[1], 64) * np.finfo(float).eps * sigma[0]
-        kept = sigma > rounding + np.abs(Vt) @ noise
-        whole = kept.all() and len(sigma) == R.shape[1]
+        retained = sigma > rounding + np.abs(Vt) @ noise
+        whole = retained.all() and len(sigma) == R.shape[1]
         condition = (sigma[0] / sigma[-1]) ** 2 if whole else np.inf
-        return cls(Vt[kept].T, sigma[kept], condition)
+        return cls(Vt[retained].T, sigma[retained], condition)
 
     @property
     def B(self) -> np.ndarray:

@@ -9,8 +9,8 @@ With BBᵀ = (ΦᵀΦ + P)⁻¹ and Z = ΦB this is θ̂ = BZᵀ(√s∘y), the 
 
 with e = √s∘r, h_i = ‖z_i‖², ν = tr(I − H)² and σ̂² = Σ e²/ν. Without a penalty Z is orthonormal, so
 ZᵀZ = I and ν = n − rank. The first pass gives B: a Cholesky factor of the scaled columns' products,
-or the triangle of a QR where squaring would cost digits. The second gives Σ e² and, for HC0 … HC3,
-M. Columns are centred and scaled throughout, and only the answer is in the user's units.
+or the triangle of a QR if squaring would cost digits. The second gives Σ e² and, for HC0 … HC3, M.
+Columns are centred and scaled throughout; only the results are in the user's units.
 """
 
 from collections.abc import Iterator
@@ -24,25 +24,25 @@ from ...exceptions import InferenceError
 from ...text.format import count
 from ..glm.linear_problem import Scaled, rank_noise, scaled
 from ..least_squares.least_squares import all_rows_scaled, qr_of_rows, rank_in_doubt
-from ..least_squares.nearly_dependent import MOST_WORK, left_out
+from ..least_squares.nearly_dependent import MAX_WIDE_WORK, left_out
 from ..linalg.cholesky import factor, solve_upper
 from ..linalg.gram import gram, gram_block_rows
 
-POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1/(1 − h_i)
-COVARIANCES = ("classical", *POWER)
-CHOLESKY_BELOW = 1e6  # condition of the scaled products up to which their factor keeps 1e-10
-UNDETERMINED = 1e-8  # share of a coefficient outside the row space: above, it is not estimable
-SLICE = 1 << 16  # elements of Z worked on at a time; 2¹⁴ was 1.7 times slower
-NOTHING_LEFT = 1e-6  # degrees of freedom: ν of n < p is a difference, exact to about 1e-12
-LEVERAGE_ONE = 1e-8  # 1 − h below this is rounding
+LEVERAGE_POWERS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # exponents of 1/(1 − h_i)
+COVARIANCES = ("classical", *LEVERAGE_POWERS)
+MAX_CHOLESKY_CONDITION = 1e6  # up to which the factor of the scaled products is accurate to 1e-10
+MAX_OUTSIDE_SHARE = 1e-8  # of a coefficient, outside the row space; above, it is not estimable
+SLICE_ELEMENTS = 1 << 16  # of Z at a time; 2¹⁴ was 1.7 times slower
+MIN_RESIDUAL_DF = 1e-6  # ν of n < p is a difference, accurate to about 1e-12
+MIN_LEVERAGE_COMPLEMENT = 1e-8  # a smaller 1 − h is rounding
 
 
-class Estimates(NamedTuple):
-    """Of k targets and m coefficients in the user's units, the intercept (if any) first."""
+class LinearEstimates(NamedTuple):
+    """Results for k targets and m coefficients in the user's units, the intercept first, if any."""
 
-    n: int  # rows of weight above 0
+    n: int  # rows of positive weight
     rss: np.ndarray  # (k,): Σ s r²
-    rss_error: np.ndarray  # (k,): about what rounding can have done to it
+    rss_error: np.ndarray  # (k,): about its rounding error
     tss: np.ndarray  # (k,): Σ s (y − ȳ)², about 0 without an intercept
     residual_df: np.ndarray  # (k,): ν
     parameters: np.ndarray  # (k,): tr H
@@ -51,26 +51,28 @@ class Estimates(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """B of the scaled columns (p, r), without the intercept's own direction."""
+    """B of the scaled columns, (p, r), without the intercept."""
 
     B: np.ndarray
     N: np.ndarray | None  # (r, r): ZᵀZ; None: the identity
-    left: float  # ‖I − N‖², what the penalty adds to ν; 0 without one
+    penalty_df: float  # ‖I − N‖², added to ν; 0 without a penalty
     trace: float  # tr N
     estimable: np.ndarray  # (p,)
     intercept_estimable: bool = True
 
 
-def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str) -> Estimates:
-    """At the optimal w (p, k) for penalties alpha (k,).
+def infer(
+    rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov: str
+) -> LinearEstimates:
+    """Estimates at the optimal w (p, k) for penalties alpha (k,).
 
-    O(n·p²) operations, for HC0 … HC3 O(k·n·p²); O(k·p²) memory a thread. X is never copied.
+    O(n·p²) operations, for HC0 … HC3 O(k·n·p²); O(k·p²) memory per thread. X is never copied.
     """
     design = _Design(rows, fit_intercept)
     problem, k = design.problem, w.shape[1]
     m = len(w) + fit_intercept
     n = rows.shape[0] if rows.s is None else int(np.count_nonzero(rows.s))
-    answer = Estimates(
+    estimates = LinearEstimates(
         n=n,
         rss=np.empty(k),
         rss_error=np.empty(k),
@@ -84,8 +86,8 @@ def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov
         of = np.flatnonzero(alpha == a)
         basis = design.basis(float(a))
         r = basis.B.shape[1]
-        nu = n - fit_intercept - r + basis.left
-        if nu < NOTHING_LEFT:
+        nu = n - fit_intercept - r + basis.penalty_df
+        if nu < MIN_RESIDUAL_DF:
             larger = " or a larger alpha" if a > 0 else ""
             raise InferenceError(
                 f"{count(n, 'row')} and {count(r + fit_intercept, 'coefficient')} leave no degrees "
@@ -94,23 +96,23 @@ def infer(rows: Rows, w: np.ndarray, alpha: np.ndarray, fit_intercept: bool, cov
         rss, M = design.second_pass(basis, w[:, of], of, cov)
         if cov == "HC1":
             M *= n / nu
-        answer.rss[of], answer.residual_df[of] = rss, nu
+        estimates.rss[of], estimates.residual_df[of] = rss, nu
         delta = design.rounding(w[:, of], of)
-        answer.rss_error[of] = (2 * np.sqrt(rss) + delta) * delta
-        answer.parameters[of] = basis.trace + fit_intercept
+        estimates.rss_error[of] = (2 * np.sqrt(rss) + delta) * delta
+        estimates.parameters[of] = basis.trace + fit_intercept
         for i, t in enumerate(of):
             middle = design.classical(basis, rss[i] / nu) if cov == "classical" else M[i]
-            answer.standard_errors[:, t], answer.covariance[t] = design.in_users_units(
+            estimates.standard_errors[:, t], estimates.covariance[t] = design.in_users_units(
                 basis, middle
             )
-    return answer
+    return estimates
 
 
 class _Design:
-    """X̃D⁻¹ of the rows, centred where there is an intercept."""
+    """X̃D⁻¹ of the rows, centred if there is an intercept."""
 
     def __init__(self, rows: Rows, fit_intercept: bool):
-        # what is taken from sparse rows besides the products is taken from dense blocks
+        # sparse rows are used for the products only; other passes read dense blocks
         self.rows, self.fit_intercept = rows.dense(), fit_intercept
         self.C: np.ndarray | None = None
         self._root: np.ndarray | None = None
@@ -134,13 +136,13 @@ class _Design:
         return self._penalised(self.problem.penalty(alpha)) if alpha > 0 else self._plain()
 
     def _factor(self, penalty: float | np.ndarray) -> tuple[np.ndarray | None, float]:
-        """(R⁻¹ of C + penalty = RᵀR, or None where digits would be lost; condition number)."""
+        """R⁻¹ of C + penalty = RᵀR, or None if digits would be lost; and the condition number."""
         if self.C is None:
             return None, np.inf
         A = self.C.copy()
         A.flat[:: len(A) + 1] += penalty
         R, condition = factor(A)
-        if condition > CHOLESKY_BELOW:
+        if condition > MAX_CHOLESKY_CONDITION:
             return None, condition
         return solve_upper(R, np.eye(len(R))), condition
 
@@ -151,22 +153,24 @@ class _Design:
         if B is not None:
             return Basis(B, None, 0.0, p, np.ones(p, dtype=bool))
         _, sigma, Vt = svd(self.root(), full_matrices=False, check_finite=False)
-        # the rank is judged where and as the fit judges it
-        kept = sigma > 0
+        # the rank is decided as in the fit
+        retained = sigma > 0
         n = self.rows.shape[0]
-        if n <= p or n * p * p > MOST_WORK:
-            kept = sigma > rank_noise(sigma, Vt, problem, self.rows)
+        if n <= p or n * p * p > MAX_WIDE_WORK:
+            retained = sigma > rank_noise(sigma, Vt, problem, self.rows)
         elif rank_in_doubt(self.rows, problem, condition):
-            kept = np.arange(p) < len(left_out(self.rows, problem, sigma, Vt).keep)
-        V, r = Vt[kept].T, int(kept.sum())
-        estimable, known = np.ones(p, dtype=bool), True
+            retained = np.arange(p) < len(left_out(self.rows, problem, sigma, Vt).keep)
+        V, r = Vt[retained].T, int(retained.sum())
+        estimable, is_intercept_estimable = np.ones(p, dtype=bool), True
         if r < p:
-            # only combinations of rows of X are determined: is e_j one, and is x̄ (for b)?
+            # only combinations of rows of X are estimable: test e_j, and x̄ for b
             outside = np.eye(p) - V @ V.T
-            estimable = np.linalg.norm(outside, axis=0) <= UNDETERMINED
+            estimable = np.linalg.norm(outside, axis=0) <= MAX_OUTSIDE_SHARE
             f = np.where(estimable, 0.0, problem.mean * problem.unscale)
-            known = bool(np.linalg.norm(f @ outside) <= UNDETERMINED * np.linalg.norm(f))
-        return Basis(V / sigma[kept], None, 0.0, r, estimable, known)
+            is_intercept_estimable = bool(
+                np.linalg.norm(f @ outside) <= MAX_OUTSIDE_SHARE * np.linalg.norm(f)
+            )
+        return Basis(V / sigma[retained], None, 0.0, r, estimable, is_intercept_estimable)
 
     def _penalised(self, penalty: np.ndarray) -> Basis:
         (B, _), p = self._factor(penalty), len(penalty)
@@ -178,16 +182,16 @@ class _Design:
             B = solve_triangular(R, np.eye(p))
             Y = A @ B
             N = np.dot(Y.T, Y)
-        K = np.sqrt(penalty)[:, None] * B  # I − N = KᵀK, without the cancellation
-        left = float(np.linalg.norm(np.dot(K.T, K)) ** 2)
-        return Basis(B, N, left, float(np.trace(N)), np.ones(p, dtype=bool))
+        K = np.sqrt(penalty)[:, None] * B  # I − N = KᵀK, without cancellation
+        penalty_df = float(np.linalg.norm(np.dot(K.T, K)) ** 2)
+        return Basis(B, N, penalty_df, float(np.trace(N)), np.ones(p, dtype=bool))
 
     # --- second pass: residuals, and M ------------------------------------------------------------
 
     def second_pass(
         self, basis: Basis, w: np.ndarray, of: np.ndarray, cov: str
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(Σ s r², M of each target; M is empty for the classical covariance)."""
+        """Return Σ s r² and M of each target; M is empty for the classical covariance."""
         rows, problem = self.rows, self.problem
         assert rows.y is not None
         if len(of) < rows.y.shape[1]:
@@ -195,32 +199,34 @@ class _Design:
         if cov == "classical":
             (rss,) = rows.reduce(_squares, problem.mean, problem.sums.mean_y[of], w)
             return rss, np.empty(0)
-        view = _View.of(self, basis, w, of)
+        design = _BlockDesign.of(self, basis, w, of)
         block_rows = gram_block_rows(rows)
-        rss, M, ones = rows.reduce(_meat, view, POWER[cov], square=True, block_rows=block_rows)
-        if ones:
-            self._refuse_leverage(rows, view, cov)
+        rss, M, n_leverage_one = rows.reduce(
+            _meat, design, LEVERAGE_POWERS[cov], square=True, block_rows=block_rows
+        )
+        if n_leverage_one:
+            self._refuse_leverage(rows, design, cov)
         return rss, M
 
     def rounding(self, w: np.ndarray, of: np.ndarray) -> np.ndarray:
-        """Of √Σ s r²: each residual is a sum of p + 1 terms as large as x_ij w_j and y_i."""
+        """Rounding error of √Σ s r²: each residual is a sum of p + 1 terms x_ij w_j and y_i."""
         sums = self.problem.sums
         size = sums.size if sums.q is None else sums.size / sums.q
         size_y = np.sqrt(sums.yy + sums.S * sums.mean_y**2)[of]
         error: np.ndarray = np.finfo(float).eps * (len(w) + 4) * (size @ np.abs(w) + size_y)
         return error
 
-    def _refuse_leverage(self, rows: Rows, view: "_View", cov: str) -> None:
-        h = rows.map(_leverages, np.empty(rows.shape[0]), view)
-        which = np.flatnonzero(h > 1 - LEVERAGE_ONE)
-        more = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
+    def _refuse_leverage(self, rows: Rows, design: "_BlockDesign", cov: str) -> None:
+        h = rows.map(_leverages, np.empty(rows.shape[0]), design)
+        which = np.flatnonzero(h > 1 - MIN_LEVERAGE_COMPLEMENT)
+        others = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
         raise InferenceError(
-            f"row {which[0]}{more} has leverage 1: it alone determines a coefficient, so its "
-            f"residual is 0 whatever its y, and {cov} divides by 0. Use cov='HC1', or leave out "
-            "the row with the column that only it determines"
+            f"row {which[0]}{others} has leverage 1: it alone determines a coefficient, so its "
+            f"residual is 0 for any y, and {cov} divides by 0. Use cov='HC1', or drop the row and "
+            "the column that only it determines"
         )
 
-    # --- the answer -------------------------------------------------------------------------------
+    # --- results ----------------------------------------------------------------------------------
 
     def classical(self, basis: Basis, sigma2: float) -> np.ndarray:
         """M = σ̂²ZᵀZ."""
@@ -231,7 +237,7 @@ class _Design:
         return M
 
     def in_users_units(self, basis: Basis, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(standard errors, covariance) of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
+        """Standard errors and covariance of (b, w): b = b̃ − x̄ᵀw, w = unscale∘v."""
         problem: Scaled = self.problem
         L, unit, estimable = basis.B, problem.unscale, basis.estimable
         if self.fit_intercept:
@@ -265,8 +271,8 @@ def _squares(
     return (np.einsum("ij,ij->j", r if s is None else s[:, None] * r, r),)
 
 
-class _View(NamedTuple):
-    """How a block is looked at: its centre, and [Z | X̃w] = [1 X̃]·V."""
+class _BlockDesign(NamedTuple):
+    """Means and matrix V with [Z | X̃w] = [1 X̃]·V, from which a block's Z and residuals follow."""
 
     mean: np.ndarray
     mean_y: np.ndarray
@@ -274,7 +280,7 @@ class _View(NamedTuple):
     first: int  # 1 with an intercept, else 0
 
     @classmethod
-    def of(cls, design: _Design, basis: Basis, w: np.ndarray, of: np.ndarray) -> "_View":
+    def of(cls, design: _Design, basis: Basis, w: np.ndarray, of: np.ndarray) -> "_BlockDesign":
         problem, first = design.problem, int(design.fit_intercept)
         (p, r), k = basis.B.shape, w.shape[1]
         V = np.zeros((first + p, first + r + k))
@@ -286,16 +292,16 @@ class _View(NamedTuple):
     def slices(
         self, X: np.ndarray, y: np.ndarray, s: np.ndarray | None
     ) -> Iterator[tuple[Any, Any, Any]]:
-        """(e, Z, h) of some rows after the other, few enough for the cache."""
+        """Yield (e, Z, h) of slices of rows that fit the cache."""
         V, first = self.V, self.first
-        step = min(len(y), max(SLICE // V.shape[1], V.shape[1]))  # M costs less than Z
+        step = min(len(y), max(SLICE_ELEMENTS // V.shape[1], V.shape[1]))  # M costs less than Z
         Phi, both = np.ones((step, len(V))), np.empty((step, V.shape[1]))
         for start in range(0, len(y), step):
             part = slice(start, start + step)
             y_part = y[part]
             m, k = y_part.shape
             np.subtract(X[part], self.mean, out=Phi[:m, first:])
-            # np.dot, not @, which would keep other threads waiting where its result is short
+            # np.dot, not @, which holds the GIL if its result is small
             np.dot(Phi[:m], V, out=both[:m])
             Z, e = both[:m, :-k], y_part - self.mean_y
             e -= both[:m, -k:]
@@ -307,24 +313,24 @@ class _View(NamedTuple):
 
 
 def _meat(
-    X: np.ndarray, y: np.ndarray, s: np.ndarray, view: _View, power: int
+    X: np.ndarray, y: np.ndarray, s: np.ndarray, design: _BlockDesign, power: int
 ) -> tuple[Any, Any, int]:
-    """Σ e², M without HC1's factor, and how many rows have leverage 1."""
-    k, m = y.shape[1], view.V.shape[1] - y.shape[1]
-    rss, M, ones = np.zeros(k), np.zeros((k, m, m)), 0
-    for e, Z, h in view.slices(X, y, s):
+    """Σ e², M without HC1's factor, and the number of rows of leverage 1."""
+    k, m = y.shape[1], design.V.shape[1] - y.shape[1]
+    rss, M, n_leverage_one = np.zeros(k), np.zeros((k, m, m)), 0
+    for e, Z, h in design.slices(X, y, s):
         rss += np.einsum("ij,ij->j", e, e)
         if power:
-            left = 1 - h
-            at_one = left < LEVERAGE_ONE
-            ones += int(np.count_nonzero(at_one))
-            left[at_one] = 1.0
-            e /= (left if power == 2 else np.sqrt(left))[:, None]
+            complement = 1 - h
+            at_one = complement < MIN_LEVERAGE_COMPLEMENT
+            n_leverage_one += int(np.count_nonzero(at_one))
+            complement[at_one] = 1.0
+            e /= (complement if power == 2 else np.sqrt(complement))[:, None]
         for t in range(k):
             A = e[:, t, None] * Z
             M[t] += np.dot(A.T, A)
-    return rss, M, ones
+    return rss, M, n_leverage_one
 
 
-def _leverages(X: np.ndarray, y: np.ndarray, s: np.ndarray, view: _View) -> Any:
-    return np.concatenate([h for _, _, h in view.slices(X, y, s)])
+def _leverages(X: np.ndarray, y: np.ndarray, s: np.ndarray, design: _BlockDesign) -> Any:
+    return np.concatenate([h for _, _, h in design.slices(X, y, s)])

@@ -2,14 +2,14 @@ r"""Likelihood-ratio tests and intervals of single coefficients.
 
     D(β) = 2(max log L − max_{tᵀθ = β} log L)
 
-The test of β compares D(β), the ends of an interval solve D(β) = q, with a chi² of one degree of
-freedom. θ is counted from the maximum in the units of B, where the information is I at first. Each
-constrained maximum is found by Newton's method inside the plane tᵀθ = β,
+D(β) is compared with a chi² of one degree of freedom; the ends of an interval solve D(β) = q. θ is
+relative to the maximum, in the units of B, in which the information at the maximum is I. Each
+constrained maximum is computed by Newton's method in the plane tᵀθ = β,
 
     δ = −H⁻¹g + H⁻¹t·(tᵀH⁻¹g)/(tᵀH⁻¹t)
 
-and an end by Newton's method for √D, which is close to a line, with D′ = 2(gᵀH⁻¹t)/(tᵀH⁻¹t); D is
-convex, so that its root can be bracketed.
+and each end by Newton's method for √D, which is nearly linear, with D′ = 2(gᵀH⁻¹t)/(tᵀH⁻¹t); D is
+convex, so its root can be bracketed.
 """
 
 from typing import NamedTuple, Protocol
@@ -19,15 +19,15 @@ import numpy as np
 from ...data.rows import Rows
 from ...exceptions import InferenceError
 from ...runtime.pool import blas_limiter
-from .likelihood import Inverse, Point
+from .likelihood import LikelihoodPoint, SpectralInverse
 
-ITERATIONS = 100
-DECREMENT = 1e-12  # of log L, below which a step gains nothing that D shows
-ROOT = 1e-9  # relative, of D
+MAX_ITERATIONS = 100
+NEWTON_DECREMENT_TOL = 1e-12  # of log L: a smaller gain does not affect D
+DEVIANCE_RTOL = 1e-9  # of D(β) = q
 
 
-class Likelihood(Protocol):
-    """−log L of coefficients Tθ, class after class, or what stands in its place."""
+class ProfiledLikelihood(Protocol):
+    """Interface: −log L, or a penalised one, of coefficients Tθ, ordered by class."""
 
     @property
     def rows(self) -> Rows: ...
@@ -38,19 +38,19 @@ class Likelihood(Protocol):
     @property
     def T(self) -> np.ndarray: ...
 
-    def at(self, theta: np.ndarray) -> Point: ...
+    def at(self, theta: np.ndarray) -> LikelihoodPoint: ...
 
 
-class _Best(NamedTuple):
+class _Optimum(NamedTuple):
     theta: np.ndarray
-    point: Point
-    inverse: Inverse
+    point: LikelihoodPoint
+    inverse: SpectralInverse
 
 
 class Profile:
-    """Of a likelihood without a penalty, from its maximum (or nearly)."""
+    """Profile of a likelihood, started near its maximum."""
 
-    def __init__(self, likelihood: Likelihood, start: np.ndarray, B: np.ndarray):
+    def __init__(self, likelihood: ProfiledLikelihood, start: np.ndarray, B: np.ndarray):
         self.likelihood, self.start, self.B = likelihood, start, B
         T = np.kron(np.eye(likelihood.n_classes - 1), likelihood.T)
         self.first, self.T = T @ start, T @ B  # coefficients: first + T θ
@@ -58,7 +58,7 @@ class Profile:
             self.best = self._maximise(np.zeros(B.shape[1]), None)
 
     def deviance(self, j: int, beta: float) -> float:
-        """D(β) of the j-th coefficient, class after class."""
+        """D(β) of the j-th coefficient, ordered by class."""
         with blas_limiter.for_work(self.likelihood.rows.shape):
             return self._at(j, beta, self.best)[0]
 
@@ -72,45 +72,45 @@ class Profile:
         estimate = float(self.first[j] + t @ self.best.theta)
         variance = float(t @ self.best.inverse.times(t))
         step = float(np.sqrt(q * variance))  # away from the estimate
-        near, far, start = 0.0, np.inf, self.best
-        for _ in range(ITERATIONS):
+        lower, upper, start = 0.0, np.inf, self.best
+        for _ in range(MAX_ITERATIONS):
             deviance, slope, start = self._at(j, estimate + side * step, start)
-            if abs(deviance - q) <= ROOT * q:
+            if abs(deviance - q) <= DEVIANCE_RTOL * q:
                 return estimate + side * step
-            near, far = (step, far) if deviance < q else (near, step)
+            lower, upper = (step, upper) if deviance < q else (lower, step)
             root = np.sqrt(max(deviance, 0.0))
             rise = side * slope / (2 * root) if root > 0 else 0.0
             step = step - (root - np.sqrt(q)) / rise if rise > 0 else np.inf
-            if not near < step < far:
-                step = 2 * near if far == np.inf else (near + far) / 2
+            if not lower < step < upper:
+                step = 2 * lower if upper == np.inf else (lower + upper) / 2
         raise InferenceError(
-            "the likelihood hardly falls in some direction: the classes are nearly separated. Use "
-            "Wald intervals (kind='wald') with care"
+            "the likelihood hardly decreases in some direction: the classes are nearly separated. "
+            "Use Wald intervals (kind='wald') with care"
         )
 
-    def _at(self, j: int, beta: float, start: _Best) -> tuple[float, float, _Best]:
-        """(D, D′, where)."""
+    def _at(self, j: int, beta: float, start: _Optimum) -> tuple[float, float, _Optimum]:
+        """D, D′ and the constrained optimum."""
         t = self.T[j]
         along = start.inverse.times(t)
         left = beta - self.first[j] - t @ start.theta
         theta = start.theta + along * (left / (t @ along))
-        found = self._maximise(theta, t)
-        along = found.inverse.times(t)
-        slope = 2 * float(found.point.gradient @ along) / float(t @ along)
-        return 2 * (found.point.loss - self.best.point.loss), slope, found
+        optimum = self._maximise(theta, t)
+        along = optimum.inverse.times(t)
+        slope = 2 * float(optimum.point.gradient @ along) / float(t @ along)
+        return 2 * (optimum.point.loss - self.best.point.loss), slope, optimum
 
-    def _maximise(self, theta: np.ndarray, t: np.ndarray | None) -> _Best:
-        """Newton's method from θ, inside the plane tᵀθ = const where t is given."""
+    def _maximise(self, theta: np.ndarray, t: np.ndarray | None) -> _Optimum:
+        """Newton's method from θ; in the plane tᵀθ = const if t is given."""
         point = self._point(theta)
-        for _ in range(ITERATIONS):
-            inverse = Inverse.of(point.information)
+        for _ in range(MAX_ITERATIONS):
+            inverse = SpectralInverse.of(point.information)
             step = -inverse.times(point.gradient)
             if t is not None:
                 along = inverse.times(t)
                 step -= along * (t @ step) / (t @ along)
             decrement = -float(point.gradient @ step)
-            if decrement <= DECREMENT:
-                return _Best(theta, point, inverse)
+            if decrement <= NEWTON_DECREMENT_TOL:
+                return _Optimum(theta, point, inverse)
             size = 1.0
             rounding = 8 * np.finfo(float).eps * abs(point.loss)
             trial = self._point(theta + step)
@@ -118,10 +118,10 @@ class Profile:
                 size /= 2
                 trial = self._point(theta + size * step)
             if trial.loss >= point.loss and decrement < 1e-6:  # rounding
-                return _Best(theta, point, inverse)
+                return _Optimum(theta, point, inverse)
             theta, point = theta + size * step, trial
-        raise InferenceError("the constrained likelihood came to no maximum")
+        raise InferenceError("the constrained likelihood did not reach a maximum")
 
-    def _point(self, theta: np.ndarray) -> Point:
+    def _point(self, theta: np.ndarray) -> LikelihoodPoint:
         loss, g, H = self.likelihood.at(self.start + self.B @ theta)
-        return Point(loss, self.B.T @ g, self.B.T @ H @ self.B)
+        return LikelihoodPoint(loss, self.B.T @ g, self.B.T @ H @ self.B)

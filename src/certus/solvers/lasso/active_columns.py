@@ -1,12 +1,12 @@
-"""A few columns of X, copied side by side, with what a quadratic model needs of them.
+"""Copies of a few columns of X, and the sums of them that quadratic models need.
 
     x̂ = (x − c)∘q,   z = x̂ᵀu + β,   w = q∘u,   b = β − cᵀw
 
 c is the columns' weighted mean and q a power of two (``solvers/glm/coordinates.py``). Sparse
-columns stay as they are, c = 0, unless one of them lies so far from 0 that the intercept could not
-be told from it: then all are copied with their zeros.
+columns stay sparse, with c = 0, unless one of them is so far from 0 that it is nearly collinear
+with the intercept: then all are copied densely.
 
-A coordinate is a pair: a column and a class. The curvature of row i is T_i∘(I − 1P_iᵀ), and with
+A coordinate is a pair of a column and a class. The curvature of row i is T_i∘(I − 1P_iᵀ), and with
 one class T_i alone, so that for columns a, b of classes k, l
 
     H_ab = Σ_i T_ik ([k = l] − P_il) x̂_ia x̂_ib
@@ -21,24 +21,24 @@ from ...data.csr import Block, SparseMatrix
 from ...data.rows import Rows
 from ..linalg.gram import power_of_two
 
-# deviations from 0 beyond which a sparse column is copied with its zeros (one class, several) …
-FAR = 1e5, 10.0
-DENSE_ELEMENTS = 1 << 27  # … if the copies have no more than this
-TILE = 512  # columns that are cast and multiplied at a time
-NOISE = 64 * np.finfo(float).eps  # of a column's size: a deviation below this is rounding
+# |mean|/deviation beyond which sparse columns are copied densely (one class, several classes) …
+MAX_MEAN_TO_SPREAD = 1e5, 10.0
+MAX_DENSE_ELEMENTS = 1 << 27  # … if the copies are at most this large
+TILE_COLUMNS = 512  # cast to float64 and multiplied at a time
+CENTRING_ROUNDING = 64 * np.finfo(float).eps  # relative to max|x|: a smaller deviation is rounding
 
 
-class Pairs(NamedTuple):
-    """Coordinates, ordered by class."""
+class ColumnClassPairs(NamedTuple):
+    """Coordinates as (column, class) pairs, ordered by class."""
 
     features: np.ndarray  # (f,): columns of X, ascending
-    column: np.ndarray  # (m,): which of the features
+    column: np.ndarray  # (m,): position in features
     of_class: np.ndarray  # (m,)
     K: int
 
     @classmethod
-    def of(cls, flat: np.ndarray, K: int) -> "Pairs":
-        """Of places in w.ravel()."""
+    def of(cls, flat: np.ndarray, K: int) -> "ColumnClassPairs":
+        """Pairs of the given indices into w.ravel()."""
         feature, k = flat // K, flat % K
         features = np.unique(feature)
         order = np.lexsort((feature, k))
@@ -50,12 +50,12 @@ class Pairs(NamedTuple):
         places: np.ndarray = self.features[self.column] * self.K + self.of_class
         return places
 
-    def take(self, which: np.ndarray) -> "Pairs":
-        """Some of the coordinates, of the same columns."""
-        return Pairs(self.features, self.column[which], self.of_class[which], self.K)
+    def take(self, which: np.ndarray) -> "ColumnClassPairs":
+        """Return a subset of the coordinates, with the same features."""
+        return ColumnClassPairs(self.features, self.column[which], self.of_class[which], self.K)
 
     def spread(self, v: np.ndarray) -> np.ndarray:
-        """v (m,) as a matrix (f, K)."""
+        """Scatter v, (m,), into a matrix (f, K)."""
         V = np.zeros((len(self.features), self.K))
         V[self.column, self.of_class] = v
         return V
@@ -65,7 +65,7 @@ class Pairs(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """Of all rows at one point."""
+    """Slopes and curvatures of all rows at one iterate."""
 
     R: np.ndarray  # (K, n): slopes
     T: np.ndarray  # (K, n)
@@ -81,7 +81,7 @@ class Curvature(NamedTuple):
 
 
 class DenseColumns:
-    """X̂ᵀ (f, n): a column of X is a row here, in one piece."""
+    """X̂ᵀ, (f, n): columns of X as contiguous rows."""
 
     def __init__(self, X: np.ndarray, s: np.ndarray | None, centre: bool, threads: int):
         self.threads, self.X = threads, X
@@ -94,9 +94,9 @@ class DenseColumns:
         X -= self.c[:, None]
         if q is not None:
             X *= q[:, None]
-        if centre:  # what is left of a constant column is rounding
+        if centre:  # a centred constant column is rounding
             left = np.abs(X).max(axis=1, initial=0.0)
-            X[left <= NOISE * size * self.q] = 0.0
+            X[left <= CENTRING_ROUNDING * size * self.q] = 0.0
 
     @property
     def entries(self) -> int:
@@ -110,11 +110,11 @@ class DenseColumns:
         return self.X @ R.T
 
     def squares(self, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Σ d x̂² and Σ d x̂, column by column."""
+        """Σ d x̂² and Σ d x̂ of each column."""
         return np.einsum("fi,fi,i->f", self.X, self.X, d), self.X @ d
 
-    def gram(self, pairs: Pairs, at: Curvature, intercept: bool) -> np.ndarray:
-        """H of the pairs, and of the intercepts after them."""
+    def gram(self, pairs: ColumnClassPairs, at: Curvature, intercept: bool) -> np.ndarray:
+        """H of the pairs, followed by the intercepts."""
         rows = Rows(self.X.T, threads=self.threads)
         block_rows = max(256, len(pairs.column) // 2, rows.block_rows())
         beside = (at.T.T, at.P.T)
@@ -136,7 +136,7 @@ def _gram_block(
     _s: object,
     T: np.ndarray,
     P: np.ndarray,
-    pairs: Pairs,
+    pairs: ColumnClassPairs,
     intercept: bool,
 ) -> tuple[np.ndarray]:
     A, K, m = X.T, pairs.K, len(pairs.column)
@@ -146,21 +146,21 @@ def _gram_block(
         return (np.dot(root, root.T),)
     H = np.empty((m + K * intercept, m + K * intercept))
     classes = pairs.of_each_class()
-    own = [np.append(where, m + k) if intercept else where for k, where in enumerate(classes)]
+    positions = [np.append(where, m + k) if intercept else where for k, where in enumerate(classes)]
     for k in range(K):
         root = _weighted(A, pairs.column[classes[k]], np.sqrt(at.of(k, k)), intercept)
-        H[np.ix_(own[k], own[k])] = np.dot(root, root.T)
+        H[np.ix_(positions[k], positions[k])] = np.dot(root, root.T)
         plain = _weighted(A, pairs.column[classes[k]], np.ones(A.shape[1]), intercept)
         for l in range(k):
             side = _weighted(A, pairs.column[classes[l]], at.of(k, l), intercept)
             block = np.dot(plain, side.T)
-            H[np.ix_(own[k], own[l])] = block
-            H[np.ix_(own[l], own[k])] = block.T
+            H[np.ix_(positions[k], positions[l])] = block
+            H[np.ix_(positions[l], positions[k])] = block.T
     return (H,)
 
 
 def _weighted(A: np.ndarray, rows: np.ndarray, d: np.ndarray, intercept: bool) -> np.ndarray:
-    """These rows of A, and for an intercept one of ones, times d."""
+    """The given rows of A, and a row of ones for an intercept, times d."""
     B = np.empty((len(rows) + intercept, len(d)))
     np.multiply(A[rows], d, out=B[: len(rows)])
     B[len(rows) :] = d
@@ -168,7 +168,7 @@ def _weighted(A: np.ndarray, rows: np.ndarray, d: np.ndarray, intercept: bool) -
 
 
 class SparseColumns:
-    """X (n, f) in CSC, about 0."""
+    """X, (n, f), in CSC, not centred."""
 
     def __init__(self, X: SparseMatrix):
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
@@ -188,22 +188,22 @@ class SparseColumns:
     def squares(self, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.X.power(2).T @ d, self.X.T @ d
 
-    def gram(self, pairs: Pairs, at: Curvature, intercept: bool) -> np.ndarray:
+    def gram(self, pairs: ColumnClassPairs, at: Curvature, intercept: bool) -> np.ndarray:
         K, m = pairs.K, len(pairs.column)
         H = np.empty((m + K * intercept, m + K * intercept))
         ones = sp.csc_array(np.ones((self.X.shape[0], 1)))
-        own: list[np.ndarray] = []
+        positions: list[np.ndarray] = []
         columns: list[SparseMatrix] = []
         for k, where in enumerate(pairs.of_each_class()):
             B = self.X[:, pairs.column[where]]
-            own.append(np.append(where, m + k) if intercept else where)
+            positions.append(np.append(where, m + k) if intercept else where)
             columns.append(sp.hstack([B, ones], format="csc") if intercept else B)
             for l in range(k + 1):
                 weighted = columns[l].copy()
                 weighted.data *= at.of(k, l)[weighted.indices]
                 block = (columns[k].T @ weighted).toarray()
-                H[np.ix_(own[k], own[l])] = block
-                H[np.ix_(own[l], own[k])] = block.T
+                H[np.ix_(positions[k], positions[l])] = block
+                H[np.ix_(positions[l], positions[k])] = block.T
         return H
 
     def epoch(self, *args: Any) -> float:
@@ -213,26 +213,26 @@ class SparseColumns:
 
 
 def gradient_of_columns(rows: Rows, slope: np.ndarray) -> np.ndarray:
-    """Xᵀ slope, (p, K): one pass."""
+    """Xᵀ slope, (p, K), in one pass."""
     (g,) = rows.with_targets(slope).reduce(_gradient_block)
-    found: np.ndarray = g
-    return found
+    product: np.ndarray = g
+    return product
 
 
 def _gradient_block(X: Block, slope: np.ndarray, _s: object) -> tuple[np.ndarray]:
     if not isinstance(X, np.ndarray):
         return (X.T @ slope,)
     g = np.empty((X.shape[1], slope.shape[1]))
-    for start in range(0, len(g), TILE):
-        part = slice(start, start + TILE)
+    for start in range(0, len(g), TILE_COLUMNS):
+        part = slice(start, start + TILE_COLUMNS)
         g[part] = X[:, part].T.astype(float, copy=False) @ slope
     return (g,)
 
 
 def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
-    """Columns of X as rows, in float64."""
+    """Copy columns of X as rows of a float64 array."""
     X = rows.X
-    if isinstance(X, np.ndarray) and X.flags.f_contiguous:  # each lies in one piece
+    if isinstance(X, np.ndarray) and X.flags.f_contiguous:  # columns are contiguous
         return X.T.take(features, axis=0).astype(float, copy=False)
     copy = np.empty((len(features), rows.shape[0]))
     rows.map(lambda X, y, s: X[:, features], copy.T)
@@ -242,15 +242,15 @@ def _copied(rows: Rows, features: np.ndarray) -> np.ndarray:
 def gather(
     rows: Rows, features: np.ndarray, centre: bool, K: int, by_columns: SparseMatrix | None
 ) -> DenseColumns | SparseColumns:
-    """The features' columns. ``by_columns``: X in CSC, if it is sparse."""
+    """Copy the columns of the given features. ``by_columns``: X in CSC, if it is sparse."""
     n, f = rows.shape[0], len(features)
     if rows.sparse:
         assert by_columns is not None
         X = by_columns[:, features].astype(float)
         weight = np.full(n, 1.0 / n) if rows.s is None else rows.s / rows.S
         mean, square = X.T @ weight, X.power(2).T @ weight
-        near = mean**2 <= FAR[K > 1] ** 2 * (square - mean**2)
-        if not centre or near.all() or n * f > DENSE_ELEMENTS:
+        is_near_origin = mean**2 <= MAX_MEAN_TO_SPREAD[K > 1] ** 2 * (square - mean**2)
+        if not centre or is_near_origin.all() or n * f > MAX_DENSE_ELEMENTS:
             return SparseColumns(X)
         copy = np.ascontiguousarray(X.toarray().T)
     else:

@@ -1,14 +1,14 @@
-"""The quadratic model's least value by the columns themselves, where H would be too large.
+"""Minimum of the quadratic model from the columns themselves, where H would be too large.
 
     min_v,β  Σ_ik R_ik t_ik + ½ Σ_i t_iᵀ D_i t_i + penalty(v),   t = X̂(v − v₀) + β
 
-D_i = diag(T_i) − T_iP_iᵀ. With one class the intercept follows every move of v_j by itself: along
-x̂_j − mean_j, mean_j the T-weighted mean, its slope stays 0. With several it is moved after each
-round over the coordinates.
+D_i = diag(T_i) − T_iP_iᵀ. With one class the intercept follows every move of v_j: along
+x̂_j − mean_j, mean_j the T-weighted mean, its slope stays 0. With several classes the intercepts are
+updated after each round over the coordinates.
 
-Rounds on the support are a linear map once the signs settle, so that a few of them foretell where
-they lead (Anderson): to Σ c_i v_i, Σ c_i = 1, with the least ‖Σ c_i (v_i − v_{i−1})‖. That is taken
-where the model is lower there.
+Once the signs settle, a round on the support is a linear map, so a few rounds can be extrapolated
+(Anderson) to Σ c_i v_i, Σ c_i = 1, with the smallest ‖Σ c_i (v_i − v_{i−1})‖. The extrapolation is
+accepted if it lowers the model.
 """
 
 from collections.abc import Sequence
@@ -16,44 +16,44 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...runtime.pool import give_up_if_stopped
-from .active_columns import Curvature, DenseColumns, Pairs, SparseColumns
+from .active_columns import ColumnClassPairs, Curvature, DenseColumns, SparseColumns
 from .coordinate_penalty import CoordinatePenalty
 
-ENOUGH = 1e-2  # share of the first round's largest gain; 1e-4 took 1.5 times as long in all
-ROUNDS = 30  # over all coordinates
-MEMORY = 5  # rounds on the support that foretell the rest …
-GROUPS = 4  # … how often between rounds over all
-EPOCH_WORK = 1 << 25  # entries in one call, some 50 ms: Ctrl-C is heard in between
+GAIN_RTOL = 1e-2  # of the first round's largest gain; with 1e-4 whole fits took 1.5 times as long
+MAX_ROUNDS = 30  # over all coordinates
+EXTRAPOLATED_ROUNDS = 5  # rounds on the support in an extrapolation …
+EXTRAPOLATIONS_PER_ROUND = 4  # … of which there are so many between rounds over all coordinates
+MAX_CALL_ENTRIES = 1 << 25  # of X in one kernel call, about 50 ms: Ctrl-C is handled in between
 
 
 def minimise_by_columns(
     columns: DenseColumns | SparseColumns,
-    pairs: Pairs,
+    pairs: ColumnClassPairs,
     at: Curvature,
     v0: np.ndarray,
     penalty: CoordinatePenalty,
     intercept: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """v (m,), β (K,) and t (n, K). O(entries) a round."""
-    model = _Model(columns, pairs, at, v0, penalty, intercept)
+    """Return the minimiser v (m,), β (K,) and t (n, K). O(entries) operations per round."""
+    model = _ColumnModel(columns, pairs, at, v0, penalty, intercept)
     every = np.arange(len(v0))
-    moved = model.epoch(every)
-    enough = ENOUGH * moved
-    for _ in range(ROUNDS):
-        if moved <= enough:
+    gain = model.epoch(every)
+    gain_tol = GAIN_RTOL * gain
+    for _ in range(MAX_ROUNDS):
+        if gain <= gain_tol:
             break
-        for _ in range(GROUPS):
-            if model.extrapolated_epochs() <= enough:
+        for _ in range(EXTRAPOLATIONS_PER_ROUND):
+            if model.extrapolated_epochs() <= gain_tol:
                 break
-        moved = model.epoch(every)
-    return model.v, model.beta + model.moved, (model.U + model.beta[:, None]).T
+        gain = model.epoch(every)
+    return model.v, model.beta + model.intercept_moves, (model.U + model.beta[:, None]).T
 
 
-class _Model:
+class _ColumnModel:
     def __init__(
         self,
         columns: DenseColumns | SparseColumns,
-        pairs: Pairs,
+        pairs: ColumnClassPairs,
         at: Curvature,
         v0: np.ndarray,
         penalty: CoordinatePenalty,
@@ -70,15 +70,15 @@ class _Model:
                 self.mean[where] = sums[pairs.column[where]] / d.sum()
                 self.h[where] -= self.mean[where] ** 2 * d.sum()
         self.v, self.U, self.M = v0.copy(), np.zeros((K, n)), np.zeros(n)
-        self.beta, self.moved = np.zeros(K), np.zeros(K)  # by the coordinates, by themselves
+        self.beta, self.intercept_moves = np.zeros(K), np.zeros(K)  # one class, several
         self.H_b = None
         if intercept and K > 1:
             self.H_b = np.linalg.pinv(at.of_intercepts(), hermitian=True)
 
     def epoch(self, order: np.ndarray) -> float:
-        """A round over these coordinates; the largest gain of one of them."""
+        """Do a round over the given coordinates; return the largest gain of one of them."""
         at, columns, pairs = self.at, self.columns, self.pairs
-        parts = max(1, columns.entries * len(order) // (len(pairs.features) * EPOCH_WORK))
+        parts = max(1, columns.entries * len(order) // (len(pairs.features) * MAX_CALL_ENTRIES))
         gain = 0.0
         for part in np.array_split(order, parts):
             give_up_if_stopped()
@@ -91,39 +91,41 @@ class _Model:
             move = -self.H_b @ (at.R + at.T * (self.U - self.M)).sum(axis=1)
             self.U += move[:, None]
             self.M += move @ at.P
-            self.moved += move
+            self.intercept_moves += move
         return gain
 
     def extrapolated_epochs(self) -> float:
-        """Rounds on the support, and a leap to where they lead."""
+        """Do a few rounds on the support and extrapolate them; return the last largest gain."""
         support = np.flatnonzero(self.v)
         if not len(support):
             return 0.0
-        seen = [self._copy()]
-        for _ in range(MEMORY):
+        iterates = [self._copy()]
+        for _ in range(EXTRAPOLATED_ROUNDS):
             gain = self.epoch(support)
-            seen.append(self._copy())
-        V = np.array([v for v, *_ in seen])
+            iterates.append(self._copy())
+        V = np.array([v for v, *_ in iterates])
         steps = np.diff(V, axis=0) * np.sqrt(np.maximum(self.h, 0.0))
         G = steps @ steps.T
         G.flat[:: len(G) + 1] += 1e-12 * np.trace(G) + np.finfo(float).tiny
         c = np.linalg.solve(G, np.ones(len(G)))
         c /= c.sum()
-        here, before = self._copy(), self._value()
-        leap = [sum(a * x[i] for a, x in zip(c, seen[1:], strict=True)) for i in range(5)]
-        self._set(leap)
+        current, before = self._copy(), self._value()
+        extrapolated = [
+            sum(a * x[i] for a, x in zip(c, iterates[1:], strict=True)) for i in range(5)
+        ]
+        self._set(extrapolated)
         if not self._value() < before:
-            self._set(here)
+            self._set(current)
         return gain
 
     def _copy(self) -> list[np.ndarray]:
-        return [a.copy() for a in (self.v, self.U, self.M, self.beta, self.moved)]
+        return [a.copy() for a in (self.v, self.U, self.M, self.beta, self.intercept_moves)]
 
     def _set(self, arrays: Sequence[np.ndarray]) -> None:
-        self.v, self.U, self.M, self.beta, self.moved = arrays
+        self.v, self.U, self.M, self.beta, self.intercept_moves = arrays
 
     def _value(self) -> float:
-        """Of the model and its penalty."""
+        """Value of the model plus the penalty."""
         at, v = self.at, self.v
         t = self.U + self.beta[:, None]
         model = np.sum(at.R * t) + np.sum(at.T * t * (t - self.M)) / 2

@@ -1,6 +1,6 @@
-"""A penalty as coordinate descent sees it: Σ_j pen_j(v_j), by numbers that kernels take.
+"""Separable penalties Σ_j pen_j(v_j) as the numbers that kernels take.
 
-pen_j(v) = l1_j|v| + l2_j/2·v²,   the same over v ≥ 0,   or MCP or SCAD of strength l1_j and γ
+pen_j(v) = l1_j|v| + l2_j/2·v², on all v or on v ≥ 0, or MCP or SCAD of strength l1_j and γ.
 """
 
 from typing import Any, NamedTuple
@@ -11,6 +11,8 @@ L1_L2, NON_NEGATIVE, MCP, SCAD = range(4)  # as in kernels/lasso/coordinate_desc
 
 
 class CoordinatePenalty(NamedTuple):
+    """A separable penalty: a code and its parameters."""
+
     l1: np.ndarray  # (m,)
     l2: np.ndarray  # (m,); 0 for MCP and SCAD
     code: int = L1_L2
@@ -18,7 +20,7 @@ class CoordinatePenalty(NamedTuple):
 
     @classmethod
     def of(cls, penalty: Any, m: int) -> "CoordinatePenalty":
-        """One of certus.penalties for m coordinates, in the user's units."""
+        """Convert a penalty of certus.penalties to one of m coordinates, in the user's units."""
         code = {"mcp": MCP, "scad": SCAD}.get(penalty.name)
         if code is not None:
             return cls(np.full(m, penalty.strength), np.zeros(m), code, penalty.gamma)
@@ -35,16 +37,16 @@ class CoordinatePenalty(NamedTuple):
     def value(self, v: np.ndarray) -> float:
         size, l, gamma = np.abs(v), self.l1, self.gamma
         if self.code == MCP:
-            near = np.minimum(size, gamma * l)
-            return float(np.sum(l * near - near**2 / (2 * gamma)))
+            inner = np.minimum(size, gamma * l)
+            return float(np.sum(l * inner - inner**2 / (2 * gamma)))
         if self.code == SCAD:
-            near, far = np.minimum(size, l), np.clip(size, l, gamma * l) - l
-            return float(np.sum(l * near + far * (l - far / (2 * (gamma - 1)))))
+            inner, middle = np.minimum(size, l), np.clip(size, l, gamma * l) - l
+            return float(np.sum(l * inner + middle * (l - middle / (2 * (gamma - 1)))))
         root = np.sqrt(self.l2) * v  # v² of a column of tiny numbers would overflow
         return float(l @ size + root @ root / 2)
 
     def distances(self, v: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Of −q_j to the subdifferential of pen_j at v_j."""
+        """Distances of −q_j to the subdifferential of pen_j at v_j."""
         size, sign, l, gamma = np.abs(v), np.sign(v), self.l1, self.gamma
         at_zero = np.maximum(np.abs(q) - l, 0.0)
         if self.code == MCP:
@@ -55,5 +57,5 @@ class CoordinatePenalty(NamedTuple):
             slope = l + self.l2 * size
             if self.code == NON_NEGATIVE:
                 at_zero = np.maximum(-q - l, 0.0)
-        away: np.ndarray = np.where(v == 0, at_zero, np.abs(q + sign * slope))
-        return away
+        distance: np.ndarray = np.where(v == 0, at_zero, np.abs(q + sign * slope))
+        return distance

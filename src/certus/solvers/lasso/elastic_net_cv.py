@@ -1,10 +1,10 @@
-"""Paths of penalties on the rows that each fold leaves, and their errors on those left out.
+"""Paths of penalties on the training rows of each fold, and their errors on its test rows.
 
-Few columns: the sums of a fold's training rows are those of all rows less those of its test rows,
+Few columns: the sums of a fold's training rows are those of all rows minus those of its test rows,
 
     G_train = G − G_test − (S_train S_test/S) d dᵀ,   d = x̄_train − x̄_test
 
-so that all folds together cost one more pass. Many columns: a copy of the training rows.
+so all folds together cost one more pass. Many columns: the training rows are copied.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,11 @@ from ...runtime.pool import run_on_threads
 from ..linalg.gram import Gram, gram
 from .coordinate_penalty import CoordinatePenalty
 from .elastic_net_path import Regression, path, regressions
-from .squared_columns import WholeGram
+from .squared_columns import FullGram
 
-CANCELLED = 1e-6  # of a column's sum of squares must be left, or the training rows are summed
+MIN_REMAINING_SHARE = (
+    1e-6  # of a column's squares after the difference, or the training rows are summed
+)
 
 
 class Fold(NamedTuple):
@@ -35,31 +37,34 @@ def fold_errors(
     grids: list[list[CoordinatePenalty]],
     tol: float,
     max_iter: int,
-    whole: Gram | None,
-    so_far: "FoldsSoFar",
+    total: Gram | None,
+    progress: "FoldProgress",
 ) -> np.ndarray:
-    """Mean squared errors, (grids, penalties, folds). ``whole``: the sums of all rows, if few
-    columns. Folds are fitted side by side, each on one thread; ``so_far`` hears of each."""
-    errors = so_far.begin(len(grids), len(grids[0]), len(folds))
-    alone = Rows(rows.X, rows.y, rows.s, threads=1)  # folds are what threads share
+    """Mean squared errors, (grids, penalties, folds).
+
+    ``total``: the sums of all rows, if there are few columns. Folds are fitted in parallel, each on
+    one thread; ``progress`` records every fit.
+    """
+    errors = progress.begin(len(grids), len(grids[0]), len(folds))
+    single_threaded = Rows(rows.X, rows.y, rows.s, threads=1)  # the folds run in parallel
 
     def fit(i: int) -> None:
         train, test = folds[i]
-        left_out = alone.take(test)
-        regression = _regression(alone, train, left_out, fit_intercept, whole)
+        left_out = single_threaded.take(test)
+        regression = _regression(single_threaded, train, left_out, fit_intercept, total)
         for g, penalties in enumerate(grids):
-            found = path(regression, penalties, tol, max_iter, None, partial(so_far.put, i, g))
-            w = np.stack([fit.w for fit in found], axis=1)
-            b = np.concatenate([fit.b for fit in found])
+            results = path(regression, penalties, tol, max_iter, None, partial(progress.add, i, g))
+            w = np.stack([fit.w for fit in results], axis=1)
+            b = np.concatenate([fit.b for fit in results])
             errors[g, :, i] = mean_errors(left_out, w, b)
-        so_far.done(i)
+        progress.done(i)
 
     run_on_threads(fit, len(folds), min(rows.threads, len(folds)))
     return errors
 
 
-class Point(NamedTuple):
-    """A fit to the training rows of one fold, and the numbers of its grid and penalty."""
+class FoldFit(NamedTuple):
+    """A fit to the training rows of one fold, and the indices of its grid and penalty."""
 
     grid: int
     penalty: int
@@ -67,10 +72,10 @@ class Point(NamedTuple):
     b: float
 
 
-class FoldsSoFar:
-    """What is known while folds are being fitted, in case Ctrl-C ends it there.
+class FoldProgress:
+    """Record of the folds fitted so far, in case Ctrl-C ends the cross-validation.
 
-    Of the folds that are complete the errors, and the path of the last one; else the last fit.
+    Holds the errors of complete folds and the path of the last one; before that, the last fit.
     """
 
     def __init__(
@@ -89,11 +94,11 @@ class FoldsSoFar:
         self.errors = np.full((grids, penalties, folds), np.nan)
         return self.errors
 
-    def put(self, fold: int, grid: int, penalty: int, fit: Any) -> None:
-        there = np.flatnonzero(fit.w)  # most are 0 in most fits
+    def add(self, fold: int, grid: int, penalty: int, fit: Any) -> None:
+        support = np.flatnonzero(fit.w)  # usually small, so only the nonzero are stored
         self.p = len(fit.w)
         of_fold = self.paths.setdefault(fold, {})
-        of_fold[grid, penalty] = there, fit.w[there], float(fit.b[0])
+        of_fold[grid, penalty] = support, fit.w[support], float(fit.b[0])
         first = self.last is None
         self.last = fold, grid, penalty
         if first:
@@ -106,54 +111,54 @@ class FoldsSoFar:
             self.paths.pop(old, None)
         self.fold_done(fold)
 
-    def point(self, grid: int, penalty: int) -> Point:
-        """The fit of the last complete fold."""
-        return self._point(self.complete[-1], grid, penalty)
+    def fit_at(self, grid: int, penalty: int) -> FoldFit:
+        """Fit of the last complete fold at the given grid and penalty."""
+        return self._fit(self.complete[-1], grid, penalty)
 
-    def last_point(self) -> Point:
+    def last_fit(self) -> FoldFit:
         assert self.last is not None
-        return self._point(*self.last)
+        return self._fit(*self.last)
 
-    def _point(self, fold: int, grid: int, penalty: int) -> Point:
-        there, values, b = self.paths[fold][grid, penalty]
+    def _fit(self, fold: int, grid: int, penalty: int) -> FoldFit:
+        support, values, b = self.paths[fold][grid, penalty]
         w = np.zeros(self.p)
-        w[there] = values
-        return Point(grid, penalty, w, b)
+        w[support] = values
+        return FoldFit(grid, penalty, w, b)
 
 
 def _regression(
-    rows: Rows, train: np.ndarray, left_out: Rows, fit_intercept: bool, whole: Gram | None
+    rows: Rows, train: np.ndarray, left_out: Rows, fit_intercept: bool, total: Gram | None
 ) -> Regression:
-    if whole is not None and len(train) + left_out.shape[0] == rows.shape[0]:
-        sums = _less(whole, gram(left_out, fit_intercept), fit_intercept)
+    if total is not None and len(train) + left_out.shape[0] == rows.shape[0]:
+        sums = _training_sums(total, gram(left_out, fit_intercept), fit_intercept)
         if sums is not None:
-            columns = WholeGram(sums, sums.G / sums.S, 0, sums.S)
+            columns = FullGram(sums, sums.G / sums.S, 0, sums.S)
             return Regression(columns, columns.yy / 2)
     part = rows.take(train)
     return regressions(part, fit_intercept, part.S)[0]
 
 
-def _less(whole: Gram, test: Gram, fit_intercept: bool) -> Gram | None:
-    """Sums of the training rows; None where too few digits would be left."""
-    if whole.q is not None or test.q is not None:
+def _training_sums(total: Gram, test: Gram, fit_intercept: bool) -> Gram | None:
+    """Sums of the training rows; None if the difference would lose too many digits."""
+    if total.q is not None or test.q is not None:
         return None
-    S = whole.S - test.S
+    S = total.S - test.S
     if not S > 0:
         return None
-    G, Xy, yy = whole.G - test.G, whole.Xy - test.Xy, whole.yy - test.yy
-    mean, mean_y = whole.mean, whole.mean_y
+    G, Xy, yy = total.G - test.G, total.Xy - test.Xy, total.yy - test.yy
+    mean, mean_y = total.mean, total.mean_y
     if fit_intercept:
-        mean = (whole.S * whole.mean - test.S * test.mean) / S
-        mean_y = (whole.S * whole.mean_y - test.S * test.mean_y) / S
-        share = S * test.S / whole.S
+        mean = (total.S * total.mean - test.S * test.mean) / S
+        mean_y = (total.S * total.mean_y - test.S * test.mean_y) / S
+        share = S * test.S / total.S
         d, d_y = mean - test.mean, mean_y - test.mean_y
         G -= share * np.multiply.outer(d, d)
         Xy -= share * np.multiply.outer(d, d_y)
         yy = yy - share * d_y**2
-    left, before = np.diagonal(G), np.diagonal(whole.G)
-    if not ((left >= CANCELLED * before) | (before == 0)).all() or not yy[0] > 0:
+    left, before = np.diagonal(G), np.diagonal(total.G)
+    if not ((left >= MIN_REMAINING_SHARE * before) | (before == 0)).all() or not yy[0] > 0:
         return None
-    return Gram(S, mean, mean_y, G, Xy, yy, whole.size, None)
+    return Gram(S, mean, mean_y, G, Xy, yy, total.size, None)
 
 
 def mean_errors(rows: Rows, w: np.ndarray, b: np.ndarray) -> np.ndarray:

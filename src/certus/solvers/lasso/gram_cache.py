@@ -1,7 +1,7 @@
-"""Columns x̂ = √(s/D)·(x − x̄)·q of X that are kept, with their sums of products H = X̂ᵀX̂.
+"""Cached columns x̂ = √(s/D)·(x − x̄)·q of X, with their sums of products H = X̂ᵀX̂.
 
-Dense columns are copied, about their mean. Sparse ones stay as they are, and the mean is taken out
-of what they are multiplied with: H = Σ (s/D) x xᵀ − W x̄x̄ᵀ, W = Σ s/D.
+Dense columns are copied and centred. Sparse ones are not centred; the mean is subtracted from
+their products: H = Σ (s/D) x xᵀ − W x̄x̄ᵀ, W = Σ s/D.
 """
 
 import numpy as np
@@ -9,46 +9,47 @@ import scipy.sparse as sp
 
 from ...data.csr import SparseMatrix
 from ...data.rows import Rows
-from .active_columns import DenseColumns as GatheredColumns
-from .active_columns import gather
+from .active_columns import DenseColumns, gather
 
-SHARED_WORK = 1 << 24  # multiplications that threads share
+MIN_SHARED_WORK = 1 << 24  # multiplications from which threads pay
 
 
-class DenseColumns:
+class CachedDenseColumns:
+    """Dense columns of X, added on demand."""
+
     def __init__(self, rows: Rows, root: np.ndarray, fit_intercept: bool):
         self.rows, self.root, self.fit_intercept = rows, root, fit_intercept
         self.c, self.q = np.empty(0), np.empty(0)
-        self.X = np.empty((0, len(root)))  # a column of X̂ is a row here
+        self.X = np.empty((0, len(root)))  # columns of X̂ as rows
         self.H = np.empty((0, 0))
 
     def add(self, features: np.ndarray) -> None:
         columns = gather(self.rows, features, self.fit_intercept, 1, None)
-        assert isinstance(columns, GatheredColumns)
+        assert isinstance(columns, DenseColumns)
         old = len(self.c)
         self.c, self.q = np.append(self.c, columns.c), np.append(self.q, columns.q)
-        self.X = _grown(self.X, len(self.c), len(self.root))
+        self.X = _with_capacity(self.X, len(self.c), len(self.root))
         np.multiply(columns.X, self.root, out=self.X[old : len(self.c)])
         X = self.X[: len(self.c)]
-        if X.size * len(features) < SHARED_WORK:
+        if X.size * len(features) < MIN_SHARED_WORK:
             new = np.dot(X[old:], X.T)
         else:
             (new,) = Rows(X.T, threads=self.rows.threads).reduce(_products, old, square=True)
         self.H = _with_rows(self.H, new, old)
 
     def times(self, at: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """X̂u of some of them."""
-        found: np.ndarray = u @ self.X[at]
-        return found
+        """X̂u of the cached columns at the given positions."""
+        product: np.ndarray = u @ self.X[at]
+        return product
 
     def transposed(self, r: np.ndarray) -> np.ndarray:
-        """X̂ᵀr of all that are kept."""
-        found: np.ndarray = self.X[: len(self.c)] @ r
-        return found
+        """X̂ᵀr of all cached columns."""
+        product: np.ndarray = self.X[: len(self.c)] @ r
+        return product
 
 
-class SparseColumns:
-    """``by_columns``: X in CSC."""
+class CachedSparseColumns:
+    """Sparse columns of X, added on demand. ``by_columns``: X in CSC."""
 
     def __init__(self, by_columns: SparseMatrix, root: np.ndarray, fit_intercept: bool):
         self.source, self.root, self.fit_intercept = by_columns, root, fit_intercept
@@ -68,13 +69,13 @@ class SparseColumns:
 
     def times(self, at: np.ndarray, u: np.ndarray) -> np.ndarray:
         assert self.X is not None
-        found: np.ndarray = self.X[:, at] @ u - float(self.c[at] @ u) * self.root
-        return found
+        product: np.ndarray = self.X[:, at] @ u - float(self.c[at] @ u) * self.root
+        return product
 
     def transposed(self, r: np.ndarray) -> np.ndarray:
         assert self.X is not None
-        found: np.ndarray = self.X.T @ r - float(self.root @ r) * self.c
-        return found
+        product: np.ndarray = self.X.T @ r - float(self.root @ r) * self.c
+        return product
 
 
 def _products(X: np.ndarray, _y: np.ndarray, _s: object, old: int) -> tuple[np.ndarray]:
@@ -82,20 +83,20 @@ def _products(X: np.ndarray, _y: np.ndarray, _s: object, old: int) -> tuple[np.n
 
 
 def _with_rows(H: np.ndarray, new: np.ndarray, old: int) -> np.ndarray:
-    """H with its new rows (m − old, m), and what mirrors them."""
+    """H extended by new rows (m − old, m) and their transpose."""
     m = new.shape[1]
-    H = _grown(H, m, None)
+    H = _with_capacity(H, m, None)
     H[old:m, :m] = new
     H[:old, old:m] = new[:, :old].T
     return H
 
 
-def _grown(A: np.ndarray, rows: int, columns: int | None) -> np.ndarray:
-    """A with room for more rows: half as much again, so that growing costs little in all.
-    ``columns``: of A; None: as many as rows."""
+def _with_capacity(A: np.ndarray, rows: int, columns: int | None) -> np.ndarray:
+    """A with capacity for more rows, grown by half so that the total cost of growing is small.
+    ``columns``: those of A; None: as many as rows."""
     if A.shape[0] >= rows:
         return A
     rows = max(rows, A.shape[0] * 3 // 2)
-    room = np.empty((rows, rows if columns is None else columns))
-    room[: A.shape[0], : A.shape[1]] = A
-    return room
+    grown = np.empty((rows, rows if columns is None else columns))
+    grown[: A.shape[0], : A.shape[1]] = A
+    return grown

@@ -1,9 +1,9 @@
-"""L1 and elastic-net problems of few columns: a whole Newton model from one pass over the rows.
+"""L1 and elastic-net problems of few columns: the full Newton model from one pass over the rows.
 
     F(w, b) = Σ_i s_i ℓ(y_i, x_iᵀw + b) + l1·‖w‖₁ + l2/2·‖w‖²
 
 Gradient and Hessian of the losses come from the pass of ``solvers/glm/newton.py``, coordinate
-descent with the penalty from ``quadratic_model.py``. The bound needs no pass of its own. With
+descent with the penalty from ``quadratic_model.py``. The bound needs no extra pass. With
 slopes a of the losses, z = x̂ᵀu + β and ∇ their gradient in (u, β), Fenchel's equality and
 ℓ*(0) = 0 give
 
@@ -24,28 +24,31 @@ from ..problem import Problem
 from .coordinate_penalty import NON_NEGATIVE, CoordinatePenalty
 from .quadratic_model import QuadraticModel
 
-ENOUGH = 1e-12  # of the model's excess is left: the pass over the rows costs more than the rest
-HALVINGS = 40
-ROUNDING = 4e-15  # of F: a predicted decrease below this is none
-SAMPLE = 20  # rows for each unknown in the sample of the first guess; 1/32 of all if that is more
-WORTH_SAMPLING = 1 << 20  # elements of X above which a sample pays
+MODEL_RTOL = 1e-12  # of the quadratic model; a pass over the rows costs more than its digits
+MAX_STEP_HALVINGS = 40
+OBJECTIVE_ROUNDING = 4e-15  # relative to F: a smaller decrease is rounding
+SAMPLE_ROWS_PER_COEFFICIENT = 20  # for the first guess, or 1/32 of all rows if that is more
+MIN_SAMPLED_ELEMENTS = 1 << 20  # of X, from which a sample pays
 
 
-class FewColumns:
-    """One pass of O(n(pK)²) operations a step, O((pK)²) memory."""
+class SmallNewton:
+    """Proximal Newton on all coefficients: O(n(pK)²) operations per step, O((pK)²) memory."""
 
     name = "cd"
 
     def init(self, problem: Problem, w: np.ndarray, b: np.ndarray) -> State:
         rows = problem.rows.dense()
-        if rows.shape[0] * rows.shape[1] >= WORTH_SAMPLING and not w.any():
+        if rows.shape[0] * rows.shape[1] >= MIN_SAMPLED_ELEMENTS and not w.any():
             w, b = _first_guess(problem, w, b)
-        if "few" not in problem.cache:
-            problem.cache["few"] = sampled_coordinates(rows, problem.fit_intercept)
-        at = problem.cache["few"]
+        if "small newton coordinates" not in problem.cache:
+            at = sampled_coordinates(rows, problem.fit_intercept)
+            problem.cache["small newton coordinates"] = at
+        at = problem.cache["small newton coordinates"]
         state = _state(problem, at, *at.to_internal(w, b))
-        if not np.isfinite(state.objective):  # rows outside the sample are larger than those in it
-            at = problem.cache["few"] = coordinates(rows, problem.fit_intercept)
+        if not np.isfinite(state.objective):  # rows outside the sample are larger
+            at = problem.cache["small newton coordinates"] = coordinates(
+                rows, problem.fit_intercept
+            )
             state = _state(problem, at, *at.to_internal(w, b))
             if not np.isfinite(state.objective):
                 raise NonFiniteError
@@ -58,17 +61,17 @@ class FewColumns:
         l1, l2 = problem.l1 * scale, problem.l2 * scale**2
         u0 = u.T.ravel()
         model = QuadraticModel.of(*_by_class(sums), problem.fit_intercept)
-        v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), ENOUGH)
+        v = model.minimise(u0, CoordinatePenalty(l1, l2, problem.code), MODEL_RTOL)
         delta, move = (v - u0).reshape(K, p).T, model.intercepts(v - u0)
         penalty = problem.penalty
         new_w, _ = at.to_user(u + delta, beta)
-        foretold = float(np.sum(sums.g[:-1] * delta) + sums.g[-1] @ move)
-        foretold += penalty.value(new_w) - penalty.value(state.w)
-        rounding = ROUNDING * abs(state.objective)
+        predicted = float(np.sum(sums.g[:-1] * delta) + sums.g[-1] @ move)
+        predicted += penalty.value(new_w) - penalty.value(state.w)
+        rounding = OBJECTIVE_ROUNDING * abs(state.objective)
         r = 1.0
-        for _ in range(HALVINGS):
+        for _ in range(MAX_STEP_HALVINGS):
             new = _state(problem, at, u + r * delta, beta + r * move)
-            if new.objective <= state.objective + 1e-4 * r * foretold + rounding:
+            if new.objective <= state.objective + 1e-4 * r * predicted + rounding:
                 break
             r /= 2 if np.isfinite(new.objective) else 16
         if state.objective - new.objective <= rounding and new.excess > state.excess / 2:
@@ -78,7 +81,7 @@ class FewColumns:
 
 
 def _by_class(sums: NewtonSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """H of (class, column) pairs and then the intercepts; slopes of both."""
+    """H of (class, column) pairs followed by the intercepts, and the slopes of both."""
     K, _, m, _ = sums.H.shape
     p = m - 1
     H = np.empty((K * m, K * m))
@@ -98,10 +101,10 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
     if not (np.isfinite(objective) and np.isfinite(sums.H).all()):
         return State(w, b, np.inf, np.inf)
     g = (sums.g[:-1].T / at.scale).T
-    # Σ s a is not 0 before the optimum: what lacks is ∇_β(β* − β), which vanishes with the excess
+    # Σ s a = 0 only at the optimum; the missing term ∇_β(β* − β) vanishes with the excess
     conjugate = float(np.sum(sums.g[:-1] * u) - sums.f)
-    lacking = float(np.abs(sums.g[-1]).sum()) if problem.fit_intercept else 0.0
-    bound = dual_bound(problem, g, lambda shrink: -shrink * conjugate) - lacking
+    intercept_slope = float(np.abs(sums.g[-1]).sum()) if problem.fit_intercept else 0.0
+    bound = dual_bound(problem, g, lambda shrink: -shrink * conjugate) - intercept_slope
     bound = min(bound, objective)
     state = State(w, b, objective, objective - bound, bound)
     state.solver_state = at, u, beta, sums
@@ -109,9 +112,9 @@ def _state(problem: Problem, at: Coordinates, u: np.ndarray, beta: np.ndarray) -
 
 
 def dual_bound(problem: Problem, g: np.ndarray, of_losses: Callable[[float], float]) -> float:
-    """The larger of −Σ s ℓ*(ρa) − pen*(−ρg) for ρ = 1 and the ρ at which |ρg| ≤ l1.
+    """The larger of −Σ s ℓ*(ρa) − pen*(−ρg) for ρ = 1 and for the largest ρ with |ρg| ≤ l1.
 
-    ``of_losses``: ρ → the first term, or less.
+    ``of_losses(ρ)`` is the first term or a lower bound of it.
     """
     l1, l2 = problem.l1, problem.l2
     v = -g if problem.code == NON_NEGATIVE else np.abs(g)
@@ -125,13 +128,13 @@ def dual_bound(problem: Problem, g: np.ndarray, of_losses: Callable[[float], flo
 
 
 def _first_guess(problem: Problem, w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The optimum of some of the rows, whose weights stand for all."""
+    """Optimum of a weighted subsample of the rows."""
     n, p = problem.rows.shape
-    count = max(SAMPLE * (p + 1) * problem.outputs, n // 32)
+    count = max(SAMPLE_ROWS_PER_COEFFICIENT * (p + 1) * problem.outputs, n // 32)
     if 4 * count > n:
         return w, b
     subsample = problem.subsample(count)
     if not subsample.has_every_class():
         return w, b
-    fit = minimise(subsample, FewColumns(), (w, b), tol=1e-3, max_iter=20)
+    fit = minimise(subsample, SmallNewton(), (w, b), tol=1e-3, max_iter=20)
     return fit.w, fit.b

@@ -1,19 +1,19 @@
-r"""Least squares whose columns nearly depend on each other: what is used, what is left out, and how
-the rest is solved without losing its digits.
+r"""Least squares with nearly dependent columns: which directions are left out, and an accurate
+solution along the others.
 
-A direction d of the coefficients is left out if one rounding of the columns could have made all
-that the rows show of it,
+A direction d of the coefficients is left out if rounding of the columns could explain its effect on
+the rows,
 
-    ‖Xd‖ ≤ 4·eps·‖|X||d|‖        X with the constant column, eps that of the data's own floats,
+    ‖Xd‖ ≤ 4·eps·‖|X||d|‖        X with the constant column, eps of the data's float type,
 
-and is used otherwise. Products that cancel are taken in the widest floats that the machine has.
+and is used otherwise. Products that cancel are computed in long double.
 
-The columns that are left are made orthonormal step by step: with [X 1]D = A nearly so,
+The remaining columns are orthonormalised iteratively: with [X 1]D = A nearly orthonormal,
 
     c = argmin ‖r − Ac‖²,   (w, b) ← (w, b) + Dc,   r = y − Xw − b
 
 and D is corrected by the singular values of A until A is orthonormal to a digit or two. The error
-of each step is small beside the step itself, whatever the condition of X.
+of each step is small relative to the step, whatever the condition of X.
 """
 
 from typing import Any, NamedTuple
@@ -24,40 +24,40 @@ from ...data.rows import Rows
 from ..glm.linear_problem import Aliases, Scaled, data_eps, rank_noise
 from ..linalg.gram import NonFiniteError
 
-ROUNDINGS = 4.0  # of the columns, within which a direction is left out
-DOUBTFUL = 4.0  # times the noise of singular values, below which the rule is asked
-PIVOT_SHARE = 1e-3  # of the largest coefficient: one that is taken for rounding is below
-LARGEST_DENOMINATOR = 24  # of coefficients that are tried as fractions
-NEAR_FRACTION = 1e-5
-NAMED = 5  # repeated columns that a person is told about
-TURNS = 6
-MOST_WORK = 2**28  # rows × columns² in wide floats: some seconds
-SETTLED = 1e-15  # of Σ s y²: a step that gains less is the last
+LEFT_OUT_ROUNDINGS = 4.0  # ‖Xd‖/(eps·‖|X||d|‖) up to which a direction is left out
+DOUBTFUL_NOISE_FACTOR = 4.0  # directions of singular values below 4 times their noise are tested
+PIVOT_SHARE = 1e-3  # relative to the largest coefficient: smaller pivots may be rounding
+MAX_DENOMINATOR = 24  # of fractions tried as coefficients
+FRACTION_RTOL = 1e-5  # between a coefficient and a fraction
+MAX_NAMED_COLUMNS = 5  # repeated columns that a warning spells out
+MAX_STEPS = 6
+MAX_WIDE_WORK = 2**28  # rows × columns² in long double: a few seconds
+MIN_GAIN_SHARE = 1e-15  # of Σ s y²: a step that gains less is the last
 
 
-class LeftOut(NamedTuple):
-    """Directions that are not used, in the user's units, and the columns that stay."""
+class LeftOutDirections(NamedTuple):
+    """Directions left out, in the user's units, and the columns that are used."""
 
     keep: np.ndarray  # columns whose coefficients are found by least squares
-    columns: np.ndarray  # one of each direction: it has the coefficient 1 there, the others 0
+    columns: np.ndarray  # (m,): column j of direction t has coefficient 1 there and 0 in the others
     D: np.ndarray  # (p, m)
 
     def aliases(self, problem: Scaled) -> Aliases | None:
-        """x_j = Σ c_i x_i, for those that are named; a constant column has no c."""
+        """Repeated columns as x_j = Σ c_i x_i; a constant column has no coefficients."""
         if len(self.columns) == 0:
             return None
-        coef = -self.D[np.ix_(self.keep, np.arange(len(self.columns[:NAMED])))]
-        coef[:, problem.norm[self.columns[:NAMED]] == 0] = 0.0
+        coef = -self.D[np.ix_(self.keep, np.arange(len(self.columns[:MAX_NAMED_COLUMNS])))]
+        coef[:, problem.norm[self.columns[:MAX_NAMED_COLUMNS]] == 0] = 0.0
         return Aliases(self.columns, self.keep, coef)
 
 
-def left_out(rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray) -> LeftOut:
-    """By the rule, from singular values and vectors of all scaled columns (p ≤ n)."""
+def left_out(rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray) -> LeftOutDirections:
+    """Directions left out by the rule above, from the SVD of all scaled columns (p ≤ n)."""
     p = Vt.shape[1]
-    doubtful = sigma <= DOUBTFUL * rank_noise(sigma, Vt, problem, rows)
+    doubtful = sigma <= DOUBTFUL_NOISE_FACTOR * rank_noise(sigma, Vt, problem, rows)
     constant = np.flatnonzero(problem.norm == 0)
     if np.count_nonzero(doubtful) == len(constant):
-        return LeftOut(np.flatnonzero(problem.norm), constant, np.eye(p)[:, constant])
+        return LeftOutDirections(np.flatnonzero(problem.norm), constant, np.eye(p)[:, constant])
     N, pivots = _echelon(_sharpened(rows, problem, sigma, Vt, doubtful))
     N = problem.unscale[:, None] * N
     N /= N[pivots, np.arange(len(pivots))]
@@ -72,19 +72,19 @@ def left_out(rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray) -> 
         out[good] = True
     order = np.argsort(np.asarray(pivots)[out])
     columns = np.asarray(pivots, dtype=np.intp)[out][order]
-    return LeftOut(np.setdiff1d(np.arange(p), columns), columns, D[:, out][:, order])
+    return LeftOutDirections(np.setdiff1d(np.arange(p), columns), columns, D[:, out][:, order])
 
 
 def _sharpened(
     rows: Rows, problem: Scaled, sigma: np.ndarray, Vt: np.ndarray, doubtful: np.ndarray
 ) -> np.ndarray:
-    """Those singular vectors, less what rounding has mixed in of the others:
-    N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
+    """Doubtful singular vectors N without the components along the others that rounding has mixed
+    in: N − VΣ⁻²Vᵀ(X̃ᵀX̃N)."""
     N, V, s = Vt[doubtful].T, Vt[~doubtful].T, sigma[~doubtful]
     with np.errstate(over="ignore", invalid="ignore"):
         D = problem.unscale[:, None] * N
-        level = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
-        (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, level]), problem.mean)
+        constant = -(problem.mean @ D) if problem.centred else np.zeros(D.shape[1])
+        (h,) = rows.reduce(_transposed_times_effect, np.vstack([D, constant]), problem.mean)
         h = problem.unscale[:, None] * h
         sharpened: np.ndarray = N - V @ ((V.T @ h) / s[:, None] ** 2)
     if not np.isfinite(sharpened).all():
@@ -100,8 +100,8 @@ def _transposed_times_effect(
 
 
 def _echelon(N: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """A basis of the same span, each vector with a 1 in a column where the others have 0, from the
-    last column backwards: of columns that repeat each other the first is kept."""
+    """Basis of the same span in which each vector has a 1 where the others have 0. Pivots are taken
+    from the last column backwards, so that of repeated columns the first is kept."""
     N, pivots = N.copy(), list[int]()
     for t in range(N.shape[1]):
         size = np.abs(N[:, t:]).max(axis=1)
@@ -118,48 +118,48 @@ def _echelon(N: np.ndarray) -> tuple[np.ndarray, list[int]]:
 
 
 def _in_fractions(N: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """With small fractions for coefficients near them, and 0 for those that are next to nothing."""
+    """Round coefficients to nearby fractions of small denominator, and negligible ones to 0."""
     size = np.abs(N) * weight[:, None]
-    out = np.where(size > NEAR_FRACTION * size.max(axis=0), N, 0.0)
-    given = out == 0
-    for denominator in range(1, LARGEST_DENOMINATOR + 1):
+    out = np.where(size > FRACTION_RTOL * size.max(axis=0), N, 0.0)
+    assigned = out == 0
+    for denominator in range(1, MAX_DENOMINATOR + 1):
         fraction = np.round(N * denominator) / denominator
-        near = ~given & (np.abs(fraction - N) <= NEAR_FRACTION * np.abs(N))
-        out, given = np.where(near, fraction, out), given | near
+        is_near = ~assigned & (np.abs(fraction - N) <= FRACTION_RTOL * np.abs(N))
+        out, assigned = np.where(is_near, fraction, out), assigned | is_near
     return out
 
 
 def _negligible(rows: Rows, problem: Scaled, D: np.ndarray) -> np.ndarray:
-    """Which of the directions the rule allows to leave out. The constant's coefficient is what
-    brings ‖Xd‖ down most."""
-    level = np.zeros(D.shape[1])
+    """Mask of the directions that the rule leaves out, with the constant's coefficient that
+    minimises ‖Xd‖."""
+    constant = np.zeros(D.shape[1])
     if problem.centred:
-        level = -(problem.mean @ D)
-        D_all = np.vstack([D, level])
-        (mean,) = rows.reduce(_mean_of, D_all)
-        level = level - (mean / problem.sums.S).astype(float)
-    square, size = rows.reduce(_effect_of, np.vstack([D, level]))
-    limit = ROUNDINGS * data_eps(rows) * np.sqrt(size)
+        constant = -(problem.mean @ D)
+        D_all = np.vstack([D, constant])
+        (mean,) = rows.reduce(_mean_block, D_all)
+        constant = constant - (mean / problem.sums.S).astype(float)
+    square, size = rows.reduce(_effect_block, np.vstack([D, constant]))
+    limit = LEFT_OUT_ROUNDINGS * data_eps(rows) * np.sqrt(size)
     negligible: np.ndarray = np.sqrt(square).astype(float) <= limit
     return negligible
 
 
 def _wide(X: np.ndarray, D: np.ndarray) -> Any:
-    """[X 1]D in the widest floats."""
+    """[X 1]D in long double."""
     used = np.flatnonzero(D[:-1].any(axis=1))
     D = D.astype(np.longdouble)
     return X[:, used].astype(np.longdouble) @ D[used] + D[-1]
 
 
-def _mean_of(X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray) -> tuple[Any]:
+def _mean_block(X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray) -> tuple[Any]:
     change = _wide(X, D)
     return ((change if s is None else s[:, None] * change).sum(axis=0),)
 
 
-def _effect_of(
+def _effect_block(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, D: np.ndarray
 ) -> tuple[Any, Any]:
-    """‖Xd‖² and ‖|X||d|‖² over the rows of weight above 0."""
+    """‖Xd‖² and ‖|X||d|‖² over the rows of positive weight."""
     X = X if s is None else X[s > 0]
     change = _wide(X, D)
     size = np.abs(X).astype(float) @ np.abs(D[:-1]) + np.abs(D[-1])
@@ -170,7 +170,7 @@ def solve_accurately(
     rows: Rows, problem: Scaled, keep: np.ndarray, sigma: np.ndarray, Vt: np.ndarray,
     w: np.ndarray, b: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(w, b) in the user's units, from a first guess and singular values of the columns in keep."""
+    """(w, b) in the user's units, from an initial guess and the SVD of the columns in ``keep``."""
     p, start = len(w), int(problem.centred)
     D = np.zeros((p + 1, len(keep)))
     D[keep] = Vt.T / sigma * problem.unscale[keep, None]
@@ -178,7 +178,7 @@ def solve_accurately(
         D[-1] = -(problem.mean @ D[:p])
     theta = np.vstack([w, b]).astype(np.longdouble)
     best, least = theta, np.full(w.shape[1], np.inf)
-    for _ in range(TURNS):
+    for _ in range(MAX_STEPS):
         T, Srr = rows.reduce(_orthonormal_block, D, theta, start, combine=_merge_triangles,
                              square=True)  # fmt: skip
         if not np.isfinite(T).all():
@@ -200,7 +200,7 @@ def solve_accurately(
         if start:
             step[-1] += c[0]
         theta = np.where(gain > 0, theta + step, theta)
-        if (gain <= SETTLED * np.maximum(problem.sums.yy, 0.0)).all():
+        if (gain <= MIN_GAIN_SHARE * np.maximum(problem.sums.yy, 0.0)).all():
             best = np.where(Srr <= least, theta, best)
             break
         inner = R[start:, start:]
@@ -222,16 +222,16 @@ def _orthonormal_block(
     A = np.hstack([np.ones((len(r), 1)), _wide(X, D).astype(float), r])[:, 1 - start :]
     if s is not None:
         A *= np.sqrt(s)[:, None]
-    rest = A[:, len(A[0]) - r.shape[1] :]
-    return np.linalg.qr(A, mode="r"), (rest * rest).sum(axis=0)
+    residuals = A[:, len(A[0]) - r.shape[1] :]
+    return np.linalg.qr(A, mode="r"), (residuals * residuals).sum(axis=0)
 
 
 def _merge_triangles(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
     return np.linalg.qr(np.vstack([left[0], right[0]]), mode="r"), left[1] + right[1]
 
 
-def least_norm_of(out: LeftOut, problem: Scaled, w: np.ndarray, b: np.ndarray) -> Any:
-    """(w, b) moved along the directions that are left out to the least ‖w‖."""
+def least_norm_of(out: LeftOutDirections, problem: Scaled, w: np.ndarray, b: np.ndarray) -> Any:
+    """Move (w, b) along the directions left out to the least ‖w‖."""
     if len(out.columns) == 0:
         return w, b
     t = np.linalg.lstsq(out.D, w, rcond=None)[0]

@@ -1,10 +1,10 @@
-"""Ridge for a whole path of penalties, with exact leave-one-out errors, from one factorisation.
+"""Exact leave-one-out errors of ridge for a path of penalties, from one factorisation.
 
     r_i(α) / (1 − h_ii(α)),   h_ii = s_i/S + s_i Σ_k z_ik²/(λ_k + α),   z = Vᵀx̃
 
 n > p: G = X̃ᵀSX̃ = VΛVᵀ, then one pass over the rows for all α. n ≤ p: K = X̃X̃ᵀ = UΛUᵀ, where
-α/(λ + α) of each direction is left in the residuals. Where the square loses what α needs, the same
-from the singular values of X̃.
+residuals retain the share α/(λ + α) of each direction. If squaring would lose digits relative to α,
+the singular values of X̃ are used.
 """
 
 from collections.abc import Iterator
@@ -19,29 +19,34 @@ from .dual import CentredRows
 from .least_squares import qr_of_rows
 
 
-class Path(NamedTuple):
-    """Errors are those of rows multiplied by √s."""
+class LeaveOneOutPath(NamedTuple):
+    """Leave-one-out errors of rows multiplied by √s."""
 
-    errors: np.ndarray | None  # (n, k, A), where kept
+    errors: np.ndarray | None  # (n, k, A), if requested
     squares: np.ndarray  # (A, k): Σ s e²
 
 
-def leave_one_out(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
-    """O(n·p² + n·p·A·k) time for n > p, O(n²·p + n²·A·k) for n ≤ p; memory O(p²) or O(n²)."""
+def leave_one_out(
+    rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
+) -> LeaveOneOutPath:
+    """Compute leave-one-out errors: O(n·p² + n·p·A·k) time and O(p²) memory for n > p, O(n²·p +
+    n²·A·k) and O(n²) for n ≤ p."""
     n, p = rows.shape
     if n <= p:
-        return _wide(rows.dense(), alphas, fit_intercept, keep_errors)
-    return _tall(rows, alphas, fit_intercept, keep_errors)
+        return _few_rows(rows.dense(), alphas, fit_intercept, keep_errors)
+    return _many_rows(rows, alphas, fit_intercept, keep_errors)
 
 
-def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
+def _many_rows(
+    rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
+) -> LeaveOneOutPath:
     sums = gram(rows, fit_intercept)
     problem = scaled(sums, fit_intercept)
     p, k = sums.Xy.shape
     q = np.ones(p) if sums.q is None else sums.q
     lam, V = np.linalg.eigh(sums.G / q / q[:, None])
     Vy = V.T @ (sums.Xy / q[:, None])
-    if _lost_in_square(lam, lam[0], alphas):
+    if _square_loses_digits(lam, lam[0], alphas):
         R, z = qr_of_rows(rows.dense(), problem)
         U, sigma, Vt = np.linalg.svd(R / problem.unscale)
         lam, V, Vy = sigma**2, Vt.T, sigma[:, None] * (U.T @ z)
@@ -49,18 +54,18 @@ def _tall(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
     W = (Vy[:, :, None] * shrink[:, None, :]).reshape(p, -1)
     share = 1 / sums.S if fit_intercept else 0.0
     args = problem.mean, sums.mean_y, V, W, shrink, share
-    # three arrays of A·k or p numbers a row live at once
+    # three arrays of A·k or p numbers per row are in use at once
     block_rows = max(256, (1 << 18) // (3 * max(p, len(alphas) * k)))
     if not keep_errors:
         (squares,) = rows.reduce(_squares, *args, block_rows=block_rows, square=True)
-        return Path(None, squares)
+        return LeaveOneOutPath(None, squares)
     out = np.empty((rows.shape[0], k, len(alphas)))
     errors = rows.map(_errors, out, *args, block_rows=block_rows if rows.sparse else None)
-    return Path(errors, np.einsum("ika,ika->ak", errors, errors))
+    return LeaveOneOutPath(errors, np.einsum("ika,ika->ak", errors, errors))
 
 
-def _lost_in_square(lam: np.ndarray, least: float, alphas: np.ndarray) -> bool:
-    """Eigenvalues are known to ε·λ_max: is that anything beside the least λ + α?"""
+def _square_loses_digits(lam: np.ndarray, least: float, alphas: np.ndarray) -> bool:
+    """Return whether ε·λ_max, the error of eigenvalues, matters relative to the smallest λ + α."""
     rounding = len(lam) * np.finfo(float).eps * lam[-1]
     return bool(rounding > 1e-9 * (max(least - rounding, 0.0) + alphas.min()))
 
@@ -79,18 +84,18 @@ def _errors(
     """√s e of a block, (n, k, A)."""
     if isinstance(X, np.ndarray):
         Z = np.subtract(X, mean, dtype=float) @ V
-    else:  # sparse rows keep their zeros
+    else:  # sparse rows are centred after the product
         Z = X @ V
         Z -= mean @ V
     e = (y - mean_y)[:, :, None] - (Z @ W).reshape(*y.shape, -1)
     Z *= Z
-    left = Z @ shrink
-    left += share
+    remaining = Z @ shrink
+    remaining += share
     if s is not None:
-        left *= s[:, None]
+        remaining *= s[:, None]
         e *= np.sqrt(s)[:, None, None]
-    np.subtract(1.0, left, out=left)
-    e /= left[:, None, :]
+    np.subtract(1.0, remaining, out=remaining)
+    e /= remaining[:, None, :]
     return e
 
 
@@ -100,7 +105,9 @@ def _squares(X: np.ndarray, y: np.ndarray, s: np.ndarray, *args: Any) -> tuple[A
     return (e.sum(axis=0).T.copy(),)
 
 
-def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool) -> Path:
+def _few_rows(
+    rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
+) -> LeaveOneOutPath:
     centred = CentredRows(rows, fit_intercept)
     K, basis = centred.kernel(), None
     if fit_intercept:
@@ -109,22 +116,25 @@ def _wide(rows: Rows, alphas: np.ndarray, fit_intercept: bool, keep_errors: bool
         basis = _complement(np.sqrt(s / s.sum()))
         K = basis.T @ K @ basis
     lam, U = np.linalg.eigh(K)
-    if len(lam) and _lost_in_square(lam, lam[0], alphas):
+    if len(lam) and _square_loses_digits(lam, lam[0], alphas):
         Z = centred.array() if basis is None else basis.T @ centred.array()
         U, sigma, _ = np.linalg.svd(Z, full_matrices=False)
         lam = sigma**2
     U = U if basis is None else basis @ U
-    left = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n or n − 1, A)
-    diagonal = (U * U) @ left
+    remaining = alphas / (np.maximum(lam, 0.0)[:, None] + alphas)  # (n or n − 1, A)
+    diagonal = (U * U) @ remaining
     Uy = U.T @ centred.y
     errors = np.empty((*centred.y.shape, len(alphas)))
     for t, e in enumerate(_by_target(errors)):
-        np.divide(U @ (left * Uy[:, [t]]), diagonal, out=e)
-    return Path(errors if keep_errors else None, np.einsum("ika,ika->ak", errors, errors))
+        np.divide(U @ (remaining * Uy[:, [t]]), diagonal, out=e)
+    return LeaveOneOutPath(
+        errors if keep_errors else None, np.einsum("ika,ika->ak", errors, errors)
+    )
 
 
 def _complement(u: np.ndarray) -> np.ndarray:
-    """Orthonormal columns orthogonal to u of norm 1: those of a reflection that u is one of."""
+    """Orthonormal basis of the complement of u, ‖u‖ = 1: the other columns of a reflection that has
+    u as a column."""
     v = u.copy()
     j = int(np.argmax(np.abs(u)))
     v[j] += np.copysign(1.0, u[j])

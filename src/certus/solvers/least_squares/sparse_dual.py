@@ -1,9 +1,9 @@
-"""Few sparse rows of many columns, as the dual of ridge sees them (``dual.py``).
+"""Products of few sparse rows of many columns, for the dual of ridge (``dual.py``).
 
     Z = √s∘(X − 1x̄ᵀ),   ZZᵀ = √s∘(XXᵀ − 1mᵀ − m1ᵀ + x̄ᵀx̄)∘√s,   m = Xx̄
 
-Z is never formed. The difference loses digits where columns lie many deviations from 0; steps of
-refinement with residuals from X itself give them back.
+Z is never formed. The difference loses digits if columns are many deviations from 0; refinement
+with residuals from X recovers them.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy as np
 from ...data.rows import Rows
 from ...runtime.pool import give_up_if_stopped
 
-BLOCK_ROWS = 256  # of XXᵀ at a time: SciPy's sparse product is never held whole
+BLOCK_ROWS = 256  # of XXᵀ at a time, so that SciPy's sparse product stays small
 
 
 class SparseCentredRows:
-    """Z of few sparse rows, by its products."""
+    """Z of few sparse rows, never stored; same interface as ``CentredRows``."""
 
     def __init__(self, rows: Rows, fit_intercept: bool):
         X, y, s = rows.block(0, rows.shape[0])

@@ -1,8 +1,8 @@
-"""BLAS and LAPACK on parts of matrices in place, without Python's lock, for use on several threads.
+"""In-place BLAS and LAPACK on submatrices, without the GIL, for use on several threads.
 
-SciPy's own wrappers hold the lock while they compute. The same routines, of the same library, are
-called here at the addresses which SciPy gives to Cython. Matrices are float64, by columns (Fortran
-order), and named by the address of their first element and the distance of their columns.
+SciPy's wrappers hold the GIL while they compute. The same routines of the same library are called
+here at the addresses that SciPy exports to Cython. Matrices are float64 in Fortran order, given by
+the address of their first element and the distance between columns.
 """
 
 import ctypes
@@ -12,8 +12,8 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 
-class Part:
-    """Rows and columns of a matrix in Fortran order: what BLAS calls (m, n, A, lda)."""
+class Submatrix:
+    """A block of a matrix in Fortran order: what BLAS calls (m, n, A, lda)."""
 
     __slots__ = ("address", "columns", "ld", "rows")
 
@@ -21,16 +21,16 @@ class Part:
         self.address, self.rows, self.columns, self.ld = address, rows, columns, ld
 
     @classmethod
-    def whole(cls, A: np.ndarray) -> "Part":
+    def of(cls, A: np.ndarray) -> "Submatrix":
         if A.ndim != 2 or A.dtype != np.float64 or not A.flags.f_contiguous:
             raise ValueError("need a float64 matrix in Fortran order")
         if not A.flags.writeable:
             raise ValueError("the matrix is read-only")
         return cls(A.ctypes.data, A.shape[0], A.shape[1], max(1, A.shape[0]))
 
-    def __getitem__(self, at: tuple[slice, slice]) -> "Part":
+    def __getitem__(self, at: tuple[slice, slice]) -> "Submatrix":
         (i, i_stop), (j, j_stop) = ((s.start, s.stop) for s in at)
-        return Part(self.address + 8 * (i + j * self.ld), i_stop - i, j_stop - j, self.ld)
+        return Submatrix(self.address + 8 * (i + j * self.ld), i_stop - i, j_stop - j, self.ld)
 
 
 def _routine(module: Any, name: str, arguments: int) -> Any:
@@ -40,7 +40,7 @@ def _routine(module: Any, name: str, arguments: int) -> Any:
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     address = get_pointer(capsule, get_name(capsule))
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)  # releases the lock
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)  # releases the GIL
 
 
 _potrf = _routine(cython_lapack, "dpotrf", 5)
@@ -60,14 +60,15 @@ def _char(value: bytes) -> Any:
 _ONE, _MINUS_ONE = (ctypes.byref(ctypes.c_double(x)) for x in (1.0, -1.0))
 
 
-def potrf(A: Part) -> int:
-    """A = RᵀR, R over A's upper triangle. Not 0: the order of the minor that is not positive."""
+def potrf(A: Submatrix) -> int:
+    """Overwrite the upper triangle of A by R, A = RᵀR. Returns 0, or the order of the leading minor
+    that is not positive definite."""
     info = ctypes.c_int()
     _potrf(_char(b"U"), _int(A.rows), A.address, _int(A.ld), ctypes.byref(info))
     return info.value
 
 
-def trsm(R: Part, B: Part, transposed: bool) -> None:
+def trsm(R: Submatrix, B: Submatrix, transposed: bool) -> None:
     """B ← R⁻ᵀB or R⁻¹B, for R upper triangular."""
     trans = b"T" if transposed else b"N"
     flags = [_char(flag) for flag in (b"L", b"U", trans, b"N")]
@@ -75,14 +76,14 @@ def trsm(R: Part, B: Part, transposed: bool) -> None:
     _trsm(*flags, *sizes, _ONE, R.address, _int(R.ld), B.address, _int(B.ld))
 
 
-def syrk(A: Part, C: Part) -> None:
-    """C ← C − AᵀA, its upper triangle."""
+def syrk(A: Submatrix, C: Submatrix) -> None:
+    """C ← C − AᵀA, upper triangle only."""
     sizes = _int(C.rows), _int(A.rows)
     flags = _char(b"U"), _char(b"T")
     _syrk(*flags, *sizes, _MINUS_ONE, A.address, _int(A.ld), _ONE, C.address, _int(C.ld))
 
 
-def gemm(A: Part, B: Part, C: Part, transposed: bool) -> None:
+def gemm(A: Submatrix, B: Submatrix, C: Submatrix, transposed: bool) -> None:
     """C ← C − AᵀB or C − AB."""
     flags = _char(b"T" if transposed else b"N"), _char(b"N")
     sizes = _int(C.rows), _int(C.columns), _int(B.rows)

@@ -1,4 +1,4 @@
-"""Cholesky factorisation by tiles, on threads, with the same bits on any number of them.
+"""Tiled Cholesky factorisation on threads, with bitwise the same result on any number of them.
 
     A = RᵀR, R upper triangular.  For k = 0, 1, … tile by tile:
 
@@ -6,7 +6,7 @@
     R_kj, j > k     trsm:  R_kj = R_kk⁻ᵀ A_kj
     A_ij, k < i ≤ j syrk and gemm: A_ij ← A_ij − R_kiᵀ R_kj
 
-What is done to a tile, and in which order, is fixed by n alone; threads only decide who does it.
+The operations on a tile and their order depend on n alone; threads only share the tiles.
 """
 
 import numpy as np
@@ -14,41 +14,47 @@ from scipy.linalg import lapack
 
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
-from .blas import Part, gemm, potrf, syrk, trsm
+from .blas import Submatrix, gemm, potrf, syrk, trsm
 
-REFINE_ABOVE = 1e6  # condition from which a step of refinement is worth its passes over the data
-SMALL = 512  # up to which LAPACK alone is as fast
-SMALL_WORK = 1 << 21  # multiplications below which a thread costs more than it saves
-TALL = 6144  # rows which one product updates
-SHARE = 1024  # … in a solve, which is bound by memory
+MIN_REFINED_CONDITION = (
+    1e6  # condition number from which refinement is worth its passes over the data
+)
+MAX_UNTILED_COLUMNS = 512  # up to which LAPACK's potrf is as fast
+MIN_THREADED_WORK = 1 << 21  # multiplications from which threads pay
+UPDATE_ROWS = 6144  # rows updated by one product
+SOLVE_UPDATE_ROWS = 1024  # … in a solve, which is memory-bound
 
 
-def tile(n: int) -> int:
-    """Columns of a tile: the fastest of 128, 192, 256, 320 and 384, by some per cent."""
+def tile_columns(n: int) -> int:
+    """Width of a tile: the fastest of 128, 192, 256, 320 and 384, by a few per cent."""
     return 192 if n < 3000 else 256 if n < 8000 else 384
 
 
 def cholesky(A: np.ndarray, *, threads: int | None = None) -> int:
-    """Overwrite the upper triangle of A (float64, Fortran order) by R; below is not read.
+    """Overwrite the upper triangle of A (float64, Fortran order) by R; the lower is not read.
 
     Returns 0, or the order of the leading minor that is not positive definite. n³/3 operations, no
     memory besides A.
     """
-    whole, n = Part.whole(A), len(A)
+    matrix, n = Submatrix.of(A), len(A)
     if A.shape != (n, n):
         raise ValueError(f"need a square matrix, not {A.shape}")
     with blas_limiter.for_work(A.shape):
-        failed = potrf(whole) if n <= SMALL else _factor(whole, n, threads or effective_threads())
-    lost = ~np.isfinite(np.diagonal(A))  # some LAPACKs take NaN for positive
-    return int(lost.argmax()) + 1 if not failed and lost.any() else failed
+        failed = (
+            potrf(matrix)
+            if n <= MAX_UNTILED_COLUMNS
+            else _factor(matrix, n, threads or effective_threads())
+        )
+    nonfinite = ~np.isfinite(np.diagonal(A))  # some LAPACKs treat NaN as positive
+    return int(nonfinite.argmax()) + 1 if not failed and nonfinite.any() else failed
 
 
 def factor(A: np.ndarray) -> tuple[np.ndarray, float]:
-    """(R, condition number of A in the 1-norm: infinite where there is no factor).
+    """Return R and the condition number of A in the 1-norm, infinite if there is no factor.
 
     A is symmetric, in C order, and overwritten.
     """
-    R = A.T  # the same matrix by columns
+    R = A.T  # the same matrix, in Fortran order
     size = lapack.dlange("1", R)
     if cholesky(R) != 0:
         return R, np.inf
@@ -56,8 +62,8 @@ def factor(A: np.ndarray) -> tuple[np.ndarray, float]:
     return R, 1 / inverse_condition if inverse_condition > 0 else np.inf
 
 
-def _factor(A: Part, n: int, threads: int) -> int:
-    width = tile(n)
+def _factor(A: Submatrix, n: int, threads: int) -> int:
+    width = tile_columns(n)
     failed = potrf(A[0:width, 0:width])
     for k in range(0, n, width):
         if failed:
@@ -68,21 +74,22 @@ def _factor(A: Part, n: int, threads: int) -> int:
     return 0
 
 
-def _panel(A: Part, k: int, k_end: int, n: int, threads: int) -> None:
+def _panel(A: Submatrix, k: int, k_end: int, n: int, threads: int) -> None:
     R = A[k:k_end, k:k_end]
-    edges = _edges(k_end, n, tile(n))
+    edges = _edges(k_end, n, tile_columns(n))
     if edges:
         run_on_threads(lambda t: trsm(R, A[k:k_end, slice(*edges[t])], True), len(edges), threads)
 
 
-def _trailing(A: Part, k: int, k_end: int, n: int, threads: int) -> int:
-    """Update, and already factor the next tile of the diagonal, for which else all would wait."""
-    edges = _edges(k_end, n, tile(n))
-    # the tallest columns come first, so that threads end at about the same time
+def _trailing(A: Submatrix, k: int, k_end: int, n: int, threads: int) -> int:
+    """Update the trailing tiles, and factor the next diagonal tile ahead of the others' updates, so
+    that no thread waits for it."""
+    edges = _edges(k_end, n, tile_columns(n))
+    # the tallest columns come first, so that threads finish at about the same time
     tasks = [
         (i, i_end, j, j_end)
         for j, j_end in reversed(edges)
-        for i, i_end in [*_edges(k_end, j, TALL), (j, j_end)]
+        for i, i_end in [*_edges(k_end, j, UPDATE_ROWS), (j, j_end)]
     ]
     tasks.sort(key=lambda task: task[2] > k_end)
     failed = 0
@@ -104,7 +111,7 @@ def _trailing(A: Part, k: int, k_end: int, n: int, threads: int) -> int:
 
 
 def cholesky_solve(R: np.ndarray, B: np.ndarray, *, threads: int | None = None) -> np.ndarray:
-    """(RᵀR)⁻¹B for B (n×k), R as ``cholesky`` leaves it. 2n²k operations."""
+    """(RᵀR)⁻¹B for B (n×k) and R from ``cholesky``. 2n²k operations."""
     X = solve_upper(R, B, transposed=True, threads=threads)
     return solve_upper(R, X, threads=threads, overwrite=True)
 
@@ -117,28 +124,32 @@ def solve_upper(
     threads: int | None = None,
     overwrite: bool = False,
 ) -> np.ndarray:
-    """R⁻¹B or R⁻ᵀB, tile by tile: the block of B that is known is taken out of the others."""
+    """R⁻¹B or R⁻ᵀB, tile by tile: each solved block of B is eliminated from the others."""
     X = B if overwrite else np.array(B, dtype=float, order="F")
-    whole, right, n = Part.whole(R), Part.whole(X), len(R)
+    matrix, right, n = Submatrix.of(R), Submatrix.of(X), len(R)
     threads = threads or effective_threads()
-    if n * n * X.shape[1] < SMALL_WORK:
+    if n * n * X.shape[1] < MIN_THREADED_WORK:
         threads = 1
     columns = slice(0, X.shape[1])
-    steps = _edges(0, n, tile(n))
+    steps = _edges(0, n, tile_columns(n))
     with blas_limiter.for_work(R.shape):
         for k, k_end in steps if transposed else reversed(steps):
-            trsm(whole[k:k_end, k:k_end], right[k:k_end, columns], transposed)
-            rest = _edges(k_end, n, SHARE) if transposed else _edges(0, k, SHARE)
+            trsm(matrix[k:k_end, k:k_end], right[k:k_end, columns], transposed)
+            remaining = (
+                _edges(k_end, n, SOLVE_UPDATE_ROWS)
+                if transposed
+                else _edges(0, k, SOLVE_UPDATE_ROWS)
+            )
 
             def update(
-                t: int, k: int = k, k_end: int = k_end, rest: list[tuple[int, int]] = rest
+                t: int, k: int = k, k_end: int = k_end, remaining: list[tuple[int, int]] = remaining
             ) -> None:
-                i, i_end = rest[t]
-                A = whole[k:k_end, i:i_end] if transposed else whole[i:i_end, k:k_end]
+                i, i_end = remaining[t]
+                A = matrix[k:k_end, i:i_end] if transposed else matrix[i:i_end, k:k_end]
                 gemm(A, right[k:k_end, columns], right[i:i_end, columns], transposed)
 
-            if rest:
-                run_on_threads(update, len(rest), threads)
+            if remaining:
+                run_on_threads(update, len(remaining), threads)
     return X
 
 

@@ -1,10 +1,10 @@
 """Centred sums of products of the columns, in one pass over the rows.
 
-    S = Σ s,  x̄ = Σ s x/S,  G = Σ s (x − x̄)(x − x̄)ᵀ,  and the same of X with y
+    S = Σ s,  x̄ = Σ s x/S,  G = Σ s (x − x̄)(x − x̄)ᵀ,  and likewise X with y
 
-The pass runs on x − c with c the mean of a few rows, so that nothing cancels, and is corrected to
-x̄ afterwards: G = G_c − S(x̄ − c)(x̄ − c)ᵀ. Where the few rows misled (or squares overflow) it runs
-once more, with the exact mean and a power of two for each column.
+The sums are of x − c with c the mean of a few rows, so that nothing cancels, and are corrected to x̄
+afterwards: G = G_c − S(x̄ − c)(x̄ − c)ᵀ. If c is far from x̄ (or squares overflow) a second pass uses
+the exact mean and a power of two for each column.
 """
 
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ from ...data.rows import Rows
 from ...kernels import compiled_or
 from ...runtime.pool import give_up_if_stopped
 
-PART_WORK = 1 << 32  # n·p² of one call of the kernel, some 50 ms: Ctrl-C is heard in between
-KERNEL_WORK = 1 << 27  # n·p² above which the compiled product pays for loading its compiler
-SAFE = 2.0**200  # columns between 1/SAFE and SAFE have squares and products in range
-CANCELLED = 100.0  # times that S(x̄ − c)² may exceed what is left of Σ s (x − c)²
+MAX_CALL_WORK = 1 << 32  # n·p² of one kernel call, about 50 ms: Ctrl-C is handled in between
+KERNEL_WORK = 1 << 27  # n·p² from which the compiled kernel is worth loading Numba
+SAFE_MAGNITUDE = 2.0**200  # squares and products of columns between 1/2²⁰⁰ and 2²⁰⁰ do not overflow
+MAX_CANCELLATION = 100.0  # largest S(x̄ − c)² relative to the centred Σ s (x − x̄)²
 
 
 class NonFiniteError(ValueError):
@@ -26,12 +26,12 @@ class NonFiniteError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the squares of some columns overflow or vanish: divide those that reach beyond 1e150, "
-            "or multiply those within 1e-150, by a power of 10"
+            "the squares of some columns overflow or underflow: divide columns with values above "
+            "1e150, or multiply columns with values below 1e-150, by a power of 10"
         )
 
 
-class Sums(NamedTuple):
+class GramSums(NamedTuple):
     S: float
     sx: np.ndarray
     sy: np.ndarray
@@ -41,7 +41,7 @@ class Sums(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """Everything in columns x∘q; G, Xy and yy about the means, or about 0 without an intercept."""
+    """Sums in columns x∘q; G, Xy and yy are about the means, or about 0 without an intercept."""
 
     S: float
     mean: np.ndarray  # (p,), of x∘q
@@ -49,23 +49,23 @@ class Gram(NamedTuple):
     G: np.ndarray  # (p, p)
     Xy: np.ndarray  # (p, k)
     yy: np.ndarray  # (k,)
-    size: np.ndarray  # (p,): √Σ s x², of the columns as they came
+    size: np.ndarray  # (p,): √Σ s x², not centred
     q: np.ndarray | None
 
 
 def gram(rows: Rows, fit_intercept: bool) -> Gram:
-    """One pass, O(n·p²) operations, O(p²) memory a thread."""
+    """Compute the sums in one pass: O(n·p²) operations, O(p²) memory per thread."""
     if rows.sparse:
         from .sparse_sums import sparse_gram
 
-        sums_of_pairs = sparse_gram(rows, fit_intercept)
-        if sums_of_pairs is not None:
-            return sums_of_pairs
+        pair_sums = sparse_gram(rows, fit_intercept)
+        if pair_sums is not None:
+            return pair_sums
         rows = rows.dense()
     X, y, s = rows.sample_block(256)
     assert y is not None
     if s is not None and s.any():
-        X, y = X[s > 0], y[s > 0]  # a row that does not count must not say where the data lie
+        X, y = X[s > 0], y[s > 0]  # rows of weight 0 must not determine c
     p, k = rows.shape[1], y.shape[1]
     c, c_y = np.zeros(p), np.zeros(k)
     if fit_intercept:
@@ -74,7 +74,7 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
     with np.errstate(over="ignore", invalid="ignore"):
         sums = _pass(rows, c, c_y, q)
         if not _finite(sums):
-            # rows outside the sample are larger than those in it, or are not numbers
+            # rows outside the sample are larger, or are not finite
             (largest,) = rows.reduce(_largest, combine=_maximum)
             q = power_of_two(largest)
             sums = _pass(rows, c, c_y, q)
@@ -83,9 +83,11 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
         S = float(sums.S)
         offset = sums.sx / S
         square = np.diagonal(sums.G)
-        left = square - S * offset**2
-        misled = (S * offset**2 > CANCELLED * left) & (np.abs(offset) > 1e-12 * np.abs(c))
-        if fit_intercept and misled.any():
+        centred_square = square - S * offset**2
+        is_far = (S * offset**2 > MAX_CANCELLATION * centred_square) & (
+            np.abs(offset) > 1e-12 * np.abs(c)
+        )
+        if fit_intercept and is_far.any():
             c, c_y = c + offset / (1 if q is None else q), c_y + sums.sy / S
             sums = _pass(rows, c, c_y, q)
             offset = sums.sx / S
@@ -101,17 +103,17 @@ def gram(rows: Rows, fit_intercept: bool) -> Gram:
     return Gram(S, c_q + offset, c_y + offset_y, G, Xy, yy - S * offset_y**2, size, q)
 
 
-def _finite(sums: Sums) -> bool:
-    # a product overflows no sooner than the squares on the diagonal
+def _finite(sums: GramSums) -> bool:
+    # no product overflows before the squares on the diagonal
     return bool(np.isfinite(np.diagonal(sums.G)).all() and np.isfinite(sums.yy).all())
 
 
 def power_of_two(largest: np.ndarray) -> np.ndarray | None:
-    """q that brings each column within reach of squares; None where all are."""
-    odd = (largest > SAFE) | ((largest < 1 / SAFE) & (largest > 0))
-    if not odd.any() or not np.isfinite(largest).all():
+    """q that scales each column so that its squares do not overflow; None if none would."""
+    out_of_range = (largest > SAFE_MAGNITUDE) | ((largest < 1 / SAFE_MAGNITUDE) & (largest > 0))
+    if not out_of_range.any() or not np.isfinite(largest).all():
         return None
-    exponent = np.log2(np.where(odd, largest, 1.0))
+    exponent = np.log2(np.where(out_of_range, largest, 1.0))
     q: np.ndarray = np.exp2(np.clip(np.round(-exponent + 200 * np.sign(exponent)), -530, 500))
     return q
 
@@ -120,33 +122,35 @@ def _largest(X: np.ndarray, y: np.ndarray, s: np.ndarray) -> tuple[Any]:
     return (np.abs(X).max(axis=0).astype(float),)
 
 
-def _maximum(left: tuple[Any], right: tuple[Any]) -> tuple[Any]:
-    return (np.maximum(left[0], right[0]),)
+def _maximum(centred_square: tuple[Any], right: tuple[Any]) -> tuple[Any]:
+    return (np.maximum(centred_square[0], right[0]),)
 
 
 def gram_block_rows(rows: Rows) -> int:
-    """Enough rows that p×p partial sums cost little, enough blocks that threads share evenly."""
+    """Rows per block: enough to make adding p×p sums cheap, few enough to balance threads."""
     n, p = rows.shape
     return max(5 * p // 2, rows.block_rows(), min(8192, n // 64))
 
 
-def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> Sums:
+def _pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> GramSums:
     n, p = rows.shape
     large = q is None and n * p * p >= KERNEL_WORK
     one_pass = compiled_or(_compiled_pass, _numpy_pass) if large else _numpy_pass
-    sums: Sums = one_pass(rows, c, c_y, q)
+    sums: GramSums = one_pass(rows, c, c_y, q)
     return sums
 
 
-def _numpy_pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> Sums:
-    sums: Sums = rows.reduce(_block, c, c_y, q, block_rows=gram_block_rows(rows), square=True)
+def _numpy_pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, q: np.ndarray | None) -> GramSums:
+    sums: GramSums = rows.reduce(_block, c, c_y, q, block_rows=gram_block_rows(rows), square=True)
     return sums
 
 
-def _compiled_pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, _q: None) -> Sums:
+def _compiled_pass(rows: Rows, c: np.ndarray, c_y: np.ndarray, _q: None) -> GramSums:
     from ...kernels.gram.weighted import mirror
 
-    sums: Sums = rows.reduce(_compiled_block, c, c_y, block_rows=gram_block_rows(rows), square=True)
+    sums: GramSums = rows.reduce(
+        _compiled_block, c, c_y, block_rows=gram_block_rows(rows), square=True
+    )
     mirror(sums.G)
     return sums
 
@@ -158,27 +162,27 @@ def _block(
     c: np.ndarray,
     c_y: np.ndarray,
     q: np.ndarray | None,
-) -> Sums:
+) -> GramSums:
     X = np.subtract(X, c, dtype=float)
     if q is not None:
         X *= q
     y = y - c_y
     weight = np.ones(len(y)) if s is None else s
-    # products with BLAS: NumPy's own sums along long columns are slow for few of them
+    # sums as BLAS products: NumPy's column sums are slow for few columns
     sX, sy = (X, y) if s is None else (s[:, None] * X, s[:, None] * y)
     G = np.dot(X.T, X) if s is None else X.T @ sX
-    return Sums(weight.sum(), weight @ X, weight @ y, G, X.T @ sy, np.einsum("ij,ij->j", sy, y))
+    return GramSums(weight.sum(), weight @ X, weight @ y, G, X.T @ sy, np.einsum("ij,ij->j", sy, y))
 
 
 def _compiled_block(
     X: np.ndarray, y: np.ndarray, s: np.ndarray | None, c: np.ndarray, c_y: np.ndarray
-) -> Sums:
+) -> GramSums:
     from ...kernels.gram.weighted import gram_sums
 
     p, k = X.shape[1], y.shape[1]
     S = float(len(y)) if s is None else s.sum()
-    sums = Sums(S, np.zeros(p), np.zeros(k), np.zeros((p, p)), np.zeros((p, k)), np.zeros(k))
-    step = max(256, PART_WORK // p**2)
+    sums = GramSums(S, np.zeros(p), np.zeros(k), np.zeros((p, p)), np.zeros((p, k)), np.zeros(k))
+    step = max(256, MAX_CALL_WORK // p**2)
     for start in range(0, len(y), step):
         give_up_if_stopped()
         part = slice(start, start + step)
@@ -187,5 +191,5 @@ def _compiled_block(
     return sums
 
 
-def _outputs(sums: Sums) -> tuple[Any, ...]:
+def _outputs(sums: GramSums) -> tuple[Any, ...]:
     return sums.G, sums.sx, sums.sy, sums.Xy, sums.yy

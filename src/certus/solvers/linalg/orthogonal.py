@@ -1,19 +1,18 @@
-r"""Combinations of columns that are orthogonal over the rows, where the columns themselves nearly,
-or fully, depend on each other.
+r"""Orthogonal combinations of columns that are nearly, or exactly, linearly dependent.
 
     Z = X̃T,   X̃ = (X, 1),   T (p + 1, r)
 
-Newton's method does not depend on the coordinates, but its sums do: those of x xᵀ lose a direction
-d with ‖Xd‖ = 10⁻⁸ ‖X‖ altogether. With T from the singular vectors of the centred rows, columns of
-Z have norm 1 and are all but orthogonal, and no sum over rows loses anything. Where Xt cancels, the
-product is taken in several times the digits of a float (``sliced_products``).
+Newton's method is invariant to the coordinates, but its sums are not: those of x xᵀ lose a
+direction d with ‖Xd‖ = 10⁻⁸ ‖X‖ altogether. With T from the singular vectors of the centred rows,
+the columns of Z have norm 1 and are nearly orthogonal, and sums over rows lose no direction. Where
+Xt cancels, the product is computed with several times the digits of a float (``sliced_products``).
 
-A direction is left out only where one rounding of the columns could have made it,
+A direction is left out only if rounding of the columns could have produced it,
 
-    ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖:
+    ‖X̃d‖ ≤ 4·eps·‖|X̃||d|‖,
 
-a column that repeats others. With more columns than rows, T spans the rows: what is orthogonal to
-them changes no score.
+that is, if a column repeats others. With more columns than rows, T spans the rows: directions
+orthogonal to them change no score.
 """
 
 from typing import Any, NamedTuple
@@ -27,33 +26,33 @@ from .aliases import aliases_of_directions, find_aliases
 from .gram import NonFiniteError
 from .sliced_products import product
 
-ROUNDINGS = 4.0  # of the columns, within which a direction is left out
-DOUBTFUL = 1e4  # times that: singular vectors this small are rounding in part
-NEARLY_OUT = 16.0  # roundings within which directions may be left out, of some in the same space
-MANY_REPEATED = 16  # directions that are plainly rounding, from which they are not looked at
-SMALL = 1e-9  # of the largest singular value: the same
-CANCELLING = 1e-4  # singular values below which products with X need more digits
-GOOD_CONDITION = 100.0  # of Z: what Newton's sums of squares square
-PASSES = 4  # of improving Z; one or two are usual
-MAX_STORED = 1 << 24  # elements of Z that are kept; of more, blocks are made when they are read
-UNIT = float(np.finfo(float).eps)
+LEFT_OUT_ROUNDINGS = 4.0  # ‖X̃d‖/(eps·‖|X̃||d|‖) up to which a direction is left out
+DOUBTFUL_FACTOR = 1e4  # roundings below which singular vectors are inaccurate …
+DOUBTFUL_SINGULAR_SHARE = 1e-9  # … also below this share of the largest singular value
+NEARLY_LEFT_OUT_ROUNDINGS = 16.0  # up to which a combination with others may be left out
+MAX_CHECKED_DIRECTIONS = 16  # if more are clearly rounding, they are dropped without a check
+CANCELLING_SINGULAR_SHARE = 1e-4  # singular values below which products with X need more digits
+MAX_CONDITION = 100.0  # of Z; Newton's sums square it
+MAX_IMPROVEMENTS = 4  # passes that improve Z; one or two are usual
+MAX_STORED_ELEMENTS = 1 << 24  # of Z; above, blocks are computed when they are read
+EPS = float(np.finfo(float).eps)
 
 
 class Orthogonal(NamedTuple):
-    """Coordinates η of w: columns as scaled by powers of two, x̂ = x∘2^−e, ŵ = w∘2^e."""
+    """Coordinates η of w, in columns scaled by powers of two: x̂ = x∘2^−e, ŵ = w∘2^e."""
 
     exponent: np.ndarray  # (p,): e
     T: np.ndarray  # (p + intercept, r), of the columns x̂
-    cancelling: np.ndarray  # (r,): of which columns of X̂T digits cancel
-    left_out: np.ndarray  # (p, l): directions of w that only rounding made, in the user's units
-    mean: np.ndarray  # (r,): of Z over the rows that count
-    norm: np.ndarray  # (p,): of the centred columns x̂; 0: constant
+    cancelling: np.ndarray  # (r,) of bool: columns of X̂T in which digits cancel
+    left_out: np.ndarray  # (p, l): directions of w that are rounding only, in the user's units
+    mean: np.ndarray  # (r,): of Z over the rows of positive weight
+    norm: np.ndarray  # (p,): of the centred columns x̂; 0 if constant
     intercept: bool
-    aliases: Aliases | None  # columns that repeat others; None where all coefficients are known
+    aliases: Aliases | None  # columns that repeat others; None if the coefficients are unique
 
     @property
     def in_users_units(self) -> np.ndarray:
-        """T of the columns x, without the constant: (p, r)."""
+        """T for the columns x, without the constant, (p, r)."""
         return np.ldexp(self.T[: len(self.exponent)], -self.exponent[:, None])
 
     def of(self, X: np.ndarray) -> np.ndarray:
@@ -64,15 +63,15 @@ class Orthogonal(NamedTuple):
         """Rows of Z with the same targets and weights."""
         rows = rows.dense()
         n, r = rows.shape[0], self.T.shape[1]
-        if n * r <= MAX_STORED:
+        if n * r <= MAX_STORED_ELEMENTS:
             return Rows(
                 rows.map(lambda X, y, s: self.of(X), np.empty((n, r))), rows.y, rows.s,
                 threads=rows.threads,
             )  # fmt: skip
-        return Rows(_MadeRows(rows, self), rows.y, rows.s, threads=rows.threads)
+        return Rows(_LazyRows(rows, self), rows.y, rows.s, threads=rows.threads)
 
     def to_internal(self, w: np.ndarray) -> np.ndarray:
-        """η of w (p,), as near as it comes."""
+        """η of w (p,), by least squares."""
         p = len(self.exponent)
         size = np.where(self.norm > 0, self.norm, 0.0)
         T = size[:, None] * self.T[:p]
@@ -85,13 +84,13 @@ class Orthogonal(NamedTuple):
         return np.linalg.lstsq(T / unit, v, rcond=None)[0] / unit
 
     def mean_score(self, rows: Rows, w: np.ndarray) -> float:
-        """xᵀw on average over the rows that count, with the digits that cancel."""
+        """Mean of xᵀw over the rows of positive weight, with extra digits where they cancel."""
         scaled = np.ldexp(w, self.exponent)[:, None]
         total, count = rows.reduce(_sum_of_scores, self.exponent, scaled, self.cancelling.any())
         return float(total / count)
 
     def to_user(self, eta: np.ndarray) -> np.ndarray:
-        """w (p,) of η, the smallest with these scores up to what was left out."""
+        """w (p,) of η, of least norm along the directions left out."""
         w = np.ldexp(self.T[: len(self.exponent)] @ eta, -self.exponent)
         L = self.left_out
         if L.shape[1]:
@@ -100,8 +99,8 @@ class Orthogonal(NamedTuple):
         return w
 
 
-class _MadeRows:
-    """Z as a source for ``Rows``: blocks are made when they are read."""
+class _LazyRows:
+    """Z as a source for ``Rows``: blocks are computed when they are read."""
 
     def __init__(self, rows: Rows, basis: Orthogonal):
         self.source, self.basis = rows, basis
@@ -112,70 +111,70 @@ class _MadeRows:
 
 
 def orthogonal(rows: Rows, fit_intercept: bool, alpha: float = 0.0) -> Orthogonal:
-    """T of all directions that the rows hold. ``alpha``: a penalty α/2‖w‖² makes something of the
-    others, so that nothing is left out.
+    """Orthogonal coordinates for all directions that the rows determine.
 
-    O(n·p·min(n, p)) operations, ten times that where many digits cancel.
+    ``alpha``: with a penalty α/2‖w‖² every direction matters, so none is left out.
+    O(n·p·min(n, p)) operations, ten times as many if many digits cancel.
     """
     rows = rows.dense()
-    of = _Columns.of(rows, fit_intercept)
-    shift = np.maximum(of.exponent - of.exponent.max(initial=0), -600)
-    users = np.where(of.norm > 0, np.ldexp(1.0, shift), 0.0)
-    scale = of.scale
-    if alpha or rows.shape[0] <= rows.shape[1]:  # the smallest w is so in the user's units
-        scale = users
-    V, sigma = of.singular_vectors(scale)
-    rounding = sigma <= len(V) * UNIT * sigma.max(initial=0.0)
-    if not alpha and rounding.sum() > MANY_REPEATED:  # looking at each would take long
-        scale = users
-        V, sigma = of.singular_vectors(scale)
-        some = sigma > len(V) * UNIT * sigma.max(initial=0.0)
-        V, sigma = V[:, some], sigma[some]
+    columns = _ScaledColumns.of(rows, fit_intercept)
+    shift = np.maximum(columns.exponent - columns.exponent.max(initial=0), -600)
+    users_scale = np.where(columns.norm > 0, np.ldexp(1.0, shift), 0.0)
+    scale = columns.scale
+    if alpha or rows.shape[0] <= rows.shape[1]:  # least norm refers to the user's units
+        scale = users_scale
+    V, sigma = columns.singular_vectors(scale)
+    rounding = sigma <= len(V) * EPS * sigma.max(initial=0.0)
+    if not alpha and rounding.sum() > MAX_CHECKED_DIRECTIONS:  # too many to check one by one
+        scale = users_scale
+        V, sigma = columns.singular_vectors(scale)
+        nonzero = sigma > len(V) * EPS * sigma.max(initial=0.0)
+        V, sigma = V[:, nonzero], sigma[nonzero]
     T = scale[:, None] * V
-    T = of.with_constant(T / np.where((top := np.abs(T).max(axis=0, initial=0.0)) > 0, top, 1.0))
-    cancelling = sigma < CANCELLING * sigma.max(initial=0.0)
+    top = np.abs(T).max(axis=0, initial=0.0)
+    T = columns.with_constant(T / np.where(top > 0, top, 1.0))
+    cancelling = sigma < CANCELLING_SINGULAR_SHARE * sigma.max(initial=0.0)
     out, mean = T[:, :0], np.zeros(0)
     if T.shape[1] and not alpha:
-        T, cancelling, out = _split(of, T, sigma, cancelling)
+        T, cancelling, out = _split(columns, T, sigma, cancelling)
     if T.shape[1]:
-        T, cancelling, mean = _improved(of, T, cancelling, alpha)
-    out = np.ldexp(out[: len(of.exponent)], -of.exponent[:, None])
-    repeated = None if alpha else _aliases(of, T.shape[1], out)
-    return Orthogonal(of.exponent, T, cancelling, out, mean, of.norm, fit_intercept, repeated)
+        T, cancelling, mean = _improved(columns, T, cancelling, alpha)
+    out = np.ldexp(out[: len(columns.exponent)], -columns.exponent[:, None])
+    repeated = None if alpha else _aliases(columns, T.shape[1], out)
+    e, norm = columns.exponent, columns.norm
+    return Orthogonal(e, T, cancelling, out, mean, norm, fit_intercept, repeated)
 
 
-def _aliases(of: "_Columns", rank: int, out: np.ndarray) -> Aliases | None:
-    p = len(of.exponent)
+def _aliases(columns: "_ScaledColumns", rank: int, out: np.ndarray) -> Aliases | None:
+    p, norm, scale = len(columns.exponent), columns.norm, columns.scale
     if rank == p:
         return None
-    if of.rank < p and rank == of.rank:  # rows too few: nothing repeats anything in particular
+    if rank == columns.rank < p:  # too few rows: no particular column repeats others
         return Aliases(np.arange(rank, p), np.arange(rank), np.zeros((rank, 0)))
-    users = np.ldexp(1.0, of.exponent) * of.norm
-    if rank + out.shape[1] + (of.norm == 0).sum() == p:
-        return aliases_of_directions(out, users)
-    return find_aliases(
-        of.triangle * of.scale, of.norm, of.scale * np.ldexp(1.0, -of.exponent), rank
-    )
+    if rank + out.shape[1] + (norm == 0).sum() == p:
+        return aliases_of_directions(out, np.ldexp(1.0, columns.exponent) * norm)
+    unscale = scale * np.ldexp(1.0, -columns.exponent)
+    return find_aliases(columns.triangle * scale, norm, unscale, rank)
 
 
-class _Columns(NamedTuple):
+class _ScaledColumns(NamedTuple):
     rows: Rows
-    counted: np.ndarray | None  # of bool: the rows of weight above 0; None: all
+    counted: np.ndarray | None  # (n,) of bool: rows of positive weight; None: all
     exponent: np.ndarray
     centre: np.ndarray  # (p,), of x̂; 0 without an intercept
     intercept: bool
     norm: np.ndarray  # (p,): ‖x̂ − centre‖; 0 for a constant column
     triangle: np.ndarray  # RᵀR = Σ (x̂ − centre)(x̂ − centre)ᵀ, or the centred rows themselves
-    rank: int  # at most
+    rank: int  # upper bound
 
     @property
     def scale(self) -> np.ndarray:
         return np.where(self.norm > 0, 1 / np.where(self.norm > 0, self.norm, 1.0), 0.0)
 
     @classmethod
-    def of(cls, rows: Rows, intercept: bool) -> "_Columns":
+    def of(cls, rows: Rows, intercept: bool) -> "_ScaledColumns":
         counted = None if rows.s is None else rows.s > 0
-        low, high = rows.reduce(_range, combine=_wider)
+        low, high = rows.reduce(_range, combine=_widen)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise NonFiniteError
         exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1].astype(int)
@@ -184,17 +183,18 @@ class _Columns(NamedTuple):
         if intercept:
             N, total = rows.reduce(_sum_about, exponent, first)
             centre = np.where(low == high, first, first + total / N)
-        (n, p), whole = rows.shape, rows.shape[0] <= rows.shape[1]
+        (n, p), all_rows = rows.shape, rows.shape[0] <= rows.shape[1]
         (R,) = rows.reduce(
-            _triangle, exponent, centre, whole, combine=_stacked if whole else _stacked_triangle,
-            square=True, block_rows=n if whole else max(2 * p, rows.block_rows()),
+            _triangle, exponent, centre, all_rows, square=True,
+            combine=_stacked if all_rows else _stacked_triangle,
+            block_rows=n if all_rows else max(2 * p, rows.block_rows()),
         )  # fmt: skip
         norm = np.sqrt(np.einsum("ij,ij->j", R, R))
         rank = min(p, (n if counted is None else int(counted.sum())) - intercept)
         return cls(rows, counted, exponent, centre, intercept, norm, R, max(rank, 0))
 
     def singular_vectors(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(V, σ) of the centred columns as scaled, at most ``rank`` of them."""
+        """(V, σ) of the centred, scaled columns, at most ``rank`` of them."""
         varies = scale > 0
         A = (self.triangle * scale)[:, varies]
         _, sigma, Vt = np.linalg.svd(A, full_matrices=False)
@@ -206,17 +206,17 @@ class _Columns(NamedTuple):
     def with_constant(self, T: np.ndarray) -> np.ndarray:
         return np.vstack([T, -self.centre @ T]) if self.intercept else T
 
-    def seen(self, T: np.ndarray, cancelling: np.ndarray) -> "_Seen":
+    def sums(self, T: np.ndarray, cancelling: np.ndarray) -> "_DirectionSums":
         (n, _), r = self.rows.shape, T.shape[1]
-        found = self.rows.reduce(
-            _seen, self.exponent, T, cancelling, combine=_seen_together, square=True,
+        sums = self.rows.reduce(
+            _direction_sums, self.exponent, T, cancelling, combine=_add_direction_sums, square=True,
             block_rows=max(2 * r, self.rows.block_rows()) if n > r else n,
         )  # fmt: skip
-        return _Seen(*found)
+        return _DirectionSums(*sums)
 
 
-class _Seen(NamedTuple):
-    triangle: np.ndarray  # RᵀR = ZᵀZ over the rows that count
+class _DirectionSums(NamedTuple):
+    triangle: np.ndarray  # RᵀR = ZᵀZ over the rows of positive weight
     weighted: np.ndarray  # RᵀR = Σ s z zᵀ
     size: np.ndarray  # ‖|X̃||t|‖² of each direction
     mean: np.ndarray
@@ -224,38 +224,40 @@ class _Seen(NamedTuple):
 
 
 def _split(
-    of: _Columns, T: np.ndarray, sigma: np.ndarray, cancelling: np.ndarray
+    columns: _ScaledColumns, T: np.ndarray, sigma: np.ndarray, cancelling: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(T, which of its columns cancel, what is left out). Directions whose singular values may be
-    rounding are taken again: from all digits of the data, less what the others explain."""
-    seen = of.seen(T, np.zeros(len(sigma), bool))
-    eps = float(np.finfo(np.float32 if of.rows.X.dtype == np.float32 else float).eps)
-    norm, size = np.linalg.norm(seen.triangle, axis=0), np.sqrt(seen.size)
-    doubtful = (sigma <= SMALL * sigma.max()) | (norm <= DOUBTFUL * UNIT * size)
-    doubtful |= norm <= DOUBTFUL * eps * size / 1e3
+    """Return T, which of its columns cancel, and the directions left out. Directions whose singular
+    values may be rounding are recomputed from the data, as residuals of the reliable ones."""
+    sums = columns.sums(T, np.zeros(len(sigma), bool))
+    eps = float(np.finfo(np.float32 if columns.rows.X.dtype == np.float32 else float).eps)
+    norm, size = np.linalg.norm(sums.triangle, axis=0), np.sqrt(sums.size)
+    doubtful = sigma <= DOUBTFUL_SINGULAR_SHARE * sigma.max()
+    doubtful |= norm <= DOUBTFUL_FACTOR * EPS * size
+    doubtful |= norm <= DOUBTFUL_FACTOR * eps * size / 1e3
     if not doubtful.any():
         return T, cancelling, T[:, :0]
-    sure, rest = T[:, ~doubtful], T[:, doubtful]
-    both = np.concatenate([cancelling[~doubtful], np.ones(rest.shape[1], bool)])
+    reliable, doubtful_T = T[:, ~doubtful], T[:, doubtful]
+    both = np.concatenate([cancelling[~doubtful], np.ones(doubtful_T.shape[1], bool)])
     for rotate in (False, True, False):
-        rest, left = _less(of, sure, rest, both)
+        doubtful_T, left = _residual_directions(columns, reliable, doubtful_T, both)
         if rotate:
-            rest = rest @ np.linalg.svd(left, full_matrices=False)[2].T
-    seen = of.seen(rest, np.ones(rest.shape[1], bool))
-    norm, size = np.linalg.norm(seen.triangle, axis=0), np.sqrt(seen.size)
-    near = norm <= NEARLY_OUT * eps * size
-    few = _less(of, sure, _echelon(of, rest[:, near]), both[: sure.shape[1] + near.sum()])[0]
-    seen = of.seen(few, np.ones(few.shape[1], bool))
-    out = np.linalg.norm(seen.triangle, axis=0) <= ROUNDINGS * eps * np.sqrt(seen.size)
-    T = np.hstack([sure, rest[:, ~near], few[:, ~out]])
-    return T, both[: T.shape[1]], few[:, out]
+            doubtful_T = doubtful_T @ np.linalg.svd(left, full_matrices=False)[2].T
+    sums = columns.sums(doubtful_T, np.ones(doubtful_T.shape[1], bool))
+    norm, size = np.linalg.norm(sums.triangle, axis=0), np.sqrt(sums.size)
+    nearly_out = norm <= NEARLY_LEFT_OUT_ROUNDINGS * eps * size
+    eliminated = _echelon(columns, doubtful_T[:, nearly_out])
+    cancelling = both[: reliable.shape[1] + nearly_out.sum()]
+    eliminated, _ = _residual_directions(columns, reliable, eliminated, cancelling)
+    sums = columns.sums(eliminated, np.ones(eliminated.shape[1], bool))
+    out = np.linalg.norm(sums.triangle, axis=0) <= LEFT_OUT_ROUNDINGS * eps * np.sqrt(sums.size)
+    T = np.hstack([reliable, doubtful_T[:, ~nearly_out], eliminated[:, ~out]])
+    return T, both[: T.shape[1]], eliminated[:, out]
 
 
-def _echelon(of: _Columns, N: np.ndarray) -> np.ndarray:
-    """The span of N by directions that have each a column of their own, the one that weighs most in
-    them: of others, two that a large column dominates may seem to be rounding, and not their
-    difference."""
-    size = np.maximum(np.abs(of.centre), of.norm)
+def _echelon(columns: _ScaledColumns, N: np.ndarray) -> np.ndarray:
+    """Basis of the span of N in which each direction has a column of its own, its largest. Else two
+    that a large column dominates may both look like rounding although their difference does not."""
+    size = np.maximum(np.abs(columns.centre), columns.norm)
     W, N = N[: len(size)] * size[:, None], N.copy()
     for t in range(N.shape[1]):
         free = np.abs(W[:, t:])
@@ -263,47 +265,48 @@ def _echelon(of: _Columns, N: np.ndarray) -> np.ndarray:
         for A in (W, N):
             A[:, [t, t + int(k)]] = A[:, [t + int(k), t]]
         others = np.arange(N.shape[1]) != t
-        times = W[j, others] / W[j, t]
+        factors = W[j, others] / W[j, t]
         for A in (W, N):
-            A[:, others] -= np.multiply.outer(A[:, t], times)
+            A[:, others] -= np.multiply.outer(A[:, t], factors)
     return N / np.maximum(np.abs(N).max(axis=0, initial=0.0), np.finfo(float).tiny)
 
 
-def _less(
-    of: _Columns, sure: np.ndarray, rest: np.ndarray, cancelling: np.ndarray
+def _residual_directions(
+    columns: _ScaledColumns, reliable: np.ndarray, doubtful_T: np.ndarray, cancelling: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``rest`` less what ``sure`` and the constant explain, and what the rows show of that."""
-    if of.intercept:
-        sure = np.hstack([np.eye(len(sure))[:, -1:], sure])
+    """Doubtful directions minus their projections on the reliable ones and the constant, and their
+    triangle over the rows."""
+    if columns.intercept:
+        reliable = np.hstack([np.eye(len(reliable))[:, -1:], reliable])
         cancelling = np.append(False, cancelling)
-    k = sure.shape[1]
-    R = of.seen(np.hstack([sure, rest]), cancelling).triangle
+    k = reliable.shape[1]
+    R = columns.sums(np.hstack([reliable, doubtful_T]), cancelling).triangle
     unit = np.linalg.norm(R[:, :k], axis=0)
     B = np.linalg.lstsq(R[:, :k] / unit, R[:, k:], rcond=None)[0] / unit[:, None]
-    return rest - sure @ B, R[:, k:] - R[:, :k] @ B
+    return doubtful_T - reliable @ B, R[:, k:] - R[:, :k] @ B
 
 
 def _improved(
-    of: _Columns, T: np.ndarray, cancelling: np.ndarray, alpha: float
+    columns: _ScaledColumns, T: np.ndarray, cancelling: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """T with columns of Z (with a penalty: of Z on √α T) that have norm 1 and are all but
-    orthogonal; which cancel; and the means of Z."""
-    p = len(of.exponent)
-    for passes in range(PASSES):
-        seen = of.seen(T, cancelling)
-        R = seen.weighted
+    """Return T for which the columns of Z (with a penalty: of Z stacked on √α T) have norm 1 and
+    are nearly orthogonal; which columns cancel; and the means of Z."""
+    p = len(columns.exponent)
+    for passes in range(MAX_IMPROVEMENTS):
+        sums = columns.sums(T, cancelling)
+        R = sums.weighted
         if alpha:
-            users = np.ldexp(T[:p], -of.exponent[:, None])
-            R = np.vstack([R, np.sqrt(alpha) * users])
+            R = np.vstack([R, np.sqrt(alpha) * np.ldexp(T[:p], -columns.exponent[:, None])])
         unit = np.linalg.norm(R, axis=0)
         unit[unit == 0] = 1.0
         _, sigma, Vt = np.linalg.svd(R / unit, full_matrices=False)
-        T, mean = T / unit, seen.mean / unit
-        if sigma[0] <= GOOD_CONDITION * sigma[-1] or not sigma[-1] > 0 or passes == PASSES - 1:
+        T, mean = T / unit, sums.mean / unit
+        is_good = sigma[0] <= MAX_CONDITION * sigma[-1] or not sigma[-1] > 0
+        if is_good or passes == MAX_IMPROVEMENTS - 1:
             break
         T = (T @ Vt.T) / sigma
-        size = np.sqrt(of.seen(T, np.zeros(len(sigma), bool)).size)
-        cancelling = size > 1 / CANCELLING
+        size = np.sqrt(columns.sums(T, np.zeros(len(sigma), bool)).size)
+        cancelling = size > 1 / CANCELLING_SINGULAR_SHARE
     return T, cancelling, mean
 
 
@@ -317,7 +320,7 @@ def _range(X: np.ndarray, _y: np.ndarray, s: Weights) -> tuple[Any, Any]:
     return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
 
 
-def _wider(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+def _widen(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
     return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
 
 
@@ -334,10 +337,10 @@ def _sum_about(
 
 
 def _triangle(
-    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, centre: np.ndarray, whole: bool
+    X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, centre: np.ndarray, all_rows: bool
 ) -> tuple[Any]:
     A = _scaled(X, s, exponent) - centre
-    return (A if whole else np.linalg.qr(A, mode="r"),)
+    return (A if all_rows else np.linalg.qr(A, mode="r"),)
 
 
 def _stacked(a: tuple[Any], b: tuple[Any]) -> tuple[Any]:
@@ -359,7 +362,7 @@ def _sum_of_scores(
 def _combined(
     X: np.ndarray, exponent: np.ndarray, T: np.ndarray, cancelling: np.ndarray
 ) -> np.ndarray:
-    """X̃T of a block, with all digits where they cancel."""
+    """X̃T of a block, with extra digits where they cancel."""
     A = np.ldexp(np.asarray(X, dtype=float), -exponent)
     p = A.shape[1]
     if len(T) > p:
@@ -374,7 +377,7 @@ def _combined(
     return Z
 
 
-def _seen(
+def _direction_sums(
     X: np.ndarray, _: object, s: Weights, exponent: np.ndarray, T: np.ndarray,
     cancelling: np.ndarray,
 ) -> tuple[Any, ...]:  # fmt: skip
@@ -389,7 +392,7 @@ def _seen(
     return R, weighted, (size * size).sum(axis=0), mean, len(Z)
 
 
-def _seen_together(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+def _add_direction_sums(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     n = max(a[4] + b[4], 1)
     return (
         *(np.linalg.qr(np.vstack([a[k], b[k]]), mode="r") for k in (0, 1)),

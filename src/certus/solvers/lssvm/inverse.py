@@ -10,14 +10,14 @@ import numpy as np
 
 from ...runtime.config import effective_threads
 from ...runtime.pool import blas_limiter, run_on_threads
-from ..linalg.blas import Part, trsm
+from ..linalg.blas import Submatrix, trsm
 
 BLOCK_COLUMNS = 128  # solved for at a time
 
 
 def inverse_diagonal(R: np.ndarray, threads: int | None = None) -> np.ndarray:
     """Return diag (RᵀR)⁻¹ for R upper triangular in Fortran order."""
-    n, whole = len(R), Part.whole(R)
+    n, whole = len(R), Submatrix.of(R)
     starts = list(range(0, n, BLOCK_COLUMNS))[::-1]  # the longest columns first
     sums = np.zeros((len(starts), n))
 
@@ -25,7 +25,7 @@ def inverse_diagonal(R: np.ndarray, threads: int | None = None) -> np.ndarray:
         j, j_end = starts[k], min(starts[k] + BLOCK_COLUMNS, n)
         E = np.zeros((j_end, j_end - j), order="F")
         E[j:] = np.eye(j_end - j)
-        trsm(whole[0:j_end, 0:j_end], Part.whole(E), False)
+        trsm(whole[0:j_end, 0:j_end], Submatrix.of(E), False)
         sums[k, :j_end] = np.einsum("ij,ij->i", E, E)
 
     with blas_limiter.for_work(R.shape):
@@ -35,13 +35,13 @@ def inverse_diagonal(R: np.ndarray, threads: int | None = None) -> np.ndarray:
 
 def squared_lengths(R: np.ndarray, G: np.ndarray, threads: int | None = None) -> np.ndarray:
     """Return g_iᵀ(RᵀR)⁻¹g_i of the rows of G."""
-    n, whole = len(R), Part.whole(R)
+    n, whole = len(R), Submatrix.of(R)
     squares = np.empty(len(G))
 
     def block(k: int) -> None:
         rows = slice(k * BLOCK_COLUMNS, (k + 1) * BLOCK_COLUMNS)
         E = np.array(G[rows].T, order="F")
-        trsm(whole[0:n, 0:n], Part.whole(E), True)
+        trsm(whole[0:n, 0:n], Submatrix.of(E), True)
         squares[rows] = np.einsum("ij,ij->j", E, E)
 
     with blas_limiter.for_work(R.shape):

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cython_lapack, lapack
 
 from ...kernels import compiled_or
-from ..linalg.blas import Part, _char, _int, _routine
+from ..linalg.blas import Submatrix, _char, _int, _routine
 from .kernel import MIN_COMPILED_PAIRS
 
 LAPACK_WORK_COLUMNS = 64  # workspace of LAPACK's blocked code, in columns
@@ -28,7 +28,7 @@ class Tridiagonal:
     """Reduction of a positive semidefinite A (Fortran order, upper triangle), overwritten by Q."""
 
     def __init__(self, A: np.ndarray):
-        n, part, info = len(A), Part.whole(A), ctypes.c_int()
+        n, part, info = len(A), Submatrix.of(A), ctypes.c_int()
         self.Q, self.d, self.e = A, np.empty(n), np.empty(n - 1)
         tau, work = np.empty(max(n - 1, 1)), np.empty(LAPACK_WORK_COLUMNS * n)
         head = _char(b"U"), _int(n), part.address, _int(part.ld)

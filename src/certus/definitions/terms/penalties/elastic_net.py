@@ -16,7 +16,7 @@ class ElasticNet(NamedTuple):
         value = self.l1 * np.abs(w).sum() + self.l2 / 2 * (w**2).sum()
         return np.inf if self.positive and w.min() < 0 else float(value)
 
-    def conjugate(self, v):  # Σ [|v| − l1]₊²/(2 l2); where l2 = 0, v is scaled until |v| ≤ l1
+    def conjugate(self, v):  # Σ [|v| − l1]₊²/(2 l2); if l2 = 0, v is scaled to |v| ≤ l1
         size = v if self.positive else np.abs(v)
         if self.l2 == 0:
             return self.l1 / max(size.max(initial=0.0), self.l1), 0.0

@@ -6,12 +6,12 @@ import numpy as np
 
 
 class GroupL2(NamedTuple):
-    """strength Σ_g √|g| ‖w_g‖₂; ``groups`` has the number of each column's group."""
+    """strength Σ_g √|g| ‖w_g‖₂; ``groups`` has the group index of each column."""
 
     strength: float
     groups: list[int]
 
-    def norms(self, u):  # of each group, and the most that ‖v_g‖ may be
+    def norms(self, u):  # of each group, and the bound of ‖v_g‖
         g = np.asarray(self.groups)
         return np.sqrt(np.bincount(g, u**2)), self.strength * np.sqrt(np.bincount(g))
 
@@ -22,7 +22,7 @@ class GroupL2(NamedTuple):
         norm, most = self.norms(v)
         return float(np.min(most / np.maximum(norm, most + 1e-300))), 0.0
 
-    def nearest(self, w, v):  # the gradient; of groups that are 0, v cut to the ball
+    def nearest(self, w, v):  # the gradient; for groups that are 0, v projected on the ball
         (size, most), (norm, _) = self.norms(w), self.norms(v)
         pull, cut = most / np.maximum(size, 1e-300), most / np.maximum(norm, most + 1e-300)
         return np.where((size > 0)[self.groups], pull[self.groups] * w, cut[self.groups] * v)

@@ -18,5 +18,5 @@ class MCP(NamedTuple):
     def slope(self, u):  # at u = |w_j| > 0
         return np.maximum(self.strength - u / self.gamma, 0.0)
 
-    def bend(self, u):  # how concave it is there
+    def bend(self, u):  # minus the second derivative
         return np.where((u > 0) & (u < self.gamma * self.strength), 1 / self.gamma, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class SCAD(NamedTuple):
-    """Σ_j of λ|w_j| up to λ, of slope (γλ − |w_j|)/(γ − 1) from there to γλ, constant beyond."""
+    """Σ_j pen(|w_j|): slope λ up to λ, (γλ − |w_j|)/(γ − 1) from there to γλ, 0 beyond."""
 
     strength: float
     gamma: float
@@ -21,6 +21,6 @@ class SCAD(NamedTuple):
         lam, gamma = self.strength, self.gamma
         return np.where(u <= lam, lam, np.maximum(gamma * lam - u, 0.0) / (gamma - 1))
 
-    def bend(self, u):  # how concave it is there
+    def bend(self, u):  # minus the second derivative
         lam, gamma = self.strength, self.gamma
         return np.where((u > lam) & (u < gamma * lam), 1 / (gamma - 1), 0.0)

@@ -1,4 +1,4 @@
-"""Coefficients that are shares."""
+"""Simplex constraint: coefficients are shares of a total."""
 
 from typing import NamedTuple
 

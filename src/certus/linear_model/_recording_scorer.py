@@ -1,4 +1,4 @@
-"""What Ctrl-C keeps of a search over penalties by folds."""
+"""Scorer that records the fits of a search over penalties, so that Ctrl-C can keep the best."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -12,33 +12,33 @@ from ..text.format import count
 ATTRIBUTES = ("coef_", "intercept_", "solver_")
 
 
-class AlphasSoFar:
-    """A scorer that remembers the models that it scored.
+class RecordingScorer:
+    """Wrapper of a scorer that records the models it scored.
 
-    Penalties come one after another, each with all its folds, so that one is complete when the next
-    one begins. In other processes (of joblib) it scores and nothing more.
+    A search fits all folds of a penalty before the next penalty, so a penalty is complete when
+    another one begins. In worker processes of joblib nothing is recorded for the parent.
     """
 
     def __init__(self, scorer: Callable[..., Any], n_alphas: int):
         self.scorer, self.n_alphas = scorer, n_alphas
         self.__signature__ = signature(scorer)
-        self.alpha: float | None = None  # of the folds that are being fitted
-        self.scores: list[float] = []  # of these folds
-        self.model: Any = None  # the last of them
+        self.alpha: float | None = None  # the penalty that is being fitted
+        self.scores: list[float] = []  # of its folds
+        self.model: Any = None  # of its last fold
         self.complete = 0
-        self.best: tuple[float, Any] | None = None  # mean score, and a model of it
+        self.best: tuple[float, Any] | None = None  # mean score and a model with that penalty
 
     def __call__(self, model: Any, *args: Any, **kwargs: Any) -> Any:
         score = self.scorer(model, *args, **kwargs)
         if model.alpha != self.alpha:
             self.finish()
             self.alpha = model.alpha
-        if isinstance(score, Number):  # others are refused by the search
+        if isinstance(score, Number):  # the search rejects other types
             self.scores.append(float(score))  # type: ignore[arg-type]
             self.model = model
         return score
 
-    # what else a search asks of a scorer: does it take weights, and what is routed to it
+    # a search also asks whether the scorer takes weights, and what is routed to it
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "scorer":
@@ -49,7 +49,7 @@ class AlphasSoFar:
         return repr(self.scorer)
 
     def finish(self) -> None:
-        """Take the penalty whose folds came last as complete."""
+        """Mark the last penalty as complete."""
         if self.scores:
             mean = float(np.mean(self.scores))
             if self.best is None or mean > self.best[0]:
@@ -57,19 +57,19 @@ class AlphasSoFar:
             self.complete += 1
         self.scores = []
 
-    def there(self) -> bool:
-        """Return whether one fold was fitted."""
+    def has_model(self) -> bool:
+        """Return whether at least one fold was fitted."""
         return self.model is not None
 
     def attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of the best model so far."""
         score, model = self.best or (float("nan"), self.model)
-        kept = {name: getattr(model, name) for name in ATTRIBUTES}
-        return {**kept, "alpha_": float(model.alpha), "best_score_": score}
+        fitted = {name: getattr(model, name) for name in ATTRIBUTES}
+        return {**fitted, "alpha_": float(model.alpha), "best_score_": score}
 
     def message(self) -> str:
-        """Return what was kept, in words."""
+        """Describe the model that was kept."""
         if self.best is None:
-            return "at the first alpha; the model of its last fold was kept: nothing chose alpha"
+            return "at the first alpha, before any was chosen; the model of its last fold was kept"
         done = f"after {self.complete} of {count(self.n_alphas, 'value')} of alpha"
         return f"{done}; the model of a fold at the best so far was kept"

@@ -21,7 +21,7 @@ PENALTIES = {
     "l1": "the factor of ‖w‖₁ (of alpha and l1_ratio)",
     "l2": "the factor of ‖w‖² (of alpha and l1_ratio)",
 }  # fmt: skip
-UNREADABLE = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
+READING_ERRORS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 
 
 def why_unreadable(model: object, error: Exception) -> str:

@@ -282,6 +282,6 @@ def verify(
             certificate = compared_with_answers(certificate, inner.model, rows, reading)
     except CannotVerifyError:
         raise
-    except audit.UNREADABLE as error:
+    except audit.READING_ERRORS as error:
         raise CannotVerifyError(audit.why_unreadable(inner.model, error)) from error
     return compared_with_fit(certificate, inner, reading, sample_weight)

@@ -12,7 +12,7 @@ from .exit_codes import OK
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..tables import Table
+    from ..tables import InputTable
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
+def matching_rows(model: object, schema: object, table: "InputTable") -> "pa.Table":
     """The columns that the model was fitted on; what does not match is refused or told."""
     from ..tables import check_columns
     from ..tables.schema import roles_of

@@ -19,7 +19,7 @@ from .base import Estimated, facts_line, percent, stacked
 KINDS = ("wald", "lr")
 
 
-class Profile(Protocol):
+class ProfileLikelihood(Protocol):
     """Interface: likelihoods with one coefficient fixed; coefficients are ordered by class."""
 
     def deviance(self, j: int, beta: float) -> float:
@@ -74,7 +74,7 @@ class LogisticInference(Estimated):
     maximum: float
     null: float
     effective_parameters: float
-    make_profile: Callable[[], Profile] | None = None
+    make_profile: Callable[[], ProfileLikelihood] | None = None
 
     @property
     def log_likelihood(self) -> float:
@@ -156,7 +156,7 @@ class LogisticInference(Estimated):
     # --- likelihood ratios ------------------------------------------------------------------------
 
     @cached_property
-    def _profile(self) -> Profile:
+    def _profile(self) -> ProfileLikelihood:
         self._refuse_penalised("a likelihood ratio")
         if self.cov != "classical":
             raise InferenceError(

@@ -244,7 +244,7 @@ def _functions() -> dict[str, Callable[..., object]]:
     return {f.__name__: f for f in (schedules.constant, schedules.inverse, schedules.inverse_root)}
 
 
-class Table:
+class KindTable:
     """The table above, as the codec of values sees it."""
 
     def function_name(self, value: object) -> str | None:

@@ -5,7 +5,7 @@ file states the version it was written with, and its self-test says on loading w
 still answers as it did.
 """
 
-COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
+COMMON_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 ENCODER = (
     "categories_", "_infrequent_enabled", "_infrequent_indices", "_default_to_infrequent_mappings",
 )  # fmt: skip
@@ -34,4 +34,6 @@ _TRANSFORMERS: dict[str, tuple[str, ...]] = {
     "sklearn.pipeline.Pipeline": (),
 }  # fmt: skip
 
-TRANSFORMERS = {name: (*COMMON, *attributes) for name, attributes in _TRANSFORMERS.items()}
+TRANSFORMERS = {
+    name: (*COMMON_ATTRIBUTES, *attributes) for name, attributes in _TRANSFORMERS.items()
+}

@@ -2,10 +2,11 @@
 
 from .columns import Column
 from .pipeline import pipeline_for
-from .read import ReadReport, Table, read_table
+from .read import InputTable, ReadReport, read_table
 from .schema import check_columns
 from .suggestions import did_you_mean
 
 __all__ = [
-    "Column", "ReadReport", "Table", "check_columns", "did_you_mean", "pipeline_for", "read_table",
+    "Column", "InputTable", "ReadReport", "check_columns", "did_you_mean", "pipeline_for",
+    "read_table",
 ]  # fmt: skip

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "#N/A", "-", "--", "?", ".")
+MISSING_MARKERS = (
+    "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "#N/A", "-", "--", "?", ".",
+)  # fmt: skip
 MISSING_NUMBERS = ("None", "none", "missing", "nil", "#DIV/0!", "#VALUE!")  # elsewhere: a category
 MAX_CATEGORIES = 100
 MIN_ROWS_OF_ID = 20  # in shorter columns all values differ by chance
@@ -20,11 +22,11 @@ ID_NAME = re.compile(
     r"(^|[_\s.])(id|ids|uuid|guid|key|index|rowid|row)$|^unnamed|^id[_\s]", re.IGNORECASE
 )
 NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
-INFINITE = r"^[+-]?(?i:inf|infinity)$"
+INFINITY_PATTERN = r"^[+-]?(?i:inf|infinity)$"
 DAY = r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})"
 TIME = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
 DATE = f"^{DAY}{TIME}$"
-USED = ("number", "category", "truth")
+MODEL_ROLES = ("number", "category", "truth")
 
 
 class Column(NamedTuple):
@@ -40,7 +42,7 @@ class Column(NamedTuple):
     @property
     def is_used(self) -> bool:
         """Does a model use the column?"""
-        return self.role in USED
+        return self.role in MODEL_ROLES
 
 
 def typed(values: "pa.ChunkedArray", decimal: str) -> tuple["pa.ChunkedArray", set[str], str]:
@@ -49,10 +51,10 @@ def typed(values: "pa.ChunkedArray", decimal: str) -> tuple["pa.ChunkedArray", s
     import pyarrow.compute as pc
 
     stripped = pc.utf8_trim_whitespace(values)
-    markers = (*MISSING, *MISSING_NUMBERS)
+    markers = (*MISSING_MARKERS, *MISSING_NUMBERS)
     plain = pc.replace_substring(stripped, ",", ".") if decimal == "," else stripped
     is_number = pc.match_substring_regex(plain, NUMBER)
-    is_infinite = pc.match_substring_regex(plain, INFINITE)
+    is_infinite = pc.match_substring_regex(plain, INFINITY_PATTERN)
     is_marker = pc.is_in(stripped, value_set=pa.array(markers))
     n_numbers = _true(is_number)
     odd = len(values) - n_numbers - _true(pc.and_not(is_marker, is_number)) - _true(is_infinite)
@@ -61,7 +63,7 @@ def typed(values: "pa.ChunkedArray", decimal: str) -> tuple["pa.ChunkedArray", s
         kept = pc.if_else(pc.or_(is_number, is_infinite), plain, None)
         note = ""
         return pc.cast(kept, pa.float64()), found, note
-    is_missing = pc.is_in(stripped, value_set=pa.array(MISSING))
+    is_missing = pc.is_in(stripped, value_set=pa.array(MISSING_MARKERS))
     text = pc.if_else(is_missing, None, stripped)
     note = ""
     if n_numbers > odd:

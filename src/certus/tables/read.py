@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"\x93NUMPY": "npy"}
-COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2"}
-REFUSED = {
+COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2"}
+REFUSED_MAGIC = {
     b"PK\x03\x04": "an Excel or zip file: save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file: save the sheet as CSV",
     b"%PDF": "a PDF", b"SQLite": "a database: export the table as CSV or Parquet",
@@ -60,7 +60,7 @@ class ReadReport(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """A table, what its columns look like, and how it was read."""
 
     data: "pa.Table"
@@ -129,7 +129,7 @@ def read_table(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-) -> Table:
+) -> InputTable:
     """Read a CSV, TSV, Parquet, Feather or .npy file, also compressed; "-" is standard input.
 
     Raises ``TableError`` with row, column and remedy, or ``MissingExtraError`` without pyarrow.
@@ -138,7 +138,7 @@ def read_table(
     name, stream = _opened(source)
     with stream:
         head = _peek(stream)
-        for magic, what in REFUSED.items():
+        for magic, what in REFUSED_MAGIC.items():
             if head.startswith(magic):
                 raise TableError(f"{name} is {what}")
         kind = next((k for magic, k in MAGIC.items() if head.startswith(magic)), "text")
@@ -176,7 +176,7 @@ def _peek(stream: IO[bytes]) -> bytes:
     return head
 
 
-def _described(data: "pa.Table", report: ReadReport, notes: Sequence[str] = ()) -> Table:
+def _described(data: "pa.Table", report: ReadReport, notes: Sequence[str] = ()) -> InputTable:
     if data.num_rows == 0:
         raise TableError(f"{report.source} has a header and no rows")
     odd = [*notes] or [""] * data.num_columns
@@ -184,7 +184,7 @@ def _described(data: "pa.Table", report: ReadReport, notes: Sequence[str] = ()) 
         described(name, data.column(name), note)
         for name, note in zip(data.column_names, odd, strict=True)
     )
-    return Table(data, columns, _with_notes(report, columns))
+    return InputTable(data, columns, _with_notes(report, columns))
 
 
 def _with_notes(report: ReadReport, columns: Sequence[Column]) -> ReadReport:
@@ -198,10 +198,12 @@ def _with_notes(report: ReadReport, columns: Sequence[Column]) -> ReadReport:
 
 def _text(
     stream: IO[bytes], name: str, delimiter: str | None, decimal: str | None, encoding: str | None
-) -> Table:
+) -> InputTable:
     import pyarrow as pa
 
-    kind = next((k for magic, k in COMPRESSED.items() if _peek(stream).startswith(magic)), None)
+    kind = next(
+        (k for magic, k in COMPRESSION_MAGIC.items() if _peek(stream).startswith(magic)), None
+    )
     try:
         sample = _decompressed(stream, kind).read(SAMPLE_BYTES)
         stream.seek(0)

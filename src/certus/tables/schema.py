@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from ..exceptions import TableError
-from .read import Table
+from .read import InputTable
 from .suggestions import did_you_mean
 
 
-def check_columns(needed: Sequence[str], table: Table, ignored: Sequence[str] = ()) -> list[str]:
+def check_columns(
+    needed: Sequence[str], table: InputTable, ignored: Sequence[str] = ()
+) -> list[str]:
     """Raise ``TableError`` where columns are missing; return notes on extra and reordered ones.
 
     ``ignored``: columns that the table of the fit had and the model does not use.

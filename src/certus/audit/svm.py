@@ -40,8 +40,8 @@ def read_lssvc_cv(model: FittedModel, rows: "Rows") -> dict[str, Any]:
     reading = _read_classes(model, rows, model.C_, chosen=True)
     reading["extra_claims"]["claims"]["choice"] = {
         "scores": model.scores_, "gammas": model.gammas_, "Cs": model.Cs_,
-        "best_score": float(model.best_score_), "scoring": model.scoring, "asked_Cs": model.Cs,
-        "asked_gammas": None if requested_kernel(model) is None else model.gammas,
+        "best_score": float(model.best_score_), "scoring": model.scoring, "requested_Cs": model.Cs,
+        "requested_gammas": None if requested_kernel(model) is None else model.gammas,
     }  # fmt: skip
     unseen = rows.shape[0] > LEFT_OUT_ROWS or callable(model.scoring)
     return {**reading, "notes": (*reading["notes"], NOT_CHOSEN if unseen else SOME_SCORES)}

@@ -131,7 +131,7 @@ def _other_grid(
     low, high = GAMMA_RANGE
     spans = ("Cs", Cs, C_RANGE), ("gammas", gammas, (low * scale, high * scale))
     for name, stated, (first, last) in spans:
-        requested = choice.get(f"asked_{name}")
+        requested = choice.get(f"requested_{name}")
         if requested is None:
             continue
         if isinstance(requested, str):

@@ -42,7 +42,7 @@ from .status import CERTIFIED_STATUSES, KIND_OF_PAGE, PROOF_TAKES_LONGER, status
 
 
 def certify(model: object, rows: Rows, tol: float = TOL) -> Certificate:
-    """The certificate of a fitted model on rows that are known to be its own."""
+    """Return the certificate of a fitted model on the rows of its fit."""
     return _certify(_read(model, rows), rows, tol, _feature_names(model))
 
 

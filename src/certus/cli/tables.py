@@ -1,4 +1,4 @@
-"""Tables as commands read them: options, what is told about columns, files written with care."""
+"""Tables as commands read them: options, notes about columns, files written with care."""
 
 import argparse
 import io
@@ -62,7 +62,7 @@ def _is_numeric(table: "InputTable", column: "Column") -> bool:
 def used_columns(
     table: "InputTable", excluded: list[str], only: list[str] | None, dropped: list[str]
 ) -> "tuple[Column, ...]":
-    """The columns of a model; which are left out, and why, is told."""
+    """Columns for the model; notes say which are left out, and why."""
     for name in [*excluded, *(only or ()), *dropped]:
         table.column(name)
     excluded = [*excluded, *dropped]

@@ -330,7 +330,7 @@ class NCFSClassifierCV(ScoredByChoice, NCFSClassifierBase):
             }  # fmt: skip
 
         message = (
-            "in the first fold; the last model of its path was kept, whose alpha nothing chose"
+            "in the first fold; the last model of its path was kept, and its alpha was not chosen"
         )
         self._monitor.keep(attributes, lambda: self._check(task), message)
 

@@ -150,7 +150,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """A name on one line, whatever characters it contains."""
+    """Return a name on one line, with unprintable characters replaced."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 

@@ -121,7 +121,7 @@ def prediction_errors(
         for i, a, b in zip(*(x[contradicting[:MAX_REPORTED]] for x in excess[:3]), strict=True)
     ]
     if len(contradicting) > 1:
-        messages[0] += f" ({len(contradicting):,} such rows of {len(rows):,} that were asked)"
+        messages[0] += f" ({len(contradicting):,} such rows of {len(rows):,} compared)"
     return messages
 
 

@@ -141,7 +141,7 @@ def roundtrip(model):
 
 def test_a_model_fitted_on_arrow_is_kept(tmp_path):
     X, y = table()
-    arrow = pa.KindTable.from_pandas(X)
+    arrow = pa.Table.from_pandas(X)
     model = PIPELINES["columns apart"]().fit(arrow, y)
     certus.save(model, tmp_path / "m")
     np.testing.assert_array_equal(certus.load(tmp_path / "m").predict(arrow), model.predict(arrow))

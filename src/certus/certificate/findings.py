@@ -52,7 +52,7 @@ class Finding:
 
     @property
     def maximised(self) -> bool:
-        """Is a larger objective the better one?"""
+        """Whether a larger objective is better."""
         return False
 
 
@@ -73,7 +73,7 @@ class OptimumFinding(Finding):
 
     @property
     def is_separated(self) -> bool:
-        """Is it proven that the classes are separated, so that there is no finite optimum?"""
+        """Whether the classes are proven to be separated, so that there is no finite optimum."""
         return isinstance(self.facts, ClassFacts) and self.facts.separated is not None
 
 
@@ -113,7 +113,7 @@ class LocalFinding(Finding):
 
     @property
     def is_degenerate(self) -> bool:
-        """Is the optimum that of a smaller problem than was requested?"""
+        """Whether the optimum is that of a smaller problem than was requested."""
         return False
 
 

@@ -40,7 +40,7 @@ def read(path: str, args: argparse.Namespace) -> "InputTable":
 
 
 def task_of(column: "Column", table: "InputTable") -> "Task":
-    """What a target holds: classes or numbers."""
+    """Return what a target holds: classes or numbers."""
     import pyarrow as pa
 
     if column.role in ("category", "truth", "text", "id") and not _is_numeric(table, column):
@@ -100,7 +100,7 @@ def require_new(path: str, force: bool, ours: bool = False) -> None:
 
 
 def is_model_file(path: str) -> bool:
-    """Is there a model file of certus at this path?"""
+    """Whether there is a model file of certus at this path."""
     from ..exceptions import ModelFileError
     from ..model_files import summary
 

@@ -24,7 +24,7 @@ MAX_LISTED_COLUMNS = 10_000
 
 
 class Summary(TypedDict):
-    """What people want to know of a file before they load it."""
+    """Summary of a file, for display before it is loaded."""
 
     model: str
     steps: list[str]

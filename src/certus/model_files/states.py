@@ -1,4 +1,4 @@
-"""What ``fit`` sets on each estimator of certus, and a model file keeps.
+"""Attributes that ``fit`` sets on each estimator of certus, and that a model file stores.
 
 A test fits every estimator and compares: nothing may be missing here. What can be made again (the
 index of a search) is not kept; ``__getstate__`` leaves it out, and ``__setstate__`` makes it.
@@ -37,7 +37,7 @@ NCFS = (
 
 
 class FittedState(NamedTuple):
-    """Fitted attributes; ``rows``: does the model keep rows that it was fitted on?"""
+    """Fitted attributes; ``rows``: whether the model stores rows that it was fitted on."""
 
     attributes: tuple[str, ...]
     rows: bool = False

@@ -1,4 +1,4 @@
-"""What scikit-learn's transformers and containers set in ``fit``, and a model file keeps.
+"""Attributes that ``fit`` of scikit-learn's transformers sets, and that a model file stores.
 
 Some of these attributes are private: another version of scikit-learn may name them differently. A
 file states the version it was written with, and its self-test says on loading whether the model

@@ -102,7 +102,7 @@ class _BlasLimiter:
         return not self.compiled <= before
 
     def for_work(self, shape: tuple[int, int]) -> Any:
-        """This limiter where BLAS would use threads of its own; nothing for tiny arrays.
+        """Return this limiter if BLAS would use its own threads; a null context for tiny arrays.
 
         The bits of a product depend on how many threads share it.
         """
@@ -110,7 +110,7 @@ class _BlasLimiter:
         return nullcontext() if n * p * min(n, p) < SINGLE_THREADED_WORK else self
 
     def forget(self) -> None:
-        """In a forked child the threads that had entered are gone: restore, and count anew."""
+        """Restore the limit in a forked child, where the threads that had entered are gone."""
         if self.entries > 0:
             self.held.clear()
             self._set(self.before)

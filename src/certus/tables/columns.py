@@ -41,7 +41,7 @@ class Column(NamedTuple):
 
     @property
     def is_used(self) -> bool:
-        """Does a model use the column?"""
+        """Whether a model uses the column."""
         return self.role in MODEL_ROLES
 
 
@@ -140,7 +140,7 @@ def _are_dates(distinct: "pa.Array") -> bool:
 
 
 def _counts_up(values: "pa.ChunkedArray") -> bool:
-    """Does the column count the rows, 1, 2, 3, …?"""
+    """Whether the column numbers the rows, 1, 2, 3, …."""
     import numpy as np
 
     numbers = values.to_numpy()

@@ -1,4 +1,4 @@
-"""Does a new table have the columns of the table that a model was fitted on?"""
+"""Comparison of a new table with the columns that a model was fitted on."""
 
 from collections.abc import Mapping, Sequence
 

@@ -108,11 +108,11 @@ def _decimal(rows: list[list[str]], delimiter: str) -> str:
 
 
 def is_number(cell: str, decimal: str) -> bool:
-    """Is the text a number with this decimal mark?"""
+    """Whether the text is a number with this decimal mark."""
     cell = cell.strip()
     return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Is the first row one of names? A number in it says no."""
+    """Whether the first row holds names: it does if none of it is a number."""
     return not any(is_number(cell, decimal) for cell in rows[0])

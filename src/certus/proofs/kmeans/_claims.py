@@ -24,7 +24,7 @@ MAX_INERTIA_ERROR = 0.1  # largest relative error of inertia_ that rounding may 
 
 
 class LabelTolerance(NamedTuple):
-    """By how much labels and predictions may be off."""
+    """Tolerances for labels and predictions."""
 
     share: float  # for each row, relative to (‖x − μ‖ + max ‖μ − μ̄‖)²
     cost: float  # for all rows together, Σ s (‖x − μ_label‖² − min_k ‖x − μ_k‖²)

@@ -127,7 +127,7 @@ class ReweightedSquares(ProximalGradient):
             new.excess = new.objective - new.bound
         new.passes = (state.passes or 0.0) + 3
         new.solver_state = state.solver_state._replace(
-            now=now, before=now, momentum=1.0, bound=new.bound
+            point=now, previous=now, momentum=1.0, bound=new.bound
         )
         return new
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import csv
 
-COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+COMPRESSED: dict[bytes, Callable[..., object]] = {
+    b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open,
+}  # fmt: skip
 BLOCK_BYTES = (1 << 20, 1 << 24, 1 << 28)  # a row must fit into one; tried in this order
 ROW_NAME = "row_name"
 

@@ -117,17 +117,17 @@ class ReweightedSquares(ProximalGradient):
         w = penalised_squares(sums, problem.penalty, state.w)
         b = sums.mean_y - sums.mean @ w if problem.fit_intercept else np.zeros(1)
         at = state.solver_state.at
-        now = evaluate_loss(problem, at, *at.to_internal(w, b))
-        if not np.isfinite(now.f):
+        point = evaluate_loss(problem, at, *at.to_internal(w, b))
+        if not np.isfinite(point.f):
             return None
-        new = initial_state(problem, now, w, b)
+        new = initial_state(problem, point, w, b)
         bound = larger_bound(state.bound, new.bound)
         if bound is not None:
             new.bound = min(bound, new.objective)
             new.excess = new.objective - new.bound
         new.passes = (state.passes or 0.0) + 3
         new.solver_state = state.solver_state._replace(
-            now=now, before=now, momentum=1.0, bound=new.bound
+            point=point, previous=point, momentum=1.0, bound=new.bound
         )
         return new
 

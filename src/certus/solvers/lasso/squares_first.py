@@ -22,6 +22,7 @@ from ...data.csr import Block
 from ...penalties import Penalty
 from ..first_order.proximal_gradient import (
     ProximalGradient,
+    ProximalGradientState,
     evaluate_loss,
     initial_state,
     larger_bound,
@@ -117,18 +118,17 @@ class ReweightedSquares(ProximalGradient):
         w = penalised_squares(sums, problem.penalty, state.w)
         b = sums.mean_y - sums.mean @ w if problem.fit_intercept else np.zeros(1)
         at = state.solver_state.at
-        point = evaluate_loss(problem, at, *at.to_internal(w, b))
-        if not np.isfinite(point.f):
+        now = evaluate_loss(problem, at, *at.to_internal(w, b))
+        if not np.isfinite(now.f):
             return None
-        new = initial_state(problem, point, w, b)
+        new = initial_state(problem, now, w, b)
         bound = larger_bound(state.bound, new.bound)
         if bound is not None:
             new.bound = min(bound, new.objective)
             new.excess = new.objective - new.bound
         new.passes = (state.passes or 0.0) + 3
-        new.solver_state = state.solver_state._replace(
-            point=point, previous=point, momentum=1.0, bound=new.bound
-        )
+        current: ProximalGradientState = state.solver_state
+        new.solver_state = current._replace(point=now, previous=now, momentum=1.0, bound=new.bound)
         return new
 
 

@@ -12,7 +12,7 @@ from . import certificates, output, tables
 from .exit_codes import OK
 
 if TYPE_CHECKING:
-    from ..tables import Column, InputTable
+    from ..tables import Column, Table
 
 MAX_PROFILE_COLUMNS = 12
 MAX_TRIED = 10
@@ -104,9 +104,7 @@ def _progress() -> Callable[[int, int], None]:
     return show
 
 
-def profile(
-    table: "InputTable", columns: "tuple[Column, ...]", mask: np.ndarray
-) -> dict[str, object]:
+def profile(table: "Table", columns: "tuple[Column, ...]", mask: np.ndarray) -> dict[str, object]:
     """Rows of a group; the mean of each number and the commonest category, in the table's units."""
     import pyarrow as pa
     import pyarrow.compute as pc

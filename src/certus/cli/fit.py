@@ -12,7 +12,7 @@ from . import certificates, output, tables
 from .models import Task, made, model_class
 
 if TYPE_CHECKING:
-    from ..tables import InputTable
+    from ..tables import Table
 
 MAX_COLUMNS_SHOWN = 40
 TARGET_NAMES = ("target", "y", "label", "class", "outcome", "response", "diagnosis")
@@ -90,7 +90,7 @@ def _needs_target(cls: type) -> bool:
     return bool(get_tags(cls()).target_tags.required)
 
 
-def which_target(path: str, table: "InputTable") -> str:
+def which_target(path: str, table: "Table") -> str:
     """Return advice for a table without a target: its columns, the likely one, commands to try."""
     lines = ["which column shall be predicted? Name it by --target. The columns are:"]
     for c in table.columns[:MAX_COLUMNS_SHOWN]:
@@ -106,7 +106,7 @@ def which_target(path: str, table: "InputTable") -> str:
     return "\n".join(lines)
 
 
-def likely_target(table: "InputTable") -> str:
+def likely_target(table: "Table") -> str:
     """The column that is most likely meant: by its name, else the last that can be predicted."""
     candidates = [c.name for c in table.columns if c.is_used and not c.n_missing]
     named = [name for name in candidates if name.casefold() in TARGET_NAMES]

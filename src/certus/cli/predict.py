@@ -12,7 +12,7 @@ from .exit_codes import OK
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..tables import InputTable
+    from ..tables import Table
 
 
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def matching_rows(model: object, schema: object, table: "InputTable") -> "pa.Table":
+def matching_rows(model: object, schema: object, table: "Table") -> "pa.Table":
     """Columns of the table that the model was fitted on; mismatches raise or print a note."""
     from ..tables import check_columns
     from ..tables.schema import roles_of

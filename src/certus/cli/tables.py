@@ -14,7 +14,7 @@ from . import output
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ..tables import Column, InputTable
+    from ..tables import Column, Table
     from .models import Task
 
 MAX_CLASSES = 20  # of whole numbers: above, a target is taken as a number
@@ -28,7 +28,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", help="e.g. utf-8, cp1252, utf-16")
 
 
-def read(path: str, args: argparse.Namespace) -> "InputTable":
+def read(path: str, args: argparse.Namespace) -> "Table":
     """The table of a file, after telling how it was read."""
     from ..tables import read_table
 
@@ -39,7 +39,7 @@ def read(path: str, args: argparse.Namespace) -> "InputTable":
     return table
 
 
-def task_of(column: "Column", table: "InputTable") -> "Task":
+def task_of(column: "Column", table: "Table") -> "Task":
     """Return what a target holds: classes or numbers."""
     import pyarrow as pa
 
@@ -52,7 +52,7 @@ def task_of(column: "Column", table: "InputTable") -> "Task":
     return "classes" if whole and column.n_distinct <= MAX_CLASSES else "numbers"
 
 
-def _is_numeric(table: "InputTable", column: "Column") -> bool:
+def _is_numeric(table: "Table", column: "Column") -> bool:
     import pyarrow as pa
 
     kind = table.data.column(column.name).type
@@ -60,7 +60,7 @@ def _is_numeric(table: "InputTable", column: "Column") -> bool:
 
 
 def used_columns(
-    table: "InputTable", excluded: list[str], only: list[str] | None, dropped: list[str]
+    table: "Table", excluded: list[str], only: list[str] | None, dropped: list[str]
 ) -> "tuple[Column, ...]":
     """Columns for the model; notes say which are left out, and why."""
     for name in [*excluded, *(only or ()), *dropped]:

@@ -1,15 +1,13 @@
-"""Comparison of a new table with the columns that a model was fitted on."""
+"""Does a new table have the columns of the table that a model was fitted on?"""
 
 from collections.abc import Mapping, Sequence
 
 from ..exceptions import TableError
-from .read import InputTable
 from .suggestions import did_you_mean
+from .table import Table
 
 
-def check_columns(
-    needed: Sequence[str], table: InputTable, ignored: Sequence[str] = ()
-) -> list[str]:
+def check_columns(needed: Sequence[str], table: Table, ignored: Sequence[str] = ()) -> list[str]:
     """Raise ``TableError`` where columns are missing; return notes on extra and reordered ones.
 
     ``ignored``: columns that the table of the fit had and the model does not use.

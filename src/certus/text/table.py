@@ -16,7 +16,7 @@ MIN_NAME_WIDTH = 8  # characters that remain of a shortened name
 COLUMN_GAP = 2
 
 
-class Table:
+class ResultTable:
     """Columns of equal length; the first ``keys`` of them name the rows.
 
     Parameters
@@ -29,7 +29,7 @@ class Table:
 
     Examples
     --------
-    >>> table = Table({"name": ["a", "b"], "value": [1.5, float("nan")]}, title="Two numbers")
+    >>> table = ResultTable({"name": ["a", "b"], "value": [1.5, float("nan")]}, title="Two numbers")
     >>> print(table)
     Two numbers
     name  value

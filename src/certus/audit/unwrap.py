@@ -1,4 +1,4 @@
-"""Find the model inside what people pass around: pipelines, searches, transformed targets."""
+"""The model inside a pipeline, a search or a transformed target."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap(model: Any, X: object, y: object) -> Unwrapped:
-    """The innermost model, with X and y as it met them. Raises NotFittedError on the way."""
+    """Return the innermost model, with X and y as it was given them."""
     path: list[str] = []
     piped, steps = False, None
     while True:
@@ -32,7 +32,7 @@ def unwrap(model: Any, X: object, y: object) -> Unwrapped:
             if len(model) > 1:
                 before = model[:-1]
                 numbers = range(getattr(before, "n_features_in_", 0))
-                names = list(getattr(X, "columns", numbers))
+                names = list(getattr(X, "column_names", getattr(X, "columns", numbers)))
                 # a pipeline within another one: its columns are not those of the table
                 steps = None if piped else column_steps([before], names)
                 X, piped = before.transform(X), True
